@@ -1,0 +1,62 @@
+"""Compare wheel and sdist with the files under version control: nothing missing, nothing extra.
+
+Usage: python .ci/check_dist.py dist/
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+ROOTS = ("schemas/zscope/", "parsers/zscope/", "pipelines/zscope/", "app/zscope/")
+
+
+def committed() -> set[str]:
+    """Every file git knows or would add, as a path from the top of the checkout."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=CHECKOUT,
+        capture_output=True,
+        check=True,
+    )
+    names = {os.fsdecode(name) for name in listing.stdout.split(b"\0") if name}
+    return {name for name in names if (CHECKOUT / name).is_file()}
+
+
+def in_sdist(path: Path) -> set[str]:
+    """File names in the sdist, without its top folder and the metadata the build adds."""
+    with tarfile.open(path) as archive:
+        names = {entry.name.partition("/")[2] for entry in archive if entry.isfile()}
+    return names - {"PKG-INFO"}
+
+
+def in_wheel(path: Path) -> set[str]:
+    """File names in the wheel, without its metadata."""
+    with zipfile.ZipFile(path) as archive:
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+def differences(what: str, found: set[str], expected: set[str]) -> list[str]:
+    """One line per file on one side only."""
+    missing = [f"{what}: missing {name}" for name in sorted(expected - found)]
+    return missing + [f"{what}: unexpected {name}" for name in sorted(found - expected)]
+
+
+def main(dist: Path) -> int:
+    """Report the differences; 0 if there are none."""
+    [sdist], [wheel] = dist.glob("*.tar.gz"), dist.glob("*.whl")
+    files = committed()
+    packages = {name.partition("/")[2] for name in files if name.startswith(ROOTS)}
+    problems = differences(sdist.name, in_sdist(sdist), files)
+    problems += differences(wheel.name, in_wheel(wheel), packages)
+    print(*problems, sep="\n", end="\n" if problems else "", file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,92 @@
+# All commands of the project. They need git, make and Python 3.11 or newer, write nothing outside this
+# folder, and build the locked environment when it is missing or out of date.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help env test format-check lint types contracts pytest format \
+        build lock clean distclean
+
+# A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
+# So every candidate is started. `make env PYTHON=...` chooses another one.
+PYTHON_FITS := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	"$$p" -c '$(PYTHON_FITS)' >/dev/null 2>&1 && echo "$$p" && break; done)
+
+BIN := .venv/bin
+PY := $(BIN)/python
+UV := .uv/bin/uv
+SOURCES := schemas parsers pipelines app
+
+# The interpreter found above is the one to use, company certificates count, nothing is kept in $HOME.
+export UV_PYTHON_DOWNLOADS := never
+export UV_SYSTEM_CERTS ?= true
+export UV_CACHE_DIR ?= $(CURDIR)/.uv/cache
+# `uv` does not read pip's settings: hand on a company mirror.
+ifdef PIP_INDEX_URL
+export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
+endif
+
+help: ## list the targets (what `make` alone does)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+env: .venv/ready ## build the locked environment, if it is not up to date
+
+test: format-check lint types contracts pytest ## everything below up to pytest
+
+format-check: env ## is the code formatted?
+	$(BIN)/ruff format --check
+
+lint: env ## ruff's rules
+	$(BIN)/ruff check
+
+types: env ## mypy, strict, over sources and tests
+	$(BIN)/mypy
+
+contracts: env ## who may import whom
+	$(BIN)/lint-imports --no-logo
+
+pytest: env ## tests and doctests; ARGS="-k name -x" to choose
+	$(BIN)/pytest $(ARGS)
+
+format: env ## format the code and apply the safe fixes
+	$(BIN)/ruff check --fix-only --exit-zero
+	$(BIN)/ruff format
+
+build: env ## wheel and sdist in dist/
+	rm -rf dist
+	$(BIN)/hatchling build -d dist -t sdist -t wheel
+
+# Pins stay as they are unless asked: `make lock LOCK_FLAGS=--upgrade`.
+LOCK = $(UV) pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
+	--custom-compile-command 'make lock' $(LOCK_FLAGS)
+
+lock: .uv/ready ## write requirements/*.txt again from pyproject.toml
+	$(LOCK) pyproject.toml -o requirements/runtime.txt
+	$(LOCK) pyproject.toml --extra test -c requirements/runtime.txt -o requirements/test.txt
+	$(LOCK) --group build -c requirements/test.txt -o requirements/build.txt
+	$(LOCK) --group bootstrap -o requirements/bootstrap.txt
+
+clean: ## remove what was built and all caches
+	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find $(SOURCES) tests -name __pycache__ -prune -exec rm -rf {} +
+
+distclean: clean ## the same, and the environments
+	rm -rf .venv .uv
+
+# Debian refuses a system-wide `pip install`, so uv gets a small environment of its own.
+.uv/ready: requirements/bootstrap.txt
+	@"$(PYTHON)" -c '$(PYTHON_FITS)' 2>/dev/null || { \
+	  echo "zscope needs Python 3.11 or newer with the venv module (Debian, Ubuntu: python3-venv);" \
+	       "none found. Name one: make PYTHON=/path/to/python3" >&2; exit 1; }
+	"$(PYTHON)" -m venv .uv
+	.uv/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir \
+	  --require-hashes -r requirements/bootstrap.txt
+	@touch $@
+
+# From scratch each time: takes a second from the cache and leaves nothing of the old state behind.
+# zscope itself is linked, not copied, with the locked build tools.
+.venv/ready: .uv/ready pyproject.toml requirements/test.txt requirements/build.txt
+	$(UV) venv --quiet --clear --prompt zscope --python .uv/bin/python .venv
+	$(UV) pip sync --quiet --python $(PY) --require-hashes requirements/test.txt requirements/build.txt
+	$(UV) pip install --quiet --python $(PY) --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,1 @@
+"""Commands and dashboard: what people touch."""

@@ -1,0 +1,1 @@
+"""Readers of everything zscope knows, from files to Arrow tables and issues."""

@@ -1,0 +1,37 @@
+"""Declared layouts of everything zscope reads: records, sections, fields, code tables.
+
+>>> from zscope.schemas import catalog
+>>> record, table = catalog().table("smf119_zert_detail")
+>>> record.type, record.subtype, table.rows
+(119, 11, 'common')
+"""
+
+from __future__ import annotations
+
+from zscope.schemas.load import Catalog, CipherSuite, LayoutError, catalog, cipher_suites
+from zscope.schemas.model import (
+    CodeTable,
+    Evidence,
+    Field,
+    Format,
+    Join,
+    RecordLayout,
+    Section,
+    TableLayout,
+)
+
+__all__ = [
+    "Catalog",
+    "CipherSuite",
+    "CodeTable",
+    "Evidence",
+    "Field",
+    "Format",
+    "Join",
+    "LayoutError",
+    "RecordLayout",
+    "Section",
+    "TableLayout",
+    "catalog",
+    "cipher_suites",
+]

@@ -1,0 +1,101 @@
+"""Tables of the store as DuckDB statements, derived from the Arrow schemas."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from zscope.schemas.arrow import table_schema
+from zscope.schemas.load import catalog
+from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE
+
+_TYPES: dict[pa.DataType, str] = {
+    pa.bool_(): "BOOLEAN",
+    pa.int8(): "TINYINT",
+    pa.int16(): "SMALLINT",
+    pa.int32(): "INTEGER",
+    pa.int64(): "BIGINT",
+    pa.uint8(): "UTINYINT",
+    pa.uint16(): "USMALLINT",
+    pa.uint32(): "UINTEGER",
+    pa.uint64(): "UBIGINT",
+    pa.float64(): "DOUBLE",
+    pa.string(): "VARCHAR",
+    pa.binary(): "BLOB",
+    pa.timestamp("us"): "TIMESTAMP",
+    # A time known in UTC is an instant: DuckDB keeps it, as Arrow does, in microseconds since 1970 in UTC. As
+    # a plain TIMESTAMP it would look exactly like the local times beside it, clients would show it as one of
+    # them, and AT TIME ZONE would shift it the wrong way.
+    pa.timestamp("us", tz="UTC"): "TIMESTAMP WITH TIME ZONE",
+}
+
+
+def duckdb_type(arrow: pa.DataType) -> str:
+    """The DuckDB type of an Arrow type; the one mapper, so a type not listed is an error and not a guess.
+
+    A dictionary is only a way to store repeated values: its column has the type of the values.
+
+    >>> duckdb_type(pa.dictionary(pa.int32(), pa.string()))
+    'VARCHAR'
+    """
+    if pa.types.is_dictionary(arrow):
+        return duckdb_type(arrow.value_type)
+    try:
+        return _TYPES[arrow]
+    except KeyError:
+        raise TypeError(f"no DuckDB type is declared for the Arrow type {arrow}") from None
+
+
+def create_table(name: str, schema: pa.Schema, meaning: str = "") -> list[str]:
+    """Statements that create a table and explain it and its columns.
+
+    The meaning of the table may also stand in the metadata of the schema.
+
+    >>> create_table("t", pa.schema([pa.field("wait_us", pa.uint64(), nullable=False)]))
+    ['CREATE TABLE t (\\n    wait_us UBIGINT NOT NULL\\n)']
+    """
+    columns = (
+        f"{field.name} {duckdb_type(field.type)}{'' if field.nullable else ' NOT NULL'}" for field in schema
+    )
+    statements = [f"CREATE TABLE {name} (\n    " + ",\n    ".join(columns) + "\n)"]
+    meaning = meaning or (schema.metadata or {}).get(b"meaning", b"").decode()
+    if meaning:
+        statements.append(f"COMMENT ON TABLE {name} IS {_literal(meaning)}")
+    comments = ((field.name, column_comment(field)) for field in schema)
+    statements += [
+        f"COMMENT ON COLUMN {name}.{column} IS {_literal(text)}" for column, text in comments if text
+    ]
+    return statements
+
+
+def column_comment(field: pa.Field) -> str:
+    """What the catalogue of a database should say about a column: meaning, vendor's name, unit."""
+    metadata = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
+    if "meaning" not in metadata:
+        return ""
+    details = [metadata.get("vendor_name", "")]
+    if unit := metadata.get("unit"):
+        details.append(f"unit {unit}")
+    if codes := metadata.get("codes"):
+        details.append(f"codes in code_{codes}")
+    found = ", ".join(detail for detail in details if detail)
+    return f"{metadata['meaning']} [{found}]" if found else metadata["meaning"]
+
+
+_MEANINGS = {
+    RECORD_TABLE: "One row per record of any type: its standard header.",
+    RAW_TABLE: "One row per record that no layout describes, and per such section of any record: its bytes.",
+}
+
+
+def table_meaning(table: str) -> str:
+    """What a row of the table stands for."""
+    return _MEANINGS.get(table) or catalog().table(table)[1].meaning
+
+
+def table_ddl(table: str) -> list[str]:
+    """The statements for one table of decoded data."""
+    return create_table(table, table_schema(table), table_meaning(table))
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

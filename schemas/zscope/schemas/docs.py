@@ -1,0 +1,228 @@
+"""The data dictionary as Markdown, rendered from the declarations so that it cannot go stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from zscope.schemas.arrow import arrow_type
+from zscope.schemas.ddl import duckdb_type, table_meaning
+from zscope.schemas.field_catalog import ANY_RECORD, Entry, entries
+from zscope.schemas.load import catalog, cipher_suites
+from zscope.schemas.model import CodeTable, Evidence, RecordLayout, Section
+from zscope.schemas.tables import table_names
+
+EVIDENCE = {
+    Evidence.IBM_DOC: "IBM documentation of this record.",
+    Evidence.IBM_DOC_SIBLING: "IBM documentation of another record type with the same section.",
+    Evidence.IBM_DECK: "An IBM presentation or education document.",
+    Evidence.PUBLISHED_TABLE: "An offset table that others published from IBM's documentation.",
+    Evidence.MACRO_MAPPING: "A public mapping generated from IBM's macro.",
+    Evidence.PUBLIC_CODE: "The source of a public program that reads the record.",
+    Evidence.INFERRED: "Concluded from other facts; used with care.",
+    Evidence.UNCONFIRMED: "Nobody published it; kept so that nothing is hidden.",
+}
+
+_INTRODUCTION = """\
+# Data dictionary
+
+Every field zscope knows, where it lies in the record and which column it becomes. `make docs` renders this
+page from the [layout files](../schemas/README.md); `zscope fields PATTERN` searches the same list.
+
+Offsets count from 0 at the start of the section, those of the header and of triplets from the start of the
+record. A column made from two fields, a time of day and its date, shows both. A field that does not lie
+wholly inside a section as the file has it is null: older systems write shorter sections. Columns ending in
+`_utc` are points in time, those ending in `_local` are local times of the system that wrote the record.
+
+Contents: [tables](#tables), [fields in no table](#fields-in-no-table), [sections](#sections),
+[code tables](#code-tables), [evidence](#evidence), [sources](#sources).
+"""
+_NO_TABLE = """\
+## Fields in no table
+
+Found in the records, used by the reader, and either not worth a column or not understood well enough.
+"""
+_CODE_TABLES = """\
+## Code tables
+
+In the store each is a table of this name. Values that are not listed were found in no source; the tool shows
+them as `unknown (0x..)`.
+"""
+
+_COLUMNS = (
+    "column", "type", "unit", "vendor field", "section", "offset", "length", "evidence", "codes", "meaning",
+)  # fmt: skip
+_UNPLACED = ("record", "section", "vendor field", "offset", "length", "unit", "evidence", "meaning")
+_SECTIONS = ("section", "what", "triplet", "located by", "known lengths", "fields", "remark")
+_CIPHERS = (
+    "code", "name", "protocol", "key exchange", "authentication", "encryption", "bits", "mode", "mac", "hash",
+    "pfs",
+)  # fmt: skip
+
+
+def data_dictionary() -> str:
+    """The whole dictionary; the same declarations always give the same text."""
+    parts = (_index(), _tables(), _unplaced(), _sections(), _codes(), _evidence(), _sources())
+    return _INTRODUCTION + "".join(f"{line}\n" for part in parts for line in ("", *part))
+
+
+def _index() -> Iterator[str]:
+    yield "## Tables"
+    yield ""
+    rows = [(f"[{n}](#{n})", _label(_record_of(n)), table_meaning(n)) for n in table_names()]
+    yield from _table(("table", "record", "meaning"), rows)
+
+
+def _tables() -> Iterator[str]:
+    for number, name in enumerate(table_names()):
+        if number:
+            yield ""
+        yield f"### {name}"
+        yield ""
+        yield table_meaning(name)
+        if record := _record_of(name):
+            grain = ", ".join(f"`{column}`" for column in catalog().table(name)[1].grain)
+            yield f"From record {_label(record)}, {record.title}. Within a file a row is known by {grain}."
+        yield ""
+        yield from _table(_COLUMNS, [_column_row(entry) for entry in entries() if entry.table == name])
+
+
+def _column_row(entry: Entry) -> tuple[str, ...]:
+    field = entry.fields[0]
+    declared = bool(entry.vendor_names)
+    return (
+        f"`{entry.column}`",
+        duckdb_type(arrow_type(field)),
+        field.unit,
+        _names(entry),
+        entry.section,
+        _offsets(entry) if declared else "",
+        _lengths(entry) if declared else "",
+        _evidence_of(entry) if declared else "made by the reader",
+        f"[{field.codes}](#code_{field.codes})" if field.codes else "",
+        entry.meaning,
+    )
+
+
+def _unplaced() -> Iterator[str]:
+    yield _NO_TABLE
+    rows = []
+    for entry in entries():
+        if not entry.table:
+            field = entry.fields[0]
+            places = entry.record, entry.section, _names(entry), _offsets(entry), _lengths(entry)
+            rows.append((*places, field.unit, _evidence_of(entry), entry.meaning))
+    yield from _table(_UNPLACED, rows)
+
+
+def _sections() -> Iterator[str]:
+    yield "## Sections"
+    for record in catalog().records.values():
+        yield ""
+        yield f"### Record {_label(record)}"
+        yield ""
+        yield f"{record.title}. {record.note}".strip()
+        yield ""
+        yield from _table(_SECTIONS, [_section_row(section) for section in record.sections])
+
+
+def _section_row(section: Section) -> tuple[str, ...]:
+    known = (section.lengths or {}).items()
+    lengths = ", ".join(str(length) if name == "all" else f"{length} ({name})" for name, length in known)
+    triplet = "" if section.triplet is None else str(section.triplet)
+    pointer = " ".join(f"`{name}`" for name in section.pointer)
+    fields = str(len(section.fields)) if section.fields else "known by name only"
+    return section.key, section.title, triplet, pointer, lengths or "varies", fields, section.note
+
+
+def _codes() -> Iterator[str]:
+    yield _CODE_TABLES.rstrip()
+    for codes in sorted(catalog().codes.values(), key=lambda c: c.name):
+        yield ""
+        yield f"### code_{codes.name}"
+        yield ""
+        yield f"{codes.title}. {codes.note}".strip()
+        yield ""
+        if codes.name == "cipher":
+            yield "All that is known of each suite is in the table `cipher`."
+            yield ""
+            yield from _ciphers()
+        else:
+            yield from _table(("code", "text"), _code_rows(codes))
+
+
+def _code_rows(codes: CodeTable) -> Iterator[tuple[str, str]]:
+    numbers = [code for code in codes.codes if isinstance(code, int)] + [group.mask for group in codes.masked]
+    digits = 2 * max(1, (max(numbers, default=0).bit_length() + 7) // 8)
+    for code, text in codes.codes.items():
+        yield (code if isinstance(code, str) else f"0x{code:0{digits}X}"), text
+    for group in codes.masked:
+        for code, text in group.codes.items():
+            yield f"0x{code:0{digits}X} of the bits 0x{group.mask:0{digits}X}", text
+
+
+def _ciphers() -> Iterator[str]:
+    rows = [
+        (
+            s.code, s.name, s.protocol, s.key_exchange, s.authentication, s.encryption, str(s.key_bits),
+            s.mode, s.mac, s.hash, s.pfs,
+        )
+        for s in cipher_suites().values()
+    ]  # fmt: skip
+    yield from _table(_CIPHERS, rows)
+
+
+def _evidence() -> Iterator[str]:
+    yield "## Evidence"
+    yield ""
+    yield from _table(("evidence", "means"), [(e.value, EVIDENCE[e]) for e in Evidence])
+
+
+def _sources() -> Iterator[str]:
+    yield "## Sources"
+    yield ""
+    sources = catalog().sources.values()
+    rows = [(s.key, f"[{_escaped(s.title)}]({s.url})" if s.url else s.title) for s in sources]
+    yield from _table(("key", "title"), rows)
+
+
+def _record_of(table: str) -> RecordLayout | None:
+    return next((record for record, layout in catalog().tables() if layout.name == table), None)
+
+
+def _label(record: RecordLayout | None) -> str:
+    return f"{record.type}-{record.subtype}" if record else ANY_RECORD
+
+
+def _names(entry: Entry) -> str:
+    return ", ".join(f"`{name}`" for name in entry.vendor_names)
+
+
+def _offsets(entry: Entry) -> str:
+    return ", ".join(str(f.offset) for f in entry.fields)
+
+
+def _lengths(entry: Entry) -> str:
+    return ", ".join("to the end" if f.length is None else str(f.length) for f in entry.fields)
+
+
+def _evidence_of(entry: Entry) -> str:
+    field = entry.fields[0]
+    return f"{field.evidence.value} ({field.source})" if field.source else field.evidence.value
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield _row(heads)
+    yield "|" + "---|" * len(heads)
+    for row in rows:
+        yield _row([cell if cell.startswith(("[", "`")) else _escaped(cell) for cell in row])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _escaped(text: str) -> str:
+    """Plain text in which Markdown finds nothing to interpret."""
+    for character in "\\|*<[":
+        text = text.replace(character, f"\\{character}")
+    return text

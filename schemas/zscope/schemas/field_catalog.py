@@ -1,0 +1,207 @@
+"""Every declared field as a row, whether it became a column or not; search and documents are made from it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+
+import pyarrow as pa
+
+from zscope.schemas.arrow import arrow_type
+from zscope.schemas.ddl import duckdb_type
+from zscope.schemas.load import catalog
+from zscope.schemas.model import Evidence, Field, Format, RecordLayout, Section
+from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE, Column, columns_of, table_names
+
+ANY_RECORD = "any"
+FIRST_TRIPLET = 28
+"""Offset of the first triplet: behind the header with its count and two reserved bytes."""
+TRIPLET = (("offset", 4), ("length", 2), ("number", 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One field of one record in one table; or in no table, then `table` is empty."""
+
+    table: str
+    column: str
+    record: str
+    """Type and subtype (119-11), several of them, a type where all its subtypes share it, or `any`."""
+    section: str
+    fields: tuple[Field, ...]
+    """The fields that make the column: a time of day and its date are two."""
+
+    @property
+    def vendor_names(self) -> tuple[str, ...]:
+        """The vendor's names; none for what the reader adds."""
+        return tuple(f.name for f in self.fields if f.name)
+
+    @property
+    def meaning(self) -> str:
+        """What it means, and since which release it is there if that is not said already."""
+        field = self.fields[0]
+        told = not field.since or field.since in field.meaning
+        return field.meaning if told else f"{field.meaning} Since {field.since}."
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Every column of every table, then the fields that are in none."""
+    placed = [entry for table in table_names() for entry in _of_table(table)]
+    return (*placed, *_unplaced({(e.record, e.section, f.name) for e in placed for f in e.fields}))
+
+
+@cache
+def field_catalog() -> pa.Table:
+    """The fields as a table; the names of its columns need no quotes in SQL.
+
+    >>> field_catalog().num_rows == len(entries())
+    True
+    """
+    return pa.Table.from_pylist([_row(entry) for entry in entries()], FIELD_CATALOG_SCHEMA)
+
+
+def _column(name: str, arrow: pa.DataType, meaning: str) -> pa.Field:
+    return pa.field(name, arrow, metadata={"meaning": meaning})
+
+
+FIELD_CATALOG_SCHEMA = pa.schema(
+    [
+        _column("table_name", pa.string(), "Table with the column; null for a field that is in no table."),
+        _column("column_name", pa.string(), "Column that holds the decoded value."),
+        _column("vendor_name", pa.string(), "IBM's name; two for a time of day and its date."),
+        _column("record", pa.string(), "SMF type and subtype, such as 119-11."),
+        _column("section", pa.string(), "Section of the record, as issues name it."),
+        _column("byte_offset", pa.uint32(), "First byte, counted from 0 at the start of the section."),
+        _column("byte_length", pa.uint32(), "Number of bytes; null for a field that goes on to the end."),
+        _column("format", pa.string(), "How the value is written in the record."),
+        _column("arrow_type", pa.string(), "Type of the column in Arrow."),
+        _column("duckdb_type", pa.string(), "Type of the column in the store."),
+        _column("unit", pa.string(), "Unit of the column's values."),
+        _column("codes", pa.string(), "Code table that explains the values."),
+        _column("evidence", pa.string(), "Why the field is believed to lie where it does."),
+        _column("source", pa.string(), "Where that was read."),
+        _column("meaning", pa.string(), "What the field says."),
+    ],
+    metadata={"meaning": "Every declared field: where it lies in a record and which column it becomes."},
+)
+
+
+def search(words: Sequence[str]) -> pa.Table:
+    """The rows of the catalogue in which every word occurs, in a name, a table or the meaning.
+
+    A word with `*`, `?` or `[` is a pattern for a whole name instead. Upper and lower case are the same.
+
+    >>> search(["smf119sc_tls_neg_cipher"])["column_name"].to_pylist()
+    ['cipher']
+    """
+    wanted = [word.lower() for word in words]
+    chosen = [index for index, entry in enumerate(entries()) if all(_matches(entry, word) for word in wanted)]
+    return field_catalog().take(pa.array(chosen, pa.int64()))
+
+
+def _matches(entry: Entry, word: str) -> bool:
+    names = [entry.table, entry.column, f"{entry.table}.{entry.column}", *entry.vendor_names]
+    if re.search(r"[*?\[]", word):
+        return any(fnmatchcase(name.lower(), word) for name in names)
+    return any(word in text.lower() for text in (*names, entry.meaning))
+
+
+def _of_table(table: str) -> Iterator[Entry]:
+    record = None if table in {RECORD_TABLE, RAW_TABLE} else catalog().table(table)[0]
+    label = f"{record.type}-{record.subtype}" if record else ANY_RECORD
+    for column in columns_of(table):
+        section, field = _in_record(record, column)
+        if section is None:
+            yield Entry(table, column.name, label, "", (field,))
+        else:
+            yield Entry(table, column.name, label, section.key, _with_date(section, field))
+
+
+def _in_record(record: RecordLayout | None, column: Column) -> tuple[Section | None, Field]:
+    """The declaration of a column; a header field by the name it has in this type of record."""
+    if record and column.section is catalog().header:
+        header = next(s for s in record.sections if s.key == column.section.key)
+        return header, next(f for f in header.columns if f.column == column.name)
+    return column.section, column.field
+
+
+def _with_date(section: Section, field: Field) -> tuple[Field, ...]:
+    return (field, section.field(field.date)) if field.date else (field,)
+
+
+def _unplaced(placed: set[tuple[str, str, str]]) -> Iterator[Entry]:
+    """Fields that no table shows; what all subtypes of a type share is told once."""
+    types = dict.fromkeys(record.type for record in catalog().records.values())
+    for record_type in types:
+        records = [r for r in catalog().records.values() if r.type == record_type]
+        told: list[Section] = []
+        for record in records:
+            for section in record.sections:
+                if section in told:
+                    continue
+                told.append(section)
+                users = [r for r in records if section in r.sections]
+                labels = [f"{r.type}-{r.subtype}" for r in users]
+                label = str(record_type) if len(users) == len(records) else ", ".join(labels)
+                yield from _pointers(section, label)
+                for field in section.columns:
+                    if not any((name, section.key, field.name) in placed for name in labels):
+                        yield Entry("", "", label, section.key, _with_date(section, field))
+
+
+def _pointers(section: Section, label: str) -> Iterator[Entry]:
+    """The fields of the triplet that locates a section; pointers inside a section are declared there."""
+    if section.triplet is None:
+        return
+    # Triplets are published with the section they lead to; one without fields is known by name only.
+    proofs = Counter((f.evidence, f.source) for f in section.fields) or {(Evidence.INFERRED, ""): 1}
+    evidence, source = max(proofs, key=proofs.__getitem__)
+    offset = FIRST_TRIPLET + section.triplet * sum(length for _, length in TRIPLET)
+    for name, (part, length) in zip(section.pointer, TRIPLET, strict=True):
+        field = Field(
+            name=name,
+            offset=offset,
+            length=length,
+            format=Format.UINT,
+            column="",
+            meaning=f"{section.title}: {part} of the section{'s' if part == 'number' else ''}.",
+            unit="" if part == "number" else "bytes",
+            evidence=evidence,
+            source=source,
+        )
+        yield Entry("", "", label, "header", (field,))
+        offset += length
+
+
+def _row(entry: Entry) -> dict[str, object]:
+    field = entry.fields[0]
+    declared = bool(entry.vendor_names)
+    arrow = arrow_type(field) if entry.column else None
+    whole = None if field.length is None else sum(f.length or 0 for f in entry.fields)
+    return {
+        "table_name": entry.table or None,
+        "column_name": entry.column or None,
+        "vendor_name": ", ".join(entry.vendor_names) or None,
+        "record": entry.record,
+        "section": entry.section or None,
+        "byte_offset": field.offset if declared else None,
+        "byte_length": whole if declared else None,
+        "format": ", ".join(f.format.value for f in entry.fields) if declared else None,
+        "arrow_type": _short(arrow) if arrow is not None else None,
+        "duckdb_type": duckdb_type(arrow) if arrow is not None else None,
+        "unit": field.unit or None,
+        "codes": field.codes or None,
+        "evidence": field.evidence.value if declared else None,
+        "source": field.source or None,
+        "meaning": entry.meaning,
+    }
+
+
+def _short(arrow: pa.DataType) -> str:
+    """The name of a type; how a dictionary numbers its values is of no interest here."""
+    return f"dictionary<{arrow.value_type}>" if pa.types.is_dictionary(arrow) else str(arrow)

@@ -1,0 +1,61 @@
+"""What explains the decoded data, as Arrow tables: code tables, cipher suites, the field catalogue."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from zscope.schemas.field_catalog import field_catalog
+from zscope.schemas.load import CipherSuite, catalog, cipher_suites
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from zscope.schemas.model import CodeTable
+
+
+@cache
+def reference_tables() -> Mapping[str, pa.Table]:
+    """Every code table as `code_<name>`, `cipher` with all that is known of each suite, and `field_catalog`.
+
+    >>> reference_tables()["code_handshake_type"].to_pylist()[0]
+    {'code': 1, 'text': 'full'}
+    """
+    tables = {f"code_{name}": code_rows(codes) for name, codes in sorted(catalog().codes.items())}
+    return tables | {"cipher": cipher_rows(), "field_catalog": field_catalog()}
+
+
+def code_rows(codes: CodeTable) -> pa.Table:
+    """One row per code and its text.
+
+    For flag fields a third column says which bits the code is about: a row applies to a value where
+    `value & mask = code`. A single bit is its own mask; a group of bits has one mask for all its codes.
+    """
+    title = {"meaning": f"{codes.title}. {codes.note}".strip() if codes.note else f"{codes.title}."}
+    if codes.kind == "bits":
+        bits = [(code, code, text) for code, text in codes.codes.items()]
+        groups = [(code, g.mask, text) for g in codes.masked for code, text in g.codes.items()]
+        schema = pa.schema(
+            [_key("code", pa.uint32()), _key("mask", pa.uint32()), _key("text", pa.string())], title
+        )
+        return pa.Table.from_pylist(
+            [dict(zip(schema.names, row, strict=True)) for row in bits + groups], schema
+        )
+    key = pa.string() if codes.kind == "text" else pa.uint32()
+    schema = pa.schema([_key("code", key), _key("text", pa.string())], title)
+    return pa.Table.from_pylist([{"code": c, "text": t} for c, t in codes.codes.items()], schema)
+
+
+def cipher_rows() -> pa.Table:
+    """One row per cipher suite."""
+    columns = [_key(f.name, pa.int64() if f.name == "key_bits" else pa.string()) for f in fields(CipherSuite)]
+    meaning = "Cipher suites by the hexadecimal number that records carry; four digits, or six for SSLv2."
+    schema = pa.schema(columns, {"meaning": meaning})
+    return pa.Table.from_pylist([asdict(suite) for suite in cipher_suites().values()], schema)
+
+
+def _key(name: str, arrow: pa.DataType) -> pa.Field:
+    return pa.field(name, arrow, nullable=False)

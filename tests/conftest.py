@@ -1,0 +1,26 @@
+"""What all tests share: hypothesis profiles and the folder of real files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Always the same examples and no deadline: a slow or busy machine must not turn a test red.
+settings.register_profile("ci", derandomize=True, deadline=None)
+# For hunting, by hand: pytest --hypothesis-profile=deep
+settings.register_profile("deep", deadline=None, max_examples=5_000)
+settings.load_profile("ci")
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """Folder of files from real systems; tests that use it are skipped where it is not there."""
+    folder = Path(os.environ.get("ZSCOPE_REAL") or CHECKOUT.parent / "shared" / "real")
+    if not folder.is_dir():
+        pytest.skip(f"no real files: {folder} is not a folder (ZSCOPE_REAL names another one)")
+    return folder

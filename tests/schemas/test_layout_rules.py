@@ -1,0 +1,176 @@
+"""House rules of the declarations, over every layout and code table there is."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from itertools import pairwise
+
+import pytest
+
+from zscope.schemas import Evidence, Field, Format, Section, catalog
+from zscope.schemas.arrow import arrow_type, table_schema
+from zscope.schemas.tables import columns_of, table_names
+
+UNIT_SUFFIX = {
+    "us": "_us",
+    "ms": "_ms",
+    "s": "_s",
+    "min": "_min",
+    "bytes": "_bytes",
+    "kb": "_kb",
+    "mb": "_mb",
+    "bits": "_bits",
+    "pct": "_pct",
+    "msu": "_msu",
+    "msu_per_hour": "_msu_per_hour",
+    "frames": "_frames",
+}
+TIMES = {Format.TIME_HUNDREDTHS, Format.PACKED_TIME, Format.TOD, Format.CERT_TIME, Format.PACKED_DATE}
+
+
+def _sections() -> list[tuple[str, Section]]:
+    found = [("header", catalog().header)]
+    for (record_type, subtype), record in catalog().records.items():
+        found += [(f"{record_type}-{subtype}-{section.key}", section) for section in record.sections]
+    return found
+
+
+SECTIONS = [pytest.param(section, id=name) for name, section in _sections()]
+
+
+def _placed(section: Section) -> list[Field]:
+    """The fields that take room of their own: all but a copy of the whole section."""
+    return [field for field in section.fields if field.format is not Format.RAW]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_fields_are_in_order_and_do_not_overlap(section: Section) -> None:
+    fields = _placed(section)
+    for before, after in pairwise(fields):
+        assert before.length is not None, f"{before.name} takes the rest, but {after.name} follows"
+        assert before.offset + before.length <= after.offset, f"{after.name} overlaps {before.name}"
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_fields_lie_inside_the_known_length(section: Section) -> None:
+    for field in _placed(section):
+        inside = field.end <= section.known_length
+        assert inside or field.evidence is Evidence.INFERRED, f"{field.name} ends at {field.end}"
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_lengths_grow_with_the_releases(section: Section) -> None:
+    lengths = list((section.lengths or {}).values())
+    assert lengths == sorted(lengths)
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_fields_are_described(section: Section) -> None:
+    for field in section.fields:
+        where = f"{field.name}: {field.meaning}"
+        assert field.meaning.endswith("."), where
+        assert field.meaning.isascii(), where
+        assert re.fullmatch(r"[a-z][a-z0-9_]*", field.column), where
+        assert field.source in catalog().sources, where
+        assert field.length is None or field.length > 0, where
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_unit_and_name_agree(section: Section) -> None:
+    for field in section.fields:
+        suffixes = [unit for unit, suffix in UNIT_SUFFIX.items() if field.column.endswith(suffix)]
+        assert max(suffixes, key=len, default="") == field.unit, field.name
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_times_say_which_clock_they_are_on(section: Section) -> None:
+    for field in section.fields:
+        assert (field.format in TIMES) == field.column.endswith(("_utc", "_local")), field.name
+        if field.format in {Format.TOD, Format.CERT_TIME}:
+            assert field.column.endswith("_utc"), field.name
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_partners_are_there_and_of_use(section: Section) -> None:
+    for field in section.fields:
+        needs = {
+            Format.TIME_HUNDREDTHS: field.date,
+            Format.PACKED_TIME: field.date,
+            Format.CERT_TIME: field.form,
+            Format.IP_FIRST4: field.v6_flag,
+        }
+        assert needs.get(field.format, "nothing needed"), (
+            f"{field.name} cannot be decoded without its partner"
+        )
+        if field.date:
+            assert section.field(field.date).format is Format.PACKED_DATE, field.name
+            assert section.field(field.date).column == field.column, field.name
+        if field.size:
+            assert field.format is Format.HEX, field.name
+
+
+def test_every_packed_date_completes_a_time() -> None:
+    for name, section in _sections():
+        dates = {field.name for field in section.fields if field.format is Format.PACKED_DATE}
+        assert dates == {field.date for field in section.fields if field.date}, name
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_code_tables_exist_and_fit(section: Section) -> None:
+    for field in section.fields:
+        if not field.codes:
+            assert field.evidence is not Evidence.INFERRED, f"{field.name}: only a known value is believed"
+            continue
+        table = catalog().codes[field.codes]
+        assert (table.kind == "text") == (field.format is Format.TEXT), field.name
+        for code in table.codes:
+            assert isinstance(code, str) or 0 <= code < 1 << 8 * (field.length or 0), field.name
+
+
+def test_every_code_table_is_used() -> None:
+    used = {field.codes for _, section in _sections() for field in section.fields}
+    assert set(catalog().codes) - used == set()
+
+
+def test_one_name_one_type_one_unit() -> None:
+    seen: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for table in table_names():
+        for column in columns_of(table):
+            seen[column.name].add((str(arrow_type(column.field)), column.field.unit))
+    assert {name: kinds for name, kinds in seen.items() if len(kinds) > 1} == {}
+
+
+@pytest.mark.parametrize("table", table_names())
+def test_columns_of_a_table_are_distinct_and_the_grain_is_among_them(table: str) -> None:
+    names = [column.name for column in columns_of(table)]
+    assert len(names) == len(set(names))
+    assert table_schema(table).names == names
+    if not table.startswith("smf_"):
+        _, layout = catalog().table(table)
+        assert set(layout.grain) <= set(names)
+        assert layout.meaning.endswith(".")
+
+
+def test_joined_sections_occur_once() -> None:
+    for layout in catalog().records.values():
+        for table in layout.tables:
+            for join in table.joins:
+                section = layout.section(join.section)
+                assert not section.repeats, f"{table.name} joins {section.key}, which repeats"
+                known = {field.column for field in section.columns}
+                assert set(join.columns or ()) <= known
+
+
+def test_every_located_section_has_its_own_triplet() -> None:
+    for key, record in catalog().records.items():
+        triplets = [section.triplet for section in record.sections if section.triplet is not None]
+        assert len(triplets) == len(set(triplets)), key
+
+
+def test_every_section_with_fields_reaches_a_table() -> None:
+    for key, record in catalog().records.items():
+        reached = {"header", *(table.rows for table in record.tables)}
+        reached |= {join.section for table in record.tables for join in table.joins}
+        for section in record.sections:
+            assert section.key in reached or section.base or not section.fields, f"{key}: {section.key}"
