@@ -1,1 +1,47 @@
-"""Readers of everything zscope knows, from files to Arrow tables and issues."""
+"""Readers of everything zscope knows, from files to Arrow tables and issues.
+
+>>> from zscope.parsers import read
+>>> found = read("sample-data/smf-sample.bin", "smf119_tcp_term[job_name,tls_version]")
+>>> found["smf119_tcp_term"].num_rows > 0, len(found.issues)
+(True, 0)
+"""
+
+from __future__ import annotations
+
+from zscope.parsers.api import (
+    Batch,
+    FileSummary,
+    InventoryReport,
+    ProgressState,
+    Scan,
+    Tables,
+    UnpackReport,
+    inventory,
+    read,
+    scan,
+    unpack,
+)
+from zscope.parsers.issues import Code, InputError, Issue, Issues, Severity
+from zscope.parsers.select import SelectionError
+from zscope.parsers.smf.framing import Framing
+
+__all__ = [
+    "Batch",
+    "Code",
+    "FileSummary",
+    "Framing",
+    "InputError",
+    "InventoryReport",
+    "Issue",
+    "Issues",
+    "ProgressState",
+    "Scan",
+    "SelectionError",
+    "Severity",
+    "Tables",
+    "UnpackReport",
+    "inventory",
+    "read",
+    "scan",
+    "unpack",
+]

@@ -1,0 +1,184 @@
+"""Opening inputs: paths, folders and standard input, unwrapped until something is left that is not packed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import zipfile
+import zlib
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from zscope.parsers.containers import terse
+from zscope.parsers.containers.streams import (
+    UNPACKED_CHUNK,
+    DamagedError,
+    PeekableStream,
+    gzip_pieces,
+    plain_pieces,
+)
+from zscope.parsers.issues import Code, InputError, Issue, Issues
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+STANDARD_INPUT = "-"
+DEEPEST_NESTING = 8
+_SIGNATURE_BYTES = 64
+ENCRYPTED = 1
+"""Flag bit of a zip member."""
+_GZIP = b"\x1f\x8b\x08"
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One thing to read: a file, or what was packed in one."""
+
+    name: str
+    """The path, and the member's name behind it for an archive."""
+    stream: PeekableStream
+    packing: tuple[str, ...]
+    """What it was wrapped in, outermost first."""
+    outer: BinaryIO
+    """The file itself; how far it was read tells the progress."""
+    size: int | None
+    """Of the file itself; None when it cannot be known."""
+
+    def done(self) -> int:
+        """How many bytes of the file itself were read."""
+        return self.outer.tell() if self.size is not None else 0
+
+
+def input_paths(paths: Iterable[str | Path], issues: Issues) -> Iterator[str]:
+    """The files named by paths: files as they are, folders with all files below them that are not hidden."""
+    for path in paths:
+        if str(path) != STANDARD_INPUT and Path(path).is_dir():
+            yield from _files_below(str(path), issues)
+        else:
+            yield str(path)
+
+
+def _files_below(folder: str, issues: Issues) -> Iterator[str]:
+    def unreadable(error: OSError) -> None:
+        issues.add(_unreadable(error, str(error.filename)))
+
+    for place, folders, files in os.walk(folder, onerror=unreadable):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        below = (Path(place, name) for name in sorted(files) if not name.startswith("."))
+        # A named pipe would be waited for, perhaps for ever.
+        yield from (str(file) for file in below if file.is_file())
+
+
+def _unreadable(error: OSError, path: str) -> Issue:
+    reason = error.strerror or type(error).__name__
+    return Issue(Code.UNREADABLE, f"cannot be read: {reason}", shown(path))
+
+
+def shown(path: str) -> str:
+    """A path as text can hold it: bytes of a name that are no UTF-8 appear as their numbers.
+
+    >>> shown(os.fsdecode(b"a\\xff.smf"))
+    'a\\\\xff.smf'
+    """
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+@contextmanager
+def open_input(path: str) -> Iterator[tuple[BinaryIO, int | None]]:
+    """A file or standard input for reading, with its size; what cannot be opened is an InputError."""
+    if path == STANDARD_INPUT:
+        yield sys.stdin.buffer, None
+        return
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(Path(path).open("rb", buffering=0))
+        except OSError as error:
+            raise InputError(_unreadable(error, path)) from error
+        yield file, Path(path).stat().st_size if Path(path).is_file() else None
+
+
+def members(path: str, file: BinaryIO, size: int | None, issues: Issues) -> Iterator[Member]:
+    """Everything to read in one opened input."""
+    name = shown(path)
+
+    def on_damage(text: str) -> None:
+        issues.add(_damage(text, name))
+
+    stream = PeekableStream(plain_pieces(file), on_damage, file)
+    yield from _unwrap(Member(name, stream, (), file, size), issues)
+
+
+def _damage(text: str, file: str) -> Issue:
+    return Issue(Code.ARCHIVE_DAMAGED, f"{text}; what came before was read; transfer it again", file)
+
+
+def _unwrap(member: Member, issues: Issues) -> Iterator[Member]:
+    """Take one layer of packing off and go on, until there is none left."""
+    if len(member.packing) > DEEPEST_NESTING:
+        text = f"is packed more than {DEEPEST_NESTING} times in itself and was left alone"
+        raise InputError(Issue(Code.UNKNOWN_DATA, text, member.name))
+    head = member.stream.peek(_SIGNATURE_BYTES)
+    if head.startswith(_GZIP):
+        yield from _unwrap(_inner(member, "gzip", gzip_pieces(member.stream), issues), issues)
+    elif head.startswith(_ZIP):
+        yield from _zip_members(member, issues)
+    elif terse.looks_tersed(head):
+        form = f"AMATERSE {terse.parse_header(head).packed}"
+        yield from _unwrap(_inner(member, form, _terse_pieces(member.stream), issues), issues)
+    else:
+        yield member
+
+
+def _inner(member: Member, packing: str, pieces: Iterator[bytes], issues: Issues, name: str = "") -> Member:
+    inside = f"{member.name}/{name}" if name else member.name
+
+    def on_damage(text: str) -> None:
+        issues.add(_damage(text, inside))
+
+    return replace(
+        member, name=inside, stream=PeekableStream(pieces, on_damage), packing=(*member.packing, packing)
+    )
+
+
+def _terse_pieces(stream: PeekableStream) -> Iterator[bytes]:
+    try:
+        yield from terse.unpack(stream)
+    except terse.TerseError as error:
+        raise DamagedError(f"the tersed data are damaged at byte {error.offset}: {error.reason}") from error
+
+
+def _zip_members(member: Member, issues: Issues) -> Iterator[Member]:
+    """Each file of a zip archive; the archive's directory is at its end, so it must be seekable."""
+    with tempfile.TemporaryFile() as spool:
+        archive: BinaryIO = spool
+        if not member.packing and member.size is not None:
+            archive = member.outer
+        else:
+            while piece := member.stream.read(UNPACKED_CHUNK):
+                spool.write(piece)
+        try:
+            with zipfile.ZipFile(archive) as opened:
+                for info in opened.infolist():
+                    if not info.is_dir():
+                        pieces = _zip_pieces(opened, info)
+                        yield from _unwrap(_inner(member, "zip", pieces, issues, info.filename), issues)
+        except zipfile.BadZipFile as error:
+            text = f"the zip archive cannot be opened ({error}); transfer it again"
+            raise InputError(Issue(Code.ARCHIVE_DAMAGED, text, member.name)) from error
+
+
+def _zip_pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    if info.flag_bits & ENCRYPTED:
+        raise DamagedError("the zip member is encrypted and cannot be read")
+    try:
+        with archive.open(info) as file:
+            while piece := file.read(UNPACKED_CHUNK):
+                yield piece
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+        raise DamagedError(f"the zip member is damaged: {error}") from error
+    except NotImplementedError as error:
+        raise DamagedError(f"the zip member cannot be unpacked: {error}") from error

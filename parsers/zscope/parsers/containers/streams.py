@@ -1,0 +1,133 @@
+"""Streams of unpacked bytes that can be looked into beforehand, and that end where data are damaged."""
+
+from __future__ import annotations
+
+import zlib
+from io import BufferedIOBase, FileIO
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PACKED_CHUNK = 1 << 18
+UNPACKED_CHUNK = 1 << 20
+"""The most that one step of unpacking yields, however well the data were packed."""
+
+
+class DamagedError(Exception):
+    """Packed data that cannot be unpacked from here on."""
+
+
+class ByteSource(Protocol):
+    """Where packed bytes come from."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most so many bytes; none only at the end."""
+
+
+class PeekableStream:
+    """A stream of pieces that can be looked into without taking anything from it.
+
+    When the pieces end in a `DamagedError`, what came before is delivered and the damage is reported: the
+    reader above sees a file that ends there.
+
+    If the pieces are the bytes of a file as they are, the file is given too: what is asked for in bulk then
+    goes from there to its place without being copied on the way.
+    """
+
+    def __init__(
+        self, pieces: Iterator[bytes], on_damage: Callable[[str], None], file: BinaryIO | None = None
+    ) -> None:
+        self._pieces = pieces
+        self._direct = file if isinstance(file, FileIO | BufferedIOBase) else None
+        self._on_damage = on_damage
+        self._buffer = memoryview(b"")
+        self._ended = False
+
+    def peek(self, count: int) -> bytes:
+        """The next bytes, fewer than asked for only at the end of the stream."""
+        parts, size = [self._buffer], len(self._buffer)
+        while size < count and (piece := self._next()):
+            parts.append(memoryview(piece))
+            size += len(piece)
+        if len(parts) > 1:
+            self._buffer = memoryview(b"".join(parts))
+        return bytes(self._buffer[:count])
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most so many bytes, or all of them; none only at the end."""
+        if size < 0:
+            return b"".join(iter(lambda: self.read(UNPACKED_CHUNK), b""))
+        buffer = bytearray(min(size, UNPACKED_CHUNK))
+        return bytes(buffer[: self.readinto(memoryview(buffer))])
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        """Some bytes; none only at the end."""
+        if not self._buffer:
+            if self._direct and len(buffer) >= UNPACKED_CHUNK:
+                return self._direct.readinto(buffer) or 0
+            self._buffer = memoryview(self._next())
+        count = min(len(buffer), len(self._buffer))
+        buffer[:count] = self._buffer[:count]
+        self._buffer = self._buffer[count:]
+        return count
+
+    def _next(self) -> bytes:
+        """The next piece that is not empty, or nothing at the end."""
+        while not self._ended:
+            try:
+                piece = next(self._pieces, None)
+            except DamagedError as error:
+                self._on_damage(str(error))
+                piece = None
+            if piece is None:
+                self._ended = True
+            elif piece:
+                return piece
+        return b""
+
+
+def plain_pieces(file: ByteSource) -> Iterator[bytes]:
+    """A file as it is."""
+    while piece := file.read(UNPACKED_CHUNK):
+        yield piece
+
+
+def gzip_pieces(file: ByteSource) -> Iterator[bytes]:
+    """Every member of a gzip file; zero bytes behind the last one are padding."""
+    pending = b""
+    while pending := pending or file.read(PACKED_CHUNK):
+        if not pending.strip(b"\0"):
+            pending = b""
+            continue
+        member = zlib.decompressobj(wbits=31)
+        pending = pending.lstrip(b"\0")
+        while True:
+            before = member.copy()
+            try:
+                yield member.decompress(pending, UNPACKED_CHUNK)
+            except zlib.error as error:
+                yield from _good_part(before, pending)
+                raise DamagedError(f"the gzip data are damaged: {error}") from error
+            if member.eof:
+                pending = member.unused_data
+                break
+            pending = member.unconsumed_tail or file.read(PACKED_CHUNK)
+            if not pending:
+                yield member.flush()
+                _require_end(member)
+                break
+
+
+def _good_part(member: zlib._Decompress, packed: bytes) -> Iterator[bytes]:
+    """What can be unpacked byte by byte before the place that cannot."""
+    for at in range(len(packed)):
+        try:
+            yield member.decompress(packed[at : at + 1])
+        except zlib.error:
+            return
+
+
+def _require_end(member: zlib._Decompress) -> None:
+    if not member.eof:
+        raise DamagedError("the gzip data end before they are complete")

@@ -1,0 +1,269 @@
+"""AMATERSE (TERSE) packed data sets: header check, and unpacking as a stream with an RDW before each record.
+
+Damage may come late in a large dump, so everything before it is passed on first. For the codes see the
+dictionaries in `terse_dictionary`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from zscope.parsers.containers.terse_dictionary import END_CODE, MARK, BadCodeError, Pack, Spack
+
+if TYPE_CHECKING:
+    from zscope.parsers.containers.streams import ByteSource
+
+Form = Literal["PACK", "SPACK"]
+Words = npt.NDArray[np.uint16]
+
+HEADER_SIZE: Final = 12
+VERSIONS: Final[dict[int, Form]] = {0x02: "PACK", 0x05: "SPACK"}
+FLAG_MVS: Final = 0x04
+
+RDW_SIZE: Final = 4
+MAX_RDW_DATA: Final = 0xFFFF - RDW_SIZE
+BATCH: Final = 1024
+"""Codes decoded between two looks at the output: at most BATCH * KEPT_PHRASE bytes can pile up."""
+
+_FOREIGN_VERSIONS: Final = (b"\x01", b"\x07")
+_FOREIGN_SIGNATURE: Final = b"\x89\x69\xa5"
+_SEGMENT_CODES: Final = (0x0100, 0x0200, 0x0300)
+_TRIPLE: Final = 3
+_WIDE_MARK: Final = MARK - 1
+"""The record mark among symbols of two bytes, where 0 to 255 are the bytes."""
+_LEAST_GATHERED: Final = 1 << 16
+"""Output is never handed on in smaller pieces, else the copying of an unclosed record would dominate."""
+
+
+class TerseError(Exception):
+    """The packed data cannot be read on: `reason`, noticed at byte `offset` of the packed stream."""
+
+    def __init__(self, offset: int, reason: str) -> None:
+        super().__init__(offset, reason)
+        self.offset = offset
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.reason} (byte {self.offset} of the packed data)"
+
+
+@dataclass(frozen=True, slots=True)
+class TerseHeader:
+    """What the packed file says of the original data set."""
+
+    packed: Form
+    variable: bool
+    record_length: int
+    """Longest data: LRECL of fixed records, LRECL - 4 of variable ones (the RDW is not counted)."""
+    block_size: int
+    flags: int
+
+
+def looks_tersed(head: bytes) -> bool:
+    """Tell a packed file from its first 12 bytes, without mistaking an RDW stream of SMF records for one.
+
+    >>> looks_tersed(bytes.fromhex("020100fb0c006d5e00000000"))
+    True
+    >>> looks_tersed(bytes.fromhex("020000005e7700112233012f"))
+    False
+    """
+    if len(head) < HEADER_SIZE or head[0] not in VERSIONS or head[1] > 1 or not head[4] & FLAG_MVS:
+        return False
+    short, long = int.from_bytes(head[2:4]), int.from_bytes(head[8:12])
+    # In an RDW stream bytes 2-3 are zero or a segment code. With such a code bytes 10-11 decide: there the
+    # SMF header has century and year, never zero but X'0100' in 2000, as if the length were repeated.
+    return short != 0 and (long == 0 or (long == short and short not in _SEGMENT_CODES))
+
+
+def foreign_terse(head: bytes) -> bool:
+    """Tell the form that TERSE writes on other platforms, whose body is not documented and not supported."""
+    return head[:1] in _FOREIGN_VERSIONS and head[1:4] == _FOREIGN_SIGNATURE
+
+
+def parse_header(head: bytes) -> TerseHeader:
+    """Read the 12-byte header, or say in a TerseError what is impossible about it."""
+    if foreign_terse(head):
+        raise TerseError(0, "packed by TERSE on another platform than z/OS, a form that is not supported")
+    if len(head) < HEADER_SIZE:
+        raise TerseError(len(head), f"the packed data ends inside its {HEADER_SIZE}-byte header")
+    packed = VERSIONS.get(head[0])
+    if packed is None:
+        raise TerseError(0, f"version X'{head[0]:02X}' is not PACK or SPACK: not packed, or sent as text")
+    if head[1] > 1:
+        raise TerseError(1, f"record type X'{head[1]:02X}' is neither fixed nor variable")
+    flags, block_size = head[4], int.from_bytes(head[6:8])
+    if not flags & FLAG_MVS and any(head[4:8]):
+        raise TerseError(4, f"flags, ratio or block size are set, but flags X'{flags:02X}' do not say MVS")
+    return TerseHeader(packed, head[1] == 1, _record_length(head), block_size, flags)
+
+
+def _record_length(head: bytes) -> int:
+    short, long = int.from_bytes(head[2:4]), int.from_bytes(head[8:12])
+    if not short and not long:
+        raise TerseError(2, "the header gives no record length")
+    if short and long and short != long:
+        raise TerseError(8, f"the header gives two record lengths, {short} and {long}")
+    return short or long
+
+
+def unpack(stream: ByteSource, chunk: int = 1 << 20) -> Iterator[bytes]:
+    """Unpack a stream that stands at the header: variable records each behind an RDW, fixed data as it is.
+
+    `chunk` is how many packed bytes are read at a time, and roughly how many unpacked ones are passed on.
+    An impossible header raises TerseError at once. Damage further on does so after everything before it was
+    passed on, save a variable record that no mark has closed yet: with an RDW it would pass for a whole one.
+    """
+    header = parse_header(_read_header(stream))
+    codes = _CodeReader(stream, chunk)
+    symbols = _decode(codes, _decoder(header))
+    if header.variable:
+        return _as_records(symbols, codes, chunk)
+    return _as_bytes(symbols, codes, chunk, header.record_length)
+
+
+def _read_header(stream: ByteSource) -> bytes:
+    head = b""
+    while len(head) < HEADER_SIZE and (more := stream.read(HEADER_SIZE - len(head))):
+        head += more
+    return head
+
+
+# --- packed bytes to codes
+
+
+class _CodeReader:
+    """Batches of codes up to the end code, and the packed offset of the batch under work."""
+
+    def __init__(self, stream: ByteSource, chunk: int) -> None:
+        self._stream = stream
+        self._chunk = max(chunk, _TRIPLE)
+        self.taken = 0
+
+    def offset(self, ahead: int = 0) -> int:
+        return HEADER_SIZE + (self.taken + ahead) * _TRIPLE // 2
+
+    def __iter__(self) -> Iterator[list[int]]:
+        rest = b""
+        while more := self._stream.read(self._chunk):
+            packed = rest + more
+            whole = len(packed) - len(packed) % _TRIPLE
+            rest = packed[whole:]
+            codes = split_codes(packed[:whole])
+            ends = np.flatnonzero(codes == END_CODE)
+            yield from self._batches(codes[: ends[0]] if ends.size else codes)
+            if ends.size:
+                return
+        if len(rest) == 1:
+            raise TerseError(self.offset(), "the packed data ends inside a code, without an end code")
+        if rest:
+            last = split_codes(rest + b"\x00")[:1]
+            yield from self._batches(last[last != END_CODE])
+
+    def _batches(self, codes: Words) -> Iterator[list[int]]:
+        for start in range(0, codes.size, BATCH):
+            batch: list[int] = codes[start : start + BATCH].tolist()
+            yield batch
+            self.taken += len(batch)
+
+
+def split_codes(packed: bytes) -> Words:
+    """Split whole triples of bytes into their two 12-bit codes."""
+    triples = np.frombuffer(packed, np.uint8).reshape(-1, _TRIPLE).astype(np.uint16)
+    codes = np.empty((len(triples), 2), np.uint16)
+    codes[:, 0] = triples[:, 0] << 4 | triples[:, 1] >> 4
+    codes[:, 1] = (triples[:, 1] & 0xF) << 8 | triples[:, 2]
+    return codes.reshape(-1)
+
+
+# --- codes to symbols
+
+
+class _Decoder(Protocol):
+    def decode(self, codes: list[int]) -> Iterator[bytes]: ...
+
+
+def _decode(reader: _CodeReader, decoder: _Decoder) -> Iterator[bytes]:
+    for codes in reader:
+        try:
+            yield from decoder.decode(codes)
+        except BadCodeError as bad:
+            raise TerseError(reader.offset(bad.index), bad.reason) from None
+
+
+def _decoder(header: TerseHeader) -> _Decoder:
+    # Two bytes per symbol have room for the record mark, and numpy can search joined phrases for it. Fixed
+    # data has no use for marks, so there one byte will do and marks spell nothing.
+    if header.variable:
+        singles = [b"", *(n.to_bytes(2, "little") for n in range(_WIDE_MARK + 1))]
+    else:
+        singles = [b"", *(bytes((n,)) for n in range(_WIDE_MARK)), b""]
+    return Pack(singles) if header.packed == "PACK" else Spack(singles)
+
+
+# --- symbols to output
+
+
+def _as_bytes(symbols: Iterator[bytes], codes: _CodeReader, chunk: int, length: int) -> Iterator[bytes]:
+    size = 0
+    for data in _gather(symbols, chunk):
+        size += len(data)
+        yield data
+    if rest := size % length:
+        raise TerseError(codes.offset(), f"{rest} bytes are left over behind the last {length}-byte record")
+
+
+def _as_records(symbols: Iterator[bytes], codes: _CodeReader, chunk: int) -> Iterator[bytes]:
+    unclosed, count = b"", 0
+    for data in _gather(symbols, chunk):
+        joined = unclosed + data
+        wide: Words = np.frombuffer(joined, "<u2")
+        marks = np.flatnonzero(wide == _WIDE_MARK)
+        lengths = np.diff(marks, prepend=-1) - 1
+        too_long = np.flatnonzero(lengths > MAX_RDW_DATA)
+        good = int(too_long[0]) if too_long.size else marks.size
+        count += good
+        if good:
+            yield _with_rdws(wide[: marks[good - 1] + 1], lengths[:good])
+        unclosed = joined[2 * int(marks[good - 1] + 1) if good else 0 :]
+        if too_long.size or len(unclosed) > 2 * MAX_RDW_DATA:
+            reason = f"record {count + 1} is longer than {MAX_RDW_DATA} bytes, the most an RDW can express"
+            raise TerseError(codes.offset(), reason)
+    if unclosed:
+        yield (len(unclosed) // 2 + RDW_SIZE).to_bytes(2) + b"\x00\x00" + unclosed[::2]
+
+
+def _with_rdws(wide: Words, lengths: npt.NDArray[np.intp]) -> bytes:
+    """Move the data of whole records apart, so that an RDW fits in front of each, and drop the marks."""
+    output = np.zeros(len(wide) + (RDW_SIZE - 1) * len(lengths), np.uint8)
+    totals = lengths + RDW_SIZE
+    starts = np.cumsum(totals) - totals
+    is_data = np.ones(len(output), np.bool_)
+    for position in range(RDW_SIZE):
+        is_data[starts + position] = False
+    output[is_data] = wide[wide != _WIDE_MARK]
+    output[starts] = totals >> 8
+    output[starts + 1] = totals & 0xFF
+    return output.tobytes()
+
+
+def _gather(symbols: Iterator[bytes], chunk: int) -> Iterator[bytes]:
+    """Join small pieces, and let what came before damage through ahead of the error."""
+    pieces, size, fault = list[bytes](), 0, None
+    try:
+        for piece in symbols:
+            pieces.append(piece)
+            size += len(piece)
+            if size >= max(chunk, _LEAST_GATHERED):
+                yield b"".join(pieces)
+                pieces, size = [], 0
+    except TerseError as error:
+        fault = error
+    if size:
+        yield b"".join(pieces)
+    if fault:
+        raise fault

@@ -1,0 +1,234 @@
+"""Everything that could not be read as it stands, with the place as attributes.
+
+Readers never drop anything silently: they deliver what is good and describe the rest here. The text is
+composed from the attributes, so a program can filter on them and a person can read them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum, StrEnum
+from threading import Lock
+
+import pyarrow as pa
+
+
+class Severity(IntEnum):
+    """How bad it is; the worst one of a run decides the exit code."""
+
+    NOTE = 0
+    """Worth knowing, nothing lost."""
+    WARNING = 1
+    """Something could not be decoded; all else was."""
+    REFUSED = 2
+    """This input could not be used at all."""
+
+
+class Code(StrEnum):
+    """What went wrong; one name for each cause."""
+
+    EMPTY = "empty"
+    UNREADABLE = "unreadable"
+    RDW_STRIPPED = "rdw-stripped"
+    TEXT_MODE = "text-mode"
+    LINE_ENDS = "line-ends"
+    XMIT = "xmit"
+    MONITOR_III = "monitor-iii"
+    TERSE_FOREIGN = "terse-foreign"
+    UNKNOWN_DATA = "unknown-data"
+    ARCHIVE_DAMAGED = "archive-damaged"
+    FRAMING_WRONG = "framing-wrong"
+    EXCLUSIVE_LENGTHS = "exclusive-lengths"
+    TRUNCATED = "truncated"
+    DAMAGED_RANGE = "damaged-range"
+    ZERO_PADDING = "zero-padding"
+    SEGMENT_ORDER = "segment-order"
+    RECORD_TOO_LONG = "record-too-long"
+    RECORD_TOO_SHORT = "record-too-short"
+    TRAILER_MISSING = "trailer-missing"
+    LENGTH_DIFFERS = "length-differs"
+    TRIPLETS_OUTSIDE = "triplets-outside"
+    SECTION_OUTSIDE = "section-outside"
+    SECTION_COUNT = "section-count"
+    SECTION_EMPTY = "section-empty"
+    SECTION_REPEATED = "section-repeated"
+    SECTION_LONGER = "section-longer"
+    ENTRY_LENGTH = "entry-length"
+    BAD_DATE = "bad-date"
+    BAD_TIME = "bad-time"
+    BAD_PACKED = "bad-packed"
+    BAD_SIZE = "bad-size"
+    BAD_CERT_TIME = "bad-cert-time"
+
+
+_NOTES = {Code.ZERO_PADDING, Code.SECTION_LONGER, Code.EXCLUSIVE_LENGTHS, Code.TRAILER_MISSING}
+_REFUSALS = {
+    Code.EMPTY,
+    Code.UNREADABLE,
+    Code.RDW_STRIPPED,
+    Code.TEXT_MODE,
+    Code.LINE_ENDS,
+    Code.XMIT,
+    Code.MONITOR_III,
+    Code.TERSE_FOREIGN,
+    Code.UNKNOWN_DATA,
+    Code.FRAMING_WRONG,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One thing that was not as it should be, and where."""
+
+    code: Code
+    text: str
+    file: str = ""
+    record_no: int | None = None
+    offset: int | None = None
+    """First byte concerned, in the file after unpacking."""
+    end: int | None = None
+    """First byte behind the range concerned."""
+    section: str = ""
+    field: str = ""
+    table: str = ""
+
+    @property
+    def severity(self) -> Severity:
+        """How bad the cause is."""
+        if self.code in _REFUSALS:
+            return Severity.REFUSED
+        return Severity.NOTE if self.code in _NOTES else Severity.WARNING
+
+    def place(self) -> str:
+        """Where it is, as a person reads it.
+
+        >>> Issue(Code.BAD_DATE, "", file="a.smf", record_no=3, offset=100, field="SMFxDTE").place()
+        'a.smf, record 3, byte 100, field SMFxDTE'
+        """
+        parts = [self.file] if self.file else []
+        if self.record_no is not None:
+            parts.append(f"record {self.record_no}")
+        if self.offset is not None:
+            parts.append(f"byte {self.offset}" if self.end is None else f"bytes {self.offset} to {self.end}")
+        if self.section:
+            parts.append(f"section {self.section}")
+        if self.field:
+            parts.append(f"field {self.field}")
+        return ", ".join(parts)
+
+    def __str__(self) -> str:
+        place = self.place()
+        return f"{place}: {self.text} [{self.code}]" if place else f"{self.text} [{self.code}]"
+
+
+class InputError(Exception):
+    """An input that cannot be used; the issue says which, why, and what to do about it."""
+
+    def __init__(self, issue: Issue) -> None:
+        super().__init__(str(issue))
+        self.issue = issue
+
+
+EACH_KIND = 1000
+"""So many issues of one code, section and field are kept one by one; the rest is counted."""
+
+
+class Issues:
+    """Collects issues from all threads of one load and keeps a flood of one kind from filling memory."""
+
+    def __init__(self, each_kind: int = EACH_KIND, *, strict: bool = False) -> None:
+        self._kept: dict[Issue, None] = {}
+        self._counts: Counter[tuple[str, Code, str, str]] = Counter()
+        self._once: set[tuple[str, Code, str, str]] = set()
+        self._each_kind = each_kind
+        self._strict = strict
+        self._lock = Lock()
+
+    def add(self, issue: Issue, times: int = 1) -> None:
+        """Take one issue; `times` counts further ones of the same kind that are not told one by one.
+
+        One that is known already, because two tables are made from the same bytes, is not taken again.
+        A strict collector raises the first that is more than a note.
+        """
+        if self._strict and issue.severity > Severity.NOTE:
+            raise InputError(issue)
+        key = (issue.file, issue.code, issue.section, issue.field)
+        with self._lock:
+            if times == 1 and issue in self._kept:
+                return
+            if self._counts[key] < self._each_kind:
+                self._kept[issue] = None
+            self._counts[key] += times
+
+    def add_once(self, issue: Issue) -> None:
+        """Take an issue unless one of its kind was taken already: one note per file, not per record."""
+        key = (issue.file, issue.code, issue.section, issue.field)
+        with self._lock:
+            if key in self._once:
+                return
+            self._once.add(key)
+        self.add(issue)
+
+    def room(self, issue: Issue) -> bool:
+        """Whether another issue of this kind would still be kept one by one."""
+        return self._counts[issue.file, issue.code, issue.section, issue.field] < self._each_kind
+
+    @property
+    def worst(self) -> Severity | None:
+        """The highest severity so far; None when there was nothing."""
+        return max((i.severity for i in self._kept), default=None)
+
+    def counts(self) -> Counter[Code]:
+        """How often each code occurred, the ones not kept included."""
+        totals: Counter[Code] = Counter()
+        for (_, code, _, _), count in self._counts.items():
+            totals[code] += count
+        return totals
+
+    def __iter__(self) -> Iterator[Issue]:
+        """The kept issues by place, and one line for those of a kind that were only counted."""
+        yield from sorted(self._kept, key=lambda i: (i.file, i.record_no or 0, i.offset or 0))
+        kept = Counter((i.file, i.code, i.section, i.field) for i in self._kept)
+        last = {(i.file, i.code, i.section, i.field): i for i in self._kept}
+        for key, count in self._counts.items():
+            if count > kept[key]:
+                more = f"{count - kept[key]:,} more like this are counted but not listed"
+                yield replace(last[key], text=more, record_no=None, offset=None, end=None)
+
+    def __len__(self) -> int:
+        return self._counts.total()
+
+    def to_arrow(self) -> pa.Table:
+        """The issues as a table."""
+        rows = [
+            {
+                "file": i.file,
+                "record_no": i.record_no,
+                "byte_offset": i.offset,
+                "byte_end": i.end,
+                "section": i.section or None,
+                "field": i.field or None,
+                "severity": i.severity.name.lower(),
+                "code": i.code.value,
+                "text": i.text,
+            }
+            for i in self
+        ]
+        return pa.Table.from_pylist(rows, schema=ISSUE_SCHEMA)
+
+
+ISSUE_SCHEMA = pa.schema(
+    [
+        ("file", pa.string()),
+        ("record_no", pa.uint64()),
+        ("byte_offset", pa.uint64()),
+        ("byte_end", pa.uint64()),
+        ("section", pa.string()),
+        ("field", pa.string()),
+        ("severity", pa.string()),
+        ("code", pa.string()),
+        ("text", pa.string()),
+    ]
+)

@@ -1,0 +1,1 @@
+"""SMF dumps: from bytes to records, from records to columns, and back."""

@@ -1,0 +1,186 @@
+"""EBCDIC text, and bytes shown as hexadecimal or kept as they are.
+
+Text is read once for each distinct value: the column's bytes are numbered first, and only the numbering's
+dictionary is translated. On job names and the like that costs a tenth of translating every row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from zscope.parsers.issues import Code
+from zscope.parsers.smf.codecs.distinct import fixed_items, number_distinct, number_pairs
+from zscope.parsers.smf.codecs.raw import ByteRows, Column, Raw, as_byte_rows, opaque, rows_at
+from zscope.schemas import Evidence, Field, catalog
+from zscope.schemas.arrow import TEXT as TEXT_TYPE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from zscope.parsers.smf.ebcdic import CodePage
+
+NUMBER_SIZES = (1, 2, 4, 8)
+PADDING = " \0"
+
+
+def with_texts(indices: pa.Array, texts: list[str | None]) -> pa.DictionaryArray:
+    """Numbers with the texts they stand for; texts that are equal (or None) become one (or null)."""
+    dictionary = pa.array(texts, TEXT_TYPE)
+    if dictionary.null_count or len(set(texts)) < len(texts):
+        merged = dictionary.dictionary_encode()
+        indices = merged.indices.take(indices)
+        dictionary = merged.dictionary
+    return pa.DictionaryArray.from_arrays(indices, dictionary, safe=False)
+
+
+def padded_texts(items: bytes, width: int, page: CodePage) -> list[str]:
+    """The texts of items of one width, one after the other, without their padding."""
+    characters = page.decode(items)
+    return [characters[at : at + width].rstrip(PADDING) for at in range(0, len(items), width)]
+
+
+class Text:
+    """Characters padded with blanks or binary zeros; the padding is not part of the value."""
+
+    def storage(self, length: int) -> str:
+        """Short texts are numbered faster as integers, whose value does not matter."""
+        return f"=u{length}" if length in NUMBER_SIZES else opaque(length)
+
+    def decode(self, raw: Raw) -> pa.Array:
+        """Blank becomes the empty text; null is for fields that are not there.
+
+        A field whose place is only inferred is believed where its value is a known one.
+        """
+        numbered = number_distinct(raw.values)
+        texts = padded_texts(fixed_items(numbered.dictionary), raw.values.dtype.itemsize, raw.page)
+        return text_column(raw.field, numbered.indices, texts)
+
+    def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
+        """Null becomes blanks."""
+        length = field.length or 0
+        if not pa.types.is_dictionary(values.type):
+            values = values.dictionary_encode()
+        known = [page.encode(text, length) for text in values.dictionary.to_pylist()]
+        rows = as_byte_rows(np.array([*known, page.encode("", length)], f"S{length}"))
+        return rows_at(rows, values.indices.fill_null(len(known)))
+
+
+def text_column(field: Field, indices: pa.Array, texts: list[str]) -> pa.Array:
+    """The column of a text field from the numbering of its distinct texts."""
+    shown: list[str | None] = list(texts)
+    if field.evidence is Evidence.INFERRED:
+        known = catalog().codes[field.codes].codes
+        shown = [text if text in known else None for text in texts]
+    column = with_texts(indices, shown)
+    return column.cast(TEXT_TYPE) if field.many else column
+
+
+def variable_texts(field: Field, items: pa.Array, page: CodePage) -> pa.Array:
+    """The column of a text that fills the rest of its section."""
+    numbered = items.dictionary_encode()
+    if pa.types.is_fixed_size_binary(items.type):
+        texts = padded_texts(fixed_items(numbered.dictionary), items.type.byte_width, page)
+    else:
+        texts = [page.decode(key) for key in numbered.dictionary.to_pylist()]
+    return text_column(field, numbered.indices, texts)
+
+
+_DIGITS = np.frombuffer(b"".join(b"%02x" % value for value in range(256)), "<u2").astype(np.uint32)
+_FOUR_DIGITS = (_DIGITS[:, None] << 16 | _DIGITS).ravel().astype("<u4")
+"""The digits of two bytes, by the number that the two make when the first is the low one."""
+
+
+def hex_digits(raw: ByteRows) -> Column:
+    """Bytes as characters of hexadecimal digits (and perhaps some more behind them)."""
+    flat = raw.ravel()
+    if len(flat) % 2:
+        flat = np.append(flat, np.uint8(0))
+    return np.take(_FOUR_DIGITS, flat.view("<u2"), mode="clip")
+
+
+class Hex:
+    """Bytes as hexadecimal digits; a field beside it may say how many of them count."""
+
+    def storage(self, length: int) -> str:
+        """Bytes without meaning."""
+        return opaque(length)
+
+    def decode(self, raw: Raw) -> pa.Array:
+        """A length of zero means absent; one greater than the field is malformed."""
+        rows = raw.byte_rows()
+        width = rows.shape[1]
+        if not raw.field.size:
+            return _strings(np.full(len(rows), 2 * width, np.int32), hex_digits(rows))
+        sizes = raw.partners[raw.field.size]
+        too_long = sizes > width
+        if too_long.any():
+            raw.flag(Code.BAD_SIZE, too_long, f"{raw.field.size} is greater than the field")
+            sizes = np.where(too_long, 0, sizes)
+        few = not raw.field.many and width < 256
+        return _few_digits(raw, sizes) if few else _many_digits(raw, sizes)
+
+    def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
+        """Left justified, zeros behind; null becomes zeros."""
+        length = field.length or 0
+        items = [bytes.fromhex(text or "").ljust(length, b"\0") for text in values.to_pylist()]
+        if any(len(item) > length for item in items):
+            raise ValueError(f"{field.name}: a value is longer than the field of {length} bytes")
+        return np.frombuffer(b"".join(items), np.uint8).reshape(len(items), length)
+
+
+def _few_digits(raw: Raw, sizes: Column) -> pa.Array:
+    """The digits of values that repeat."""
+    numbered = number_pairs(sizes, raw.values)
+    texts = [key[1 : 1 + key[0]].hex() or None for key in numbered.dictionary.to_pylist()]
+    return pa.array(texts, TEXT_TYPE).take(numbered.indices)
+
+
+def _many_digits(raw: Raw, sizes: Column) -> pa.Array:
+    """The digits of values that differ in most rows."""
+    there = sizes > 0
+    if not there.any():
+        return pa.nulls(len(sizes), TEXT_TYPE)
+    rows = raw.byte_rows() if there.all() else as_byte_rows(raw.values[there])
+    in_use = sizes[there]
+    longest = int(in_use.max())
+    kept = rows[:, :longest]
+    if in_use.min() < longest:
+        kept = kept[np.arange(longest) < in_use[:, None]]
+    return _strings(2 * sizes.astype(np.int32), hex_digits(kept), ~there)
+
+
+def _strings(
+    sizes: NDArray[np.int32], characters: Column, absent: NDArray[np.bool_] | None = None
+) -> pa.Array:
+    """A string array from the lengths of its values and their characters, one after the other."""
+    offsets = np.zeros(len(sizes) + 1, np.int32)
+    np.cumsum(sizes, out=offsets[1:])
+    present = None
+    if absent is not None and absent.any():
+        present = pa.py_buffer(np.packbits(~absent, bitorder="little"))
+    return pa.StringArray.from_buffers(len(sizes), pa.py_buffer(offsets), pa.py_buffer(characters), present)
+
+
+class RawBytes:
+    """Bytes kept as they are; only whole sections, whose length varies."""
+
+    def storage(self, length: int) -> str:
+        """Bytes without meaning."""
+        return opaque(length)
+
+    def decode(self, raw: Raw) -> pa.Array:
+        """One value a row."""
+        return pa.array([row.tobytes() for row in raw.byte_rows()], pa.binary())
+
+    def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
+        """Values of one length."""
+        items = [item or b"" for item in values.to_pylist()]
+        return as_byte_rows(np.array(items, f"S{field.length}").view(opaque(field.length or 0)))
+
+
+TEXT = Text()
+HEX = Hex()
+RAW = RawBytes()

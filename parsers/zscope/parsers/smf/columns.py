@@ -1,0 +1,266 @@
+"""From the places of a section in many records to its columns.
+
+Sections of one length are gathered together, a cache-sized block at a time: a block is copied out of the
+window as opaque items, seen as a structure, and spread over the columns while it is still in the cache.
+The codecs then work on whole columns. What depends on the layout alone is worked out once (`SectionPlan`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from zscope.parsers.issues import Code, Issue
+from zscope.parsers.smf.codecs import CODECS
+from zscope.parsers.smf.codecs.raw import Column, Raw
+from zscope.parsers.smf.codecs.text import variable_texts
+from zscope.parsers.smf.header import Bytes, Positions, gather, sliding
+from zscope.schemas import Field, Format, Section
+from zscope.schemas.arrow import arrow_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from zscope.parsers.smf.codecs.raw import Codec
+    from zscope.parsers.smf.ebcdic import CodePage
+    from zscope.parsers.smf.groups import Placed, RecordGroup
+
+BLOCK_ROWS = 2048
+
+Columns = dict[str, pa.Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """How some fields lie in a section."""
+
+    layout: np.dtype[np.void]
+    first: int
+    """Where in the section the layout begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What to do with sections of one length."""
+
+    stored: Stored | None
+    fields: tuple[tuple[Field, Codec, tuple[str, ...]], ...]
+    """The fields that lie inside, with their partners."""
+    absent: tuple[tuple[str, pa.DataType], ...]
+    """The columns of those that do not."""
+
+
+@dataclass(slots=True)
+class SectionPlan:
+    """How to decode some columns of a section."""
+
+    section: Section
+    fixed: tuple[Field, ...]
+    variable: tuple[Field, ...]
+    """Fields that go on to the end of the section."""
+    needed: int
+    """So much of a section matters."""
+    _pieces: dict[int, Piece] = field(default_factory=dict)
+
+    def piece(self, length: int) -> Piece:
+        """The plan for sections of one (effective) length: a field beyond their end is null."""
+        if length not in self._pieces:
+            near = {f.name: f for f in self.section.fields}
+            there, absent, stored = [], [], []
+            for f in self.fixed:
+                needed = [f, *(near[name] for name in f.partners if name in near)]
+                if max(n.end for n in needed) <= length:
+                    there.append((f, CODECS[f.format], f.partners))
+                    stored += needed
+                else:
+                    absent.append((f.column, arrow_type(f)))
+            self._pieces[length] = Piece(storage(stored), tuple(there), tuple(absent))
+        return self._pieces[length]
+
+
+@dataclass(frozen=True, slots=True)
+class Plans:
+    """The plans for the sections of one layout; kept from window to window."""
+
+    _known: dict[tuple[str, tuple[str, ...]], SectionPlan] = field(default_factory=dict)
+
+    def plan(self, section: Section, wanted: Iterable[str]) -> SectionPlan:
+        """The plan for some columns of a section."""
+        key = section.key, tuple(wanted)
+        if key not in self._known:
+            fields = [f for f in section.columns if f.column in key[1]]
+            fixed = tuple(f for f in fields if f.length is not None)
+            variable = tuple(f for f in fields if f.length is None)
+            partners = {name for f in fixed for name in f.partners}
+            needed = [f.end for f in section.fields if f in fixed or f.name in partners]
+            self._known[key] = SectionPlan(section, fixed, variable, max(needed, default=0))
+        return self._known[key]
+
+
+def storage(fields: Iterable[Field]) -> Stored | None:
+    """How these fields lie in their section; None when there are none."""
+    each = {f.name: f for f in fields}.values()
+    if not each:
+        return None
+    first = min(f.offset for f in each)
+    layout = np.dtype(
+        {
+            "names": [f.name for f in each],
+            "formats": [CODECS[f.format].storage(f.length or 0) for f in each],
+            "offsets": [f.offset - first for f in each],
+            "itemsize": max(f.end for f in each) - first,
+        }
+    )
+    return Stored(layout, first)
+
+
+@dataclass(frozen=True, slots=True)
+class SectionReader:
+    """Decodes columns of one section for the records of one group."""
+
+    group: RecordGroup
+    section: Section
+    placed: Placed
+    page: CodePage
+    peek: Callable[[str], Column]
+    """Gives a field of another section of the same record, for each record of the group."""
+    plans: Plans = field(default_factory=Plans)
+
+    def columns(self, wanted: Iterable[str]) -> Columns:
+        """The columns asked for, one row for each occurrence of the section."""
+        plan = self.plans.plan(self.section, wanted)
+        result = self._fixed(plan) if plan.fixed else {}
+        for to_the_end in plan.variable:
+            result[to_the_end.column] = self._variable(to_the_end)
+        self._note_longer()
+        return result
+
+    def _fixed(self, plan: SectionPlan) -> Columns:
+        """Fields of fixed length, by length of the section."""
+        lengths = self.placed.lengths
+        if not len(lengths):
+            return {f.column: pa.array([], arrow_type(f)) for f in plan.fixed}
+        shortest = int(lengths.min())
+        if shortest >= plan.needed or shortest == lengths.max():
+            return self._piece(plan, min(shortest, plan.needed), slice(None))
+        effective = np.minimum(lengths, plan.needed)
+        order, pieces = [], []
+        for kind in np.unique(effective).tolist():
+            rows = np.flatnonzero(effective == kind)
+            order.append(rows)
+            pieces.append(self._piece(plan, kind, rows))
+        back = np.empty(len(lengths), np.int64)
+        back[np.concatenate(order)] = np.arange(len(lengths))
+        indices = pa.array(back)
+        return {f.column: _joined([piece[f.column] for piece in pieces]).take(indices) for f in plan.fixed}
+
+    def _piece(self, plan: SectionPlan, length: int, rows: Positions | slice) -> Columns:
+        """Sections of one (effective) length."""
+        piece = plan.piece(length)
+        starts, records = self.placed.starts[rows], self.placed.record[rows]
+        values = gather_fields(self.group.data, starts, piece.stored)
+        result: Columns = {column: pa.nulls(len(starts), kind) for column, kind in piece.absent}
+
+        for wanted, codec, names in piece.fields:
+            partners = {name: values[name] if name in values else self.peek(name)[records] for name in names}
+            flag = partial(self._flag, wanted, starts, records)
+            raw = Raw(wanted, values[wanted.name], partners, self.page, flag)
+            result[wanted.column] = codec.decode(raw)
+        return result
+
+    def _flag(
+        self,
+        field: Field,
+        starts: Positions,
+        records: Positions,
+        code: Code,
+        bad: NDArray[np.bool_],
+        text: str,
+    ) -> None:
+        """Report a field of some sections."""
+        if bad.any():
+            which = records[bad]
+            at = starts[bad] - self.group.starts[which] + field.offset
+            self.group.flag(code, which, text, self.section.key, field.name, at)
+
+    def _variable(self, field: Field) -> pa.Array:
+        """A field that goes on to the end of its section."""
+        sizes = np.maximum(self.placed.lengths - field.offset, 0)
+        starts = self.placed.starts + field.offset
+        if field.format is Format.RAW:
+            return gather_items(self.group.data, starts, sizes)
+        return variable_texts(field, gather_padded(self.group.data, starts, sizes), self.page)
+
+    def _note_longer(self) -> None:
+        """Tell once a file that sections are longer than any level known here."""
+        section = self.section
+        if section.lengths and section.triplet is not None and len(self.placed.lengths):
+            longest = int(self.placed.lengths.max())
+            if longest > section.known_length:
+                text = (
+                    f"sections of {longest} bytes are longer than the {section.known_length} known here; "
+                    "the rest was skipped"
+                )
+                issue = Issue(Code.SECTION_LONGER, text, self.group.file, section=section.key)
+                self.group.issues.add_once(issue)
+
+
+def _joined(pieces: list[pa.Array]) -> pa.Array:
+    """Pieces of one column as one array; dictionaries are made one as well."""
+    column = pa.chunked_array(pieces)
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    return column.combine_chunks()
+
+
+def gather_fields(data: Bytes, starts: Positions, stored: Stored | None) -> dict[str, Column]:
+    """The stored values of some fields at many places, numbers in the machine's byte order."""
+    if stored is None:
+        return {}
+    layout = stored.layout
+    values = {name: np.empty(len(starts), layout[name].newbyteorder("=")) for name in layout.names or ()}
+    runs = sliding(data[stored.first :], layout.itemsize)
+    for begin in range(0, len(starts), BLOCK_ROWS):
+        end = begin + BLOCK_ROWS
+        block = runs[starts[begin:end]].view(layout)
+        for name, column in values.items():
+            column[begin:end] = block[name]
+    return values
+
+
+def gather_padded(data: Bytes, starts: Positions, sizes: Positions) -> pa.Array:
+    """Texts of different lengths as a column of bytes, where zeros behind a text do not matter.
+
+    As long as the longest is not much longer than the rest, equal widths are gathered several times faster.
+    """
+    width = int(sizes.max(initial=1))
+    if width * len(sizes) > PADDING_LIMIT * (int(sizes.sum()) + len(sizes)):
+        return gather_items(data, starts, sizes)
+    rows = gather(data, starts, width)
+    if sizes.min(initial=width) < width:
+        rows &= _masks(width)[sizes]
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), len(rows), [None, pa.py_buffer(rows)])
+
+
+PADDING_LIMIT = 4
+
+
+@lru_cache(maxsize=16)
+def _masks(width: int) -> NDArray[np.uint8]:
+    """For each size up to a width, a row that keeps so many bytes."""
+    return np.tril(np.full((width + 1, width), 0xFF, np.uint8), -1)
+
+
+def gather_items(data: Bytes, starts: Positions, sizes: Positions) -> pa.Array:
+    """Runs of different lengths as a column of bytes."""
+    offsets = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    places = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
+    buffers = [pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data[places])]
+    return pa.Array.from_buffers(pa.binary(), len(sizes), [None, *buffers])

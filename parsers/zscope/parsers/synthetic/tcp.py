@@ -1,0 +1,216 @@
+"""TCP connection start and end records (subtypes 1 and 2) of the connections that zERT records are about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from zscope.parsers.smf.write import SectionRows, encode_section, write_fields
+from zscope.parsers.synthetic.batch import Batch, Choice, Numbers, RecordMaker, Scene, local, pick, utc
+from zscope.parsers.synthetic.cast import APPLICATIONS, SUITES, addresses
+from zscope.parsers.synthetic.connections import ABBREVIATED, FULL, Connections, columns_of
+from zscope.schemas import Format, Section, catalog
+
+if TYPE_CHECKING:
+    from zscope.parsers.smf.codecs.raw import ByteRows
+
+TELNET_PORT, FTP_PORT = 992, 21
+UNPROTECTED, PROTECTED = 1, 3
+NO_POLICY, ENABLED = 2, 4
+CLOSED_NORMALLY = 0x52
+"""Not explained anywhere, but what most real records hold."""
+INIT_TRIPLETS, TERM_TRIPLETS = 2, 5
+_TWO_CHARACTER = np.array([suite.code.startswith("00") for suite in SUITES])
+"""Suites that fit into the two characters of the AT-TLS section. Others use fields whose place nobody
+published, so their TLS counts as the application's own."""
+_PORTS = np.array([app.port for app in APPLICATIONS], np.uint16)
+_OUTWARD = np.array([app.calls_out for app in APPLICATIONS])
+_ROLES = np.array([app.role for app in APPLICATIONS], np.uint8)
+_TTLS_TYPES = np.array([0, 1, 2, 5], np.uint8)
+"""By role: client, server, server that requires a client certificate."""
+LU_NAMES = tuple(f"TCPS{number:04}" for number in range(200))
+HOST_APPLICATIONS = ("TSO", "CICSPRD1", "IMSPRD1", "NETVIEW")
+VERSION_CODES = {0x0301: "T1", 0x0302: "11", 0x0303: "12", 0x0304: "13"}
+
+
+def secured_by_attls(connections: Connections) -> Choice:
+    """Which connections have an AT-TLS section."""
+    handshake = connections["handshake"]
+    protected = (handshake == FULL) | (handshake == ABBREVIATED)
+    secured: Choice = protected & _TWO_CHARACTER[connections["suite"]]
+    return secured
+
+
+@dataclass(frozen=True)
+class TcpRecords:
+    """Makes the records of connections that were opened and closed."""
+
+    scene: Scene
+
+    def opened(self, connections: Connections) -> Batch:
+        """One record for each connection, at its start."""
+        batch, maker = Batch(), RecordMaker(self.scene, catalog().records[119, 1], INIT_TRIPLETS)
+        if not len(connections):
+            return batch
+        systems, starts = connections["system"], connections["start"].astype(np.int64)
+        section = maker.layout.section("tcp_init")
+        given = {
+            "owner_tcb": pa.array(0x8E0000 + connections["application"].astype(np.uint32) * 0x110),
+            "start_local": local(self.scene.local_us(systems, starts)),
+            "start_utc": utc(starts),
+        }
+        rows = self._section(section, connections, given, "SMF119AP_TI")
+        self._finish(batch, maker, [(section, rows, None)], connections, starts)
+        batch.tally.tables["smf119_tcp_init"] += len(connections)
+        return batch
+
+    def closed(self, connections: Connections) -> Batch:
+        """One record for each connection, at its end."""
+        batch, maker = Batch(), RecordMaker(self.scene, catalog().records[119, 2], TERM_TRIPLETS)
+        if not len(connections):
+            return batch
+        systems = connections["system"]
+        starts, ends = (connections[name].astype(np.int64) for name in ("start", "end"))
+        secured = secured_by_attls(connections)
+        section = maker.layout.section("tcp_term")
+        given = {
+            "ttls_status": pa.array(np.where(secured, PROTECTED, UNPROTECTED).astype(np.uint8)),
+            "ttls_policy_status": pa.array(np.where(secured, ENABLED, NO_POLICY).astype(np.uint8)),
+            "termination_code": pa.array(np.full(len(starts), CLOSED_NORMALLY, np.uint8)),
+            "owner_tcb": pa.array(0x8E0000 + connections["application"].astype(np.uint32) * 0x110),
+            "start_local": local(self.scene.local_us(systems, starts)),
+            "end_local": local(self.scene.local_us(systems, ends)),
+            "send_window_bytes": pa.array(np.full(len(starts), 65_535, np.uint32)),
+            "max_send_window_bytes": pa.array(np.full(len(starts), 131_070, np.uint32)),
+            "congestion_window_bytes": pa.array(np.full(len(starts), 29_200, np.uint32)),
+            "send_segment_bytes": pa.array(np.full(len(starts), 1_460, np.uint32)),
+            "round_trip_ms": pa.array((connections["partner"] % 60).astype(np.uint32)),
+            "round_trip_variance_ms": pa.array((connections["partner"] % 7).astype(np.uint32)),
+            "open_type": pa.array(_OUTWARD[connections["application"]].astype(np.uint8)),
+            "retransmit_count": pa.array((connections["partner_port"] % 64 == 0).astype(np.uint16)),
+            "start_utc": utc(starts),
+            "end_utc": utc(ends),
+        }
+        rows = self._section(section, connections, given, "SMF119AP_TT")
+        ports = _PORTS[connections["application"]]
+        telnet, ftp = ports == TELNET_PORT, ports == FTP_PORT
+        parts = [
+            (section, rows, None),
+            (maker.layout.section("telnet"), self._telnet(connections), telnet),
+            (maker.layout.section("attls"), self._attls(connections), secured),
+            (maker.layout.section("application_data"), self._application_data(connections), telnet | ftp),
+        ]
+        self._finish(batch, maker, parts, connections, ends)
+        batch.tally.tables["smf119_tcp_term"] += len(connections)
+        return batch
+
+    def _finish(
+        self,
+        batch: Batch,
+        maker: RecordMaker,
+        parts: list[tuple[Section, ByteRows, Choice | None]],
+        connections: Connections,
+        written: Numbers,
+    ) -> None:
+        """Put records together; a section with a mask is only in the records of the mask."""
+        systems = connections["system"]
+        ident = self._identification[systems]
+        everywhere = [(maker.layout.section("identification"), ident, None), *parts]
+        shapes = np.zeros(len(connections), np.int64)
+        for _, _, mask in parts:
+            shapes = shapes * 2 + (0 if mask is None else mask)
+
+        def sections(rows: Numbers) -> list[SectionRows]:
+            return [
+                SectionRows(section, data[rows], data.shape[1])
+                for section, data, mask in everywhere
+                if mask is None or mask[rows[0]]
+            ]
+
+        heads = self.scene.headers(119, maker.layout.subtype, systems, written, "TCP")
+        maker.alike(batch, shapes, heads, sections, systems, written)
+
+    @cached_property
+    def _identification(self) -> ByteRows:
+        return self.scene.identification("TCP")
+
+    @cached_property
+    def _addresses(self) -> tuple[ByteRows, ByteRows]:
+        cast = self.scene.cast
+        return (
+            addresses(cast.partner_addresses, Format.IP_MAPPED),
+            addresses(cast.local_addresses, Format.IP_MAPPED),
+        )
+
+    def _section(
+        self, section: Section, connections: Connections, given: dict[str, pa.Array], prefix: str
+    ) -> ByteRows:
+        """What both kinds of record tell of a connection, and what else is given."""
+        own = {name: pa.array(np.ascontiguousarray(v)) for name, v in columns_of(connections).items()}
+        jobs = {"job_name": pick([app.job for app in APPLICATIONS], connections["application"])}
+        known = {field.column for field in section.fields}
+        columns = {name: column for name, column in (own | jobs | given).items() if name in known}
+        rows = encode_section(section, columns, len(connections), self.scene.length(section))
+        systems = connections["system"].astype(np.int64)
+        v6 = self.scene.cast.partner_is_v6[connections["partner"]]
+        partners, ours = self._addresses
+        remote, here = section.field(f"{prefix}RIP"), section.field(f"{prefix}LIP")
+        rows[:, remote.offset : remote.end] = partners[connections["partner"]]
+        rows[:, here.offset : here.end] = ours[2 * systems + v6]
+        return rows
+
+    def _telnet(self, connections: Connections) -> ByteRows:
+        section, count = catalog().records[119, 2].section("telnet"), len(connections)
+        partner = connections["partner"].astype(np.int64)
+        columns = {
+            "lu_name": pick(LU_NAMES, partner % len(LU_NAMES)),
+            "host_application": pick(HOST_APPLICATIONS, partner % len(HOST_APPLICATIONS)),
+            "logmode": pick(["SNX32702"], np.zeros(count)),
+            "telnet_status_flags": pa.array(np.full(count, 0x80000004, np.uint32)),
+        }
+        return encode_section(section, columns, count, self.scene.length(section))
+
+    @cached_property
+    def _suites(self) -> ByteRows:
+        """The AT-TLS section of each suite."""
+        section, everyone = catalog().records[119, 2].section("attls"), np.arange(len(SUITES))
+        columns = {
+            "tls_version": pa.array([suite.version for suite in SUITES], pa.uint16()),
+            "cipher_2": pick([suite.code[2:] for suite in SUITES], everyone),
+        }
+        return encode_section(section, columns, len(SUITES), self.scene.length(section))
+
+    def _attls(self, connections: Connections) -> ByteRows:
+        rows: ByteRows = self._suites[connections["suite"]]
+        kinds = _TTLS_TYPES[_ROLES[connections["application"]]]
+        write_fields(
+            rows, catalog().records[119, 2].section("attls"), {"ttls_security_type": pa.array(kinds)}
+        )
+        return rows
+
+    def _application_data(self, connections: Connections) -> ByteRows:
+        """What the Telnet and the FTP server attach to their connections."""
+        section, count = catalog().records[119, 2].section("application_data"), len(connections)
+        telnet = _PORTS[connections["application"]] == TELNET_PORT
+        suite = np.where(secured_by_attls(connections), connections["suite"].astype(np.int64), -1)
+        partner = np.where(telnet, connections["partner"].astype(np.int64), -1)
+        distinct, which = np.unique(np.stack([partner, suite], axis=1), axis=0, return_inverse=True)
+        texts = [_attached(*pair) for pair in distinct.tolist()]
+        columns = {"application_data": pick(texts, which.reshape(-1))}
+        return encode_section(section, columns, count, self.scene.length(section))
+
+
+def _attached(partner: int, suite: int) -> str:
+    """Application data of the Telnet server, or for partner -1 of the FTP server."""
+    tls = ""
+    if suite >= 0:
+        version, code = VERSION_CODES[SUITES[suite].version], SUITES[suite].code
+        tls = f"T{version}{code[2:]} {code}"
+    if partner < 0:
+        return f"EZAFTP0S C FTPUSER   {'P' + tls if tls else 'C'}"
+    lu, application = LU_NAMES[partner % len(LU_NAMES)], HOST_APPLICATIONS[partner % len(HOST_APPLICATIONS)]
+    return f"EZBTNSRV {lu} {application:<8} ET {tls or 'B'}"

@@ -1,0 +1,241 @@
+"""Inputs are unwrapped whatever they are wrapped in, and damage to the wrapping loses only what it hits."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import subprocess
+import sys
+import zipfile
+import zlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from zscope.parsers import Code, inventory, read, unpack
+from zscope.parsers.containers.terse_write import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def _record(number: int) -> bytes:
+    """A user record of type 200 with its number as content, made by hand."""
+    body = bytes.fromhex("1ec8 00000064 0126010f e2e8e2c1".replace(" ", "")) + number.to_bytes(4, "big")
+    return (4 + len(body)).to_bytes(2, "big") + b"\0\0" + body
+
+
+RECORDS = [_record(number) for number in range(500)]
+PLAIN = b"".join(RECORDS)
+
+
+def _zip(members: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def _terse(form: str) -> bytes:
+    contents = [record[4:] for record in RECORDS]
+    return pack(contents, variable=True, record_length=255, form="PACK" if form == "PACK" else "SPACK")
+
+
+WRAPPED = {
+    "plain": (PLAIN, ""),
+    "gzip": (gzip.compress(PLAIN), "gzip"),
+    "gzip of two members and padding": (
+        gzip.compress(PLAIN[:5000]) + gzip.compress(PLAIN[5000:]) + bytes(512),
+        "gzip",
+    ),
+    "zip": (_zip({"a.smf": PLAIN}), "zip"),
+    "gzip of zip": (gzip.compress(_zip({"a.smf": PLAIN})), "gzip, zip"),
+    "zip of gzip": (_zip({"a.smf.gz": gzip.compress(PLAIN)}), "zip, gzip"),
+    "terse PACK": (_terse("PACK"), "AMATERSE PACK"),
+    "terse SPACK": (_terse("SPACK"), "AMATERSE SPACK"),
+    "gzip of terse": (gzip.compress(_terse("PACK")), "gzip, AMATERSE PACK"),
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_every_wrapping_gives_the_same_records(tmp_path: Path, name: str) -> None:
+    content, packing = WRAPPED[name]
+    file = tmp_path / "no-telling-name"
+    file.write_bytes(content)
+    out = io.BytesIO()
+    report = unpack(file, out)
+    assert out.getvalue() == PLAIN
+    assert report.records == 500
+    assert len(report.issues) == 0
+    assert ", ".join(report.files[0].packing) == packing
+
+
+def test_every_member_of_a_zip_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "dumps.zip"
+    file.write_bytes(_zip({"monday/a": PLAIN, "tuesday/b": RECORDS[0], "empty/": b""}))
+    rows = inventory(file).rows.select(["file", "records"]).to_pylist()
+    assert rows == [
+        {"file": f"{file}/monday/a", "records": 500},
+        {"file": f"{file}/tuesday/b", "records": 1},
+    ]
+
+
+@pytest.mark.parametrize("name", ["plain", "gzip", "zip", "terse PACK"])
+def test_standard_input(name: str) -> None:
+    content, _ = WRAPPED[name]
+    program = "from zscope.parsers import inventory; print(inventory('-').rows['records'].to_pylist())"
+    done = subprocess.run([sys.executable, "-c", program], input=content, capture_output=True, check=True)
+    assert done.stdout.split() == [b"[500]"]
+
+
+def test_truncated_gzip_delivers_what_came_before(tmp_path: Path) -> None:
+    noise = os.urandom(200_000)
+    records = [_record(0)[:-4] + noise[at : at + 1000] for at in range(0, len(noise), 1000)]
+    records = [len(record).to_bytes(2, "big") + record[2:] for record in records]
+    packed = gzip.compress(b"".join(records))
+    file = tmp_path / "half.gz"
+    file.write_bytes(packed[: len(packed) // 2])
+    found = inventory(file)
+    assert {issue.code for issue in found.issues} == {Code.TRUNCATED, Code.ARCHIVE_DAMAGED}
+    assert 95 <= found.rows["records"][0].as_py() <= 100
+    texts = {issue.code: issue.text for issue in found.issues}
+    assert texts[Code.ARCHIVE_DAMAGED] == (
+        "the gzip data end before they are complete; what came before was read; transfer it again"
+    )
+
+
+def test_flipped_bit_in_gzip_is_told(tmp_path: Path) -> None:
+    packed = bytearray(gzip.compress(PLAIN))
+    packed[len(packed) - 6] ^= 0x10  # in the checksum
+    file = tmp_path / "flipped.gz"
+    file.write_bytes(packed)
+    found = inventory(file)
+    assert [issue.code for issue in found.issues] == [Code.ARCHIVE_DAMAGED]
+    assert "incorrect data check" in next(iter(found.issues)).text
+    assert found.rows["records"].to_pylist() == [500]
+
+
+def test_damaged_zip_member_loses_only_itself(tmp_path: Path) -> None:
+    packed = bytearray(_zip({"a": PLAIN, "b": PLAIN}))
+    packed[packed.find(zlib.compress(PLAIN)[2:60]) + 40] ^= 0xFF
+    file = tmp_path / "damaged.zip"
+    file.write_bytes(packed)
+    found = inventory(file)
+    damaged = [issue for issue in found.issues if issue.code is Code.ARCHIVE_DAMAGED]
+    assert [issue.file for issue in damaged] == [f"{file}/a"]
+    whole = [row["records"] for row in found.rows.to_pylist() if row["file"] == f"{file}/b"]
+    assert whole == [500]
+
+
+def test_zip_without_directory_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "cut.zip"
+    file.write_bytes(_zip({"a": PLAIN})[:-30])
+    found = inventory(file)
+    (issue,) = found.issues
+    assert issue.code is Code.ARCHIVE_DAMAGED
+    assert issue.text == "the zip archive cannot be opened (File is not a zip file); transfer it again"
+
+
+def test_encrypted_zip_member_is_told(tmp_path: Path) -> None:
+    packed = bytearray(_zip({"a": PLAIN}))
+    packed[6] |= 1  # the flag for encryption, in the local header and in the directory
+    packed[packed.find(b"PK\x01\x02") + 8] |= 1
+    file = tmp_path / "secret.zip"
+    file.write_bytes(packed)
+    texts = [issue.text for issue in inventory(file).issues]
+    assert any(text.startswith("the zip member is encrypted and cannot be read") for text in texts)
+
+
+def test_truncated_terse_file_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    file = tmp_path / "cut.trs"
+    file.write_bytes(_terse("SPACK")[:1024])
+    found = inventory(file)
+    records = found.rows["records"].to_pylist()
+    assert records
+    assert 0 < records[0] < 500
+
+
+def test_foreign_terse_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "foreign.trs"
+    file.write_bytes(bytes.fromhex("018969a50050") + bytes(100))
+    (issue,) = inventory(file).issues
+    assert issue.code is Code.TERSE_FOREIGN
+    assert "pack the dump with AMATERSE on z/OS" in issue.text
+
+
+def test_endless_nesting_ends(tmp_path: Path) -> None:
+    content = PLAIN
+    for _ in range(20):
+        content = gzip.compress(content)
+    file = tmp_path / "matryoshka.gz"
+    file.write_bytes(content)
+    (issue,) = inventory(file).issues
+    assert issue.text == "is packed more than 8 times in itself and was left alone"
+
+
+def test_missing_file_is_an_issue_and_the_others_are_read(tmp_path: Path) -> None:
+    good = tmp_path / "good.smf"
+    good.write_bytes(PLAIN)
+    found = inventory([tmp_path / "missing.smf", good])
+    (issue,) = found.issues
+    assert (issue.code, issue.text) == (Code.UNREADABLE, "cannot be read: No such file or directory")
+    assert found.rows["records"].to_pylist() == [500]
+
+
+def test_folders_are_walked_without_hidden_files(tmp_path: Path) -> None:
+    for name in ("b/two.smf", "a/one.smf", ".hidden/three.smf", "a/.four.smf"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(PLAIN)
+    os.mkfifo(tmp_path / "a" / "pipe")
+    files = [row["file"] for row in inventory(tmp_path).rows.to_pylist()]
+    assert files == [str(tmp_path / "a/one.smf"), str(tmp_path / "b/two.smf")]
+
+
+def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For root nothing is unreadable, so the operating system's answer is put in its mouth."""
+    locked = tmp_path / "locked"
+    locked.mkdir()
+    (tmp_path / "open.smf").write_bytes(PLAIN)
+    list_folder = os.scandir
+
+    def scandir(path: str) -> Iterator[os.DirEntry[str]]:
+        if path == str(locked):
+            raise PermissionError(13, "Permission denied", path)
+        return list_folder(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    found = inventory(tmp_path)
+    assert [str(issue) for issue in found.issues] == [
+        f"{locked}: cannot be read: Permission denied [unreadable]"
+    ]
+    assert found.rows["records"].to_pylist() == [500]
+
+
+def test_a_bomb_is_unpacked_in_small_steps(tmp_path: Path) -> None:
+    """Half a megabyte that unpacks to half a gigabyte of zeros must not be held in memory."""
+    file = tmp_path / "bomb.gz"
+    packer = zlib.compressobj(9, wbits=31)
+    with file.open("wb") as out:
+        out.write(packer.compress(PLAIN))
+        for _ in range(512):
+            out.write(packer.compress(bytes(1 << 20)))
+        out.write(packer.flush())
+    program = (
+        "import resource, sys; from zscope.parsers import inventory; found = inventory(sys.argv[1]);"
+        "print(found.rows['records'].to_pylist(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, file], capture_output=True, check=True, text=True)
+    records, peak = done.stdout.split()
+    assert records == "[500]"
+    assert int(peak) < 400
+
+
+def test_strict_reading_raises_the_first_issue(tmp_path: Path) -> None:
+    file = tmp_path / "cut.smf"
+    file.write_bytes(PLAIN[:-3])
+    with pytest.raises(Exception, match="the file ends inside a record") as caught:
+        read(file, "smf_record", strict=True)
+    assert type(caught.value).__name__ == "InputError"

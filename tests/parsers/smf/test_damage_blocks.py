@@ -1,0 +1,308 @@
+"""Damage in files of blocks: wrong length words of blocks, and damage inside and between them."""
+
+from __future__ import annotations
+
+import io
+import struct
+
+import pytest
+
+from zscope.parsers.issues import Code, Issue, Issues
+from zscope.parsers.smf.frames import SMALLEST_WINDOW, FrameReader
+from zscope.parsers.smf.framing import Framing, detect
+
+GARBAGE = bytes(range(0xA0, 0xBD))
+WRONG_BLOCK = "the length word of a block is wrong; its records were read all the same"
+NO_BLOCK = "no block begins where the one before ends"
+NO_LENGTH = "no length word stands where a record should begin"
+PAST_BLOCK = "a record runs past the end of its block"
+OTHERS_INSIDE = "the length word of a record, {:,}, is wrong: others begin inside it"
+
+
+def record(number: int, size: int) -> bytes:
+    time, date, system = number * 977 % 8_640_000, bytes.fromhex("0126060f"), "SYS1".encode("cp037")
+    body = (bytes((number + i * 7) % 250 + 5 for i in range(250)) * (size // 250 + 1))[: size - 18]
+    return struct.pack(">HHBBI4s4s", size, 0, 0x1E, 30, time, date, system) + body
+
+
+def block(*pieces: bytes, extended: bool = False) -> bytes:
+    content = b"".join(pieces)
+    form, flag = (">I", 1 << 31) if extended else (">Hxx", 0)
+    return struct.pack(form, flag | len(content) + 4) + content
+
+
+RECORDS = [record(number, 40 + number * 37) for number in range(20)]
+BLOCKS = [RECORDS[0:4], RECORDS[4:8], RECORDS[8:13], RECORDS[13:14], RECORDS[14:20]]
+DATA = b"".join(block(*records) for records in BLOCKS)
+STARTS = [sum(4 + sum(map(len, records)) for records in BLOCKS[:number]) for number in range(6)]
+"""Where each block begins, and where the last one ends."""
+AT = [
+    STARTS[number] + 4 + sum(map(len, records[:index]))
+    for number, records in enumerate(BLOCKS)
+    for index in range(len(records))
+]
+"""Where each record begins."""
+
+
+def skipped(begin: int, end: int, reason: str) -> Issue:
+    size = "1 byte" if end - begin == 1 else f"{end - begin:,} bytes"
+    text = f"{size} skipped: {reason}; the records before and behind were read; "
+    return Issue(Code.DAMAGED_RANGE, text + "transfer the file again in binary", "a.smf", None, begin, end)
+
+
+def wrong_block(begin: int) -> Issue:
+    return Issue(Code.DAMAGED_RANGE, WRONG_BLOCK, "a.smf", None, begin, begin + 4)
+
+
+def read(data: bytes) -> tuple[list[bytes], list[int], list[Issue]]:
+    issues = Issues()
+    records, offsets = [], []
+    for window in FrameReader(io.BytesIO(data), Framing.BLOCKS, issues, "a.smf", SMALLEST_WINDOW):
+        for start, length in zip(window.starts.tolist(), window.lengths.tolist(), strict=True):
+            records.append(window.data[start : start + length].tobytes())
+        offsets += window.offsets.tolist()
+    return records, offsets, list(issues)
+
+
+def patched(at: int, new: bytes) -> bytes:
+    return DATA[:at] + new + DATA[at + len(new) :]
+
+
+def without(*numbers: int) -> list[bytes]:
+    return [whole for number, whole in enumerate(RECORDS) if number not in numbers]
+
+
+def test_nothing_is_wrong_with_the_data_to_be_damaged() -> None:
+    assert detect(DATA, whole=True) is Framing.BLOCKS
+    assert read(DATA) == (RECORDS, AT, [])
+
+
+@pytest.mark.parametrize("number", range(1, 5))
+@pytest.mark.parametrize("word", ["00000000", "00070000", "7fff0000", "ffffffff", "40404040", "00100100"])
+def test_a_length_word_of_a_block_that_cannot_be_one(number: int, word: str) -> None:
+    records, offsets, issues = read(patched(STARTS[number], bytes.fromhex(word)))
+    assert (records, offsets) == (RECORDS, AT)
+    assert issues == [wrong_block(STARTS[number])]
+
+
+@pytest.mark.parametrize("word", ["00000000", "00070000", "ffffffff", "40404040"])
+def test_the_first_length_word_of_all_cannot_be_one(word: str) -> None:
+    data = bytes.fromhex(word) + DATA[4:]
+    assert detect(data, whole=True) is Framing.BLOCKS
+    assert read(data) == (RECORDS, AT, [wrong_block(0)])
+
+
+@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("change", [-30, -1, 1, 2, 30])
+def test_a_length_word_of_a_block_that_is_a_little_wrong(number: int, change: int) -> None:
+    length = STARTS[number + 1] - STARTS[number] + change
+    data = patched(STARTS[number], struct.pack(">H", length))
+    records, offsets, issues = read(data)
+    assert (records, offsets) == (RECORDS, AT)
+    if number == 4 and change > 0:
+        text = f"the file ends inside a block: {change} byte{'s' * (change > 1)} missing; "
+        text += "transfer the file again"
+        end = len(DATA)
+        assert issues == [Issue(Code.TRUNCATED, text, "a.smf", None, end, end + change)]
+    else:
+        assert issues == [wrong_block(STARTS[number])]
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 4])
+def test_a_length_word_that_ends_the_block_between_two_records(number: int) -> None:
+    length = 4 + len(BLOCKS[number][0])
+    records, offsets, issues = read(patched(STARTS[number], struct.pack(">H", length)))
+    assert (records, offsets) == (RECORDS, AT)
+    assert issues == [wrong_block(STARTS[number])]
+
+
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("length", [0x7FF8, 0x8004_0000])
+def test_a_length_word_that_covers_all_blocks_behind(number: int, length: int) -> None:
+    word = struct.pack(">I", length) if length > 0xFFFF else struct.pack(">HH", length, 0)
+    records, offsets, issues = read(patched(STARTS[number], word))
+    assert (records, offsets) == (RECORDS, AT)
+    assert issues == [wrong_block(STARTS[number])]
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_a_length_word_that_is_missing(number: int) -> None:
+    data = DATA[: STARTS[number]] + DATA[STARTS[number] + 4 :]
+    records, offsets, issues = read(data)
+    assert records == RECORDS
+    assert offsets == [at - 4 * (at > STARTS[number]) for at in AT]
+    expected = wrong_block(STARTS[number - 1] if number else 0)
+    assert issues == [expected]
+
+
+@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("garbage", [b"\x41", GARBAGE, GARBAGE * 500])
+def test_garbage_between_blocks(number: int, garbage: bytes) -> None:
+    records, _, issues = read(DATA[: STARTS[number]] + garbage + DATA[STARTS[number] :])
+    assert records == RECORDS
+    begin, size = STARTS[number], len(garbage)
+    if number < 5:
+        assert issues == [skipped(begin, begin + size, NO_BLOCK)]
+    else:
+        code = Code.TRUNCATED if size == 1 else Code.DAMAGED_RANGE
+        assert [(i.code, i.offset, i.end) for i in issues] == [(code, begin, begin + size)]
+
+
+INSIDE = [number for number, at in enumerate(AT) if at - 4 not in STARTS]
+"""Records that are not the first of their block."""
+
+
+@pytest.mark.parametrize("number", INSIDE)
+@pytest.mark.parametrize("garbage", [b"\x41", GARBAGE])
+def test_garbage_between_the_records_of_a_block(number: int, garbage: bytes) -> None:
+    records, _, issues = read(DATA[: AT[number]] + garbage + DATA[AT[number] :])
+    assert records == RECORDS
+    assert issues == [skipped(AT[number], AT[number] + len(garbage), NO_LENGTH)]
+
+
+def following(number: int) -> int:
+    """Where the record behind this one begins, or the block behind."""
+    end = AT[number] + len(RECORDS[number])
+    assert end in AT or end in STARTS
+    return end
+
+
+@pytest.mark.parametrize("number", INSIDE[:-1])
+def test_a_length_of_zero_inside_a_block(number: int) -> None:
+    records, _, issues = read(patched(AT[number], b"\0\0"))
+    assert records == without(number)
+    assert issues == [skipped(AT[number], following(number), "a length word says 0, too few for a record")]
+
+
+@pytest.mark.parametrize("number", [0, 1, 4, 5, 8, 9, 10])
+def test_a_length_too_large_inside_a_block(number: int) -> None:
+    length = len(RECORDS[number]) + 21
+    records, _, issues = read(patched(AT[number], struct.pack(">H", length)))
+    assert records == without(number)
+    assert issues == [skipped(AT[number], AT[number + 1], OTHERS_INSIDE.format(length))]
+
+
+@pytest.mark.parametrize("number", [0, 3, 5, 7, 8, 12, 13])
+@pytest.mark.parametrize("length", [2_500, 9_000, 0xFFFF])
+def test_a_length_that_leads_out_of_the_block(number: int, length: int) -> None:
+    records, _, issues = read(patched(AT[number], struct.pack(">H", length)))
+    assert records == without(number)
+    assert issues == [skipped(AT[number], following(number), PAST_BLOCK)]
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_a_damaged_header(number: int) -> None:
+    """Also that of the only record of a block, which leads to the next one all the same."""
+    data = patched(AT[number] + 8, b"\xff" * 8)
+    records, offsets, issues = read(data)
+    changed = data[AT[number] : AT[number] + len(RECORDS[number])]
+    assert records == [*RECORDS[:number], changed, *RECORDS[number + 1 :]]
+    assert (offsets, issues) == (AT, [])
+
+
+@pytest.mark.parametrize("number", range(1, 20))
+@pytest.mark.parametrize("gone", [1, 8])
+def test_bytes_missing_from_a_record(number: int, gone: int) -> None:
+    inside = AT[number] + 30
+    data = DATA[:inside] + DATA[inside + gone :]
+    records, _, issues = read(data)
+    if number == 19:
+        size = len(RECORDS[19])
+        text = f"the file ends inside a record: {size} bytes expected, {size - gone} there; "
+        text += "transfer the file again"
+        assert issues == [Issue(Code.TRUNCATED, text, "a.smf", None, AT[19], len(data))]
+    else:
+        reason = OTHERS_INSIDE.format(len(RECORDS[number]))
+        assert issues == [skipped(AT[number], following(number) - gone, reason)]
+    assert records == without(number)
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_bytes_added_to_a_record(number: int) -> None:
+    inside = AT[number] + 30
+    data = DATA[:inside] + GARBAGE + DATA[inside:]
+    records, _, issues = read(data)
+    assert records == [*RECORDS[:number], data[AT[number] : following(number)], *RECORDS[number + 1 :]]
+    codes = {(issue.code, issue.offset, issue.end) for issue in issues}
+    assert (Code.DAMAGED_RANGE, following(number), following(number) + len(GARBAGE)) in codes
+    assert len(issues) == 1
+
+
+def test_damage_across_several_blocks() -> None:
+    begin, end = AT[6] + 40, STARTS[3] - 10
+    data = DATA[:begin] + b"\xa7" * (end - begin) + DATA[end:]
+    records, _, issues = read(data)
+    assert records == [*RECORDS[:6], data[AT[6] : AT[7]], *RECORDS[13:]]
+    assert issues == [skipped(AT[7], STARTS[3], NO_LENGTH)]
+
+
+@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize("kept", [0, 1, 3, 4, 17, 18, 39])
+def test_the_file_ends_inside_a_block(number: int, kept: int) -> None:
+    data = DATA[: AT[number] + kept]
+    records, _, issues = read(data)
+    assert records == RECORDS[:number]
+    ended = max(start for start in STARTS if start <= AT[number])
+    end = STARTS[STARTS.index(ended) + 1]
+    begin = AT[number] - 4 if AT[number] - 4 == ended and kept < 18 else AT[number]
+    if kept == 0 and begin == AT[number]:
+        assert [(i.code, i.offset, i.end) for i in issues] == [(Code.TRUNCATED, len(data), end)]
+        missing = f"{end - len(data):,} bytes missing"
+        assert issues[0].text == f"the file ends inside a block: {missing}; transfer the file again"
+    else:
+        assert [(i.code, i.offset, i.end) for i in issues] == [(Code.TRUNCATED, begin, len(data))]
+
+
+@pytest.mark.parametrize("zeros", [1, 20, 3_000])
+def test_zeros_in_a_block_that_is_not_full_are_no_padding(zeros: int) -> None:
+    records, _, issues = read(DATA[: AT[3]] + bytes(zeros))
+    assert records == RECORDS[:3]
+    code = Code.TRUNCATED if zeros == 1 else Code.DAMAGED_RANGE
+    assert [(i.code, i.offset, i.end) for i in issues] == [(code, AT[3], AT[3] + zeros)]
+
+
+@pytest.mark.parametrize("kept", [1, 2, 3])
+def test_the_file_ends_inside_the_length_word_of_a_block(kept: int) -> None:
+    records, _, issues = read(DATA[: STARTS[4] + kept])
+    assert records == RECORDS[:14]
+    assert [i.code for i in issues] == [Code.TRUNCATED]
+    assert (issues[0].offset, issues[0].end) == (STARTS[4], STARTS[4] + kept)
+
+
+def test_the_file_ends_between_two_blocks() -> None:
+    assert read(DATA[: STARTS[3]]) == (RECORDS[:13], AT[:13], [])
+
+
+def test_extended_blocks_with_damage_inside() -> None:
+    records = [record(number, 9_000 + number) for number in range(40)]
+    data = block(*records[:20], extended=True) + block(*records[20:], extended=True)
+    middle = 4 + sum(map(len, records[:7])) + 5_000
+    damaged = data[:middle] + b"\xa7" * 10_000 + data[middle + 10_000 :]
+    got, _, issues = read(damaged)
+    start = 4 + sum(map(len, records[:7]))
+    seventh = damaged[start : start + len(records[7])]
+    assert got == [*records[:7], seventh, *records[9:]]
+    assert issues == [skipped(start + len(records[7]), start + len(records[7] + records[8]), NO_LENGTH)]
+
+
+@pytest.mark.parametrize("length", [8, 400_000, 0x7FFFFFFF])
+def test_a_wrong_length_word_of_an_extended_block(length: int) -> None:
+    """Nothing is ever read or kept because a number in the file says so."""
+    records = [record(number, 9_000 + number) for number in range(40)]
+    first, second = block(*records[:20], extended=True), block(*records[20:], extended=True)
+    got, _, issues = read(first + struct.pack(">I", 1 << 31 | length) + second[4:])
+    assert got == records
+    if length == 400_000:
+        assert [i.code for i in issues] == [Code.TRUNCATED]
+        assert (issues[0].offset, issues[0].end) == (len(first + second), len(first) + 400_000)
+    else:
+        assert issues == [wrong_block(len(first))]
+
+
+def test_a_null_segment_before_other_records_is_damage() -> None:
+    null = b"\0\4\x80\0"
+    data = block(RECORDS[0], null, RECORDS[1], RECORDS[2]) + block(RECORDS[3])
+    records, _, issues = read(data)
+    assert records == RECORDS[:4]
+    reason = "a null segment stands here, but other data follow it in the block"
+    assert issues == [skipped(4 + len(RECORDS[0]), 8 + len(RECORDS[0]), reason)]

@@ -1,0 +1,213 @@
+"""Every declared section survives being written and read, at every kind of length it can have.
+
+Values are drawn for each format; what must come back is worked out here from the declaration, not by
+the decoder: a field that does not lie inside the section is null.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address, IPv6Address
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from zscope.parsers.issues import Issues
+from zscope.parsers.smf.codecs import CODECS
+from zscope.parsers.smf.columns import SectionReader
+from zscope.parsers.smf.ebcdic import code_page
+from zscope.parsers.smf.frames import SLACK, Window
+from zscope.parsers.smf.groups import Placed, RecordGroup
+from zscope.parsers.smf.write import encode_section
+from zscope.schemas import Evidence, Field, Format, Section, catalog
+from zscope.schemas.arrow import arrow_type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PAGE = code_page()
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789#@$.-[]^"
+IPV6_FLAG = 0x80
+
+
+def _sections() -> list[Any]:
+    found = [pytest.param(catalog().header, id="header")]
+    for (record_type, subtype), record in catalog().records.items():
+        found += [
+            pytest.param(section, id=f"{record_type}-{subtype}-{section.key}")
+            for section in record.sections
+            if section.fields
+        ]
+    return found
+
+
+def _times(first: datetime, last: datetime, step: timedelta) -> st.SearchStrategy[datetime]:
+    steps = (last - first) // step
+    return st.integers(0, steps).map(lambda count: first + count * step)
+
+
+def _values(field: Field) -> st.SearchStrategy[Any]:
+    """What a field can hold, as its column shows it."""
+    length = field.length or 12
+    local = _times(
+        datetime(1950, 1, 2, tzinfo=UTC), datetime(2099, 12, 31, tzinfo=UTC), timedelta(milliseconds=10)
+    )
+    strategies: dict[Format, st.SearchStrategy[Any]] = {
+        Format.UINT: st.integers(0, 256**length - 1).map(lambda value: value * field.scale),
+        Format.BITS: st.integers(0, 256**length - 1),
+        Format.INT: st.integers(-(256**length // 2), 256**length // 2 - 1),
+        Format.TEXT: st.text(LETTERS, max_size=length),
+        Format.HEX: st.binary(min_size=length, max_size=length).map(bytes.hex),
+        Format.IP_MAPPED: _addresses(),
+        Format.IP_FIRST4: _addresses(),
+        Format.TIME_HUNDREDTHS: local,
+        Format.PACKED_TIME: local.map(lambda time: time.replace(microsecond=0)),
+        Format.PACKED_SPAN: st.integers(0, 100 * 60_000 - 1),
+        Format.PACKED_NUMBER: st.integers(-(10 ** (2 * length - 1) - 1), 10 ** (2 * length - 1) - 1),
+        Format.TOD: _times(
+            datetime(1901, 1, 1, tzinfo=UTC), datetime(2042, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+        ),
+        Format.TOD_SPAN: st.integers(0, (1 << 52) - 1),
+        Format.TOD_SPAN_SIGNED: st.integers(-(1 << 51), (1 << 51) - 1),
+        Format.HEX_FLOAT: st.integers(-(1 << 50), 1 << 50).map(lambda value: value / 64),
+        Format.CERT_TIME: _times(
+            datetime(1951, 1, 1, tzinfo=UTC), datetime(2099, 12, 31, tzinfo=UTC), timedelta(seconds=1)
+        ),
+    }
+    return strategies[field.format]
+
+
+def _addresses() -> st.SearchStrategy[str]:
+    four = st.integers(0, (1 << 32) - 1).map(lambda value: str(IPv4Address(value)))
+    six = st.integers(1 << 64, (1 << 128) - 1).map(lambda value: str(IPv6Address(value)))
+    return four | six
+
+
+@st.composite
+def _rows(draw: st.DrawFn, section: Section, count: int) -> dict[str, list[Any]]:
+    """Values for each column, consistent where fields tell of each other."""
+    rows: dict[str, list[Any]] = {}
+    for field in section.columns:
+        if field.length is not None and field.format is not Format.RAW:
+            if field.evidence is Evidence.INFERRED:
+                known = sorted(
+                    str(code) for code in catalog().codes[field.codes].codes if len(str(code)) == 4
+                )
+                rows[field.column] = draw(st.lists(st.sampled_from(known), min_size=count, max_size=count))
+            else:
+                rows[field.column] = draw(st.lists(_values(field), min_size=count, max_size=count))
+    for field in section.columns:
+        if field.size:
+            sizes = draw(st.lists(st.integers(0, field.length or 0), min_size=count, max_size=count))
+            rows[section.field(field.size).column] = list(sizes)
+            values = rows[field.column]
+            rows[field.column] = [
+                value[: 2 * size] or None for value, size in zip(values, sizes, strict=True)
+            ]
+        if field.form:
+            rows[section.field(field.form).column] = [2] * count
+    return rows
+
+
+def _stored(section: Section, rows: dict[str, list[Any]]) -> dict[str, pa.Array]:
+    """The values as Arrow columns of the declared types."""
+    columns = {}
+    for field in section.columns:
+        if field.column in rows:
+            values = rows[field.column]
+            kind = arrow_type(field)
+            if pa.types.is_timestamp(kind) and kind.tz is None:
+                values = [value.replace(tzinfo=None) for value in values]
+            columns[field.column] = pa.array(values, kind)
+    return columns
+
+
+def _decode(
+    section: Section, data: bytes, count: int, length: int, flags: np.ndarray[Any, Any]
+) -> Mapping[str, Any]:
+    """Read back-to-back sections of one length."""
+    buffer = np.frombuffer(data + bytes(SLACK), np.uint8)
+    starts = np.arange(count, dtype=np.int64) * length
+    everyone = np.arange(count)
+    lengths = np.full(count, length, np.int64)
+    window = Window(buffer, starts, lengths, starts, np.zeros(count, np.bool_), 1, len(data))
+    issues = Issues(strict=True)
+    group = RecordGroup(window, everyone, issues, "test")
+    reader = SectionReader(
+        group, section, Placed(everyone, everyone * 0, starts, lengths), PAGE, lambda _: flags
+    )
+    return reader.columns([field.column for field in section.columns])
+
+
+def _lengths(section: Section) -> list[int]:
+    """Known lengths, a little less, a little more, and one that cuts a field in two."""
+    if section.step_field or not section.lengths:
+        return [section.known_length]
+    known = sorted(set(section.lengths.values()))
+    last = section.fields[-1]
+    cut = [last.end - 1] if (last.length or 0) > 1 and last.end <= known[-1] else []
+    return sorted({*known, known[0] - 1, known[-1] + 8, section.fields[0].end, *cut} - {0})
+
+
+@pytest.mark.parametrize("section", _sections())
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(data=st.data())
+def test_section_round_trip(section: Section, data: st.DataObject) -> None:
+    count = data.draw(st.integers(1, 3), "count")
+    length = data.draw(st.sampled_from(_lengths(section)), "length")
+    rows = data.draw(_rows(section, count), "rows")
+    flags = np.zeros(count, np.uint8)
+    _agree_on_ip_version(section, rows, flags)
+    written = encode_section(section, _stored(section, rows), count, length).tobytes()
+    assert len(written) == count * length
+    got = _decode(section, written, count, length, flags)
+    for field in section.columns:
+        if field.length is None:
+            continue
+        needed = max([field.end, *(section.field(n).end for n in field.partners if _is_here(section, n))])
+        expected = rows[field.column] if needed <= length else [None] * count
+        actual = got[field.column].to_pylist()
+        if pa.types.is_timestamp(got[field.column].type) and got[field.column].type.tz is None:
+            actual = [value and value.replace(tzinfo=UTC) for value in actual]
+        assert actual == expected, field.name
+
+
+def _is_here(section: Section, name: str) -> bool:
+    return any(field.name == name for field in section.fields)
+
+
+def _agree_on_ip_version(section: Section, rows: dict[str, list[Any]], flags: np.ndarray[Any, Any]) -> None:
+    """Set the flag that tells the IP version by the first address of a row, and make the others agree."""
+    fields = [field for field in section.columns if field.format is Format.IP_FIRST4]
+    for row in range(len(flags)):
+        six = bool(fields) and ":" in rows[fields[0].column][row]
+        flags[row] = IPV6_FLAG if six else 0
+        for field in fields:
+            if (":" in rows[field.column][row]) != six:
+                rows[field.column][row] = "2001:db8::1" if six else "192.0.2.1"
+            if _is_here(section, field.v6_flag):
+                column = section.field(field.v6_flag).column
+                rows[column][row] = rows[column][row] & 0x7F | int(flags[row])
+
+
+@pytest.mark.parametrize("form", sorted(Format))
+def test_absent_values_are_written_as_absent(form: Format) -> None:
+    """Null goes out as what the format uses for nothing, and where the format has such a thing comes back."""
+    length = {Format.HEX_FLOAT: 8, Format.TOD: 8, Format.TOD_SPAN: 8, Format.TOD_SPAN_SIGNED: 8}.get(form, 4)
+    length = {Format.IP_FIRST4: 16, Format.IP_MAPPED: 16, Format.CERT_TIME: 15}.get(form, length)
+    column = "time_utc" if "time" in form or "date" in form or form is Format.TOD else "value"
+    field = Field("N", 0, length, form, column, "M.")
+    kind = arrow_type(field) if form is not Format.PACKED_DATE else pa.timestamp("us", "UTC")
+    written = CODECS[form].encode(field, pa.nulls(2, kind), PAGE)
+    blank = {Format.TEXT: b"\x40" * 4, Format.CERT_TIME: b"\x40" * 15, Format.PACKED_DATE: b"\0\0\0\x0f"}
+    blank[Format.PACKED_TIME] = blank[Format.PACKED_DATE]
+    assert written.tobytes() == blank.get(form, bytes(length)) * 2
+
+
+def test_every_format_has_a_codec() -> None:
+    assert set(CODECS) == set(Format)
