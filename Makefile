@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env test format-check lint types contracts pytest format \
+.PHONY: help env demo test format-check lint types contracts docs-check pytest format docs bench-decode \
         build lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
@@ -31,7 +31,10 @@ help: ## list the targets (what `make` alone does)
 
 env: .venv/ready ## build the locked environment, if it is not up to date
 
-test: format-check lint types contracts pytest ## everything below up to pytest
+demo: env ## load sample-data and print the headline metrics
+	$(BIN)/zscope demo
+
+test: format-check lint types contracts docs-check pytest ## everything below up to pytest
 
 format-check: env ## is the code formatted?
 	$(BIN)/ruff format --check
@@ -45,12 +48,21 @@ types: env ## mypy, strict, over sources and tests
 contracts: env ## who may import whom
 	$(BIN)/lint-imports --no-logo
 
+docs-check: env ## do the generated documents say what the code says?
+	$(PY) -m zscope.app.docs --check
+
 pytest: env ## tests and doctests; ARGS="-k name -x" to choose
 	$(BIN)/pytest $(ARGS)
 
 format: env ## format the code and apply the safe fixes
 	$(BIN)/ruff check --fix-only --exit-zero
 	$(BIN)/ruff format
+
+docs: env ## render the generated documents again
+	$(PY) -m zscope.app.docs
+
+bench-decode: env ## measure the decoder
+	$(PY) benchmarks/decode.py
 
 build: env ## wheel and sdist in dist/
 	rm -rf dist

@@ -1,0 +1,149 @@
+"""The table for people: aligned columns, and texts in place of codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from zscope.app.output.text import is_number, joined, matching, texts
+from zscope.schemas import catalog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from zscope.app.output.rows import Rows
+
+GAP = "  "
+_CONTROLS = r"[\x00-\x1f\x7f-\x9f]"
+_SHARE = 30
+_NARROWEST = 12
+"""A column that does not fit is cut down to what is left, but not below this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One column on the screen."""
+
+    index: int
+    name: str
+    width: int
+    right: bool
+
+
+def write_table(rows: Rows, out: BinaryIO, *, width: int | None, raw: bool) -> tuple[str, ...]:
+    """Write names, a rule and the rows; widths come from the first rows, so later ones may stick out.
+
+    With a width, lines are cut to it. The names of columns that found no place are returned.
+    """
+    shown: list[Shown] | None = None
+    for piece in _with_empty(rows):
+        cells = [_cells(column, rows.schema.field(i), raw=raw) for i, column in enumerate(piece.columns)]
+        if shown is None:
+            shown = _layout(rows, cells, width, raw=raw)
+            out.write(_head(shown))
+        if piece.num_rows:
+            out.write(_lines(cells, shown, width))
+    kept = {column.index for column in shown or ()}
+    return tuple(name for i, name in enumerate(rows.schema.names) if i not in kept)
+
+
+def _with_empty(rows: Rows) -> Iterator[pa.RecordBatch]:
+    """The pieces, or one without rows: the names are shown in any case."""
+    pieces = rows.pieces()
+    first = next(pieces, None)
+    yield pa.RecordBatch.from_pylist([], rows.schema) if first is None else first
+    yield from pieces
+
+
+def _cells(column: pa.Array, field: pa.Field, *, raw: bool) -> pa.Array:
+    """What stands in a column; control characters would move the cursor and are shown by their number."""
+    codes = _codes(field)
+    written = _coded(column, codes) if codes and not raw else texts(column)
+    shown = matching(written, _CONTROLS, _visible)
+    return pc.fill_null(shown, "")
+
+
+def _codes(field: pa.Field) -> str:
+    name: bytes = (field.metadata or {}).get(b"codes", b"")
+    return name.decode()
+
+
+def _coded(column: pa.Array, codes: str) -> pa.Array:
+    """The meaning of each code; an empty text has none and stays empty."""
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    table = catalog().codes[codes]
+    values = encoded.dictionary.to_pylist()
+    meanings = [table.text(v) if v not in {None, ""} else v for v in values]
+    return pa.array(meanings, pa.string()).take(encoded.indices)
+
+
+def _visible(text: str) -> str:
+    return "".join(f"\\x{ord(c):02x}" if c < " " or "\x7f" <= c <= "\x9f" else c for c in text)
+
+
+def _layout(rows: Rows, cells: Sequence[pa.Array], width: int | None, *, raw: bool) -> list[Shown]:
+    columns = []
+    for i, field in enumerate(rows.schema):
+        longest = pc.max(pc.utf8_length(cells[i])).as_py() or 0
+        right = is_number(field.type) and (raw or not _codes(field))
+        columns.append(Shown(i, field.name, max(longest, len(field.name)), right))
+    if width is None:
+        return columns
+    return _fitting(columns, rows.essential, width)
+
+
+def _fitting(columns: list[Shown], essential: tuple[str, ...], width: int) -> list[Shown]:
+    """As many columns as have room, the essential ones first; shown in their usual order all the same.
+
+    A long column gets a share at first, so that it does not push out the next ones, and then what is left.
+    """
+    first = [column for name in essential for column in columns if column.name == name]
+    others = [column for column in columns if column not in first]
+    widths: dict[int, int] = {}
+    left = width
+    for group in (first, others):
+        for column in group:
+            room = left - (len(GAP) if widths else 0)
+            given = min(column.width, _SHARE, max(room, 0 if widths else _NARROWEST))
+            if given == column.width or given >= _NARROWEST:
+                widths[column.index] = given
+                left = room - given
+        for column in group:
+            if column.index in widths:
+                more = min(column.width - widths[column.index], max(left, 0))
+                widths[column.index] += more
+                left -= more
+    return [replace(column, width=widths[column.index]) for column in columns if column.index in widths]
+
+
+def _head(shown: list[Shown]) -> bytes:
+    names = (_padded(column.name[: column.width], column) for column in shown)
+    rules = ("-" * column.width for column in shown)
+    return f"{GAP.join(names).rstrip()}\n{GAP.join(rules)}\n".encode()
+
+
+def _padded(name: str, column: Shown) -> str:
+    return name.rjust(column.width) if column.right else name.ljust(column.width)
+
+
+def _lines(cells: Sequence[pa.Array], shown: list[Shown], width: int | None) -> bytes | memoryview:
+    parts: list[pa.Array | str] = []
+    for column in shown:
+        cell = cells[column.index]
+        if width is not None:
+            cell = _cut(cell, column.width)
+        pad = pc.utf8_lpad if column.right else pc.utf8_rpad
+        parts += [pad(cell, width=column.width), GAP]
+    rows = pc.binary_join_element_wise(*parts[:-1], "")
+    return joined([pc.utf8_rtrim_whitespace(rows), "\n"])
+
+
+def _cut(cell: pa.Array, width: int) -> pa.Array:
+    long = pc.greater(pc.utf8_length(cell), width)
+    if not pc.any(long).as_py():
+        return cell
+    shorter = pc.binary_join_element_wise(pc.utf8_slice_codeunits(cell, 0, width - 1), "\u2026", "")
+    return pc.if_else(long, shorter, cell)

@@ -1,0 +1,238 @@
+"""How fast dumps are read and decoded, against a plain `struct` loop on the same bytes: `make bench-decode`.
+
+Everything is measured in one run, in turn, several times; the figures are medians. The dumps are synthetic
+and written into a temporary folder, or the one that ZSCOPE_BENCH_DIR names, where they stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import struct_loop
+from dumps import Dump, large_dump, mixed_dump, zert_dump
+from measure import Case, memory_copy, peak_memory, take_times
+
+from zscope.parsers import inventory, scan
+
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- begin of the figures -->\n", "<!-- end of the figures -->\n"
+ALL_FIELDS = "smf119_zert_detail,smf119_zert_dn"
+TEN_FIELDS = f"smf119_zert_detail[{','.join(struct_loop.TEN_COLUMNS)}]"
+LOOP_BYTES = 10_000_000
+"""So much of the dump is enough for the loop, which takes the same time for each record."""
+MEMORY_LIMIT = 500_000_000
+GROWTH = 1.25
+"""Twenty times the file may take so many times the memory; allocators are not exact."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a case has to reach: so many times the loop, or bytes a second."""
+
+    case: str
+    times: float = 0.0
+    rate: float = 0.0
+
+
+TARGETS = (
+    Target("all fields, 1 core", times=10),
+    Target("all fields, 2 cores", times=15),
+    Target("ten columns, 1 core", times=30),
+    Target("inventory of the zERT dump", rate=1.5e9),
+    Target("mixed dump, type 119, 2 cores", rate=1e9),
+)
+LOOP = "struct loop, all fields"
+
+
+def cases(zert: Dump, mixed: Dump) -> list[Case]:
+    """All that is timed."""
+    head = _head(zert.path)
+    return [
+        memory_copy(),
+        Case("inventory of the zERT dump", zert.bytes, lambda: inventory(zert.path)),
+        Case("inventory of the mixed dump", mixed.bytes, lambda: inventory(mixed.path)),
+        Case(LOOP, len(head), lambda: struct_loop.decode(head)),
+        Case("struct loop, ten columns", len(head), lambda: struct_loop.decode_ten(head)),
+        Case("all fields, 1 core", zert.bytes, _decode(zert, ALL_FIELDS, 1)),
+        Case("all fields, 2 cores", zert.bytes, _decode(zert, ALL_FIELDS, 2), cores=2),
+        Case("ten columns, 1 core", zert.bytes, _decode(zert, TEN_FIELDS, 1)),
+        Case("ten columns, 2 cores", zert.bytes, _decode(zert, TEN_FIELDS, 2), cores=2),
+        Case("mixed dump, type 119, 1 core", mixed.bytes, _decode(mixed, "119", 1)),
+        Case("mixed dump, type 119, 2 cores", mixed.bytes, _decode(mixed, "119", 2), cores=2),
+    ]
+
+
+def _head(path: Path) -> bytes:
+    """The first whole records of a dump."""
+    with path.open("rb") as file:
+        data = file.read(LOOP_BYTES)
+    end, place = 0, 0
+    while place + 2 <= len(data):
+        end, place = place, place + int.from_bytes(data[place : place + 2], "big")
+    return data[:end]
+
+
+def _decode(dump: Dump, select: str, jobs: int) -> Callable[[], int]:
+    def run() -> int:
+        return sum(batch.rows.num_rows for batch in scan(dump.path, select, jobs=jobs))
+
+    return run
+
+
+def check(zert: Dump) -> None:
+    """The loop and the decoder must find the same, or their times mean nothing."""
+    head = _head(zert.path)
+    part = zert.path.with_suffix(".part")
+    part.write_bytes(head)
+    details, names = struct_loop.decode(head)
+    expected = {
+        "smf119_zert_detail": (struct_loop.DETAIL_COLUMNS, details),
+        "smf119_zert_dn": (struct_loop.NAME_COLUMNS, names),
+    }
+    for table, (columns, rows) in expected.items():
+        found = [
+            row
+            for batch in scan(part, f"{table}[{','.join(columns)}]")
+            for row in zip(*(batch.rows[name].to_pylist() for name in columns), strict=True)
+        ]
+        if found != rows:
+            raise SystemExit(f"{table}: the decoder and the struct loop differ on {part}")
+    part.unlink()
+
+
+def table(measured: list[Case]) -> list[tuple[str, ...]]:
+    """The rows of the report."""
+    by_name = {case.name: case for case in measured}
+    loop = by_name[LOOP].rate
+    targets = {target.case: target for target in TARGETS}
+    rows: list[tuple[str, ...]] = [("", "MB/s", "slowest", "fastest", "x loop", "target", "")]
+    for case in measured:
+        slowest, fastest = case.rates
+        times = case.rate / loop
+        row = [case.name, *(f"{rate / 1e6:,.0f}" for rate in (case.rate, slowest, fastest)), f"{times:.1f}"]
+        target = targets.get(case.name)
+        if target is None:
+            row += ["", ""]
+        elif target.times:
+            row += [f"{target.times:.0f} x loop", _verdict(times >= target.times)]
+        else:
+            row += [f"{target.rate / 1e6:,.0f} MB/s", _verdict(case.rate >= target.rate)]
+        rows.append(tuple(row))
+    return rows
+
+
+def memory_lines(dumps: list[Dump]) -> list[str]:
+    """Peak memory for files of different size."""
+    peaks = [peak_memory(dump.path, ALL_FIELDS, 2) for dump in dumps]
+    lines = [
+        f"peak memory, {dump.bytes / 1e9:.2f} GB, all fields, 2 cores: {peak / 1e6:,.0f} MB "
+        f"(target: under {MEMORY_LIMIT / 1e6:,.0f} MB, {_verdict(peak < MEMORY_LIMIT)})"
+        for dump, peak in zip(dumps, peaks, strict=True)
+    ]
+    if len(peaks) > 1:
+        grown = peaks[-1] / peaks[0]
+        lines.append(f"memory of the largest to the smallest: {grown:.2f} ({_verdict(grown <= GROWTH)})")
+    return lines
+
+
+def _share(dump: Dump, record_type: int) -> float:
+    """How much of the bytes records of a type are."""
+    rows = inventory(dump.path).rows.to_pylist()
+    counted: int = sum(row["total_bytes"] for row in rows if row["record_type"] == record_type)
+    return counted / dump.bytes
+
+
+def _verdict(reached: bool) -> str:
+    return "met" if reached else "MISSED"
+
+
+def machine() -> str:
+    """What it was measured on."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    versions = f"Python {platform.python_version()}, numpy {np.__version__}, pyarrow {pa.__version__}"
+    return f"{_processor()}, {cores} cores, {platform.system()} {platform.machine()}; {versions}"
+
+
+def _processor() -> str:
+    facts = Path("/proc/cpuinfo")
+    if facts.exists():
+        for line in facts.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or "unknown processor"
+
+
+def aligned(rows: list[tuple[str, ...]]) -> str:
+    """Columns under each other, as Markdown, which is readable on a terminal too."""
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        cells[0] = row[0].ljust(widths[0])
+        lines.append("| " + " | ".join(cells) + " |")
+    lines.insert(1, "|" + "|".join(["-" * (widths[0] + 2), *("-" * (w + 1) + ":" for w in widths[1:])]) + "|")
+    return "\n".join(lines)
+
+
+def write_document(report: str) -> None:
+    """Put the report between the marks in the document."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, mark, after = rest.partition(END)
+    if not mark:
+        raise SystemExit(f"{DOCUMENT}: the marks around the figures are missing")
+    DOCUMENT.write_text(f"{before}{BEGIN}\n{report}\n{END}{after}", encoding="utf-8")
+
+
+def measure(folder: Path, repetitions: int, *, large: bool) -> str:
+    """The whole report."""
+    print("writing the dumps", file=sys.stderr)
+    zert, mixed = zert_dump(folder), mixed_dump(folder)
+    check(zert)
+    measured = cases(zert, mixed)
+    take_times(measured, repetitions)
+    dumps = [zert]
+    if large:
+        print("writing and reading 3 GB for the peak memory (--no-large leaves it out)", file=sys.stderr)
+        dumps.append(large_dump(folder, zert))
+    facts = [
+        f"{datetime.now(UTC):%Y-%m-%d}, {machine()}",
+        f"zERT dump: {zert.describe()}",
+        f"mixed dump: {mixed.describe()}; type 119 is {_share(mixed, 119):.0%} of the bytes",
+        f"{repetitions} repetitions in turn, medians; one core means that the process was kept to one",
+        *memory_lines(dumps),
+    ]
+    return aligned(table(measured)) + "\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n"
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=7, help="repetitions (default: 7)")
+    parser.add_argument("--no-large", dest="large", action="store_false", help="leave out the 3 GB dump")
+    parser.add_argument(
+        "--write-docs", action="store_true", help=f"put the figures into docs/{DOCUMENT.name}"
+    )
+    options = parser.parse_args()
+    kept = os.environ.get("ZSCOPE_BENCH_DIR")
+    with tempfile.TemporaryDirectory(prefix="zscope-bench-") as temporary:
+        folder = Path(kept or temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        report = measure(folder, options.repeat, large=options.large)
+    print(report)
+    if options.write_docs:
+        write_document(report)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""The dumps that are measured: synthetic, seeded, written once into a folder."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from zscope.parsers.synthetic import Recipe, generate, mixed, zert_only
+
+ZERT_RECORDS = 300_000
+MIXED_BYTES = 300_000_000
+LARGE_BYTES = 3_000_000_000
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Dump:
+    """A file and what its manifest says is in it."""
+
+    path: Path
+    records: int
+
+    @property
+    def bytes(self) -> int:
+        """Size of the file."""
+        return self.path.stat().st_size
+
+    def describe(self) -> str:
+        """One line for the report."""
+        average = self.bytes / self.records
+        return f"{self.bytes / 1e6:,.0f} MB, {self.records:,} records of {average:.0f} bytes on average"
+
+
+def zert_dump(folder: Path) -> Dump:
+    """Nothing but zERT detail records."""
+    return _made(folder / "zert.smf", zert_only(ZERT_RECORDS, seed=SEED))
+
+
+def mixed_dump(folder: Path) -> Dump:
+    """All kinds of records; those of type 119 make a tenth of the bytes."""
+    return _made(folder / "mixed.smf", mixed(MIXED_BYTES, seed=SEED))
+
+
+def large_dump(folder: Path, part: Dump) -> Dump:
+    """A dump many times over, as concatenating daily dumps makes one."""
+    path = folder / "large.smf"
+    times = round(LARGE_BYTES / part.bytes)
+    with path.open("wb") as out:
+        for _ in range(times):
+            with part.path.open("rb") as source:
+                shutil.copyfileobj(source, out, 1 << 24)
+    return Dump(path, times * part.records)
+
+
+def _made(path: Path, recipe: Recipe) -> Dump:
+    with path.open("wb") as out:
+        manifest = generate(recipe, out)
+    return Dump(path, manifest.records)

@@ -1,0 +1,103 @@
+"""Taking times side by side: every repetition runs all cases, so a slow moment of the machine hits them
+all.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+COPY_BYTES = 1 << 28
+
+
+@dataclass
+class Case:
+    """Something that takes time."""
+
+    name: str
+    bytes: int
+    """What it works on."""
+    run: Callable[[], object]
+    cores: int = 1
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def rate(self) -> float:
+        """Bytes per second, by the median."""
+        return self.bytes / statistics.median(self.seconds)
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """The slowest and the fastest."""
+        return self.bytes / max(self.seconds), self.bytes / min(self.seconds)
+
+
+def take_times(cases: list[Case], repetitions: int) -> None:
+    """Run every case once to warm up, then so many times in turn."""
+    for repetition in range(repetitions + 1):
+        for case in cases:
+            gc.collect()
+            with only_cores(case.cores):
+                begin = time.perf_counter()
+                case.run()
+                seconds = time.perf_counter() - begin
+            if repetition:
+                case.seconds.append(seconds)
+        print(f"\rrepetition {repetition} of {repetitions}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+
+
+@contextmanager
+def only_cores(count: int) -> Iterator[None]:
+    """Keep this process to so many cores, where the system can do that."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(allowed)[:count])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def memory_copy() -> Case:
+    """How fast this machine copies memory: the ceiling for everything that reads and writes bytes."""
+    source, target = np.ones(COPY_BYTES, np.uint8), np.zeros(COPY_BYTES, np.uint8)
+    return Case("memory copy", COPY_BYTES, lambda: np.copyto(target, source))
+
+
+# What the system calls the peak of a process includes that of the one that started it, before the new
+# program was loaded; Linux has a figure without it.
+_PEAK = """
+import pathlib, resource, sys
+from zscope.parsers import scan
+rows = sum(batch.rows.num_rows for batch in scan(sys.argv[1], sys.argv[2], jobs=int(sys.argv[3])))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+status = pathlib.Path("/proc/self/status")
+for line in status.read_text().splitlines() if status.exists() else []:
+    if line.startswith("VmHWM:"):
+        peak = 1024 * int(line.split()[1])
+print(rows, peak)
+"""
+
+
+def peak_memory(path: Path, select: str, jobs: int) -> int:
+    """The most bytes that a process of its own held while it read a file from front to end."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PEAK, str(path), select, str(jobs)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return int(done.stdout.split()[1])

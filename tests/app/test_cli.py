@@ -1,0 +1,172 @@
+"""The program as a whole: help, what it lists, what it imports when, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import Result
+
+from zscope.app.cli import program
+from zscope.app.commands import COMMANDS
+from zscope.app.exits import ExitCode
+
+Run = Callable[..., Result]
+CHECKOUT = Path(__file__).resolve().parents[2]
+ZSCOPE = [sys.executable, "-c", "from zscope.app.cli import main; main()"]
+
+
+def command(name: str) -> click.Command:
+    found = program.get_command(click.Context(program), name)
+    assert found is not None
+    return found
+
+
+def test_every_module_is_declared_and_every_declared_one_is_there() -> None:
+    folder = CHECKOUT / "app" / "zscope" / "app" / "commands"
+    assert {file.stem for file in folder.glob("*.py")} - {"__init__"} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_says_what_the_command_says_itself(name: str) -> None:
+    assert (command(name).help or "").split("\n", 1)[0] == COMMANDS[name]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example_that_names_existing_options(name: str, run: Run) -> None:
+    help_text = run(name, "--help").output
+    [_, examples] = re.split(r"Examples?:\n", help_text)
+    calls = re.findall(rf"zscope {name}\b([^|\n]*)", examples.split("\n\n")[0])
+    assert calls
+    known = {
+        option for parameter in command(name).params for option in parameter.opts + parameter.secondary_opts
+    }
+    used = {word for call in calls for word in re.findall(r"(?<!\S)--?[a-z][a-z-]*", call)}
+    assert used <= known
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_explained(name: str) -> None:
+    silent = [
+        parameter.name
+        for parameter in command(name).params
+        if isinstance(parameter, click.Option) and not parameter.help
+    ]
+    assert silent == []
+
+
+def test_help_lists_all_commands(run: Run) -> None:
+    result = run("--help")
+    assert result.exit_code == ExitCode.OK
+    assert re.findall(r"^  (\w+)  +\S", result.output.split("Commands:\n")[1], re.MULTILINE) == list(COMMANDS)
+
+
+def test_version(run: Run) -> None:
+    assert re.fullmatch(r"zscope \d+\.\d+\.\d+\S*\n", run("--version").stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nonsense"], "No such command 'nonsense'"),
+        (["fields", "--nonsense"], "No such option"),
+        (["fields", "--format", "xml"], "'xml' is not one of"),
+        (["fields", "-o", "fields.xyz"], "fields.xyz: the ending tells no format"),
+        (["decode"], "Missing argument 'PATH...'"),
+        (["decode", "x.smf"], "Missing option '--table'"),
+        (["inventory"], "Missing argument 'PATH...'"),
+    ],
+)
+def test_wrong_arguments_end_with_12(arguments: list[str], message: str, run: Run) -> None:
+    result = run(*arguments)
+    assert result.exit_code == ExitCode.NOTHING
+    assert result.stdout == ""
+    assert message in result.stderr
+
+
+def test_without_arguments_it_says_what_it_can_do(run: Run) -> None:
+    result = run()
+    assert result.exit_code == ExitCode.NOTHING
+    assert "Commands:" in result.stderr
+
+
+def test_the_exit_codes_are_condition_codes() -> None:
+    assert [(code.name, code.value) for code in ExitCode] == [
+        ("OK", 0),
+        ("WARNINGS", 4),
+        ("REFUSED", 8),
+        ("NOTHING", 12),
+    ]
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    with subprocess.Popen([*ZSCOPE, "fields"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert running.stdout.readline().startswith(b"table_name,")
+        running.stdout.close()
+        assert running.stderr.read() == b""
+    assert running.returncode == ExitCode.OK
+
+
+@pytest.mark.parametrize(
+    ("closed", "code"), [("<&-", ExitCode.REFUSED), (">&-", ExitCode.OK), ("2>&-", ExitCode.OK)]
+)
+def test_a_stream_that_is_closed_is_no_defect(closed: str, code: int, dump: Path) -> None:
+    """Standard input without anything in it is an empty file, and that is refused."""
+    source = "-" if closed == "<&-" else str(dump)
+    shell = shlex.join([*ZSCOPE, "inventory", source]) + f" {closed}"
+    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code
+
+
+def test_a_file_name_that_is_no_text_is_shown_with_its_bytes(run: Run, dump: Path) -> None:
+    dump.rename(os.fsdecode(os.fsencode(dump.parent) + b"/a\xff.smf"))
+    result = run("inventory", dump.parent)
+    assert result.exit_code == 0
+    assert "a\\xff.smf," in result.stdout
+    assert "a\\xff.smf: SMF dump" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_a_full_disk_is_told_once() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*ZSCOPE, "fields"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (ExitCode.NOTHING, "Error: No space left on device\n")
+
+
+def test_ctrl_c_ends_with_12_and_leaves_the_output_as_it_was(tmp_path: Path, dump_bytes: bytes) -> None:
+    target = tmp_path / "rows.csv"
+    target.write_text("as it was")
+    running = subprocess.Popen(
+        [*ZSCOPE, "decode", "-", "-t", "smf_record", "-o", str(target)],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with running:
+        assert running.stdin is not None
+        assert running.stderr is not None
+        # More than a pipe holds: when all of it is written, the program is reading.
+        running.stdin.write(dump_bytes * 1000)
+        running.stdin.flush()
+        while running.poll() is None:
+            # Python notices a signal while it waits in a read; one that comes just before it does not count.
+            time.sleep(0.5)
+            running.send_signal(signal.SIGINT)
+        message = running.stderr.read().decode()
+    assert running.returncode == ExitCode.NOTHING
+    assert message.strip() == "Error: interrupted; output files are as they were before"
+    assert target.read_text() == "as it was"
+    assert list(tmp_path.iterdir()) == [target]
