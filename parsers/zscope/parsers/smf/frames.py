@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 WINDOW_BYTES = 16 << 20
 SLACK = 1 << 16
 """Zero bytes behind the data, so that sections are gathered without asking where the buffer ends."""
+GRAIN = 1 << 20
+"""Buffers are made a multiple of this long: the memory of one is then used again for the next, where a few
+bytes more would ask the system for new pages."""
 SMALLEST_WINDOW = 4 * SLACK
 """Several records of the greatest length, or the same bytes would be copied from window to window."""
 DUMP_HEADER, DUMP_TRAILER = 2, 3
@@ -99,7 +102,7 @@ class FrameReader:
         left = self._data[done : self._end]
         self._base += done
         limit = len(left) + self._window_bytes
-        self._data = np.empty(limit + SLACK, np.uint8)
+        self._data = np.empty(-(-(limit + SLACK) // GRAIN) * GRAIN, np.uint8)
         self._data[: len(left)] = left
         view = self._data.data
         self._end = len(left)
