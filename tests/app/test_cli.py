@@ -170,3 +170,22 @@ def test_ctrl_c_ends_with_12_and_leaves_the_output_as_it_was(tmp_path: Path, dum
     assert message.strip() == "Error: interrupted; output files are as they were before"
     assert target.read_text() == "as it was"
     assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("inventory", "DUMP", "-o", "same.csv", "--issues", "same.csv"),
+        ("decode", "DUMP", "-t", "smf_record", "-o", "same.csv", "--issues", "same.csv"),
+        ("generate", "-n", "20", "-o", "same.csv", "--manifest", "same.csv"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_two_outputs_of_one_name_are_refused(
+    run: Run, dump: Path, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    named = [str(dump) if a == "DUMP" else str(tmp_path / a) if a == "same.csv" else a for a in arguments]
+    result = run(*named)
+    assert result.exit_code == 12
+    assert "give them different names" in result.stderr
+    assert not (tmp_path / "same.csv").exists()

@@ -149,3 +149,8 @@ def test_many_issues_are_counted_and_the_file_has_them_all(run: Run, dump: Path,
     assert lines[1].startswith(f"warning: {dump}, record 1, ")
     assert lines[-1] == "20 of 90 issues shown: 90 bad-date; --issues FILE writes them all"
     assert len(target.read_text().splitlines()) == 91
+
+
+def test_a_limit_beyond_all_numbers_is_no_limit(run: Run, dump: Path) -> None:
+    result = run("decode", dump, "-t", DETAIL, "-c", "record_no", "--limit", "9" * 30)
+    assert len(rows_of(result)) == 3

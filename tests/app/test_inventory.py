@@ -139,3 +139,12 @@ def test_the_code_page_is_used_for_the_system(run: Run, dump: Path) -> None:
     dump.write_bytes(before + bytes.fromhex("e2e8e2ad") + behind)
     assert "SYS[" in {row["system"] for row in rows_of(run("inventory", dump))}
     assert "SYS\u00dd" in {row["system"] for row in rows_of(run("inventory", dump, "--code-page", "037"))}
+
+
+def test_a_header_with_an_impossible_date_is_told(run: Run, dump: Path) -> None:
+    before, name, behind = dump.read_bytes().rpartition(bytes.fromhex("e2e8e2c1"))
+    dump.write_bytes(before[:-4] + bytes.fromhex("0126999f") + name + behind)
+    result = run("inventory", dump)
+    assert result.exit_code == 4
+    assert "record 2" in result.stderr
+    assert "[bad-date]" in result.stderr

@@ -14,6 +14,7 @@ import click
 from zscope.app.exits import ExitCode, NothingDoneError, RefusedError
 from zscope.app.output import Output, Rows
 from zscope.app.output.options import chosen_format
+from zscope.app.output.target import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,6 +86,12 @@ def input_errors() -> Iterator[None]:
         raise click.UsageError(str(error)) from error
     except InputError as error:
         raise RefusedError(str(error)) from error
+
+
+def distinct_outputs(output: str, other: str | None, option: str) -> None:
+    """Refuse two outputs of one name: the second would replace the first."""
+    if other and other == output and other != STANDARD_OUTPUT:
+        raise click.UsageError(f"-o and {option} both name {other}; give them different names")
 
 
 def tell_files(files: Sequence[FileSummary]) -> None:

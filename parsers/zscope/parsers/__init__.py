@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from zscope.parsers.api import (
     Batch,
-    FileSummary,
     InventoryReport,
-    ProgressState,
     Scan,
     Tables,
     UnpackReport,
@@ -21,6 +19,7 @@ from zscope.parsers.api import (
     scan,
     unpack,
 )
+from zscope.parsers.inputs import FileSummary, ProgressState
 from zscope.parsers.issues import Code, InputError, Issue, Issues, Severity
 from zscope.parsers.select import SelectionError
 from zscope.parsers.smf.framing import Framing

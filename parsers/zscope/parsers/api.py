@@ -7,72 +7,38 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 
-from zscope.parsers.containers.source import Member, input_paths, members, open_input
 from zscope.parsers.containers.streams import UNPACKED_CHUNK
-from zscope.parsers.containers.terse import foreign_terse
+from zscope.parsers.inputs import (
+    FileSummary,
+    NothingThereError,
+    Options,
+    advance,
+    members_of,
+    reader_of,
+    readers,
+)
 from zscope.parsers.issues import Code, InputError, Issues
 from zscope.parsers.select import Selection, parse
-from zscope.parsers.smf.ebcdic import DEFAULT_CODE_PAGE, CodePage, code_page
-from zscope.parsers.smf.frames import FrameReader, Window
-from zscope.parsers.smf.framing import HEAD_BYTES, Framing, detect
+from zscope.parsers.smf.ebcdic import DEFAULT_CODE_PAGE
+from zscope.parsers.smf.groups import RecordGroup
 from zscope.parsers.smf.inventory import INVENTORY_SCHEMA, Inventory
-from zscope.parsers.smf.refusal import refuse
 from zscope.parsers.smf.scan import Decoder, decode_windows
 from zscope.parsers.smf.unpack import write_plain
 from zscope.schemas.arrow import table_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
-    Paths = str | Path | Iterable[str | Path]
-    Progress = Callable[["ProgressState"], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ProgressState:
-    """How far the reading of one file has come."""
-
-    file: str
-    bytes_done: int
-    bytes_total: int | None
-    records: int
+    from zscope.parsers.containers.source import Member
+    from zscope.parsers.inputs import Paths, Progress
+    from zscope.parsers.smf.framing import Framing
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to read, where a file does not tell or its telling is wrong."""
-
-    code_page: str = DEFAULT_CODE_PAGE
-    framing: Framing | None = None
-    jobs: int | None = None
-    progress: Progress | None = None
-
-    @property
-    def page(self) -> CodePage:
-        """The code page itself."""
-        return code_page(self.code_page)
-
-
-@dataclass(slots=True)
-class FileSummary:
-    """What one file turned out to be."""
-
-    file: str
-    packing: tuple[str, ...]
-    framing: Framing
-    records: int = 0
-    spanned: int = 0
-    bytes: int = 0
-    """After unpacking."""
-
-    def count(self, window: Window) -> None:
-        """Take the records of a window into account."""
-        self.records += len(window.starts)
-        self.spanned += int(window.spanned.sum())
-        self.bytes = window.end_offset
+TIME_OFFSET = 6
+"""Of the time in a record header; the date follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +65,12 @@ class Scan:
 
     def __iter__(self) -> Iterator[Batch]:
         """Read everything."""
-        for member, reader, summary in _readers(self.paths, self.options, self.issues):
+        for member, reader, summary in readers(self.paths, self.options, self.issues):
             self.files.append(summary)
             decoder = Decoder(self.selection, self.issues, member.name, self.options.page)
             with closing(decode_windows(reader, decoder, self.options.jobs)) as windows:
                 for window, batches in windows:
-                    _advance(summary, window, member, self.options)
+                    advance(summary, window, member, self.options)
                     for table, rows in batches:
                         yield Batch(table, member.name, rows)
 
@@ -211,12 +177,16 @@ def inventory(
     options, issues = Options(code_page, framing, progress=progress), Issues()
     files: list[FileSummary] = []
     tables = []
-    for member, reader, summary in _readers(paths, options, issues):
+    for member, reader, summary in readers(paths, options, issues):
         files.append(summary)
         counted = Inventory()
         for window in reader:
-            counted.add(window)
-            _advance(summary, window, member, options)
+            invalid = counted.add(window)
+            group = RecordGroup(window, invalid, issues, member.name)
+            everyone = np.arange(len(invalid))
+            text = "the date and time of the header are not a packed date and a time of day"
+            group.flag(Code.BAD_DATE, everyone, text, "header", at=TIME_OFFSET)
+            advance(summary, window, member, options)
         packing = ", ".join(summary.packing)
         tables.append(counted.rows(member.name, packing, summary.framing.value, options.page))
     return InventoryReport(pa.concat_tables([INVENTORY_SCHEMA.empty_table(), *tables]), issues, files)
@@ -229,57 +199,29 @@ def unpack(
     options, issues = Options(framing=framing, progress=progress), Issues()
     files: list[FileSummary] = []
     written = 0
-    for member in _members(paths, issues):
+    for member in members_of(paths, issues):
         try:
-            reader, summary = _reader(member, options, issues)
+            reader, summary = reader_of(member, options, issues)
+        except NothingThereError:
+            continue
         except InputError as error:
-            if not member.packing:
+            if _is_data_of_its_own(member, error) and not written:
+                while piece := member.stream.read(UNPACKED_CHUNK):
+                    written += out.write(piece)
+            else:
                 issues.add(error.issue)
-                continue
-            while piece := member.stream.read(UNPACKED_CHUNK):
-                written += out.write(piece)
             continue
         files.append(summary)
         for window in reader:
             written += write_plain(window, out)
-            _advance(summary, window, member, options)
+            advance(summary, window, member, options)
     return UnpackReport(sum(f.records for f in files), written, issues, files)
 
 
-def _members(paths: Paths, issues: Issues) -> Iterator[Member]:
-    """Everything that some paths name, unwrapped; what cannot be opened becomes an issue."""
-    named = [paths] if isinstance(paths, str) or not hasattr(paths, "__iter__") else paths
-    for path in input_paths(named, issues):
-        try:
-            with open_input(path) as (file, size):
-                yield from members(path, file, size, issues)
-        except InputError as error:
-            issues.add(error.issue)
+def _is_data_of_its_own(member: Member, error: InputError) -> bool:
+    """Whether a packed file holds something that is no dump but not a spoiled one either.
 
-
-def _readers(
-    paths: Paths, options: Options, issues: Issues
-) -> Iterator[tuple[Member, FrameReader, FileSummary]]:
-    """A reader for each input that is a dump; all else becomes an issue."""
-    for member in _members(paths, issues):
-        try:
-            reader, summary = _reader(member, options, issues)
-        except InputError as error:
-            issues.add(error.issue)
-            continue
-        yield member, reader, summary
-
-
-def _reader(member: Member, options: Options, issues: Issues) -> tuple[FrameReader, FileSummary]:
-    head = member.stream.peek(HEAD_BYTES + 1)
-    if foreign_terse(head):
-        raise InputError(refuse(head, member.name, Code.TERSE_FOREIGN))
-    framing = options.framing or detect(head[:HEAD_BYTES], whole=len(head) <= HEAD_BYTES, file=member.name)
-    reader = FrameReader(member.stream, framing, issues, member.name)
-    return reader, FileSummary(member.name, member.packing, framing)
-
-
-def _advance(summary: FileSummary, window: Window, member: Member, options: Options) -> None:
-    summary.count(window)
-    if options.progress:
-        options.progress(ProgressState(member.name, member.done(), member.size, summary.records))
+    A zip archive is no such file: what lies beside a dump in it must not get between the records.
+    """
+    own = error.issue.code is Code.UNKNOWN_DATA and member.packing
+    return bool(own) and member.packing[-1] != "zip"

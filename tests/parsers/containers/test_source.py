@@ -124,7 +124,7 @@ def test_damaged_zip_member_loses_only_itself(tmp_path: Path) -> None:
     file = tmp_path / "damaged.zip"
     file.write_bytes(packed)
     found = inventory(file)
-    damaged = [issue for issue in found.issues if issue.code is Code.ARCHIVE_DAMAGED]
+    damaged = [issue for issue in found.issues if issue.text.startswith("the zip member is damaged")]
     assert [issue.file for issue in damaged] == [f"{file}/a"]
     whole = [row["records"] for row in found.rows.to_pylist() if row["file"] == f"{file}/b"]
     assert whole == [500]
@@ -135,7 +135,7 @@ def test_zip_without_directory_is_refused(tmp_path: Path) -> None:
     file.write_bytes(_zip({"a": PLAIN})[:-30])
     found = inventory(file)
     (issue,) = found.issues
-    assert issue.code is Code.ARCHIVE_DAMAGED
+    assert issue.code is Code.UNREADABLE
     assert issue.text == "the zip archive cannot be opened (File is not a zip file); transfer it again"
 
 
@@ -145,8 +145,45 @@ def test_encrypted_zip_member_is_told(tmp_path: Path) -> None:
     packed[packed.find(b"PK\x01\x02") + 8] |= 1
     file = tmp_path / "secret.zip"
     file.write_bytes(packed)
-    texts = [issue.text for issue in inventory(file).issues]
-    assert any(text.startswith("the zip member is encrypted and cannot be read") for text in texts)
+    (issue,) = inventory(file).issues
+    assert (issue.code, issue.text) == (
+        Code.UNREADABLE,
+        "the zip member is encrypted: pack it again without a password; nothing of it was read",
+    )
+
+
+def test_an_empty_zip_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "empty.zip"
+    file.write_bytes(_zip({}))
+    (issue,) = inventory(file).issues
+    assert (issue.code, issue.text) == (Code.EMPTY, "there is no file in the zip archive")
+
+
+def test_unpack_does_not_pass_off_what_is_no_dump(tmp_path: Path) -> None:
+    """What lies beside a dump in an archive is not put between its records, and a spoiled dump is refused."""
+    beside = tmp_path / "beside.zip"
+    beside.write_bytes(_zip({"a.smf": PLAIN, "read.me": b"hello " * 50}))
+    out = io.BytesIO()
+    report = unpack(beside, out)
+    assert out.getvalue() == PLAIN
+    assert [issue.code for issue in report.issues] == [Code.UNKNOWN_DATA]
+    spoiled = tmp_path / "spoiled.gz"
+    spoiled.write_bytes(gzip.compress(b"".join(record[4:] for record in RECORDS)))
+    out = io.BytesIO()
+    report = unpack(spoiled, out)
+    assert out.getvalue() == b""
+    assert [issue.code for issue in report.issues] == [Code.RDW_STRIPPED]
+
+
+def test_a_file_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
+    """Its own memory is a file that a process may open but not read from the start."""
+    good = tmp_path / "good.smf"
+    good.write_bytes(PLAIN)
+    found = inventory(["/proc/self/mem", good])
+    (issue,) = found.issues
+    assert issue.code is Code.UNREADABLE
+    assert issue.text == "cannot be read: Input/output error; nothing of it was read"
+    assert found.rows["records"].to_pylist() == [500]
 
 
 def test_truncated_terse_file_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -156,6 +193,9 @@ def test_truncated_terse_file_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     records = found.rows["records"].to_pylist()
     assert records
     assert 0 < records[0] < 500
+    (issue,) = found.issues
+    assert issue.code is Code.ARCHIVE_DAMAGED
+    assert "without an end code" in issue.text
 
 
 def test_foreign_terse_is_refused(tmp_path: Path) -> None:

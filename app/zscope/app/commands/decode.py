@@ -12,7 +12,15 @@ import click
 
 from zscope.app.output import Output, Rows, row_options
 from zscope.app.progress import progress
-from zscope.app.reading import Reading, code_page_option, conclude, input_errors, reading_options, tell_files
+from zscope.app.reading import (
+    Reading,
+    code_page_option,
+    conclude,
+    distinct_outputs,
+    input_errors,
+    reading_options,
+    tell_files,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,8 +70,10 @@ def command(  # noqa: PLR0913 - one argument for each option
       zscope decode SMF.DUMP --table smf_record --select '119(2)' --limit 10
     """
     from zscope.parsers import Issues, Scan
-    from zscope.parsers.api import Options, selected_schema
+    from zscope.parsers.api import selected_schema
+    from zscope.parsers.inputs import Options
 
+    distinct_outputs(output.path, reading.issues.path if reading.issues else None, "--issues")
     selection = _selection(table, columns, select)
     with input_errors(), progress(quiet=reading.quiet, rows_on_screen=output.on_terminal) as report:
         options = Options(code_page, reading.framing, jobs, report)
@@ -107,7 +117,7 @@ def _rows(scan: Scan, limit: int | None, system: str | None) -> Generator[pa.Rec
     for batch in scan:
         rows = batch.rows if system is None else _with_system(batch.rows, system)
         if left is not None:
-            rows = rows.slice(0, left)
+            rows = rows.slice(0, min(left, rows.num_rows))
             left -= rows.num_rows
         yield rows
         if left == 0:

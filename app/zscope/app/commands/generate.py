@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from zscope.app.output.target import STANDARD_OUTPUT, open_target
+from zscope.app.reading import distinct_outputs
 from zscope.parsers.synthetic import (
     DAMAGES,
     FRAMINGS,
@@ -112,7 +113,12 @@ def moment(text: str) -> datetime:
     help="Whether systems of level 3.2 use TLSv1.3 and report failed handshakes. Default: they do.",
 )  # fmt: skip
 @click.option("--framing", type=click.Choice(FRAMINGS), help="How records follow each other. Default: rdw.")
-@click.option("--block-size", metavar="BYTES", type=int, help="Longest block or segment. Default: 27998.")
+@click.option(
+    "--block-size",
+    metavar="BYTES",
+    type=int,
+    help="Longest block or segment. Default: 27998; 1024 for segments, 65536 for bdw-extended.",
+)
 @click.option("--packing", type=click.Choice(PACKINGS), help="What the dump is packed with. Default: none.")
 @click.option(
     "--extra", "section_extra", metavar="BYTES", type=click.IntRange(0, 1000),
@@ -145,6 +151,7 @@ def command(
         raise click.UsageError(
             "records are not for a terminal: name a file with -o or send them to a program"
         )
+    distinct_outputs(target, manifest, "--manifest")
     given = {name: value for name, value in shape.items() if value is not None}
     if systems:
         given["systems"] = named_systems(*systems)

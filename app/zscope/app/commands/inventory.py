@@ -6,7 +6,15 @@ import click
 
 from zscope.app.output import Output, Rows, row_options
 from zscope.app.progress import progress
-from zscope.app.reading import Reading, code_page_option, conclude, input_errors, reading_options, tell_files
+from zscope.app.reading import (
+    Reading,
+    code_page_option,
+    conclude,
+    distinct_outputs,
+    input_errors,
+    reading_options,
+    tell_files,
+)
 
 ESSENTIAL = (
     "system", "record_type", "record_subtype", "records", "percent", "first_local", "last_local", "avg_bytes",
@@ -34,6 +42,7 @@ def command(paths: tuple[str, ...], code_page: str, reading: Reading, output: Ou
     """
     from zscope.parsers import inventory
 
+    distinct_outputs(output.path, reading.issues.path if reading.issues else None, "--issues")
     with input_errors(), progress(quiet=reading.quiet) as report:
         found = inventory(paths, code_page=code_page, framing=reading.framing, progress=report)
     if not reading.quiet:

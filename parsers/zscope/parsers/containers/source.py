@@ -19,6 +19,7 @@ from zscope.parsers.containers.streams import (
     PeekableStream,
     gzip_pieces,
     plain_pieces,
+    unreadable,
 )
 from zscope.parsers.issues import Code, InputError, Issue, Issues
 
@@ -63,10 +64,10 @@ def input_paths(paths: Iterable[str | Path], issues: Issues) -> Iterator[str]:
 
 
 def _files_below(folder: str, issues: Issues) -> Iterator[str]:
-    def unreadable(error: OSError) -> None:
+    def refused(error: OSError) -> None:
         issues.add(_unreadable(error, str(error.filename)))
 
-    for place, folders, files in os.walk(folder, onerror=unreadable):
+    for place, folders, files in os.walk(folder, onerror=refused):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         below = (Path(place, name) for name in sorted(files) if not name.startswith("."))
         # A named pipe would be waited for, perhaps for ever.
@@ -74,8 +75,7 @@ def _files_below(folder: str, issues: Issues) -> Iterator[str]:
 
 
 def _unreadable(error: OSError, path: str) -> Issue:
-    reason = error.strerror or type(error).__name__
-    return Issue(Code.UNREADABLE, f"cannot be read: {reason}", shown(path))
+    return Issue(Code.UNREADABLE, unreadable(error), shown(path))
 
 
 def shown(path: str) -> str:
@@ -105,15 +105,17 @@ def members(path: str, file: BinaryIO, size: int | None, issues: Issues) -> Iter
     """Everything to read in one opened input."""
     name = shown(path)
 
-    def on_damage(text: str) -> None:
-        issues.add(_damage(text, name))
+    def on_damage(text: str, anything: bool) -> None:
+        issues.add(_damage(text, name, anything=anything))
 
     stream = PeekableStream(plain_pieces(file), on_damage, file)
     yield from _unwrap(Member(name, stream, (), file, size), issues)
 
 
-def _damage(text: str, file: str) -> Issue:
-    return Issue(Code.ARCHIVE_DAMAGED, f"{text}; what came before was read; transfer it again", file)
+def _damage(text: str, file: str, *, anything: bool) -> Issue:
+    if anything:
+        return Issue(Code.ARCHIVE_DAMAGED, f"{text}; what came before was read; transfer it again", file)
+    return Issue(Code.UNREADABLE, f"{text}; nothing of it was read", file)
 
 
 def _unwrap(member: Member, issues: Issues) -> Iterator[Member]:
@@ -136,8 +138,8 @@ def _unwrap(member: Member, issues: Issues) -> Iterator[Member]:
 def _inner(member: Member, packing: str, pieces: Iterator[bytes], issues: Issues, name: str = "") -> Member:
     inside = f"{member.name}/{name}" if name else member.name
 
-    def on_damage(text: str) -> None:
-        issues.add(_damage(text, inside))
+    def on_damage(text: str, anything: bool) -> None:
+        issues.add(_damage(text, inside, anything=anything))
 
     return replace(
         member, name=inside, stream=PeekableStream(pieces, on_damage), packing=(*member.packing, packing)
@@ -162,18 +164,20 @@ def _zip_members(member: Member, issues: Issues) -> Iterator[Member]:
                 spool.write(piece)
         try:
             with zipfile.ZipFile(archive) as opened:
-                for info in opened.infolist():
-                    if not info.is_dir():
-                        pieces = _zip_pieces(opened, info)
-                        yield from _unwrap(_inner(member, "zip", pieces, issues, info.filename), issues)
+                files = [info for info in opened.infolist() if not info.is_dir()]
+                if not files:
+                    issues.add(Issue(Code.EMPTY, "there is no file in the zip archive", member.name))
+                for info in files:
+                    pieces = _zip_pieces(opened, info)
+                    yield from _unwrap(_inner(member, "zip", pieces, issues, info.filename), issues)
         except zipfile.BadZipFile as error:
             text = f"the zip archive cannot be opened ({error}); transfer it again"
-            raise InputError(Issue(Code.ARCHIVE_DAMAGED, text, member.name)) from error
+            raise InputError(Issue(Code.UNREADABLE, text, member.name)) from error
 
 
 def _zip_pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     if info.flag_bits & ENCRYPTED:
-        raise DamagedError("the zip member is encrypted and cannot be read")
+        raise DamagedError("the zip member is encrypted: pack it again without a password")
     try:
         with archive.open(info) as file:
             while piece := file.read(UNPACKED_CHUNK):

@@ -25,20 +25,27 @@ class ByteSource(Protocol):
         """At most so many bytes; none only at the end."""
 
 
+def unreadable(error: OSError) -> str:
+    """What the operating system said."""
+    return f"cannot be read: {error.strerror or type(error).__name__}"
+
+
 class PeekableStream:
     """A stream of pieces that can be looked into without taking anything from it.
 
-    When the pieces end in a `DamagedError`, what came before is delivered and the damage is reported: the
-    reader above sees a file that ends there.
+    When the pieces end in a `DamagedError`, what came before is delivered and the damage is reported, with
+    whether there was anything before it: the reader above sees a file that ends there.
 
     If the pieces are the bytes of a file as they are, the file is given too: what is asked for in bulk then
     goes from there to its place without being copied on the way.
     """
 
     def __init__(
-        self, pieces: Iterator[bytes], on_damage: Callable[[str], None], file: BinaryIO | None = None
+        self, pieces: Iterator[bytes], on_damage: Callable[[str, bool], None], file: BinaryIO | None = None
     ) -> None:
         self._pieces = pieces
+        self._anything = False
+        self.damaged = False
         self._direct = file if isinstance(file, FileIO | BufferedIOBase) else None
         self._on_damage = on_damage
         self._buffer = memoryview(b"")
@@ -65,12 +72,23 @@ class PeekableStream:
         """Some bytes; none only at the end."""
         if not self._buffer:
             if self._direct and len(buffer) >= UNPACKED_CHUNK:
-                return self._direct.readinto(buffer) or 0
+                return self._read_directly(self._direct, buffer)
             self._buffer = memoryview(self._next())
         count = min(len(buffer), len(self._buffer))
         buffer[:count] = self._buffer[:count]
         self._buffer = self._buffer[count:]
         return count
+
+    def _read_directly(self, file: FileIO | BufferedIOBase, buffer: memoryview) -> int:
+        try:
+            return file.readinto(buffer) or 0
+        except OSError as error:
+            self._end(unreadable(error))
+            return 0
+
+    def _end(self, damage: str) -> None:
+        self._ended = self.damaged = True
+        self._on_damage(damage, self._anything)
 
     def _next(self) -> bytes:
         """The next piece that is not empty, or nothing at the end."""
@@ -78,19 +96,23 @@ class PeekableStream:
             try:
                 piece = next(self._pieces, None)
             except DamagedError as error:
-                self._on_damage(str(error))
+                self._end(str(error))
                 piece = None
             if piece is None:
                 self._ended = True
             elif piece:
+                self._anything = True
                 return piece
         return b""
 
 
 def plain_pieces(file: ByteSource) -> Iterator[bytes]:
     """A file as it is."""
-    while piece := file.read(UNPACKED_CHUNK):
-        yield piece
+    try:
+        while piece := file.read(UNPACKED_CHUNK):
+            yield piece
+    except OSError as error:
+        raise DamagedError(unreadable(error)) from error
 
 
 def gzip_pieces(file: ByteSource) -> Iterator[bytes]:

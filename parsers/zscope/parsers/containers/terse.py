@@ -162,7 +162,10 @@ class _CodeReader:
             raise TerseError(self.offset(), "the packed data ends inside a code, without an end code")
         if rest:
             last = split_codes(rest + b"\x00")[:1]
-            yield from self._batches(last[last != END_CODE])
+            if last[0] == END_CODE:
+                return
+            yield from self._batches(last)
+        raise TerseError(self.offset(), "the packed data ends without an end code: the file was cut off")
 
     def _batches(self, codes: Words) -> Iterator[list[int]]:
         for start in range(0, codes.size, BATCH):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from zscope.parsers.smf.ebcdic import CodePage
     from zscope.parsers.smf.frames import Window
+    from zscope.parsers.smf.header import Positions
 
 NO_SUBTYPE = 1 << 16
 _NEVER = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -65,8 +66,11 @@ class Inventory:
     tallies: dict[tuple[bytes, int, int], Tally] = field(default_factory=dict)
     """By system (EBCDIC), type and subtype."""
 
-    def add(self, window: Window) -> None:
-        """Count one window: number the kinds, sort by number, and sum up each run."""
+    def add(self, window: Window) -> Positions:
+        """Count one window: number the kinds, sort by number, and sum up each run.
+
+        Returns the records whose date and time are there but not valid.
+        """
         headers = read_headers(window.data, window.starts)
         has = has_subtype(headers, window.lengths)
         subtypes = np.where(has, headers["subtype"].astype(np.uint64), np.uint64(NO_SUBTYPE))
@@ -77,7 +81,7 @@ class Inventory:
         small = numbers.astype(np.uint16) if len(numbered.dictionary) < 1 << 16 else numbers
         order = np.argsort(small, kind="stable")
         runs = np.flatnonzero(np.diff(numbers[order], prepend=-1))
-        first, last = self._times(headers)
+        first, last, invalid = self._times(headers)
         lengths = window.lengths[order]
         sums = {
             "records": np.diff(runs, append=len(order)),
@@ -91,14 +95,20 @@ class Inventory:
         columns = {name: values.tolist() for name, values in sums.items()}
         for index, key in enumerate(numbered.dictionary.to_pylist()):
             self._count(key, {name: values[index] for name, values in columns.items()})
+        return invalid
 
-    def _times(self, headers: NDArray[np.void]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    def _times(self, headers: NDArray[np.void]) -> tuple[NDArray[np.uint64], NDArray[np.uint64], Positions]:
         """Sortable times, with what can win neither as first nor as last in place of invalid ones."""
         dates = headers["date"].copy()
         times = headers["time"].astype(np.uint64)
         valid = valid_dates(dates.view(np.uint8).reshape(-1, 4)) & (times < HUNDREDTHS_OF_A_DAY)
         stamps = dates.view(">u4").astype(np.uint64) << np.uint64(32) | times
-        return np.where(valid, stamps, _NEVER), np.where(valid, stamps, np.uint64(0))
+        absent = stamps >> np.uint64(36) == 0
+        return (
+            np.where(valid, stamps, _NEVER),
+            np.where(valid, stamps, np.uint64(0)),
+            np.flatnonzero(~valid & ~absent),
+        )
 
     def _count(self, key: int, sums: dict[str, int]) -> None:
         place = (key >> 32).to_bytes(4, "big"), key >> 17 & 0xFF, key & 0x1FFFF

@@ -102,7 +102,7 @@ class _Dump:
 
     def write(self, writer: PieceWriter) -> None:
         """Write everything; runs of records are framed without a break, damage comes between them."""
-        frame = framer(self.recipe.framing, self.recipe.block_size, self.recipe.damage)
+        frame = framer(self.recipe.framing, self.recipe.block, self.recipe.damage)
         stream = self._stream()
         more = True
         while more:

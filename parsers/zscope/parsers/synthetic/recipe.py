@@ -12,6 +12,11 @@ from zscope.parsers.smf.chain import LONGEST_IN_FILE
 from zscope.parsers.smf.frame import DEFAULT_BLOCK
 from zscope.parsers.synthetic.damage import AT_END, DAMAGES, FEWEST_RECORDS, ON_RECORDS, REPLACING
 
+USUAL_BLOCK = {"segments": 1_024, "bdw-extended": 1 << 16}
+"""Framings that would look like others with the usual block: no record cut, no block beyond 32,760 bytes."""
+YEARS = (1971, 2041)
+"""Packed dates hold more, but the TOD clock ends in 2042."""
+
 
 class RecipeError(ValueError):
     """A recipe that cannot be carried out; the text says why and what to change."""
@@ -132,7 +137,7 @@ class Recipe:
     """Whether systems at level 3.2 write what only that level has into zERT detail records: TLSv1.3, failed
     handshakes and a longer TLS section, whose end is filler because its layout is not published."""
     framing: str = "rdw"
-    block_size: int = DEFAULT_BLOCK
+    block_size: int | None = None
     """Longest block or segment; blocks above 32,760 bytes need `bdw-extended`."""
     packing: str = "none"
     section_extra: int = 0
@@ -142,6 +147,11 @@ class Recipe:
     def __post_init__(self) -> None:
         for problem in self._problems():
             raise RecipeError(problem)
+
+    @property
+    def block(self) -> int:
+        """Longest block or segment, by default one that shows what the framing is about."""
+        return self.block_size or USUAL_BLOCK.get(self.framing, DEFAULT_BLOCK)
 
     @property
     def until(self) -> datetime:
@@ -179,6 +189,7 @@ class Recipe:
         plain["mix"] = {str(kind): share for kind, share in self.mix.items()}
         plain["systems"] = [asdict(system) for system in self.systems]
         plain["damage"] = list(self.damage)
+        plain["block_size"] = self.block
         return plain
 
     def _problems(self) -> list[str]:
@@ -206,6 +217,8 @@ class Recipe:
 
     def _span_problems(self) -> list[str]:
         problems = []
+        if self.start.year < YEARS[0] or self.until.year > YEARS[1]:
+            problems.append(f"the dates in records go from {YEARS[0]} to {YEARS[1]}")
         if self.until - self.start < timedelta(minutes=1):
             problems.append("the span from start to end must be a minute at least")
         if not 1 <= len(self.systems) <= 8:
@@ -232,7 +245,7 @@ class Recipe:
     def _form_problems(self) -> list[str]:
         problems = []
         longest = 1 << 20 if self.framing == "bdw-extended" else LONGEST_IN_FILE
-        if not 256 <= self.block_size <= longest:
+        if not 256 <= self.block <= longest:
             problems.append(f"the block size goes from 256 to {longest:,} bytes for framing {self.framing}")
         if self.packing.startswith("terse"):
             if self.framing != "rdw":
