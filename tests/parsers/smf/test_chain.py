@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from array import array
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -50,19 +52,21 @@ def test_the_chain_is_followed_to_the_first_place_that_is_no_record(
         assert starts == expected
 
 
-def test_the_chain_is_followed_through_megabytes() -> None:
-    """Enough for the way of following many stretches at once, with a break in the middle."""
-    records = [record(18 + number * 37 % 900) for number in range(9_000)]
-    for broken in (None, 6_000):
-        parts = list(records)
-        if broken is not None:
-            parts[broken] = b"\0\4\0\0" + parts[broken][4:]
-        data = b"".join(parts)
-        expected, reached = plainly(data, 0, len(data), 0)
-        assert len(expected) == (broken or len(records))
-        starts: list[int] = []
-        assert walk(memoryview(data), 0, len(data), 0, starts) == reached
-        assert starts == expected
+@pytest.mark.parametrize("extra", [0, 4])
+@pytest.mark.parametrize("sizes", [range(18, 918, 37), [18], [18, 19, 20, 21], [32_756, 18]])
+@pytest.mark.parametrize("broken", [0.0, 0.66])
+def test_the_chain_is_followed_through_megabytes(sizes: Sequence[int], extra: int, broken: float) -> None:
+    """Enough for the way of following many stretches at once, to the end or to a break in the middle."""
+    cycle = b"".join(record(size, extra) for size in sizes)
+    data = cycle * (3_000_000 // len(cycle))
+    at = int(broken * len(data)) // len(cycle) * len(cycle)
+    if at:
+        data = data[:at] + b"\0\4" + data[at + 2 :]
+    expected, reached = plainly(data, 0, len(data), extra)
+    assert reached == (at or len(data))
+    starts = array("q")
+    assert walk(memoryview(data), 0, len(data), extra, starts) == reached
+    assert starts.tolist() == expected
 
 
 def test_known_starts_are_kept() -> None:

@@ -36,16 +36,11 @@ AT = [sum(map(len, RECORDS[:number])) for number in range(13)]
 """Where each record begins, and where the last one ends."""
 
 
-def skipped(begin: int, end: int, reason: str) -> Issue:
+def skipped(begin: int, end: int, reason: str, at_end: bool = False) -> Issue:
     size = "1 byte" if end - begin == 1 else f"{end - begin:,} bytes"
-    text = f"{size} skipped: {reason}; the records before and behind were read; "
-    return Issue(DAMAGED, text + "transfer the file again in binary", "a.smf", None, begin, end)
-
-
-def skipped_at_end(begin: int, end: int, reason: str) -> Issue:
-    size = f"{end - begin:,} bytes"
-    text = f"{size} at the end of the file skipped: {reason}; the records before were read; "
-    return Issue(DAMAGED, text + "transfer the file again in binary", "a.smf", None, begin, end)
+    where, what = (" at the end of the file", "before") if at_end else ("", "before and behind")
+    text = f"{size}{where} skipped: {reason}; the records {what} were read; transfer the file again in binary"
+    return Issue(DAMAGED, text, "a.smf", None, begin, end)
 
 
 def truncated(begin: int, end: int, detail: str) -> Issue:
@@ -98,8 +93,7 @@ def test_a_length_too_small_for_a_record(number: int, length: int) -> None:
     """LL of 0 in the middle must not be waited at for ever."""
     records, _, issues = read(patched(AT[number], struct.pack(">H", length)))
     assert records == without(number)
-    make = skipped if number < 11 else skipped_at_end
-    assert issues == [make(AT[number], AT[number + 1], TOO_FEW.format(length))]
+    assert issues == [skipped(AT[number], AT[number + 1], TOO_FEW.format(length), number == 11)]
 
 
 @pytest.mark.parametrize("number", range(11))
@@ -138,8 +132,7 @@ def test_a_length_a_little_too_small(number: int, less: int) -> None:
 def test_a_descriptor_whose_last_two_bytes_are_damaged(number: int, segment: bytes) -> None:
     records, _, issues = read(patched(AT[number] + 2, segment))
     assert records == without(number)
-    make = skipped if number < 11 else skipped_at_end
-    assert issues == [make(AT[number], AT[number + 1], NO_LENGTH)]
+    assert issues == [skipped(AT[number], AT[number + 1], NO_LENGTH, number == 11)]
 
 
 @pytest.mark.parametrize("number", range(12))
@@ -242,7 +235,7 @@ def test_the_file_ends_between_two_records(number: int) -> None:
 def test_garbage_at_the_end() -> None:
     records, _, issues = read(DATA + GARBAGE)
     assert records == RECORDS
-    assert issues == [skipped_at_end(AT[12], AT[12] + len(GARBAGE), NO_LENGTH)]
+    assert issues == [skipped(AT[12], AT[12] + len(GARBAGE), NO_LENGTH, at_end=True)]
 
 
 def test_a_few_bytes_of_garbage_at_the_end_look_like_a_record_cut_off() -> None:
@@ -254,7 +247,7 @@ def test_a_few_bytes_of_garbage_at_the_end_look_like_a_record_cut_off() -> None:
 def test_damage_before_zeros_at_the_end_is_no_padding() -> None:
     records, _, issues = read(DATA + bytes(100) + b"\1" + bytes(100))
     assert records == RECORDS
-    assert issues == [skipped_at_end(AT[12], AT[12] + 201, TOO_FEW.format(0))]
+    assert issues == [skipped(AT[12], AT[12] + 201, TOO_FEW.format(0), at_end=True)]
 
 
 @pytest.mark.parametrize("data", [bytes(5_000), b"\xff" * 5_000, GARBAGE * 200, b"\0\0\0\x12" * 900])

@@ -209,19 +209,19 @@ class Buffer:
             return True
         return self.block_by_its_end(place) if place == edge else self.passable(place)
 
-    def swallows_others(self, place: int, least: int, end: int) -> bool:
+    def swallows_others(self, place: int, end: int) -> bool:
         """Whether others begin inside the record or segment at this place, so that its length is wrong.
 
         Of a block behind it, the end of the length word may be all that is still outside.
         """
-        if self.first_confirmed(place + least, end) is not None:
+        if self.first_confirmed(place + DESCRIPTOR, end) is not None:
             return True
         return any(self.block(at) and self.head(at + DESCRIPTOR) for at in range(end - DESCRIPTOR + 1, end))
 
     def behind_doubtful(self, place: int, edge: int) -> int:
         """How far to go from a record whose header is damaged but whose length is good; -1 if it is not."""
         behind = self.behind_complete(place) if self.passable(place) else self.regain(place, edge)
-        if behind is None or self.swallows_others(place, DESCRIPTOR, behind):
+        if behind is None or self.swallows_others(place, behind):
             return -1
         return behind
 

@@ -93,7 +93,7 @@ def _run(
         # Behind the end, and where the data are wrong, a lane goes on all the same; it is cut off later.
         word = read[np.minimum(steps[-1], stop - 4)].astype(np.uint32)
         words.append(word)
-        steps.append(steps[-1] + np.maximum(word >> 16, HEADER_LENGTH) + extra)
+        steps.append(steps[-1] + np.maximum((word >> 16) + extra, HEADER_LENGTH))
     return np.array(steps), np.array(words)
 
 

@@ -112,7 +112,7 @@ class Walker:
             try:
                 if not walked and buffer.makes_sense(place, edge):
                     continue
-                if index > known and buffer.swallows_others(starts[index - 1], HEADER_LENGTH, place):
+                if index > known and buffer.swallows_others(starts[index - 1], place):
                     begin = starts[index - 1]
                     self._keep(known, index - 1, begin)
                     self._damage(begin, wrong_length(buffer.length(begin) - buffer.extra))
@@ -172,10 +172,9 @@ class Walker:
         if behind > edge:
             self._crossing(here, behind, edge)
         elif behind > buffer.end:
-            least = SHORTEST_SEGMENT if code > FIRST else HEADER_LENGTH
             if code <= FIRST and buffer.end - here >= HEADER_LENGTH and not buffer.head(here):
                 self._damage(here, "no SMF header follows a length word")
-            elif buffer.swallows_others(here, least, buffer.end):
+            elif buffer.swallows_others(here, buffer.end):
                 self._damage(here, wrong_length(buffer.length(here) - buffer.extra))
             else:
                 inside = code > FIRST and self._segments.expecting
@@ -197,7 +196,7 @@ class Walker:
         starts = code == FIRST and (behind - here < HEADER_LENGTH or buffer.head(here))
         expected = starts or (code != FIRST and self._segments.expecting)
         if not (leads_on and expected):
-            if buffer.swallows_others(here, SHORTEST_SEGMENT, behind):
+            if buffer.swallows_others(here, behind):
                 self._damage(here, wrong_length(buffer.length(here) - buffer.extra))
                 return
             if not leads_on and not expected:
@@ -257,7 +256,7 @@ class Walker:
         """Nothing more is in this block, if its end is where the next one begins."""
         buffer = self._buffer
         buffer.require(edge)
-        if buffer.sound(edge) and not buffer.swallows_others(here, DESCRIPTOR, edge):
+        if buffer.sound(edge) and not buffer.swallows_others(here, edge):
             self.position = edge
         else:
             self._damage(here, "a null segment stands here, but other data follow it in the block")
