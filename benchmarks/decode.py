@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import struct_loop
 from dumps import Dump, large_dump, mixed_dump, zert_dump
-from measure import Case, memory_copy, peak_memory, take_times
+from measure import DISTURBED, ENOUGH, Case, memory_copy, peak_memory, take_times
 
 from zscope.parsers import inventory, scan
 
@@ -145,6 +145,15 @@ def memory_lines(dumps: list[Dump]) -> list[str]:
     return lines
 
 
+def _disturbance(measured: list[Case]) -> str:
+    """How far other processes were in the way."""
+    runs = sum(len(case.samples) for case in measured)
+    left_out = runs - sum(len(case.undisturbed) for case in measured)
+    hopeless = [case.name for case in measured if len(case.undisturbed) < ENOUGH]
+    text = f"runs left out because other processes took more than {DISTURBED} of a core: {left_out} of {runs}"
+    return text + (f"; disturbed throughout: {', '.join(hopeless)}" if hopeless else "")
+
+
 def _share(dump: Dump, record_type: int) -> float:
     """How much of the bytes records of a type are."""
     rows = inventory(dump.path).rows.to_pylist()
@@ -210,6 +219,7 @@ def measure(folder: Path, repetitions: int, *, large: bool) -> str:
         f"zERT dump: {zert.describe()}",
         f"mixed dump: {mixed.describe()}; type 119 is {_share(mixed, 119):.0%} of the bytes",
         f"{repetitions} repetitions in turn, medians; one core means that the process was kept to one",
+        _disturbance(measured),
         *memory_lines(dumps),
     ]
     return aligned(table(measured)) + "\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n"
@@ -218,7 +228,7 @@ def measure(folder: Path, repetitions: int, *, large: bool) -> str:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeat", type=int, default=7, help="repetitions (default: 7)")
+    parser.add_argument("--repeat", type=int, default=15, help="repetitions (default: 15)")
     parser.add_argument("--no-large", dest="large", action="store_false", help="leave out the 3 GB dump")
     parser.add_argument(
         "--write-docs", action="store_true", help=f"put the figures into docs/{DOCUMENT.name}"

@@ -18,6 +18,10 @@ from pathlib import Path
 import numpy as np
 
 COPY_BYTES = 1 << 28
+DISTURBED = 0.2
+"""With more than so much of a core taken by others, a run does not count."""
+ENOUGH = 3
+"""So many undisturbed runs make a median."""
 
 
 @dataclass
@@ -29,7 +33,19 @@ class Case:
     """What it works on."""
     run: Callable[[], object]
     cores: int = 1
-    seconds: list[float] = field(default_factory=list)
+    samples: list[tuple[float, float]] = field(default_factory=list)
+    """Seconds, and how many cores other processes kept busy meanwhile."""
+
+    @property
+    def undisturbed(self) -> list[float]:
+        """Seconds of the runs that had the machine to themselves."""
+        return [seconds for seconds, others in self.samples if others <= DISTURBED]
+
+    @property
+    def seconds(self) -> list[float]:
+        """What counts: the undisturbed runs, if there are enough of them."""
+        alone = self.undisturbed
+        return alone if len(alone) >= ENOUGH else [seconds for seconds, _ in self.samples]
 
     @property
     def rate(self) -> float:
@@ -48,13 +64,25 @@ def take_times(cases: list[Case], repetitions: int) -> None:
         for case in cases:
             gc.collect()
             with only_cores(case.cores):
-                begin = time.perf_counter()
+                others, begin = _cpu_of_others(), time.perf_counter()
                 case.run()
                 seconds = time.perf_counter() - begin
+                others = _cpu_of_others() - others
             if repetition:
-                case.seconds.append(seconds)
+                case.samples.append((seconds, others / seconds))
         print(f"\rrepetition {repetition} of {repetitions}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
+
+
+def _cpu_of_others() -> float:
+    """Seconds of processor time that other processes have taken so far; 0 where nobody tells."""
+    totals = Path("/proc/stat")
+    if not totals.exists():
+        return 0.0
+    fields = totals.read_text(encoding="ascii").split("\n", 1)[0].split()[1:9]
+    user, nice, system, _idle, _waiting, *interrupts = (int(field) for field in fields)
+    everyone = (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
+    return everyone - time.process_time()
 
 
 @contextmanager
