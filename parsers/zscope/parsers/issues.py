@@ -48,7 +48,6 @@ class Code(StrEnum):
     RECORD_TOO_LONG = "record-too-long"
     RECORD_TOO_SHORT = "record-too-short"
     TRAILER_MISSING = "trailer-missing"
-    LENGTH_DIFFERS = "length-differs"
     TRIPLETS_OUTSIDE = "triplets-outside"
     SECTION_OUTSIDE = "section-outside"
     SECTION_COUNT = "section-count"

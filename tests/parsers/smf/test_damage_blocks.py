@@ -41,7 +41,6 @@ AT = [
     for number, records in enumerate(BLOCKS)
     for index in range(len(records))
 ]
-"""Where each record begins."""
 
 
 def skipped(begin: int, end: int, reason: str) -> Issue:
@@ -149,7 +148,6 @@ def test_garbage_between_blocks(number: int, garbage: bytes) -> None:
 
 
 INSIDE = [number for number, at in enumerate(AT) if at - 4 not in STARTS]
-"""Records that are not the first of their block."""
 
 
 @pytest.mark.parametrize("number", INSIDE)
