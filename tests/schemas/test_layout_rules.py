@@ -10,22 +10,10 @@ import pytest
 
 from zscope.schemas import Evidence, Field, Format, Section, catalog
 from zscope.schemas.arrow import arrow_type, table_schema
-from zscope.schemas.tables import columns_of, table_names
+from zscope.schemas.model import unit_in
+from zscope.schemas.printed import report_tables
+from zscope.schemas.tables import columns_of, record_table_names
 
-UNIT_SUFFIX = {
-    "us": "_us",
-    "ms": "_ms",
-    "s": "_s",
-    "min": "_min",
-    "bytes": "_bytes",
-    "kb": "_kb",
-    "mb": "_mb",
-    "bits": "_bits",
-    "pct": "_pct",
-    "msu": "_msu",
-    "msu_per_hour": "_msu_per_hour",
-    "frames": "_frames",
-}
 TIMES = {Format.TIME_HUNDREDTHS, Format.PACKED_TIME, Format.TOD, Format.CERT_TIME, Format.PACKED_DATE}
 
 
@@ -79,8 +67,7 @@ def test_fields_are_described(section: Section) -> None:
 @pytest.mark.parametrize("section", SECTIONS)
 def test_unit_and_name_agree(section: Section) -> None:
     for field in section.fields:
-        suffixes = [unit for unit, suffix in UNIT_SUFFIX.items() if field.column.endswith(suffix)]
-        assert max(suffixes, key=len, default="") == field.unit, field.name
+        assert unit_in(field.column) == field.unit, field.name
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -130,18 +117,22 @@ def test_code_tables_exist_and_fit(section: Section) -> None:
 
 def test_every_code_table_is_used() -> None:
     used = {field.codes for _, section in _sections() for field in section.fields}
+    used |= {field.codes for table in report_tables().values() for field in table.fields}
     assert set(catalog().codes) - used == set()
 
 
 def test_one_name_one_type_one_unit() -> None:
     seen: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for table in table_names():
+    for table in record_table_names():
         for column in columns_of(table):
             seen[column.name].add((str(arrow_type(column.field)), column.field.unit))
+    for report in report_tables().values():
+        for field in report.fields:
+            seen[field.column].add((str(arrow_type(field)), field.unit))
     assert {name: kinds for name, kinds in seen.items() if len(kinds) > 1} == {}
 
 
-@pytest.mark.parametrize("table", table_names())
+@pytest.mark.parametrize("table", record_table_names())
 def test_columns_of_a_table_are_distinct_and_the_grain_is_among_them(table: str) -> None:
     names = [column.name for column in columns_of(table)]
     assert len(names) == len(set(names))

@@ -60,9 +60,33 @@ class Code(StrEnum):
     BAD_PACKED = "bad-packed"
     BAD_SIZE = "bad-size"
     BAD_CERT_TIME = "bad-cert-time"
+    NO_REPORT = "no-report"
+    NOT_AN_INPUT = "not-an-input"
+    ZVM_NETSTAT = "zvm-netstat"
+    XML_DAMAGED = "xml-damaged"
+    RMF_MESSAGE = "rmf-message"
+    OTHER_REPORT = "other-report"
+    REPORT_UNREADABLE = "report-unreadable"
+    REPORT_CUT = "report-cut"
+    UNKNOWN_LINE = "unknown-line"
+    UNKNOWN_COLUMN = "unknown-column"
+    BAD_VALUE = "bad-value"
+    NO_DATE = "no-date"
+    COUNT_DIFFERS = "count-differs"
+    ARITHMETIC = "arithmetic"
+    COUNTERS_RESET = "counters-reset"
 
 
-_NOTES = {Code.ZERO_PADDING, Code.SECTION_LONGER, Code.EXCLUSIVE_LENGTHS, Code.TRAILER_MISSING}
+_NOTES = {
+    Code.ZERO_PADDING,
+    Code.SECTION_LONGER,
+    Code.EXCLUSIVE_LENGTHS,
+    Code.TRAILER_MISSING,
+    Code.NOT_AN_INPUT,
+    Code.OTHER_REPORT,
+    Code.NO_DATE,
+    Code.COUNTERS_RESET,
+}
 _REFUSALS = {
     Code.EMPTY,
     Code.UNREADABLE,
@@ -74,6 +98,8 @@ _REFUSALS = {
     Code.TERSE_FOREIGN,
     Code.UNKNOWN_DATA,
     Code.FRAMING_WRONG,
+    Code.NO_REPORT,
+    Code.ZVM_NETSTAT,
 }
 
 
@@ -92,6 +118,10 @@ class Issue:
     section: str = ""
     field: str = ""
     table: str = ""
+    line_no: int | None = None
+    """Line of a text, counted from 1."""
+    column_no: int | None = None
+    """Character in that line, counted from 1."""
 
     @property
     def severity(self) -> Severity:
@@ -111,6 +141,10 @@ class Issue:
             parts.append(f"record {self.record_no}")
         if self.offset is not None:
             parts.append(f"byte {self.offset}" if self.end is None else f"bytes {self.offset} to {self.end}")
+        if self.line_no is not None:
+            parts.append(f"line {self.line_no}")
+        if self.column_no is not None:
+            parts.append(f"column {self.column_no}")
         if self.section:
             parts.append(f"section {self.section}")
         if self.field:
@@ -188,13 +222,15 @@ class Issues:
 
     def __iter__(self) -> Iterator[Issue]:
         """The kept issues by place, and one line for those of a kind that were only counted."""
-        yield from sorted(self._kept, key=lambda i: (i.file, i.record_no or 0, i.offset or 0))
+        yield from sorted(self._kept, key=lambda i: (i.file, i.record_no or 0, i.line_no or 0, i.offset or 0))
         kept = Counter((i.file, i.code, i.section, i.field) for i in self._kept)
         last = {(i.file, i.code, i.section, i.field): i for i in self._kept}
         for key, count in self._counts.items():
             if count > kept[key]:
                 more = f"{count - kept[key]:,} more like this are counted but not listed"
-                yield replace(last[key], text=more, record_no=None, offset=None, end=None)
+                yield replace(
+                    last[key], text=more, record_no=None, offset=None, end=None, line_no=None, column_no=None
+                )
 
     def __len__(self) -> int:
         return self._counts.total()
@@ -207,6 +243,8 @@ class Issues:
                 "record_no": i.record_no,
                 "byte_offset": i.offset,
                 "byte_end": i.end,
+                "line_no": i.line_no,
+                "column_no": i.column_no,
                 "section": i.section or None,
                 "field": i.field or None,
                 "severity": i.severity.name.lower(),
@@ -224,6 +262,8 @@ ISSUE_SCHEMA = pa.schema(
         ("record_no", pa.uint64()),
         ("byte_offset", pa.uint64()),
         ("byte_end", pa.uint64()),
+        ("line_no", pa.uint64()),
+        ("column_no", pa.uint32()),
         ("section", pa.string()),
         ("field", pa.string()),
         ("severity", pa.string()),

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from zscope.schemas import catalog
-from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE, columns_of, table_names
+from zscope.schemas.arrow import table_schema
+from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE, table_names
 
 
 class SelectionError(ValueError):
@@ -104,7 +105,7 @@ def _columns(table: str, wanted: str | None) -> tuple[str, ...] | None:
     if wanted is None:
         return None
     names = tuple(name.strip() for name in wanted.split(",") if name.strip())
-    known = {column.name for column in columns_of(table)}
+    known = set(table_schema(table).names)
     for name in names:
         if name not in known:
             raise SelectionError(f"table {table} has no column {name!r}")

@@ -7,7 +7,8 @@ from functools import cache
 import pyarrow as pa
 
 from zscope.schemas.model import Field, Format
-from zscope.schemas.tables import Column, columns_of
+from zscope.schemas.printed import PrintedField, PrintedFormat, report_tables
+from zscope.schemas.tables import columns_of
 
 TEXT = pa.string()
 FEW_TEXTS = pa.dictionary(pa.int32(), pa.string())
@@ -29,15 +30,39 @@ _FIXED: dict[Format, pa.DataType] = {
     Format.HEX_FLOAT: pa.float64(),
     Format.CERT_TIME: UTC,
 }
+_PRINTED: dict[PrintedFormat, pa.DataType] = {
+    PrintedFormat.COUNT: pa.uint64(),
+    PrintedFormat.NUMBER: pa.float64(),
+    PrintedFormat.HEX_NUMBER: pa.uint32(),
+    PrintedFormat.HEX: TEXT,
+    PrintedFormat.PORT: pa.uint16(),
+    PrintedFormat.ADDRESS: FEW_TEXTS,
+    PrintedFormat.YES_NO: pa.bool_(),
+    PrintedFormat.TLS_VERSION: pa.uint16(),
+    PrintedFormat.MEGABYTES: pa.uint64(),
+    PrintedFormat.SPAN: pa.uint64(),
+    PrintedFormat.TIME: LOCAL,
+}
+_NAMED = {
+    "uint64": pa.uint64(),
+    "uint32": pa.uint32(),
+    "uint16": pa.uint16(),
+    "int32": pa.int32(),
+    "float64": pa.float64(),
+    "bool": pa.bool_(),
+    "local": LOCAL,
+}
 
 
-def arrow_type(field: Field) -> pa.DataType:
+def arrow_type(field: Field | PrintedField) -> pa.DataType:
     """The Arrow type of a field's column.
 
     >>> from zscope.schemas import catalog
     >>> arrow_type(catalog().header.field("SMFxTME"))
     TimestampType(timestamp[us])
     """
+    if isinstance(field, PrintedField):
+        return _printed_type(field)
     match field.format:
         case Format.UINT | Format.BITS:
             return pa.uint64() if field.scale != 1 else _UNSIGNED[field.length or 0]
@@ -51,18 +76,24 @@ def arrow_type(field: Field) -> pa.DataType:
             return _FIXED[field.format]
 
 
-def arrow_field(column: Column) -> pa.Field:
+def _printed_type(field: PrintedField) -> pa.DataType:
+    text = TEXT if field.many else FEW_TEXTS
+    if field.type:
+        return _NAMED[field.type]
+    return _PRINTED.get(field.format, text)
+
+
+def arrow_field(field: Field | PrintedField, *, nullable: bool) -> pa.Field:
     """An Arrow field that carries the vendor's name, the unit and the meaning along."""
-    field = column.field
     told = {
         "meaning": field.meaning,
         "evidence": field.evidence.value,
-        "vendor_name": field.name,
+        "vendor_name": field.label if isinstance(field, PrintedField) else field.name,
         "unit": field.unit,
         "codes": field.codes,
     }
     metadata = {key: value for key, value in told.items() if value}
-    return pa.field(field.column, arrow_type(field), nullable=column.section is not None, metadata=metadata)
+    return pa.field(field.column, arrow_type(field), nullable=nullable, metadata=metadata)
 
 
 @cache
@@ -72,4 +103,9 @@ def table_schema(table: str) -> pa.Schema:
     >>> table_schema("smf_record").field("record_no").type
     DataType(uint64)
     """
-    return pa.schema([arrow_field(c) for c in columns_of(table)], metadata={"table": table})
+    if table in report_tables():
+        printed = report_tables()[table].fields
+        fields = [arrow_field(field, nullable=not field.required) for field in printed]
+    else:
+        fields = [arrow_field(c.field, nullable=c.section is not None) for c in columns_of(table)]
+    return pa.schema(fields, metadata={"table": table})

@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from zscope.schemas.arrow import table_schema
 from zscope.schemas.load import catalog
+from zscope.schemas.printed import report_tables
 from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE
 
 _TYPES: dict[pa.DataType, str] = {
@@ -89,6 +90,8 @@ _MEANINGS = {
 
 def table_meaning(table: str) -> str:
     """What a row of the table stands for."""
+    if table in report_tables():
+        return report_tables()[table].meaning
     return _MEANINGS.get(table) or catalog().table(table)[1].meaning
 
 

@@ -8,8 +8,9 @@ from zscope.schemas.arrow import arrow_type
 from zscope.schemas.ddl import duckdb_type, table_meaning
 from zscope.schemas.field_catalog import ANY_RECORD, Entry, entries
 from zscope.schemas.load import catalog, cipher_suites
-from zscope.schemas.model import CodeTable, Evidence, RecordLayout, Section
-from zscope.schemas.tables import table_names
+from zscope.schemas.model import CodeTable, Evidence, Field, RecordLayout, Section
+from zscope.schemas.printed import PrintedField, report_tables
+from zscope.schemas.tables import record_table_names, table_names
 
 EVIDENCE = {
     Evidence.IBM_DOC: "IBM documentation of this record.",
@@ -25,15 +26,21 @@ EVIDENCE = {
 _INTRODUCTION = """\
 # Data dictionary
 
-Every field zscope knows, where it lies in the record and which column it becomes. `make docs` renders this
-page from the [layout files](../schemas/README.md); `zscope fields PATTERN` searches the same list.
+Every field zscope knows, where it lies in the record or what the report calls it, and which column it
+becomes. `make docs` renders this page from the [layout files](../schemas/README.md); `zscope fields PATTERN`
+searches the same list.
 
 Offsets count from 0 at the start of the section, those of the header and of triplets from the start of the
 record. A column made from two fields, a time of day and its date, shows both. A field that does not lie
 wholly inside a section as the file has it is null: older systems write shorter sections. Columns ending in
 `_utc` are points in time, those ending in `_local` are local times of the system that wrote the record.
 
-Contents: [tables](#tables), [fields in no table](#fields-in-no-table), [sections](#sections),
+In tables made from reports the first label is the one in the text; other forms and releases of the report
+use those behind it. Every such row says which file and line it is from, in which form it was captured, and
+what told its system and its time.
+
+Contents: [tables](#tables), [tables from reports](#tables-from-reports),
+[fields in no table](#fields-in-no-table), [sections](#sections),
 [code tables](#code-tables), [evidence](#evidence), [sources](#sources).
 """
 _NO_TABLE = """\
@@ -51,6 +58,7 @@ them as `unknown (0x..)`.
 _COLUMNS = (
     "column", "type", "unit", "vendor field", "section", "offset", "length", "evidence", "codes", "meaning",
 )  # fmt: skip
+_REPORT_COLUMNS = ("column", "type", "unit", "label", "format", "evidence", "codes", "meaning")
 _UNPLACED = ("record", "section", "vendor field", "offset", "length", "unit", "evidence", "meaning")
 _SECTIONS = ("section", "what", "triplet", "located by", "known lengths", "fields", "remark")
 _CIPHERS = (
@@ -61,19 +69,21 @@ _CIPHERS = (
 
 def data_dictionary() -> str:
     """The whole dictionary; the same declarations always give the same text."""
-    parts = (_index(), _tables(), _unplaced(), _sections(), _codes(), _evidence(), _sources())
+    parts = (
+        _index(), _tables(), _reports(), _unplaced(), _sections(), _codes(), _evidence(), _sources(),
+    )  # fmt: skip
     return _INTRODUCTION + "".join(f"{line}\n" for part in parts for line in ("", *part))
 
 
 def _index() -> Iterator[str]:
     yield "## Tables"
     yield ""
-    rows = [(f"[{n}](#{n})", _label(_record_of(n)), table_meaning(n)) for n in table_names()]
-    yield from _table(("table", "record", "meaning"), rows)
+    rows = [(f"[{n}](#{n})", _origin(n), table_meaning(n)) for n in table_names()]
+    yield from _table(("table", "from", "meaning"), rows)
 
 
 def _tables() -> Iterator[str]:
-    for number, name in enumerate(table_names()):
+    for number, name in enumerate(record_table_names()):
         if number:
             yield ""
         yield f"### {name}"
@@ -84,6 +94,34 @@ def _tables() -> Iterator[str]:
             yield f"From record {_label(record)}, {record.title}. Within a file a row is known by {grain}."
         yield ""
         yield from _table(_COLUMNS, [_column_row(entry) for entry in entries() if entry.table == name])
+
+
+def _reports() -> Iterator[str]:
+    yield "## Tables from reports"
+    for name, table in report_tables().items():
+        yield ""
+        yield f"### {name}"
+        yield ""
+        grain = ", ".join(f"`{column}`" for column in table.grain)
+        yield table.meaning
+        yield f"From {table.title}. A row is known by {grain}."
+        yield ""
+        yield from _table(_REPORT_COLUMNS, [_printed_row(field) for field in table.fields])
+
+
+def _printed_row(field: PrintedField) -> tuple[str, ...]:
+    made = not field.labels
+    source = f" ({field.source})" if field.source else ""
+    return (
+        f"`{field.column}`",
+        duckdb_type(arrow_type(field)),
+        field.unit,
+        ", ".join(f"`{label}`" for label in field.labels),
+        field.format.value,
+        "made by the reader" if made else f"{field.evidence.value}{source}",
+        f"[{field.codes}](#code_{field.codes})" if field.codes else "",
+        f"{field.meaning} Since {field.since}." if field.since else field.meaning,
+    )
 
 
 def _column_row(entry: Entry) -> tuple[str, ...]:
@@ -189,6 +227,11 @@ def _record_of(table: str) -> RecordLayout | None:
     return next((record for record, layout in catalog().tables() if layout.name == table), None)
 
 
+def _origin(table: str) -> str:
+    report = report_tables().get(table)
+    return report.title if report else _label(_record_of(table))
+
+
 def _label(record: RecordLayout | None) -> str:
     return f"{record.type}-{record.subtype}" if record else ANY_RECORD
 
@@ -198,11 +241,12 @@ def _names(entry: Entry) -> str:
 
 
 def _offsets(entry: Entry) -> str:
-    return ", ".join(str(f.offset) for f in entry.fields)
+    return ", ".join(str(f.offset) for f in entry.fields if isinstance(f, Field))
 
 
 def _lengths(entry: Entry) -> str:
-    return ", ".join("to the end" if f.length is None else str(f.length) for f in entry.fields)
+    binary = [field for field in entry.fields if isinstance(field, Field)]
+    return ", ".join("to the end" if f.length is None else str(f.length) for f in binary)
 
 
 def _evidence_of(entry: Entry) -> str:

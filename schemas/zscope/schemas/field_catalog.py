@@ -15,6 +15,7 @@ from zscope.schemas.arrow import arrow_type
 from zscope.schemas.ddl import duckdb_type
 from zscope.schemas.load import catalog
 from zscope.schemas.model import Evidence, Field, Format, RecordLayout, Section
+from zscope.schemas.printed import PrintedField, PrintedFormat, report_tables
 from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE, Column, columns_of, table_names
 
 ANY_RECORD = "any"
@@ -30,15 +31,16 @@ class Entry:
     table: str
     column: str
     record: str
-    """Type and subtype (119-11), several of them, a type where all its subtypes share it, or `any`."""
+    """Type and subtype (119-11), several of them, a type where all its subtypes share it, or `any`; for a
+    report its name."""
     section: str
-    fields: tuple[Field, ...]
+    fields: tuple[Field | PrintedField, ...]
     """The fields that make the column: a time of day and its date are two."""
 
     @property
     def vendor_names(self) -> tuple[str, ...]:
         """The vendor's names; none for what the reader adds."""
-        return tuple(f.name for f in self.fields if f.name)
+        return tuple(name for field in self.fields if (name := _vendor_name(field)))
 
     @property
     def meaning(self) -> str:
@@ -48,11 +50,15 @@ class Entry:
         return field.meaning if told else f"{field.meaning} Since {field.since}."
 
 
+def _vendor_name(field: Field | PrintedField) -> str:
+    return field.label if isinstance(field, PrintedField) else field.name
+
+
 @cache
 def entries() -> tuple[Entry, ...]:
     """Every column of every table, then the fields that are in none."""
     placed = [entry for table in table_names() for entry in _of_table(table)]
-    return (*placed, *_unplaced({(e.record, e.section, f.name) for e in placed for f in e.fields}))
+    return (*placed, *_unplaced({(e.record, e.section, name) for e in placed for name in e.vendor_names}))
 
 
 @cache
@@ -73,12 +79,16 @@ FIELD_CATALOG_SCHEMA = pa.schema(
     [
         _column("table_name", pa.string(), "Table with the column; null for a field that is in no table."),
         _column("column_name", pa.string(), "Column that holds the decoded value."),
-        _column("vendor_name", pa.string(), "IBM's name; two for a time of day and its date."),
-        _column("record", pa.string(), "SMF type and subtype, such as 119-11."),
+        _column(
+            "vendor_name",
+            pa.string(),
+            "IBM's name; two for a time of day and its date; the label in a report.",
+        ),
+        _column("record", pa.string(), "SMF type and subtype, such as 119-11, or the report."),
         _column("section", pa.string(), "Section of the record, as issues name it."),
         _column("byte_offset", pa.uint32(), "First byte, counted from 0 at the start of the section."),
         _column("byte_length", pa.uint32(), "Number of bytes; null for a field that goes on to the end."),
-        _column("format", pa.string(), "How the value is written in the record."),
+        _column("format", pa.string(), "How the value is written in the record or report."),
         _column("arrow_type", pa.string(), "Type of the column in Arrow."),
         _column("duckdb_type", pa.string(), "Type of the column in the store."),
         _column("unit", pa.string(), "Unit of the column's values."),
@@ -105,13 +115,18 @@ def search(words: Sequence[str]) -> pa.Table:
 
 
 def _matches(entry: Entry, word: str) -> bool:
-    names = [entry.table, entry.column, f"{entry.table}.{entry.column}", *entry.vendor_names]
+    aliases = (alias for f in entry.fields if isinstance(f, PrintedField) for alias in f.aliases)
+    names = [entry.table, entry.column, f"{entry.table}.{entry.column}", *entry.vendor_names, *aliases]
     if re.search(r"[*?\[]", word):
         return any(fnmatchcase(name.lower(), word) for name in names)
     return any(word in text.lower() for text in (*names, entry.meaning))
 
 
 def _of_table(table: str) -> Iterator[Entry]:
+    if table in report_tables():
+        report = report_tables()[table]
+        yield from (Entry(table, field.column, report.title, "", (field,)) for field in report.fields)
+        return
     record = None if table in {RECORD_TABLE, RAW_TABLE} else catalog().table(table)[0]
     label = f"{record.type}-{record.subtype}" if record else ANY_RECORD
     for column in columns_of(table):
@@ -182,16 +197,13 @@ def _row(entry: Entry) -> dict[str, object]:
     field = entry.fields[0]
     declared = bool(entry.vendor_names)
     arrow = arrow_type(field) if entry.column else None
-    whole = None if field.length is None else sum(f.length or 0 for f in entry.fields)
     return {
         "table_name": entry.table or None,
         "column_name": entry.column or None,
         "vendor_name": ", ".join(entry.vendor_names) or None,
         "record": entry.record,
         "section": entry.section or None,
-        "byte_offset": field.offset if declared else None,
-        "byte_length": whole if declared else None,
-        "format": ", ".join(f.format.value for f in entry.fields) if declared else None,
+        **_place(entry.fields if declared else ()),
         "arrow_type": _short(arrow) if arrow is not None else None,
         "duckdb_type": duckdb_type(arrow) if arrow is not None else None,
         "unit": field.unit or None,
@@ -199,6 +211,17 @@ def _row(entry: Entry) -> dict[str, object]:
         "evidence": field.evidence.value if declared else None,
         "source": field.source or None,
         "meaning": entry.meaning,
+    }
+
+
+def _place(fields: tuple[Field | PrintedField, ...]) -> dict[str, object]:
+    """Where the value is and how it is written; a report has no places, only formats."""
+    binary = [field for field in fields if isinstance(field, Field)]
+    to_the_end = any(field.length is None for field in binary)
+    return {
+        "byte_offset": binary[0].offset if binary else None,
+        "byte_length": sum(f.length or 0 for f in binary) if binary and not to_the_end else None,
+        "format": ", ".join(f.format.value for f in fields if f.format is not PrintedFormat.MADE) or None,
     }
 
 

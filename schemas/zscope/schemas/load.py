@@ -96,20 +96,20 @@ def read_catalog(folder: Traversable) -> Catalog:
     layouts = folder / "layouts"
     sources = {
         key: Source(key, str(entry["title"]), str(entry.get("url", "")))
-        for key, entry in _toml(layouts / "sources.toml").items()
+        for key, entry in read_toml(layouts / "sources.toml").items()
     }
     header_file = layouts / "smf_header.toml"
-    (header,) = _sections(header_file.name, _toml(header_file))
+    (header,) = _sections(header_file.name, read_toml(header_file))
     records: dict[tuple[int, int], RecordLayout] = {}
     for file in sorted(layouts.iterdir(), key=lambda f: f.name):
-        content = _toml(file) if file.name.endswith(".toml") else {}
+        content = read_toml(file) if file.name.endswith(".toml") else {}
         if "subtype" in content:
             record = _record(file, content, layouts)
             records[record.type, record.subtype] = record
     codes: dict[str, CodeTable] = {}
     for file in sorted((folder / "codes").iterdir(), key=lambda f: f.name):
         if file.name.endswith(".toml"):
-            codes.update((name, _code_table(file.name, name, raw)) for name, raw in _toml(file).items())
+            codes.update((name, _code_table(file.name, name, raw)) for name, raw in read_toml(file).items())
     names: dict[int | str, str] = {suite.code: suite.name for suite in cipher_suites().values()}
     codes["cipher"] = CodeTable("cipher", "Cipher suite", "text", names)
     return Catalog(header, records, codes, sources)
@@ -126,7 +126,8 @@ def cipher_suites() -> Mapping[str, CipherSuite]:
     return suites
 
 
-def _toml(file: Traversable) -> dict[str, Any]:
+def read_toml(file: Traversable) -> dict[str, Any]:
+    """The content of a declaration file."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -136,7 +137,7 @@ def _toml(file: Traversable) -> dict[str, Any]:
 def _record(file: Traversable, content: dict[str, Any], layouts: Traversable) -> RecordLayout:
     sections: list[Section] = []
     if common := content.get("common"):
-        sections += _sections(f"{common}.toml", _toml(layouts / f"{common}.toml"))
+        sections += _sections(f"{common}.toml", read_toml(layouts / f"{common}.toml"))
     sections += _sections(file.name, content)
     keys = {section.key for section in sections}
     tables = tuple(_table(file.name, raw, keys) for raw in content.get("table", ()))

@@ -10,6 +10,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+UNITS = (
+    "us", "ms", "s", "min", "bytes", "kb", "mb", "bits", "pct", "msu", "msu_per_hour", "frames", "mbit_per_s",
+)  # fmt: skip
+"""Units of columns; the name of a column ends in its unit."""
+
+
+def unit_in(column: str) -> str:
+    """The unit in the name of a column, or nothing.
+
+    >>> unit_in("capacity_msu_per_hour"), unit_in("busy_pct"), unit_in("cipher")
+    ('msu_per_hour', 'pct', '')
+    """
+    return max((unit for unit in UNITS if column.endswith(f"_{unit}")), key=len, default="")
+
 
 class Format(StrEnum):
     """How a field is written in a record. All numbers are big-endian."""

@@ -7,6 +7,7 @@ from functools import cache
 
 from zscope.schemas.load import catalog
 from zscope.schemas.model import Evidence, Field, Format, RecordLayout, Section, TableLayout
+from zscope.schemas.printed import report_tables
 
 HEADER_COLUMNS = ("system", "written_local")
 """Columns of the record header that every table carries."""
@@ -88,6 +89,12 @@ def _columns(record: RecordLayout, layout: TableLayout, header: Section) -> list
 
 
 @cache
-def table_names() -> tuple[str, ...]:
+def record_table_names() -> tuple[str, ...]:
     """Every table that SMF data can fill."""
     return (RECORD_TABLE, RAW_TABLE, *(layout.name for _, layout in catalog().tables()))
+
+
+@cache
+def table_names() -> tuple[str, ...]:
+    """Every table there is, from SMF data first."""
+    return (*record_table_names(), *report_tables())

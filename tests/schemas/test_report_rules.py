@@ -1,0 +1,91 @@
+"""House rules of the tables that reports fill, over every declaration there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from zscope.schemas import LayoutError, catalog
+from zscope.schemas.arrow import table_schema
+from zscope.schemas.model import unit_in
+from zscope.schemas.printed import PrintedFormat, ReportTable, read_report_tables, report_tables
+
+TABLES = [pytest.param(table, id=name) for name, table in report_tables().items()]
+PROMISED = {
+    "rmf_interval", "rmf_cpu", "rmf_partition", "rmf_crypto", "netstat_conn", "netstat_ttls",
+    "netstat_ttls_group", "netstat_all", "netstat_config", "netstat_devlink", "gsk_cache_status",
+    "gsk_cache_stats", "gsk_crypto",
+}  # fmt: skip
+"""Names that scripts of users rely on."""
+WHERE_FROM = ("file", "line_no", "source", "system", "system_from")
+
+
+def test_the_promised_tables_are_there() -> None:
+    assert set(report_tables()) >= PROMISED
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_row_says_where_it_is_from_and_how_sure_its_time_is(table: ReportTable) -> None:
+    names = table_schema(table.name).names
+    assert tuple(names[:5]) == WHERE_FROM
+    assert "time_from" in names
+    assert "taken_local" in names or "interval_start_local" in names
+    assert names[-1] == "extra"
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_columns_are_described(table: ReportTable) -> None:
+    assert table.meaning.startswith("One row per ")
+    assert table.meaning.endswith(".")
+    assert table.name.startswith({"gsksrvr": "gsk"}.get(table.family, table.family) + "_")
+    for field in table.fields:
+        where = f"{table.name}.{field.column}: {field.meaning}"
+        assert field.meaning.endswith("."), where
+        assert field.meaning.isascii(), where
+        assert re.fullmatch(r"[a-z][a-z0-9_]*", field.column), where
+        assert not field.codes or field.codes in catalog().codes, where
+        if field.labels:
+            assert field.source in catalog().sources, where
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_unit_and_name_agree(table: ReportTable) -> None:
+    for field in table.fields:
+        assert unit_in(field.column) == field.unit, field.column
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_times_are_local(table: ReportTable) -> None:
+    for field in table.fields:
+        is_time = field.format is PrintedFormat.TIME or field.type == "local"
+        assert is_time == field.column.endswith("_local"), field.column
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_columns_are_distinct_and_the_grain_is_among_them(table: ReportTable) -> None:
+    names = [field.column for field in table.fields]
+    assert len(names) == len(set(names))
+    assert set(table.grain) <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('name = "t"\nlead = ["nothing"]', "'nothing' is missing"),
+        ('name = "t"\nlead = []\ngrain = []\ncolumns = [{column = "a"}]', "t.a: 'format' is missing"),
+        (
+            'name = "t"\nlead = []\ngrain = []\ncolumns = [{column = "a", format = "roman", meaning = "A."}]',
+            "t.a: 'roman' is not a valid PrintedFormat",
+        ),
+        ('name = "t"\nlead = []\ngrain = []\ncolumns = []\ncolour = "red"', "colour"),
+        ("name =", "is not TOML"),
+    ],
+)
+def test_a_declaration_that_is_not_right_is_told(tmp_path: Path, content: str, told: str) -> None:
+    (tmp_path / "lead.toml").write_text("[trail]\ncolumns = []\n")
+    (tmp_path / "t.toml").write_text(content)
+    with pytest.raises(LayoutError, match=r"t\.toml") as error:
+        read_report_tables(tmp_path)
+    assert told in str(error.value)
