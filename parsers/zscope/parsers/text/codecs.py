@@ -1,0 +1,174 @@
+"""How values are printed: text to value and back, one pair of functions for each format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import MAXYEAR, datetime, timedelta
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address
+from typing import Any
+
+from zscope.schemas.printed import PrintedFormat
+
+MINUTE_MS = 60_000
+TLS_VERSIONS = {
+    "SSLV2": 0x0200,
+    "SSLV3": 0x0300,
+    "TLSV1": 0x0301,
+    "TLSV1.0": 0x0301,
+    "TLSV1.1": 0x0302,
+    "TLSV1.2": 0x0303,
+    "TLSV1.3": 0x0304,
+}
+_VERSION_NAMES = {number: name for name, number in TLS_VERSIONS.items()}
+_TRUE = {"YES", "Y", "ON", "TRUE"}
+_FALSE = {"NO", "N", "OFF", "FALSE"}
+_TIMES = ("%m/%d/%Y-%H.%M.%S", "%m/%d/%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S", "%m/%d/%Y-%H.%M.%S.%f")
+_TIME_SHAPE = re.compile(r"\d{2,4}/\d\d/\d{2,4}[- ]\d\d([.:])\d\d\1\d\d(?:\.\d{1,6})?", re.ASCII)
+"""All digits are there: one that is missing at the end of a line would make another time."""
+_LAST_MOMENT = re.compile(r"([ -])24([.:])00([.:])00$")
+
+
+@dataclass(frozen=True, slots=True)
+class TextCodec:
+    """The two directions of one format."""
+
+    expects: str
+    """What a value should look like, for the message about one that does not."""
+    decode: Callable[[str], Any]
+    """Raises ValueError for a text that is no such value."""
+    encode: Callable[[Any], str]
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or len(text) > 20:
+        raise ValueError(text)
+    value = int(text)
+    if value >= 1 << 64:
+        raise ValueError(text)
+    return value
+
+
+def _number(text: str) -> float:
+    if not re.fullmatch(r"-?(\d{1,18}(\.\d*)?|\.\d+)%?", text, re.ASCII):
+        raise ValueError(text)
+    return float(text.rstrip("%"))
+
+
+def _hex_number(text: str) -> int:
+    if not re.fullmatch(r"[0-9A-Fa-f]{1,8}", text):
+        raise ValueError(text)
+    return int(text, 16)
+
+
+def _hex(text: str) -> str:
+    digits = "".join(text.split()).upper()
+    if not re.fullmatch(r"[0-9A-F]+", digits):
+        raise ValueError(text)
+    return digits
+
+
+def _port(text: str) -> int:
+    port = _count(text)
+    if port > 0xFFFF:
+        raise ValueError(text)
+    return port
+
+
+@lru_cache(maxsize=4096)
+def _address(text: str) -> str:
+    """In the spelling that SMF columns have: IPv4 as such, IPv6 in its shortest form."""
+    if len(text) > 64:
+        raise ValueError(text)
+    address = ip_address(text)
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(address)
+
+
+def _yes_no(text: str) -> bool:
+    word = text.upper()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise ValueError(text)
+
+
+def _tls_version(text: str) -> int:
+    word = re.sub(r"\s+|VERSION|(?<=L)\s*V(?=ERSION)", "", text.upper())
+    word = re.sub(r"^(SSL|TLS)V?", r"\1V", word)
+    if word not in TLS_VERSIONS:
+        raise ValueError(text)
+    return TLS_VERSIONS[word]
+
+
+def _megabytes(text: str) -> int:
+    return _count(text.upper().removesuffix("M").strip())
+
+
+def _span(text: str) -> int:
+    """Hours, where there are any, minutes, seconds, milliseconds; the last part has always three digits."""
+    parts = re.split(r"[.:]", text)
+    if len(parts) not in {3, 4} or len(parts[-1]) != 3 or not all(p.isascii() and p.isdigit() for p in parts):
+        raise ValueError(text)
+    numbers = [int(part) for part in parts]
+    hours = numbers.pop(0) if len(numbers) == 4 else 0
+    minutes, seconds, milliseconds = numbers
+    if len(parts[0]) > 4 or seconds > 59 or (len(parts) == 4 and minutes > 59):
+        raise ValueError(text)
+    return ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds
+
+
+def _span_text(value: int) -> str:
+    seconds, milliseconds = divmod(value, 1000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02}.{minutes:02}.{seconds:02}.{milliseconds:03}"
+
+
+def _time(text: str) -> datetime:
+    """A zone behind the time only repeats that it is local; 24 o'clock is the next midnight."""
+    plain = re.sub(r" [A-Z]{1,5}$", "", text.strip())
+    if not _TIME_SHAPE.fullmatch(plain):
+        raise ValueError(text)
+    midnight = _LAST_MOMENT.sub(r"\g<1>00\g<2>00\g<3>00", plain)
+    for form in _TIMES:
+        try:
+            found = datetime.strptime(midnight, form)  # noqa: DTZ007 - local time has no zone
+        except ValueError:
+            continue
+        if midnight == plain:
+            return found
+        if found.year < MAXYEAR:
+            return found + timedelta(days=1)
+    raise ValueError(text)
+
+
+def _as_it_is(value: Any) -> Any:  # noqa: ANN401 - whatever the reader made
+    return value
+
+
+CODECS: dict[PrintedFormat, TextCodec] = {
+    PrintedFormat.TEXT: TextCodec("text", str, str),
+    PrintedFormat.COUNT: TextCodec("a whole number", _count, str),
+    PrintedFormat.NUMBER: TextCodec("a number", _number, lambda value: f"{value:.2f}"),
+    PrintedFormat.HEX_NUMBER: TextCodec("up to eight hexadecimal digits", _hex_number, "{:08X}".format),
+    PrintedFormat.HEX: TextCodec("hexadecimal digits", _hex, str),
+    PrintedFormat.PORT: TextCodec("a port from 0 to 65535", _port, str),
+    PrintedFormat.ADDRESS: TextCodec("an IPv4 or IPv6 address", _address, str),
+    PrintedFormat.YES_NO: TextCodec("yes or no", _yes_no, lambda value: "Yes" if value else "No"),
+    PrintedFormat.TLS_VERSION: TextCodec(
+        "a version such as TLS Version 1.3",
+        _tls_version,
+        lambda value: _VERSION_NAMES[value].replace("V", " Version "),
+    ),
+    PrintedFormat.MEGABYTES: TextCodec("a number of megabytes such as 41M", _megabytes, "{}M".format),
+    PrintedFormat.SPAN: TextCodec("an elapsed time such as 15.00.000", _span, _span_text),
+    PrintedFormat.TIME: TextCodec(
+        "a date with a time of day", _time, lambda value: value.strftime("%m/%d/%Y %H:%M:%S")
+    ),
+    PrintedFormat.MADE: TextCodec("", _as_it_is, _as_it_is),
+}

@@ -1,0 +1,203 @@
+"""How the characters of a text are coded and where its lines end: ASCII, UTF-8, UTF-16, EBCDIC."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from zscope.parsers.smf.ebcdic import BLANK, code_page
+
+if TYPE_CHECKING:
+    from zscope.parsers.containers.streams import ByteSource
+
+CHUNK = 1 << 18
+LONGEST_LINE = 1 << 16
+"""Longer ones occur in no report; the rest is left out, so that a file without lines fills no memory."""
+RECORD_LENGTHS = (133, 121, 137, 80, 132, 120, 255, 251, 161, 125)
+"""Usual record lengths of print files, tried in this order where there are no line ends."""
+FEWEST_RECORDS = 3
+
+_ASCII_TEXT = bytes([*range(0x07, 0x0E), 0x1A, 0x1B, *range(0x20, 0x7F)])
+_EBCDIC_ENDS = bytes([0x15, 0x25, 0x0D, 0x0C, 0x05])
+_EBCDIC_TEXT = (
+    _EBCDIC_ENDS + "".join(map(chr, range(0x20, 0x7F))).encode("cp037") + b"\xad\xbd\xba\xbb\x5f\xb0"
+)
+_FEW = 50
+"""One byte in so many may be no text."""
+
+
+class LineEnds(StrEnum):
+    """What separates the lines."""
+
+    CHARACTERS = "line ends"
+    RECORDS = "records of one length"
+    LENGTHS = "record lengths"
+    """A length word before each record, as FTP writes it with SITE RDW."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coding:
+    """How to make lines of the bytes."""
+
+    name: str
+    """Name of the code for Python, or ebcdic."""
+    ends: LineEnds = LineEnds.CHARACTERS
+    record_length: int = 0
+
+    def __str__(self) -> str:
+        ebcdic = f"EBCDIC in {self.ends}" if self.ends is not LineEnds.CHARACTERS else "EBCDIC"
+        return ebcdic if self.name == EBCDIC else self.name.upper()
+
+
+EBCDIC = "ebcdic"
+
+
+def detect_coding(head: bytes) -> Coding | None:
+    """How a file is coded that begins with these bytes; None if it is no text.
+
+    >>> str(detect_coding("MVS TCP/IP NETSTAT".encode()))
+    'UTF-8'
+    >>> detect_coding(bytes(range(200))) is None
+    True
+    """
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return Coding("utf-16")
+    if not head:
+        return None
+    if len(head.translate(None, _ASCII_TEXT)) * _FEW <= len(head) or _is_utf8(head):
+        return Coding("utf-8-sig" if head.startswith(codecs.BOM_UTF8) else _narrow(head))
+    if _is_ebcdic(head):
+        return _ebcdic(head)
+    if _payloads_are_ebcdic(head):
+        return Coding(EBCDIC, LineEnds.LENGTHS)
+    return None
+
+
+def _is_utf8(head: bytes) -> bool:
+    """Whether there are characters of several bytes, all as they should be, and no control characters."""
+    try:
+        text = head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # The last character may be cut off by the end of the head.
+        if error.start < len(head) - 3:
+            return False
+        text = head[: error.start].decode("utf-8")
+    strange = sum(character < " " and character not in "\t\n\r\f\x1a\x1b" for character in text)
+    return text.isascii() is False and "\ufffd" not in text and strange * _FEW <= len(text)
+
+
+def _narrow(head: bytes) -> str:
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return "utf-8" if error.start >= len(head) - 3 else "cp1252"
+    return "utf-8"
+
+
+def _is_ebcdic(data: bytes) -> bool:
+    return len(data.translate(None, _EBCDIC_TEXT)) * _FEW <= len(data) and data.count(BLANK) * _FEW >= len(
+        data
+    )
+
+
+def _ebcdic(head: bytes) -> Coding:
+    if any(end in head for end in (0x15, 0x25)):
+        return Coding(EBCDIC)
+    for length in RECORD_LENGTHS:
+        if len(head) >= FEWEST_RECORDS * length and _columns_agree(head, length):
+            return Coding(EBCDIC, LineEnds.RECORDS, length)
+    return Coding(EBCDIC)
+
+
+def _columns_agree(head: bytes, length: int) -> bool:
+    """Whether cut at this length most records end in a blank, and hardly a word goes on in the next."""
+    records = [head[at : at + length] for at in range(0, len(head) - length + 1, length)]
+    crossing = sum(before[-1] != BLANK and after[0] != BLANK for before, after in pairwise(records))
+    ending = sum(record[-1] == BLANK for record in records)
+    return crossing * _FEW <= len(records) and ending * 2 >= len(records)
+
+
+def _payloads_are_ebcdic(head: bytes) -> bool:
+    payload, records = bytearray(), 0
+    for record in _with_lengths(head):
+        payload += record
+        records += 1
+    return records >= FEWEST_RECORDS and _is_ebcdic(bytes(payload))
+
+
+def _with_lengths(data: bytes) -> Iterator[bytes]:
+    """The records of bytes with length words, as far as they make sense."""
+    at = 0
+    while at + 4 <= len(data):
+        length = int.from_bytes(data[at : at + 2], "big")
+        if length < 4 or data[at + 2 : at + 4] != b"\0\0" or at + length > len(data):
+            return
+        yield data[at + 4 : at + length]
+        at += length
+
+
+def read_lines(stream: ByteSource, coding: Coding) -> Iterator[str]:
+    """The lines of a text, without their ends, in bounded memory."""
+    if coding.name == EBCDIC and coding.ends is not LineEnds.CHARACTERS:
+        decode = code_page().decode
+        yield from (decode(record) for record in _records(stream, coding))
+        return
+    yield from _split(_characters(stream, coding))
+
+
+def _characters(stream: ByteSource, coding: Coding) -> Iterator[str]:
+    if coding.name == EBCDIC:
+        page = code_page()
+        table = str.maketrans(dict(enumerate(page.characters)))
+        while piece := stream.read(CHUNK):
+            yield piece.decode("latin-1").translate(table)
+        return
+    decoder = codecs.getincrementaldecoder(coding.name)("replace")
+    while piece := stream.read(CHUNK):
+        yield decoder.decode(piece)
+    yield decoder.decode(b"", final=True)
+
+
+def _split(pieces: Iterator[str]) -> Iterator[str]:
+    """Lines end at CR, LF, both or next line, as in an editor; control-Z is the end of a file of old."""
+    rest = ""
+    for piece in pieces:
+        text = rest + piece
+        held = "\r" if text.endswith("\r") else ""
+        lines = _ends_alike(text.removesuffix("\r")).split("\n")
+        rest = lines.pop() + held
+        for line in lines:
+            yield line[:LONGEST_LINE]
+        if len(rest) > LONGEST_LINE:
+            rest = rest[:LONGEST_LINE]
+    if rest := rest.removesuffix("\r"):
+        yield rest
+
+
+def _ends_alike(text: str) -> str:
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x85", "\n")
+    return text.replace("\x1a", "")
+
+
+def _records(stream: ByteSource, coding: Coding) -> Iterator[bytes]:
+    pending = b""
+    while piece := stream.read(CHUNK):
+        pending += piece
+        taken = 0
+        if coding.ends is LineEnds.RECORDS:
+            for at in range(0, len(pending) - coding.record_length + 1, coding.record_length):
+                yield pending[at : at + coding.record_length]
+                taken = at + coding.record_length
+        else:
+            for record in _with_lengths(pending):
+                yield record
+                taken += len(record) + 4
+        pending = pending[taken:]
+        if len(pending) > LONGEST_LINE:
+            break
+    if pending and coding.ends is LineEnds.RECORDS:
+        yield pending

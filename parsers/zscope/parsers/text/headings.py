@@ -1,0 +1,172 @@
+"""Where a report begins: the headings of all families, and what may stand in front of one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, time
+
+from zscope.parsers.text.report import Source, Told
+
+RMF, NETSTAT, GSKSRVR = "rmf", "netstat", "gsksrvr"
+
+_HEADING = re.compile(
+    r"(?P<netstat>(?:EZZ\d{4}I )?MVS TCP/IP NETSTAT CS\b|EZD0101I NETSTAT CS\b|VM TCP/IP Netstat Level)"
+    r"|(?P<gsksrvr>GSK01\d{3}[A-Z]\b)",
+    re.ASCII | re.IGNORECASE,
+)
+_PAGE_TITLE = re.compile(r"(?P<control>1)? *[A-Z](?: {1,3}[A-Z]){6,80}(?: +PAGE +\d+)?$", re.ASCII)
+_BODY = re.compile(r" {0,8}(?:ConnID: |User Id +Conn |Client Name: )", re.ASCII | re.IGNORECASE)
+"""What reports begin with that were cut out without their heading."""
+
+_NAME = r"[A-Z@#$][A-Z0-9@#$]{0,7}"
+_IN_FRONT = re.compile(
+    r"[ 01+-]?(?:[-*@] ?)? *"
+    rf"(?:(?P<first>{_NAME}) +)?"
+    r"(?:(?P<day>\d{5}|\d{7}|\d{4}-\d\d-\d\d) +)?"
+    r"(?:(?P<clock>\d\d[.:]\d\d[.:]\d\d)(?:\.\d\d)? +)?"
+    r"(?:(?:STC|JOB|TSU|[JST])\d{5,7} +)?"
+    rf"(?:(?P<second>{_NAME}) +)?"
+    r"(?:[0-9A-F]{8} +)?$",
+    re.ASCII,
+)
+"""What consoles and job logs put before a message."""
+_CONNECTOR = re.compile(r" (\d{3,4})$", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The beginning of a report, and what stood in front of it."""
+
+    family: str
+    text: str
+    """From the first character of the heading on."""
+    column: int
+    """Where that is, counted from 0."""
+    source: Source
+    control: bool = False
+    """Whether the line has a carriage control character."""
+    system: str | None = None
+    system_from: Told | None = None
+    day: date | None = None
+    clock: time | None = None
+
+
+def heading_of(text: str) -> Heading | None:
+    """The heading that a line is, if it is one.
+
+    >>> heading_of("09.45.00 STC01234  GSK01032I Session cache status 418").text
+    'GSK01032I Session cache status'
+    >>> heading_of("see GSK01032I in the book") is None
+    True
+    """
+    if found := _HEADING.search(text):
+        return _message(text, found)
+    if (title := _PAGE_TITLE.match(text)) and "  " in text.strip():
+        control = bool(title["control"])
+        return Heading(RMF, text[1:] if control else text, 0, Source.TEXT, control)
+    return None
+
+
+def headless(text: str) -> bool:
+    """Whether this line begins the body of a display whose heading is not there."""
+    return _BODY.match(text) is not None
+
+
+def begins_report(text: str) -> bool:
+    """Whether the text of a log message begins a report."""
+    found = _HEADING.match(text)
+    return found is not None
+
+
+def family_of(text: str) -> str:
+    """The family of a report that begins with this text."""
+    found = _HEADING.match(text)
+    return GSKSRVR if found and found.lastgroup == GSKSRVR else NETSTAT
+
+
+def _message(text: str, found: re.Match[str]) -> Heading | None:
+    front = _IN_FRONT.match(text[: found.start()])
+    if front is None:
+        return None
+    family = str(found.lastgroup)
+    rest = text[found.start() :]
+    console = rest[:8].upper() == "EZD0101I" or family == GSKSRVR
+    if console:
+        rest = _CONNECTOR.sub("", rest)
+    system = front["second"] or front["first"]
+    dated = front["day"] or front["clock"]
+    return Heading(
+        family,
+        rest,
+        found.start(),
+        Source.CONSOLE if console else Source.TERMINAL,
+        False,
+        system,
+        (Told.PREFIX if dated else Told.ROUTE) if system else None,
+        _day(front["day"]),
+        _clock(front["clock"]),
+    )
+
+
+def _day(digits: str | None) -> date | None:
+    for form in ("%Y-%m-%d", "%Y%j", "%y%j"):
+        try:
+            return datetime.strptime(digits or "", form).date()  # noqa: DTZ007 - local time has no zone
+        except ValueError:
+            continue
+    return None
+
+
+def _clock(digits: str | None) -> time | None:
+    try:
+        return datetime.strptime((digits or "").replace(".", ":"), "%H:%M:%S").time()  # noqa: DTZ007
+    except ValueError:
+        return None
+
+
+_PROMPT = re.compile(
+    r" *READY$|[$#>](?: .*)?$|[\w.@-]{1,40}[:@][^\s>$#]{0,80} ?[$#>]"
+    r"|(?:\S{1,80}:\S{0,80} )?[$#>]? ?(?:/bin/)?o?netstat(?: +-.*)?$"
+    r"| *[/-]? ?(?:D(?:ISPLAY)? TCPIP\b|(?:F|MODIFY) GSKSRVR\b|RO(?:UTE)? \S+,)"
+    r"| *(?:TSO +)?NETSTAT +(?:A(?:LL(?:CONN?)?)?|CONN?|TTLS|CONFIG|DEV\w*|HOME|STATS)\b",
+    re.ASCII | re.IGNORECASE,
+)
+_OTHER_MESSAGE = re.compile(r" ?[-*+@]?[A-Z]{3,5}\d{3,5}[A-Z] +(?![0-9A-Fa-f]{8}\b)[A-Za-z(]", re.ASCII)
+_RMF_MESSAGE = re.compile(r" ?ERB\d{3}[A-Z] ", re.ASCII)
+_SHAPES = {
+    NETSTAT: re.compile(
+        r"\S{1,8} +[0-9A-F]{8} | *[A-Z][\w ]{0,30}:(?: |$)| +[0-9A-F]{4} [A-Z]| +[A-Z ]{5,35}= \d",
+        re.ASCII | re.IGNORECASE,
+    ),
+    GSKSRVR: re.compile(
+        r"\S{1,8} +\d+(?:/\d+)?(?: +(?:\d+|N/A))?$|[A-Z][\w ]{3,30}: +\S+|\w+ statistics +Count$",
+        re.ASCII | re.IGNORECASE,
+    ),
+}
+"""What lines inside reports look like, as far as lines of other programs do not."""
+_END = re.compile(r" *(?:END OF THE REPORT|REPORT TRUNCATED DUE TO)", re.ASCII | re.IGNORECASE)
+_MORE = re.compile(r" *\*\*\*$", re.ASCII)
+
+
+def ends_with(text: str) -> bool:
+    """Whether this line is the last one of a console reply."""
+    return _END.match(text) is not None
+
+
+def ends_before(text: str, family: str) -> bool:
+    """Whether a report was over before this line: a prompt, a command or a message of something else."""
+    if family == RMF:
+        return _RMF_MESSAGE.match(text) is not None
+    return _PROMPT.match(text) is not None or _OTHER_MESSAGE.match(text) is not None
+
+
+def goes_on(text: str, family: str) -> bool:
+    """Whether this line looks like one of a report that a prompt or a message only interrupted."""
+    shape = _SHAPES.get(family)
+    return shape is not None and shape.match(text) is not None
+
+
+def paging(text: str) -> bool:
+    """Whether this is what TSO shows at the end of a full screen."""
+    return _MORE.match(text) is not None

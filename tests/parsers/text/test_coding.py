@@ -1,0 +1,99 @@
+"""Telling codings apart, and making lines of bytes in each of them."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zscope.parsers.smf.ebcdic import code_page
+from zscope.parsers.text.coding import LONGEST_LINE, LineEnds, detect_coding, read_lines
+from zscope.parsers.text.dress import as_bytes
+
+LINES = [
+    "MVS TCP/IP NETSTAT CS V2R5       TCPIP Name: TCPPROD         07:15:31",
+    "User Id  Conn     Local Socket           Foreign Socket         State",
+    "-------  ----     ------------           --------------         -----",
+    "",
+    "PAYROLL  0000B7C1 10.9.8.7..443          10.9.1.2..40001        Establsh",
+]
+
+
+def _lines(data: bytes) -> list[str]:
+    coding = detect_coding(data)
+    assert coding is not None
+    return [line.rstrip() for line in read_lines(io.BytesIO(data), coding)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("coding", ["ascii", "utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("pad", [0, 133])
+def test_codings_with_line_ends(coding: str, end: str, pad: int) -> None:
+    assert _lines(as_bytes(LINES, coding, end, pad)) == LINES
+
+
+@pytest.mark.parametrize("coding", ["ebcdic", "ebcdic-records", "ebcdic-lengths"])
+def test_ebcdic(coding: str) -> None:
+    assert _lines(as_bytes(LINES, coding)) == LINES
+
+
+@pytest.mark.parametrize("width", [80, 121, 132, 133])
+def test_records_of_one_length(width: int) -> None:
+    data = b"".join(code_page().encode(line, width) for line in LINES * 3)
+    coding = detect_coding(data)
+    assert coding is not None
+    assert (coding.ends, coding.record_length) == (LineEnds.RECORDS, width)
+    assert _lines(data) == LINES * 3
+
+
+def test_line_feeds_of_ebcdic() -> None:
+    data = b"\x25".join(code_page().encode(line) for line in LINES)
+    assert _lines(data) == LINES
+
+
+def test_the_last_line_needs_no_end() -> None:
+    assert _lines(b"a\nb") == ["a", "b"]
+    assert _lines(b"a\nb\n") == ["a", "b"]
+
+
+def test_characters_of_several_bytes_across_pieces() -> None:
+    class Drip(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:  # noqa: ARG002 - one byte at a time is the point
+            return super().read(1)
+
+    data = "Übergabe\r\nzweite Zeile\n".encode()
+    coding = detect_coding(data)
+    assert coding is not None
+    assert list(read_lines(Drip(data), coding)) == ["Übergabe", "zweite Zeile"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        bytes(range(256)) * 4,
+        b"\0" * 500,
+        b"\x00\x80\x00\x00\x5e\x77" + bytes(122),
+        b"\x89PNG\r\n\x1a\n" + bytes(range(200)),
+        code_page().encode("NO BLANKS"[:2]) + bytes(100),
+        b"",
+    ],
+)
+def test_what_is_no_text(data: bytes) -> None:
+    assert detect_coding(data) is None
+
+
+def test_a_line_without_end_takes_no_more_memory_than_the_longest() -> None:
+    data = b"x" * (3 * LONGEST_LINE) + b"\nnext\n"
+    assert [len(line) for line in _lines(data)] == [LONGEST_LINE, 4]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=60), max_size=20),
+    st.sampled_from(["utf-8", "utf-16", "ebcdic", "ebcdic-lengths"]),
+)
+def test_round_trip(lines: list[str], coding: str) -> None:
+    lines = [line.rstrip() for line in [*LINES, *lines]]
+    assert _lines(as_bytes(lines, coding)) == lines

@@ -1,0 +1,44 @@
+"""What the names of captured files tell."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from zscope.parsers.text.file_name import day_of, system_of
+
+
+@pytest.mark.parametrize(
+    ("name", "day"),
+    [
+        ("captured/netstat-conn-2026-03-02.txt", date(2026, 3, 2)),
+        ("SYSA.NETSTAT.D260302.T0941", date(2026, 3, 2)),
+        ("SYSA.NETSTAT.D2026061.txt", date(2026, 3, 2)),
+        ("SYSA.NETSTAT.D26061.txt", date(2026, 3, 2)),
+        ("20260302_0941.txt", date(2026, 3, 2)),
+        ("archive.zip/2026.03.02/x.txt", None),
+        ("netstat-20261345.txt", None),
+        ("netstat.txt", None),
+        ("0000A1B2.txt", None),
+    ],
+)
+def test_day(name: str, day: date | None) -> None:
+    assert day_of(name) == day
+
+
+@pytest.mark.parametrize(
+    ("name", "system"),
+    [
+        ("SYSA-netstat-conn-2026-03-02.txt", "SYSA"),
+        ("captured/netstat_PRD1.txt", "PRD1"),
+        ("SYSA.NETSTAT.CONN.D260302.T0941.txt", "SYSA"),
+        ("SYSA.SYSB.txt", None),
+        ("NETSTAT.TTLS.txt", None),
+        ("netstat.txt", None),
+        ("DUMP.bin/SYSB.log", "SYSB"),
+        ("RMFCPU.SYSA.xml", "SYSA"),
+    ],
+)
+def test_system(name: str, system: str | None) -> None:
+    assert system_of(name) == system
