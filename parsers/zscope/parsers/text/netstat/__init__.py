@@ -1,0 +1,1 @@
+"""NETSTAT reports of z/OS Communications Server, as TSO, the z/OS UNIX shell and the console print them."""

@@ -1,0 +1,159 @@
+"""DISPLAY CRYPTO, whose layout nobody has published: read by the names of its columns."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zscope.parsers.issues import Code, Issue, Issues
+from zscope.parsers.text.gsksrvr.crypto_write import crypto_lines
+from zscope.parsers.text.gsksrvr.grammar import Gsksrvr
+from zscope.parsers.text.out import Sheet
+from zscope.parsers.text.report import Line, Origin, Report, Source
+
+TABLE = "gsk_crypto"
+COLUMNS = ("algorithm", "hardware_bits", "software_bits")
+Row = dict[str, Any]
+
+DISPLAY = """\
+GSK01009I Cryptographic status
+Algorithm          Hardware    Software
+AES                     256         256
+ChaCha20                 --         256
+RSA Sign               4096        8192
+"""
+ROWS = [("AES", 256, 256), ("ChaCha20", None, 256), ("RSA Sign", 4096, 8192)]
+
+
+def _read(lines: list[str]) -> tuple[list[Row], list[Issue], list[str]]:
+    issues = Issues()
+    sheet = Sheet({TABLE: None}, issues, "crypto.txt")
+    grammar = Gsksrvr(sheet)
+    numbered = [Line(number, text.rstrip()) for number, text in enumerate(lines, 1)]
+    grammar.read(Report("gsksrvr", numbered, Origin(Source.CONSOLE)))
+    grammar.finish()
+    rows = [row for _, batch in sheet.rest() for row in batch.to_pylist()]
+    return rows, list(issues), [found.name for found in sheet.found]
+
+
+def _values(rows: list[Row]) -> list[tuple[Any, ...]]:
+    return [tuple(row[column] for column in COLUMNS) for row in rows]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        DISPLAY,
+        DISPLAY.upper().replace("CHACHA", "ChaCha").replace("SIGN", "Sign"),
+        DISPLAY.replace("GSK01009I Cryptographic status", "GSK01999I Algorithms there are 0319"),
+        DISPLAY.replace("\n", "\n \n"),
+        DISPLAY.replace("\nAES", "\n---------          --------    --------\nAES"),
+        DISPLAY.replace(" --  ", "  -  "),
+        DISPLAY.replace(" --  ", " ''  "),
+        DISPLAY.replace(" --  ", "     "),
+        DISPLAY.replace("      4096", "4096      "),
+    ],
+    ids=[
+        "plain",
+        "upper",
+        "other-id",
+        "blank-lines",
+        "rule",
+        "hyphen",
+        "quotes",
+        "nothing",
+        "left-justified",
+    ],
+)
+def test_display_in_any_form(text: str) -> None:
+    rows, issues, found = _read(text.splitlines())
+    assert _values(rows) == ROWS
+    assert issues == []
+    assert found == ["GSKSRVR CRYPTO"]
+
+
+def test_columns_are_taken_as_they_are_named() -> None:
+    swapped = DISPLAY.replace("Hardware    Software", "Software    Hardware")
+    assert _values(_read(swapped.splitlines())[0]) == [(name, soft, hard) for name, hard, soft in ROWS]
+    one = ["GSK01009I Cryptographic status", "Algorithm     Software", "AES                256"]
+    assert _values(_read(one)[0]) == [("AES", None, 256)]
+
+
+def test_word_in_place_of_a_size_is_kept() -> None:
+    rows, issues, _ = _read(DISPLAY.replace(" --  ", "Yes  ").splitlines())
+    assert _values(rows) == ROWS
+    assert json.loads(rows[1]["extra"]) == {"Hardware": "Yes"}
+    assert issues == []
+
+
+def test_row_that_does_not_fit_is_told() -> None:
+    lines = [*DISPLAY.splitlines(), "READY", "ECC  521  521  521"]
+    rows, issues, _ = _read(lines)
+    assert _values(rows) == ROWS
+    assert [(issue.code, issue.line_no) for issue in issues] == [(Code.UNKNOWN_LINE, n) for n in (6, 7)]
+
+
+def test_number_that_goes_on_in_the_next_line_is_not_taken() -> None:
+    rows, issues, _ = _read([*DISPLAY.splitlines(), "RSA Encrypt            4096        40", "96"])
+    assert _values(rows) == ROWS
+    assert [(issue.code, issue.line_no) for issue in issues] == [(Code.UNKNOWN_LINE, n) for n in (6, 7)]
+
+
+def test_without_names_of_columns_nothing_is_guessed() -> None:
+    rows, issues, found = _read([line for line in DISPLAY.splitlines() if "Hardware" not in line])
+    assert rows == []
+    assert [(issue.code, issue.line_no, issue.column_no) for issue in issues] == [
+        (Code.REPORT_UNREADABLE, 2, 1)
+    ]
+    assert found == ["GSKSRVR CRYPTO"]
+
+
+def test_second_display_without_its_heading_is_left_out() -> None:
+    rows, issues, _ = _read(DISPLAY.splitlines() + DISPLAY.splitlines()[1:])
+    assert _values(rows) == ROWS
+    assert [(issue.code, issue.line_no) for issue in issues] == [(Code.REPORT_UNREADABLE, 6)]
+
+
+ALGORITHM = st.from_regex(r"[A-Z][A-Za-z0-9-]{0,6}( [A-Z][a-z]{1,5})?", fullmatch=True)
+SIZE = st.none() | st.integers(1, 99_999)
+DISPLAYS = st.lists(
+    st.fixed_dictionaries({"algorithm": ALGORITHM, "hardware_bits": SIZE, "software_bits": SIZE}),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(written=DISPLAYS)
+@settings(max_examples=60)
+def test_round_trip(written: list[Row]) -> None:
+    rows, issues, _ = _read(crypto_lines(written))
+    assert [{column: row[column] for column in COLUMNS} for row in rows] == written
+    assert issues == []
+
+
+@given(written=DISPLAYS, data=st.data())
+@settings(max_examples=60)
+def test_damage_is_never_wrong_data(written: list[Row], data: st.DataObject) -> None:
+    lines = crypto_lines(written)
+    at = data.draw(st.integers(0, len(lines) - 1))
+    width = data.draw(st.integers(20, 45))
+    damaged = data.draw(
+        st.sampled_from(
+            [
+                lines[:at] + lines[at + 1 :],
+                [line[cut : cut + width] for line in lines for cut in range(0, len(line), width)],
+                [*lines[:at], "$ ls", "", *lines[at:]],
+                [text.upper() for text in lines],
+                [" " + text for text in lines],
+                lines + lines[at:],
+            ]
+        )
+    )
+    rows, issues, _ = _read(damaged)
+    sizes = [(row["algorithm"].upper(), row["hardware_bits"], row["software_bits"]) for row in written]
+    for row in rows:
+        assert (row["algorithm"].upper(), row["hardware_bits"], row["software_bits"]) in sizes or issues

@@ -1,0 +1,286 @@
+"""What stands around NETSTAT reports: headings, endings, dates, and which report one is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zscope.parsers.issues import Code, Issue, Issues, Severity
+from zscope.parsers.text.netstat.conn_write import conn_lines
+from zscope.parsers.text.netstat.grammar import Netstat
+from zscope.parsers.text.netstat.heading import Form, Heading, read_heading
+from zscope.parsers.text.netstat.heading_write import Command
+from zscope.parsers.text.out import Sheet
+from zscope.parsers.text.report import Line, Origin, Report, Source, Told
+
+TABLES = (
+    *("netstat_conn", "netstat_all", "netstat_ttls", "netstat_ttls_group"),
+    *("netstat_config", "netstat_devlink"),
+)
+TERMINAL = "MVS TCP/IP NETSTAT CS V2R5       TCPIP Name: TCPTST          18:30:00"
+CONSOLE = "EZD0101I NETSTAT CS V2R5 TCPTST 044"
+END = "END OF THE REPORT"
+ROWS: list[dict[str, Any]] = [
+    {
+        "job_name": f"WEB{number}",
+        "connection_id": number,
+        "local_ip": "172.16.254.1",
+        "local_port": 443,
+        "remote_ip": "203.0.113.9",
+        "remote_port": 50000 + number,
+        "state": "Establsh",
+    }
+    for number in range(2)
+]
+
+
+def read(
+    lines: Iterable[str], origin: Origin | None = None, *, complete: bool = True
+) -> tuple[Sheet, list[Issue]]:
+    issues = Issues()
+    sheet = Sheet(dict.fromkeys(TABLES), issues, "netstat.txt")
+    numbered = [Line(number, line) for number, line in enumerate(lines, 1)]
+    origin = origin or Origin(Source.TERMINAL)
+    Netstat(sheet).read(Report("netstat", numbered, origin, complete))
+    return sheet, list(issues)
+
+
+def rows_of(sheet: Sheet) -> list[dict[str, Any]]:
+    return [row for _, batch in sheet.rest() for row in batch.to_pylist()]
+
+
+def on_console(lines: Iterable[str], *, complete: bool = True) -> tuple[int, list[Issue]]:
+    sheet, issues = read(lines, Origin(Source.CONSOLE), complete=complete)
+    return len(rows_of(sheet)), issues
+
+
+def heading_of(*texts: str) -> Heading | None:
+    return read_heading([Line(number, text) for number, text in enumerate(texts, 1)])
+
+
+def test_headings_are_those_of_the_releases() -> None:
+    assert Command(stack="TCPTST", clock=time(18, 30)).heading() == TERMINAL
+    assert Command(console=True, stack="TCPTST", connector=44).heading() == CONSOLE
+
+
+@pytest.mark.parametrize(
+    ("text", "release", "stack", "clock"),
+    [
+        (TERMINAL, "V2R5", "TCPTST", "18:30:00"),
+        (TERMINAL.upper(), "V2R5", "TCPTST", "18:30:00"),
+        ("EZZ2350I " + TERMINAL, "V2R5", "TCPTST", "18:30:00"),
+        (TERMINAL.replace("V2R5", "V1R10"), "V1R10", "TCPTST", "18:30:00"),
+        ("MVS TCP/IP NETSTAT CS 3.1   TCPIP Name: T   18:30:00", "3.1", "T", "18:30:00"),
+        (" ".join(TERMINAL.split()), "V2R5", "TCPTST", "18:30:00"),
+        (CONSOLE, "V2R5", "TCPTST", None),
+        ("EZD0101I NETSTAT CS 3.2 #TCP", "3.2", "#TCP", None),
+        ("netstat cs 3.2 tcptst", "3.2", "tcptst", None),
+    ],
+)
+def test_headings_are_read(text: str, release: str, stack: str, clock: str | None) -> None:
+    found = heading_of(text, "User Id  Conn     State")
+    assert found is not None
+    assert (found.release, found.stack, found.clock, found.rest) == (release, stack, clock, "")
+    assert found.whole
+    assert found.line_count == 1
+
+
+@pytest.mark.parametrize("width", [23, 30, 40, 50, 63])
+def test_a_heading_can_be_wrapped(width: int) -> None:
+    found = heading_of(TERMINAL[:width].rstrip(), TERMINAL[width:].strip())
+    if " " in TERMINAL[width - 1 : width + 1]:
+        assert found == Heading(Form.TERMINAL, "V2R5", "TCPTST", "18:30:00", line_count=2)
+    else:
+        assert found is not None
+        assert not found.whole
+
+
+@pytest.mark.parametrize("width", range(21, len(TERMINAL)))
+def test_a_heading_that_is_cut_gives_no_half_names(width: int) -> None:
+    found = heading_of(TERMINAL[:width].rstrip())
+    assert found is not None
+    assert not found.whole
+    assert found.release in {None, "V2R5"}
+    assert (found.stack, found.clock) == (None, None) or found.rest
+
+
+def test_a_cut_heading_is_told() -> None:
+    lines = conn_lines(ROWS)
+    sheet, issues = read([lines[0][:50].rstrip(), *lines[1:]])
+    assert len(rows_of(sheet)) == 2
+    assert [(issue.code, issue.line_no, issue.column_no) for issue in issues] == [(Code.REPORT_CUT, 1, 51)]
+
+
+def test_what_stands_behind_a_heading_is_told() -> None:
+    lines = conn_lines(ROWS)
+    sheet, issues = read([lines[0] + " and more", *lines[1:]])
+    assert {(row["stack"], row["taken_time"]) for row in rows_of(sheet)} == {("TCPIP", "09:41:07")}
+    assert [(issue.code, issue.line_no) for issue in issues] == [(Code.UNKNOWN_LINE, 1)]
+
+
+def test_a_time_of_day_that_cannot_be_is_told() -> None:
+    lines = conn_lines(ROWS)
+    sheet, issues = read([lines[0].replace("09:41", "29:41"), *lines[1:]])
+    assert {(row["stack"], row["taken_time"]) for row in rows_of(sheet)} == {("TCPIP", None)}
+    assert [(issue.code, issue.line_no) for issue in issues] == [(Code.BAD_VALUE, 1)]
+
+
+@pytest.mark.parametrize(
+    ("origin", "time_from", "taken"),
+    [
+        (Origin(Source.TERMINAL), "no-date", None),
+        (
+            Origin(Source.TERMINAL, day=date(2025, 3, 14), time_from=Told.FILE_NAME),
+            "file-name",
+            "2025-03-14 09:41:07",
+        ),
+        (
+            Origin(Source.TERMINAL, day=date(2025, 3, 14), clock=time(1, 2, 3), time_from=Told.OPTION),
+            "option",
+            "2025-03-14 09:41:07",
+        ),
+    ],
+)
+def test_the_heading_tells_the_time_and_the_capture_the_day(
+    origin: Origin, time_from: str, taken: str | None
+) -> None:
+    sheet, issues = read(conn_lines(ROWS), origin)
+    assert issues == []
+    assert str(sheet.found[0].when_local) == str(taken)
+    assert {(row["taken_time"], row["time_from"]) for row in rows_of(sheet)} == {("09:41:07", time_from)}
+
+
+def test_the_console_tells_no_time_so_the_log_does() -> None:
+    origin = Origin(Source.SYSLOG, "SYSA", Told.PREFIX, date(2025, 3, 14), time(1, 2, 3), Told.PREFIX)
+    sheet, issues = read(conn_lines(ROWS, Command(console=True)), origin)
+    assert issues == []
+    assert {(str(row["taken_local"]), row["time_from"]) for row in rows_of(sheet)} == {
+        ("2025-03-14 01:02:03", "prefix")
+    }
+
+
+def test_a_limited_reply_says_how_much_is_missing() -> None:
+    count, issues = on_console(conn_lines(ROWS, Command(console=True), of=1200))
+    assert count == 2
+    assert [(issue.code, issue.line_no) for issue in issues] == [(Code.REPORT_CUT, 5)]
+    assert "only 2 of 1,200 records" in issues[0].text
+
+
+def test_a_reply_that_the_system_stopped() -> None:
+    lines = conn_lines(ROWS, Command(console=True))[:-2]
+    stopped = "REPORT TRUNCATED DUE TO GREATER THAN 65533 LINES OF OUTPUT"
+    count, issues = on_console([*lines, stopped])
+    assert count == 2
+    assert [issue.code for issue in issues] == [Code.REPORT_CUT]
+    assert "limit" in issues[0].text
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_console_reply_without_its_end(complete: bool) -> None:
+    count, issues = on_console(conn_lines(ROWS, Command(console=True))[:-2], complete=complete)
+    assert count == 2
+    assert [(issue.code, issue.line_no) for issue in issues] == [(Code.REPORT_CUT, 4)]
+
+
+def test_records_that_are_counted_and_not_there() -> None:
+    lines = conn_lines(ROWS, Command(console=True))
+    count, issues = on_console([*lines[:3], *lines[4:]])
+    assert count == 1
+    assert [(issue.code, issue.line_no) for issue in issues] == [(Code.COUNT_DIFFERS, 4)]
+
+
+def test_what_follows_the_end_is_told() -> None:
+    count, issues = on_console([*conn_lines(ROWS, Command(console=True)), "", "IEE136I"])
+    assert count == 2
+    assert [(issue.code, issue.line_no) for issue in issues] == [(Code.UNKNOWN_LINE, 8)]
+
+
+def test_zvm_is_refused() -> None:
+    sheet, issues = read(
+        ["VM TCP/IP Netstat Level 720       TCP/IP Server Name: TCPIP", "", *conn_lines(ROWS)]
+    )
+    assert (rows_of(sheet), sheet.found) == ([], [])
+    assert [(issue.code, issue.severity) for issue in issues] == [(Code.ZVM_NETSTAT, Severity.REFUSED)]
+
+
+@pytest.mark.parametrize(
+    ("first", "name"),
+    [
+        ("Home address list:", "HOME"),
+        ("IPv4 Destinations", "ROUTE"),
+        ("Destination        Gateway         Flags    Refcnt     Interface", "ROUTE"),
+        ("TCP Statistics", "STATS"),
+        ("User Id  B Out      B In       L Port Foreign Socket", "BYTEINFO"),
+        ("PORT# PROT USER     FLAGS    RANGE", "PORTLIST"),
+    ],
+)
+def test_other_reports_are_named(first: str, name: str) -> None:
+    sheet, issues = read([TERMINAL, first, "more of it"])
+    assert (rows_of(sheet), sheet.found) == ([], [])
+    assert [(issue.code, issue.line_no) for issue in issues] == [(Code.OTHER_REPORT, 2)]
+    assert name in issues[0].text
+
+
+def test_an_unknown_report_is_told_with_what_was_expected() -> None:
+    sheet, issues = read([TERMINAL, "", "Nothing known", "at all"])
+    assert (rows_of(sheet), sheet.found) == ([], [])
+    assert [(i.code, i.line_no, i.column_no) for i in issues] == [(Code.REPORT_UNREADABLE, 3, 1)]
+    assert "'Nothing known'" in issues[0].text
+    assert "CONN, ALL, TTLS CONN, TTLS GROUP, CONFIG, DEVLINKS" in issues[0].text
+
+
+def test_a_heading_alone() -> None:
+    assert [issue.code for issue in read([TERMINAL])[1]] == [Code.REPORT_UNREADABLE]
+    assert [issue.code for issue in on_console([CONSOLE, END])[1]] == [Code.OTHER_REPORT]
+    assert [issue.code for issue in on_console([CONSOLE])[1]] == [Code.REPORT_CUT, Code.REPORT_UNREADABLE]
+
+
+@pytest.mark.parametrize(
+    ("first", "name"),
+    [
+        ("User Id  Conn     State", "NETSTAT CONN"),
+        ("CLIENT NAME: WEB1                     CLIENT ID: 00000001", "NETSTAT ALL"),
+        ("ConnID: 00000001", "NETSTAT TTLS CONN"),
+        ("TTLSGRPACTION                             GROUP ID           CONNS", "NETSTAT TTLS GROUP"),
+        ("TCP Configuration Table:", "NETSTAT CONFIG"),
+        ("IntfName: OSA1              IntfType: EQENET     IntfStatus: Ready", "NETSTAT DEVLINKS"),
+    ],
+)
+def test_reports_are_told_by_their_first_line(first: str, name: str) -> None:
+    for lines in ([TERMINAL, first], [TERMINAL, "", "noise", first], [first]):
+        sheet, _ = read(lines)
+        assert [(found.name, found.line) for found in sheet.found] == [(name, 1)]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.text(max_size=100) | st.sampled_from([TERMINAL, CONSOLE, END, "1 OF 2 RECORDS DISPLAYED"]),
+        min_size=1,
+    )
+)
+def test_no_text_raises(lines: list[str]) -> None:
+    sheet, issues = read(lines)
+    assert sheet.found or issues
+    assert all(issue.line_no for issue in issues)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.booleans(),
+    st.sampled_from(["V1R10", "V2R1", "3.1"]),
+    st.from_regex(r"[A-Z@#$][A-Z0-9@#$]{0,7}", fullmatch=True),
+    st.times(),
+    st.none() | st.integers(0, 999),
+)
+def test_headings_that_are_written_are_read(
+    console: bool, release: str, stack: str, clock: time, connector: int | None
+) -> None:
+    found = heading_of(Command(console, release, stack, clock, connector).heading())
+    form = Form.CONSOLE if console else Form.TERMINAL
+    assert found == Heading(form, release, stack, None if console else f"{clock:%H:%M:%S}")

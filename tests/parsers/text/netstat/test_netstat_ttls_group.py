@@ -1,0 +1,211 @@
+"""NETSTAT TTLS GROUP: the table of groups, the labels of DETAIL, and damaged ones."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zscope.parsers.issues import Code, Issue, Issues
+from zscope.parsers.text.netstat.grammar import Netstat
+from zscope.parsers.text.netstat.heading_write import Command
+from zscope.parsers.text.netstat.ttls_group_write import ttls_group_lines
+from zscope.parsers.text.out import Sheet
+from zscope.parsers.text.report import Line, Origin, Report, Source
+from zscope.schemas.printed import report_table
+
+TABLE = "netstat_ttls_group"
+COLUMNS = [printed.column for printed in report_table(TABLE).columns]
+Row = dict[str, Any]
+
+
+def _read(lines: list[str]) -> tuple[list[Row], list[Issue]]:
+    """The rows without what all tables have in common, and without nulls; `extra` as a dictionary."""
+    issues = Issues()
+    sheet = Sheet({TABLE: None}, issues, "file.txt")
+    report = Report("netstat", [Line(no, text) for no, text in enumerate(lines, 1)], Origin(Source.TERMINAL))
+    Netstat(sheet).read(report)
+    tables = {name: batch.to_pylist() for name, batch in sheet.rest()}
+    rows = [
+        {key: row[key] for key in (*COLUMNS, "extra") if row[key] is not None}
+        for row in tables.get(TABLE, [])
+    ]
+    return [row | ({"extra": json.loads(row["extra"])} if "extra" in row else {}) for row in rows], list(
+        issues
+    )
+
+
+CONSOLE = """\
+EZD0101I NETSTAT CS V2R5 TCPTEST 204
+TTLSGRPACTION                             GROUP ID           CONNS
+GRP~WEB                                   0000000B              41
+GRP~OLD                                   000000AC               0
+2 OF 2 RECORDS DISPLAYED
+END OF THE REPORT
+"""
+TABLE_ROWS = [
+    {"ttls_group_action": "GRP~WEB", "ttls_group_id": 0xB, "connections": 41},
+    {"ttls_group_action": "GRP~OLD", "ttls_group_id": 0xAC, "connections": 0},
+]
+DETAIL = """\
+MVS TCP/IP NETSTAT CS 3.1       TCPIP Name: TCPTEST         11:12:13
+TTLSGrpAction: grp~Web
+  Group ID: 0000000B
+  Tasks: 0003   GroupConns: 0041
+  WorkQElements:   2
+  SyslogQElements: 0
+  Something: new
+  Env: env~Web   EnvConns: 39
+    Other: 1
+  Env: env~Web2  EnvConns: 2
+TTLSGrpAction: grp~Old   Group ID: 000000AC
+"""
+DETAIL_ROWS = [
+    {
+        "ttls_group_action": "grp~Web",
+        "ttls_group_id": 0xB,
+        "connections": 41,
+        "tasks": 3,
+        "queued_work_elements": 2,
+        "queued_syslog_elements": 0,
+        "extra": {"Something": "new"},
+    },
+    {
+        "ttls_group_action": "grp~Web",
+        "ttls_group_id": 0xB,
+        "environment": "env~Web",
+        "connections": 39,
+        "extra": {"Other": "1"},
+    },
+    {"ttls_group_action": "grp~Web", "ttls_group_id": 0xB, "environment": "env~Web2", "connections": 2},
+    {"ttls_group_action": "grp~Old", "ttls_group_id": 0xAC},
+]
+
+
+def test_console_table() -> None:
+    assert _read(CONSOLE.splitlines()) == (TABLE_ROWS, [])
+
+
+def test_terminal_table_with_dashes_and_squeezed_blanks() -> None:
+    lines = [
+        "MVS TCP/IP NETSTAT CS V2R5 TCPIP Name: TCPTEST 11:12:13",
+        "TTLSGrpAction Group ID Conns",
+        "------------- -------- -----",
+        "GRP~WEB 0000000B 41",
+        "GRP~OLD 000000AC 0",
+    ]
+    assert _read(lines) == (TABLE_ROWS, [])
+
+
+def test_detail_has_a_row_for_each_group_and_environment() -> None:
+    assert _read(DETAIL.splitlines()) == (DETAIL_ROWS, [])
+
+
+def test_groups_are_counted_not_environments() -> None:
+    lines = ["EZD0101I NETSTAT CS 3.1 TCPTEST 204", *DETAIL.upper().splitlines()[1:]]
+    rows, issues = _read([*lines, "2 OF 2 RECORDS DISPLAYED", "END OF THE REPORT"])
+    assert (len(rows), issues) == (4, [])
+
+
+def test_repeated_label_is_told() -> None:
+    lost = [line for line in DETAIL.splitlines() if "grp~Old" not in line]
+    (*_, row), issues = _read([*lost, "  Group ID: 000000AC"])
+    assert row["ttls_group_id"] == 0xB
+    assert [(issue.code, issue.line_no) for issue in issues] == [(Code.REPORT_UNREADABLE, len(lost) + 1)]
+
+
+def test_short_id_is_null_with_an_issue() -> None:
+    rows, (issue,) = _read(DETAIL.replace("000000AC", "00AC").splitlines())
+    assert rows[-1] == {"ttls_group_action": "grp~Old", "extra": {"Group ID": "00AC"}}
+    assert (issue.code, issue.line_no, issue.field) == (Code.BAD_VALUE, 11, "Group ID")
+
+
+def test_name_that_lost_its_beginning_is_null_with_an_issue() -> None:
+    rows, (issue,) = _read(CONSOLE.replace("GRP~OLD", "RP~OLD").splitlines())
+    assert rows == [
+        TABLE_ROWS[0],
+        {"ttls_group_id": 0xAC, "connections": 0, "extra": {"TTLSGrpAction": "RP~OLD"}},
+    ]
+    assert (issue.code, issue.line_no) == (Code.BAD_VALUE, 4)
+
+
+# --- written and read back
+
+_NAME = st.from_regex(r"[A-Z][A-Z0-9~_-]{0,31}", fullmatch=True)
+_COUNT = st.integers(0, 10**9)
+_IDS = st.integers(0, 0xFFFFFFFF)
+_EXTRA = st.fixed_dictionaries(
+    {}, optional={"NEW": st.sampled_from(["1", "A B"]), "MORE THINGS": st.just("X")}
+)
+_GROUP = st.fixed_dictionaries({"ttls_group_action": _NAME, "ttls_group_id": _IDS, "connections": _COUNT})
+_DETAIL_GROUP = st.fixed_dictionaries(
+    {"ttls_group_action": _NAME, "ttls_group_id": _IDS, "extra": _EXTRA},
+    optional={
+        "connections": _COUNT,
+        "tasks": _COUNT,
+        "queued_work_elements": _COUNT,
+        "queued_syslog_elements": _COUNT,
+    },
+)
+_ENVIRONMENT = st.fixed_dictionaries(
+    {"environment": _NAME, "extra": _EXTRA}, optional={"connections": _COUNT}
+)
+
+
+def _tidy(row: Row) -> Row:
+    return {key: value for key, value in row.items() if value != {}}
+
+
+@given(st.lists(_GROUP, min_size=1, max_size=20), st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_written_table_reads_back(rows: list[Row], console: bool) -> None:
+    assert _read(ttls_group_lines(rows, Command(console=console))) == (rows, [])
+
+
+@given(st.lists(st.tuples(_DETAIL_GROUP, st.lists(_ENVIRONMENT, max_size=3)), min_size=1), st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_written_detail_reads_back(groups: list[tuple[Row, list[Row]]], console: bool) -> None:
+    rows = []
+    for group, environments in groups:
+        same = {name: group[name] for name in ("ttls_group_action", "ttls_group_id")}
+        rows += [_tidy(group), *(_tidy(same | environment) for environment in environments)]
+    printed = [row | ({"extra": json.dumps(row["extra"])} if "extra" in row else {}) for row in rows]
+    assert _read(ttls_group_lines(printed, Command(console=console), detail=True)) == (rows, [])
+
+
+# --- damaged
+
+
+def _honest(written: list[Row], lines: list[str]) -> None:
+    """All that was read was written, unless an issue tells otherwise."""
+    rows, issues = _read(lines)
+    assert all(issue.line_no is not None for issue in issues)
+    if not issues:
+        for row in rows:
+            for column in row.keys() - {"extra"}:
+                assert str(row[column]).upper() in {str(one.get(column)).upper() for one in written}
+
+
+@given(st.integers(0, 2**32), st.sampled_from([CONSOLE, DETAIL]), st.integers(20, 80))
+@settings(deadline=None, max_examples=60)
+def test_damaged_reports(seed: int, text: str, width: int) -> None:
+    chosen, lines = random.Random(seed), text.splitlines()
+    written = TABLE_ROWS + DETAIL_ROWS
+    _honest(written, [line for line in lines if chosen.random() < 0.9])
+    _honest(written, [" " * chosen.randint(0, 1) + line for line in lines])
+    shifted = chosen.randrange(len(lines))
+    _honest(written, [line[1:] if no == shifted else line for no, line in enumerate(lines)])
+    _honest(written, [line[at : at + width] for line in lines for at in range(0, len(line), width)])
+    _honest(written, text.upper().splitlines())
+    noise = ["", "IBMUSER:/u/ibmuser: >", "READY", "$ netstat -x GROUP"]
+    _honest(written, [out for line in lines for out in (chosen.choice(noise), line)])
+
+
+@given(st.lists(st.text(max_size=100), max_size=30))
+@settings(deadline=None, max_examples=60)
+def test_any_text_is_read_without_an_exception(lines: list[str]) -> None:
+    rows, _ = _read(["TTLSGrpAction: a", *lines])
+    assert rows[0]["ttls_group_action"] == "a"
