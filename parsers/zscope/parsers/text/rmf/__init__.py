@@ -1,0 +1,1 @@
+"""RMF Postprocessor reports: CPU Activity, Partition Data and Crypto Hardware Activity."""

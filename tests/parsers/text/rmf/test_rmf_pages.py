@@ -1,0 +1,395 @@
+"""Pages of a listing: what their headings say, and how they come together to intervals."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from zscope.parsers.issues import Code, Issue, Issues, Severity
+from zscope.parsers.text.out import Found, Out, Sheet
+from zscope.parsers.text.report import Line, Origin, Report, Source, Told
+from zscope.parsers.text.rmf import listing as listing_module
+from zscope.parsers.text.rmf.cpu_write import cpu_pages
+from zscope.parsers.text.rmf.heading import Heading, read_heading
+from zscope.parsers.text.rmf.heading_write import Form
+from zscope.parsers.text.rmf.listing import MOST_PAGES, RmfListing
+
+Row = dict[str, Any]
+CPU = "C P U  A C T I V I T Y"
+PARTITION = "P A R T I T I O N  D A T A  R E P O R T"
+CRYPTO = "C R Y P T O   H A R D W A R E   A C T I V I T Y"
+GROUPS = "G R O U P  C A P A C I T Y  R E P O R T"
+CLUSTER = "L P A R  C L U S T E R  R E P O R T"
+
+PROCESSORS = """\
+CPU        2827   CPC CAPACITY   300        SEQUENCE CODE 0000000000099999
+MODEL      503    CHANGE REASON=NONE        HIPERDISPATCH=YES
+H/W MODEL  H20
+NUM  TYPE    ONLINE    LPAR BUSY    MVS BUSY   PARKED     SHARE %       RATE     % VIA TPI
+ 0    CP     100.00    50.00        50.00        0.00     100.0  HIGH   10.00     0.00
+TOTAL/AVERAGE          50.00        50.00                 100.0         10.00     0.00
+""".splitlines()
+PARTITIONS = """\
+MVS PARTITION NAME                     ONE         PHYS PROC NUM     1         GROUP NAME   N/A        INITIAL CAP    NO
+IMAGE CAPACITY                         300                    CP     1         LIMIT        N/A        LPAR HW CAP    NO
+NAME       S  WGT   DEF    ACT  DEF     WLM%   NUM  TYPE  EFFECTIVE       TOTAL      EFFECTIVE    TOTAL  LPAR MGMT  EFFECTIVE  TOTAL
+ONE        A  100     0    150  N N N    0.0    1    CP  00.07.30.000  00.07.30.000      50.00    50.00       0.00      50.00  50.00
+*PHYSICAL*                                                             00.00.00.000                           0.00              0.00
+TOTAL         100                                        00.07.30.000  00.07.30.000                           0.00      50.00  50.00
+""".splitlines()  # noqa: E501 - as wide as paper
+CHECKS = {Code.ARITHMETIC, Code.COUNT_DIFFERS}
+
+
+@dataclass
+class Result:
+    tables: dict[str, list[Row]]
+    issues: list[Issue]
+    found: list[Found]
+
+    def column(self, name: str, table: str = "rmf_interval") -> list[Any]:
+        return [row[name] for row in self.tables.get(table, [])]
+
+
+def page(
+    title: str = CPU,
+    body: Sequence[str] = (),
+    *,
+    system: str = "SYSTEM ID SYS1",
+    first: str = "DATE 11/30/2024",
+    second: str = "TIME 09.00.00",
+    length: str = "INTERVAL 15.00.000",
+    number: int | None = None,
+) -> list[str]:
+    return [
+        f"{'':40}{title}",
+        "" if number is None else f"PAGE{number:5}".rjust(131),
+        f"{'':12}{'z/OS V2R2':25}{system:27}{first:27}{length}",
+        f"{'':37}{'RPT VERSION V2R2 RMF':27}{second:27}CYCLE 1.000 SECONDS",
+        *(body or {CPU: PROCESSORS, PARTITION: PARTITIONS}.get(title, [])),
+    ]
+
+
+def read(*pages: Sequence[str], origin: Origin | None = None) -> Result:
+    tables = dict.fromkeys(("rmf_interval", "rmf_cpu", "rmf_partition", "rmf_crypto"))
+    sheet = Sheet(tables, Issues(), "pages.lst")
+    listing = RmfListing(sheet)
+    first = 1
+    for lines in pages:
+        numbered = [Line(no, text.rstrip()) for no, text in enumerate(lines, first)]
+        listing.read(Report("rmf", numbered, origin or Origin(Source.TEXT)))
+        first += len(lines)
+    listing.finish()
+    rows = {table: batch.to_pylist() for table, batch in sheet.rest()}
+    return Result(rows, [issue for issue in sheet.issues if issue.code not in CHECKS], sheet.found)
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+# What headings say
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "start", "end"),
+    [
+        ("DATE 11/30/2024", "TIME 23.45.00", "2024-11-30T23:45:00", None),
+        ("START 11/30/2024-23.00.00", "END   11/30/2024-23.15.00", "2024-11-30T23:00", "2024-11-30T23:15"),
+        ("START 11/30/2024-23.45.00", "END   12/01/2024-00.00.00", "2024-11-30T23:45", "2024-12-01T00:00"),
+        ("START 11/30/2024-23.45.00", "END   11/30/2024-24.00.00", "2024-11-30T23:45", "2024-12-01T00:00"),
+        ("START 02/29/2024-23.45.00", "END   02/29/2024-24.00.00", "2024-02-29T23:45", "2024-03-01T00:00"),
+        ("DATE 12/31/2024", "TIME 24.00.00", "2025-01-01T00:00", None),
+    ],
+)
+def test_start_and_end(first: str, second: str, start: str, end: str | None) -> None:
+    result = read(page(first=first, second=second))
+    assert result.issues == []
+    assert result.column("interval_start_local") == [at(start)]
+    assert result.column("interval_end_local") == [end and at(end)]
+    assert result.column("interval_ms") == [900_000]
+
+
+@pytest.mark.parametrize(
+    ("length", "end", "milliseconds"),
+    [
+        ("INTERVAL 15.00.000", None, 900_000),
+        ("INTERVAL 00.59.997", None, 59_997),
+        ("INTERVAL 99.59.999", "11/30/2024-10.40.00", 5_999_999),
+        ("INTERVAL 02.00.00", "11/30/2024-11.00.00", 7_200_000),
+        ("INTERVAL 24.00.00", "12/01/2024-09.00.00", 86_400_000),
+        ("INTERVAL 100.00.00", "12/04/2024-13.00.00", 360_000_000),
+        ("INTERVAL 120.00.000", "11/30/2024-11.00.00", 7_200_000),
+        ("", "11/30/2024-09.30.00", 1_800_000),
+    ],
+)
+def test_the_length_of_an_interval(length: str, end: str | None, milliseconds: int) -> None:
+    if end:
+        result = read(page(length=length, first="START 11/30/2024-09.00.00", second=f"END   {end}"))
+    else:
+        result = read(page(length=length))
+    assert result.issues == []
+    assert result.column("interval_ms") == [milliseconds]
+    assert result.column("interval_ms", "rmf_cpu") == [milliseconds] * 2
+
+
+@pytest.mark.parametrize("length", ["INTERVAL 15.00.00", "INTERVAL 15.00", "INTERVAL 15.61.000", "INTERVAL"])
+def test_a_length_that_may_be_cut_is_not_believed(length: str) -> None:
+    result = read(page(length=length))
+    assert result.column("interval_ms") == [None]
+    assert [(issue.code, issue.line_no, issue.field) for issue in result.issues] == [
+        (Code.BAD_VALUE, 3, "INTERVAL")
+    ]
+
+
+def test_a_duration_whose_hours_are_not_those_of_its_end_is_not_believed() -> None:
+    result = read(
+        page(
+            length="INTERVAL 03.00.00", first="START 11/30/2024-09.00.00", second="END   11/30/2024-11.00.00"
+        )
+    )
+    assert result.column("interval_ms") == [None]
+    assert [issue.field for issue in result.issues] == ["INTERVAL"]
+
+
+def test_levels_and_cycle() -> None:
+    result = read(page())
+    assert result.column("zos_level") == ["V2R2"]
+    assert result.column("report_level") == ["V2R2"]
+    assert result.column("cycle_length_ms") == [1000]
+
+
+def test_a_heading_is_found_between_other_lines_and_wherever_it_stands() -> None:
+    lines = page()
+    disturbed = [
+        lines[0],
+        "",
+        "IBMUSER:/u/ibmuser: >",
+        lines[2][5:],
+        "READY",
+        "",
+        f"  {lines[3]}",
+        *lines[4:],
+    ]
+    result = read(disturbed)
+    assert result.column("interval_start_local") == [at("2024-11-30T09:00")]
+    assert len(result.column("cpu_id", "rmf_cpu")) == 2
+    assert {issue.code for issue in result.issues} == {Code.UNKNOWN_LINE}
+    assert {issue.line_no for issue in result.issues} == {3, 5}
+
+
+def test_a_heading_that_is_wrapped() -> None:
+    lines = [line[at : at + 80] for line in page() for at in range(0, max(1, len(line)), 80)]
+    result = read(lines)
+    assert result.column("interval_start_local") == [at("2024-11-30T09:00")]
+    assert result.column("interval_ms") == [900_000]
+
+
+def test_a_field_of_a_report_is_no_heading() -> None:
+    body = ["DISPATCH INTERVAL                  DYNAMIC", *PARTITIONS]
+    result = read(page(PARTITION, body, length=""))
+    assert result.column("dispatch_interval") == ["DYNAMIC"]
+    assert result.column("interval_ms") == [None]
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"system": ""}, "SYSTEM ID"),
+        ({"first": ""}, "START, or DATE and TIME"),
+        ({"second": "TIME 09.00.0"}, "START, or DATE and TIME"),
+        ({"first": "DATE 11/31/2024"}, "START, or DATE and TIME"),
+    ],
+)
+def test_a_page_that_tells_no_system_or_time_is_left_out(changed: dict[str, str], expected: str) -> None:
+    result = read(page(**changed))  # type: ignore[arg-type]
+    assert result.tables == {}
+    unreadable = [issue for issue in result.issues if issue.code is Code.REPORT_UNREADABLE]
+    assert len(unreadable) == 1
+    assert expected in unreadable[0].text
+    assert unreadable[0].line_no == 3
+
+
+def test_the_page_beats_what_the_capture_told() -> None:
+    result = read(page(), origin=Origin(Source.TEXT, "OTHER", Told.FILE_NAME))
+    assert result.column("system") == ["SYS1"]
+    assert result.column("system_from") == ["report"]
+
+
+def test_what_the_capture_told_helps_where_the_page_does_not() -> None:
+    result = read(page(system=""), origin=Origin(Source.TEXT, "OTHER", Told.OPTION))
+    assert result.column("system") == ["OTHER"]
+    assert result.column("system_from") == ["option"]
+
+
+def test_a_heading_leaves_the_body() -> None:
+    sheet = Sheet({}, Issues(), "x")
+    lines = [Line(no, text) for no, text in enumerate(page(number=3), 1)]
+    report = Report("rmf", lines, Origin(Source.TEXT))
+    heading: Heading = read_heading(report, Out(sheet, report.origin))
+    assert (heading.title, heading.line_no, heading.page) == ("CPU ACTIVITY", 1, 3)
+    assert [line.text for line in heading.body] == PROCESSORS
+
+
+# How pages come together
+
+
+def test_the_reports_of_an_interval_make_one_row() -> None:
+    result = read(page(number=1), page(PARTITION, number=2))
+    assert result.issues == []
+    (row,) = result.tables["rmf_interval"]
+    assert (row["line_no"], row["machine_type"], row["partition_name"]) == (1, "2827", "ONE")
+    assert [(found.name, found.line) for found in result.found] == [
+        ("RMF CPU Activity", 1),
+        ("RMF Partition Data", 11),
+    ]
+    assert {(found.system, found.source, found.when_local) for found in result.found} == {
+        ("SYS1", "text", at("2024-11-30T09:00"))
+    }
+
+
+def test_intervals_and_systems_one_after_the_other() -> None:
+    pages = [
+        page(report, system=f"SYSTEM ID {system}", first=f"DATE {day}", second=f"TIME {clock}")
+        for day, clock in (("11/30/2024", "23.30.00"), ("11/30/2024", "23.45.00"), ("12/01/2024", "00.15.00"))
+        for system in ("SYS1", "SYS2")
+        for report in (CPU, PARTITION)
+    ]
+    result = read(*pages)
+    assert result.issues == []
+    starts = [at(text) for text in ("2024-11-30T23:30", "2024-11-30T23:45", "2024-12-01T00:15")]
+    expected = [(system, start) for start in starts for system in ("SYS1", "SYS2")]
+    assert list(zip(result.column("system"), result.column("interval_start_local"), strict=True)) == expected
+    assert result.column("system", "rmf_cpu") == [system for system, _ in expected for _ in range(2)]
+    assert result.column("system", "rmf_partition") == [system for system, _ in expected for _ in range(3)]
+    assert result.column("machine_type") == ["2827"] * 6
+    assert result.column("partition_name") == ["ONE"] * 6
+
+
+def test_the_length_tells_a_duration_from_its_first_interval() -> None:
+    times = {"first": "START 11/30/2024-09.00.00"}
+    result = read(
+        page(**times, second="END   11/30/2024-09.15.00"),  # type: ignore[arg-type]
+        page(**times, second="END   11/30/2024-10.00.00", length="INTERVAL 60.00.000"),  # type: ignore[arg-type]
+    )
+    assert result.column("interval_ms") == [900_000, 3_600_000]
+
+
+@pytest.mark.parametrize("headings", [True, False])
+def test_a_table_goes_on_over_pages(headings: bool) -> None:
+    first, rest = PARTITIONS[:4], [*(PARTITIONS[2:3] if headings else []), *PARTITIONS[4:]]
+    result = read(page(PARTITION, first, number=3), page(PARTITION, rest, number=4))
+    assert result.issues == []
+    assert result.column("cpu_type_name", "rmf_partition") == ["CP"] * 3
+    assert len(result.column("line_no")) == 1
+    assert len(result.found) == 1
+
+
+def test_a_page_that_is_missing_is_told_and_ends_the_group() -> None:
+    result = read(page(PARTITION, PARTITIONS[:4], number=3), page(PARTITION, PARTITIONS[4:], number=6))
+    assert result.column("cpu_type_name", "rmf_partition") == ["CP", None, None]
+    gap, *others = result.issues
+    assert (gap.code, gap.line_no) == (Code.REPORT_CUT, 9)
+    assert "from 4 to 5" in gap.text
+    assert [(issue.code, issue.line_no) for issue in others] == [(Code.REPORT_CUT, 13), (Code.REPORT_CUT, 14)]
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [page(), page(PARTITION), page(), page(PARTITION)],
+        [page(number=1), page(number=1)],
+    ],
+    ids=["reports begin again", "page numbers begin again"],
+)
+def test_an_interval_that_is_there_twice_makes_two_rows(pages: list[list[str]]) -> None:
+    result = read(*pages)
+    assert len(result.column("line_no")) == 2
+    assert len(set(result.column("line_no"))) == 2
+
+
+def test_the_last_page_may_be_missing() -> None:
+    result = read(page(), page(PARTITION)[:7])
+    assert result.column("image_capacity_msu_per_hour") == [300]
+    assert "rmf_partition" not in result.tables
+    assert result.issues == []
+
+
+def test_other_reports_are_noted_once_and_passed_over() -> None:
+    others = [page(title, ["SOMETHING  ELSE   42"], length="") for title in (GROUPS, CLUSTER, GROUPS)]
+    result = read(page(), *others, page(PARTITION))
+    assert [(issue.code, issue.section, issue.line_no) for issue in result.issues] == [
+        (Code.OTHER_REPORT, "GROUP CAPACITY REPORT", 11),
+        (Code.OTHER_REPORT, "LPAR CLUSTER REPORT", 16),
+    ]
+    assert {issue.severity for issue in result.issues} == {Severity.NOTE}
+    assert len(result.column("line_no")) == 1
+
+
+def test_the_second_part_is_passed_over() -> None:
+    (row,) = read(page()).tables["rmf_interval"]
+    pages = cpu_pages(row, read(page()).tables["rmf_cpu"], Form(), address_spaces=True)
+    assert "ADDRESS SPACE" in pages[-1][5]
+    one = [*pages[0], *pages[1][4:]]
+    for result in (read(*pages), read(one)):
+        assert result.issues == []
+        assert len(result.column("row_kind", "rmf_cpu")) == 2
+        assert result.column("extra") == [None]
+
+
+def test_a_page_with_the_second_part_only_has_no_processors() -> None:
+    result = read(page(CPU, ["   SYSTEM ADDRESS SPACE AND WORK UNIT ANALYSIS", "IN   1   2   1.5"]))
+    assert [(issue.code, issue.line_no) for issue in result.issues] == [(Code.REPORT_UNREADABLE, 1)]
+
+
+def test_a_title_that_a_screen_has_cut() -> None:
+    title, *others = page(PARTITION)
+    result = read([title[:-8], *others])
+    assert [found.name for found in result.found] == ["RMF Partition Data"]
+
+
+def test_crypto_pages_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[tuple[list[list[str]], str]] = []
+
+    def take(pages: list[Report], heading: Heading, _: object) -> None:
+        taken.append(([[line.text.strip() for line in report.lines] for report in pages], heading.title))
+
+    monkeypatch.setattr(listing_module, "read_crypto", take)
+    result = read(page(CRYPTO, ["ONE"], number=1), page(CRYPTO, ["TWO"], number=2))
+    assert taken == [([[CRYPTO, "ONE"], [CRYPTO, "TWO"]], "CRYPTO HARDWARE ACTIVITY")]
+    assert [found.name for found in result.found] == ["RMF Crypto Hardware Activity"]
+    assert "rmf_interval" not in result.tables
+
+
+def test_an_interval_that_never_ends_is_written_in_parts() -> None:
+    result = read(*[page() for _ in range(MOST_PAGES + 1)])
+    assert len(result.column("line_no")) == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        " " * 60_000,
+        f"{' ' * 60_000}1",
+        "1 " * 30_000,
+        "A" * 60_000,
+        "-" * 60_000,
+        "NUM TYPE ONLINE " * 4_000,
+        "NAME WGT " * 6_000,
+        "SYSTEM ID " * 6_000,
+        "MODEL  " * 8_000,
+        f"{' ' * 25}{'1.5 ' * 14_000}",
+        f"A A {'N N N ' * 10_000}",
+    ],
+    ids=lambda line: line.strip()[:16] or "blanks",
+)
+@pytest.mark.parametrize("title", [CPU, PARTITION])
+def test_long_lines_take_no_long_time(title: str, line: str) -> None:
+    begun = time.process_time()
+    lines = page(title)
+    read([*lines[:2], line, *lines[2:], line], [lines[0], line])
+    assert time.process_time() - begun < 2

@@ -1,0 +1,305 @@
+"""RMF XML written from rows is read back as those rows, and never as others, whatever is done to it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from textwrap import wrap
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zscope.parsers.issues import Code, Issues
+from zscope.parsers.text.out import Sheet
+from zscope.parsers.text.rmf.xml import RmfXml
+from zscope.parsers.text.rmf.xml_write import rmf_xml
+
+Row = dict[str, Any]
+TABLES = ("rmf_interval", "rmf_cpu", "rmf_partition", "rmf_crypto")
+MADE_BY_READING = {"file", "line_no", "source", "system_from", "time_from", "extra"}
+START = datetime(2026, 2, 28, 23, 45)  # noqa: DTZ001 - a local time that no zone has
+
+percent = st.integers(0, 10_000).map(lambda n: n / 100)
+tenths = st.integers(0, 1_000).map(lambda n: n / 10)
+count = st.integers(0, 60_000)
+names = st.from_regex(r"[A-Z0-9@#$]{1,8}", fullmatch=True).filter(lambda name: name not in {"TOTAL", "NA"})
+words = st.from_regex(r"[A-Z]{2,8}", fullmatch=True).filter(lambda word: word not in {"TOTAL", "DED"})
+
+
+def maybe(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | values
+
+
+INTERVAL = {
+    "interval_ms": st.integers(1, 99 * 60_000),
+    "cycle_length_ms": maybe(st.integers(1, 9_999)),
+    "zos_level": maybe(st.sampled_from(["V2R3", "V2R5", "3.2"])),
+    "report_level": maybe(st.sampled_from(["V2R4", "3.1"])),
+    "machine_type": maybe(st.from_regex(r"\d{4}", fullmatch=True)),
+    "capacity_model": maybe(words),
+    "hiperdispatch": maybe(st.sampled_from(["YES", "NO"])),
+    "capacity_rating_msu_per_hour": maybe(count),
+    "partition_name": maybe(names),
+    "configured_partitions": maybe(count),
+    "wait_completion": maybe(st.booleans()),
+    "dispatch_interval": maybe(st.sampled_from(["DYNAMIC", "12"])),
+    "capacity_group_name": maybe(names),
+    "absolute_msu_capping": maybe(st.booleans()),
+    "physical_cpus": maybe(count),
+    "physical_cps": maybe(count),
+    "physical_ifls": maybe(count),
+}
+FIGURES_OF_CPU = {
+    "lpar_busy_pct": maybe(percent),
+    "mvs_busy_pct": maybe(percent),
+    "share_pct": maybe(tenths),
+    "io_interrupt_rate": maybe(percent),
+    "tpi_pct": maybe(percent),
+}
+PROCESSOR = FIGURES_OF_CPU | {
+    "row_kind": st.just("processor"),
+    "cpu_id": st.integers(0, 0xFFF),
+    "thread": st.just(0),
+    "cpu_type_name": st.sampled_from(["CP", "AAP", "IIP"]),
+    "online_pct": percent,
+    "parked_pct": maybe(percent),
+    "priority": maybe(st.sampled_from(["HIGH", "MED", "LOW"])),
+}
+TOTAL_OF_CPUS = FIGURES_OF_CPU | {"row_kind": st.just("total"), "cpu_type_name": words}
+TIMES = {
+    "dispatch_ms": maybe(st.integers(0, 99 * 3_600_000)),
+    "physical_management_pct": maybe(percent),
+    "physical_total_pct": maybe(percent),
+}
+PARTITION = TIMES | {
+    "row_kind": st.just("partition"),
+    "partition_name": names,
+    "partition_status": st.just("active"),
+    "boost_type": maybe(st.just("None")),
+    "weight": st.integers(0, 999),
+    "dedicated": st.just(False),
+    "defined_capacity_msu": maybe(count),
+    "actual_msu_per_hour": maybe(count),
+    "capping": maybe(st.sampled_from(["N N N", "Y N Y", "NO"])),
+    "wlm_capping_pct": maybe(tenths),
+    "logical_cpus": maybe(st.sampled_from([1.0, 2.0, 3.5, 17.0])),
+    "cpu_type_name": words,
+    "effective_ms": maybe(st.integers(0, 99 * 3_600_000)),
+    "logical_effective_pct": maybe(percent),
+    "physical_effective_pct": maybe(percent),
+}
+DEDICATED = PARTITION | {"weight": st.none(), "dedicated": st.just(True)}
+DEACTIVATED = {
+    "row_kind": st.just("partition"),
+    "partition_name": names,
+    "partition_status": st.just("deactivated"),
+}
+PHYSICAL = TIMES | {
+    "row_kind": st.just("physical"),
+    "partition_name": st.just("*PHYSICAL*"),
+    "cpu_type_name": words,
+}
+TOTAL = PHYSICAL | {
+    "row_kind": st.just("total"),
+    "partition_name": st.just("TOTAL"),
+    "weight": maybe(st.integers(0, 9_999)),
+}
+
+
+def rows(*kinds: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[list[Row]]:
+    return st.lists(st.one_of(*map(st.fixed_dictionaries, kinds)), min_size=1, max_size=6)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> dict[str, list[Row]]:
+    """Rows of some intervals, as the reader is to give them back."""
+    made: dict[str, list[Row]] = {"rmf_interval": [], "rmf_cpu": [], "rmf_partition": []}
+    for number in range(draw(st.integers(1, 3))):
+        start = START + timedelta(minutes=15 * number)
+        lead = {"system": draw(names), "interval_start_local": start}
+        interval = lead | draw(st.fixed_dictionaries(INTERVAL))
+        lead["interval_ms"] = interval["interval_ms"]
+        made["rmf_interval"].append(interval | {"interval_end_local": start + timedelta(minutes=15)})
+        made["rmf_cpu"] += [lead | row for row in draw(rows(PROCESSOR, TOTAL_OF_CPUS))]
+        kinds = (PARTITION, DEDICATED, DEACTIVATED, PHYSICAL, TOTAL)
+        made["rmf_partition"] += [lead | row for row in draw(rows(*kinds))]
+    return made
+
+
+def written(made: dict[str, list[Row]], *, on_few_lines: bool = False) -> str:
+    reports = (made[table] for table in TABLES[:3])
+    return rmf_xml(*reports, on_few_lines=on_few_lines)
+
+
+def read(document: str | bytes) -> tuple[dict[str, list[Row]], list[Code]]:
+    data = document.encode() if isinstance(document, str) else document
+    sheet = Sheet(dict.fromkeys(TABLES), Issues(), "cpu.xml")
+    list(RmfXml(sheet).read(iter([data])))
+    found = {table: batch.to_pylist() for table, batch in sheet.rest()}
+    return found, [issue.code for issue in sheet.issues]
+
+
+def plain(found: list[Row]) -> list[Row]:
+    """Without what is null, and without what only reading adds."""
+    return [{k: v for k, v in row.items() if v is not None and k not in MADE_BY_READING} for row in found]
+
+
+@given(documents(), st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_rows_come_back(made: dict[str, list[Row]], on_few_lines: bool) -> None:
+    found, codes = read(written(made, on_few_lines=on_few_lines))
+    # The figures are random: they need not agree.
+    assert set(codes) <= {Code.ARITHMETIC, Code.COUNT_DIFFERS}
+    assert {table: plain(of_table) for table, of_table in found.items()} == {
+        table: plain(expected) for table, expected in made.items() if expected
+    }
+
+
+def test_threads_come_back() -> None:
+    lead = {"system": "PRDA", "interval_start_local": START, "interval_ms": 900_000}
+    core = lead | {
+        "row_kind": "processor",
+        "cpu_id": 10,
+        "thread": 0,
+        "cpu_type_name": "IIP",
+        "online_pct": 100.0,
+        "lpar_busy_pct": 50.0,
+        "mvs_busy_pct": 40.0,
+        "parked_pct": 0.0,
+        "mt_productivity_pct": 80.0,
+        "mt_utilisation_pct": 40.0,
+    }
+    thread = lead | {
+        "row_kind": "thread",
+        "cpu_id": 10,
+        "thread": 1,
+        "cpu_type_name": "IIP",
+        "mvs_busy_pct": 20.0,
+        "parked_pct": 0.0,
+    }
+    total = lead | {
+        "row_kind": "total",
+        "cpu_type_name": "IIP",
+        "lpar_busy_pct": 50.0,
+        "mvs_busy_pct": 30.0,
+        "mt_productivity_pct": 80.0,
+        "mt_utilisation_pct": 40.0,
+    }
+    found, codes = read(rmf_xml([lead], [core, thread, total]))
+    assert codes == []
+    assert plain(found["rmf_cpu"]) == [core, thread, total]
+
+
+def test_lines_of_a_document() -> None:
+    lead = {"system": "PRDA", "interval_start_local": START, "interval_ms": 900_000}
+    few = rmf_xml([lead] * 3, on_few_lines=True).splitlines()
+    assert max(map(len, few)) <= 250
+    assert sum(map(len, few[2:-1])) / len(few[2:-1]) > 200
+    assert all(line.endswith(">") for line in few)
+    assert len(rmf_xml([lead] * 3).splitlines()) > 3 * len(few)
+
+
+CARDS: list[Row] = [
+    {
+        "unit_kind": "cca",
+        "card_type_name": "CEX8C",
+        "card_id": card,
+        "crypto_scope_name": scope,
+        "operation": "total",
+        "operation_rate": 12.25,
+        "execution_ms": 0.125,
+        "utilisation_pct": 7.5,
+        "key_generation_rate": 0.75,
+    }
+    for card in ("0A", "1")
+    for scope in ("LPAR", "CPC")
+]
+FUNCTIONS: list[Row] = [
+    {
+        "unit_kind": "pkcs11",
+        "card_type_name": "CEX8P",
+        "card_id": "2",
+        "operation": operation,
+        "operation_rate": 3.5,
+        "execution_ms": 1.5,
+        "utilisation_pct": 0.5,
+    }
+    for operation in ("total", "ASYM FAST", "SYMM PARTIAL")
+]
+SERVICES: list[Row] = [
+    {"unit_kind": "icsf", "operation": "ENCRYPTION AES", "operation_rate": 9.5, "average_size_bytes": 512.0},
+    {"unit_kind": "icsf", "operation": "RSA DSIG VERIFY", "operation_rate": 4.5},
+]
+
+
+def test_crypto_comes_back() -> None:
+    lead = {"system": "PRDA", "interval_start_local": START, "interval_ms": 900_000}
+    made = [lead | row for row in (*CARDS, *FUNCTIONS, *SERVICES)]
+    found, codes = read(rmf_xml([lead], crypto=made))
+    assert codes == []
+    assert plain(found["rmf_crypto"]) == made
+
+
+def test_crypto_columns_that_nobody_knows_are_kept() -> None:
+    lead = {"system": "PRDA", "interval_start_local": START, "interval_ms": 900_000}
+    document = rmf_xml([lead], crypto=[lead | SERVICES[0]]).replace(">Size<", ">Temper<")
+    found, _ = read(document)
+    (row,) = found["rmf_crypto"]
+    assert (row["average_size_bytes"], row["extra"]) == (None, '{"Temper": "512.00"}')
+
+
+def _without_some_lines(text: str, rng: random.Random) -> str:
+    return "\n".join(line for line in text.splitlines() if rng.random() > 0.02)
+
+
+def _wrapped(text: str, _: random.Random) -> str:
+    return "\n".join(part for line in text.splitlines() for part in wrap(line, 80, drop_whitespace=False))
+
+
+def _shifted(text: str, rng: random.Random) -> str:
+    return "\n".join(" " * (rng.random() < 0.1) + line for line in text.splitlines())
+
+
+def _interrupted(text: str, rng: random.Random) -> str:
+    return "\n".join(line + ("\n\n$ \n" if rng.random() < 0.05 else "") for line in text.splitlines())
+
+
+def _upper(text: str, _: random.Random) -> str:
+    return text.upper()
+
+
+def _cut(text: str, rng: random.Random) -> str:
+    return "\n".join(line[: rng.randrange(200)] for line in text.splitlines())
+
+
+def _doubled(text: str, rng: random.Random) -> str:
+    return "\n".join(f"{line}\n{line}" if rng.random() < 0.02 else line for line in text.splitlines())
+
+
+MUTATIONS = (_without_some_lines, _wrapped, _shifted, _interrupted, _upper, _cut, _doubled)
+
+
+@pytest.mark.parametrize("mutate", MUTATIONS)
+@given(documents(), st.integers(0, 1 << 32), st.booleans())
+@settings(deadline=None, max_examples=25)
+def test_no_mutation_makes_other_figures(
+    mutate: Callable[[str, random.Random], str], made: dict[str, list[Row]], seed: int, on_few_lines: bool
+) -> None:
+    document = mutate(written(made, on_few_lines=on_few_lines), random.Random(seed))
+    found, codes = read(document)
+    told = bool(codes)
+    for table in ("rmf_cpu", "rmf_partition"):
+        expected = [set(row.items()) for row in plain(made[table])]
+        for row in plain(found.get(table, [])):
+            sound = set(row.items()) - {("row_kind", row["row_kind"])}
+            assert told or any(sound <= one for one in expected)
+
+
+@given(st.binary(max_size=2_000))
+@settings(deadline=None, max_examples=60)
+def test_any_bytes_at_all(data: bytes) -> None:
+    read(b"<ddsml><postprocessor>" + data)
+    read(data)
