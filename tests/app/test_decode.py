@@ -127,7 +127,7 @@ def test_wrong_arguments(arguments: list[str], message: str, run: Run, dump: Pat
     assert message in result.stderr
 
 
-def test_an_input_that_is_no_dump_makes_no_output(run: Run, tmp_path: Path) -> None:
+def test_an_input_without_anything_to_read_makes_no_output(run: Run, tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("These are my notes about SMF.\n" * 100)
     result = run("decode", text, "-t", DETAIL, "-o", tmp_path / "rows.csv")

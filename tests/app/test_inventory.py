@@ -92,7 +92,7 @@ def test_something_else_than_a_dump_is_refused(run: Run, tmp_path: Path) -> None
     result = run("inventory", text)
     assert result.exit_code == 8
     assert result.stdout == ""
-    assert f"refused: {text}, byte 0: the file is readable text" in result.stderr
+    assert f"refused: {text}: the file is readable text without a report" in result.stderr
 
 
 def test_damage_is_a_warning(run: Run, dump: Path) -> None:

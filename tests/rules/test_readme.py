@@ -1,4 +1,4 @@
-"""What the README tells people to type works as it stands."""
+"""What README and manual tell people to type works as it stands."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+WITH_COMMANDS = (README, ROOT / "docs" / "inputs.md")
 
 
 def _commands() -> list[str]:
-    blocks = re.findall(r"^```sh\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    texts = [page.read_text(encoding="utf-8") for page in WITH_COMMANDS]
+    blocks = [b for text in texts for b in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
     return [line for block in blocks for line in block.splitlines() if line.startswith("zscope ")]
 
 
@@ -41,7 +43,7 @@ def test_python_examples(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "schemas/README.md"])
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "schemas/README.md", "docs/inputs.md"])
 def test_links_lead_somewhere(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date, datetime
 from functools import wraps
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,36 @@ class Reading:
     framing: Framing | None
     quiet: bool
     issues: Output | None
+
+
+def day_or_time(text: str) -> date:
+    """A day, or a day with a time of day on the system's clock.
+
+    >>> day_or_time("2026-03-02"), day_or_time("2026-03-02T09:41")
+    (datetime.date(2026, 3, 2), datetime.datetime(2026, 3, 2, 9, 41))
+    """
+    try:
+        if len(text) <= len("2026-03-02"):
+            return date.fromisoformat(text)
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} is no day such as 2026-03-02 or 2026-03-02T09:41") from error
+    if found.tzinfo:
+        raise click.BadParameter("leave the zone out: displays show the local time of their system")
+    return found
+
+
+def display_options(command: Command) -> Command:
+    """Give a command the options for what captured displays do not say themselves."""
+    system = click.option(
+        "--system", metavar="NAME", help="Name of the system for records and displays that do not tell it."
+    )
+    taken = click.option(
+        "--taken", metavar="DAY", type=day_or_time,
+        help="Day (2026-03-02) of displays that show only the time of day, or day and time "
+        "(2026-03-02T09:41) of those that show neither. Default: from the name of the file.",
+    )  # fmt: skip
+    return system(taken(command))
 
 
 code_page_option = click.option(
@@ -98,13 +129,24 @@ def tell_files(files: Sequence[FileSummary]) -> None:
     """One line for each file that was read."""
     for file in files:
         packing = f"packed with {', '.join(file.packing)}, " if file.packing else ""
-        records = (
-            f"{file.records:,} {'record' if file.records == 1 else 'records'} ({file.spanned:,} spanned)"
-        )
-        click.echo(
-            f"{file.file}: SMF dump, {packing}framing {file.framing}, {records}, {file.bytes:,} bytes",
-            err=True,
-        )
+        click.echo(f"{file.file}: {_KINDS[file.kind]}, {packing}{_content(file)}", err=True)
+
+
+_KINDS = {"smf": "SMF dump", "text": "text", "xml": "XML"}
+
+
+def _content(file: FileSummary) -> str:
+    if file.skipped:
+        return "not read, as the table comes from other inputs"
+    if file.kind == "smf":
+        records = _number(file.records, "record")
+        return f"framing {file.form}, {records} ({file.spanned:,} spanned), {file.bytes:,} bytes"
+    coding = f"{file.form}, {_number(file.lines, 'line')}, " if file.kind == "text" else ""
+    return f"{coding}{_number(file.reports, 'report')}"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun if count == 1 else f'{noun}s'}"
 
 
 def conclude(issues: Issues, reading: Reading, *, anything: bool) -> ExitCode:

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import date, datetime, time
 from typing import TYPE_CHECKING, BinaryIO
 
-import numpy as np
 import pyarrow as pa
 
 from zscope.parsers.containers.streams import UNPACKED_CHUNK
-from zscope.parsers.inputs import (
-    FileSummary,
-    NothingThereError,
-    Options,
-    advance,
-    members_of,
-    reader_of,
-    readers,
-)
+from zscope.parsers.detect import source_of, sources
+from zscope.parsers.inputs import FileSummary, NothingThereError, Options, members_of
+from zscope.parsers.inventory import INVENTORY_SCHEMA
 from zscope.parsers.issues import Code, InputError, Issues
 from zscope.parsers.select import Selection, parse
 from zscope.parsers.smf.ebcdic import DEFAULT_CODE_PAGE
-from zscope.parsers.smf.groups import RecordGroup
-from zscope.parsers.smf.inventory import INVENTORY_SCHEMA, Inventory
-from zscope.parsers.smf.scan import Decoder, decode_windows
-from zscope.parsers.smf.unpack import write_plain
 from zscope.schemas.arrow import table_schema
 
 if TYPE_CHECKING:
@@ -35,10 +24,6 @@ if TYPE_CHECKING:
     from zscope.parsers.containers.source import Member
     from zscope.parsers.inputs import Paths, Progress
     from zscope.parsers.smf.framing import Framing
-
-
-TIME_OFFSET = 6
-"""Of the time in a record header; the date follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +50,12 @@ class Scan:
 
     def __iter__(self) -> Iterator[Batch]:
         """Read everything."""
-        for member, reader, summary in readers(self.paths, self.options, self.issues):
-            self.files.append(summary)
-            decoder = Decoder(self.selection, self.issues, member.name, self.options.page)
-            with closing(decode_windows(reader, decoder, self.options.jobs)) as windows:
-                for window, batches in windows:
-                    advance(summary, window, member, self.options)
-                    for table, rows in batches:
-                        yield Batch(table, member.name, rows)
+        for source in sources(self.paths, self.options, self.issues):
+            self.files.append(source.summary)
+            for table, rows in source.batches(self.selection):
+                yield Batch(table, source.summary.file, rows)
+            if source.summary.useless:
+                self.files.remove(source.summary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +91,7 @@ class UnpackReport:
     files: list[FileSummary]
 
 
-def scan(
+def scan(  # noqa: PLR0913 - each is a way of its own to read
     paths: Paths,
     select: str | Iterable[str] | None = None,
     *,
@@ -117,9 +100,12 @@ def scan(
     framing: Framing | None = None,
     strict: bool = False,
     progress: Progress | None = None,
+    system: str | None = None,
+    taken: date | datetime | None = None,
 ) -> Scan:
     """Read files as a stream of batches, in bounded memory whatever their size.
 
+    `system` and `taken` (a day, or a day with a time) are for displays that do not show them.
     `select` names tables (`smf119_zert_detail`), tables with columns (`smf119_zert_detail[cipher,in_bytes]`)
     or record types with subtypes (`119(2,11:12),70`); what is not selected is not decoded.
 
@@ -127,10 +113,20 @@ def scan(
     >>> sum(batch.rows.num_rows for batch in batches) > 0
     True
     """
-    return Scan(paths, parse(select), Options(code_page, framing, jobs, progress), Issues(strict=strict))
+    options = Options(code_page, framing, jobs, progress, system, *day_and_clock(taken))
+    return Scan(paths, parse(select), options, Issues(strict=strict))
 
 
-def read(
+def day_and_clock(taken: date | datetime | None) -> tuple[date | None, time | None]:
+    """A day, and the time of day if there is one.
+
+    >>> day_and_clock(date(2026, 3, 2))
+    (datetime.date(2026, 3, 2), None)
+    """
+    return (taken.date(), taken.time()) if isinstance(taken, datetime) else (taken, None)
+
+
+def read(  # noqa: PLR0913 - each is a way of its own to read
     paths: Paths,
     select: str | Iterable[str] | None = None,
     *,
@@ -138,6 +134,8 @@ def read(
     code_page: str = DEFAULT_CODE_PAGE,
     framing: Framing | None = None,
     strict: bool = False,
+    system: str | None = None,
+    taken: date | datetime | None = None,
 ) -> Tables:
     """Read files into whole tables: every selected table, also one without rows.
 
@@ -145,7 +143,16 @@ def read(
     >>> found["smf70_cpu"].column_names
     ['system', 'cpu_id', 'wait_us']
     """
-    reading = scan(paths, select, jobs=jobs, code_page=code_page, framing=framing, strict=strict)
+    reading = scan(
+        paths,
+        select,
+        jobs=jobs,
+        code_page=code_page,
+        framing=framing,
+        strict=strict,
+        system=system,
+        taken=taken,
+    )
     parts: dict[str, list[pa.RecordBatch]] = defaultdict(list)
     for batch in reading:
         parts[batch.table].append(batch.rows)
@@ -168,28 +175,23 @@ def inventory(
     code_page: str = DEFAULT_CODE_PAGE,
     framing: Framing | None = None,
     progress: Progress | None = None,
+    system: str | None = None,
+    taken: date | datetime | None = None,
 ) -> InventoryReport:
-    """Count the records of some files by system, type and subtype without decoding them.
+    """Count the records and reports of some files by system and kind; records are not decoded for it.
 
     >>> inventory("sample-data/smf-sample.bin").rows.column_names[:4]
     ['file', 'kind', 'packing', 'framing']
     """
-    options, issues = Options(code_page, framing, progress=progress), Issues()
+    options = Options(code_page, framing, None, progress, system, *day_and_clock(taken))
+    issues = Issues()
     files: list[FileSummary] = []
-    tables = []
-    for member, reader, summary in readers(paths, options, issues):
-        files.append(summary)
-        counted = Inventory()
-        for window in reader:
-            invalid = counted.add(window)
-            group = RecordGroup(window, invalid, issues, member.name)
-            everyone = np.arange(len(invalid))
-            text = "the date and time of the header are not a packed date and a time of day"
-            group.flag(Code.BAD_DATE, everyone, text, "header", at=TIME_OFFSET)
-            advance(summary, window, member, options)
-        packing = ", ".join(summary.packing)
-        tables.append(counted.rows(member.name, packing, summary.framing.value, options.page))
-    return InventoryReport(pa.concat_tables([INVENTORY_SCHEMA.empty_table(), *tables]), issues, files)
+    tables = [INVENTORY_SCHEMA.empty_table()]
+    for source in sources(paths, options, issues):
+        tables.append(source.inventory())
+        if not source.summary.useless:
+            files.append(source.summary)
+    return InventoryReport(pa.concat_tables(tables), issues, files)
 
 
 def unpack(
@@ -201,7 +203,8 @@ def unpack(
     written = 0
     for member in members_of(paths, issues):
         try:
-            reader, summary = reader_of(member, options, issues)
+            source = source_of(member, options, issues)
+            written += source.unpacked(out)
         except NothingThereError:
             continue
         except InputError as error:
@@ -211,10 +214,7 @@ def unpack(
             else:
                 issues.add(error.issue)
             continue
-        files.append(summary)
-        for window in reader:
-            written += write_plain(window, out)
-            advance(summary, window, member, options)
+        files.append(source.summary)
     return UnpackReport(sum(f.records for f in files), written, issues, files)
 
 

@@ -1,21 +1,23 @@
-"""From the paths a caller names to a reader for each dump behind them; all else becomes an issue."""
+"""From the paths a caller names to what is behind them: dumps, reports; all else becomes an issue."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import date, time
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from zscope.parsers.containers.source import Member, input_paths, members, open_input
-from zscope.parsers.containers.terse import foreign_terse
-from zscope.parsers.issues import Code, InputError, Issues
+from zscope.parsers.issues import InputError, Issues
 from zscope.parsers.smf.ebcdic import DEFAULT_CODE_PAGE, CodePage, code_page
-from zscope.parsers.smf.frames import FrameReader, Window
-from zscope.parsers.smf.framing import HEAD_BYTES, Framing, detect
-from zscope.parsers.smf.refusal import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+    import pyarrow as pa
+
+    from zscope.parsers.select import Selection
+    from zscope.parsers.smf.framing import Framing
 
     Paths = str | Path | Iterable[str | Path]
     Progress = Callable[["ProgressState"], None]
@@ -29,6 +31,7 @@ class ProgressState:
     bytes_done: int
     bytes_total: int | None
     records: int
+    """Records of a dump, lines of a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,12 @@ class Options:
     framing: Framing | None = None
     jobs: int | None = None
     progress: Progress | None = None
+    system: str | None = None
+    """Name of the system where the data do not have one."""
+    day: date | None = None
+    """Day of displays that show only the time of day."""
+    clock: time | None = None
+    """Time of day of displays that do not show it."""
 
     @property
     def page(self) -> CodePage:
@@ -52,17 +61,35 @@ class FileSummary:
 
     file: str
     packing: tuple[str, ...]
-    framing: Framing
+    kind: str
+    """`smf`, `text` or `xml`."""
+    form: str
+    """Framing of a dump, coding of a text."""
     records: int = 0
     spanned: int = 0
+    lines: int = 0
+    reports: int = 0
     bytes: int = 0
     """After unpacking."""
+    useless: bool = False
+    """Readable text, as it turned out without anything to read."""
+    skipped: bool = False
+    """Not read, because none of the tables asked for comes from a file of this kind."""
 
-    def count(self, window: Window) -> None:
-        """Take the records of a window into account."""
-        self.records += len(window.starts)
-        self.spanned += int(window.spanned.sum())
-        self.bytes = window.end_offset
+
+class Source(Protocol):
+    """One input, ready to be read in one of these ways, once."""
+
+    summary: FileSummary
+
+    def batches(self, selection: Selection) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """The rows of the selected tables."""
+
+    def inventory(self) -> pa.Table:
+        """What is in it, counted."""
+
+    def unpacked(self, out: BinaryIO) -> int:
+        """Write it without packing, blocks and segments; returns the number of bytes."""
 
 
 class NothingThereError(Exception):
@@ -72,43 +99,16 @@ class NothingThereError(Exception):
 def members_of(paths: Paths, issues: Issues) -> Iterator[Member]:
     """Everything that some paths name, unwrapped; what cannot be opened becomes an issue."""
     named = [paths] if isinstance(paths, str) or not hasattr(paths, "__iter__") else paths
-    for path in input_paths(named, issues):
+    for path, by_name in input_paths(named, issues):
         try:
             with open_input(path) as (file, size):
-                yield from members(path, file, size, issues)
+                yield from members(path, file, size, issues, named=by_name)
         except InputError as error:
             issues.add(error.issue)
 
 
-def readers(
-    paths: Paths, options: Options, issues: Issues
-) -> Iterator[tuple[Member, FrameReader, FileSummary]]:
-    """A reader for each input that is a dump; all else becomes an issue."""
-    for member in members_of(paths, issues):
-        try:
-            reader, summary = reader_of(member, options, issues)
-        except NothingThereError:
-            continue
-        except InputError as error:
-            issues.add(error.issue)
-            continue
-        yield member, reader, summary
-
-
-def reader_of(member: Member, options: Options, issues: Issues) -> tuple[FrameReader, FileSummary]:
-    """A reader for one member, framed as it says or as the caller knows."""
-    head = member.stream.peek(HEAD_BYTES + 1)
-    if not head and member.stream.damaged:
-        raise NothingThereError
-    if foreign_terse(head):
-        raise InputError(refuse(head, member.name, Code.TERSE_FOREIGN))
-    framing = options.framing or detect(head[:HEAD_BYTES], whole=len(head) <= HEAD_BYTES, file=member.name)
-    reader = FrameReader(member.stream, framing, issues, member.name)
-    return reader, FileSummary(member.name, member.packing, framing)
-
-
-def advance(summary: FileSummary, window: Window, member: Member, options: Options) -> None:
-    """Count a window, and tell who asked how far the reading has come."""
-    summary.count(window)
+def tell(summary: FileSummary, member: Member, options: Options) -> None:
+    """Tell who asked how far the reading has come."""
     if options.progress:
-        options.progress(ProgressState(member.name, member.done(), member.size, summary.records))
+        done = summary.records or summary.lines
+        options.progress(ProgressState(member.name, member.done(), member.size, done))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing
+from datetime import date
 from difflib import get_close_matches
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from zscope.app.reading import (
     Reading,
     code_page_option,
     conclude,
+    display_options,
     distinct_outputs,
     input_errors,
     reading_options,
@@ -38,9 +40,9 @@ if TYPE_CHECKING:
     "--select", metavar="TYPES",
     help="For smf_record and smf_raw: only records of these types and subtypes, such as '119(2,11:12),70'.",
 )  # fmt: skip
-@click.option("--system", metavar="NAME", help="System name for rows whose record does not tell it.")
 @click.option("--jobs", "-j", metavar="N", type=click.IntRange(min=1), help="Threads. Default: one per CPU.")
 @click.option("--strict", is_flag=True, help="Stop at the first thing that cannot be decoded.")
+@display_options
 @row_options
 @code_page_option
 @reading_options
@@ -52,6 +54,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     limit: int | None,
     select: str | None,
     system: str | None,
+    taken: date | None,
     jobs: int | None,
     strict: bool,
     code_page: str,
@@ -60,25 +63,27 @@ def command(  # noqa: PLR0913 - one argument for each option
 ) -> int:
     """Print the rows of one table straight from a file.
 
-    PATH is a file, a folder with everything below it, or - for standard input. Rows come in the order of the
-    file and take a bounded amount of memory whatever its size.
+    PATH is a file, a folder with everything below it, or - for standard input: dumps, RMF listings and XML,
+    captured NETSTAT and GSKSRVR displays. Rows come in the order of the file and take a bounded amount of
+    memory whatever its size.
 
     \b
     Examples:
       zscope decode SMF.DUMP --table smf119_zert_detail -c job_name,tls_version,cipher
       zscope decode SMF.DUMP --table smf70_cpu -o cpu.parquet
       zscope decode SMF.DUMP --table smf_record --select '119(2)' --limit 10
+      zscope decode netstat.txt --table netstat_conn --system SYSA --taken 2026-03-02
     """
     from zscope.parsers import Issues, Scan
-    from zscope.parsers.api import selected_schema
+    from zscope.parsers.api import day_and_clock, selected_schema
     from zscope.parsers.inputs import Options
 
     distinct_outputs(output.path, reading.issues.path if reading.issues else None, "--issues")
     selection = _selection(table, columns, select)
     with input_errors(), progress(quiet=reading.quiet, rows_on_screen=output.on_terminal) as report:
-        options = Options(code_page, reading.framing, jobs, report)
+        options = Options(code_page, reading.framing, jobs, report, system, *day_and_clock(taken))
         scan = Scan(paths, selection, options, Issues(strict=strict))
-        with closing(_rows(scan, limit, system)) as rows:
+        with closing(_rows(scan, limit)) as rows:
             # The first rows tell whether there is an input at all; without any, no output is made.
             first = next(rows, None)
             if scan.files:
@@ -112,27 +117,13 @@ def _selection(table: str, columns: str | None, select: str | None) -> Selection
     return Selection(wanted, types)
 
 
-def _rows(scan: Scan, limit: int | None, system: str | None) -> Generator[pa.RecordBatch]:
+def _rows(scan: Scan, limit: int | None) -> Generator[pa.RecordBatch]:
     left = limit
     for batch in scan:
-        rows = batch.rows if system is None else _with_system(batch.rows, system)
+        rows = batch.rows
         if left is not None:
             rows = rows.slice(0, min(left, rows.num_rows))
             left -= rows.num_rows
         yield rows
         if left == 0:
             return
-
-
-def _with_system(rows: pa.RecordBatch, system: str) -> pa.RecordBatch:
-    """Fill in the name where the record has none; what a record tells is never overruled."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    place = rows.schema.get_field_index("system")
-    if place < 0:
-        return rows
-    known = rows.column(place).dictionary_decode()
-    absent = pc.fill_null(pc.equal(known, ""), fill_value=True)
-    named = pc.if_else(absent, pa.scalar(system), known).dictionary_encode()
-    return rows.set_column(place, rows.schema.field(place), named)

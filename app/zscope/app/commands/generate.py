@@ -1,4 +1,4 @@
-"""Write synthetic dumps with known answers."""
+"""Write synthetic dumps and reports with known answers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
@@ -128,16 +129,22 @@ def moment(text: str) -> datetime:
     "--damage", metavar="KIND,...", type=names, help=f"Damage done on purpose. Kinds: {', '.join(DAMAGES)}."
 )
 @click.option("--manifest", metavar="FILE", help="Write the known answers to FILE, as JSON.")
+@click.option(
+    "--reports", metavar="FOLDER",
+    help="Also write reports into FOLDER, about the same systems, times and connections: RMF text and XML, "
+    "NETSTAT sessions, a SYSLOG with NETSTAT and GSKSRVR displays.",
+)  # fmt: skip
 def command(
     target: str,
     manifest: str | None,
+    reports: str | None,
     preset: str | None,
     systems: tuple[str, ...] | None,
     **shape: Any,  # noqa: ANN401 - the fields of a recipe
 ) -> None:
-    """Write a synthetic dump with known answers.
+    """Write synthetic dumps and reports with known answers.
 
-    The dump is realistic in form and free of real data: names, addresses and certificates are made up. The
+    A dump is realistic in form and free of real data: names, addresses and certificates are made up. The
     manifest says what a reader has to find in it: records, rows, versions, ciphers, handshakes, damage. The
     same options give the same bytes.
 
@@ -145,6 +152,7 @@ def command(
     Examples:
       zscope generate -o test.smf --records 50000 --manifest test.json
       zscope generate -o big.smf.gz --preset mixed --size 2GB --packing gzip --seed 7
+      zscope generate -o day.smf --records 50000 --reports captured/
       zscope generate -o bad.smf --damage mid-garbage,truncated --mix zert-detail=3,tcp-term=1
     """
     if target == STANDARD_OUTPUT and sys.stdout.isatty():
@@ -152,6 +160,8 @@ def command(
             "records are not for a terminal: name a file with -o or send them to a program"
         )
     distinct_outputs(target, manifest, "--manifest")
+    if reports and target == STANDARD_OUTPUT:
+        raise click.UsageError("--reports needs the dump as a file: name it with -o")
     given = {name: value for name, value in shape.items() if value is not None}
     if systems:
         given["systems"] = named_systems(*systems)
@@ -169,3 +179,15 @@ def command(
     click.echo(
         f"{target}: {made.records:,} records, {made.file_bytes:,} bytes, sha256 {made.sha256}", err=True
     )
+    if reports:
+        _write_reports(Path(target), Path(reports), recipe)
+
+
+def _write_reports(dump: Path, folder: Path, recipe: Recipe) -> None:
+    from zscope.parsers.synthetic.reports import report_files
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in report_files(dump, recipe):
+        with open_target(str(folder / file.name)) as out:
+            out.write(file.content)
+        click.echo(f"{folder / file.name}: {file.what}, {len(file.content):,} bytes", err=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import click
 
 from zscope.app.output import Output, Rows, row_options
@@ -10,6 +12,7 @@ from zscope.app.reading import (
     Reading,
     code_page_option,
     conclude,
+    display_options,
     distinct_outputs,
     input_errors,
     reading_options,
@@ -17,36 +20,53 @@ from zscope.app.reading import (
 )
 
 ESSENTIAL = (
-    "system", "record_type", "record_subtype", "records", "percent", "first_local", "last_local", "avg_bytes",
-    "file",
+    "system", "report", "source", "record_type", "record_subtype", "records", "percent", "first_local",
+    "last_local", "avg_bytes", "file",
 )  # fmt: skip
 
 
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@display_options
 @row_options
 @code_page_option
 @reading_options
-def command(paths: tuple[str, ...], code_page: str, reading: Reading, output: Output) -> int:
-    """List what is in files: kinds of records, how many, from when to when.
+def command(
+    paths: tuple[str, ...],
+    system: str | None,
+    taken: date | None,
+    code_page: str,
+    reading: Reading,
+    output: Output,
+) -> int:
+    """List what is in files: kinds of records and reports, how many, from when to when.
 
-    PATH is a file, a folder with everything below it, or - for standard input. Packed files (gzip, zip,
-    TERSE) are unpacked on the way. One row for each file, system, record type and subtype; a summary of each
-    file and everything that is wrong goes to standard error.
+    PATH is a file, a folder with everything below it, or - for standard input: SMF dumps, RMF listings and
+    XML, captured NETSTAT and GSKSRVR displays, in any mixture. Packed files (gzip, zip, TERSE) are unpacked
+    on the way. One row for each file, system, and record type and subtype or report; a summary of each file
+    and everything that is wrong goes to standard error.
 
     \b
     Examples:
       zscope inventory SMF.DUMP
-      zscope inventory dumps/ --format json -o inventory.json
+      zscope inventory captured/ --format json -o inventory.json
       gunzip -c SMF.DUMP.gz | zscope inventory -
     """
     from zscope.parsers import inventory
 
     distinct_outputs(output.path, reading.issues.path if reading.issues else None, "--issues")
     with input_errors(), progress(quiet=reading.quiet) as report:
-        found = inventory(paths, code_page=code_page, framing=reading.framing, progress=report)
+        found = inventory(
+            paths,
+            code_page=code_page,
+            framing=reading.framing,
+            progress=report,
+            system=system,
+            taken=taken,
+        )
     if not reading.quiet:
         tell_files(found.files)
     if found.files:
-        output.write(Rows.of(found.rows, ESSENTIAL))
+        filled = tuple(name for name in ESSENTIAL if found.rows[name].null_count < found.rows.num_rows)
+        output.write(Rows.of(found.rows, filled))
     return conclude(found.issues, reading, anything=bool(found.files))

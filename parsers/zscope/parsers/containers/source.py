@@ -48,19 +48,24 @@ class Member:
     """The file itself; how far it was read tells the progress."""
     size: int | None
     """Of the file itself; None when it cannot be known."""
+    named: bool = True
+    """False for what was only found in a folder."""
 
     def done(self) -> int:
         """How many bytes of the file itself were read."""
         return self.outer.tell() if self.size is not None else 0
 
 
-def input_paths(paths: Iterable[str | Path], issues: Issues) -> Iterator[str]:
-    """The files named by paths: files as they are, folders with all files below them that are not hidden."""
+def input_paths(paths: Iterable[str | Path], issues: Issues) -> Iterator[tuple[str, bool]]:
+    """The files named by paths, and whether by their own name: folders have all files below them.
+
+    Hidden files and folders are left out.
+    """
     for path in paths:
         if str(path) != STANDARD_INPUT and Path(path).is_dir():
-            yield from _files_below(str(path), issues)
+            yield from ((file, False) for file in _files_below(str(path), issues))
         else:
-            yield str(path)
+            yield str(path), True
 
 
 def _files_below(folder: str, issues: Issues) -> Iterator[str]:
@@ -101,7 +106,9 @@ def open_input(path: str) -> Iterator[tuple[BinaryIO, int | None]]:
         yield file, Path(path).stat().st_size if Path(path).is_file() else None
 
 
-def members(path: str, file: BinaryIO, size: int | None, issues: Issues) -> Iterator[Member]:
+def members(
+    path: str, file: BinaryIO, size: int | None, issues: Issues, *, named: bool = True
+) -> Iterator[Member]:
     """Everything to read in one opened input."""
     name = shown(path)
 
@@ -109,7 +116,7 @@ def members(path: str, file: BinaryIO, size: int | None, issues: Issues) -> Iter
         issues.add(_damage(text, name, anything=anything))
 
     stream = PeekableStream(plain_pieces(file), on_damage, file)
-    yield from _unwrap(Member(name, stream, (), file, size), issues)
+    yield from _unwrap(Member(name, stream, (), file, size, named), issues)
 
 
 def _damage(text: str, file: str, *, anything: bool) -> Issue:
@@ -142,7 +149,11 @@ def _inner(member: Member, packing: str, pieces: Iterator[bytes], issues: Issues
         issues.add(_damage(text, inside, anything=anything))
 
     return replace(
-        member, name=inside, stream=PeekableStream(pieces, on_damage), packing=(*member.packing, packing)
+        member,
+        name=inside,
+        named=member.named and packing != "zip",
+        stream=PeekableStream(pieces, on_damage),
+        packing=(*member.packing, packing),
     )
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from zscope.parsers.inventory import INVENTORY_SCHEMA
 from zscope.parsers.smf.codecs.times import DAY_US, decode_dates
 from zscope.parsers.smf.header import HUNDREDTHS_OF_A_DAY, has_subtype, read_headers, valid_dates
-from zscope.schemas.arrow import LOCAL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,27 +22,6 @@ if TYPE_CHECKING:
 
 NO_SUBTYPE = 1 << 16
 _NEVER = np.uint64(0xFFFFFFFFFFFFFFFF)
-
-INVENTORY_SCHEMA = pa.schema(
-    [
-        ("file", pa.string()),
-        ("kind", pa.string()),
-        ("packing", pa.string()),
-        ("framing", pa.string()),
-        ("system", pa.string()),
-        ("record_type", pa.uint8()),
-        ("record_subtype", pa.uint16()),
-        ("records", pa.uint64()),
-        ("spanned", pa.uint64()),
-        ("percent", pa.float64()),
-        ("total_bytes", pa.uint64()),
-        ("min_bytes", pa.uint32()),
-        ("avg_bytes", pa.float64()),
-        ("max_bytes", pa.uint32()),
-        ("first_local", LOCAL),
-        ("last_local", LOCAL),
-    ]
-)
 
 
 @dataclass(slots=True)

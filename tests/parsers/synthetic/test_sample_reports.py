@@ -1,0 +1,119 @@
+"""The reports in sample-data: made again byte for byte, and compared with what the dump says."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zscope.parsers import Severity, Tables, inventory, read
+from zscope.parsers.synthetic import sample
+from zscope.parsers.synthetic.reports import report_files
+from zscope.parsers.synthetic.reports.files import LABEL
+from zscope.schemas.printed import report_tables
+
+SAMPLE_DATA = Path(__file__).parents[3] / "sample-data"
+DUMP = SAMPLE_DATA / "smf-sample.bin"
+REPORTS = SAMPLE_DATA / "reports"
+Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def everything() -> Tables:
+    """All of sample-data, which is one folder with a dump, reports, and a page that is neither."""
+    return read(SAMPLE_DATA)
+
+
+def _rows(everything: Tables, table: str) -> list[Row]:
+    rows: list[Row] = everything[table].to_pylist()
+    return rows
+
+
+def test_the_files_are_made_again_byte_for_byte() -> None:
+    made = {file.name: file.content for file in report_files(DUMP, sample())}
+    assert made == {path.name: path.read_bytes() for path in REPORTS.iterdir()}
+
+
+def test_each_file_says_that_it_is_synthetic() -> None:
+    for path in REPORTS.iterdir():
+        assert LABEL.lower() in path.read_text(encoding="utf-8").lower(), path.name
+
+
+def test_nothing_in_them_is_an_issue(everything: Tables) -> None:
+    assert [str(issue) for issue in everything.issues if issue.severity > Severity.NOTE] == []
+
+
+def test_each_table_with_a_confirmed_layout_has_rows(everything: Tables) -> None:
+    empty = {name for name in report_tables() if not everything[name].num_rows}
+    assert empty == {"rmf_crypto", "gsk_crypto"}  # nobody published their layout
+
+
+def test_every_row_knows_its_place_system_and_time(everything: Tables) -> None:
+    for name in report_tables():
+        for row in _rows(everything, name):
+            assert Path(row["file"]).is_file()
+            assert row["system"] in {"SYSA", "SYSB"}
+            assert row["system_from"] in {"report", "prefix", "file-name"}
+            assert row["time_from"] in {"report", "prefix", "file-name"}
+            assert row.get("taken_local") or row.get("interval_start_local")
+            lines = Path(row["file"]).read_text(encoding="utf-8").splitlines()
+            assert 0 < row["line_no"] <= len(lines)
+            assert row["extra"] is None
+
+
+def test_open_connections_are_those_of_the_dump(everything: Tables) -> None:
+    ended = {
+        (row["system"], row["connection_id"]): row
+        for row in _rows(everything, "smf119_zert_detail")
+        if row["event_type"] in {3, 4}
+    }
+    shown = [r for r in _rows(everything, "netstat_conn") if r["state"].upper() in {"ESTABLSH", "ESTBLSH"}]
+    assert len(shown) > 8
+    for row in shown + _rows(everything, "netstat_all"):
+        told = ended[row["system"], row["connection_id"]]
+        for column in ("job_name", "local_ip", "local_port", "remote_ip", "remote_port", "stack"):
+            assert row[column] == told[column], column
+        taken = row["taken_local"] - timedelta(hours=1)  # the clocks of both systems are an hour ahead
+        assert told["start_utc"].replace(tzinfo=None) <= taken < told["end_utc"].replace(tzinfo=None)
+
+
+def test_protection_is_what_zert_saw(everything: Tables) -> None:
+    seen = {(row["system"], row["connection_id"]): row for row in _rows(everything, "smf119_zert_detail")}
+    shown = _rows(everything, "netstat_ttls")
+    assert len(shown) > 5
+    for row in shown:
+        told = seen[row["system"], row["connection_id"]]
+        for column in ("job_name", "tls_version", "cipher"):
+            assert row[column] == told[column], column
+        assert (row["session_id"] or "").lower() == (told["session_id"] or "").lower()
+
+
+def test_caches_count_the_handshakes_of_the_dump(everything: Tables) -> None:
+    servers = [
+        row
+        for row in _rows(everything, "smf119_zert_detail")
+        if row["event_type"] in {3, 4} and row["tls_version"] and row["handshake_role"] != 1
+    ]
+    shown = _rows(everything, "gsk_cache_stats")
+    assert len(shown) == 8
+    for row in shown:
+        until = row["taken_local"] - timedelta(hours=1)
+        mine = [
+            s
+            for s in servers
+            if s["system"] == row["system"]
+            and s["end_utc"].replace(tzinfo=None) <= until
+            and (s["tls_version"] == 0x0304) == (row["cache"] == "ticket")
+        ]
+        assert row["add_requested"] == sum(s["handshake_type"] != 2 for s in mine)
+        assert row["retrieval_successful"] == sum(s["handshake_type"] == 2 for s in mine)
+
+
+def test_a_mixed_folder_is_counted_whole() -> None:
+    found = inventory(SAMPLE_DATA)
+    kinds = {row["kind"] for row in found.rows.to_pylist()}
+    assert kinds == {"smf", "rmf", "netstat", "gsksrvr"}
+    assert {file.kind for file in found.files} == {"smf", "text", "xml"}
+    assert {issue.code.value for issue in found.issues} == {"not-an-input"}
