@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test format-check lint types contracts docs-check pytest format docs bench-decode \
+.PHONY: help env demo test format-check lint types contracts docs-check pytest format docs bench-decode bench-reports \
         build lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
@@ -63,6 +63,9 @@ docs: env ## render the generated documents again
 
 bench-decode: env ## measure the decoder
 	$(PY) benchmarks/decode.py
+
+bench-reports: env ## measure the reading of reports
+	$(PY) benchmarks/reports.py
 
 build: env ## wheel and sdist in dist/
 	rm -rf dist

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import sys
 import tempfile
 from collections.abc import Callable
@@ -16,10 +15,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
 import struct_loop
 from dumps import Dump, large_dump, mixed_dump, zert_dump
+from figures import aligned, machine
 from measure import DISTURBED, ENOUGH, Case, memory_copy, peak_memory, take_times
 
 from zscope.parsers import inventory, scan
@@ -163,34 +161,6 @@ def _share(dump: Dump, record_type: int) -> float:
 
 def _verdict(reached: bool) -> str:
     return "met" if reached else "MISSED"
-
-
-def machine() -> str:
-    """What it was measured on."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    versions = f"Python {platform.python_version()}, numpy {np.__version__}, pyarrow {pa.__version__}"
-    return f"{_processor()}, {cores} cores, {platform.system()} {platform.machine()}; {versions}"
-
-
-def _processor() -> str:
-    facts = Path("/proc/cpuinfo")
-    if facts.exists():
-        for line in facts.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or "unknown processor"
-
-
-def aligned(rows: list[tuple[str, ...]]) -> str:
-    """Columns under each other, as Markdown, which is readable on a terminal too."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
-        cells[0] = row[0].ljust(widths[0])
-        lines.append("| " + " | ".join(cells) + " |")
-    lines.insert(1, "|" + "|".join(["-" * (widths[0] + 2), *("-" * (w + 1) + ":" for w in widths[1:])]) + "|")
-    return "\n".join(lines)
 
 
 def write_document(report: str) -> None:

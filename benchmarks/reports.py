@@ -1,0 +1,214 @@
+"""How fast reports are read, against the loop people write by hand: `make bench-reports`.
+
+Everything is measured in one run, in turn, several times; the figures are medians. All inputs are synthetic.
+The rates that the project promises are in the table; what carries over to other machines is the comparison
+with a script by hand, and for XML the memory against the usual tree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from figures import aligned, machine
+from measure import Case, take_times
+
+from zscope.parsers import read, scan
+from zscope.parsers.synthetic import Recipe, generate
+from zscope.parsers.synthetic.reports.files import RMF_TABLES
+from zscope.parsers.synthetic.rmf_rows import rmf_rows
+from zscope.parsers.text.netstat.conn_write import conn_lines
+from zscope.parsers.text.rmf.cpu_write import cpu_pages
+from zscope.parsers.text.rmf.heading_write import Form
+from zscope.parsers.text.rmf.partition_write import partition_pages
+from zscope.parsers.text.rmf.xml_write import rmf_xml
+
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- begin of the report figures -->\n", "<!-- end of the report figures -->\n"
+CONNECTIONS = 50_000
+COPIES = 3
+_RMF = "rmf_interval,rmf_cpu,rmf_partition"
+XML_BYTES = 200_000_000
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file and how many of the things that count are in it."""
+
+    path: Path
+    count: int
+    unit: str
+
+
+def conn_report(folder: Path, *, long: bool) -> Input:
+    """A NETSTAT report of a busy stack."""
+    rows = [
+        {
+            "job_name": f"JOB{number % 40:05}",
+            "connection_id": 0x1000 + number,
+            "local_ip": "10.20.30.40",
+            "local_port": 8443,
+            "remote_ip": f"192.0.{number >> 8 & 255}.{number & 255}",
+            "remote_port": 1024 + number % 60_000,
+            "state": "Establsh",
+        }
+        for number in range(CONNECTIONS)
+    ]
+    path = folder / f"conn-{'long' if long else 'short'}.txt"
+    path.write_text("\n".join(conn_lines(rows, long=long, mapped=long)) + "\n", encoding="utf-8")
+    return Input(path, CONNECTIONS, "rows")
+
+
+def rmf_inputs(folder: Path) -> tuple[Input, Input]:
+    """A listing and a document about the same intervals."""
+    dump = folder / "rmf.smf"
+    with dump.open("wb") as out:
+        generate(Recipe(records=190, mix={"rmf-cpu": 1.0}), out)
+    rows = rmf_rows(read(dump, RMF_TABLES).tables)
+    pages: list[list[str]] = []
+    for interval in rows.intervals:
+        key = interval["system"], interval["interval_start_local"]
+        cpus, partitions = (
+            [row for row in table if (row["system"], row["interval_start_local"]) == key]
+            for table in (rows.cpus, rows.partitions)
+        )
+        pages += cpu_pages(interval, cpus, Form())
+        pages += partition_pages(interval, partitions, Form())
+    listing = folder / "rmf.txt"
+    lines = [line for _ in range(COPIES) for page in pages for line in page]
+    listing.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    document = folder / "rmf.xml"
+    document.write_text(rmf_xml(rows.intervals, rows.cpus, rows.partitions), encoding="utf-8")
+    listed = Input(listing, COPIES * len(pages), "pages")
+    return listed, Input(document, len(rows.intervals), "intervals")
+
+
+def large_document(small: Path, folder: Path) -> Path:
+    """The intervals of a document many times over, as a month of many systems has them."""
+    text = small.read_text(encoding="utf-8")
+    first, last = text.index("<postprocessor>"), text.rindex("</postprocessor>") + len("</postprocessor>")
+    path = folder / "large.xml"
+    with path.open("w", encoding="utf-8") as out:
+        out.write(text[:first])
+        for _ in range(-(-XML_BYTES // (last - first))):
+            out.write(text[first:last] + "\n")
+        out.write(text[last:])
+    return path
+
+
+_CONN_ROW = re.compile(r"(\S+) +([0-9A-F]{8}) +(\S+)\.\.(\d+) +(\S+)\.\.(\d+) +(\S+)")
+
+
+def by_hand(path: Path) -> list[tuple[Any, ...]]:
+    """What a script does: a regular expression for each line, no checks, no columns."""
+    rows = []
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            if match := _CONN_ROW.match(line):
+                job, conn, local, port, remote, remote_port, state = match.groups()
+                rows.append((job, int(conn, 16), local, int(port), remote, int(remote_port), state))
+    return rows
+
+
+def tree(path: Path) -> int:
+    """The usual way to read XML: all of it becomes a tree first."""
+    root = ET.parse(path).getroot()
+    return sum(1 for _ in root.iter("row"))
+
+
+def _rows(path: Path, tables: str) -> Callable[[], int]:
+    return lambda: sum(batch.rows.num_rows for batch in scan(path, tables))
+
+
+_PEAK = """
+import pathlib, sys
+{code}
+for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+    if line.startswith("VmHWM:"):
+        print(1024 * int(line.split()[1]))
+"""
+_OURS = """
+from zscope.parsers import scan
+sum(batch.rows.num_rows for batch in scan(sys.argv[1], "rmf_interval,rmf_cpu,rmf_partition"))
+"""
+_TREE = """
+import xml.etree.ElementTree as ET
+root = ET.parse(sys.argv[1])
+"""
+
+
+def peak(code: str, path: Path) -> int:
+    """The most bytes that a process of its own held."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PEAK.format(code=code), str(path)], check=True, capture_output=True, text=True
+    )
+    return int(done.stdout)
+
+
+def main() -> None:
+    """Measure, print, and on request put the figures into the document."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--write-docs", action="store_true")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="zscope-bench-") as name:
+        folder = Path(name)
+        report = measured(folder, arguments.repeat)
+    print(report)
+    if arguments.write_docs:
+        text = DOCUMENT.read_text(encoding="utf-8")
+        before, after = text.split(BEGIN)[0], text.split(END)[1]
+        DOCUMENT.write_text(f"{before}{BEGIN}\n{report}\n{END}{after}", encoding="utf-8")
+
+
+def measured(folder: Path, repeat: int) -> str:
+    """The figures as Markdown."""
+    short, long = conn_report(folder, long=False), conn_report(folder, long=True)
+    listing, document = rmf_inputs(folder)
+    hand = by_hand(short.path)
+    ours = read(short.path, "netstat_conn")["netstat_conn"].to_pylist()
+    names = ("job_name", "connection_id", "local_ip", "local_port", "remote_ip", "remote_port", "state")
+    if hand != [tuple(row[name] for name in names) for row in ours]:
+        raise SystemExit("the script by hand and the grammar differ")
+    inputs = {
+        "NETSTAT CONN, script by hand": (short, lambda: by_hand(short.path), ""),
+        "NETSTAT CONN, short": (short, _rows(short.path, "netstat_conn"), "10,000 rows/s"),
+        "NETSTAT CONN, long": (long, _rows(long.path, "netstat_conn"), "10,000 rows/s"),
+        "RMF listing": (
+            listing,
+            _rows(listing.path, _RMF),
+            "17 pages/s",
+        ),
+        "RMF XML, tree only": (document, lambda: tree(document.path), ""),
+        "RMF XML": (document, _rows(document.path, _RMF), ""),
+    }
+    cases = [Case(name, input_.path.stat().st_size, run) for name, (input_, run, _) in inputs.items()]
+    take_times(cases, repeat)
+    rows: list[tuple[str, ...]] = [("", "per second", "MB/s", "x script", "promised")]
+    base = statistics.median(cases[0].seconds)
+    for case in cases:
+        input_, _, promised = inputs[case.name]
+        seconds = statistics.median(case.seconds)
+        speed = f"{input_.count / seconds:,.0f} {input_.unit}"
+        ratio = f"{base / seconds:.2f}" if input_ is short else ""
+        rows.append((case.name, speed, f"{case.rate / 1e6:.1f}", ratio, promised))
+    large = large_document(document.path, folder)
+    ours_peak, tree_peak = (peak(code, large) / 1e6 for code in (_OURS, _TREE))
+    size = large.stat().st_size / 1e6
+    memory = f"at most {ours_peak:,.0f} MB of memory; a tree of it takes {tree_peak:,.0f} MB"
+    about = f"{datetime.now(tz=UTC):%Y-%m-%d}, {machine()}; {repeat} repetitions in turn, medians"
+    return "\n".join([aligned(rows), "", f"- {about}", f"- XML of {size:,.0f} MB: {memory}", ""])
+
+
+if __name__ == "__main__":
+    main()
