@@ -37,7 +37,7 @@ def source_of(member: Member, options: Options, issues: Issues) -> Source:
             raise InputError(refuse(head, member.name, code))
         if looks_like_xml(head):
             return Reports(member, Coding("xml"), options, issues)
-        if coding := detect_coding(head[:HEAD_BYTES]):
+        if coding := detect_coding(head[:HEAD_BYTES], whole=len(head) <= HEAD_BYTES):
             return Reports(member, coding, options, issues)
     framing = options.framing or detect(head[:HEAD_BYTES], whole=len(head) <= HEAD_BYTES, file=member.name)
     return Dump(member, framing, options, issues)

@@ -68,10 +68,12 @@ class Code(StrEnum):
     OTHER_REPORT = "other-report"
     REPORT_UNREADABLE = "report-unreadable"
     REPORT_CUT = "report-cut"
+    REPORT_REPEATED = "report-repeated"
     UNKNOWN_LINE = "unknown-line"
     UNKNOWN_COLUMN = "unknown-column"
     BAD_VALUE = "bad-value"
     NO_DATE = "no-date"
+    HEADING_MISSING = "heading-missing"
     COUNT_DIFFERS = "count-differs"
     ARITHMETIC = "arithmetic"
     COUNTERS_RESET = "counters-reset"
@@ -85,6 +87,7 @@ _NOTES = {
     Code.NOT_AN_INPUT,
     Code.OTHER_REPORT,
     Code.NO_DATE,
+    Code.HEADING_MISSING,
     Code.COUNTERS_RESET,
 }
 _REFUSALS = {

@@ -97,3 +97,24 @@ def test_a_line_without_end_takes_no_more_memory_than_the_longest() -> None:
 def test_round_trip(lines: list[str], coding: str) -> None:
     lines = [line.rstrip() for line in [*LINES, *lines]]
     assert _lines(as_bytes(lines, coding)) == lines
+
+
+RMF_PAGE = [
+    "1" + " " * 55 + "C P U  A C T I V I T Y",
+    *(" " + " " * 20 + "z/OS V2R3   SYSTEM ID SYSX",) * 3,
+    *(" " + f"SYS{number:<6}A  500".ljust(126) + "100.00" for number in range(20)),
+]
+"""Rows fill their records to the last column, and the next page begins at once."""
+
+
+@pytest.mark.parametrize("pages", [1, 2, 3, 28])
+def test_full_records_with_carriage_control(pages: int) -> None:
+    lines = RMF_PAGE * pages
+    assert _lines(b"".join(code_page().encode(line, 133) for line in lines)) == lines
+
+
+@pytest.mark.parametrize("width", [80, 84, 100, 120, 121, 132, 160, 240, 256])
+@pytest.mark.parametrize("count", [1, 60])
+def test_short_reports_in_records(width: int, count: int) -> None:
+    lines = [*LINES[:3], *LINES[4:] * count]
+    assert _lines(b"".join(code_page().encode(line, width) for line in lines)) == lines

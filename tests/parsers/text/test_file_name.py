@@ -21,6 +21,9 @@ from zscope.parsers.text.file_name import day_of, system_of
         ("netstat-20261345.txt", None),
         ("netstat.txt", None),
         ("0000A1B2.txt", None),
+        ("INC10240131.txt", None),
+        ("netstat_port_8443_0102.txt", None),
+        ("2026-03.02.txt", None),
     ],
 )
 def test_day(name: str, day: date | None) -> None:
@@ -36,6 +39,9 @@ def test_day(name: str, day: date | None) -> None:
         ("SYSA.SYSB.txt", None),
         ("NETSTAT.TTLS.txt", None),
         ("netstat.txt", None),
+        ("netstat-TLS.txt", None),
+        ("IBMUSER.NETSTAT.CONN", None),
+        ("SYSA-netstat-2026-03-02-BEFORE.txt", "SYSA"),
         ("DUMP.bin/SYSB.log", "SYSB"),
         ("RMFCPU.SYSA.xml", "SYSA"),
     ],

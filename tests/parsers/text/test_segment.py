@@ -263,3 +263,164 @@ def test_what_is_known_from_outside_fills_in() -> None:
 def test_tabs_become_blanks() -> None:
     (report,) = _reports([TERMINAL[0], "PAYROLL\t 0000B7C1"])
     assert report.lines[1].text == "PAYROLL  0000B7C1"
+
+
+# What goes wrong in captures, and must not pass for something else.
+
+
+def _told(lines: list[str]) -> tuple[list[Report], list[int]]:
+    told: list[int] = []
+    reports = list(Segmenter(Known(), lambda line, _: told.append(line)).reports(lines))
+    return reports, told
+
+
+def test_replies_of_two_systems_with_the_same_connector_are_not_mixed() -> None:
+    when = datetime(2026, 3, 2, 7, 15, 31)  # noqa: DTZ001 - local time has no zone
+    first, second = (Log(system, when, 612).reply(CONSOLE) for system in ("SYSX", "SYSY"))
+    reports, told = _told([first[0], second[0], *first[1:], *second[1:]])
+    assert [(r.origin.system, len(r.lines), r.complete) for r in reports] == [
+        ("SYSX", 1, False),
+        ("SYSY", 1, False),
+    ]
+    assert 3 in told
+
+
+def test_the_lines_of_another_message_are_not_those_of_a_reply() -> None:
+    when = datetime(2026, 3, 2, 7, 15, 31)  # noqa: DTZ001
+    mine = Log("SYSX", when, 418).reply(STATUS)
+    other = Log("SYSY", when, 418).reply(["IEE115I ACTIVITY", "JOBS", "USERS"])
+    reports, told = _told([*mine[:2], other[0], *mine[2:], *other[1:]])
+    assert [len(report.lines) for report in reports] == [2]
+    assert told
+
+
+def test_after_a_message_is_over_its_connector_can_be_used_again() -> None:
+    when = datetime(2026, 3, 2, 7, 15, 31)  # noqa: DTZ001
+    other = Log("SYSY", when, 418).reply(["IEE115I ACTIVITY", "JOBS", "USERS"])
+    reports, told = _told([*other, *Log("SYSX", when, 418).reply(STATUS)])
+    assert [_texts(report) for report in reports] == [STATUS]
+    assert told == []
+
+
+def test_routed_commands_in_the_log() -> None:
+    when = datetime(2026, 3, 2, 7, 15, 31)  # noqa: DTZ001
+    inside = ["IEE421I RO *ALL,F GSKSRVR,D SIDCACHE", "SYSNAME  RESPONSES ------"]
+    for system in ("SYSX", "SYSY"):
+        inside += [f"{system}     {STATUS[0]}", *(f"         {line}" for line in STATUS[1:])]
+    reports, told = _told(Log("SYSX", when, 9).reply(inside))
+    assert [(r.origin.system, r.origin.system_from, _texts(r)) for r in reports] == [
+        ("SYSX", Told.ROUTE, STATUS),
+        ("SYSY", Told.ROUTE, STATUS),
+    ]
+    assert {r.origin.taken() for r in reports} == {when}
+    assert {r.origin.source for r in reports} == {Source.SYSLOG}
+    assert told == []
+
+
+def test_a_log_line_without_its_prefix_is_told() -> None:
+    cut = [line[1:] if "*DSPACE*" in line else line for line in SYSLOG]
+    _, told = _told(cut)
+    assert told == [9]
+
+
+def test_lines_of_a_reply_without_its_beginning_are_told() -> None:
+    _, told = _told(SYSLOG[3:])
+    assert told
+
+
+@pytest.mark.parametrize("stray", ["READY", "$ ", "IEF403I PAYROLL - STARTED - TIME=09.41.09"])
+def test_what_comes_between_lines_of_a_report_takes_none_of_them_away(stray: str) -> None:
+    group = [
+        "EZD0101I NETSTAT CS V2R5 TCPPROD",
+        "TTLSGRPACTION                             GROUP ID           CONNS",
+        "GACT1~TLS13                               00000004             217",
+        "2 OF 2 RECORDS DISPLAYED",
+        "END OF THE REPORT",
+    ]
+    for at in range(1, len(group)):
+        (report,) = _reports([*group[:at], stray, *group[at:]])
+        assert _texts(report) == group
+
+
+def test_names_that_begin_like_prompts_are_names() -> None:
+    lines = [
+        TERMINAL[0],
+        "IntfName: $OSA2             IntfType: IPAQENET   IntfStatus: Ready",
+        "    CfgMtu: 8992                     ActMtu: 8992",
+        "TTLSRule: $CICS_Server",
+        "IntfStatus:",
+        "READY",
+    ]
+    (report,) = _reports(lines)
+    assert _texts(report) == lines
+
+
+def test_a_second_table_without_heading_is_another_report() -> None:
+    first, second = _reports([*TERMINAL, "MVS TCPXIP NETSTAT CS V2R5", *TERMINAL[1:]])
+    assert _texts(first)[:4] == TERMINAL
+    assert _texts(second) == TERMINAL[1:]
+    assert second.origin.clock is None
+
+
+@pytest.mark.parametrize(
+    ("front", "system", "told"),
+    [
+        ("STC01234 ", None, None),
+        ("09.45.00 GSKSRVR  ", None, None),
+        ("09.45.00 SYSA     ", "SYSA", Told.PREFIX),
+        ("09.45.00 SYSA STC01234 ", "SYSA", Told.PREFIX),
+        ("SYSA      2026061  09:45:00.11 STC01234 00000090  ", "SYSA", Told.PREFIX),
+        ("SYSA     ", "SYSA", Told.ROUTE),
+        ("- 09.45.00 ", None, None),
+        ("*", None, None),
+    ],
+)
+def test_what_consoles_put_before_a_message(front: str, system: str | None, told: Told | None) -> None:
+    (report,) = _reports([front + STATUS[0], *(" " * len(front) + line for line in STATUS[1:])])
+    assert _texts(report) == STATUS
+    assert (report.origin.system, report.origin.system_from) == (system, told)
+
+
+def test_the_log_of_a_job_goes_on_after_a_display() -> None:
+    lines = [
+        "07.15.31 STC00042  " + STATUS[0] + " 418",
+        *("   418             " + line for line in STATUS[1:]),
+        "07.15.32 STC00042  IEA989I SLIP TRAP ID=X33E MATCHED",
+        "08.15.00 STC00042  IEF404I GSKSRVR - ENDED - TIME=08.15.00",
+    ]
+    (report,) = _reports(lines)
+    assert _texts(report) == STATUS
+
+
+def test_digits_in_the_margin_are_not_always_a_connector() -> None:
+    (report,) = _reports([" GSK01009I Cryptographic status", "Algorithm   Hardware", "3DES             168"])
+    assert _texts(report)[1:] == ["Algorithm   Hardware", "3DES             168"]
+
+
+@pytest.mark.parametrize("control", ["0", "-", " ", "\f", "\f "])
+def test_pages_whose_new_page_character_was_lost(control: str) -> None:
+    body = ["", "", " 0    CP     100.00", "0TOTAL/AVERAGE", " CF1        A  100", " SYSA       A  500"]
+    page = [control + RMF_PAGE[0], *body]
+    (report,) = _reports(page)
+    assert [line.strip() for line in _texts(report)[4:]] == [
+        "TOTAL/AVERAGE",
+        "CF1        A  100",
+        "SYSA       A  500",
+    ]
+
+
+def test_a_display_behind_a_listing_with_carriage_control() -> None:
+    listing, status = _reports([*with_control([RMF_PAGE]), *STATUS])
+    assert listing.family == "rmf"
+    assert _texts(status) == STATUS
+
+
+def test_the_day_of_the_capture_is_not_joined_with_the_time_of_the_caller() -> None:
+    known = Known(None, None, date(2026, 3, 2), time(10, 0), Told.OPTION)
+    (report,) = _reports(["2025-03-14 " + STATUS[0], *STATUS[1:]], known)
+    assert (report.origin.day, report.origin.clock) == (date(2025, 3, 14), None)
+
+
+def test_a_message_of_rmf_inside_a_page_takes_nothing_away() -> None:
+    (report,) = _reports([*RMF_PAGE[:2], "ERB104I PPS: SOMETHING", *RMF_PAGE[2:]])
+    assert _texts(report) == RMF_PAGE

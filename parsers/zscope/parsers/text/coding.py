@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from zscope.parsers.smf.ebcdic import BLANK, code_page
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 CHUNK = 1 << 18
 LONGEST_LINE = 1 << 16
 """Longer ones occur in no report; the rest is left out, so that a file without lines fills no memory."""
-RECORD_LENGTHS = (133, 121, 137, 80, 132, 120, 255, 251, 161, 125)
-"""Usual record lengths of print files, tried in this order where there are no line ends."""
+RECORD_LENGTHS = (
+    *(80, 133, 121, 132, 120, 137, 125, 72, 81, 84, 100, 128, 161),
+    *(134, 140, 150, 160, 180, 200, 240, 251, 255, 256),
+)
+"""Usual record lengths of print files and captures, tried where there are no line ends."""
 FEWEST_RECORDS = 3
 
 _ASCII_TEXT = bytes([*range(0x07, 0x0E), 0x1A, 0x1B, *range(0x20, 0x7F)])
@@ -26,6 +29,9 @@ _EBCDIC_ENDS = bytes([0x15, 0x25, 0x0D, 0x0C, 0x05])
 _EBCDIC_TEXT = (
     _EBCDIC_ENDS + "".join(map(chr, range(0x20, 0x7F))).encode("cp037") + b"\xad\xbd\xba\xbb\x5f\xb0"
 )
+_SAMPLE = 1 << 16
+_BEHIND_PADDING = re.compile(rb"\x40\x40(?!\x40)", re.DOTALL)
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".encode("cp037"))
 _FEW = 50
 """One byte in so many may be no text."""
 
@@ -56,8 +62,8 @@ class Coding:
 EBCDIC = "ebcdic"
 
 
-def detect_coding(head: bytes) -> Coding | None:
-    """How a file is coded that begins with these bytes; None if it is no text.
+def detect_coding(head: bytes, *, whole: bool = True) -> Coding | None:
+    """How a file is coded that begins with these bytes, or is all of them; None if it is no text.
 
     >>> str(detect_coding("MVS TCP/IP NETSTAT".encode()))
     'UTF-8'
@@ -71,7 +77,7 @@ def detect_coding(head: bytes) -> Coding | None:
     if len(head.translate(None, _ASCII_TEXT)) * _FEW <= len(head) or _is_utf8(head):
         return Coding("utf-8-sig" if head.startswith(codecs.BOM_UTF8) else _narrow(head))
     if _is_ebcdic(head):
-        return _ebcdic(head)
+        return _ebcdic(head, whole=whole)
     if _payloads_are_ebcdic(head):
         return Coding(EBCDIC, LineEnds.LENGTHS)
     return None
@@ -104,21 +110,29 @@ def _is_ebcdic(data: bytes) -> bool:
     )
 
 
-def _ebcdic(head: bytes) -> Coding:
+def _ebcdic(head: bytes, *, whole: bool) -> Coding:
     if any(end in head for end in (0x15, 0x25)):
         return Coding(EBCDIC)
-    for length in RECORD_LENGTHS:
-        if len(head) >= FEWEST_RECORDS * length and _columns_agree(head, length):
-            return Coding(EBCDIC, LineEnds.RECORDS, length)
-    return Coding(EBCDIC)
+    possible = [length for length in RECORD_LENGTHS if len(head) >= FEWEST_RECORDS * length]
+    if not possible:
+        return Coding(EBCDIC)
+    lengths = [length for length in possible if whole and len(head) % length == 0] or possible
+    sample = head[:_SAMPLE]
+    begins = [found.end() for found in _BEHIND_PADDING.finditer(sample)]
+    best = min(lengths, key=lambda length: (_disorder(sample, begins, length), -length))
+    return Coding(EBCDIC, LineEnds.RECORDS, best)
 
 
-def _columns_agree(head: bytes, length: int) -> bool:
-    """Whether cut at this length most records end in a blank, and hardly a word goes on in the next."""
-    records = [head[at : at + length] for at in range(0, len(head) - length + 1, length)]
-    crossing = sum(before[-1] != BLANK and after[0] != BLANK for before, after in pairwise(records))
-    ending = sum(record[-1] == BLANK for record in records)
-    return crossing * _FEW <= len(records) and ending * 2 >= len(records)
+def _disorder(sample: bytes, begins: list[int], length: int) -> float:
+    """How little these bytes look like records of this length.
+
+    In reports text begins in the same columns again and again, so cut at the right length there are few
+    places in a record where it does. And hardly a word goes on in the next record: only full lines touch.
+    """
+    columns = {at % length for at in begins}
+    places = range(length, len(sample), length)
+    crossed = sum(sample[at] in _LETTERS and sample[at - 1] in _LETTERS for at in places)
+    return len(columns) / max(1, len(begins)) + 0.3 * crossed / len(places)
 
 
 def _payloads_are_ebcdic(head: bytes) -> bool:

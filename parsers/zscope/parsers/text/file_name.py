@@ -7,17 +7,21 @@ from datetime import date, datetime
 from pathlib import PurePath
 
 _DAYS = (
-    (re.compile(r"(?<!\d)(\d{4})[-_.]?(\d\d)[-_.]?(\d\d)(?!\d)", re.ASCII), "%Y%m%d"),
+    (re.compile(r"(?<!\d)(20\d\d)([-_.]?)(\d\d)\2(\d\d)(?!\d)", re.ASCII), "%Y%m%d"),
     (re.compile(r"(?<![A-Za-z0-9])D(\d{2})(\d{2})(\d{2})(?!\d)", re.ASCII), "%y%m%d"),
     (re.compile(r"(?<![A-Za-z0-9])D(\d{4})(\d{3})(?!\d)", re.ASCII), "%Y%j"),
     (re.compile(r"(?<![A-Za-z0-9])D(\d{2})(\d{3})(?!\d)", re.ASCII), "%y%j"),
 )
 _SYSTEM = re.compile(r"[A-Z@#$][A-Z0-9@#$]{1,7}", re.ASCII)
 _NO_SYSTEM = re.compile(
-    r"[DT]\d+|D?TCPIP\w*|O?NETSTAT|CONN|ALL|ALLCONN|TTLS|GROUP|CONFIG|DEV\w*|GSK\w*|SID\w*|TICKET\w*|STATS?|STATUS|CRYPTO"
-    r"|RMF\w*|CPU|PART\w*|PP|MFR\w*|SYSLOG|OPERLOG|LOG|CONSOLE|TSO|OMVS|SHELL|REPORTS?|TXT|XML|LST|OUT|PRINT|DISPLAY|DETAIL",
+    r"[DT]\d+|V\d+R\d+|(?:INC|PMR|CASE|TS|CHG|RUN)\d*|D?TCPIP\w*|TCP|O?NETSTAT|CONNS?|ALL|ALLCONN|A?TTLS|TLS|SSL"
+    r"|GROUP|CONFIG|DEV\w*|GSK\w*|SID\w*|TICKET\w*|CACHE|STATS?|STATUS|CRYPTO|RMF\w*|CPU|PART\w*|PP|MFR\w*|SMF\w*"
+    r"|SYSLOG|OPERLOG|LOG|CONSOLE|TSO|OMVS|SHELL|MVS|ZOS|IBM|REPORTS?|TXT|XML|LST|OUT|PRINT|DISPLAY|DETAIL"
+    r"|BEFORE|AFTER|TEST|BASE|NEW|OLD|COPY|FINAL|PROD|DATA|PEAK|IDLE|LOAD|AM|PM",
     re.ASCII,
 )
+_DATA_SET = re.compile(r"[A-Z@#$][A-Z0-9@#$]{0,7}\.NETSTAT\.[A-Z]+", re.ASCII)
+"""Where TSO puts a report: the name begins with a user ID."""
 
 
 def day_of(name: str) -> date | None:
@@ -30,7 +34,8 @@ def day_of(name: str) -> date | None:
     for pattern, form in _DAYS:
         for match in pattern.finditer(stem):
             try:
-                return datetime.strptime("".join(match.groups()), form).date()  # noqa: DTZ007 - a day only
+                digits = "".join(part for part in match.groups() if part.isdigit())
+                return datetime.strptime(digits, form).date()  # noqa: DTZ007 - a day only
             except ValueError:
                 continue
     return None
@@ -42,6 +47,8 @@ def system_of(name: str) -> str | None:
     >>> system_of("SYSA-netstat-conn-2026-03-02.txt"), system_of("NETSTAT.CONN.txt")
     ('SYSA', None)
     """
+    if _DATA_SET.fullmatch(PurePath(name).name):
+        return None
     words = re.split(r"[^A-Za-z0-9@#$]+", PurePath(name).stem)
     names = {word for word in words if _SYSTEM.fullmatch(word) and not _NO_SYSTEM.fullmatch(word)}
     return names.pop() if len(names) == 1 else None

@@ -6,8 +6,8 @@ Nothing above this module knows how a report was captured, except for what its `
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import date, time
 
 from zscope.parsers.text.headings import (
@@ -15,6 +15,7 @@ from zscope.parsers.text.headings import (
     RMF,
     Heading,
     begins_report,
+    certainly_inside,
     ends_before,
     ends_with,
     family_of,
@@ -22,13 +23,21 @@ from zscope.parsers.text.headings import (
     heading_of,
     headless,
     paging,
+    routed,
+    titled,
 )
 from zscope.parsers.text.report import Line, Origin, Report, Source, Told
 from zscope.parsers.text.syslog import MOST_LINES, Regrouper, Reply
 
 _MESSAGE_ID = re.compile(r" {0,8}EZZ\d{4}I ", re.ASCII)
-_CONNECTOR_ONLY = re.compile(r"[ \d]*$", re.ASCII)
+_CONNECTOR_ONLY = re.compile(r" *\d{1,4} +$", re.ASCII)
+_CONTROLS = frozenset(" 01+-")
+_FEWEST_LINES = 5
+"""So many lines must begin like lines with carriage control before that is believed."""
+_MOST_HELD = 1_000
 TAB = 8
+
+Tell = Callable[[int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +56,15 @@ class Known:
             origin.system, origin.system_from = self.system, self.system_from
         if origin.day is None and self.day:
             origin.day, origin.time_from = self.day, self.day_from
-        if origin.clock is None:
-            origin.clock = self.clock if origin.day else None
+            if origin.clock is None:
+                origin.clock = self.clock
         if origin.day is None and origin.clock:
             origin.time_from = Told.NO_DATE
         return origin
+
+
+def _nobody(no: int, text: str) -> None:
+    """Nobody wants to hear of lines that belong nowhere."""
 
 
 @dataclass(slots=True)
@@ -59,100 +72,158 @@ class Segmenter:
     """Cuts one file into reports."""
 
     known: Known
-    lines: int = 0
-    """Read so far."""
-    _control: bool = False
-    """Whether each line begins with a carriage control character; the last page title decides."""
+    tell: Tell = _nobody
+    """Told of lines that belong to a report and could not be put into one: number and what is wrong."""
+    tell_headless: Tell = _nobody
+    """Told of reports that begin without a heading."""
     _margin: int = 0
-    _front: str = ""
     _ids: bool = False
+    _control: bool = False
+    _titled: bool = False
+    """Whether the report has had the titles of its table."""
     _report: Report | None = None
     _interrupted: bool = False
     """By a prompt or a message: the report is over, unless a line follows that looks like one of its own."""
-    _replies: Regrouper = field(default_factory=lambda: Regrouper(begins_report))
+    _held: list[Line] = field(default_factory=list)
+    """What came since; it belongs to the report if that goes on."""
+    _replies: Regrouper = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._replies = Regrouper(begins_report, certainly_inside, self.tell)
 
     def reports(self, texts: Iterable[str]) -> Iterator[Report]:
         """The reports in the order in which they end."""
-        for number, raw in enumerate(texts, 1):
-            self.lines = number
+        yield from self._reports(Line(number, text) for number, text in enumerate(texts, 1))
+
+    def _reports(self, lines: Iterable[Line]) -> Iterator[Report]:
+        for number, raw in lines:
             # A form feed begins a page; it is no line of its own.
             for part in raw.lstrip("\f").split("\f") if "\f" in raw else (raw,):
                 yield from self._line(number, part)
         yield from self._close()
         for reply in self._replies.rest():
-            yield self._of_reply(reply)
+            yield from self._of_reply(reply)
 
     def _line(self, number: int, raw: str) -> Iterator[Report]:
-        text = (raw.expandtabs(TAB) if "\t" in raw else raw).rstrip()
+        # Pages of the web and of mail programs put blanks that do not break lines.
+        text = (raw.expandtabs(TAB) if "\t" in raw else raw).replace("\xa0", " ").rstrip()
         replies = self._replies.take(number, text)
         if replies is not None:
-            yield from (self._of_reply(reply) for reply in replies)
-            return
-        if heading := heading_of(text[1:] if self._control and not text.startswith("1") else text):
+            for reply in replies:
+                yield from self._of_reply(reply)
+        elif heading := heading_of(text):
             yield from self._close()
             self._begin(number, heading)
-        elif headless(text) and (self._report is None or self._report.family != NETSTAT):
+        elif headless(text) and self._is_another(text):
             yield from self._close()
-            column = len(text) - len(text.lstrip())
-            self._begin(number, Heading(NETSTAT, text[column:], column, Source.TERMINAL))
+            self._begin_without_heading(number, text)
         elif self._report is not None:
             yield from self._go_on(self._report, number, text)
+        elif certainly_inside(text):
+            self.tell(number, f"{text.strip()[:60]!r} belongs to a report whose beginning is not there")
+
+    def _is_another(self, text: str) -> bool:
+        """Whether a line that can begin the body of a report does not belong to the one under way."""
+        report = self._report
+        if report is None or report.family != NETSTAT:
+            return True
+        has_body = len(report.lines) > 1
+        return (self._interrupted and has_body) or (self._titled and titled(text))
 
     def _begin(self, number: int, heading: Heading) -> None:
-        if heading.family == RMF:
-            self._control = heading.control
         text = heading.text
         self._ids = _MESSAGE_ID.match(text) is not None
-        self._margin, self._front = heading.column, ""
+        self._margin, self._control, self._titled = heading.column, heading.control, False
         told = Told.PREFIX if heading.day else Told.NOTHING
         origin = Origin(heading.source, heading.system, heading.system_from, heading.day, heading.clock, told)
         first = Line(number, _MESSAGE_ID.sub("", text, count=1) if self._ids else text)
         expects_end = text[:8].upper() == "EZD0101I"
         self._report = Report(heading.family, [first], self.known.complete(origin), not expects_end)
 
+    def _begin_without_heading(self, number: int, text: str) -> None:
+        column = len(text) - len(text.lstrip())
+        source = Source.CONSOLE if text.upper() == text else Source.TERMINAL
+        self._begin(number, Heading(NETSTAT, text[column:], column, source))
+        self._titled = titled(text)
+        self.tell_headless(
+            number, "a display begins without its heading: stack, release and time are not known"
+        )
+
     def _go_on(self, report: Report, number: int, text: str) -> Iterator[Report]:
         line = self._freed(report, text)
         if ends_with(line):
+            self._resume(report)
             report.lines.append(Line(number, line))
             report.complete = True
             yield from self._close()
-        elif ends_before(line, report.family):
+        elif ends_before(line, report.family) and not _completes(report, line):
             self._interrupted = True
         elif self._interrupted and not goes_on(line, report.family):
-            return
+            self._held.append(Line(number, line))
+            if len(self._held) > _MOST_HELD:
+                self._held.clear()
         elif not paging(line):
-            self._interrupted = False
+            self._resume(report)
             report.lines.append(Line(number, line))
+            self._titled = self._titled or titled(line)
             if len(report.lines) > MOST_LINES:
                 report.complete = False
                 yield from self._close()
 
+    def _resume(self, report: Report) -> None:
+        """The interruption was none: what came meanwhile is part of the report."""
+        report.lines += self._held
+        self._held.clear()
+        self._interrupted = False
+
     def _freed(self, report: Report, text: str) -> str:
-        """A line without carriage control, margin and message id."""
+        """A line without margin and message id."""
         if report.family == RMF:
-            return text[1:] if self._control else text
-        if self._margin and _CONNECTOR_ONLY.match(text[: self._margin]):
+            return text
+        margin = text[: self._margin]
+        system = report.origin.system
+        if self._margin and (
+            not margin.strip() or _CONNECTOR_ONLY.match(margin) or margin.split() == [system]
+        ):
             text = text[self._margin :]
-        elif self._margin and (again := self._in_front_again(text)):
-            text = text[again:]
         if self._ids and (found := _MESSAGE_ID.match(text)):
             text = text[found.end() :]
         return text
-
-    def _in_front_again(self, text: str) -> int:
-        """The width of the margin, if the system's name stands in it as it does before the heading."""
-        system = self._report.origin.system if self._report else None
-        front = text[: self._margin].split()
-        return self._margin if system and front == [system] else 0
 
     def _close(self) -> Iterator[Report]:
         if self._report is not None:
             report, self._report = self._report, None
             self._interrupted = False
+            self._held.clear()
+            if report.family == RMF and (self._control or _begin_with_control(report.lines)):
+                first, *others = report.lines
+                kept = first if self._control else Line(first.no, first.text[1:])
+                report.lines = [kept, *(Line(line.no, line.text[1:]) for line in others)]
             yield report
 
-    def _of_reply(self, reply: Reply) -> Report:
+    def _of_reply(self, reply: Reply) -> Iterator[Report]:
+        first = reply.lines[0]
+        if routed(first.text):
+            known = replace(self.known, day=reply.day, clock=reply.clock, day_from=Told.PREFIX)
+            for report in Segmenter(known, self.tell, self.tell_headless)._reports(reply.lines[1:]):
+                report.origin.source = Source.SYSLOG
+                yield report
+            return
         told = Told.PREFIX if reply.day else Told.NOTHING
         origin = Origin(Source.SYSLOG, reply.system, Told.PREFIX, reply.day, reply.clock, told)
-        first = reply.lines[0]
-        return Report(family_of(first.text), reply.lines, self.known.complete(origin), reply.complete)
+        yield Report(family_of(first.text), reply.lines, self.known.complete(origin), reply.complete)
+
+
+def _completes(report: Report, line: str) -> bool:
+    """Whether a word that looks like a prompt is the value of the label before it, on a line of its own."""
+    before = report.lines[-1].text
+    return line.strip() == "READY" and before.endswith(":")
+
+
+def _begin_with_control(lines: list[Line]) -> bool:
+    """Whether every line of a page begins like one with a carriage control character.
+
+    Without such characters each page has lines that begin with a letter.
+    """
+    filled = [line.text for line in lines if line.text]
+    return len(filled) >= _FEWEST_LINES and all(text[0] in _CONTROLS for text in filled)

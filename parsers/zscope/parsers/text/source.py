@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
@@ -23,7 +24,7 @@ from zscope.parsers.text.segment import Known, Segmenter
 from zscope.schemas.printed import report_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Set
+    from collections.abc import Callable, Iterator, Set
 
     from zscope.parsers.containers.source import Member
     from zscope.parsers.inputs import Options
@@ -42,7 +43,14 @@ _XML_EBCDIC = tuple(mark.decode().encode("cp037") for mark in _XML)
 def looks_like_xml(head: bytes) -> bool:
     """Whether these bytes begin a document, in ASCII, UTF-8 or EBCDIC."""
     opening = head[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n\x40\x15\x25")
-    return opening.startswith((*_XML, *_XML_EBCDIC))
+    return opening.startswith((*_XML, *_XML_EBCDIC)) or _wide(opening).startswith(_XML)
+
+
+def _wide(opening: bytes) -> bytes:
+    """The first characters of a text in UTF-16; the rest of it is not looked at."""
+    if not opening.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return b""
+    return opening[:256].decode("utf-16", "ignore").lstrip().encode("ascii", "ignore")
 
 
 @dataclass
@@ -128,7 +136,8 @@ class Reports:
     def _read_text(self, sheet: Sheet, families: Set[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
         by_family = grammars(sheet)
         others = 0
-        for report in Segmenter(self._known()).reports(self._lines()):
+        segmenter = Segmenter(self._known(), self._tell_lost(sheet), self._tell_headless)
+        for report in segmenter.reports(self._lines()):
             if report.family in families:
                 by_family[report.family].read(report)
                 yield from sheet.full()
@@ -145,6 +154,15 @@ class Reports:
             tell(self.summary, self.member, self.options)
             yield from sheet.full()
         self.summary.reports = len(sheet.found)
+
+    def _tell_lost(self, sheet: Sheet) -> Callable[[int, str], None]:
+        def tell_lost(line: int, text: str) -> None:
+            sheet.tell(Issue(Code.UNKNOWN_LINE, text, self.member.name, line_no=line))
+
+        return tell_lost
+
+    def _tell_headless(self, line: int, text: str) -> None:
+        self.issues.add(Issue(Code.HEADING_MISSING, text, self.member.name, line_no=line))
 
     def _lines(self) -> Iterator[str]:
         for number, line in enumerate(read_lines(self.member.stream, self.coding), 1):

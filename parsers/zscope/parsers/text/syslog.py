@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 
+from zscope.parsers.text.out import shown
 from zscope.parsers.text.report import Line
 
 MOST_LINES = 200_000
@@ -19,9 +20,12 @@ MOST_LINES = 200_000
 MOST_OPEN = 256
 """So many replies can be under way at a time; then the oldest is taken as it is."""
 
+MOST_LINES_APART = 50_000
+"""A message that had no line for so long will not have another one."""
+
 _FIRST = re.compile(
     r"[ 01+-]?(?P<type>[NWMOX])(?P<request>[A-Z ])[0-9A-F]{7} (?P<system>\S{1,8}) +"
-    r"(?P<day>\d{5}|\d{7}) (?P<clock>\d\d:\d\d:\d\d)(?:\.\d\d)? .{8} [0-9A-F]{8}(?:  ?(?P<text>.*))?$",
+    r"(?P<day>\d{5}|\d{7}) (?P<clock>\d\d:\d\d:\d\d)(?:\.\d\d)? .{8} [0-9A-F]{8}(?: [ *+@-]?(?P<text>.*))?$",
     re.ASCII,
 )
 _NEXT = re.compile(
@@ -42,62 +46,105 @@ class Reply:
     lines: list[Line]
     complete: bool = False
     connector: str = ""
+    wanted: bool = True
+    """Whether a report begins in it; of other messages only the connector is of interest."""
+    latest: int = 0
+    """Number of its last line so far."""
 
 
 @dataclass(slots=True)
 class Regrouper:
-    """Puts replies together; what is not the beginning of a report is passed over at once."""
+    """Puts replies together; what is not the beginning of a report is passed over at once.
+
+    Messages of other kinds are followed too: their lines have connectors like those of the replies, and when
+    two that are under way have the same one, nobody can tell whose a line is.
+    """
 
     begins: Callable[[str], bool]
     """Whether a report begins with this text."""
+    belongs: Callable[[str], bool]
+    """Whether this text is certainly part of a report."""
+    tell: Callable[[int, str], None]
+    """Told of lines that could not be put anywhere: number and what is wrong."""
     _open: list[Reply] = field(default_factory=list)
+    _in_log: bool = False
 
     def take(self, no: int, text: str) -> Iterator[Reply] | None:
         """The replies that are complete with this line; None if it is no line of a log."""
         # Nearly all lines of other texts are told apart by these characters alone.
-        if text[:1] not in _MARKS and text[1:2] not in _MARKS:
-            return None
-        if first := _FIRST.match(text):
-            return self._begin(no, first)
-        if following := _NEXT.match(text):
-            return self._go_on(no, following)
-        return iter(()) if _CONTINUED.match(text) else None
+        if text[:1] in _MARKS or text[1:2] in _MARKS:
+            if first := _FIRST.match(text):
+                self._in_log = True
+                return self._begin(no, first)
+            if following := _NEXT.match(text):
+                self._in_log = True
+                return self._go_on(no, following)
+            if self._in_log and _CONTINUED.match(text):
+                return iter(())
+        if self._in_log and text.strip() and any(reply.wanted for reply in self._open):
+            self.tell(no, f"{shown(text)} has no prefix of a log line although a reply is not at its end")
+        return None
 
     def rest(self) -> Iterator[Reply]:
         """The replies whose end is not there."""
-        yield from self._open
+        yield from (reply for reply in self._open if reply.wanted)
         self._open.clear()
 
     def _begin(self, no: int, match: re.Match[str]) -> Iterator[Reply]:
-        text = match["text"] or ""
+        text = (match["text"] or "").lstrip("*+@-").lstrip()
         several = match["type"] == "M"
         connector = _CONNECTOR.search(text) if several else None
         if connector:
             text = text[: connector.start()].rstrip()
-        if not self.begins(text):
-            return
         reply = Reply(match["system"], _day(match["day"]), _clock(match["clock"]), [Line(no, text)])
+        reply.wanted, reply.latest = self.begins(text), no
         if not several:
             reply.complete = True
-            yield reply
+            if reply.wanted:
+                yield reply
             return
         reply.connector = connector[1].lstrip("0") if connector else ""
-        for other in [r for r in self._open if (r.connector, r.system) == (reply.connector, reply.system)]:
-            self._open.remove(other)
-            yield other
+        stale = no - MOST_LINES_APART
+        for other in list(self._open):
+            same = (other.connector, other.system) == (reply.connector, reply.system)
+            if same or (other.latest < stale and other.connector == reply.connector):
+                yield from self._closed(other)
         self._open.append(reply)
         if len(self._open) > MOST_OPEN:
-            yield self._open.pop(0)
+            yield from self._closed(self._open[0])
 
     def _go_on(self, no: int, match: re.Match[str]) -> Iterator[Reply]:
-        connector = match["connector"].lstrip("0")
-        reply = next((r for r in reversed(self._open) if r.connector == connector), None)
-        if reply is None:
+        connector, text = match["connector"].lstrip("0"), (match["text"] or "").rstrip()
+        possible = [reply for reply in self._open if reply.connector == connector]
+        if len(possible) > 1:
+            yield from self._doubtful(possible, no, text)
             return
-        reply.lines.append(Line(no, (match["text"] or "").rstrip()))
+        if not possible:
+            if self.belongs(text):
+                self.tell(no, f"{shown(text)} belongs to a reply whose beginning is not there")
+            return
+        reply = possible[0]
+        reply.latest = no
+        if reply.wanted:
+            reply.lines.append(Line(no, text))
         reply.complete = match["type"] == "E"
         if reply.complete or len(reply.lines) > MOST_LINES:
-            self._open.remove(reply)
+            yield from self._closed(reply)
+
+    def _doubtful(self, possible: list[Reply], no: int, text: str) -> Iterator[Reply]:
+        """None of the replies gets any more: what they would show could be each other's."""
+        systems = ", ".join(sorted(reply.system for reply in possible))
+        problem = (
+            f"{shown(text)} may belong to either of {systems}, whose replies have the same connector number"
+        )
+        if any(reply.wanted for reply in possible):
+            self.tell(no, problem)
+        for reply in possible:
+            yield from self._closed(reply)
+
+    def _closed(self, reply: Reply) -> Iterator[Reply]:
+        self._open.remove(reply)
+        if reply.wanted:
             yield reply
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.netstat.config_settings import LABELS, setting_of
+from zscope.parsers.text.netstat.config_settings import LABELS, is_cut, setting_of
 from zscope.parsers.text.netstat.labels import doubtful, pairs_of, spreader
 from zscope.parsers.text.out import shown
 
@@ -84,6 +84,10 @@ class _Reader:
             problem = f"{shown(value)} seems to have more in it than its value; the setting is left out"
             self.out.issue(Code.BAD_VALUE, problem, line, field=label, table=_TABLE)
             setting = None
+        elif is_cut(label, value):
+            problem = f"{shown(value)} has fewer digits than {label} is printed with; it is no number"
+            self.out.issue(Code.BAD_VALUE, problem, line, field=label, table=_TABLE)
+            setting = None
         elif setting in self._seen:
             problem = f"a second {label} in one table: the heading of another table may be missing"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line, 1, table=_TABLE)
@@ -99,7 +103,8 @@ class _Reader:
         self._row(line, None, None, text)
 
     def _row(self, line: int, label: str | None, setting: str | None, value: str) -> None:
-        number = value if label and _NUMBER.fullmatch(value) else None
+        whole = label is not None and _NUMBER.fullmatch(value) and not is_cut(label, value)
+        number = value if whole else None
         self.out.row(
             _TABLE,
             line,

@@ -21,6 +21,22 @@ LABELS = (
 )
 """The labels of the TCP table in its order."""
 
+WIDTHS = {
+    "DEFAULTRCVBUFSIZE": 8, "DEFAULTSNDBUFSIZE": 8, "DEFLTMAXRCVBUFSIZE": 8, "DEFAULTKEEPALIVE": 8,
+    "SOMAXCONN": 10,
+}  # fmt: skip
+"""Labels whose values are printed with leading zeros: with fewer digits they were cut."""
+
+
+def is_cut(label: str, value: str) -> bool:
+    """Whether a value has lost digits.
+
+    >>> is_cut("DefaultSndBufSize", "001310"), is_cut("DefaultSndBufSize", "00131072")
+    (True, False)
+    """
+    width = WIDTHS.get(plain_label(label))
+    return width is not None and value.isdigit() and len(value) < width
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
