@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ INTERVAL: Row = {
     "wait_completion": False,
     "physical_cps": 3,
     "physical_ziips": 1,
+    "physical_cpus": 4,
 }
 
 
@@ -62,7 +64,16 @@ CPUS: list[Row] = [
     ),
     _processor(14, 3, "100.00 10.00 16.00 0.00 100.0 80.00 8.00"),
     _cpu(15, "IIP", "thread", mvs_busy_pct=8.0, parked_pct=0.0),
-    _cpu(16, "IIP", "total", lpar_busy_pct=10.0, mvs_busy_pct=12.0, share_pct=100.0),
+    _cpu(
+        16,
+        "IIP",
+        "total",
+        lpar_busy_pct=10.0,
+        mvs_busy_pct=12.0,
+        share_pct=100.0,
+        mt_productivity_pct=80.0,
+        mt_utilisation_pct=8.0,
+    ),
 ]
 
 
@@ -95,7 +106,7 @@ def check(interval: Row, cpus: list[Row], partitions: list[Row]) -> list[Issue]:
     return list(sheet.issues)
 
 
-def changed(line: int, **figures: float | bool | None) -> tuple[Row, list[Row], list[Row]]:
+def changed(line: int, **figures: float | bool | str | None) -> tuple[Row, list[Row], list[Row]]:
     """The interval with other figures in the row of this line."""
     interval, cpus, partitions = deepcopy((INTERVAL, CPUS, PARTITIONS))
     (row,) = (row for row in (interval, *cpus, *partitions) if row["line_no"] == line)
@@ -138,6 +149,15 @@ ALTERED = {
     "a processor": (10, "lpar_busy_pct", 4.0, "LPAR BUSY", "weighted with ONLINE"),
     "length of the interval": (1, "interval_ms", 601_000, "LOGICAL TOTAL", "processors and the interval"),
     "processors of the machine": (1, "physical_cps", 4, "PHYSICAL TOTAL", "physical processors"),
+    "all processors of the machine": (1, "physical_cpus", 7, "PHYS PROC NUM", "the kinds of processors"),
+    "logical processors of this system": (20, "logical_cpus", 4.0, "NUM", "online throughout"),
+    "a few more logical processors": (24, "logical_cpus", 1.1, "NUM", "online throughout"),
+    "more than always online": (12, "online_pct", 300.0, "ONLINE", "all of the time"),
+    "more than always busy": (10, "lpar_busy_pct", 140.0, "LPAR BUSY", "all of the time"),
+    "more than always at work": (10, "mvs_busy_pct", 100.1, "MVS BUSY", "all of the time"),
+    "more than always parked": (12, "parked_pct", 300.0, "PARKED", "all of the time"),
+    "productivity of all": (16, "mt_productivity_pct", 85.0, "PROD", "its cores"),
+    "multithreading of all": (16, "mt_utilisation_pct", 9.0, "UTIL", "PROD x LPAR BUSY"),
     "capacity of the machine": (1, "capacity_rating_msu_per_hour", 510, "MSU ACT", "CPC CAPACITY"),
 }
 
@@ -207,6 +227,15 @@ def test_time_online_may_be_the_base_of_the_own_partition() -> None:
     assert [issue.field for issue in check(interval, cpus, partitions)] == ["LOGICAL TOTAL"]
 
 
+@pytest.mark.parametrize("count", [2.0, 3.5, 6.0])
+def test_time_online_is_no_base_where_it_is_more_than_the_processors(count: float) -> None:
+    interval, cpus, partitions = changed(12, online_pct=99.0)
+    cpus[3]["lpar_busy_pct"] = 20.07
+    assert check(interval, cpus, partitions) == []
+    partitions[0]["logical_cpus"] = count
+    assert bool(check(interval, cpus, partitions)) == (count < 2.99)
+
+
 def test_logical_processors_that_are_not_whole_were_rounded() -> None:
     figures = {"logical_cpus": 2.3, "logical_effective_pct": 17.4, "logical_total_pct": 17.58}
     assert check(*changed(21, **figures)) == []
@@ -230,6 +259,29 @@ def test_where_waiting_counts_lpar_busy_may_differ(waiting: tuple[int, dict[str,
     interval, cpus, partitions = changed(waiting[0], **waiting[1])
     cpus[0]["lpar_busy_pct"], cpus[3]["lpar_busy_pct"] = 34.0, 18.0
     assert check(interval, cpus, partitions) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "labels", "altered"),
+    [
+        (1, "CP", {"physical_cps": 4}),
+        (1, "PHYS PROC NUM", {"physical_cpus": 5}),
+        (1, "CPC CAPACITY,CP", {"capacity_rating_msu_per_hour": 510, "physical_cps": 4}),
+        (20, "NUM", {"logical_cpus": 2.0}),
+        (21, "WGT", {"weight": 250.0}),
+        (21, "NUM, WGT", {"weight": 250.0, "logical_cpus": 1.0}),
+        (10, "ONLINE", {"online_pct": 50.0}),
+    ],
+)
+def test_figures_that_changed_are_not_relied_on(line: int, labels: str, altered: dict[str, Any]) -> None:
+    assert check(*changed(line, **altered))
+    mark = {"changed_labels": labels} if line == 1 else {"extra": json.dumps({"changed": labels})}
+    assert check(*changed(line, **altered, **mark)) == []
+
+
+def test_partitions_that_are_configured_must_be_there() -> None:
+    (issue,) = check(INTERVAL, CPUS, [])
+    assert (issue.code, issue.line_no) == (Code.COUNT_DIFFERS, 1)
 
 
 def test_the_number_of_partitions() -> None:

@@ -224,9 +224,10 @@ def test_a_cell_under_another_column_is_not_guessed() -> None:
 def test_a_row_that_ends_early_keeps_what_is_certain() -> None:
     tables, issues = read([*HEADING, *MACHINE, *SINGLE[:2], SINGLE[2][:40]])
     assert shown(tables["rmf_cpu"], *FIGURES)[0] == (100.0, 64.4, *(None,) * 8)
-    (issue,) = unread(issues)
+    issue, end = sorted(unread(issues), key=lambda issue: -(issue.column_no or 0))
     assert (issue.code, issue.line_no, issue.column_no) == (Code.REPORT_CUT, 11, 37)
     assert "MVS BUSY" in issue.text
+    assert "no total of CP" in end.text
 
 
 def test_rows_without_headings_are_told_once() -> None:
@@ -255,8 +256,8 @@ def test_threads_and_totals_need_what_stands_above_them() -> None:
 
 def test_a_third_thread_belongs_to_a_core_that_is_not_there() -> None:
     core, thread = MULTITHREADED[7:9]
-    rows, issues = read([*HEADING, *MACHINE, *MULTITHREADED[:2], core, thread, thread])
-    assert [row["thread"] for row in rows["rmf_cpu"]] == [0, 1]
+    rows, issues = read([*HEADING, *MACHINE, *MULTITHREADED[:2], core, thread, thread, MULTITHREADED[-1]])
+    assert [row["thread"] for row in rows["rmf_cpu"]] == [0, 1, None]
     assert [issue.line_no for issue in unread(issues)] == [13]
 
 
@@ -470,3 +471,60 @@ def test_upper_case_and_a_shift_of_all_lines_change_nothing(report: tuple[Row, l
 def test_anything_below_a_heading_is_no_error(lines: list[str]) -> None:
     _, issues = read([*HEADING, *MACHINE, *SINGLE[:2], *lines])
     assert all(issue.line_no for issue in issues)
+
+
+def test_a_table_that_ends_behind_its_headings_is_cut() -> None:
+    tables, issues = read([*HEADING, *MACHINE, *SINGLE[:2]])
+    assert "rmf_cpu" not in tables
+    assert [(issue.code, issue.line_no) for issue in unread(issues)] == [(Code.REPORT_CUT, 10)]
+
+
+def test_processors_without_a_total_below_them_are_told() -> None:
+    _, issues = read([*HEADING, *MACHINE, *MULTITHREADED[:-1]])
+    assert [(issue.code, issue.line_no) for issue in unread(issues)] == [(Code.REPORT_CUT, 19)]
+    assert "no total of IIP" in unread(issues)[0].text
+
+
+@pytest.mark.parametrize("rate", ["12210.40", "54321.00"])
+def test_a_high_rate_touches_the_priority(rate: str) -> None:
+    row = MULTITHREADED[2].replace("HIGH  1510.20", f"HIGH{rate.rjust(8)}")
+    assert f"HIGH{rate}" in row
+    tables, issues = read([*HEADING, *MACHINE, *MULTITHREADED[:2], row, *MULTITHREADED[3:5]])
+    assert unread(issues) == []
+    assert shown(tables["rmf_cpu"][:1], "priority", "io_interrupt_rate", "tpi_pct") == [
+        ("HIGH", float(rate), 12.5)
+    ]
+
+
+def test_one_cell_that_cannot_be_costs_only_itself() -> None:
+    row = SINGLE[2].replace("65.00", "6#.00")
+    tables, issues = read([*HEADING, *MACHINE, *SINGLE[:2], row, *SINGLE[3:]])
+    figures = (100.0, 64.4, None, 0.0, None, None, 75.0, None, 420.0, 1.25)
+    assert shown(tables["rmf_cpu"], *FIGURES)[0] == figures
+    (issue,) = unread(issues)
+    assert (issue.code, issue.line_no, issue.column_no) == (Code.REPORT_UNREADABLE, 11, 37)
+    assert "6#.00" in issue.text
+
+
+def test_two_cells_that_cannot_be_cost_the_row_its_figures() -> None:
+    row = SINGLE[2].replace("65.00", "6#.00").replace("64.40", "#4.40")
+    tables, issues = read([*HEADING, *MACHINE, *SINGLE[:2], row, *SINGLE[3:]])
+    assert shown(tables["rmf_cpu"], *FIGURES)[0] == (None,) * 10
+    assert [issue.line_no for issue in unread(issues)] == [11]
+
+
+@pytest.mark.parametrize("reason", ["POWERSAVE", "MACHINE", "OTHER"])
+def test_a_whole_value_at_the_end_of_a_line_is_kept(reason: str) -> None:
+    machine = [*MACHINE[:2], "MODEL      715", f"H/W MODEL  A01    CHANGE REASON={reason}"]
+    tables, issues = read([*HEADING, *machine, *SINGLE])
+    assert shown(tables["rmf_interval"], "change_reason") == [(reason,)]
+    assert unread(issues) == []
+
+
+def test_a_value_where_all_lines_end_is_not_believed() -> None:
+    line = "H/W MODEL  A01    CHANGE REASON=OTHER"
+    pages = [text[: len(line)] for text in (*HEADING, *MACHINE[:2], "MODEL      715", f"{line}WISE", *SINGLE)]
+    heading = ["z/OS V2R3 SYSTEM ID MVS7", "DATE 08/31/2023 TIME 16.40.00"]
+    tables, issues = read([HEADING[0].strip(), *heading, *pages[4:]])
+    assert shown(tables["rmf_interval"], "change_reason") == [(None,)]
+    assert "CHANGE REASON" in {issue.field for issue in issues}

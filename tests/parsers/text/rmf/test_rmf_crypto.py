@@ -18,6 +18,7 @@ from zscope.parsers.text.rmf.crypto import read_crypto
 from zscope.parsers.text.rmf.crypto_icsf import SERVICES, has_size
 from zscope.parsers.text.rmf.crypto_write import crypto_lines
 from zscope.parsers.text.rmf.heading import CRYPTO, Heading
+from zscope.parsers.text.rmf.listing import RmfListing
 
 Row = dict[str, Any]
 TOP = (
@@ -333,3 +334,49 @@ def test_no_mutation_makes_other_figures(
 @settings(deadline=None, max_examples=60)
 def test_any_text_at_all(text: str) -> None:
     Read(CCA + text, text)
+
+
+CARDS = """\
+     C R Y P T O   H A R D W A R E   A C T I V I T Y
+
+   z/OS V2R5   SYSTEM ID TEST   DATE 06/30/2025   INTERVAL 05.00.000
+   RPT VERSION V2R5 RMF   TIME 11.05.00   CYCLE 1.000 SECONDS
+--- CRYPTOGRAPHIC CCA COPROCESSOR ---
+     --- LPAR ---   --- CPC ---
+TYPE ID RATE EXEC TIME UTIL% RATE EXEC TIME UTIL%
+CEX8C 0 1.50 0.100 0.2 2.50 0.200 0.5
+1 3.50 0.300 1.1 4.50 0.400 1.8
+""".splitlines()
+
+
+def listed(*pages: list[str]) -> tuple[list[dict[str, Any]], list[Issue]]:
+    sheet = Sheet({"rmf_crypto": None}, Issues(), "crypto.lst")
+    listing = RmfListing(sheet)
+    first = 1
+    for page in pages:
+        lines = [Line(no, text) for no, text in enumerate(page, first)]
+        listing.read(Report("rmf", lines, Origin(Source.TEXT)))
+        first += len(page)
+    listing.finish()
+    return dict(sheet.rest())["rmf_crypto"].to_pylist(), list(sheet.issues)
+
+
+def test_column_names_are_no_page_heading() -> None:
+    """EXEC TIME stands there as often as there are groups of figures."""
+    rows, issues = listed(CARDS)
+    assert [(r["line_no"], r["card_id"], r["crypto_scope_name"], r["operation_rate"]) for r in rows] == [
+        (8, "0", "LPAR", 1.5),
+        (8, "0", "CPC", 2.5),
+        (9, "1", "LPAR", 3.5),
+        (9, "1", "CPC", 4.5),
+    ]
+    assert issues == []
+
+
+def test_cards_that_are_there_twice_are_put_once() -> None:
+    rows, issues = listed(CARDS, [line.replace("2.50", "2.75") for line in CARDS])
+    assert rows == listed(CARDS)[0]
+    assert {(issue.code, issue.line_no) for issue in issues} == {
+        (Code.REPORT_UNREADABLE, 17),
+        (Code.REPORT_UNREADABLE, 18),
+    }

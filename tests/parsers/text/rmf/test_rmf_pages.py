@@ -13,11 +13,11 @@ import pytest
 from zscope.parsers.issues import Code, Issue, Issues, Severity
 from zscope.parsers.text.out import Found, Out, Sheet
 from zscope.parsers.text.report import Line, Origin, Report, Source, Told
-from zscope.parsers.text.rmf import listing as listing_module
+from zscope.parsers.text.rmf import interval as interval_module
 from zscope.parsers.text.rmf.cpu_write import cpu_pages
 from zscope.parsers.text.rmf.heading import Heading, read_heading
 from zscope.parsers.text.rmf.heading_write import Form
-from zscope.parsers.text.rmf.listing import MOST_PAGES, RmfListing
+from zscope.parsers.text.rmf.listing import MOST_OPEN, MOST_PAGES, RmfListing
 
 Row = dict[str, Any]
 CPU = "C P U  A C T I V I T Y"
@@ -42,6 +42,7 @@ ONE        A  100     0    150  N N N    0.0    1    CP  00.07.30.000  00.07.30.
 *PHYSICAL*                                                             00.00.00.000                           0.00              0.00
 TOTAL         100                                        00.07.30.000  00.07.30.000                           0.00      50.00  50.00
 """.splitlines()  # noqa: E501 - as wide as paper
+NO_LENGTH = "the heading of the page has no INTERVAL"
 CHECKS = {Code.ARITHMETIC, Code.COUNT_DIFFERS}
 
 
@@ -88,6 +89,19 @@ def read(*pages: Sequence[str], origin: Origin | None = None) -> Result:
     return Result(rows, [issue for issue in sheet.issues if issue.code not in CHECKS], sheet.found)
 
 
+def checks(*pages: Sequence[str]) -> list[Issue]:
+    """What the figures of these pages, and their headings, contradict each other in."""
+    sheet = Sheet({}, Issues(), "pages.lst")
+    listing = RmfListing(sheet)
+    first = 1
+    for lines in pages:
+        numbered = [Line(no, text.rstrip()) for no, text in enumerate(lines, first)]
+        listing.read(Report("rmf", numbered, Origin(Source.TEXT)))
+        first += len(lines)
+    listing.finish()
+    return [issue for issue in sheet.issues if issue.code in CHECKS]
+
+
 def at(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
@@ -132,7 +146,7 @@ def test_the_length_of_an_interval(length: str, end: str | None, milliseconds: i
         result = read(page(length=length, first="START 11/30/2024-09.00.00", second=f"END   {end}"))
     else:
         result = read(page(length=length))
-    assert result.issues == []
+    assert [issue.text for issue in result.issues] == ([] if length else [NO_LENGTH])
     assert result.column("interval_ms") == [milliseconds]
     assert result.column("interval_ms", "rmf_cpu") == [milliseconds] * 2
 
@@ -298,25 +312,133 @@ def test_a_page_that_is_missing_is_told_and_ends_the_group() -> None:
     assert [(issue.code, issue.line_no) for issue in others] == [(Code.REPORT_CUT, 13), (Code.REPORT_CUT, 14)]
 
 
-@pytest.mark.parametrize(
-    "pages",
-    [
-        [page(), page(PARTITION), page(), page(PARTITION)],
-        [page(number=1), page(number=1)],
-    ],
-    ids=["reports begin again", "page numbers begin again"],
-)
-def test_an_interval_that_is_there_twice_makes_two_rows(pages: list[list[str]]) -> None:
-    result = read(*pages)
-    assert len(result.column("line_no")) == 2
-    assert len(set(result.column("line_no"))) == 2
+LATER = {"second": "TIME 09.15.00"}
+OTHER = {"system": "SYSTEM ID SYS2"}
 
 
-def test_the_last_page_may_be_missing() -> None:
+@pytest.mark.parametrize("other", [LATER, OTHER], ids=["report by report", "two systems in turn"])
+def test_pages_of_several_intervals_in_turn(other: dict[str, str]) -> None:
+    result = read(
+        page(),
+        page(CPU, **other),  # type: ignore[arg-type]
+        page(PARTITION),
+        page(PARTITION, **other),  # type: ignore[arg-type]
+    )
+    assert result.issues == []
+    assert result.column("line_no") == [1, 11]
+    assert result.column("machine_type") == ["2827"] * 2
+    assert result.column("partition_name") == ["ONE"] * 2
+    assert result.column("line_no", "rmf_partition") == [28, 29, 30, 38, 39, 40]
+    systems, starts = result.column("system", "rmf_partition"), result.column("interval_start_local")
+    assert list(
+        zip(systems[::3], result.column("interval_start_local", "rmf_partition")[::3], strict=True)
+    ) == [
+        ("SYS1", starts[0]),
+        (result.column("system")[1], starts[1]),
+    ]
+
+
+def test_figures_of_pages_in_turn_are_checked() -> None:
+    wrong = [line.replace("0    150  N", "0    160  N") for line in PARTITIONS]
+    pages = [page(), page(**OTHER), page(PARTITION, wrong), page(PARTITION, **OTHER)]  # type: ignore[arg-type]
+    assert [(issue.field, issue.line_no) for issue in checks(*pages)] == [("MSU ACT", 28)]
+
+
+def test_the_oldest_interval_is_written_when_there_are_many() -> None:
+    clocks = [f"TIME 09.{minute:02}.00" for minute in range(MOST_OPEN + 1)]
+    pages = [page(second=clock) for clock in clocks]
+    result = read(*pages, page(PARTITION, second=clocks[1]), page(PARTITION, second=clocks[0]))
+    assert [found.name for found in result.found].count("RMF Partition Data") == 2
+    assert result.column("partition_name") == [None, "ONE", *[None] * 7, "ONE"]
+    assert [(issue.code, issue.line_no) for issue in result.issues] == [(Code.REPORT_REPEATED, 101)]
+
+
+@pytest.mark.parametrize("numbers", [(1, 2, 1, 2), (1, 2, 3, 4), (None,) * 4])
+def test_pages_that_are_there_twice_are_read_once(numbers: tuple[int | None, ...]) -> None:
+    titles = [CPU, PARTITION] * 2
+    result = read(*(page(title, number=number) for title, number in zip(titles, numbers, strict=True)))
+    assert result.tables == read(page(), page(PARTITION)).tables
+    assert [(issue.code, issue.line_no) for issue in result.issues] == [
+        (Code.REPORT_REPEATED, 21),
+        (Code.REPORT_REPEATED, 31),
+    ]
+
+
+def test_a_page_is_known_again_behind_many_others() -> None:
+    others = [page(second=f"TIME 10.{minute:02}.00") for minute in range(MOST_OPEN + 3)]
+    result = read(page(), *others, page())
+    assert len(result.column("line_no")) == 1 + len(others)
+    assert [issue.code for issue in result.issues] == [Code.REPORT_REPEATED]
+
+
+@pytest.mark.parametrize(("title", "table"), [(CPU, "rmf_cpu"), (PARTITION, "rmf_partition")])
+def test_rows_that_are_there_twice_are_put_once(title: str, table: str) -> None:
+    other = [line.replace("100.00", "99.99").replace("07.30.000", "07.30.001") for line in page(title)]
+    assert other != page(title)
+    result = read(page(title), other)
+    assert result.tables[table] == read(page(title)).tables[table]
+    first = result.column("line_no", table)[0]
+    assert [(issue.code, issue.line_no) for issue in result.issues] == [(Code.REPORT_REPEATED, first + 10)]
+
+
+def test_a_table_that_ends_behind_its_headings_is_told() -> None:
     result = read(page(), page(PARTITION)[:7])
     assert result.column("image_capacity_msu_per_hour") == [300]
     assert "rmf_partition" not in result.tables
-    assert result.issues == []
+    assert [(issue.code, issue.line_no) for issue in result.issues] == [(Code.REPORT_CUT, 17)]
+
+
+def test_partitions_that_are_configured_are_expected() -> None:
+    configured = ["NUMBER OF CONFIGURED PARTITIONS          2", *PARTITIONS[:2]]
+    assert Code.COUNT_DIFFERS in {issue.code for issue in checks(page(PARTITION, configured))}
+
+
+# What pages say of their interval
+
+
+@pytest.mark.parametrize("altered", [0, 1])
+def test_a_length_that_differs_on_one_page_is_told(altered: int) -> None:
+    lengths = ["INTERVAL 15.00.000"] * 2
+    lengths[altered] = "INTERVAL 35.00.000"
+    result = read(page(length=lengths[0]), page(PARTITION, length=lengths[1]))
+    assert result.column("interval_ms") == [2_100_000 if altered == 0 else 900_000]
+    assert result.column("partition_name") == ["ONE"]
+    (issue,) = result.issues
+    assert (issue.code, issue.field, issue.line_no) == (Code.BAD_VALUE, "INTERVAL", 11)
+
+
+def test_an_end_that_differs_on_one_page_is_told() -> None:
+    start = "START 11/30/2024-09.00.00"
+    result = read(
+        page(first=start, second="END   11/30/2024-09.15.00"),
+        page(PARTITION, first=start, second="END   11/30/2024-09.45.00"),
+    )
+    assert result.column("interval_end_local") == [at("2024-11-30T09:15")]
+    assert [(issue.code, issue.field, issue.line_no) for issue in result.issues] == [
+        (Code.BAD_VALUE, "END", 11)
+    ]
+    assert {issue.line_no for issue in checks(page(first=start, second="END   11/30/2024-09.45.00"))} >= {4}
+
+
+def test_a_length_may_be_on_a_later_page_only() -> None:
+    result = read(page(length=""), page(PARTITION))
+    assert result.column("interval_ms") == [900_000]
+    assert [(issue.text, issue.code, issue.line_no) for issue in result.issues] == [
+        (NO_LENGTH, Code.BAD_VALUE, 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("11/30/2024-08.00.00", "END is not behind START"),
+        ("11/30/2024-09.00.00", "END is not behind START"),
+        ("11/30/2024-11.00.00", "INTERVAL is 900 s, but START and END are 7200 s apart"),
+    ],
+)
+def test_an_end_that_contradicts_start_and_length_is_told(end: str, said: str) -> None:
+    issues = checks(page(first="START 11/30/2024-09.00.00", second=f"END   {end}"))
+    assert [(issue.text, issue.field, issue.line_no) for issue in issues] == [(said, "END", 4)]
 
 
 def test_other_reports_are_noted_once_and_passed_over() -> None:
@@ -358,7 +480,7 @@ def test_crypto_pages_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None
     def take(pages: list[Report], heading: Heading, _: object) -> None:
         taken.append(([[line.text.strip() for line in report.lines] for report in pages], heading.title))
 
-    monkeypatch.setattr(listing_module, "read_crypto", take)
+    monkeypatch.setattr(interval_module, "read_crypto", take)
     result = read(page(CRYPTO, ["ONE"], number=1), page(CRYPTO, ["TWO"], number=2))
     assert taken == [([[CRYPTO, "ONE"], [CRYPTO, "TWO"]], "CRYPTO HARDWARE ACTIVITY")]
     assert [found.name for found in result.found] == ["RMF Crypto Hardware Activity"]
@@ -366,8 +488,10 @@ def test_crypto_pages_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_an_interval_that_never_ends_is_written_in_parts() -> None:
-    result = read(*[page() for _ in range(MOST_PAGES + 1)])
-    assert len(result.column("line_no")) == 2
+    pages = [[*page(CRYPTO, [f"CARD {number}"])] for number in range(MOST_PAGES)]
+    result = read(page(), *pages, page(PARTITION))
+    assert result.column("machine_type") == ["2827", None]
+    assert Code.REPORT_REPEATED in {issue.code for issue in result.issues}
 
 
 @pytest.mark.parametrize(

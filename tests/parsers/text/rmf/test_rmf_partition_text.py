@@ -173,11 +173,13 @@ def test_the_boost_column_wherever_it_stands(names: str, front: str) -> None:
 
 def test_names_that_mean_something_else() -> None:
     total, cp = (CP[0].replace("LPARPRD1", name.ljust(8)) for name in ("TOTAL", "CP"))
-    tables, issues = read([*HEADING, *OWN, *ABOVE, NAMES, total, cp])
+    tables, issues = read([*HEADING, *OWN, *ABOVE, NAMES, total, cp, *CP[2:]])
     assert unread(issues) == []
     assert shown(tables["rmf_partition"], *IDENTITY) == [
         ("partition", "TOTAL", "CP"),
         ("partition", "CP", "CP"),
+        ("physical", "*PHYSICAL*", "CP"),
+        ("total", "TOTAL", "CP"),
     ]
 
 
@@ -459,3 +461,19 @@ def test_upper_case_and_a_shift_of_all_lines_change_nothing(report: tuple[Row, l
 def test_anything_below_a_heading_is_no_error(lines: list[str]) -> None:
     _, issues = read([*HEADING, *OWN, *ABOVE, NAMES, *lines])
     assert all(issue.line_no for issue in issues)
+
+
+def test_partitions_without_a_total_below_them_are_told() -> None:
+    _, issues = read([*PAGE[:23]])
+    (issue,) = unread(issues)
+    assert (issue.code, issue.line_no) == (Code.REPORT_CUT, 22)
+    assert "no total of ICF" in issue.text
+
+
+def test_partitions_are_expected_below_the_headings() -> None:
+    tables, issues = read([*PAGE[:14]])
+    assert "rmf_partition" not in tables
+    assert [(issue.code, issue.line_no) for issue in issues] == [
+        (Code.COUNT_DIFFERS, 1),
+        (Code.REPORT_CUT, 14),
+    ]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from zscope.parsers import read as read_file
 from zscope.parsers.issues import Code, Issue, Issues
 from zscope.parsers.smf.ebcdic import code_page
 from zscope.parsers.text.out import Found, Sheet
@@ -339,7 +340,8 @@ def test_without_partition_data() -> None:
 
 def test_an_unknown_table_is_told_once() -> None:
     renamed = GOLDEN.replace("Work Unit Analysis", "Snow Analysis")
-    twice = renamed.replace("</postprocessor>", "</postprocessor>" + _postprocessor(renamed))
+    other = _postprocessor(renamed).replace("PRDA", "PRDC")
+    twice = renamed.replace("</postprocessor>", f"</postprocessor>{other}")
     read = Read(twice)
     assert read.codes == [Code.OTHER_REPORT]
     assert "Snow Analysis" in read.issues[0].text
@@ -501,3 +503,54 @@ def test_only_one_interval_is_kept_at_a_time() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 2 << 20
+
+
+def test_a_report_that_is_there_twice_is_read_once() -> None:
+    twice = GOLDEN.replace("</postprocessor>", "</postprocessor>" + _postprocessor(GOLDEN))
+    read = Read(twice)
+    assert read.tables == Read(GOLDEN).tables
+    (issue,) = read.issues
+    assert (issue.code, issue.line_no) == (Code.REPORT_REPEATED, _last_line(twice, "<postprocessor>"))
+
+
+def _last_line(document: str, text: str) -> int:
+    return document[: document.rindex(text)].count("\n") + 1
+
+
+@pytest.mark.parametrize(("name", "line"), [("<resname/>", 8), ("<resname> </resname>", 8), ("", 6)])
+def test_a_report_that_names_no_system_is_told(name: str, line: int) -> None:
+    read = Read(GOLDEN.replace("<resname>PRDA</resname>", name))
+    assert [(issue.code, issue.field, issue.line_no) for issue in read.issues] == [
+        (Code.BAD_VALUE, "resname", line)
+    ]
+    assert {row["system"] for row in read.tables["rmf_cpu"]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("12/31/2025-23.40.00", "not behind"),
+        ("12/31/2025-23.50.00", "not behind"),
+        ("12/31/2025-23.59.50", "590"),
+    ],
+)
+def test_an_end_that_contradicts_start_and_length_is_told(end: str, said: str) -> None:
+    read = Read(GOLDEN.replace("12/31/2025-24.00.00", end))
+    (issue,) = read.issues
+    assert (issue.code, issue.field, issue.line_no) == (Code.ARITHMETIC, "display-end", 10)
+    assert said in issue.text
+
+
+@pytest.mark.parametrize("length", ["09:59:996", "10:00:004", "10:04:000"])
+def test_intervals_wander(length: str) -> None:
+    read = Read(GOLDEN.replace("10:00:000", length))
+    assert "display-end" not in {issue.field for issue in read.issues}
+
+
+@pytest.mark.parametrize(
+    "content", ["", "<server/>", "<rmf-mfpmsg><mfpmsg id='ERB103I'>PPS</mfpmsg></rmf-mfpmsg>"]
+)
+def test_a_document_without_any_report_is_told(content: str, tmp_path: Path) -> None:
+    document = tmp_path / "empty.xml"
+    document.write_text(f'<?xml version="1.0"?><ddsml>{content}</ddsml>')
+    assert [issue.code for issue in read_file(document, "rmf_cpu").issues] == [Code.NO_REPORT]

@@ -47,6 +47,8 @@ class Checks:
 
 
 def _name(row: Row) -> str:
+    if "row_kind" not in row:
+        return "the machine"
     kind = row.get("cpu_type_name") or "an unknown processor type"
     if "partition_name" in row:
         return f"{row['partition_name']} ({kind})"

@@ -18,6 +18,10 @@ from zscope.parsers.text.rmf.arithmetic_checks import (
 if TYPE_CHECKING:
     from zscope.parsers.text.out import Out
 
+_AT_MOST_ALL = (
+    *("online_pct", "lpar_busy_pct", "mvs_busy_pct", "parked_pct"),
+    *("mt_productivity_pct", "mt_utilisation_pct", "tpi_pct"),
+)
 _NOT_ROUNDED = {0.0, 100.0}
 """Shares of processors that the weights guarantee nothing or everything."""
 
@@ -26,6 +30,7 @@ def check_cpus(cpus: Sequence[Row], out: Out) -> None:
     """The processors of each type against the total below them, and each by itself."""
     checks = Checks("rmf_cpu", out)
     for row in cpus:
+        _range(checks, row)
         if row["row_kind"] == "processor":
             _multithreading(checks, row)
     for kind in types_of(cpus):
@@ -34,6 +39,7 @@ def check_cpus(cpus: Sequence[Row], out: Out) -> None:
         processors = [row for row in of_kind if row["row_kind"] == "processor"]
         if len(totals) == 1 and processors:
             _totals(checks, totals[0], processors)
+            _multithreading_total(checks, totals[0], processors)
             _mvs_busy(checks, totals[0], [row for row in of_kind if row["row_kind"] != "total"])
 
 
@@ -94,6 +100,30 @@ def _mvs_busy(checks: Checks, total: Row, rows: Sequence[Row]) -> None:
         weights.append(weight)
     relation = "the average weighted with the time online and not parked"
     _average(checks, total, "mvs_busy_pct", values, weights, relation)
+
+
+def _range(checks: Checks, row: Row) -> None:
+    """Nothing is busy for more than all of the time."""
+    for column in _AT_MOST_ALL:
+        if (row.get(column) or 0) > 100 + HUNDREDTH:
+            checks.agree(row, column, 100, HUNDREDTH, "all of the time")
+
+
+def _multithreading_total(checks: Checks, total: Row, processors: Sequence[Row]) -> None:
+    """PROD is an average of the cores, whatever it is weighted with; UTIL follows from it, or from theirs."""
+    productivities = [p for row in processors if (p := row.get("mt_productivity_pct")) is not None]
+    productivity, busy = total.get("mt_productivity_pct"), total.get("lpar_busy_pct")
+    if productivity is None or busy is None or not productivities:
+        return
+    nearest = min(max(productivity, min(productivities)), max(productivities))
+    checks.agree(total, "mt_productivity_pct", nearest, HUNDREDTH, "the nearest that its cores have")
+    computed = [productivity * busy / 100]
+    online = known(processors, "online_pct")
+    if online and sum(online) > 0:
+        used = [(row.get("mt_utilisation_pct") or 0) * row["online_pct"] for row in processors]
+        computed.append(sum(used) / sum(online))
+    tolerance = HUNDREDTH * (2 + (productivity + busy) / 100)
+    checks.agree_with_one(total, "mt_utilisation_pct", computed, tolerance, "PROD x LPAR BUSY")
 
 
 def _multithreading(checks: Checks, row: Row) -> None:

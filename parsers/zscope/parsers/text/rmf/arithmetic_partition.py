@@ -47,6 +47,7 @@ class PartitionChecks:
     def run(self) -> None:
         """Check every type of processor."""
         self._count()
+        self._machine()
         for kind in types_of(self.partitions):
             rows = [row for row in self.partitions if row.get("cpu_type_name") == kind]
             totals = [row for row in rows if row["row_kind"] == "total"]
@@ -63,10 +64,20 @@ class PartitionChecks:
     def _count(self) -> None:
         configured = self.interval.get("configured_partitions")
         names = {row["partition_name"] for row in self.partitions if row["row_kind"] == "partition"}
-        if configured is not None and names and configured != len(names):
+        if configured is not None and configured != len(names):
             text = f"the report says that {configured:,} partitions are configured, but lists {len(names):,}"
             line = self.interval["line_no"]
             self.out.issue(Code.COUNT_DIFFERS, text, line, table="rmf_partition")
+
+    def _machine(self) -> None:
+        """The kinds of processors against the number of all."""
+        changed = set((self.interval.get("changed_labels") or "").split(","))
+        counts = [self.interval.get(column) for column in set(_PHYSICAL_COUNT.values())]
+        needed = [self.interval.get(_PHYSICAL_COUNT.get(kind, "")) for kind in types_of(self.partitions)]
+        if changed.isdisjoint(_PHYSICAL_COUNT) and any(counts) and None not in needed:
+            computed = sum(count or 0 for count in counts)
+            relation = "the sum of the kinds of processors"
+            Checks("rmf_interval", self.out).agree(self.interval, "physical_cpus", computed, 0, relation)
 
     @property
     def _checks(self) -> Checks:
@@ -95,8 +106,11 @@ class PartitionChecks:
         if not count or not self._seconds:
             return
         counts = [float(count)]
-        online = known(self._cpu_rows(kind), "online_pct") if self._is_own(row) else None
-        if online and sum(online) > 0:
+        online = (known(self._cpu_rows(kind), "online_pct") if self._is_own(row) else None) or []
+        if online and set(online) == {100.0}:
+            relation = "counting those that were online throughout"
+            self._checks.agree(row, "logical_cpus", len(online), 0, relation)
+        elif 0 < sum(online) / 100 < count:
             counts.append(sum(online) / 100)
         for column, time in (("logical_effective_pct", "effective_ms"), ("logical_total_pct", "dispatch_ms")):
             if row.get(time) is None:
@@ -140,15 +154,7 @@ class PartitionChecks:
     def _capacity(self, row: Row, kind: str) -> None:
         capacity = self.interval.get("capacity_rating_msu_per_hour")
         processors, effective = self.interval.get("physical_cps"), row.get("effective_ms")
-        changed = "CPC CAPACITY" in (self.interval.get("changed_labels") or "").split(",")
-        if (
-            kind != "CP"
-            or not capacity
-            or not processors
-            or effective is None
-            or changed
-            or not self._seconds
-        ):
+        if kind != "CP" or not capacity or not processors or effective is None or not self._seconds:
             return
         by_second = capacity / (processors * self._seconds)
         tolerance = 0.5 + by_second * MILLISECOND
@@ -175,7 +181,8 @@ class PartitionChecks:
         processors = self.interval.get(_PHYSICAL_COUNT.get(kind, ""))
         own = next((row for row in others if self._is_own(row)), {})
         weight, whole, count = own.get("weight"), total.get("weight"), own.get("logical_cpus")
-        if not weight or not whole or not count or not processors or any(r.get("dedicated") for r in others):
+        sharing = [row for row in others if row["row_kind"] == "partition"]
+        if not weight or not whole or not count or not processors or known(sharing, "weight") is None:
             return
         share = 100 * weight / whole * processors
         if share > 100 * count:

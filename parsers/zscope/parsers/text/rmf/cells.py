@@ -16,6 +16,8 @@ from zscope.parsers.text.rmf.label_lines import LONGEST
 
 _WORD = re.compile(r"(?:[YN] ){2}[YN](?!\S)|\S+")
 """Three flags are one cell."""
+TOUCHED_WORD = re.compile(r"(?:HIGH|MED|LOW)\*?(?=\d)|\S+", re.IGNORECASE)
+"""Rates of 10,000 and more begin right behind the priority of a processor."""
 
 
 class Shape(NamedTuple):
@@ -51,13 +53,13 @@ class Cell(NamedTuple):
     """Column of its last character."""
 
 
-def cells_of(text: str) -> list[Cell]:
+def cells_of(text: str, word: re.Pattern[str] = _WORD) -> list[Cell]:
     """The words of a line with their places.
 
     >>> cells_of("  A  N Y N")
     [Cell(text='A', start=3, end=3), Cell(text='N Y N', start=6, end=10)]
     """
-    return [Cell(found.group(), found.start() + 1, found.end()) for found in _WORD.finditer(text)]
+    return [Cell(found.group(), found.start() + 1, found.end()) for found in word.finditer(text)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
 from zscope.parsers.text.rmf import cpu_columns as columns
-from zscope.parsers.text.rmf.cells import cells_of
+from zscope.parsers.text.rmf.cells import TOUCHED_WORD, cells_of
 from zscope.parsers.text.rmf.facts import Facts, label_line
 from zscope.parsers.text.rmf.figures import figures_of
 from zscope.parsers.text.rmf.table_rows import TableRows, is_ruled
@@ -112,7 +112,7 @@ class CpuPages:
         return figures
 
     def _processor(self, line: Line) -> None:
-        cells = cells_of(line.text)
+        cells = cells_of(line.text, TOUCHED_WORD)
         cpu_type = cells[1].text
         figures = self._figures(line, cells, columns.CP if cpu_type == "CP" else columns.OTHER_CPU)
         if figures is not None:

@@ -30,13 +30,14 @@ _RULE = re.compile(r"[-\s]*", re.ASCII)
 def read_crypto(pages: list[Report], heading: Heading, out: Out) -> None:
     """Put the rows of one interval, from all its pages, into the table."""
     part: _Cards | IcsfServices | None = None
+    seen: set[tuple[str | None, ...]] = set()
     lines = [line for page in pages for line in page.lines if not _of_page(line.text)]
     for line in lines:
         if title := part_title(line.text):
             if part:
                 part.finish()
             kind = unit_kind(title)
-            part = IcsfServices(out) if kind == "icsf" else _Cards(kind, out)
+            part = IcsfServices(out) if kind == "icsf" else _Cards(kind, out, seen)
         elif part is None or not part.take(line):
             out.unknown(line.no, line.text, heading.title)
     if part:
@@ -54,9 +55,9 @@ def _of_page(text: str) -> bool:
 class _Cards:
     """Takes the lines of a part about cards."""
 
-    def __init__(self, kind: str, out: Out) -> None:
+    def __init__(self, kind: str, out: Out, seen: set[tuple[str | None, ...]]) -> None:
         self._out = out
-        self._table = CryptoTable(kind, out)
+        self._table = CryptoTable(kind, out, seen)
         self._above: tuple[str, ...] = ()
         self._lines: CardLines | None = None
         self._refused = False

@@ -119,9 +119,10 @@ class CryptoTable:
 
     kind: str
     out: Out
+    seen: set[tuple[str | None, ...]] = field(default_factory=set)
+    """What there are rows of; to be shared where a part goes on over several pages."""
     _card: dict[str, str] = field(default_factory=dict)
     """The last one: its kind is printed once for several alike, both only in the first line of a card."""
-    _seen: set[tuple[str | None, ...]] = field(default_factory=set)
 
     def put(self, line: int, cells: Iterable[tuple[CryptoColumn, str]]) -> None:
         """Take one line: a row for each scope and operation that it has figures of."""
@@ -146,8 +147,8 @@ class CryptoTable:
     def _is_another_card(self, card: Mapping[str, str], scope: str | None, operation: str) -> bool:
         if "card_id" not in card:
             return False
-        key = (card.get("card_type_name"), card["card_id"], scope, operation)
-        if key in self._seen:
+        key = (self.kind, card.get("card_type_name"), card["card_id"], scope, operation)
+        if key in self.seen:
             return True
-        self._seen.add(key)
+        self.seen.add(key)
         return False

@@ -45,10 +45,10 @@ _FREE = {
 }
 _FIRST_LINE = {"MVS PARTITION NAME", "PHYS PROC NUM", "GROUP NAME"}
 """Labels of a line as long as any: where it is shorter than others, it lost its end."""
-_FOLLOWED = {"CPC CAPACITY", "CHANGE REASON", "BOOST TYPE"}
-"""Labels with another one behind them in the line: a value that ends the line may have lost its end."""
+_FOLLOWED = {"CPC CAPACITY"}
+"""Labels with another one behind them in every line: a value that ends the line may have lost its end."""
 _WORDS = {
-    "CHANGE REASON": ("NONE",),
+    "CHANGE REASON": ("NONE", "POWERSAVE", "MACHINE"),
     "BOOST TYPE": ("NONE", "ZIIP", "SPEED", "ALL"),
     "BOOST CLASS": ("NONE", "IPL", "SHUTDOWN", "RECOVERY"),
 }

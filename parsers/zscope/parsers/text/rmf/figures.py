@@ -2,8 +2,8 @@
 
 A cell belongs to the column whose figures end nearest to where it ends. That is believed when the cells of
 a row are then in order, look like figures of their columns, and are those that a row of its kind has. A row
-that ends early, with all there is of it exactly in its place, has figures up to its last; any other has
-none, but an issue.
+that ends early, with all there is of it exactly in its place, has figures up to its last; one that has
+something else in the place of a single figure has the others. Any other has none, but an issue.
 """
 
 from __future__ import annotations
@@ -65,10 +65,13 @@ def figures_of(cells: Sequence[Cell], layout: Layout, kind: Kind, shift: int = 0
         place = layout.places[index]
         if index >= row.next and _fits(text, end, place) and (not place.name or place.name in kind.allowed):
             row.put(index, place, text, end, changed=text is not cell.text)
-        elif cell is last and row.may_go_on_with(end):
+        elif cell is last and not row.broken and row.may_go_on_with(end):
             return row.ended(cell)
         else:
-            return _nothing(cell.start, f"{shown(cell.text)} is no figure of the column {place.heading}")
+            trouble = f"{shown(cell.text)} is no figure of the column {place.heading}"
+            if row.broken or index < row.next or abs(end - place.edge) > _EXACT:
+                return _nothing(cell.start, trouble)
+            row.skip(index, Trouble(cell.start, trouble))
     return row.checked(last)
 
 
@@ -81,6 +84,15 @@ class _Row:
     """Number of the column behind the last one that has a figure."""
     off: int = 0
     """How far off its place the worst number is; words begin in one column and end in several."""
+
+    broken: Trouble | None = None
+    """With the one thing that stands in the place of a figure and is none."""
+    skipped: str = ""
+    """Name of its column."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return self.layout.places
 
     def put(self, index: int, place: Place, text: str, end: int, *, changed: bool) -> None:
         self.next = index + 1
@@ -100,7 +112,8 @@ class _Row:
         for pair in self.kind.together:
             if (pair[0] in names) != (pair[1] in names):
                 needed.update(pair)
-        places = self.layout.places
+        places = self.places
+        needed.discard(self.skipped)
         return [n for n, place in enumerate(places) if place.name in needed and place.name not in names]
 
     def may_go_on_with(self, end: int) -> bool:
@@ -108,8 +121,21 @@ class _Row:
         following = [*self.lacking(), min(self.next, len(self.layout.places) - 1)][0]
         return self.next <= following and end <= self.layout.places[following].edge
 
+    def skip(self, index: int, trouble: Trouble) -> None:
+        """Pass over what stands in the place of a figure, but cannot be one."""
+        self.next, self.broken, self.skipped = index + 1, trouble, self.places[index].name
+
+    def without_broken(self, trouble: Trouble) -> Figures:
+        """The other figures: they are certain where all there should be are there, each in its place."""
+        if self.off > _EXACT or self.lacking():
+            return _nothing(trouble.column, trouble.text)
+        self.figures.trouble = trouble._replace(text=f"{trouble.text}; it is null")
+        return self.figures
+
     def checked(self, last: Cell) -> Figures:
         """The figures, if they are those of such a row."""
+        if self.broken:
+            return self.without_broken(self.broken)
         lacking = self.lacking()
         if not lacking:
             return self.figures

@@ -34,6 +34,10 @@ _SEARCHED = 12
 
 _TITLE = re.compile(r"\s*([A-Z](?: {1,3}[A-Z])*)(?=\s|$)", re.ASCII)
 _SYSTEM = re.compile(r"[A-Z0-9@#$_-]{1,8}", re.ASCII | re.IGNORECASE)
+_RELEASE = re.compile(r"(?:z/OS )?V?\d", re.ASCII | re.IGNORECASE)
+_BEGINS_LIKE = {"z/OS": _RELEASE, "RPT VERSION": _RELEASE, "SYSTEM ID": _SYSTEM}
+"""How values of the heading begin; all others begin with a digit."""
+_DIGIT = re.compile(r"\d", re.ASCII)
 _MOMENT = re.compile(r"\d\d/\d\d/\d{4}-\d\d\.\d\d\.\d\d", re.ASCII)
 _LENGTH = re.compile(r"(\d{1,4})\.(\d\d)\.(\d{2,3})", re.ASCII)
 _CYCLE = re.compile(
@@ -41,6 +45,8 @@ _CYCLE = re.compile(
 )
 _ROUNDING = timedelta(seconds=2)
 """Intervals are some milliseconds longer or shorter than the difference of the times printed."""
+_WANDERING = timedelta(seconds=5)
+"""More than that is no rounding any more, but a figure that is not the report's."""
 
 
 class Identity(NamedTuple):
@@ -50,6 +56,23 @@ class Identity(NamedTuple):
     start: datetime
     end: datetime | None
     interval_ms: int | None
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the end and the length say the same, so that neither of them can be a slip."""
+        return self.lasts_as_ends(_ROUNDING)
+
+    def lasts_as_ends(self, tolerance: timedelta) -> bool:
+        """Whether the length is known and is the distance of start and end."""
+        if self.end is None or self.interval_ms is None:
+            return False
+        return abs(self.end - self.start - timedelta(milliseconds=self.interval_ms)) <= tolerance
+
+    def is_of(self, other: Identity) -> bool:
+        """Whether both are the same interval; a duration may start with its first interval."""
+        if (self.system, self.start) != (other.system, other.start):
+            return False
+        return not (self.confirmed and other.confirmed) or self.end == other.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +149,23 @@ def level(text: str) -> str | None:
 
 
 def _heading_pairs(line: Line, out: Out) -> tuple[Pair, ...]:
-    """One label in a line of other things is no heading: DISPATCH INTERVAL is a field of a report."""
+    """The labels of a line of the heading.
+
+    One label in a line of other things is no heading: DISPATCH INTERVAL is a field of a report, and EXEC TIME
+    the name of a column, which a line may have more than once.
+    """
     said = _GRAMMAR.read(line.text)
     others = [*said.rest, *(pair.label for pair in said.pairs if not pair.known)]
-    if not said.known or (others and len(said.known) < 2):
+    plausible = {pair.label for pair in said.known if _is_plausible(pair)}
+    if not plausible or (others and len(plausible) < 2):
         return ()
     for text in others:
         out.unknown(line.no, text, "heading")
     return said.known
+
+
+def _is_plausible(pair: Pair) -> bool:
+    return _BEGINS_LIKE.get(pair.label, _DIGIT).match(pair.value) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +188,23 @@ class _Values:
             self.out.issue(Code.REPORT_UNREADABLE, problem, line, pair.column if pair else 1)
             return None
         end = self._moment("END", "END") if self.text("END") else None
-        return Identity(system, start, end, self._interval_ms(start, end))
+        identity = Identity(system, start, end, self._interval_ms(start, end))
+        self._compare(identity)
+        return identity
+
+    def _compare(self, identity: Identity) -> None:
+        """The end must be behind the start, and as far as the length says."""
+        if identity.end is None:
+            return
+        if identity.end <= identity.start:
+            problem = "END is not behind START"
+        elif identity.interval_ms is not None and not identity.lasts_as_ends(_WANDERING):
+            problem = f"INTERVAL is {identity.interval_ms / 1000:g} s, but START and END are "
+            problem += f"{(identity.end - identity.start).total_seconds():g} s apart"
+        else:
+            return
+        line, pair = self.found["END"]
+        self.out.issue(Code.ARITHMETIC, problem, line, pair.column, field="END", table="rmf_interval")
 
     def cycle_ms(self) -> int | None:
         text = self.text("CYCLE")
@@ -199,8 +247,11 @@ class _Values:
                 return long // timedelta(milliseconds=1)
             if len(found[3]) == 3 and second < 60:
                 return short // timedelta(milliseconds=1)
-        if "INTERVAL" not in self.found and expected:
-            return expected // timedelta(milliseconds=1)
+        if "INTERVAL" not in self.found:
+            problem = "the heading of the page has no INTERVAL"
+            line = self.found["START" if self.text("START") else "DATE"][0]
+            self.out.issue(Code.BAD_VALUE, problem, line, field="INTERVAL", table="rmf_interval")
+            return expected // timedelta(milliseconds=1) if expected else None
         self._bad("INTERVAL", "minutes, seconds and milliseconds such as 15.00.000")
         return None
 

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.out import Out
-from zscope.parsers.text.report import Origin, Report, Told
-from zscope.parsers.text.rmf.arithmetic import check_interval
-from zscope.parsers.text.rmf.cpu import CpuPages
-from zscope.parsers.text.rmf.crypto import read_crypto
-from zscope.parsers.text.rmf.facts import TABLE, Facts
-from zscope.parsers.text.rmf.heading import CPU, CRYPTO, PARTITION, Heading, Identity, read_heading, title_of
-from zscope.parsers.text.rmf.partition import PartitionPages
+from zscope.parsers.text.rmf.facts import TABLE
+from zscope.parsers.text.rmf.heading import Heading, Identity, read_heading, title_of
+from zscope.parsers.text.rmf.interval import REPORTS, Interval
 
 if TYPE_CHECKING:
-    from zscope.parsers.text.out import Sheet
+    from datetime import datetime
 
-REPORTS = {
-    CPU: "RMF CPU Activity",
-    PARTITION: "RMF Partition Data",
-    CRYPTO: "RMF Crypto Hardware Activity",
-}
-"""Titles and the names that people know the reports by."""
+    from zscope.parsers.text.out import Sheet
+    from zscope.parsers.text.report import Report
+
 MOST_PAGES = 500
 """Of one interval: a file in which it never ends must not fill memory."""
+MOST_OPEN = 8
+"""Intervals whose pages may come in turn: of several systems, or report by report."""
 
 
 class RmfListing:
@@ -33,7 +27,12 @@ class RmfListing:
 
     def __init__(self, sheet: Sheet) -> None:
         self._sheet = sheet
-        self._interval: _Interval | None = None
+        self._open: list[Interval] = []
+        """In the order of their first pages."""
+        self._begun: dict[tuple[str, datetime], int] = {}
+        """Line of the first page of each interval so far."""
+        self._pages: dict[int, int] = {}
+        """Line of each page so far, by what tells it from others."""
 
     def read(self, report: Report) -> None:
         """Take one page."""
@@ -41,18 +40,51 @@ class RmfListing:
         if title not in REPORTS:
             self._pass_over(title, report.first_line)
             return
-        heading = read_heading(report, Out(self._sheet, report.origin))
-        if heading.identity is not None:
-            if self._interval is None or not self._interval.goes_on_with(heading, heading.identity):
-                self.finish()
-                self._interval = _Interval.begin(self._sheet, report.origin, heading, heading.identity)
-            self._interval.add(report, heading)
+        out = Out(self._sheet, report.origin)
+        heading = read_heading(report, out)
+        if heading.identity is None or self._is_repeated(heading, heading.identity, out):
+            return
+        self._interval(report, heading, heading.identity).add(report, heading)
 
     def finish(self) -> None:
         """Write what is left."""
-        if self._interval is not None:
-            self._interval.write()
-            self._interval = None
+        while self._open:
+            self._open.pop(0).write()
+
+    def _interval(self, page: Report, heading: Heading, identity: Identity) -> Interval:
+        """The interval that a page belongs to."""
+        for interval in self._open:
+            if interval.identity.is_of(identity):
+                if interval.pages < MOST_PAGES:
+                    interval.compare(heading, identity)
+                    return interval
+                self._open.remove(interval)
+                interval.write()
+                break
+        if len(self._open) == MOST_OPEN:
+            self._open.pop(0).write()
+        interval = Interval.begin(self._sheet, page.origin, heading, identity)
+        self._tell_scattered(interval)
+        self._open.append(interval)
+        return interval
+
+    def _tell_scattered(self, interval: Interval) -> None:
+        identity, line = interval.identity, interval.first.line_no
+        first = self._begun.setdefault((identity.system, identity.start), line)
+        if first != line and not identity.confirmed:
+            problem = f"other pages of this interval, from line {first} on, are too far off: it has two rows"
+            interval.out.issue(Code.REPORT_REPEATED, problem, line, 1, table=TABLE)
+
+    def _is_repeated(self, heading: Heading, identity: Identity, out: Out) -> bool:
+        """Whether the same page was there before: files put together from several have some twice."""
+        body = tuple(line.text for line in heading.body if line.text.strip())
+        page = hash((identity, heading.title, body))
+        before = self._pages.setdefault(page, heading.line_no)
+        if before == heading.line_no:
+            return False
+        problem = f"this page is the same as the one in line {before}: it is left out"
+        out.issue(Code.REPORT_REPEATED, problem, heading.line_no, 1)
+        return True
 
     def _pass_over(self, title: str, line_no: int) -> None:
         text = f"the report {title} is not read: it is passed over"
@@ -60,104 +92,3 @@ class RmfListing:
         self._sheet.issues.add_once(
             Issue(Code.OTHER_REPORT, text, self._sheet.file, section=title, line_no=line_no)
         )
-
-
-@dataclass(slots=True)
-class _Interval:
-    """The pages of one interval of a system."""
-
-    identity: Identity
-    first: Heading
-    out: Out
-    facts: Facts
-    cpu: CpuPages
-    partition: PartitionPages
-    crypto: list[Report] = field(default_factory=list)
-    crypto_heading: Heading | None = None
-    begun: dict[str, int] = field(default_factory=dict)
-    """Titles so far, each with the line of its first page."""
-    last: Heading | None = None
-    pages: int = 0
-
-    @classmethod
-    def begin(cls, sheet: Sheet, origin: Origin, heading: Heading, identity: Identity) -> _Interval:
-        """What the page says of system and time holds; what the capture says only where the page does not."""
-        own = Origin(
-            origin.source,
-            identity.system,
-            Told.REPORT if heading.tells_system else origin.system_from,
-            identity.start.date(),
-            identity.start.time(),
-            Told.REPORT,
-        )
-        lead = {"interval_start_local": identity.start, "interval_ms": identity.interval_ms}
-        out = Out(sheet, own, lead)
-        facts = Facts()
-        return cls(identity, heading, out, facts, CpuPages(out, facts), PartitionPages(out, facts))
-
-    def goes_on_with(self, heading: Heading, identity: Identity) -> bool:
-        """Whether a page belongs here, and is not one of a second copy of the same interval."""
-        if identity != self.identity or self.pages == MOST_PAGES:
-            return False
-        if self.last is None or heading.title == self.last.title:
-            return not self._turned_back(heading)
-        return heading.title not in self.begun
-
-    def _turned_back(self, heading: Heading) -> bool:
-        before = self.last.page if self.last else None
-        return before is not None and heading.page is not None and heading.page <= before
-
-    def add(self, page: Report, heading: Heading) -> None:
-        """Take one page."""
-        if heading.title not in self.begun:
-            self.begun[heading.title] = heading.line_no
-            self.out.found(REPORTS[heading.title], heading.line_no)
-        elif self._pages_missing(heading):
-            self.cpu.pages_missing()
-            self.partition.pages_missing()
-        self.last = heading
-        self.pages += 1
-        width = max(len(line.text) for line in page.lines)
-        if heading.title == CPU:
-            self.cpu.read(heading, width)
-        elif heading.title == PARTITION:
-            self.partition.read(heading, width)
-        else:
-            self.crypto_heading = self.crypto_heading or heading
-            self.crypto.append(
-                Report(page.family, [page.lines[0], *heading.body], page.origin, page.complete)
-            )
-
-    def _pages_missing(self, heading: Heading) -> bool:
-        before = self.last.page if self.last else None
-        if before is None or heading.page is None or heading.page == before + 1:
-            return False
-        problem = f"nothing is there of the pages from {before + 1} to {heading.page - 1} of this interval"
-        self.out.issue(Code.REPORT_CUT, problem, heading.line_no, 1)
-        return True
-
-    def write(self) -> None:
-        """Read the cards, which need all their pages; write the row of the interval and check its figures."""
-        if self.crypto_heading is not None:
-            read_crypto(self.crypto, self.crypto_heading, self.out)
-        if CPU not in self.begun and PARTITION not in self.begun:
-            return
-        first, facts = self.first, self.facts
-        values = {
-            "interval_end_local": self.identity.end,
-            "cycle_length_ms": first.cycle_ms,
-            "zos_level": first.zos_level,
-            "report_level": first.report_level,
-            "changed_labels": ",".join(facts.changed) or None,
-            **facts.values,
-        }
-        row = self.out.row(TABLE, first.line_no, values, facts.extra, facts.lines)
-        self._tell_empty()
-        check_interval(row, self.cpu.table.rows, self.partition.table.rows, self.out)
-
-    def _tell_empty(self) -> None:
-        for title, pages in ((CPU, self.cpu), (PARTITION, self.partition)):
-            if title in self.begun and pages.tells_nothing:
-                expected = pages.table.first_headings
-                problem = f"{REPORTS[title]} has no table: column headings ({expected}) were expected"
-                self.out.issue(Code.REPORT_UNREADABLE, problem, self.begun[title], 1)

@@ -28,6 +28,8 @@ class RmfXml:
     def __init__(self, sheet: Sheet) -> None:
         self._sheet = sheet
         self._others: set[str] = set()
+        self._reports: dict[tuple[str, ...], int] = {}
+        """Line of each report so far, by kind, system and times."""
 
     def read(self, chunks: Iterator[bytes]) -> Iterator[int]:
         """Tell after each report how many bytes were read so far."""
@@ -73,12 +75,29 @@ class RmfXml:
         report = (metric.attributes.get("id", "") if metric else "").strip().upper()
         if report and report not in REPORTS_READ:
             self._other(unit.line, report)
+        elif self._is_repeated(unit, report):
+            return
         elif unit.at("segment") and report:
             (read_cpu if report == "CPU" else read_crypto)(unit, self._sheet)
         elif whole and not answers:
             expected = "a metric with an id and segments with data"
             problem = f"the report beginning in line {unit.line} is empty; expected: {expected}"
             self._tell(Code.REPORT_UNREADABLE, problem, unit.line, column=1)
+
+    def _is_repeated(self, unit: Element, report: str) -> bool:
+        """Whether the same report was there before: documents put together from several have some twice."""
+        times = [unit.text_at("time-data", name) for name in ("display-start", "display-end")]
+        key = (report, unit.text_at("resource", "resname"), *times)
+        if not all(key) or not unit.at("segment"):
+            return False
+        if key not in self._reports:
+            self._reports[key] = unit.line
+            return False
+        problem = (
+            f"the report is about the same interval as the one in line {self._reports[key]}: it is left out"
+        )
+        self._tell(Code.REPORT_REPEATED, problem, unit.line, column=1)
+        return True
 
     def _answer(self, message: Element) -> None:
         """What the data server says in place of data."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _HOURS = re.compile(r"(\d{1,4})[.:](\d\d)[.:](\d\d)", re.ASCII)
 _NEARLY_MS = 2_000
 """So much the interval may differ from the distance of its rounded ends."""
+_WANDERING_S = 5
+"""More than that is no rounding any more, but a figure that is not the report's."""
 
 _NAMING = 2
 """Cells at the beginning of a row that name what it is about."""
@@ -40,18 +42,41 @@ def open_report(unit: Element, sheet: Sheet) -> Out:
     """Where the rows of this report go, with its system and interval filled in."""
     out = Out(sheet, Origin(Source.XML))
     start = _time(unit.text_at("time-data", "display-start"))
-    if system := one_line(unit.at("resource", "resname"), out):
+    resource = unit.at("resource", "resname")
+    if system := one_line(resource, out):
         out.origin.system, out.origin.system_from = system, Told.REPORT
+    else:
+        line = resource.line if resource else unit.line
+        out.issue(Code.BAD_VALUE, "the report names no system; the column is null", line, field="resname")
     if start:
         out.origin.time_from = Told.REPORT
     length = unit.at("time-data", "report-interval")
     out.lead["interval_start_local"] = start
-    out.lead["interval_ms"] = _length(length, start, _time(unit.text_at("time-data", "display-end")), out)
+    end = _time(unit.text_at("time-data", "display-end"))
+    out.lead["interval_ms"] = _length(length, start, end, out)
+    _compare(unit, start, end, out)
     if start is None:
         printed = unit.at("time-data", "display-start")
         text = f"{shown(printed.text if printed else '')} is not the start of an interval; the column is null"
         out.issue(Code.BAD_VALUE, text, printed.line if printed else unit.line, field="display-start")
     return out
+
+
+def _compare(unit: Element, start: datetime | None, end: datetime | None, out: Out) -> None:
+    """The end must be behind the start, and as far as the length says."""
+    if start is None or end is None:
+        return
+    apart = (end - start).total_seconds()
+    length = out.lead["interval_ms"]
+    if apart <= 0:
+        text = "display-end is not behind display-start"
+    elif length is not None and abs(length / 1000 - apart) > _WANDERING_S:
+        text = f"the interval has {length / 1000:g} s, but its start and end are {apart:g} s apart"
+    else:
+        return
+    printed = unit.at("time-data", "display-end")
+    line = printed.line if printed else unit.line
+    out.issue(Code.ARITHMETIC, text, line, field="display-end", table="rmf_interval")
 
 
 def _time(text: str) -> datetime | None:
