@@ -55,12 +55,12 @@ class Program(click.Group):
 )
 @click.version_option(package_name="zscope", message="%(prog)s %(version)s")
 def program() -> None:
-    """Read z/OS performance and TLS records (SMF dumps) into tables.
+    """Read z/OS performance and TLS data (SMF dumps, RMF, NETSTAT and GSKSRVR reports) into tables.
 
     \b
     Start with one of these:
       zscope demo
-      zscope inventory DUMP
+      zscope inventory DUMP-OR-FOLDER
       zscope fields cipher
     """
 

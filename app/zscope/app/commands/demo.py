@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).resolve().parents[4]
 SAMPLE = Path("sample-data", "smf-sample.bin")
+REPORTS = "reports"
+"""Folder beside the dump."""
 TABLE = "smf119_zert_detail"
 ENDED = (3, 4)
 """zERT events that close a connection: each connection has one of them."""
@@ -30,7 +32,8 @@ MOST_CIPHERS = 5
 def command() -> None:
     """Show what zscope makes of the sample data.
 
-    Takes the dump in sample-data, or where there is none makes the same one, and prints a few facts about it.
+    Takes the dump and the reports in sample-data, or where there are none makes the same ones, and prints a
+    few facts about them.
 
     \b
     Example:
@@ -42,6 +45,7 @@ def command() -> None:
         found = inventory(path)
         columns = f"{TABLE}[event_type,security_protocols_flags,tls_version,handshake_type,cipher]"
         details = read(path, columns)
+        reports = inventory(path.parent / REPORTS).rows
     _say(
         f"{name}: {found.files[0].records:,} SMF records of one day, as they come from a mainframe.\n"
         "The data are synthetic: every name, address and number in them is made up.\n"
@@ -49,11 +53,15 @@ def command() -> None:
     _say("Kinds of records, and the tables zscope makes of them:\n")
     _show(_kinds(found.rows))
     _show_connections(details[TABLE])
+    _say("Reports about the same systems, as people keep them, are read into tables of the same kind:\n")
+    _show(_counted(reports))
+    _say("")
     tell_issues(details.issues)
     _say(
         "Try next:\n"
         f"  zscope decode {name} --table {TABLE} --columns job_name,tls_version,cipher --limit 10\n"
         f"  zscope decode {name} --table smf70_interval -o interval.parquet\n"
+        f"  zscope decode {Path(name).parent / REPORTS} --table rmf_cpu --limit 5\n"
         "  zscope fields handshake\n"
         "  zscope inventory YOUR.SMF.DUMP"
     )
@@ -63,6 +71,7 @@ def command() -> None:
 def _sample() -> Iterator[tuple[Path, str]]:
     """The sample in the checkout with its name there, or the same dump made anew and how to make it."""
     from zscope.parsers.synthetic import generate, sample
+    from zscope.parsers.synthetic.reports import report_files
 
     if (CHECKOUT / SAMPLE).is_file():
         yield CHECKOUT / SAMPLE, str(SAMPLE)
@@ -71,7 +80,13 @@ def _sample() -> Iterator[tuple[Path, str]]:
         path = Path(folder, SAMPLE.name)
         with path.open("wb") as out:
             generate(sample(), out)
-        _say(f"To have the sample as a file: zscope generate --preset sample -o {SAMPLE.name}\n")
+        path.with_name(REPORTS).mkdir()
+        for file in report_files(path, sample()):
+            (path.parent / REPORTS / file.name).write_bytes(file.content)
+        _say(
+            "To have the sample as files: "
+            f"zscope generate --preset sample -o {SAMPLE.name} --reports {REPORTS}\n"
+        )
         yield path, SAMPLE.name
 
 
@@ -96,6 +111,19 @@ def _kinds(rows: pa.Table) -> pa.Table:
             for k, n in known
         ]
     )
+
+
+def _counted(reports: pa.Table) -> pa.Table:
+    """Reports by name, form and system."""
+    import pyarrow as pa
+
+    counts: dict[tuple[str, str, str], int] = {}
+    for row in reports.to_pylist():
+        kind = row["report"], row["source"], row["system"]
+        counts[kind] = counts.get(kind, 0) + row["records"]
+    names = ("report", "source", "system")
+    rows = [dict(zip(names, kind, strict=True)) | {"reports": n} for kind, n in sorted(counts.items())]
+    return pa.Table.from_pylist(rows)
 
 
 def _show_connections(details: pa.Table) -> None:
