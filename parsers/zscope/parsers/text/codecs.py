@@ -64,8 +64,9 @@ def _hex_number(text: str) -> int:
 
 
 def _hex(text: str) -> str:
-    digits = "".join(text.split()).upper()
-    if not re.fullmatch(r"[0-9A-F]+", digits):
+    """In small letters, as the columns of SMF tables have digits."""
+    digits = "".join(text.split()).lower()
+    if not re.fullmatch(r"[0-9a-f]+", digits):
         raise ValueError(text)
     return digits
 
@@ -156,7 +157,7 @@ CODECS: dict[PrintedFormat, TextCodec] = {
     PrintedFormat.COUNT: TextCodec("a whole number", _count, str),
     PrintedFormat.NUMBER: TextCodec("a number", _number, lambda value: f"{value:.2f}"),
     PrintedFormat.HEX_NUMBER: TextCodec("up to eight hexadecimal digits", _hex_number, "{:08X}".format),
-    PrintedFormat.HEX: TextCodec("hexadecimal digits", _hex, str),
+    PrintedFormat.HEX: TextCodec("hexadecimal digits", _hex, str.upper),
     PrintedFormat.PORT: TextCodec("a port from 0 to 65535", _port, str),
     PrintedFormat.ADDRESS: TextCodec("an IPv4 or IPv6 address", _address, str),
     PrintedFormat.YES_NO: TextCodec("yes or no", _yes_no, lambda value: "Yes" if value else "No"),

@@ -62,6 +62,8 @@ class Reports:
     options: Options
     issues: Issues
     summary: FileSummary = field(init=False)
+    _begin: str = field(default="", init=False)
+    """The first line that is not empty."""
 
     def __post_init__(self) -> None:
         kind = "xml" if self.coding.name == "xml" else "text"
@@ -170,6 +172,7 @@ class Reports:
                 tell(self.summary, self.member, self.options)
             self.summary.lines = number
             self.summary.bytes += len(line) + 1
+            self._begin = self._begin or line.strip()
             yield line
 
     def _known(self) -> Known:
@@ -187,10 +190,8 @@ class Reports:
         refused = refuse(head, self.member.name)
         if refused.code is not Code.UNKNOWN_DATA:
             return refused
-        begin = head[:200].decode("utf-8", "replace").strip().splitlines()
-        text = (
-            f"readable text without a report that zscope knows (it begins {shown(begin[0] if begin else '')})"
-        )
+        begin = self._begin or head[:200].decode("utf-8", "replace").partition("\n")[0]
+        text = f"readable text without a report that zscope knows (it begins {shown(begin)})"
         if not self.member.named:
             return Issue(Code.NOT_AN_INPUT, f"was passed over: {text}", self.member.name)
         looked_for = (

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.text.gsksrvr.displays import read_display
 
-from zscope.parsers.issues import Code, Issue, Issues
+from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.gsksrvr.crypto_write import crypto_lines
-from zscope.parsers.text.gsksrvr.grammar import Gsksrvr
-from zscope.parsers.text.out import Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source
+
+if TYPE_CHECKING:
+    from tests.parsers.text.reading import Row
 
 TABLE = "gsk_crypto"
 COLUMNS = ("algorithm", "hardware_bits", "software_bits")
-Row = dict[str, Any]
 
 DISPLAY = """\
 GSK01009I Cryptographic status
@@ -30,14 +30,7 @@ ROWS = [("AES", 256, 256), ("ChaCha20", None, 256), ("RSA Sign", 4096, 8192)]
 
 
 def _read(lines: list[str]) -> tuple[list[Row], list[Issue], list[str]]:
-    issues = Issues()
-    sheet = Sheet({TABLE: None}, issues, "crypto.txt")
-    grammar = Gsksrvr(sheet)
-    numbered = [Line(number, text.rstrip()) for number, text in enumerate(lines, 1)]
-    grammar.read(Report("gsksrvr", numbered, Origin(Source.CONSOLE)))
-    grammar.finish()
-    rows = [row for _, batch in sheet.rest() for row in batch.to_pylist()]
-    return rows, list(issues), [found.name for found in sheet.found]
+    return read_display(TABLE, lines)
 
 
 def _values(rows: list[Row]) -> list[tuple[Any, ...]]:

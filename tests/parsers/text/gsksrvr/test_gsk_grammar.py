@@ -7,30 +7,21 @@ from time import perf_counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.text.gsksrvr.displays import read_displays
+from tests.parsers.text.reading import numbered
 
-from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.text.gsksrvr.grammar import Gsksrvr
+from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.gsksrvr.heading import Cache, Display, read_heading
 from zscope.parsers.text.gsksrvr.heading_write import heading_lines
-from zscope.parsers.text.out import Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source
+from zscope.parsers.text.report import Origin, Source
 
 TABLES = ("gsk_cache_status", "gsk_cache_stats", "gsk_crypto")
 
 
 def _read(lines: list[str], tables: tuple[str, ...] = TABLES) -> tuple[int, list[Issue], list[str]]:
     """Number of rows, issues, names of the reports found."""
-    issues = Issues()
-    sheet = Sheet(dict.fromkeys(tables), issues, "any.txt")
-    grammar = Gsksrvr(sheet)
-    grammar.read(Report("gsksrvr", _numbered(lines), Origin(Source.CONSOLE)))
-    grammar.finish()
-    count = sum(batch.num_rows for _, batch in sheet.rest())
-    return count, list(issues), [found.name for found in sheet.found]
-
-
-def _numbered(lines: list[str]) -> list[Line]:
-    return [Line(number, text.rstrip()) for number, text in enumerate(lines, 1)]
+    reading = read_displays(tables, [(lines, Origin(Source.CONSOLE))])
+    return len(reading.rows), reading.issues, reading.names
 
 
 @pytest.mark.parametrize("split", [True, False])
@@ -38,7 +29,7 @@ def _numbered(lines: list[str]) -> list[Line]:
 @pytest.mark.parametrize("cache", list(Cache))
 def test_written_headings_are_read(cache: Cache, display: Display, split: bool) -> None:
     lines = heading_lines(cache, display, split=split)
-    heading = read_heading(_numbered([*lines, "body"]))
+    heading = read_heading(numbered([*lines, "body"]))
     assert heading is not None
     assert (heading.cache, heading.display) == (cache, display)
     assert [line.text for line in heading.body] == ["body"]

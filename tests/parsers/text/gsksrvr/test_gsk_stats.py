@@ -4,170 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import datetime
-from typing import Any
 
 import pytest
+from tests.parsers.text.gsksrvr.cache_statistics import (
+    COUNTERS,
+    SESSION_ROW,
+    SESSIONS,
+    TABLE,
+    TICKET_ROW,
+    TICKETS,
+    moment,
+    values,
+)
+from tests.parsers.text.gsksrvr.displays import read_display, read_displays
+from tests.parsers.text.reading import Row, codes
 
-from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.text.gsksrvr.grammar import Gsksrvr
+from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.gsksrvr.stats_write import stats_lines
-from zscope.parsers.text.out import Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source, Told
+from zscope.parsers.text.report import Origin, Source, Told
 from zscope.schemas.printed import report_table
-
-TABLE = "gsk_cache_stats"
-Row = dict[str, Any]
-moment = datetime.fromisoformat
-
-TICKETS = """\
-GSK01079I Session ticket cache
- statistics
-
-Current time:        2026/07/01 18:00:05 CEST
-Start time:          2026/06/14 05:30:00 CEST
-Reset time:          2026/07/01 00:00:01 CEST
-Number of resets:    17
-
-Current cache size:  103M
-Maximum cache size:  512M
-Cache timeout:       30
-Cache num tickets:   32
-
-Add statistics                             Count
---------------                             -----
-Requested:                                  7001
-Successful:                                 6990
-Failed full dataspace:                        11
-Success percentage:                      99.843%
-Replaced entries:                            250
-
-Update statistics                          Count
------------------                          -----
-Requested:                                 41110
-Successful:                                41099
-Failed expired:                                6
-Failed not found:                              4
-Failed not authorized:                         1
-Success percentage:                      99.973%
-
-Retrieval statistics                       Count
---------------------                       -----
-Requested:                                 44000
-Successful:                                41110
-Failed expired:                             2000
-Failed not found:                            880
-Failed not authorized:                        10
-Success percentage:                      93.432%
-"""
-TICKET_ROW = {
-    "cache": "ticket",
-    "taken_local": moment("2026-07-01 18:00:05"),
-    "time_zone": "CEST",
-    "started_local": moment("2026-06-14 05:30:00"),
-    "reset_local": moment("2026-07-01 00:00:01"),
-    "reset_count": 17,
-    "cache_size_mb": 103,
-    "maximum_size_mb": 512,
-    "timeout_min": 30,
-    "tickets_per_session": 32,
-    "add_requested": 7001,
-    "add_successful": 6990,
-    "add_failed_full": 11,
-    "add_success_pct": 99.843,
-    "add_replaced": 250,
-    "update_requested": 41110,
-    "update_successful": 41099,
-    "update_expired": 6,
-    "update_not_found": 4,
-    "update_not_authorized": 1,
-    "update_success_pct": 99.973,
-    "retrieval_requested": 44000,
-    "retrieval_successful": 41110,
-    "retrieval_expired": 2000,
-    "retrieval_not_found": 880,
-    "retrieval_not_authorized": 10,
-    "retrieval_success_pct": 93.432,
-    "reset_since_previous": None,
-    "extra": None,
-}
-SESSIONS = """\
-GSK01081I Session cache
- statistics
-
-Current time:        2026/07/01 18:00:09 CEST
-Start time:          2026/06/14 05:30:00 CEST
-Reset time:          2026/06/14 05:30:00 CEST
-Number of resets:    0
-
-Current cache size:  8M
-Maximum cache size:  20M
-Cache timeout:       1440
-
-Add statistics                             Count
---------------                             -----
-Requested:                                   300
-Successful:                                  300
-Failed full dataspace:                         0
-Success percentage:                     100.000%
-Replaced entries:                              0
-
-Retrieval statistics                       Count
---------------------                       -----
-Requested:                                   900
-Successful:                                  600
-Failed expired:                              200
-Failed not found:                            100
-Failed not authorized:                         0
-Success percentage:                      66.667%
-"""
-SESSION_ROW = dict.fromkeys(TICKET_ROW) | {
-    "cache": "session-id",
-    "taken_local": moment("2026-07-01 18:00:09"),
-    "time_zone": "CEST",
-    "started_local": moment("2026-06-14 05:30:00"),
-    "reset_local": moment("2026-06-14 05:30:00"),
-    "reset_count": 0,
-    "cache_size_mb": 8,
-    "maximum_size_mb": 20,
-    "timeout_min": 1440,
-    "add_requested": 300,
-    "add_successful": 300,
-    "add_failed_full": 0,
-    "add_success_pct": 100.0,
-    "add_replaced": 0,
-    "retrieval_requested": 900,
-    "retrieval_successful": 600,
-    "retrieval_expired": 200,
-    "retrieval_not_found": 100,
-    "retrieval_not_authorized": 0,
-    "retrieval_success_pct": 66.667,
-}
-COUNTERS = [name for name in TICKET_ROW if name.startswith(("add_", "update_", "retrieval_"))]
 
 
 def _read(lines: list[str]) -> tuple[list[Row], list[Issue], list[str]]:
-    issues = Issues()
-    sheet = Sheet({TABLE: None}, issues, "gsk.txt")
-    grammar = Gsksrvr(sheet)
-    numbered = [Line(number, text.rstrip()) for number, text in enumerate(lines, 1)]
-    grammar.read(Report("gsksrvr", numbered, Origin(Source.CONSOLE)))
-    grammar.finish()
-    rows = [row for _, batch in sheet.rest() for row in batch.to_pylist()]
-    return rows, list(issues), [found.name for found in sheet.found]
-
-
-def _values(row: Row) -> Row:
-    return {name: row[name] for name in TICKET_ROW}
-
-
-def _codes(issues: list[Issue]) -> list[tuple[Code, int | None]]:
-    return [(issue.code, issue.line_no) for issue in issues]
+    return read_display(TABLE, lines)
 
 
 def test_ticket_cache() -> None:
     rows, issues, found = _read(TICKETS.splitlines())
-    assert [_values(row) for row in rows] == [TICKET_ROW]
+    assert [values(row) for row in rows] == [TICKET_ROW]
     assert (rows[0]["line_no"], rows[0]["time_from"], rows[0]["taken_time"]) == (1, "report", "18:00:05")
     assert issues == []
     assert found == ["GSKSRVR TICKETCACHE statistics"]
@@ -175,7 +39,7 @@ def test_ticket_cache() -> None:
 
 def test_session_id_cache() -> None:
     rows, issues, found = _read(SESSIONS.splitlines())
-    assert [_values(row) for row in rows] == [SESSION_ROW]
+    assert [values(row) for row in rows] == [SESSION_ROW]
     assert issues == []
     assert found == ["GSKSRVR SIDCACHE statistics"]
 
@@ -193,21 +57,16 @@ def test_displays_are_written_as_they_are_printed() -> None:
 
 
 def test_what_the_report_says_beats_the_prefix() -> None:
-    issues = Issues()
-    sheet = Sheet({TABLE: None}, issues, "gsk.txt")
-    grammar = Gsksrvr(sheet)
     prefix = moment("2026-07-02 07:00:00")
     origin = Origin(Source.SYSLOG, "SYSC", Told.PREFIX, prefix.date(), prefix.time(), Told.PREFIX)
-    lines = [Line(number, text) for number, text in enumerate(TICKETS.splitlines(), 1)]
-    grammar.read(Report("gsksrvr", lines, origin))
-    grammar.read(Report("gsksrvr", [line for line in lines if "Current time" not in line.text], origin))
-    grammar.finish()
-    rows = [row for _, batch in sheet.rest() for row in batch.to_pylist()]
-    assert [(row["taken_local"], row["time_from"]) for row in rows] == [
+    lines = TICKETS.splitlines()
+    timeless = [line for line in lines if "Current time" not in line]
+    reading = read_displays([TABLE], [(lines, origin), (timeless, origin)])
+    assert [(row["taken_local"], row["time_from"]) for row in reading.rows] == [
         (moment("2026-07-01 18:00:05"), "report"),
         (prefix, "prefix"),
     ]
-    assert [found.when_local for found in sheet.found] == [row["taken_local"] for row in rows]
+    assert [found.when_local for found in reading.found] == [row["taken_local"] for row in reading.rows]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +104,7 @@ def test_what_the_report_says_beats_the_prefix() -> None:
 )
 def test_harmless_changes(change: Callable[[str], str]) -> None:
     rows, issues, _ = _read(change(TICKETS).splitlines())
-    assert [_values(row) for row in rows] == [TICKET_ROW]
+    assert [values(row) for row in rows] == [TICKET_ROW]
     assert issues == []
 
 
@@ -264,7 +123,7 @@ def test_unknown_labels_go_to_extra() -> None:
         "Add statistics: Compressed entries": "12",
         "Remote statistics: Requested": "5",
     }
-    assert _values(rows[0]) | {"extra": None} == SESSION_ROW
+    assert values(rows[0]) | {"extra": None} == SESSION_ROW
     assert issues == []
 
 
@@ -275,8 +134,8 @@ def test_what_only_tickets_have_is_not_taken_for_session_ids() -> None:
     text = text.replace("Retrieval statistics", update + "Retrieval statistics")
     rows, issues, _ = _read(text.splitlines())
     assert rows[0]["extra"] == '{"Cache num tickets": "16", "Update statistics: Requested": "5"}'
-    assert _values(rows[0]) | {"extra": None} == SESSION_ROW
-    assert _codes(issues) == [(Code.UNKNOWN_LINE, 12), (Code.UNKNOWN_LINE, 22)]
+    assert values(rows[0]) | {"extra": None} == SESSION_ROW
+    assert codes(issues) == [(Code.UNKNOWN_LINE, 12), (Code.UNKNOWN_LINE, 22)]
 
 
 @pytest.mark.parametrize(
@@ -292,7 +151,7 @@ def test_what_only_tickets_have_is_not_taken_for_session_ids() -> None:
 )
 def test_numbers_that_do_not_agree_are_kept_and_told(old: str, new: str, lines: list[int]) -> None:
     rows, issues, _ = _read(TICKETS.replace(old, new).splitlines())
-    assert _codes(issues) == [(Code.ARITHMETIC, line) for line in lines]
+    assert codes(issues) == [(Code.ARITHMETIC, line) for line in lines]
     assert None not in {rows[0][name] for name in COUNTERS}
 
 
@@ -302,7 +161,7 @@ def test_reset_time_without_a_reset_is_the_start() -> None:
     )
     rows, issues, _ = _read(text.splitlines())
     assert rows[0]["reset_local"] == moment("2026-06-14 05:30:01")
-    assert _codes(issues) == [(Code.ARITHMETIC, 6)]
+    assert codes(issues) == [(Code.ARITHMETIC, 6)]
 
 
 @pytest.mark.parametrize("shown", ["0.000%", "100.000%", "N/A", "---", "no data"])

@@ -2,84 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.text.gsksrvr.grammar import Gsksrvr
-from zscope.parsers.text.gsksrvr.stats_write import stats_lines
-from zscope.parsers.text.out import Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source
-from zscope.schemas.printed import report_table
-
-TABLE = "gsk_cache_stats"
-Row = dict[str, Any]
-moment = datetime.fromisoformat
-NAMES = ["taken_local", *(column.column for column in report_table(TABLE).columns), "extra"]
-COUNTERS = [name for name in NAMES if name.startswith(("add_", "update_", "retrieval_"))]
-
-
-def _row(cache: str, **values: object) -> Row:
-    """A display whose numbers agree."""
-    row: Row = dict.fromkeys(NAMES) | {
-        "cache": cache,
-        "taken_local": moment("2026-07-01 18:00:05"),
-        "time_zone": "CEST",
-        "started_local": moment("2026-06-14 05:30:00"),
-        "reset_local": moment("2026-07-01 00:00:01"),
-        "reset_count": 17,
-        "cache_size_mb": 103,
-        "maximum_size_mb": 512,
-        "timeout_min": 30,
-        "add_requested": 7001,
-        "add_successful": 6990,
-        "add_failed_full": 11,
-        "add_success_pct": 99.843,
-        "add_replaced": 250,
-        "retrieval_requested": 44000,
-        "retrieval_successful": 41110,
-        "retrieval_expired": 2000,
-        "retrieval_not_found": 880,
-        "retrieval_not_authorized": 10,
-        "retrieval_success_pct": 93.432,
-    }
-    return row | values
-
-
-TICKET_ROW = _row(
-    "ticket",
-    tickets_per_session=32,
-    update_requested=41110,
-    update_successful=41099,
-    update_expired=6,
-    update_not_found=4,
-    update_not_authorized=1,
-    update_success_pct=99.973,
+from tests.parsers.text.damage import wrapped
+from tests.parsers.text.gsksrvr.cache_statistics import (
+    COUNTERS,
+    SESSION_ROW,
+    TABLE,
+    TICKET_ROW,
+    moment,
+    values,
 )
-SESSION_ROW = _row("session-id")
+from tests.parsers.text.gsksrvr.displays import read_display
+from tests.parsers.text.reading import Row, codes
+
+from zscope.parsers.issues import Code, Issue
+from zscope.parsers.text.gsksrvr.stats_write import stats_lines
 
 
 def _read(lines: list[str]) -> tuple[list[Row], list[Issue], list[str]]:
-    issues = Issues()
-    sheet = Sheet({TABLE: None}, issues, "gsk.txt")
-    grammar = Gsksrvr(sheet)
-    numbered = [Line(number, text.rstrip()) for number, text in enumerate(lines, 1)]
-    grammar.read(Report("gsksrvr", numbered, Origin(Source.CONSOLE)))
-    grammar.finish()
-    rows = [row for _, batch in sheet.rest() for row in batch.to_pylist()]
-    return rows, list(issues), [found.name for found in sheet.found]
-
-
-def _values(row: Row) -> Row:
-    return {name: row[name] for name in NAMES}
-
-
-def _codes(issues: list[Issue]) -> list[tuple[Code, int | None]]:
-    return [(issue.code, issue.line_no) for issue in issues]
+    return read_display(TABLE, lines)
 
 
 TICKETS, SESSIONS = stats_lines([TICKET_ROW]), stats_lines([SESSION_ROW])
@@ -113,7 +56,7 @@ def test_lost_lines_never_mix_blocks(
 ) -> None:
     rows, issues, _ = _read(COMPACT[: first - 1] + COMPACT[last:])
     assert len(rows) == 1
-    assert set(_codes(issues)) == told
+    assert set(codes(issues)) == told
     for name in COUNTERS:
         assert rows[0][name] == (None if name.startswith(gone) else TICKET_ROW[name]), name
 
@@ -127,8 +70,7 @@ def test_what_is_missing_is_named() -> None:
 
 
 def test_wrapped_display_has_no_counters() -> None:
-    lines = [line[at : at + 40] for line in TICKETS for at in range(0, max(len(line), 1), 40)]
-    rows, issues, _ = _read(lines)
+    rows, issues, _ = _read(wrapped(TICKETS, 40))
     assert {rows[0][name] for name in COUNTERS} == {None}
     assert rows[0]["taken_local"] == TICKET_ROW["taken_local"]
     assert Code.REPORT_CUT in {issue.code for issue in issues}
@@ -147,13 +89,13 @@ def test_display_without_values_is_one_issue() -> None:
 
 def test_second_display_without_its_heading_is_left_out() -> None:
     rows, issues, _ = _read(SESSIONS + TICKETS[3:])
-    assert [_values(row) for row in rows] == [SESSION_ROW]
-    assert _codes(issues) == [(Code.REPORT_UNREADABLE, 29)]
+    assert [values(row) for row in rows] == [SESSION_ROW]
+    assert codes(issues) == [(Code.REPORT_UNREADABLE, 29)]
 
 
 def test_two_displays_in_one_report() -> None:
     rows, issues, _ = _read(TICKETS + SESSIONS)
-    assert [_values(row) for row in rows] == [TICKET_ROW, SESSION_ROW]
+    assert [values(row) for row in rows] == [TICKET_ROW, SESSION_ROW]
     assert issues == []
 
 
@@ -161,8 +103,8 @@ def test_stray_lines_are_told() -> None:
     lines = list(TICKETS)
     lines[15:15] = ["READY", "*** more ***"]
     rows, issues, _ = _read(lines)
-    assert [_values(row) for row in rows] == [TICKET_ROW]
-    assert _codes(issues) == [(Code.UNKNOWN_LINE, 16), (Code.UNKNOWN_LINE, 17)]
+    assert [values(row) for row in rows] == [TICKET_ROW]
+    assert codes(issues) == [(Code.UNKNOWN_LINE, 16), (Code.UNKNOWN_LINE, 17)]
 
 
 COUNT = st.integers(0, 10**12)
@@ -174,7 +116,7 @@ TIME = st.datetimes(moment("2023-09-01 00:00:00"), moment("2049-01-01 00:00:00")
 @st.composite
 def displays(draw: st.DrawFn) -> Row:
     cache = draw(st.sampled_from(["ticket", "session-id"]))
-    row: Row = dict.fromkeys(NAMES) | {
+    row: Row = dict.fromkeys(TICKET_ROW) | {
         "cache": cache,
         "taken_local": draw(TIME),
         "time_zone": draw(st.sampled_from(["CET", "CEST", "EST", "UTC", "GMT+02"])),
@@ -205,7 +147,7 @@ def displays(draw: st.DrawFn) -> Row:
 @settings(max_examples=60)
 def test_round_trip(written: Row, split: bool, reset: bool) -> None:
     rows, issues, _ = _read(stats_lines([written], split_heading=split, reset=reset))
-    assert [_values(row) for row in rows] == [written]
+    assert [values(row) for row in rows] == [written]
     assert issues == []
 
 
@@ -219,7 +161,7 @@ def _damaged(draw: st.DrawFn, lines: list[str]) -> list[str]:
                 before + after[draw(st.integers(0, 12)) :],
                 [*before, line[:column] + " " + line[column:], *after],
                 [*before, line[:21], *after],
-                [text[at : at + 40] for text in lines for at in range(0, max(len(text), 1), 40)],
+                wrapped(lines, 40),
                 [text[: 22 + column % 20] for text in lines if not text[21:22].isdigit()],
                 [*before, "SYS1:/u/ops> ls", "", line, *after],
                 [" " + text for text in lines],
@@ -237,9 +179,9 @@ def test_damage_is_never_wrong_data(written: Row, data: st.DataObject) -> None:
     told = any(issue.line_no for issue in issues)
     assert rows or told
     for row in rows:
-        lost = [name for name in NAMES if row[name] is None and written[name] is not None]
+        lost = [name for name in TICKET_ROW if row[name] is None and written[name] is not None]
         assert not lost or told, lost
-        for name in NAMES:
+        for name in TICKET_ROW:
             # Where the values of Update and the heading of Retrieval are lost, one whole block is left.
             mixed = name.startswith("update_") and row["retrieval_requested"] is None and told
             if name not in {"extra", "reset_since_previous"} and not mixed:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.text.damage import wrapped
+from tests.parsers.text.gsksrvr.displays import read_displays
 
-from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.text.gsksrvr.grammar import Gsksrvr
+from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.gsksrvr.status_write import status_lines
-from zscope.parsers.text.out import Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source, Told
+from zscope.parsers.text.report import Origin, Source, Told
+
+if TYPE_CHECKING:
+    from tests.parsers.text.reading import Row
 
 TABLE = "gsk_cache_status"
 COLUMNS = ("cache", "row_kind", "user_id", "entry_count", "used_mb", "maximum_mb", "max_entry_bytes")
-Row = dict[str, Any]
 
 TICKETS = """\
 GSK01078I Session ticket cache
@@ -42,15 +44,9 @@ TN3270            10554
 
 
 def _read(lines: list[str], *, complete: bool = True) -> tuple[list[Row], list[Issue], list[str]]:
-    issues = Issues()
-    sheet = Sheet({TABLE: None}, issues, "console.log")
-    grammar = Gsksrvr(sheet)
-    numbered = [Line(number, text.rstrip()) for number, text in enumerate(lines, 1)]
     origin = Origin(Source.CONSOLE, "SYSB", Told.ROUTE)
-    grammar.read(Report("gsksrvr", numbered, origin, complete))
-    grammar.finish()
-    rows = [row for _, batch in sheet.rest() for row in batch.to_pylist()]
-    return rows, list(issues), [found.name for found in sheet.found]
+    reading = read_displays([TABLE], [(lines, origin)], complete=complete)
+    return reading.rows, reading.issues, reading.names
 
 
 def _values(rows: list[Row]) -> list[tuple[Any, ...]]:
@@ -250,10 +246,6 @@ def test_round_trip(data: st.DataObject, sizes: bool, split: bool) -> None:
     assert issues == []
 
 
-def _wrapped(lines: list[str], width: int) -> list[str]:
-    return [line[at : at + width] for line in lines for at in range(0, max(len(line), 1), width)]
-
-
 @given(written=displays(sizes=True), data=st.data())
 @settings(max_examples=60)
 def test_damage_is_never_wrong_data(written: list[Row], data: st.DataObject) -> None:
@@ -268,7 +260,7 @@ def test_damage_is_never_wrong_data(written: list[Row], data: st.DataObject) -> 
                 [*lines[:at], line[:column], *lines[at + 1 :]],
                 [*lines[:at], line[:column] + " " + line[column:], *lines[at + 1 :]],
                 [*lines[:at], line[:column] + line[column + 1 :], *lines[at + 1 :]],
-                _wrapped(lines, column + 6),
+                wrapped(lines, column + 6),
                 [text.upper() for text in lines],
                 [*lines[:at], "SYS1:/u/ops> ls", "", *lines[at:]],
                 lines + lines[at:],

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.text.netstat.displays import read_display
 
-from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.text.netstat.config_settings import LABELS, is_cut
+from zscope.parsers.issues import Code, Issue
+from zscope.parsers.text.netstat.config_settings import LABELS, is_cut, place_of
 from zscope.parsers.text.netstat.config_write import config_lines
-from zscope.parsers.text.netstat.grammar import Netstat
 from zscope.parsers.text.netstat.heading_write import Command
-from zscope.parsers.text.out import Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source
+
+if TYPE_CHECKING:
+    from tests.parsers.text.reading import Row
 
 TABLE = "netstat_config"
-Row = dict[str, Any]
 
 
 def _read(lines: list[str]) -> tuple[list[Row], list[Issue]]:
     """The rows without what all tables have in common."""
-    issues = Issues()
-    sheet = Sheet({TABLE: None}, issues, "file.txt")
-    report = Report("netstat", [Line(no, text) for no, text in enumerate(lines, 1)], Origin(Source.TERMINAL))
-    Netstat(sheet).read(report)
-    tables = {name: batch.to_pylist() for name, batch in sheet.rest()}
+    reading = read_display([TABLE], lines)
     names = ("section", "label", "setting", "value", "value_number")
-    return [{name: row[name] for name in names} for row in tables.get(TABLE, [])], list(issues)
+    return [{name: row[name] for name in names} for row in reading.rows], reading.issues
 
 
 TCP = "TCP Configuration Table"
@@ -177,8 +173,8 @@ def _expected(section: str, values: dict[str, str | None]) -> list[Row]:
 def test_written_report_reads_back(
     tcp: dict[str, str | None], other: dict[str, str | None], pairs: int, console: bool
 ) -> None:
-    tcp = {k: v for k, v in tcp.items() if k != "SendGarbage" and not is_cut(k, v or "")}
-    rows = [_row("SendGarbage", "No"), *_expected(TCP, tcp)]
+    whole = {"DefaultRcvBufSize": "00131072"} | {k: v for k, v in tcp.items() if not is_cut(k, v or "")}
+    rows = _expected(TCP, {label: whole[label] for label in sorted(whole, key=place_of)})
     rows += _expected("Data Trace Parameters", other)
     lines = config_lines(rows, Command(console=console), pairs=pairs)
     if console:
@@ -228,3 +224,10 @@ def test_a_number_that_lost_digits_is_none() -> None:
         (None, "001310", None),
     ]
     assert [issue.code for issue in issues] == [Code.BAD_VALUE]
+
+
+def test_a_label_of_the_beginning_far_down_is_of_another_table() -> None:
+    lines = ["TCP Configuration Table:", "TTLS:  Yes", "DefaultRcvBufSize:  00065535"]
+    rows, issues = _read(lines)
+    assert [row["setting"] for row in rows] == ["ttls", None]
+    assert [issue.code for issue in issues] == [Code.REPORT_UNREADABLE]

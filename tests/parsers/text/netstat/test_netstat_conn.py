@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.text.netstat.damage import damaged
+from tests.parsers.text.netstat.displays import read_display
 
-from zscope.parsers.issues import Code, Issue, Issues
+from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.netstat.conn_write import conn_lines
-from zscope.parsers.text.netstat.grammar import Netstat
 from zscope.parsers.text.netstat.heading_write import Command
 from zscope.parsers.text.netstat.sockets import state_name
-from zscope.parsers.text.out import Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source
+from zscope.parsers.text.report import Origin, Source
 
 TOLD = (
     *("job_name", "connection_id", "local_ip", "local_port", "remote_ip", "remote_port"),
@@ -54,13 +54,8 @@ WEB = ("WEBSRV01", 0xE0F1A2, "172.16.254.1", 443)
 def read(
     text: str | Iterable[str], source: Source = Source.TERMINAL
 ) -> tuple[list[dict[str, Any]], list[Issue], list[str]]:
-    lines = text.splitlines() if isinstance(text, str) else text
-    issues = Issues()
-    sheet = Sheet({"netstat_conn": None}, issues, "conn.txt")
-    numbered = [Line(number, line) for number, line in enumerate(lines, 1)]
-    Netstat(sheet).read(Report("netstat", numbered, Origin(source)))
-    rows = [row for _, batch in sheet.rest() for row in batch.to_pylist()]
-    return rows, list(issues), [found.name for found in sheet.found]
+    reading = read_display(["netstat_conn"], text, Origin(source))
+    return reading.rows, reading.issues, reading.names
 
 
 def told(row: dict[str, Any]) -> tuple[Any, ...]:
@@ -311,34 +306,13 @@ def test_what_is_written_in_the_long_form_is_read(
     check_round_trip(rows, command, lines)
 
 
-@st.composite
-def damaged(draw: st.DrawFn, lines: list[str]) -> list[str]:
-    place, width = draw(st.integers(1, len(lines))), draw(st.integers(0, 80))
-    before, behind = lines[:place], lines[place:]
-    noise = draw(st.lists(st.sampled_from(["", "READY", "IBMUSER:/u: >", "$ date", "***"]), max_size=3))
-    wrapped = [re.findall(f".{{1,{max(width, 20)}}}", line) or [""] for line in lines]
-    return draw(
-        st.sampled_from(
-            [
-                [line[:width].rstrip() for line in lines],
-                [line[1:] for line in before] + behind,
-                [f" {line}" for line in before] + behind,
-                [piece.rstrip() for pieces in wrapped for piece in pieces],
-                [line.upper() for line in lines],
-                before + noise + behind,
-                before + behind[1:],
-                before,
-            ]
-        )
-    )
-
-
 @settings(deadline=None, max_examples=60)
 @given(LONG_ROWS, st.booleans(), st.data())
 def test_damage_gives_no_wrong_values(rows: list[dict[str, Any]], long: bool, data: st.DataObject) -> None:
     if not long:
         rows = [row for row in rows if ":" not in f"{row['local_ip']}{row['remote_ip']}"]
-    lines = data.draw(damaged(conn_lines(rows, long=long)))
+    lines = conn_lines(rows, long=long)
+    lines = data.draw(damaged(lines, [line.upper() for line in lines]))
     read_back, issues, _ = read(lines)
     assert all(issue.line_no for issue in issues)
     written = [{**row, "state": row["state"].upper()} for row in rows]

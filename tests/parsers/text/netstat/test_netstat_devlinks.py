@@ -4,38 +4,29 @@ from __future__ import annotations
 
 import json
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.text.damage import interrupted, wrapped
+from tests.parsers.text.netstat.damage import assert_honest
+from tests.parsers.text.netstat.displays import read_values
 
-from zscope.parsers.issues import Code, Issue, Issues
+from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.netstat.devlinks_write import devlinks_lines
-from zscope.parsers.text.netstat.grammar import Netstat
 from zscope.parsers.text.netstat.heading_write import Command
-from zscope.parsers.text.out import Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source
 from zscope.schemas.printed import PrintedFormat, report_table
+
+if TYPE_CHECKING:
+    from tests.parsers.text.reading import Row
 
 TABLE = "netstat_devlink"
 FIELDS = {printed.column: printed for printed in report_table(TABLE).columns}
-Row = dict[str, Any]
 
 
 def _read(lines: list[str]) -> tuple[list[Row], list[Issue]]:
-    """The rows without what all tables have in common, and without nulls; `extra` as a dictionary."""
-    issues = Issues()
-    sheet = Sheet({TABLE: None}, issues, "file.txt")
-    report = Report("netstat", [Line(no, text) for no, text in enumerate(lines, 1)], Origin(Source.TERMINAL))
-    Netstat(sheet).read(report)
-    tables = {name: batch.to_pylist() for name, batch in sheet.rest()}
-    rows = [
-        {key: row[key] for key in (*FIELDS, "extra") if row[key] is not None} for row in tables.get(TABLE, [])
-    ]
-    return [row | ({"extra": json.loads(row["extra"])} if "extra" in row else {}) for row in rows], list(
-        issues
-    )
+    return read_values(TABLE, lines)
 
 
 NETWORK_EXPRESS = """\
@@ -114,7 +105,7 @@ NETWORK_EXPRESS_ROW: Row = {
     "trle": "IUTE5B04",
     "code_level": "3031000000002888",
     "port_name": "EZAP5B04",
-    "speed_mbit": 10000,
+    "speed_mbit_per_s": 10000,
     "ip_broadcast": False,
     "vmac": "42001122AABB",
     "vmac_origin": "OSA",
@@ -207,7 +198,7 @@ TERMINAL_ROWS: list[Row] = [
         "device_status": "Starting",
         "chpid_type": "OSH",
         "queue_size": 0,
-        "speed_mbit": 25000,
+        "speed_mbit_per_s": 25000,
         "vmac": "42001122AACC",
         "vmac_origin": "Cfg",
         "vmac_router": "Local",
@@ -240,7 +231,7 @@ TERMINAL_ROWS: list[Row] = [
         "chpid_type": "OSD",
         "smcr": True,
         "port_name": "OSATST1",
-        "speed_mbit": 10000,
+        "speed_mbit_per_s": 10000,
         "configured_mtu_bytes": 1492,
         "mtu_bytes": 1492,
         "read_storage": "GLOBAL (4096K)",
@@ -424,14 +415,7 @@ def test_written_report_looks_like_the_printed_one() -> None:
 
 
 def _honest(lines: list[str]) -> None:
-    """All that was read was written, unless an issue tells otherwise."""
-    rows, issues = _read(lines)
-    assert all(issue.line_no is not None for issue in issues)
-    if not issues:
-        for row in rows:
-            for column in row.keys() - {"extra"}:
-                written = {str(one.get(column)).upper() for one in (NETWORK_EXPRESS_ROW, *TERMINAL_ROWS)}
-                assert str(row[column]).upper() in written, column
+    assert_honest([NETWORK_EXPRESS_ROW, *TERMINAL_ROWS], _read(lines))
 
 
 @given(st.integers(0, 2**32), st.sampled_from([NETWORK_EXPRESS, TERMINAL]), st.integers(40, 80))
@@ -441,10 +425,10 @@ def test_damaged_reports(seed: int, text: str, width: int) -> None:
     _honest([line for line in lines if chosen.random() < 0.95])
     _honest(lines[: chosen.randrange(1, len(lines))])
     _honest([line[1:] if chosen.random() < 0.1 else " " * chosen.randint(0, 1) + line for line in lines])
-    _honest([line[at : at + width] for line in lines for at in range(0, max(len(line), 1), width)])
+    _honest(wrapped(lines, width))
     _honest(text.upper().splitlines())
     noise = ["", "IBMUSER:/u/ibmuser: >", "READY", "$ netstat -d"]
-    _honest([out for line in lines for out in ([chosen.choice(noise)] * (chosen.random() < 0.2) + [line])])
+    _honest(interrupted(chosen, lines, noise))
 
 
 @given(st.lists(st.text(max_size=100), max_size=30))

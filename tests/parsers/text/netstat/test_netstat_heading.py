@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.text.netstat.displays import read_display
+from tests.parsers.text.reading import Reading, numbered
 
-from zscope.parsers.issues import Code, Issue, Issues, Severity
+from zscope.parsers.issues import Code, Issue, Severity
 from zscope.parsers.text.netstat.conn_write import conn_lines
-from zscope.parsers.text.netstat.grammar import Netstat
 from zscope.parsers.text.netstat.heading import Form, Heading, read_heading
 from zscope.parsers.text.netstat.heading_write import Command
-from zscope.parsers.text.out import Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source, Told
+from zscope.parsers.text.report import Origin, Source, Told
 
 TABLES = (
     *("netstat_conn", "netstat_all", "netstat_ttls", "netstat_ttls_group"),
@@ -41,26 +41,18 @@ ROWS: list[dict[str, Any]] = [
 
 def read(
     lines: Iterable[str], origin: Origin | None = None, *, complete: bool = True
-) -> tuple[Sheet, list[Issue]]:
-    issues = Issues()
-    sheet = Sheet(dict.fromkeys(TABLES), issues, "netstat.txt")
-    numbered = [Line(number, line) for number, line in enumerate(lines, 1)]
-    origin = origin or Origin(Source.TERMINAL)
-    Netstat(sheet).read(Report("netstat", numbered, origin, complete))
-    return sheet, list(issues)
-
-
-def rows_of(sheet: Sheet) -> list[dict[str, Any]]:
-    return [row for _, batch in sheet.rest() for row in batch.to_pylist()]
+) -> tuple[Reading, list[Issue]]:
+    reading = read_display(TABLES, lines, origin, complete=complete)
+    return reading, reading.issues
 
 
 def on_console(lines: Iterable[str], *, complete: bool = True) -> tuple[int, list[Issue]]:
-    sheet, issues = read(lines, Origin(Source.CONSOLE), complete=complete)
-    return len(rows_of(sheet)), issues
+    reading, issues = read(lines, Origin(Source.CONSOLE), complete=complete)
+    return len(reading.rows), issues
 
 
 def heading_of(*texts: str) -> Heading | None:
-    return read_heading([Line(number, text) for number, text in enumerate(texts, 1)])
+    return read_heading(numbered(texts))
 
 
 def test_headings_are_those_of_the_releases() -> None:
@@ -111,22 +103,22 @@ def test_a_heading_that_is_cut_gives_no_half_names(width: int) -> None:
 
 def test_a_cut_heading_is_told() -> None:
     lines = conn_lines(ROWS)
-    sheet, issues = read([lines[0][:50].rstrip(), *lines[1:]])
-    assert len(rows_of(sheet)) == 2
+    reading, issues = read([lines[0][:50].rstrip(), *lines[1:]])
+    assert len(reading.rows) == 2
     assert [(issue.code, issue.line_no, issue.column_no) for issue in issues] == [(Code.REPORT_CUT, 1, 51)]
 
 
 def test_what_stands_behind_a_heading_is_told() -> None:
     lines = conn_lines(ROWS)
-    sheet, issues = read([lines[0] + " and more", *lines[1:]])
-    assert {(row["stack"], row["taken_time"]) for row in rows_of(sheet)} == {("TCPIP", "09:41:07")}
+    reading, issues = read([lines[0] + " and more", *lines[1:]])
+    assert {(row["stack"], row["taken_time"]) for row in reading.rows} == {("TCPIP", "09:41:07")}
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.UNKNOWN_LINE, 1)]
 
 
 def test_a_time_of_day_that_cannot_be_is_told() -> None:
     lines = conn_lines(ROWS)
-    sheet, issues = read([lines[0].replace("09:41", "29:41"), *lines[1:]])
-    assert {(row["stack"], row["taken_time"]) for row in rows_of(sheet)} == {("TCPIP", None)}
+    reading, issues = read([lines[0].replace("09:41", "29:41"), *lines[1:]])
+    assert {(row["stack"], row["taken_time"]) for row in reading.rows} == {("TCPIP", None)}
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.BAD_VALUE, 1)]
 
 
@@ -149,17 +141,17 @@ def test_a_time_of_day_that_cannot_be_is_told() -> None:
 def test_the_heading_tells_the_time_and_the_capture_the_day(
     origin: Origin, time_from: str, taken: str | None
 ) -> None:
-    sheet, issues = read(conn_lines(ROWS), origin)
+    reading, issues = read(conn_lines(ROWS), origin)
     assert issues == []
-    assert str(sheet.found[0].when_local) == str(taken)
-    assert {(row["taken_time"], row["time_from"]) for row in rows_of(sheet)} == {("09:41:07", time_from)}
+    assert str(reading.found[0].when_local) == str(taken)
+    assert {(row["taken_time"], row["time_from"]) for row in reading.rows} == {("09:41:07", time_from)}
 
 
 def test_the_console_tells_no_time_so_the_log_does() -> None:
     origin = Origin(Source.SYSLOG, "SYSA", Told.PREFIX, date(2025, 3, 14), time(1, 2, 3), Told.PREFIX)
-    sheet, issues = read(conn_lines(ROWS, Command(console=True)), origin)
+    reading, issues = read(conn_lines(ROWS, Command(console=True)), origin)
     assert issues == []
-    assert {(str(row["taken_local"]), row["time_from"]) for row in rows_of(sheet)} == {
+    assert {(str(row["taken_local"]), row["time_from"]) for row in reading.rows} == {
         ("2025-03-14 01:02:03", "prefix")
     }
 
@@ -201,10 +193,10 @@ def test_what_follows_the_end_is_told() -> None:
 
 
 def test_zvm_is_refused() -> None:
-    sheet, issues = read(
+    reading, issues = read(
         ["VM TCP/IP Netstat Level 720       TCP/IP Server Name: TCPIP", "", *conn_lines(ROWS)]
     )
-    assert (rows_of(sheet), sheet.found) == ([], [])
+    assert (reading.rows, reading.found) == ([], [])
     assert [(issue.code, issue.severity) for issue in issues] == [(Code.ZVM_NETSTAT, Severity.REFUSED)]
 
 
@@ -220,15 +212,15 @@ def test_zvm_is_refused() -> None:
     ],
 )
 def test_other_reports_are_named(first: str, name: str) -> None:
-    sheet, issues = read([TERMINAL, first, "more of it"])
-    assert (rows_of(sheet), sheet.found) == ([], [])
+    reading, issues = read([TERMINAL, first, "more of it"])
+    assert (reading.rows, reading.found) == ([], [])
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.OTHER_REPORT, 2)]
     assert name in issues[0].text
 
 
 def test_an_unknown_report_is_told_with_what_was_expected() -> None:
-    sheet, issues = read([TERMINAL, "", "Nothing known", "at all"])
-    assert (rows_of(sheet), sheet.found) == ([], [])
+    reading, issues = read([TERMINAL, "", "Nothing known", "at all"])
+    assert (reading.rows, reading.found) == ([], [])
     assert [(i.code, i.line_no, i.column_no) for i in issues] == [(Code.REPORT_UNREADABLE, 3, 1)]
     assert "'Nothing known'" in issues[0].text
     assert "CONN, ALL, TTLS CONN, TTLS GROUP, CONFIG, DEVLINKS" in issues[0].text
@@ -253,8 +245,8 @@ def test_a_heading_alone() -> None:
 )
 def test_reports_are_told_by_their_first_line(first: str, name: str) -> None:
     for lines in ([TERMINAL, first], [TERMINAL, "", "noise", first], [first]):
-        sheet, _ = read(lines)
-        assert [(found.name, found.line) for found in sheet.found] == [(name, 1)]
+        reading, _ = read(lines)
+        assert [(found.name, found.line) for found in reading.found] == [(name, 1)]
 
 
 @settings(deadline=None, max_examples=60)
@@ -265,8 +257,8 @@ def test_reports_are_told_by_their_first_line(first: str, name: str) -> None:
     )
 )
 def test_no_text_raises(lines: list[str]) -> None:
-    sheet, issues = read(lines)
-    assert sheet.found or issues
+    reading, issues = read(lines)
+    assert reading.found or issues
     assert all(issue.line_no for issue in issues)
 
 

@@ -6,40 +6,29 @@ import json
 import random
 from datetime import time
 from ipaddress import IPv6Address
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.text.damage import interrupted, wrapped
+from tests.parsers.text.netstat.displays import read_values
 
-from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.text.netstat.grammar import Netstat
+from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.netstat.heading_write import Command
 from zscope.parsers.text.netstat.ttls_row import LISTS
 from zscope.parsers.text.netstat.ttls_write import ttls_block, ttls_lines
-from zscope.parsers.text.out import Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source
 from zscope.schemas.printed import report_table
+
+if TYPE_CHECKING:
+    from tests.parsers.text.reading import Row
 
 TABLE = "netstat_ttls"
 COLUMNS = [printed.column for printed in report_table(TABLE).columns]
-Row = dict[str, Any]
 
 
 def _read(lines: list[str]) -> tuple[list[Row], list[Issue]]:
-    """The rows without what all tables have in common, and without nulls; `extra` as a dictionary."""
-    issues = Issues()
-    sheet = Sheet({TABLE: None}, issues, "file.txt")
-    report = Report("netstat", [Line(no, text) for no, text in enumerate(lines, 1)], Origin(Source.TERMINAL))
-    Netstat(sheet).read(report)
-    tables = {name: batch.to_pylist() for name, batch in sheet.rest()}
-    rows = [
-        {key: row[key] for key in (*COLUMNS, "extra") if row[key] is not None}
-        for row in tables.get(TABLE, [])
-    ]
-    return [row | ({"extra": json.loads(row["extra"])} if "extra" in row else {}) for row in rows], list(
-        issues
-    )
+    return read_values(TABLE, lines)
 
 
 PUBLISHED = """\
@@ -67,7 +56,7 @@ PUBLISHED_ROW = {
     "cipher_name": "TLS_AES_256_GCM_SHA384",
     "key_share": "0023",
     "key_share_name": "secp256r1",
-    "session_id": "000000350943AA7E0429000000000000000000000000000065AA974200000009",
+    "session_id": "000000350943aa7e0429000000000000000000000000000065aa974200000009",
     "signature_pairs": "0804 TLS_SIGALG_SHA256_WITH_RSASSA_PSS",
 }
 
@@ -342,7 +331,7 @@ def _rows(*, detail: bool) -> st.SearchStrategy[Row]:
             "cert_user": _JOB,
             "map_type": st.sampled_from(["Primary", "Secondary"]),
             "fips_140": st.sampled_from(["Off", "On", "Level1"]),
-            "session_id": st.binary(min_size=32, max_size=32).map(lambda value: value.hex().upper()),
+            "session_id": st.binary(min_size=32, max_size=32).map(lambda value: value.hex()),
             "session_reuse_requested": st.booleans(),
         },
     )
@@ -380,7 +369,7 @@ def _as_table(row: Row) -> Row:
 def _capitals(row: Row) -> Row:
     """As the console shows it; addresses are spelled as always, and actions have their own names."""
     capital = {key: value.upper() if isinstance(value, str) else value for key, value in row.items()}
-    capital |= {key: row[key] for key in ("local_ip", "remote_ip")}
+    capital |= {key: row[key] for key in ("local_ip", "remote_ip", "session_id") if key in row}
     if "extra" in row:
         capital["extra"] = {_capital_label(label): text.upper() for label, text in row["extra"].items()}
     return capital
@@ -470,8 +459,7 @@ def test_shifted_columns(seed: int) -> None:
 @given(st.integers(20, 80))
 @settings(deadline=None, max_examples=40)
 def test_wrapped_lines(width: int) -> None:
-    lines = [line[at : at + width] for line in _CAPTURE for at in range(0, max(len(line), 1), width)]
-    _honest(_WRITTEN, _read(lines))
+    _honest(_WRITTEN, _read(wrapped(_CAPTURE, width)))
 
 
 @given(st.integers(0, 2**32))
@@ -479,8 +467,7 @@ def test_wrapped_lines(width: int) -> None:
 def test_prompts_and_blank_lines_in_between(seed: int) -> None:
     chosen = random.Random(seed)
     noise = ["", "   ", "$ netstat -x", "IBMUSER:/u/ibmuser: >", "***", "READY"]
-    lines = [out for line in _CAPTURE for out in ([chosen.choice(noise)] * (chosen.random() < 0.2) + [line])]
-    _honest(_WRITTEN, _read(lines))
+    _honest(_WRITTEN, _read(interrupted(chosen, _CAPTURE, noise)))
 
 
 def test_upper_case() -> None:

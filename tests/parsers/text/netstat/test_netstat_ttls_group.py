@@ -4,38 +4,28 @@ from __future__ import annotations
 
 import json
 import random
-from typing import Any
+from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.text.damage import interrupted, wrapped
+from tests.parsers.text.netstat.damage import assert_honest
+from tests.parsers.text.netstat.displays import read_values
 
-from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.text.netstat.grammar import Netstat
+from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.netstat.heading_write import Command
 from zscope.parsers.text.netstat.ttls_group_write import ttls_group_lines
-from zscope.parsers.text.out import Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source
 from zscope.schemas.printed import report_table
+
+if TYPE_CHECKING:
+    from tests.parsers.text.reading import Row
 
 TABLE = "netstat_ttls_group"
 COLUMNS = [printed.column for printed in report_table(TABLE).columns]
-Row = dict[str, Any]
 
 
 def _read(lines: list[str]) -> tuple[list[Row], list[Issue]]:
-    """The rows without what all tables have in common, and without nulls; `extra` as a dictionary."""
-    issues = Issues()
-    sheet = Sheet({TABLE: None}, issues, "file.txt")
-    report = Report("netstat", [Line(no, text) for no, text in enumerate(lines, 1)], Origin(Source.TERMINAL))
-    Netstat(sheet).read(report)
-    tables = {name: batch.to_pylist() for name, batch in sheet.rest()}
-    rows = [
-        {key: row[key] for key in (*COLUMNS, "extra") if row[key] is not None}
-        for row in tables.get(TABLE, [])
-    ]
-    return [row | ({"extra": json.loads(row["extra"])} if "extra" in row else {}) for row in rows], list(
-        issues
-    )
+    return read_values(TABLE, lines)
 
 
 CONSOLE = """\
@@ -179,29 +169,22 @@ def test_written_detail_reads_back(groups: list[tuple[Row, list[Row]]], console:
 # --- damaged
 
 
-def _honest(written: list[Row], lines: list[str]) -> None:
-    """All that was read was written, unless an issue tells otherwise."""
-    rows, issues = _read(lines)
-    assert all(issue.line_no is not None for issue in issues)
-    if not issues:
-        for row in rows:
-            for column in row.keys() - {"extra"}:
-                assert str(row[column]).upper() in {str(one.get(column)).upper() for one in written}
-
-
 @given(st.integers(0, 2**32), st.sampled_from([CONSOLE, DETAIL]), st.integers(20, 80))
 @settings(deadline=None, max_examples=60)
 def test_damaged_reports(seed: int, text: str, width: int) -> None:
     chosen, lines = random.Random(seed), text.splitlines()
-    written = TABLE_ROWS + DETAIL_ROWS
-    _honest(written, [line for line in lines if chosen.random() < 0.9])
-    _honest(written, [" " * chosen.randint(0, 1) + line for line in lines])
+
+    def check(damaged: list[str]) -> None:
+        assert_honest(TABLE_ROWS + DETAIL_ROWS, _read(damaged))
+
+    check([line for line in lines if chosen.random() < 0.9])
+    check([" " * chosen.randint(0, 1) + line for line in lines])
     shifted = chosen.randrange(len(lines))
-    _honest(written, [line[1:] if no == shifted else line for no, line in enumerate(lines)])
-    _honest(written, [line[at : at + width] for line in lines for at in range(0, len(line), width)])
-    _honest(written, text.upper().splitlines())
+    check([line[1:] if no == shifted else line for no, line in enumerate(lines)])
+    check(wrapped(lines, width))
+    check(text.upper().splitlines())
     noise = ["", "IBMUSER:/u/ibmuser: >", "READY", "$ netstat -x GROUP"]
-    _honest(written, [out for line in lines for out in (chosen.choice(noise), line)])
+    check(interrupted(chosen, lines, noise, share=1))
 
 
 @given(st.lists(st.text(max_size=100), max_size=30))

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.text.reading import FILE, Row
+from tests.parsers.text.rmf.damage import DAMAGES, all_wrapped, harmless, one_line_cut, one_word_lost
+from tests.parsers.text.rmf.listings import read_pages as read
+from tests.parsers.text.rmf.listings import shown, unread
 
-from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.text.out import Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source
+from zscope.parsers.issues import Code
 from zscope.parsers.text.rmf.cpu_write import cpu_pages
 from zscope.parsers.text.rmf.heading_write import RELEASES, Form
-from zscope.parsers.text.rmf.listing import RmfListing
 
-Row = dict[str, Any]
-Pages = list[list[str]]
 FIGURES = (
     *("online_pct", "lpar_busy_pct", "mvs_busy_pct", "parked_pct", "mt_productivity_pct"),
     *("mt_utilisation_pct", "share_pct", "priority", "io_interrupt_rate", "tpi_pct"),
 )
 IDENTITY = ("row_kind", "cpu_id", "thread", "cpu_type_name")
-CHECKS = {Code.ARITHMETIC, Code.COUNT_DIFFERS}
-"""Issues about figures that were read: invented ones need not fit together."""
 
 START, OLDEST, LATEST = (
     datetime.fromisoformat(text) for text in ("2023-08-31T16:40", "2001-01-01", "2039-12-31")
@@ -67,29 +64,8 @@ SINGLE = [
 ]
 
 
-def read(*pages: Sequence[str]) -> tuple[dict[str, list[Row]], list[Issue]]:
-    """The rows and issues of pages, the first line of which is line 1."""
-    sheet = Sheet({"rmf_interval": None, "rmf_cpu": None, "rmf_partition": None}, Issues(), "cpu.lst")
-    listing = RmfListing(sheet)
-    first = 1
-    for page in pages:
-        lines = [Line(no, text.rstrip()) for no, text in enumerate(page, first)]
-        listing.read(Report("rmf", lines, Origin(Source.TEXT)))
-        first += len(page)
-    listing.finish()
-    return {table: batch.to_pylist() for table, batch in sheet.rest()}, list(sheet.issues)
-
-
 def cpus(*pages: Sequence[str]) -> list[Row]:
     return read(*pages)[0].get("rmf_cpu", [])
-
-
-def unread(issues: list[Issue]) -> list[Issue]:
-    return [issue for issue in issues if issue.code not in CHECKS]
-
-
-def shown(rows: list[Row], *columns: str) -> list[tuple[Any, ...]]:
-    return [tuple(row[column] for column in columns) for row in rows]
 
 
 def test_multithreaded_processors_of_all_kinds() -> None:
@@ -121,7 +97,7 @@ def test_multithreaded_processors_of_all_kinds() -> None:
         (None, 24.0, 30.63, None, 77.25, 18.54, 110.0, None, None, None),
     ]
     for row in rows:
-        assert (row["file"], row["source"], row["system"]) == ("cpu.lst", "text", "MVS7")
+        assert (row["file"], row["source"], row["system"]) == (FILE, "text", "MVS7")
         assert (row["system_from"], row["time_from"]) == ("report", "report")
         assert row["interval_start_local"] == START
         assert row["interval_ms"] == 599_996
@@ -131,7 +107,7 @@ def test_the_machine() -> None:
     (row,) = read([*HEADING, *MACHINE, *SINGLE])[0]["rmf_interval"]
     told = {column: value for column, value in row.items() if value is not None}
     assert told == {
-        "file": "cpu.lst",
+        "file": FILE,
         "line_no": 1,
         "source": "text",
         "system": "MVS7",
@@ -381,54 +357,14 @@ def test_what_was_written_is_read(report: tuple[Row, list[Row], Form], address_s
 # Damage
 
 
-def on_one_line(change: Callable[[random.Random, str], list[str]]) -> Callable[[random.Random, Pages], Pages]:
-    def damaged(chance: random.Random, pages: Pages) -> Pages:
-        copy = [list(page) for page in pages]
-        page = chance.choice(copy)
-        at = chance.randrange(1, len(page))
-        page[at : at + 1] = change(chance, page[at])
-        return copy
-
-    return damaged
-
-
-def cut_all(chance: random.Random, pages: Pages) -> Pages:
-    width = chance.randrange(20, 132)
-    return [[line[:width] for line in page] for page in pages]
-
-
-def wrapped(chance: random.Random, pages: Pages) -> Pages:
-    width = chance.choice([72, 80, 100, chance.randrange(40, 131)])
-    return [
-        [line[at : at + width] for line in page for at in range(0, max(1, len(line)), width)]
-        for page in pages
-    ]
-
-
-def shifted(chance: random.Random, line: str) -> list[str]:
-    return [line[1:] if line.startswith(" ") and chance.random() < 0.5 else f" {line}"]
-
-
-def without_word(chance: random.Random, line: str) -> list[str]:
-    """A word is lost, and what is behind it moves to the left."""
-    words = line.split()
-    return [line.replace(f" {chance.choice(words)} ", " ", 1) if words else line]
-
-
-DAMAGES: dict[str, Callable[[random.Random, Pages], Pages]] = {
-    "cut": cut_all,
-    "wrapped": wrapped,
-    "one line cut": on_one_line(lambda chance, line: [line[: chance.randrange(len(line) + 1)]]),
-    "one line shifted": on_one_line(shifted),
-    "one line lost": on_one_line(lambda _, __: []),
-    "one line twice": on_one_line(lambda _, line: [line, line]),
-    "one word lost": on_one_line(without_word),
-    "blanks squeezed": on_one_line(lambda _, line: [" ".join(line.split())]),
-    "prompt": on_one_line(lambda _, line: ["IBMUSER:/u/ibmuser: >ls -l  x", line, "", "READY"]),
+DAMAGES_OF_CPUS = DAMAGES | {
+    "wrapped": all_wrapped(40),
+    "one line cut": one_line_cut(),
+    "one word lost": one_word_lost(str.split),
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", DAMAGES_OF_CPUS)
 @settings(max_examples=40)
 @given(report=reports(), chance=st.randoms(use_true_random=False))
 def test_damage_makes_nothing_wrong(
@@ -436,7 +372,9 @@ def test_damage_makes_nothing_wrong(
 ) -> None:
     """A figure that is read is the one that was written for that processor."""
     interval, rows, form = report
-    tables, issues = read(*DAMAGES[damage](chance, cpu_pages(interval, rows, form, address_spaces=True)))
+    tables, issues = read(
+        *DAMAGES_OF_CPUS[damage](chance, cpu_pages(interval, rows, form, address_spaces=True))
+    )
     assert all(issue.line_no for issue in issues)
     by_identity = {tuple(row.get(column) for column in IDENTITY): row for row in rows}
     for row in tables.get("rmf_cpu", []):
@@ -458,9 +396,8 @@ def test_damage_makes_nothing_wrong(
 def test_upper_case_and_a_shift_of_all_lines_change_nothing(report: tuple[Row, list[Row], Form]) -> None:
     interval, rows, form = report
     pages = cpu_pages(interval, rows, form)
-    moved = [[page[0], *(f" {line}" for line in page[1:])] for page in pages]
     expected = shown(read(*pages)[0]["rmf_cpu"], *IDENTITY, *FIGURES)
-    for changed in (moved, [[line.upper() for line in page] for page in pages]):
+    for changed in harmless(pages):
         tables, issues = read(*changed)
         assert unread(issues) == []
         assert shown(tables["rmf_cpu"], *IDENTITY, *FIGURES) == expected

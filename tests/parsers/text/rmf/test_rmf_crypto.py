@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.text.reading import Row, in_turn
+from tests.parsers.text.rmf.listings import read_listing
 
 from zscope.parsers.issues import Code, Issue, Issues
 from zscope.parsers.text.out import Out, Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source
+from zscope.parsers.text.report import Origin, Report, Source
 from zscope.parsers.text.rmf.crypto import read_crypto
 from zscope.parsers.text.rmf.crypto_icsf import SERVICES, has_size
 from zscope.parsers.text.rmf.crypto_write import crypto_lines
 from zscope.parsers.text.rmf.heading import CRYPTO, Heading
-from zscope.parsers.text.rmf.listing import RmfListing
 
-Row = dict[str, Any]
 TOP = (
     "                      C R Y P T O   H A R D W A R E   A C T I V I T Y",
     "                                                                          PAGE    2",
@@ -75,11 +75,8 @@ class Read:
     """A report after reading."""
 
     def __init__(self, *pages: str, top: tuple[str, ...] = TOP) -> None:
-        number, reports = 0, []
-        for page in pages:
-            lines = [Line(number + at, text) for at, text in enumerate((*top, *page.splitlines()), 1)]
-            number += len(lines)
-            reports.append(Report("rmf", lines, Origin(Source.TEXT)))
+        texts = in_turn(*((*top, *page.splitlines()) for page in pages))
+        reports = [Report("rmf", lines, Origin(Source.TEXT)) for lines in texts]
         sheet = Sheet({"rmf_crypto": None}, Issues(), "crypto.txt")
         first = reports[0].lines[0]
         heading = Heading(CRYPTO, first.no, reports[0].lines[1:])
@@ -350,15 +347,8 @@ CEX8C 0 1.50 0.100 0.2 2.50 0.200 0.5
 
 
 def listed(*pages: list[str]) -> tuple[list[dict[str, Any]], list[Issue]]:
-    sheet = Sheet({"rmf_crypto": None}, Issues(), "crypto.lst")
-    listing = RmfListing(sheet)
-    first = 1
-    for page in pages:
-        lines = [Line(no, text) for no, text in enumerate(page, first)]
-        listing.read(Report("rmf", lines, Origin(Source.TEXT)))
-        first += len(page)
-    listing.finish()
-    return dict(sheet.rest())["rmf_crypto"].to_pylist(), list(sheet.issues)
+    reading = read_listing(["rmf_crypto"], pages)
+    return reading.tables["rmf_crypto"], reading.issues
 
 
 def test_column_names_are_no_page_heading() -> None:

@@ -9,17 +9,18 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from tests.parsers.text.reading import Row, numbered
+from tests.parsers.text.rmf.listings import CHECKS, TABLES, read_listing, unread
 
 from zscope.parsers.issues import Code, Issue, Issues, Severity
 from zscope.parsers.text.out import Found, Out, Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source, Told
+from zscope.parsers.text.report import Origin, Report, Source, Told
 from zscope.parsers.text.rmf import interval as interval_module
 from zscope.parsers.text.rmf.cpu_write import cpu_pages
 from zscope.parsers.text.rmf.heading import Heading, read_heading
 from zscope.parsers.text.rmf.heading_write import Form
-from zscope.parsers.text.rmf.listing import MOST_OPEN, MOST_PAGES, RmfListing
+from zscope.parsers.text.rmf.listing import MOST_OPEN, MOST_PAGES
 
-Row = dict[str, Any]
 CPU = "C P U  A C T I V I T Y"
 PARTITION = "P A R T I T I O N  D A T A  R E P O R T"
 CRYPTO = "C R Y P T O   H A R D W A R E   A C T I V I T Y"
@@ -43,7 +44,6 @@ ONE        A  100     0    150  N N N    0.0    1    CP  00.07.30.000  00.07.30.
 TOTAL         100                                        00.07.30.000  00.07.30.000                           0.00      50.00  50.00
 """.splitlines()  # noqa: E501 - as wide as paper
 NO_LENGTH = "the heading of the page has no INTERVAL"
-CHECKS = {Code.ARITHMETIC, Code.COUNT_DIFFERS}
 
 
 @dataclass
@@ -76,30 +76,13 @@ def page(
 
 
 def read(*pages: Sequence[str], origin: Origin | None = None) -> Result:
-    tables = dict.fromkeys(("rmf_interval", "rmf_cpu", "rmf_partition", "rmf_crypto"))
-    sheet = Sheet(tables, Issues(), "pages.lst")
-    listing = RmfListing(sheet)
-    first = 1
-    for lines in pages:
-        numbered = [Line(no, text.rstrip()) for no, text in enumerate(lines, first)]
-        listing.read(Report("rmf", numbered, origin or Origin(Source.TEXT)))
-        first += len(lines)
-    listing.finish()
-    rows = {table: batch.to_pylist() for table, batch in sheet.rest()}
-    return Result(rows, [issue for issue in sheet.issues if issue.code not in CHECKS], sheet.found)
+    reading = read_listing([*TABLES, "rmf_crypto"], pages, origin)
+    return Result(reading.tables, unread(reading.issues), reading.found)
 
 
 def checks(*pages: Sequence[str]) -> list[Issue]:
     """What the figures of these pages, and their headings, contradict each other in."""
-    sheet = Sheet({}, Issues(), "pages.lst")
-    listing = RmfListing(sheet)
-    first = 1
-    for lines in pages:
-        numbered = [Line(no, text.rstrip()) for no, text in enumerate(lines, first)]
-        listing.read(Report("rmf", numbered, Origin(Source.TEXT)))
-        first += len(lines)
-    listing.finish()
-    return [issue for issue in sheet.issues if issue.code in CHECKS]
+    return [issue for issue in read_listing([], pages).issues if issue.code in CHECKS]
 
 
 def at(text: str) -> datetime:
@@ -242,7 +225,7 @@ def test_what_the_capture_told_helps_where_the_page_does_not() -> None:
 
 def test_a_heading_leaves_the_body() -> None:
     sheet = Sheet({}, Issues(), "x")
-    lines = [Line(no, text) for no, text in enumerate(page(number=3), 1)]
+    lines = numbered(page(number=3))
     report = Report("rmf", lines, Origin(Source.TEXT))
     heading: Heading = read_heading(report, Out(sheet, report.origin))
     assert (heading.title, heading.line_no, heading.page) == ("CPU ACTIVITY", 1, 3)

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.text.rmf.damage import DAMAGES, all_wrapped, harmless, one_line_cut, one_word_lost
+from tests.parsers.text.rmf.listings import read_pages as read
+from tests.parsers.text.rmf.listings import shown, unread
 
-from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.text.out import Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source
+from zscope.parsers.issues import Code
 from zscope.parsers.text.rmf.heading_write import RELEASES, Form
-from zscope.parsers.text.rmf.listing import RmfListing
 from zscope.parsers.text.rmf.partition_write import partition_pages
 
-Row = dict[str, Any]
-Pages = list[list[str]]
+if TYPE_CHECKING:
+    from tests.parsers.text.reading import Row
+
 FIGURES = (
     *("partition_status", "boost_type", "weight", "dedicated", "defined_capacity_msu", "actual_msu_per_hour"),
     *("capping", "wlm_capping_pct", "logical_cpus", "effective_ms", "dispatch_ms", "logical_effective_pct"),
     *("logical_total_pct", "physical_management_pct", "physical_effective_pct", "physical_total_pct"),
 )
 IDENTITY = ("row_kind", "partition_name", "cpu_type_name")
-CHECKS = {Code.ARITHMETIC, Code.COUNT_DIFFERS}
-"""Issues about figures that were read: invented ones need not fit together."""
 
 START = datetime.fromisoformat("2025-07-01T06:30")
 PAGE = """\
@@ -70,27 +68,6 @@ PHYSICAL = (
     "physical_icfs",
     "physical_ziips",
 )
-
-
-def read(*pages: Sequence[str]) -> tuple[dict[str, list[Row]], list[Issue]]:
-    """The rows and issues of pages, the first line of which is line 1."""
-    sheet = Sheet({"rmf_interval": None, "rmf_cpu": None, "rmf_partition": None}, Issues(), "part.lst")
-    listing = RmfListing(sheet)
-    first = 1
-    for page in pages:
-        lines = [Line(no, text.rstrip()) for no, text in enumerate(page, first)]
-        listing.read(Report("rmf", lines, Origin(Source.TEXT)))
-        first += len(page)
-    listing.finish()
-    return {table: batch.to_pylist() for table, batch in sheet.rest()}, list(sheet.issues)
-
-
-def unread(issues: list[Issue]) -> list[Issue]:
-    return [issue for issue in issues if issue.code not in CHECKS]
-
-
-def shown(rows: list[Row], *columns: str) -> list[tuple[Any, ...]]:
-    return [tuple(row[column] for column in columns) for row in rows]
 
 
 def test_a_page_as_it_was_before_boosts() -> None:
@@ -370,56 +347,16 @@ def test_what_was_written_is_read(report: tuple[Row, list[Row], Form]) -> None:
 # Damage
 
 
-def on_one_line(
-    change: Callable[[random.Random, str], list[str]], first: int = 1
-) -> Callable[[random.Random, Pages], Pages]:
-    def damaged(chance: random.Random, pages: Pages) -> Pages:
-        copy = [list(page) for page in pages]
-        page = chance.choice(copy)
-        at = chance.randrange(min(first, len(page) - 1), len(page))
-        page[at : at + 1] = change(chance, page[at])
-        return copy
-
-    return damaged
-
-
-def cut_all(chance: random.Random, pages: Pages) -> Pages:
-    width = chance.randrange(20, 132)
-    return [[line[:width] for line in page] for page in pages]
-
-
-def wrapped(chance: random.Random, pages: Pages) -> Pages:
-    width = chance.choice([72, 80, 100, chance.randrange(50, 131)])
-    return [
-        [line[at : at + width] for line in page for at in range(0, max(1, len(line)), width)]
-        for page in pages
-    ]
-
-
-def shifted(chance: random.Random, line: str) -> list[str]:
-    return [line[1:] if line.startswith(" ") and chance.random() < 0.5 else f" {line}"]
-
-
-def without_figure(chance: random.Random, line: str) -> list[str]:
-    """A figure of a row is lost, and what is behind it moves to the left."""
-    words = [word for word in line.split()[2:] if word[0].isdigit() or word == "DED"]
-    return [line.replace(f" {chance.choice(words)} ", " ", 1) if words else line]
-
-
-DAMAGES: dict[str, Callable[[random.Random, Pages], Pages]] = {
-    "cut": cut_all,
-    "wrapped": wrapped,
-    "one row cut": on_one_line(lambda chance, line: [line[: chance.randrange(len(line) + 1)]], first=10),
-    "one line shifted": on_one_line(shifted),
-    "one line lost": on_one_line(lambda _, __: []),
-    "one line twice": on_one_line(lambda _, line: [line, line]),
-    "one figure lost": on_one_line(without_figure),
-    "blanks squeezed": on_one_line(lambda _, line: [" ".join(line.split())]),
-    "prompt": on_one_line(lambda _, line: ["IBMUSER:/u/ibmuser: >ls -l  x", line, "", "READY"]),
+DAMAGES_OF_PARTITIONS = DAMAGES | {
+    "wrapped": all_wrapped(50),
+    "one row cut": one_line_cut(10),
+    "one figure lost": one_word_lost(
+        lambda line: [word for word in line.split()[2:] if word[0].isdigit() or word == "DED"]
+    ),
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", DAMAGES_OF_PARTITIONS)
 @settings(max_examples=30)
 @given(report=reports(), chance=st.randoms(use_true_random=False))
 def test_damage_makes_nothing_wrong(
@@ -427,7 +364,7 @@ def test_damage_makes_nothing_wrong(
 ) -> None:
     """A figure that is read is one that was written for that partition; else an issue tells of its line."""
     interval, rows, form = report
-    tables, issues = read(*DAMAGES[damage](chance, partition_pages(interval, rows, form)))
+    tables, issues = read(*DAMAGES_OF_PARTITIONS[damage](chance, partition_pages(interval, rows, form)))
     assert all(issue.line_no for issue in issues)
     told = {issue.line_no for issue in issues}
     by_identity = {tuple(row.get(column) for column in IDENTITY): row for row in rows}
@@ -448,9 +385,8 @@ def test_damage_makes_nothing_wrong(
 def test_upper_case_and_a_shift_of_all_lines_change_nothing(report: tuple[Row, list[Row], Form]) -> None:
     interval, rows, form = report
     pages = partition_pages(interval, rows, form)
-    moved = [[page[0], *(f" {line}" for line in page[1:])] for page in pages]
     expected = shown(read(*pages)[0]["rmf_partition"], *IDENTITY, *FIGURES)
-    for changed in (moved, [[line.upper() for line in page] for page in pages]):
+    for changed in harmless(pages):
         tables, issues = read(*changed)
         assert unread(issues) == []
         assert shown(tables["rmf_partition"], *IDENTITY, *FIGURES) == expected

@@ -117,7 +117,7 @@ def _protection(row: Row) -> Row:
         "key_share_name": share[1],
         "map_type": "Primary",
         "fips_140": "Off",
-        "session_id": row["session_id"].upper() if row["session_id"] else None,
+        "session_id": row["session_id"],
         **_actions(row),
     }
 
@@ -252,7 +252,7 @@ def interface(address: str) -> Row:
         "trle": "IUTE4B02",
         "code_level": "3031000000001777",
         "port_name": "EZAP4B02",
-        "speed_mbit": 25_000,
+        "speed_mbit_per_s": 25_000,
         "ip_broadcast": False,
         "vmac": "420011223344",
         "vmac_origin": "OSA",

@@ -138,5 +138,7 @@ def _text(printed: PrintedField, value: Any) -> str:  # noqa: ANN401 - typed by 
             return f"{value:.3f}"
         case PrintedFormat.YES_NO:
             return "Yes" if value else "No"
+        case PrintedFormat.HEX:
+            return str(value).upper()
         case _:
             return str(value)

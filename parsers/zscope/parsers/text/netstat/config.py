@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.netstat.config_settings import LABELS, is_cut, setting_of
+from zscope.parsers.text.netstat.config_settings import LABELS, is_cut, is_out_of_order, place_of, setting_of
 from zscope.parsers.text.netstat.labels import doubtful, pairs_of, spreader
 from zscope.parsers.text.out import shown
 
@@ -48,6 +48,8 @@ class _Reader:
     out: Out
     _section: str | None = None
     _seen: set[str] = field(default_factory=set)
+    _latest: int = -1
+    """Place of the label furthest down in the order of the TCP table."""
     _waiting: tuple[str, int] | None = None
     """A label at the end of a line, whose value may be in the next."""
 
@@ -57,7 +59,7 @@ class _Reader:
             return
         if found := _SECTION.match(line.text):
             self.close()
-            self._section, self._seen = " ".join(found[1].split()), set()
+            self._section, self._seen, self._latest = " ".join(found[1].split()), set(), -1
             return
         for label, value in pairs_of(_spread(line.text)):
             if label:
@@ -88,12 +90,17 @@ class _Reader:
             problem = f"{shown(value)} has fewer digits than {label} is printed with; it is no number"
             self.out.issue(Code.BAD_VALUE, problem, line, field=label, table=_TABLE)
             setting = None
+        elif is_out_of_order(label, self._latest):
+            problem = f"{label} comes too late in its table: the heading of another table may be missing"
+            self.out.issue(Code.REPORT_UNREADABLE, problem, line, 1, table=_TABLE)
+            setting = None
         elif setting in self._seen:
             problem = f"a second {label} in one table: the heading of another table may be missing"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line, 1, table=_TABLE)
             setting = None
         elif setting:
             self._seen.add(setting)
+        self._latest = max(self._latest, place_of(label))
         self._row(begins, label, setting, value)
 
     def _loose(self, text: str, line: int) -> None:

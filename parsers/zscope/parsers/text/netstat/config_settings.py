@@ -38,6 +38,21 @@ def is_cut(label: str, value: str) -> bool:
     return width is not None and value.isdigit() and len(value) < width
 
 
+_PLACES = {plain_label(label): place for place, label in enumerate(LABELS)}
+_FIRST = 2
+"""So many labels of the TCP table are also those of the table about UDP, and stand at its beginning."""
+
+
+def place_of(label: str) -> int:
+    """Where a label stands in the TCP table; -1 if it is none of it."""
+    return _PLACES.get(plain_label(label), -1)
+
+
+def is_out_of_order(label: str, latest: int) -> bool:
+    """Whether a label of the beginning comes behind much later ones."""
+    return 0 <= place_of(label) < _FIRST and latest > 2 * _FIRST
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """A parameter that checks ask for."""

@@ -183,7 +183,7 @@ class _Reader:
         if column in _COUNTS and pair.value.upper() in _NO_NUMBER:
             entry.keep(*pair)
             entry.put(column, None, line)
-        elif column == "speed_mbit" and (speed := _SPEED.fullmatch(pair.value)):
+        elif column == "speed_mbit_per_s" and (speed := _SPEED.fullmatch(pair.value)):
             entry.put(column, speed[1], line)
         else:
             entry.take(self.out, column, pair, line)

@@ -21,7 +21,7 @@ _LINES: tuple[tuple[tuple[str, int], ...], ...] = (
     (("adapter_generation", 4),),
     (("trle", 4), ("code_level", 37)),
     (("port_name", 4), ("datapath", 24), ("datapath_status", 44)),
-    (("queue_size", 4), ("speed_mbit", 18)),
+    (("queue_size", 4), ("speed_mbit_per_s", 18)),
     (("ip_broadcast", 4),),
     (("vmac", 4), ("vmac_origin", 29), ("vmac_router", 48)),
     (("configured_mtu_bytes", 4), ("mtu_bytes", 37)),
@@ -96,7 +96,7 @@ def _text(row: Row, column: str) -> str | None:
         return "N/A" if column in _NOT_STARTED and network_express else None
     if isinstance(value, bool):
         return "Yes" if value else "No"
-    if column == "speed_mbit":
+    if column == "speed_mbit_per_s":
         short = "" if row.get("queue_size") is not None or value % 1000 else f" ({value // 1000}G)"
         return f"{value:010}{short}"
     return str(value)

@@ -81,6 +81,7 @@ def _plain(row: Row) -> Iterator[tuple[str, str]]:
 def _session(row: Row) -> Iterator[str]:
     if (digits := row.get("session_id")) is None:
         return
+    digits = digits.upper()
     groups = [digits[at : at + 8] for at in range(0, len(digits), 8)]
     for at in range(0, len(groups), _SESSION_LINE):
         label = "SessionID:" if at == 0 else ""
