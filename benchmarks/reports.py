@@ -36,7 +36,6 @@ from zscope.parsers.text.rmf.xml_write import rmf_xml
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- begin of the report figures -->\n", "<!-- end of the report figures -->\n"
 CONNECTIONS = 50_000
-COPIES = 3
 _RMF = "rmf_interval,rmf_cpu,rmf_partition"
 XML_BYTES = 200_000_000
 
@@ -85,23 +84,23 @@ def rmf_inputs(folder: Path) -> tuple[Input, Input]:
         pages += cpu_pages(interval, cpus, Form())
         pages += partition_pages(interval, partitions, Form())
     listing = folder / "rmf.txt"
-    lines = [line for _ in range(COPIES) for page in pages for line in page]
+    lines = [line for page in pages for line in page]
     listing.write_text("\n".join(lines) + "\n", encoding="utf-8")
     document = folder / "rmf.xml"
     document.write_text(rmf_xml(rows.intervals, rows.cpus, rows.partitions), encoding="utf-8")
-    listed = Input(listing, COPIES * len(pages), "pages")
+    listed = Input(listing, len(pages), "pages")
     return listed, Input(document, len(rows.intervals), "intervals")
 
 
 def large_document(small: Path, folder: Path) -> Path:
-    """The intervals of a document many times over, as a month of many systems has them."""
+    """The intervals of a document many times over, each time in another year: repeated ones are left out."""
     text = small.read_text(encoding="utf-8")
     first, last = text.index("<postprocessor>"), text.rindex("</postprocessor>") + len("</postprocessor>")
     path = folder / "large.xml"
     with path.open("w", encoding="utf-8") as out:
         out.write(text[:first])
-        for _ in range(-(-XML_BYTES // (last - first))):
-            out.write(text[first:last] + "\n")
+        for year in range(2026, 2026 + -(-XML_BYTES // (last - first))):
+            out.write(text[first:last].replace("/2026-", f"/{year}-") + "\n")
         out.write(text[last:])
     return path
 
@@ -180,6 +179,9 @@ def measured(folder: Path, repeat: int) -> str:
     names = ("job_name", "connection_id", "local_ip", "local_port", "remote_ip", "remote_port", "state")
     if hand != [tuple(row[name] for name in names) for row in ours]:
         raise SystemExit("the script by hand and the grammar differ")
+    for path in (listing.path, document.path):
+        if read(path, "rmf_interval")["rmf_interval"].num_rows != document.count:
+            raise SystemExit(f"{path.name}: intervals are missing, so its time means nothing")
     inputs = {
         "NETSTAT CONN, script by hand": (short, lambda: by_hand(short.path), ""),
         "NETSTAT CONN, short": (short, _rows(short.path, "netstat_conn"), "10,000 rows/s"),

@@ -12,7 +12,6 @@ from typing import Any
 
 from zscope.schemas.printed import PrintedFormat
 
-MINUTE_MS = 60_000
 TLS_VERSIONS = {
     "SSLV2": 0x0200,
     "SSLV3": 0x0300,

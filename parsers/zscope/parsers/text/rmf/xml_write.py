@@ -7,8 +7,10 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.rmf.crypto_tables import crypto_tables
 from zscope.parsers.text.rmf.xml_parts import Ids, Table, by_interval, inside, leaf, packed
+from zscope.schemas.printed import PrintedFormat
 
 Row = Mapping[str, Any]
 
@@ -25,6 +27,7 @@ _SCHEMA = {
 _SERVER = {"name": "RMF-DDS-Server", "version": "ZOSV2R5", "functionality": "3500", "platform": "z/OS"}
 
 Printer = Callable[[Any], str]
+_SPAN: Printer = CODECS[PrintedFormat.SPAN].encode
 
 
 def _two(value: float) -> str:
@@ -41,12 +44,6 @@ def _count(value: float) -> str:
 
 def _yes_no(value: bool) -> str:
     return "YES" if value else "NO"
-
-
-def _span(milliseconds: int) -> str:
-    minutes, rest = divmod(milliseconds, 60_000)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours:02}.{minutes:02}.{rest // 1000:02}.{rest % 1000:03}"
 
 
 _MACHINE: dict[str, tuple[str, Printer]] = {
@@ -112,8 +109,8 @@ _PARTITIONS: Columns = (
     ("Capping WLM%", "N", "wlm_capping_pct", _one),
     ("Num of LOG PROCs", "N", "logical_cpus", _count),
     ("PROC Type", "T", "cpu_type_name", str),
-    ("Effective Dispatch Time", "T", "effective_ms", _span),
-    ("Total Dispatch Time", "T", "dispatch_ms", _span),
+    ("Effective Dispatch Time", "T", "effective_ms", _SPAN),
+    ("Total Dispatch Time", "T", "dispatch_ms", _SPAN),
     ("Avg Util%: LOG PROC Effective", "N", "logical_effective_pct", _two),
     ("Avg Util%: LOG PROC Total", "N", "logical_total_pct", _two),
     ("Avg Util%: PHYS PROC LPAR MGMT", "N", "physical_management_pct", _two),
