@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help env demo test format-check lint types contracts docs-check pytest format docs bench-decode bench-reports \
-        build lock clean distclean
+        bench-ingest build lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
 # So every candidate is started. `make env PYTHON=...` chooses another one.
@@ -67,6 +67,9 @@ bench-decode: env ## measure the decoder
 bench-reports: env ## measure the reading of reports
 	$(PY) benchmarks/reports.py
 
+bench-ingest: env ## measure the way from the dump to the store
+	$(PY) benchmarks/ingest.py
+
 build: env ## wheel and sdist in dist/
 	rm -rf dist
 	$(BIN)/hatchling build -d dist -t sdist -t wheel
@@ -77,12 +80,12 @@ LOCK = $(UV) pip compile --quiet --universal --generate-hashes --python-version 
 
 lock: .uv/ready ## write requirements/*.txt again from pyproject.toml
 	$(LOCK) pyproject.toml -o requirements/runtime.txt
-	$(LOCK) pyproject.toml --extra test -c requirements/runtime.txt -o requirements/test.txt
+	$(LOCK) pyproject.toml --extra test --extra quality -c requirements/runtime.txt -o requirements/test.txt
 	$(LOCK) --group build -c requirements/test.txt -o requirements/build.txt
 	$(LOCK) --group bootstrap -o requirements/bootstrap.txt
 
 clean: ## remove what was built and all caches
-	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist zscope-demo-store .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find $(SOURCES) tests -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean ## the same, and the environments

@@ -114,7 +114,7 @@ def test_strict_stops_at_the_first_issue_and_writes_nothing(run: Run, dump: Path
         (["-t", "kangaroo"], "there is no table 'kangaroo'; zscope fields lists them all"),
         (["-t", DETAIL, "-c", "nonsense"], "has no column 'nonsense'"),
         (["-t", DETAIL, "-c", ""], "name at least one column"),
-        (["-t", DETAIL, "--select", "119"], "--select goes with smf_record and smf_raw"),
+        (["-t", DETAIL, "--select", "119"], "--select goes with smf_record, smf_raw, record_digest"),
         (["-t", "smf_record", "--select", "999"], "999 is no record type"),
         (["-t", "smf_record", "--select", DETAIL], "--select takes record types"),
         (["-t", DETAIL, "--limit", "-1"], "-1 is not in the range"),

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from zscope.parsers.select import Selection
+    from zscope.parsers.smf.frames import Window
     from zscope.parsers.smf.framing import Framing
 
     Paths = str | Path | Iterable[str | Path]
     Progress = Callable[["ProgressState"], None]
+    Watch = Callable[[Window], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,12 @@ class Options:
     """Day of displays that show only the time of day."""
     clock: time | None = None
     """Time of day of displays that do not show it."""
+    watch: Watch | None = None
+    """Is shown all windows of a dump in the order of the file, each before its rows are delivered."""
+    count: bool = False
+    """Count the records of a dump while it is decoded, for its `contents`."""
+    begin_at: int = 0
+    """Records of a dump that begin before this byte are left out, as others have them already."""
 
     @property
     def page(self) -> CodePage:
@@ -87,6 +95,9 @@ class Source(Protocol):
 
     def inventory(self) -> pa.Table:
         """What is in it, counted."""
+
+    def contents(self) -> pa.Table:
+        """The same after the rows were read, as far as that came to see what is there."""
 
     def unpacked(self, out: BinaryIO) -> int:
         """Write it without packing, blocks and segments; returns the number of bytes."""

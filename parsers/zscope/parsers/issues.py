@@ -77,6 +77,8 @@ class Code(StrEnum):
     COUNT_DIFFERS = "count-differs"
     ARITHMETIC = "arithmetic"
     COUNTERS_RESET = "counters-reset"
+    AMBIGUOUS_TIME = "ambiguous-time"
+    CLOCK_DIFFERS = "clock-differs"
 
 
 _NOTES = {
@@ -89,6 +91,7 @@ _NOTES = {
     Code.NO_DATE,
     Code.HEADING_MISSING,
     Code.COUNTERS_RESET,
+    Code.AMBIGUOUS_TIME,
 }
 _REFUSALS = {
     Code.EMPTY,
@@ -154,6 +157,22 @@ class Issue:
             parts.append(f"field {self.field}")
         return ", ".join(parts)
 
+    def to_row(self) -> dict[str, object]:
+        """By the columns of the table of issues."""
+        return {
+            "file": self.file,
+            "record_no": self.record_no,
+            "byte_offset": self.offset,
+            "byte_end": self.end,
+            "line_no": self.line_no,
+            "column_no": self.column_no,
+            "section": self.section or None,
+            "field": self.field or None,
+            "severity": self.severity.name.lower(),
+            "code": self.code.value,
+            "text": self.text,
+        }
+
     def __str__(self) -> str:
         place = self.place()
         return f"{place}: {self.text} [{self.code}]" if place else f"{self.text} [{self.code}]"
@@ -216,11 +235,12 @@ class Issues:
         """The highest severity so far; None when there was nothing."""
         return max((i.severity for i in self._kept), default=None)
 
-    def counts(self) -> Counter[Code]:
-        """How often each code occurred, the ones not kept included."""
+    def counts(self, file: str | None = None) -> Counter[Code]:
+        """How often each code occurred, in one file or in all, the ones not kept included."""
         totals: Counter[Code] = Counter()
-        for (_, code, _, _), count in self._counts.items():
-            totals[code] += count
+        for (where, code, _, _), count in self._counts.items():
+            if file is None or file == where:
+                totals[code] += count
         return totals
 
     def __iter__(self) -> Iterator[Issue]:
@@ -240,23 +260,7 @@ class Issues:
 
     def to_arrow(self) -> pa.Table:
         """The issues as a table."""
-        rows = [
-            {
-                "file": i.file,
-                "record_no": i.record_no,
-                "byte_offset": i.offset,
-                "byte_end": i.end,
-                "line_no": i.line_no,
-                "column_no": i.column_no,
-                "section": i.section or None,
-                "field": i.field or None,
-                "severity": i.severity.name.lower(),
-                "code": i.code.value,
-                "text": i.text,
-            }
-            for i in self
-        ]
-        return pa.Table.from_pylist(rows, schema=ISSUE_SCHEMA)
+        return pa.Table.from_pylist([issue.to_row() for issue in self], schema=ISSUE_SCHEMA)
 
 
 ISSUE_SCHEMA = pa.schema(

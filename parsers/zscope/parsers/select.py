@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from zscope.schemas import catalog
 from zscope.schemas.arrow import table_schema
-from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE, table_names
+from zscope.schemas.tables import ANY_RECORD_TABLES, table_names
 
 
 class SelectionError(ValueError):
@@ -42,7 +42,7 @@ def everything() -> Selection:
     >>> "smf_raw" in everything().tables
     False
     """
-    return Selection({name: None for name in table_names() if name not in {RECORD_TABLE, RAW_TABLE}})
+    return Selection({name: None for name in table_names() if name not in ANY_RECORD_TABLES})
 
 
 def parse(text: str | Iterable[str] | None) -> Selection:

@@ -7,7 +7,7 @@ import pyarrow as pa
 from zscope.schemas.arrow import table_schema
 from zscope.schemas.load import catalog
 from zscope.schemas.printed import report_tables
-from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE
+from zscope.schemas.tables import DIGEST_TABLE, RAW_TABLE, RECORD_TABLE
 
 _TYPES: dict[pa.DataType, str] = {
     pa.bool_(): "BOOLEAN",
@@ -20,6 +20,7 @@ _TYPES: dict[pa.DataType, str] = {
     pa.uint32(): "UINTEGER",
     pa.uint64(): "UBIGINT",
     pa.float64(): "DOUBLE",
+    pa.date32(): "DATE",
     pa.string(): "VARCHAR",
     pa.binary(): "BLOB",
     pa.timestamp("us"): "TIMESTAMP",
@@ -40,6 +41,8 @@ def duckdb_type(arrow: pa.DataType) -> str:
     """
     if pa.types.is_dictionary(arrow):
         return duckdb_type(arrow.value_type)
+    if pa.types.is_list(arrow):
+        return f"{duckdb_type(arrow.value_type)}[]"
     try:
         return _TYPES[arrow]
     except KeyError:
@@ -60,10 +63,10 @@ def create_table(name: str, schema: pa.Schema, meaning: str = "") -> list[str]:
     statements = [f"CREATE TABLE {name} (\n    " + ",\n    ".join(columns) + "\n)"]
     meaning = meaning or (schema.metadata or {}).get(b"meaning", b"").decode()
     if meaning:
-        statements.append(f"COMMENT ON TABLE {name} IS {_literal(meaning)}")
+        statements.append(f"COMMENT ON TABLE {name} IS {literal(meaning)}")
     comments = ((field.name, column_comment(field)) for field in schema)
     statements += [
-        f"COMMENT ON COLUMN {name}.{column} IS {_literal(text)}" for column, text in comments if text
+        f"COMMENT ON COLUMN {name}.{column} IS {literal(text)}" for column, text in comments if text
     ]
     return statements
 
@@ -85,6 +88,7 @@ def column_comment(field: pa.Field) -> str:
 _MEANINGS = {
     RECORD_TABLE: "One row per record of any type: its standard header.",
     RAW_TABLE: "One row per record that no layout describes, and per such section of any record: its bytes.",
+    DIGEST_TABLE: "One row per record of any type: by what records that are there twice are recognised.",
 }
 
 
@@ -100,5 +104,10 @@ def table_ddl(table: str) -> list[str]:
     return create_table(table, table_schema(table), table_meaning(table))
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """A text as SQL has it.
+
+    >>> literal("it's")
+    "'it''s'"
+    """
     return "'" + text.replace("'", "''") + "'"

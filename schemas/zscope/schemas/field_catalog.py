@@ -16,7 +16,7 @@ from zscope.schemas.ddl import duckdb_type
 from zscope.schemas.load import catalog
 from zscope.schemas.model import Evidence, Field, Format, RecordLayout, Section
 from zscope.schemas.printed import PrintedField, PrintedFormat, report_tables
-from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE, Column, columns_of, table_names
+from zscope.schemas.tables import ANY_RECORD_TABLES, Column, columns_of, table_names
 
 ANY_RECORD = "any"
 FIRST_TRIPLET = 28
@@ -127,7 +127,7 @@ def _of_table(table: str) -> Iterator[Entry]:
         report = report_tables()[table]
         yield from (Entry(table, field.column, report.title, "", (field,)) for field in report.fields)
         return
-    record = None if table in {RECORD_TABLE, RAW_TABLE} else catalog().table(table)[0]
+    record = None if table in ANY_RECORD_TABLES else catalog().table(table)[0]
     label = f"{record.type}-{record.subtype}" if record else ANY_RECORD
     for column in columns_of(table):
         section, field = _in_record(record, column)

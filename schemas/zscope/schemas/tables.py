@@ -47,6 +47,10 @@ RECORD_TABLE = "smf_record"
 """One row for each record of any type: the header only."""
 RAW_TABLE = "smf_raw"
 """The bytes of what no layout describes."""
+DIGEST_TABLE = "record_digest"
+"""One row for each record of any type: what tells its bytes from those of others."""
+ANY_RECORD_TABLES = (RECORD_TABLE, RAW_TABLE, DIGEST_TABLE)
+"""Tables that take records whether or not a layout describes them."""
 
 
 @cache
@@ -62,6 +66,9 @@ def columns_of(table: str) -> tuple[Column, ...]:
     if table == RAW_TABLE:
         kept = [Column(f, header) for f in header.columns if f.column in _RAW_HEADER]
         return (RECORD_NO, RECORD_OFFSET, *kept, RAW_PART, SECTION_NO, RAW_BYTES)
+    if table == DIGEST_TABLE:
+        kept = [Column(f, header) for f in header.columns if f.column in HEADER_COLUMNS]
+        return (RECORD_NO, *kept, DIGEST)
     record, layout = catalog().table(table)
     return tuple(_columns(record, layout, header))
 
@@ -71,6 +78,9 @@ RAW_PART = Column(
     Field("", 0, 8, Format.TEXT, "part", "Section key, or 'record' for a record no layout describes."), None
 )
 RAW_BYTES = Column(Field("", 0, None, Format.RAW, "bytes", "The bytes as they are in the file."), None)
+DIGEST = _made(
+    "digest", 8, "XXH3 of 64 bits over the record behind its length word: equal for records that are equal."
+)
 
 
 def _columns(record: RecordLayout, layout: TableLayout, header: Section) -> list[Column]:
@@ -91,7 +101,7 @@ def _columns(record: RecordLayout, layout: TableLayout, header: Section) -> list
 @cache
 def record_table_names() -> tuple[str, ...]:
     """Every table that SMF data can fill."""
-    return (RECORD_TABLE, RAW_TABLE, *(layout.name for _, layout in catalog().tables()))
+    return (*ANY_RECORD_TABLES, *(layout.name for _, layout in catalog().tables()))
 
 
 @cache

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 @click.option("--limit", "-n", metavar="N", type=click.IntRange(min=0), help="Stop after N rows.")
 @click.option(
     "--select", metavar="TYPES",
-    help="For smf_record and smf_raw: only records of these types and subtypes, such as '119(2,11:12),70'.",
+    help="For smf_record, smf_raw and record_digest: only records of these types and subtypes, such as "
+    "'119(2,11:12),70'.",
 )  # fmt: skip
 @click.option("--jobs", "-j", metavar="N", type=click.IntRange(min=1), help="Threads. Default: one per CPU.")
 @click.option("--strict", is_flag=True, help="Stop at the first thing that cannot be decoded.")
@@ -97,7 +98,7 @@ def command(  # noqa: PLR0913 - one argument for each option
 def _selection(table: str, columns: str | None, select: str | None) -> Selection:
     """The table with the columns asked for, and the types of records it is to be made from."""
     from zscope.parsers.select import Selection, parse
-    from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE, table_names
+    from zscope.schemas.tables import ANY_RECORD_TABLES, table_names
 
     if table not in table_names():
         near = get_close_matches(table, table_names(), n=3)
@@ -107,9 +108,9 @@ def _selection(table: str, columns: str | None, select: str | None) -> Selection
         wanted = parse(table if columns is None else f"{table}[{columns}]").columns
         if select is None:
             return Selection(wanted)
-        if table not in {RECORD_TABLE, RAW_TABLE}:
+        if table not in ANY_RECORD_TABLES:
             raise click.UsageError(
-                f"--select goes with {RECORD_TABLE} and {RAW_TABLE}; {table} has its own type"
+                f"--select goes with {', '.join(ANY_RECORD_TABLES)}; {table} has its own type"
             )
         types = parse(select).types
     if not types:

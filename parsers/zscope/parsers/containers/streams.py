@@ -50,6 +50,12 @@ class PeekableStream:
         self._on_damage = on_damage
         self._buffer = memoryview(b"")
         self._ended = False
+        self._listener: Callable[[memoryview], object] | None = None
+
+    def listen(self, listener: Callable[[memoryview], object]) -> None:
+        """Show all bytes of the stream to someone, once and in order; to be asked before any was taken."""
+        self._listener = listener
+        listener(self._buffer)
 
     def peek(self, count: int) -> bytes:
         """The next bytes, fewer than asked for only at the end of the stream."""
@@ -81,10 +87,13 @@ class PeekableStream:
 
     def _read_directly(self, file: FileIO | BufferedIOBase, buffer: memoryview) -> int:
         try:
-            return file.readinto(buffer) or 0
+            count = file.readinto(buffer) or 0
         except OSError as error:
             self._end(unreadable(error))
             return 0
+        if self._listener:
+            self._listener(buffer[:count])
+        return count
 
     def _end(self, damage: str) -> None:
         self._ended = self.damaged = True
@@ -102,6 +111,8 @@ class PeekableStream:
                 self._ended = True
             elif piece:
                 self._anything = True
+                if self._listener:
+                    self._listener(memoryview(piece))
                 return piece
         return b""
 

@@ -41,6 +41,7 @@ class Dump:
     options: Options
     issues: Issues
     summary: FileSummary = field(init=False)
+    _counted: Inventory = field(default_factory=Inventory, init=False)
 
     def __post_init__(self) -> None:
         self.summary = FileSummary(self.member.name, self.member.packing, "smf", self.framing.value)
@@ -54,20 +55,25 @@ class Dump:
         with closing(decode_windows(self._reader(), decoder, self.options.jobs)) as windows:
             for window, batches in windows:
                 self._advance(window)
+                if self.options.count:
+                    self._counted.add(window)
                 for table, rows in batches:
                     yield table, _with_system(rows, self.options.system)
 
     def inventory(self) -> pa.Table:
         """One row for each system, type and subtype."""
-        counted = Inventory()
         for window in self._reader():
-            invalid = counted.add(window)
+            invalid = self._counted.add(window)
             group = RecordGroup(window, invalid, self.issues, self.member.name)
             text = "the date and time of the header are not a packed date and a time of day"
             group.flag(Code.BAD_DATE, np.arange(len(invalid)), text, "header", at=TIME_OFFSET)
             self._advance(window)
+        return self.contents()
+
+    def contents(self) -> pa.Table:
+        """One row for each system, type and subtype of what was counted."""
         packing = ", ".join(self.summary.packing)
-        return counted.rows(self.member.name, packing, self.framing.value, self.options.page)
+        return self._counted.rows(self.member.name, packing, self.framing.value, self.options.page)
 
     def unpacked(self, out: BinaryIO) -> int:
         """Write the records with length words and nothing else."""
@@ -77,8 +83,13 @@ class Dump:
             self._advance(window)
         return written
 
-    def _reader(self) -> FrameReader:
-        return FrameReader(self.member.stream, self.framing, self.issues, self.member.name)
+    def _reader(self) -> Iterator[Window]:
+        """All windows are shown to whoever watches, those that are left out as well."""
+        for window in FrameReader(self.member.stream, self.framing, self.issues, self.member.name):
+            if self.options.watch:
+                self.options.watch(window)
+            if (wanted := window.behind(self.options.begin_at)) is not None:
+                yield wanted
 
     def _advance(self, window: Window) -> None:
         self.summary.records += len(window.starts)

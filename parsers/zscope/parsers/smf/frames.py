@@ -55,6 +55,18 @@ class Window:
     end_offset: int
     """How far the file has been read."""
 
+    def behind(self, begin: int) -> Window | None:
+        """The records from the first on that starts at a byte of the file or behind it."""
+        if self.offsets.min() >= begin:
+            return self
+        if not (kept := np.flatnonzero(self.offsets >= begin)).size:
+            return None
+        first = int(kept[0])
+        return Window(
+            self.data, self.starts[first:], self.lengths[first:], self.offsets[first:], self.spanned[first:],
+            self.first_record + first, self.end_offset,
+        )  # fmt: skip
+
 
 class FrameReader:
     """Reads one stream window by window; iterate over it once."""

@@ -1,4 +1,4 @@
-"""Tables of records of any type: their headers, and the bytes of what no layout describes."""
+"""Tables of records of any type: headers, digests, and the bytes of what no layout describes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from xxhash import xxh3_64_intdigest
 
 from zscope.parsers.smf.columns import SectionReader, gather_items
 from zscope.parsers.smf.groups import Placed, RecordGroup
 from zscope.parsers.smf.header import HEADER_LENGTH, HEADER_WITH_SUBTYPE, has_subtype, read_headers
 from zscope.schemas import RecordLayout, Section, catalog
 from zscope.schemas.arrow import table_schema
-from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE
+from zscope.schemas.tables import DIGEST_TABLE, RAW_TABLE, RECORD_TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from zscope.parsers.smf.ebcdic import CodePage
 
 WHOLE_RECORD = "record"
+LENGTH_WORD = 4
+"""Not part of what a record says: other framings of the same data have others."""
 
 
 def header_columns(group: RecordGroup, wanted: Iterable[str], page: CodePage) -> Columns:
@@ -43,6 +46,17 @@ def record_batch(group: RecordGroup, wanted: tuple[str, ...] | None, page: CodeP
     """One row for each record."""
     names = wanted or tuple(table_schema(RECORD_TABLE).names)
     return _batch(RECORD_TABLE, names, header_columns(group, names, page) | _numbered(group))
+
+
+def digest_batch(group: RecordGroup, wanted: tuple[str, ...] | None, page: CodePage) -> pa.RecordBatch:
+    """One row for each record."""
+    names = wanted or tuple(table_schema(DIGEST_TABLE).names)
+    columns = header_columns(group, [n for n in names if n != "digest"], page) | _numbered(group)
+    view = group.data.data
+    begins, ends = group.starts + LENGTH_WORD, group.starts + group.lengths
+    digests = [xxh3_64_intdigest(view[a:b]) for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+    columns["digest"] = pa.array(np.array(digests, np.uint64))
+    return _batch(DIGEST_TABLE, names, columns)
 
 
 def raw_batches(

@@ -16,19 +16,19 @@ from zscope.parsers.smf.collect import Collector
 from zscope.parsers.smf.ebcdic import CodePage, code_page
 from zscope.parsers.smf.groups import RecordGroup
 from zscope.parsers.smf.kinds import distinct_kinds, kind_of, record_kinds, type_and_subtype
-from zscope.parsers.smf.records import raw_batches, record_batch
+from zscope.parsers.smf.records import digest_batch, raw_batches, record_batch
 from zscope.parsers.smf.tables import LayoutPlan, TableBuilder
 from zscope.schemas import catalog
-from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE
+from zscope.schemas.tables import ANY_RECORD_TABLES, DIGEST_TABLE, RAW_TABLE, RECORD_TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
     import pyarrow as pa
 
     from zscope.parsers.issues import Issues
     from zscope.parsers.select import Selection
-    from zscope.parsers.smf.frames import FrameReader, Window
+    from zscope.parsers.smf.frames import Window
     from zscope.parsers.smf.kinds import Kinds
 
 Batches = list[tuple[str, "pa.RecordBatch"]]
@@ -51,7 +51,7 @@ class Decoder:
             if any(table.name in self.selection.columns for table in layout.tables):
                 self._plans[kind_of(layout.type, layout.subtype)] = LayoutPlan(layout)
 
-    def tasks(self, reader: FrameReader) -> Iterator[tuple[Window, list[Task]]]:
+    def tasks(self, reader: Iterable[Window]) -> Iterator[tuple[Window, list[Task]]]:
         """The windows of a file, each with what can be decoded by then; the last one has all that is left."""
         collector = Collector(self.issues, self.file)
         last: tuple[Window, list[Task]] | None = None
@@ -69,7 +69,7 @@ class Decoder:
         wanted = {kind: np.flatnonzero(kinds == kind) for kind in present if kind in self._plans}
         for kind, group in collector.add(window, wanted):
             yield partial(self._decode, kind, group)
-        if {RECORD_TABLE, RAW_TABLE} & self.selection.columns.keys():
+        if self.selection.columns.keys() & set(ANY_RECORD_TABLES):
             covered = [kind for kind in present if self.selection.wants_record(*type_and_subtype(kind))]
             yield partial(self._decode_any, window, kinds, covered)
 
@@ -85,9 +85,10 @@ class Decoder:
         """The tables that take records of any kind."""
         wanted = self.selection.columns
         batches: Batches = []
-        if RECORD_TABLE in wanted and covered:
-            group = RecordGroup(window, np.flatnonzero(np.isin(kinds, covered)), self.issues, self.file)
-            batches.append((RECORD_TABLE, record_batch(group, wanted[RECORD_TABLE], self.page)))
+        for table, make in ((RECORD_TABLE, record_batch), (DIGEST_TABLE, digest_batch)):
+            if table in wanted and covered:
+                group = RecordGroup(window, np.flatnonzero(np.isin(kinds, covered)), self.issues, self.file)
+                batches.append((table, make(group, wanted[table], self.page)))
         if RAW_TABLE in wanted:
             for kind in sorted(covered):
                 group = RecordGroup(window, np.flatnonzero(kinds == kind), self.issues, self.file)
@@ -99,7 +100,7 @@ class Decoder:
 
 
 def decode_windows(
-    reader: FrameReader, decoder: Decoder, jobs: int | None = None
+    reader: Iterable[Window], decoder: Decoder, jobs: int | None = None
 ) -> Generator[tuple[Window, Batches], None, None]:
     """Decode windows on several threads while the next ones are read; results in the order of the file.
 

@@ -18,7 +18,7 @@ from zscope.parsers.text.coding import read_lines
 from zscope.parsers.text.families import FAMILIES, family_name, grammars, xml_grammar
 from zscope.parsers.text.file_name import day_of, system_of
 from zscope.parsers.text.headings import RMF
-from zscope.parsers.text.out import Sheet, shown
+from zscope.parsers.text.out import Found, Sheet, shown
 from zscope.parsers.text.report import Told
 from zscope.parsers.text.segment import Known, Segmenter
 from zscope.schemas.printed import report_tables
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from zscope.parsers.issues import Issues
     from zscope.parsers.select import Selection
     from zscope.parsers.text.coding import Coding
-    from zscope.parsers.text.out import Found
 
 TELL_EVERY = 10_000
 """Lines."""
@@ -62,6 +61,8 @@ class Reports:
     options: Options
     issues: Issues
     summary: FileSummary = field(init=False)
+    _found: list[Found] = field(default_factory=list, init=False)
+    """The reports in it, as far as it was read."""
     _begin: str = field(default="", init=False)
     """The first line that is not empty."""
 
@@ -81,8 +82,12 @@ class Reports:
         sheet = Sheet({}, self.issues, self.member.name)
         for _ in self._read(sheet, set(FAMILIES)):
             pass
+        return self.contents()
+
+    def contents(self) -> pa.Table:
+        """One row for each system, report and form of it that was found."""
         groups: dict[tuple[str, str, str], list[Found]] = defaultdict(list)
-        for found in sheet.found:
+        for found in self._found:
             groups[found.system or "", found.name, found.source].append(found)
         packing = ", ".join(self.summary.packing) or None
         rows = []
@@ -98,7 +103,7 @@ class Reports:
                     "report": name,
                     "source": source,
                     "records": len(reports),
-                    "percent": round(100 * len(reports) / len(sheet.found), 2),
+                    "percent": round(100 * len(reports) / len(self._found), 2),
                     "first_local": min(times, default=None),
                     "last_local": max(times, default=None),
                 }
@@ -123,6 +128,7 @@ class Reports:
             self.summary.skipped = True
             return
         head = self.member.stream.peek(_HEAD)
+        self._found = sheet.found
         reading = self._read_xml(sheet) if self.summary.kind == "xml" else self._read_text(sheet, families)
         yield from reading
         yield from sheet.rest()

@@ -6,6 +6,7 @@ rest left undefined, where only a flag elsewhere tells the two versions apart.
 
 from __future__ import annotations
 
+from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from socket import AF_INET6, inet_ntop
 from typing import TYPE_CHECKING
@@ -31,8 +32,10 @@ IPV6_FLAG = 0x80
 FEW = 64
 """From so many distinct addresses on, joining columns of octets is faster than formatting one by one."""
 
-_DOT = pa.scalar(".")
-_OCTETS = pa.array([str(value) for value in range(256)])
+
+@cache
+def _octets() -> pa.Array:
+    return pa.array([str(value) for value in range(256)])
 
 
 def _dotted(keys: Column) -> pa.Array:
@@ -40,8 +43,8 @@ def _dotted(keys: Column) -> pa.Array:
     if len(keys) < FEW:
         return pa.array([str(IPv4Address(int(key))) for key in keys], pa.string())
     octets = keys.astype(">u4").view(np.uint8).reshape(-1, 4)
-    parts = [_OCTETS.take(pa.array(octets[:, at])) for at in range(4)]
-    return pc.binary_join_element_wise(*parts, _DOT)
+    parts = [_octets().take(pa.array(octets[:, at])) for at in range(4)]
+    return pc.binary_join_element_wise(*parts, ".")
 
 
 def _column(words: Column, four: NDArray[np.bool_], keys: Column) -> pa.DictionaryArray:
