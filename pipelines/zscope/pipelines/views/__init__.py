@@ -6,6 +6,8 @@ from importlib.resources import files
 
 _GOES_ON = {"cpu_interval_disagreement": "cpu_interval"}
 """Views that begin with the named steps of another one, which its file therefore does not repeat."""
+NAMES = ("cpu_interval", *_GOES_ON)
+"""In an order in which each can be made."""
 _STATEMENT = "\nSELECT\n"
 """Where the named steps of a view end."""
 

@@ -1,0 +1,224 @@
+"""How far the clock of a zone is from UTC, and when it is changed, as arrays to search in.
+
+The library tells the offset at one moment; whoever has a million local times needs the changes. They are
+found once for each year by comparing the offsets day by day and closing in on those that differ. No zone
+changed its clock twice within three days since 1900, so nothing is overlooked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import cache, cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from zscope.pipelines.zones import zone_of
+from zscope.schemas.arrow import LOCAL
+from zscope.schemas.arrow import UTC as UTC_TYPE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from zscope.pipelines.zones import Zones
+
+Times = NDArray[np.int64]
+"""Microseconds since 1970, by UTC or by a local clock."""
+
+FIRST_YEAR, LAST_YEAR = 1900, 2100
+"""The years that dates of records can have. Beyond them the offset stays as it is at the end."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_SECOND_US = 1_000_000
+_DAY_S = 86_400
+_YEAR_STARTS_US: Times = (
+    np.arange(f"{FIRST_YEAR}", f"{LAST_YEAR + 2}", dtype="datetime64[Y]")
+    .astype("datetime64[us]")
+    .astype(np.int64)
+)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The changes of one clock in some years, in order."""
+
+    moments: Times
+    """When it was changed, by UTC."""
+    offsets: Times
+    """What the clock was ahead of UTC: before the first change, between them, after the last one."""
+
+    @cached_property
+    def before(self) -> Times:
+        """The offset before each change."""
+        return self.offsets[:-1]
+
+    @cached_property
+    def after(self) -> Times:
+        """The offset after each change."""
+        return self.offsets[1:]
+
+    @cached_property
+    def _last_of_old(self) -> Times:
+        """Local times up to which the offset before each change is a possible reading."""
+        return np.maximum.accumulate(self.moments + np.maximum(self.before, self.after))
+
+    @cached_property
+    def _first_of_new(self) -> Times:
+        """Local times from which the offset after each change is a possible reading."""
+        return np.maximum.accumulate(self.moments + np.minimum(self.before, self.after))
+
+    def passed(self, local: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """How many changes lie before local times: at least, and at most.
+
+        The two differ in the span around a change that the clock skips or shows twice.
+        """
+        return (
+            np.searchsorted(self._last_of_old, local, "right"),
+            np.searchsorted(self._first_of_new, local, "right"),
+        )
+
+    @cached_property
+    def twice(self) -> NDArray[np.intp]:
+        """Which changes set the clock back, so that it shows a span twice."""
+        return np.flatnonzero(self.after < self.before)
+
+    @cached_property
+    def never(self) -> NDArray[np.intp]:
+        """Which changes set the clock forward, so that it skips a span."""
+        return np.flatnonzero(self.after > self.before)
+
+    def to_local(self, utc: Times) -> Times:
+        """What the clock shows at some moments."""
+        shown: Times = utc + self.offsets[np.searchsorted(self.moments, utc, "right")]
+        return shown
+
+
+@dataclass
+class Offsets:
+    """One zone; its changes are looked up for the years that are asked for."""
+
+    zone: tzinfo
+    _years: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    _known: tuple[int, int, Changes] | None = None
+    """First year, last year, and the changes in them."""
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the clock is never changed."""
+        return isinstance(self.zone, timezone)
+
+    def changes(self, first: int, last: int) -> Changes:
+        """The changes in the years of two times, by UTC or local, and in the years beside them."""
+        begin, end = _year_of(first) - 1, _year_of(last) + 1
+        begin, end = max(begin, FIRST_YEAR), min(end, LAST_YEAR)
+        if self._known and self._known[0] <= begin and end <= self._known[1]:
+            return self._known[2]
+        if self._known:
+            begin, end = min(begin, self._known[0]), max(end, self._known[1])
+        found = self._find(begin, end)
+        self._known = begin, end, found
+        return found
+
+    def _find(self, begin: int, end: int) -> Changes:
+        start = int(_YEAR_STARTS_US[begin - FIRST_YEAR]) // _SECOND_US
+        offsets = [self._offset(start)]
+        if self.fixed:
+            return Changes(np.empty(0, np.int64), np.array(offsets))
+        moments = []
+        for year in range(begin, end + 1):
+            if year not in self._years:
+                self._years[year] = self._changes_in(year)
+            for moment, offset in self._years[year]:
+                moments.append(moment)
+                offsets.append(offset)
+        return Changes(np.array(moments, np.int64), np.array(offsets))
+
+    def _changes_in(self, year: int) -> list[tuple[int, int]]:
+        """Moments of changes and the offsets from then on."""
+        start, end = (int(_YEAR_STARTS_US[year - FIRST_YEAR + step]) // _SECOND_US for step in (0, 1))
+        days = [(moment, self._offset(moment)) for moment in range(start, end + 1, _DAY_S)]
+        found = []
+        for (low, old), (high, new) in pairwise(days):
+            if old != new:
+                # The offset is the old one at `low` and another one at `high`.
+                while high - low > 1:
+                    middle = (low + high) // 2
+                    if self._offset(middle) == old:
+                        low = middle  # noqa: PLW2901 - closing in
+                    else:
+                        high = middle  # noqa: PLW2901 - closing in
+                found.append((high * _SECOND_US, new))
+        return found
+
+    def _offset(self, moment: int) -> int:
+        """Microseconds by which the clock is ahead at a moment, given in seconds."""
+        distance = (_EPOCH + timedelta(seconds=moment)).astimezone(self.zone).utcoffset()
+        return (distance or timedelta()) // _MICROSECOND
+
+
+def _year_of(time: int) -> int:
+    """The year of a time; the nearest that can be looked up for one far away."""
+    years = int(np.searchsorted(_YEAR_STARTS_US, time, "right")) - 1
+    return FIRST_YEAR + min(max(years, 0), LAST_YEAR - FIRST_YEAR)
+
+
+@cache
+def offsets_of(zone: str) -> Offsets:
+    """The offsets of the zone that a text names; found once for all files of a run."""
+    return Offsets(zone_of(zone))
+
+
+CLOCK_SCHEMA = pa.schema(
+    [
+        pa.field("system", pa.string(), metadata={"meaning": "Name of the system."}),
+        pa.field("from_utc", UTC_TYPE, metadata={"meaning": "Since when the clock kept this offset."}),
+        pa.field("to_utc", UTC_TYPE, metadata={"meaning": "Until when, that moment excluded."}),
+        pa.field("from_local", LOCAL, metadata={"meaning": "What the clock showed at from_utc."}),
+        pa.field("to_local", LOCAL, metadata={"meaning": "What it would have shown at to_utc."}),
+        pa.field(
+            "offset_s",
+            pa.int32(),
+            metadata={"meaning": "Seconds the clock is ahead of UTC.", "unit": "s"},
+        ),
+        pa.field("zone", pa.string(), metadata={"meaning": "The zone as the settings name it."}),
+    ],
+    metadata={"table": "system_clock"},
+)
+"""Spans in which the clock of a system kept one distance from UTC: to convert local times in SQL."""
+
+
+def spans(system: str, zone: str, first: int, last: int) -> pa.Table:
+    """The spans of constant offset in the years of two local times, and in the years beside them.
+
+    Other columns of a row may be older than the record, so the years around are there as well.
+    """
+    offsets = offsets_of(zone)
+    changes = offsets.changes(first, last)
+    begin = max(_year_of(first) - 1, FIRST_YEAR) - FIRST_YEAR
+    end = min(_year_of(last) + 1, LAST_YEAR) - FIRST_YEAR + 1
+    edges = _YEAR_STARTS_US[[begin, end]]
+    inside = (changes.moments > edges[0]) & (changes.moments < edges[1])
+    bounds = np.concatenate([edges[:1], changes.moments[inside], edges[1:]])
+    offset = changes.offsets[np.searchsorted(changes.moments, bounds[:-1], "right")]
+    columns = [
+        pa.array([system] * len(offset), pa.string()),
+        pa.array(bounds[:-1]).view(UTC_TYPE),
+        pa.array(bounds[1:]).view(UTC_TYPE),
+        pa.array(bounds[:-1] + offset).view(LOCAL),
+        pa.array(bounds[1:] + offset).view(LOCAL),
+        pa.array((offset // _SECOND_US).astype(np.int32)),
+        pa.array([zone] * len(offset), pa.string()),
+    ]
+    return pa.table(columns, schema=CLOCK_SCHEMA)
+
+
+def system_clock(zones: Zones, systems: Iterable[str], first: int, last: int) -> pa.Table:
+    """The spans of all systems whose zone is known."""
+    known = [(system, zone) for system in systems if (zone := zones.of(system)) is not None]
+    return pa.concat_tables(
+        [CLOCK_SCHEMA.empty_table(), *(spans(system, zone, first, last) for system, zone in known)]
+    )

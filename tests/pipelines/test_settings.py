@@ -1,0 +1,201 @@
+"""Settings: where they are looked for, what they can say, and what is said about those that are wrong."""
+
+from __future__ import annotations
+
+import sys
+import zoneinfo
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zscope.pipelines import zones as zones_module
+from zscope.pipelines.settings import FILE_NAME, Settings, SettingsError, read_settings
+from zscope.pipelines.zones import ZoneError, Zones, zone_of
+
+WHOLE = """
+[systems.SYSA]
+timezone = "Europe/Berlin"
+[systems.sysb]
+timezone = "-05:30"
+[systems.SYSC]
+[ingest]
+default_timezone = "+00:00"
+validate = true
+lock_wait_s = 5
+[store]
+grace_s = 0
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / FILE_NAME
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def error_of(folder: Path, text: str) -> SettingsError:
+    with pytest.raises(SettingsError) as caught:
+        read_settings(written(folder, text))
+    assert caught.value.file == str(folder / FILE_NAME)
+    assert str(caught.value).startswith(str(folder / FILE_NAME))
+    return caught.value
+
+
+def test_everything_that_can_be_set(tmp_path: Path) -> None:
+    path = written(tmp_path, WHOLE)
+    zones = Zones({"SYSA": "Europe/Berlin", "SYSB": "-05:30"}, "+00:00")
+    assert read_settings(path) == Settings(zones, validate=True, lock_wait_s=5, grace_s=0, file=path)
+
+
+def test_the_file_in_the_document_can_be_read(tmp_path: Path) -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs/time-zones.md").read_text(encoding="utf-8")
+    path = written(tmp_path, text.split("```toml\n")[1].split("```")[0])
+    zones = Zones({"SYSA": "Europe/Berlin", "SYSB": "-05:00"}, "+00:00")
+    # All else in it are the defaults.
+    assert read_settings(path) == Settings(zones, file=path)
+
+
+def test_an_empty_file_sets_nothing(tmp_path: Path) -> None:
+    path = written(tmp_path, "\ufeff# nothing\n")
+    assert read_settings(path) == Settings(file=path)
+
+
+def test_systems_are_known_by_name_in_any_case_and_else_by_the_default() -> None:
+    zones = Zones({"SYSA": "Europe/Berlin"}, "+00:00")
+    assert [zones.of("SYSA"), zones.of("sysa"), zones.of("SYSB"), zones.of(None)] == [
+        "Europe/Berlin", "Europe/Berlin", "+00:00", "+00:00",
+    ]  # fmt: skip
+    assert Zones().of("SYSA") is None
+
+
+def test_a_named_file_goes_before_the_one_in_the_store_and_that_before_the_one_in_the_folder(
+    tmp_path: Path,
+) -> None:
+    places = {name: tmp_path / name for name in ("named", "store", "folder")}
+    for seconds, place in enumerate(places.values()):
+        place.mkdir()
+        written(place, f"[store]\ngrace_s = {seconds}")
+    named, store, folder = (places[name] for name in ("named", "store", "folder"))
+    assert read_settings(named / FILE_NAME, store, folder).grace_s == 0
+    assert read_settings(None, store, folder).grace_s == 1
+    (store / FILE_NAME).unlink()
+    assert read_settings(None, store, folder).grace_s == 2
+    (folder / FILE_NAME).unlink()
+    assert read_settings(None, store, folder) == Settings()
+
+
+def test_the_current_folder_is_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path, "[store]\ngrace_s = 7")
+    monkeypatch.chdir(tmp_path)
+    assert read_settings().grace_s == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "problem"),
+    [
+        ("[ingest]\nvalidat = true", "ingest.validat", "did you mean 'validate'?"),
+        ("[ingset]", "ingset", "did you mean 'ingest'?"),
+        ("[store]\nq = 1", "store.q", "known here: grace_s"),
+        ("[systems.SYSA]\nzone = 1", "systems.SYSA.zone", "did you mean 'timezone'?"),
+        ("[systems.SYSA]\ntimezone = 1", "systems.SYSA.timezone", "expected is a name such as"),
+        ("[systems.SYSA]\ntimezone = 'Europe/Berlim'", "systems.SYSA.timezone", "near it are Europe/Berlin"),
+        ("[systems.SYSA]\ntimezone = 'europe/berlin'", "systems.SYSA.timezone", "near it are Europe/Berlin"),
+        ("[systems.SYSA]\n[systems.sysa]", "systems.sysa", "SYSA is there twice"),
+        ("[systems.ABCDEFGHI]", "systems.ABCDEFGHI", "1 to 8 characters"),
+        ("[systems]\nSYSA = 'Europe/Berlin'", "systems.SYSA", "expected is a table [systems.SYSA]"),
+        ("systems = 3", "systems", "expected is a table [systems], found is 3"),
+        ("[ingest]\nvalidate = 1", "ingest.validate", "expected is true or false, found is 1"),
+        ("[ingest]\nlock_wait_s = true", "ingest.lock_wait_s", "a whole number of seconds"),
+        ("[ingest]\nlock_wait_s = -1", "ingest.lock_wait_s", "found is -1"),
+        ("[store]\ngrace_s = 1e99", "store.grace_s", "found is 1e+99"),
+        ("[ingest]\ndefault_timezone = '+25:00'", "ingest.default_timezone", "it goes up to 16 hours"),
+        ("[ingest]\ndefault_timezone = '+1'", "ingest.default_timezone", "write hours and minutes"),
+        ("[ingest\n", "", "is not TOML: "),
+        ("a = " + "[" * 5_000, "", "nested too deep"),
+    ],
+)
+def test_an_error_says_where_and_what_was_expected(text: str, key: str, problem: str, tmp_path: Path) -> None:
+    error = error_of(tmp_path, text)
+    assert error.key == key
+    assert problem in error.problem
+
+
+def test_a_named_file_has_to_be_there_and_readable(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="No such file"):
+        read_settings(tmp_path / "missing.toml")
+    with pytest.raises(SettingsError, match="cannot be read: Is a directory"):
+        read_settings(tmp_path)
+    (tmp_path / FILE_NAME).write_bytes(b"# \xff")
+    with pytest.raises(SettingsError, match=r"is not UTF-8 text \(byte 2\)"):
+        read_settings(None, tmp_path)
+
+
+def test_options_go_before_the_file(tmp_path: Path) -> None:
+    merged = read_settings(written(tmp_path, WHOLE)).merge(
+        ["sysa=+02:00", "SYSD=UTC", "Asia/Tokyo"], validate=False, lock_wait_s=1
+    )
+    zones = Zones({"SYSA": "+02:00", "SYSB": "-05:30", "SYSD": "UTC"}, "Asia/Tokyo")
+    assert merged == Settings(zones, validate=False, lock_wait_s=1, grace_s=0, file=tmp_path / FILE_NAME)
+
+
+def test_no_option_changes_nothing(tmp_path: Path) -> None:
+    found = read_settings(written(tmp_path, WHOLE))
+    assert found.merge() == found
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["SYSA=Mars/Base"], "'SYSA=Mars/Base': 'Mars/Base' is no time zone"),
+        (["=UTC"], "'' is no name of a system"),
+        (["SYS A=UTC"], "'SYS A' is no name of a system"),
+        (["SYSA="], "'' is no time zone"),
+        (["SYSA=UTC", "SYSA=+01:00"], "SYSA is given two different zones"),
+        (["UTC", "+01:00"], "two different zones are given"),
+    ],
+)
+def test_an_error_in_an_option_names_the_option(options: list[str], problem: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        Settings().merge(options)
+    assert str(caught.value).startswith("--timezone: ")
+    assert problem in str(caught.value)
+
+
+@pytest.fixture
+def no_database(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine that knows no zone: neither files of the system nor the package."""
+    for module in [name for name in sys.modules if name.split(".")[0] == "tzdata"]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "tzdata", None)
+    zoneinfo.reset_tzpath(to=[])
+    zoneinfo.ZoneInfo.clear_cache()
+    zones_module.zone_of.cache_clear()
+    yield
+    zoneinfo.reset_tzpath()
+    zones_module.zone_of.cache_clear()
+
+
+@pytest.mark.usefixtures("no_database")
+def test_without_a_database_of_zones_the_message_says_what_to_install() -> None:
+    with pytest.raises(ZoneError, match="pip install tzdata"):
+        zone_of("Europe/Berlin")
+    assert zone_of("+01:00").utcoffset(None) == timedelta(hours=1)
+
+
+@given(
+    st.text(max_size=40)
+    | st.sampled_from(["Europe", "../x", "/etc/passwd", "tzdata.zi", "a\0b", "x" * 5_000])
+)
+@settings(deadline=None, max_examples=60)
+def test_any_text_is_a_zone_or_told_to_be_none(text: str) -> None:
+    try:
+        zone = zone_of(text)
+    except ZoneError:
+        with pytest.raises(SettingsError, match=r"^--timezone: "):
+            Settings().merge([f"SYSA={text}"])
+    else:
+        assert zone.utcoffset(datetime(2026, 3, 2)) is not None  # noqa: DTZ001 - a time of that zone
