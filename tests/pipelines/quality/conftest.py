@@ -1,0 +1,63 @@
+"""A small catalogue over Parquet files, from the sample data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from zscope.parsers import read
+from zscope.schemas.ddl import literal
+from zscope.schemas.stored import local_clock, stored_schema, utc_clock
+from zscope.schemas.tables import ANY_RECORD_TABLES, table_names
+
+Tables = Mapping[str, pa.Table]
+MakeCatalogue = Callable[[Path, Tables], Path]
+DAY = "2026-03-02"
+LOAD = 7
+
+
+def stored(table: str, rows: pa.Table) -> pa.Table:
+    """Rows as a load keeps them, with the clocks of the systems an hour ahead of UTC."""
+    columns = {name: rows[name] for name in rows.column_names}
+    columns["load_id"] = pa.array([LOAD] * rows.num_rows, pa.uint32())
+    if clock := local_clock(table):
+        columns[utc_clock(clock)] = pc.assume_timezone(rows[clock], "Etc/GMT-1").cast(
+            pa.timestamp("us", "UTC")
+        )
+    schema = stored_schema(table)
+    return pa.table([columns[field.name].cast(field.type) for field in schema], schema=schema)
+
+
+@pytest.fixture(scope="session")
+def sample() -> Tables:
+    """The sample data, as one load; the tables that have rows."""
+    found = read("sample-data").tables
+    wanted = [name for name in table_names() if name not in ANY_RECORD_TABLES]
+    return {name: stored(name, found[name]) for name in wanted if found[name].num_rows}
+
+
+@pytest.fixture(scope="session")
+def make_catalogue() -> MakeCatalogue:
+    """Writes tables as the files of a store, with the views over them."""
+
+    def make(folder: Path, tables: Tables) -> Path:
+        catalogue = folder / "zscope.duckdb"
+        with duckdb.connect(str(catalogue)) as connection:
+            for name, rows in tables.items():
+                place = folder / "data" / name / f"day={DAY}"
+                place.mkdir(parents=True)
+                pq.write_table(rows, place / "1.parquet")
+                file = literal(str(place / "1.parquet"))
+                connection.execute(
+                    f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{file}], "
+                    "hive_partitioning = true, hive_types = {'day': DATE})"
+                )
+        return catalogue
+
+    return make

@@ -1,0 +1,196 @@
+"""The expectations themselves, as statements on DuckDB: clean data passes, and each finds its fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from zscope.parsers.text.gsksrvr.stats_checks import COUNTERS
+from zscope.pipelines.quality.checks import CHECKED, NEARBY, SAMPLED, Check, Kind, NoRows, Severity
+from zscope.pipelines.quality.declared import declared_checks
+from zscope.pipelines.quality.explicit import all_checks, allowed_in, explicit_checks, read_folder
+from zscope.pipelines.quality.slices import Slice, make_views
+from zscope.schemas.load import LayoutError
+from zscope.schemas.stored import stored_schema
+from zscope.schemas.tables import table_names
+
+EXPECTATIONS = Path("pipelines/zscope/pipelines/quality/expectations")
+HOURS = "INTERVAL 3 HOUR"
+IN_TOTALS = "(row_kind = 'total')::INTEGER"
+FAULTS = {
+    "smf119_tcp_term.end-after-start": {"end_utc": f"start_utc - {HOURS}"},
+    "smf119_zert_detail.end-after-start": {"end_utc": f"start_utc - {HOURS}"},
+    "smf119_zert_ssh.end-after-start": {"end_utc": f"start_utc - {HOURS}"},
+    "smf119_zert_ipsec.end-after-start": {"end_utc": f"start_utc - {HOURS}"},
+    "smf119_ftp_client.end-after-start": {"end_local": f"start_local - {HOURS}"},
+    "smf119_ftp_server.end-after-start": {"end_local": f"start_local - {HOURS}"},
+    "smf119_tn3270_term.end-after-start": {"end_local": f"start_local - {HOURS}"},
+    "smf70_interval.written-after-start": {"written_local": f"interval_start_local - {HOURS}"},
+    "rmf_interval.end-after-start": {"interval_end_local": f"interval_start_local - {HOURS}"},
+    "gsk_cache_stats.reset-after-start": {"reset_local": f"started_local - {HOURS}"},
+    "netstat_all.connected-before-display": {"started_local": "taken_local + INTERVAL 2 DAY"},
+    "gsk_cache_stats.add-sum": {"add_failed_full": "add_failed_full + 1"},
+    "gsk_cache_stats.update-sum": {"update_expired": "update_expired + 1"},
+    "gsk_cache_stats.retrieval-sum": {"retrieval_expired": "retrieval_expired + 1"},
+    "gsk_cache_stats.add-share": {"add_success_pct": "add_success_pct - 0.001"},
+    "gsk_cache_stats.update-share": {"update_success_pct": "update_success_pct - 0.001"},
+    "gsk_cache_stats.retrieval-share": {"retrieval_success_pct": "retrieval_success_pct - 0.001"},
+    "gsk_cache_stats.never-reset": {"reset_local": f"started_local + {HOURS}"},
+    "gsk_cache_stats.size-within-maximum": {"cache_size_mb": "maximum_size_mb + 1"},
+    "gsk_cache_status.size-within-maximum": {"used_mb": "maximum_mb + 1"},
+    "gsk_cache_stats.counters-never-fall": {"add_requested": "1_000_000 - add_requested"},
+    "rmf_interval.length-is-end-less-start": {"interval_ms": "interval_ms + 60_000"},
+    "rmf_interval.machine-sum": {"physical_cpus": "1"},
+    "rmf_partition.effective-within-dispatch": {"effective_ms": "dispatch_ms + 1"},
+    "rmf_partition.dispatch-within-interval": {"dispatch_ms": "(interval_ms * logical_cpus * 1.1)::UBIGINT"},
+    "rmf_partition.total-is-sum": {"dispatch_ms": f"dispatch_ms + {IN_TOTALS} * 500"},
+    "rmf_partition.share-follows-from-time": {"logical_total_pct": "logical_total_pct + 0.1"},
+    "rmf_cpu.total-is-average": {"lpar_busy_pct": f"lpar_busy_pct + {IN_TOTALS}"},
+    "rmf_cpu.multithreading": {
+        "mt_productivity_pct": "90.0", "mt_utilisation_pct": "lpar_busy_pct * 0.9 + 0.1",
+    },
+    "smf70_cpu.wait-within-interval": {"wait_us": "interval_ms * 1100"},
+    "smf70_cpu.parked-within-interval": {"parked_us": "interval_ms * 1100"},
+    "smf70_logical_cpu.dispatch-within-online": {"dispatch_us": "(online_us * 1.1)::UBIGINT"},
+    "smf70_logical_cpu.online-within-interval": {"online_us": "interval_ms * 1100"},
+    "smf70_logical_cpu.effective-within-dispatch": {"effective_us": "dispatch_us + 2000"},
+    "smf70_partition.lists-complete": {"logical_cpu_skip": "logical_cpu_skip + 100"},
+    "smf119_zert_detail.end-only-at-end": {"event_type": "1", "end_utc": "start_utc"},
+    "smf119_zert_dn.belongs-to-a-record": {"record_no": "record_no + 1_000_000"},
+    "smf119_zert_summary_dn.belongs-to-a-record": {"record_no": "record_no + 1_000_000"},
+    "smf119_zert_summary.bytes-never-fall": {"init_in_bytes": "end_in_bytes + 1"},
+    "smf119_zert_summary.session-has-ports": {"server_port_first": "server_port_last + 1"},
+    "smf70_interval.sources-agree": {"rmf_cpu.lpar_busy_pct": "lpar_busy_pct + 5"},
+    "rmf_interval.sources-agree": {"rmf_cpu.lpar_busy_pct": "lpar_busy_pct + 5"},
+    "smf70_interval.zone-agrees": {"written_utc": f"written_utc - {HOURS}"},
+}  # fmt: skip
+"""For each expectation that somebody wrote down: columns of its table (or another) and what spoils them."""
+EXPLICIT = {check.id: check for check in explicit_checks(read_folder(EXPECTATIONS))}
+
+
+@pytest.fixture(scope="module")
+def views(
+    sample: dict[str, object], make_catalogue: object, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    assert callable(make_catalogue)
+    catalogue = make_catalogue(tmp_path_factory.mktemp("store"), sample)
+    with duckdb.connect() as connection:
+        make_views(connection, catalogue, Slice())
+        yield connection
+
+
+def found(connection: duckdb.DuckDBPyConnection, check: Check) -> int:
+    row = connection.execute(f"SELECT count(*) FROM ({check.unexpected})").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def test_clean_data_has_nothing_worse_than_notes(views: duckdb.DuckDBPyConnection) -> None:
+    grave = [check for check in all_checks() if check.severity != Severity.NOTE]
+    assert [check.id for check in grave if found(views, check)] == []
+
+
+@pytest.mark.parametrize("name", EXPLICIT)
+def test_a_planted_fault_is_found(name: str, views: duckdb.DuckDBPyConnection) -> None:
+    check = EXPLICIT[name]
+    views.execute("BEGIN")
+    by_table: dict[str, list[str]] = {}
+    for place, value in FAULTS[name].items():
+        other, _, column = place.rpartition(".")
+        by_table.setdefault(other or check.table, []).append(f"{value} AS {column}")
+    for table, replaced in by_table.items():
+        spoiled = f"SELECT * REPLACE ({', '.join(replaced)}) FROM store.main.{table}"
+        views.execute(f"CREATE TABLE spoiled_{table} AS {spoiled}")
+        for schema in (CHECKED, SAMPLED, NEARBY):
+            views.execute(f"CREATE OR REPLACE VIEW {schema}.{table} AS SELECT * FROM main.spoiled_{table}")
+    try:
+        assert found(views, check) > 0
+    finally:
+        views.execute("ROLLBACK")
+
+
+def test_every_explicit_expectation_has_a_fault_to_find() -> None:
+    assert set(FAULTS) == set(EXPLICIT)
+
+
+def test_every_kind_is_used() -> None:
+    assert {check.kind for check in all_checks()} == set(Kind)
+
+
+def test_names_are_unique_and_their_tables_are_declared() -> None:
+    names = [check.id for check in all_checks()]
+    assert len(names) == len(set(names))
+    assert {check.table for check in all_checks()} == set(table_names())
+
+
+def test_columns_of_checks_and_limits_are_declared() -> None:
+    limits = allowed_in(read_folder(EXPECTATIONS)).by_column
+    named = {(check.table, check.column) for check in all_checks() if check.column} | set(limits)
+    assert [(table, column) for table, column in named if column not in stored_schema(table).names] == []
+
+
+def test_all_counters_of_the_displays_are_watched() -> None:
+    raw = read_folder(EXPECTATIONS)["gsksrvr.toml"]["expectation"]
+    watched = next(entry["counters"] for entry in raw if "counters" in entry)
+    assert sorted(watched) == sorted(COUNTERS)
+
+
+def test_every_required_column_and_every_grain_has_a_check() -> None:
+    declared = declared_checks(allowed_in({}))
+    for table in table_names():
+        required = {field.name for field in stored_schema(table) if not field.nullable}
+        of_table = [check for check in declared if check.table == table]
+        assert {check.column for check in of_table if check.kind == Kind.NOT_NULL} == required
+        assert [check.kind for check in of_table].count(Kind.UNIQUE) == 1
+
+
+def test_unknown_codes_are_never_failures() -> None:
+    codes = [check for check in all_checks() if check.kind == Kind.CODES]
+    assert {check.severity for check in codes} == {Severity.WARNING, Severity.NOTE}
+
+
+def test_a_reset_lets_counters_fall(views: duckdb.DuckDBPyConnection) -> None:
+    check = EXPLICIT["gsk_cache_stats.counters-never-fall"]
+    views.execute("BEGIN")
+    views.execute(
+        "CREATE OR REPLACE VIEW nearby.gsk_cache_stats AS SELECT * REPLACE (1_000_000 - add_requested AS "
+        "add_requested, taken_local AS reset_local) FROM store.main.gsk_cache_stats"
+    )
+    try:
+        assert found(views, check) == 0
+    finally:
+        views.execute("ROLLBACK")
+
+
+def test_a_finding_says_where_the_row_is(views: duckdb.DuckDBPyConnection) -> None:
+    for check in all_checks():
+        if check.kind in {Kind.AGREEMENT, Kind.UNIQUE}:
+            continue
+        columns = [column[0] for column in views.execute(f"{check.unexpected} LIMIT 0").description or ()]
+        assert columns[0] == "load_id", check.id
+        assert {"record_no", "line_no"} & set(columns), check.id
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ({"table": "nonsense"}, "there is no table nonsense"),
+        ({"severity": "awful"}, "'awful' is not a valid Severity"),
+        ({"kind": "odd"}, "'odd' is not a valid Kind"),
+        ({"sql": "SELECT 1"}, "needs exactly one of where, sql, counters"),
+    ],
+)
+def test_a_wrong_declaration_is_refused(entry: dict[str, str], problem: str) -> None:
+    good = {
+        "id": "x", "table": "rmf_cpu", "kind": "order", "severity": "note", "meaning": "M.", "where": "false",
+        "shows": [],
+    }  # fmt: skip
+    with pytest.raises(LayoutError, match=problem):
+        list(explicit_checks({"x.toml": {"expectation": [good | entry]}}))
+
+
+def test_what_somebody_wrote_down_is_always_a_statement() -> None:
+    assert {type(check.test) for check in EXPLICIT.values()} == {NoRows}
