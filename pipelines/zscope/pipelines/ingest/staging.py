@@ -1,0 +1,161 @@
+"""Rows on their way into Parquet files: sorted into tables and days, written by several threads, out of
+sight.
+
+Rows come in the order of the file. They gather by table and day until they make a row group, which is then
+sorted by time and handed to a thread that compresses it; that is work outside of Python, so it goes on beside
+the decoding of the next records. What gathers and what waits is bounded by bytes, whatever the file says.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from zscope.pipelines.store.folder import partition
+from zscope.pipelines.store.parts import ROW_GROUP_ROWS, Part, StagedFile
+from zscope.pipelines.store.tables import kept_clock, kept_schema
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GATHERED_BYTES = 96 << 20
+"""Of all tables and days together, before the largest is written though it is small."""
+MOST_OPEN = 64
+"""Files open at a time; a damaged dump can have rows of any number of days."""
+MOST_DAYS = 1000
+"""Of one table in one load; rows of further days are filed as if they had none."""
+
+Place = tuple[str, str | None]
+"""Table and day."""
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Rows of one table and day that wait for more."""
+
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+    rows: int = 0
+    bytes: int = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Put rows behind the others."""
+        self.batches.append(batch)
+        self.rows += batch.num_rows
+        self.bytes += batch.nbytes
+
+
+class Stage:
+    """The files of one load while they are written; nothing of it counts before the load is committed."""
+
+    def __init__(self, folder: Path, load_id: int, writers: int) -> None:
+        self._folder = folder
+        self._load_id = load_id
+        self._writers = writers
+        self._pool = ThreadPoolExecutor(writers, thread_name_prefix="zscope-write")
+        self._gathered: dict[Place, Gathered] = defaultdict(Gathered)
+        self._days: dict[str, set[str]] = defaultdict(set)
+        self._idle: OrderedDict[Place, list[Part]] = OrderedDict()
+        self._open = 0
+        self._count = 0
+        self._busy: dict[Future[None], tuple[Place, Part]] = {}
+        self._closed: list[StagedFile] = []
+
+    def add(self, table: str, batch: pa.RecordBatch) -> None:
+        """Take rows with all columns of their table."""
+        for day, rows in self._by_day(table, batch):
+            gathered = self._gathered[table, day]
+            gathered.add(rows)
+            if gathered.rows >= ROW_GROUP_ROWS:
+                self._write(table, day)
+        while sum(g.bytes for g in self._gathered.values()) > GATHERED_BYTES:
+            self._write(*max(self._gathered, key=lambda place: self._gathered[place].bytes))
+
+    def finish(self) -> list[StagedFile]:
+        """Write what still waits and close all files."""
+        for place in list(self._gathered):
+            self._write(*place)
+        self._collect(wait_for=len(self._busy))
+        list(self._pool.map(self._close, [part for parts in self._idle.values() for part in parts]))
+        self._pool.shutdown()
+        return self._closed
+
+    def abandon(self) -> None:
+        """Stop writing; the files are left to be deleted with the folder.
+
+        What goes wrong with them does not matter any more, and may be why nothing of this is wanted.
+        """
+        self._pool.shutdown(cancel_futures=True)
+        busy = (part for _, part in self._busy.values())
+        for part in (*busy, *(part for parts in self._idle.values() for part in parts)):
+            part.abandon()
+        self._busy.clear()
+        self._idle.clear()
+
+    def _by_day(self, table: str, batch: pa.RecordBatch) -> list[tuple[str | None, pa.RecordBatch]]:
+        clock = kept_clock(table)
+        if clock is None:
+            return [(None, batch)]
+        days = batch.column(clock).cast(pa.date32(), safe=False)
+        distinct = pc.unique(days)
+        if len(distinct) == 1:
+            return [(self._day(table, distinct[0].as_py()), batch)]
+        numbered = days.dictionary_encode(null_encoding="encode")
+        split: dict[str | None, list[pa.RecordBatch]] = defaultdict(list)
+        for number, day in enumerate(numbered.dictionary.to_pylist()):
+            rows = batch.filter(pc.equal(numbered.indices, number))
+            split[self._day(table, day)].append(rows)
+        return [(day, rows) for day, several in split.items() for rows in several]
+
+    def _day(self, table: str, day: object) -> str | None:
+        known = self._days[table]
+        name = None if day is None else str(day)
+        if name is None or (name not in known and len(known) >= MOST_DAYS):
+            return None
+        known.add(name)
+        return name
+
+    def _write(self, table: str, day: str | None) -> None:
+        gathered = self._gathered.pop((table, day))
+        rows = pa.Table.from_batches(gathered.batches).unify_dictionaries()
+        self._collect(wait_for=max(0, len(self._busy) - self._writers))
+        part = self._part((table, day))
+        self._busy[self._pool.submit(part.write, rows)] = (table, day), part
+
+    def _part(self, place: Place) -> Part:
+        """A file to go on with, or a new one while all files of this table and day are being written to."""
+        if idle := self._idle.get(place):
+            part = idle.pop()
+            if not idle:
+                del self._idle[place]
+            return part
+        while self._open >= MOST_OPEN and self._idle:
+            _, parts = self._idle.popitem(last=False)
+            for part in parts:
+                self._close(part)
+        self._open += 1
+        self._count += 1
+        table, day = place
+        path = self._folder / partition(table, day) / f"{self._load_id:08}-{self._count}.parquet"
+        return Part(path, table, day, kept_schema(table))
+
+    def _collect(self, wait_for: int) -> None:
+        """Take back the files whose group is written, and wait until at least so many are."""
+        while self._busy:
+            done, _ = wait(self._busy, timeout=None if wait_for > 0 else 0, return_when=FIRST_COMPLETED)
+            if not done:
+                return
+            for future in done:
+                place, part = self._busy.pop(future)
+                wait_for -= 1
+                self._idle.setdefault(place, []).append(part)
+                if not future.cancelled():
+                    future.result()
+
+    def _close(self, part: Part) -> None:
+        self._open -= 1
+        self._closed.append(part.close())

@@ -1,0 +1,218 @@
+"""The history of the loads as tables: what came from which file, when, how much of what, and what was
+missing.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from zscope.pipelines.offsets import CLOCK_SCHEMA, system_clock
+from zscope.pipelines.zones import Zones
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from zscope.pipelines.store.commits import State
+    from zscope.pipelines.store.loads import Load
+
+LOCAL = pa.timestamp("us")
+UTC_TIME = pa.timestamp("us", "UTC")
+
+
+def _column(name: str, arrow: pa.DataType, meaning: str, unit: str = "") -> pa.Field:
+    return pa.field(name, arrow, metadata={"meaning": meaning} | ({"unit": unit} if unit else {}))
+
+
+_LOAD = _column("load_id", pa.uint32(), "Number of the load.")
+LOAD_SCHEMA = pa.schema(
+    [
+        _LOAD,
+        _column(
+            "status",
+            pa.string(),
+            "loaded, removed, replaced (by a longer one), or incomplete (lost records with another).",
+        ),
+        _column("file", pa.string(), "File as it was named, and the member's name behind it for an archive."),
+        _column("kind", pa.string(), "smf, text or xml."),
+        _column("packing", pa.string(), "What it was packed with, outermost first."),
+        _column("form", pa.string(), "Framing of a dump, coding of a text."),
+        _column("started_utc", UTC_TIME, "When loading began."),
+        _column("seconds", pa.float64(), "From the first byte read to the commit.", "s"),
+        _column("mb_per_second", pa.float64(), "Unpacked megabytes read per second."),
+        _column("content_bytes", pa.uint64(), "Size after unpacking.", "bytes"),
+        _column(
+            "stored_bytes", pa.uint64(), "Size of what is stored of it, shared files in proportion.", "bytes"
+        ),
+        _column("records", pa.uint64(), "Records of a dump, reports of a text."),
+        _column("spanned", pa.uint64(), "Records that came in several segments."),
+        _column("lines", pa.uint64(), "Lines of a text."),
+        _column("rows", pa.uint64(), "Rows stored in all tables."),
+        _column(
+            "duplicates", pa.uint64(), "Records, or rows of reports, that came twice or were there already."
+        ),
+        _column("outside", pa.uint64(), "Rows left out by the choice of systems and days."),
+        _column("issues", pa.uint64(), "Things that could not be read as they stand; table issue has them."),
+        _column("gaps", pa.uint64(), "Stretches of missing intervals; table load_gap has them."),
+        _column("first_local", LOCAL, "Earliest local time in it."),
+        _column("last_local", LOCAL, "Latest local time in it."),
+        _column("selection", pa.string(), "What of it was asked for."),
+        _column(
+            "begun_at_byte", pa.uint64(), "Where reading began: behind what another load had brought of it."
+        ),
+        _column("content_digest", pa.string(), "XXH3-128 of the unpacked bytes, as xxh128sum prints it."),
+        _column("zscope_version", pa.string(), "Version of zscope that loaded it."),
+    ],
+    {"meaning": "One row per load: a file, or a member of an archive, that was taken into the store."},
+)
+LOAD_KIND_SCHEMA = pa.schema(
+    [
+        _LOAD,
+        _column("system", pa.string(), "System that wrote the records."),
+        _column("record_type", pa.uint8(), "SMF type."),
+        _column("record_subtype", pa.uint16(), "SMF subtype; null where the record has none."),
+        _column("report", pa.string(), "Report, where it is none of SMF records."),
+        _column("records", pa.uint64(), "How many there are in the file, decoded or not."),
+        _column("total_bytes", pa.uint64(), "Their length together.", "bytes"),
+        _column("first_local", LOCAL, "Earliest local time."),
+        _column("last_local", LOCAL, "Latest local time."),
+    ],
+    {"meaning": "One row per load, system and kind of record or report: what the file holds."},
+)
+LOAD_TABLE_SCHEMA = pa.schema(
+    [
+        _LOAD,
+        _column("table_name", pa.string(), "Table of the store."),
+        _column("rows", pa.uint64(), "Rows stored."),
+        _column(
+            "duplicates", pa.uint64(), "Rows left out because the store had them, or the file had them twice."
+        ),
+    ],
+    {"meaning": "One row per load and table that it brought rows for."},
+)
+LOAD_GAP_SCHEMA = pa.schema(
+    [
+        _LOAD,
+        _column("system", pa.string(), "System that wrote the intervals."),
+        _column("source", pa.string(), "Table the intervals are in."),
+        _column("from_local", LOCAL, "End of the last interval before the gap."),
+        _column("to_local", LOCAL, "Start of the first one behind it."),
+        _column("missing_intervals", pa.uint32(), "How many intervals are missing."),
+        _column("interval_ms", pa.uint64(), "Usual length of an interval.", "ms"),
+    ],
+    {"meaning": "One row per stretch of intervals that is missing between two others of the same load."},
+)
+
+
+def history_tables(state: State) -> dict[str, pa.Table]:
+    """All tables about loads; removed loads are only in the first."""
+    live = state.live_loads
+    return {
+        "load": load_rows(state),
+        "load_kind": pa.Table.from_pylist([row for load in live for row in _kinds(load)], LOAD_KIND_SCHEMA),
+        "load_table": pa.Table.from_pylist(
+            [row for load in live for row in _tables(load)], LOAD_TABLE_SCHEMA
+        ),
+        "load_gap": pa.Table.from_pylist([row for load in live for row in _gaps(load)], LOAD_GAP_SCHEMA),
+        "system_clock": _clocks(live),
+    }
+
+
+def _clocks(loads: list[Load]) -> pa.Table:
+    """How far the clocks of the systems were from UTC over the time of the loads."""
+    times = [time for load in loads for time in (load.first_local, load.last_local) if time]
+    zones = {system: zone for load in loads for system, zone in load.zones.items()}
+    if not times or not zones:
+        return CLOCK_SCHEMA.empty_table()
+    first, last = (_microseconds(datetime.fromisoformat(time)) for time in (min(times), max(times)))
+    return system_clock(Zones(zones), sorted(zones), first, last)
+
+
+def _microseconds(local: datetime) -> int:
+    return (local - datetime(1970, 1, 1)) // timedelta(microseconds=1)  # noqa: DTZ001 - local has no zone
+
+
+def load_rows(state: State) -> pa.Table:
+    """One row per load, removed ones included."""
+    sizes = _stored_bytes(state)
+    replaced = {number for load in state.loads.values() for number in load.replaces}
+    rows = [
+        load_row(load)
+        | {"status": _status(load, state, replaced), "stored_bytes": sizes.get(load.load_id, 0)}
+        for _, load in sorted(state.loads.items())
+    ]
+    return pa.Table.from_pylist(rows, LOAD_SCHEMA)
+
+
+def _status(load: Load, state: State, replaced: set[int]) -> str:
+    if load.load_id in state.removed:
+        return "replaced" if load.load_id in replaced else "removed"
+    return "incomplete" if load.load_id in state.reopened else "loaded"
+
+
+def load_row(load: Load) -> dict[str, Any]:
+    """What a load itself knows of its row."""
+    row = {name: getattr(load, name, None) for name in LOAD_SCHEMA.names}
+    return row | {
+        "packing": ", ".join(load.packing) or None,
+        "started_utc": datetime.fromisoformat(load.started_utc),
+        "mb_per_second": round(load.mb_per_second, 1),
+        "issues": sum(load.issues.values()),
+        "gaps": len(load.gaps),
+        "begun_at_byte": load.begun_at,
+        **_times(load.first_local, load.last_local),
+    }
+
+
+def _stored_bytes(state: State) -> dict[int, int]:
+    sizes: dict[int, int] = {}
+    for file in state.files.values():
+        for load, rows in file.loads.items():
+            sizes[load] = sizes.get(load, 0) + file.bytes * rows // max(1, file.rows)
+    return sizes
+
+
+def _kinds(load: Load) -> Iterable[dict[str, Any]]:
+    for kind in load.kinds:
+        yield {
+            "load_id": load.load_id,
+            "system": kind.system,
+            "record_type": kind.record_type,
+            "record_subtype": kind.record_subtype,
+            "report": kind.report,
+            "records": kind.records,
+            "total_bytes": kind.bytes,
+            **_times(kind.first_local, kind.last_local),
+        }
+
+
+def _tables(load: Load) -> Iterable[dict[str, Any]]:
+    for name, counts in load.tables.items():
+        yield {
+            "load_id": load.load_id,
+            "table_name": name,
+            "rows": counts.stored,
+            "duplicates": counts.duplicates,
+        }
+
+
+def _gaps(load: Load) -> Iterable[dict[str, Any]]:
+    for gap in load.gaps:
+        yield {
+            "load_id": load.load_id,
+            "system": gap.system,
+            "source": gap.source,
+            "from_local": datetime.fromisoformat(gap.from_local),
+            "to_local": datetime.fromisoformat(gap.to_local),
+            "missing_intervals": gap.missing_intervals,
+            "interval_ms": gap.interval_ms,
+        }
+
+
+def _times(first: str | None, last: str | None) -> dict[str, datetime | None]:
+    return {
+        "first_local": datetime.fromisoformat(first) if first else None,
+        "last_local": datetime.fromisoformat(last) if last else None,
+    }

@@ -1,0 +1,226 @@
+"""Reports about refused files: what they say, that they stay few, and that a bad one harms nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zscope.parsers.issues import Code, Issue, Severity
+from zscope.parsers.smf.ebcdic import code_page
+from zscope.pipelines.ingest.quarantine import HEAD_BYTES, KEPT, QUARANTINE_SCHEMA, reports, write_report
+from zscope.pipelines.ingest.remedies import REMEDIES, STRICT, remedy_for
+
+STRIPPED = Issue(Code.RDW_STRIPPED, "the record lengths were not transferred", "a.smf", offset=0)
+HEAD = code_page().encode("SYS1 [x]") + b"SYS1\0\xff" + bytes(range(256))
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    table = reports(folder)
+    assert table.schema == QUARANTINE_SCHEMA
+    found: list[dict[str, Any]] = table.to_pylist()
+    return found
+
+
+def test_a_report_says_what_was_refused_and_why_and_what_to_do(tmp_path: Path) -> None:
+    folder = tmp_path / "store" / "quarantine"
+    path = write_report(folder, "a.smf", HEAD, [STRIPPED], size=12_345)
+    assert path.parent == folder
+    [row] = rows(folder)
+    assert datetime.now(UTC) - row.pop("refused_utc") < timedelta(minutes=1)
+    assert row == {
+        "file": "a.smf",
+        "times": 1,
+        "code": "rdw-stripped",
+        "text": "the record lengths were not transferred",
+        "place": "a.smf, byte 0",
+        "remedy": REMEDIES[Code.RDW_STRIPPED],
+        "size_bytes": 12_345,
+        "head_hex": HEAD[:HEAD_BYTES].hex(),
+        "head_ebcdic": row["head_ebcdic"],
+        "head_ascii": row["head_ascii"],
+        "report": path.name,
+        "problem": None,
+    }
+    assert row["head_ebcdic"].startswith("SYS1 [x]......")
+    assert row["head_ascii"][8:14] == "SYS1.."
+    assert len(row["head_ebcdic"]) == len(row["head_ascii"]) == HEAD_BYTES
+
+
+def test_no_more_of_the_data_than_the_first_bytes_is_kept(tmp_path: Path) -> None:
+    write_report(tmp_path, "a.smf", b"x" * HEAD_BYTES + b"secret", [STRIPPED])
+    [path] = tmp_path.iterdir()
+    content = path.read_text()
+    assert "secret" not in content
+    assert b"secret".hex() not in content
+
+
+def test_the_reason_that_refuses_comes_first_and_they_are_not_too_many(tmp_path: Path) -> None:
+    others = [Issue(Code.BAD_DATE, f"date {number} " + "x" * 5_000) for number in range(100)]
+    path = write_report(tmp_path, "a.smf", HEAD, [*others, STRIPPED])
+    reasons = json.loads(path.read_text())["reasons"]
+    assert [reason["code"] for reason in reasons] == ["rdw-stripped"] + ["bad-date"] * 19
+    assert max(len(reason["text"]) for reason in reasons) == 2_000
+
+
+def test_without_any_issue_there_is_a_report_all_the_same(tmp_path: Path) -> None:
+    write_report(tmp_path, "a.smf", b"", [])
+    [row] = rows(tmp_path)
+    assert (row["file"], row["code"], row["head_hex"], row["size_bytes"]) == ("a.smf", None, "", None)
+
+
+def test_what_is_refused_again_replaces_its_report_and_is_counted(tmp_path: Path) -> None:
+    for _ in range(3):
+        write_report(tmp_path, "a.smf", HEAD, [STRIPPED])
+    write_report(tmp_path, "b.smf", HEAD, [STRIPPED])
+    assert {(row["file"], row["times"]) for row in rows(tmp_path)} == {("a.smf", 3), ("b.smf", 1)}
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_report_of_an_earlier_day_is_replaced_too(tmp_path: Path) -> None:
+    path = write_report(tmp_path, "a.smf", HEAD, [STRIPPED])
+    path.rename(tmp_path / f"20260101T020000Z-{path.stem.split('-')[1]}.json")
+    write_report(tmp_path, "a.smf", HEAD, [STRIPPED])
+    assert [row["times"] for row in rows(tmp_path)] == [2]
+
+
+def test_the_same_content_under_another_name_is_the_same(tmp_path: Path) -> None:
+    write_report(tmp_path, "a.smf", HEAD, [STRIPPED], digest="c0ffee")
+    write_report(tmp_path, "copy.smf", HEAD, [STRIPPED], digest="c0ffee")
+    assert [(row["file"], row["times"]) for row in rows(tmp_path)] == [("copy.smf", 2)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../etc/passwd",
+        "/etc/passwd",
+        "a/b:c(d).smf",
+        "x" * 100_000,
+        "\udcff\0\n\x1b[31m",
+        "",
+        ".",
+        "..",
+        "-rf *",
+    ],
+)
+def test_nothing_of_a_name_gets_into_the_name_of_the_report(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "quarantine"
+    path = write_report(folder, name, HEAD, [Issue(Code.UNREADABLE, name, name)], digest="../../x")
+    assert path.parent == folder
+    moment, _, digest = path.stem.partition("-")
+    assert datetime.strptime(moment, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) <= datetime.now(UTC)
+    assert int(digest, 16) >= 0
+    assert [child.name for child in tmp_path.iterdir()] == ["quarantine"]
+    assert len(rows(folder)) == 1
+    assert path.stat().st_size < 10_000
+
+
+def test_the_folder_keeps_the_newest_reports_only(tmp_path: Path) -> None:
+    for number in range(KEPT + 5):
+        (tmp_path / f"20250101T{number:06}Z-{number:016x}.json").write_text("{}")
+    (tmp_path / "0-not-ours.json").write_text("{}")
+    write_report(tmp_path, "a.smf", HEAD, [STRIPPED])
+    found = rows(tmp_path)
+    assert len(found) == KEPT + 1
+    assert found[0]["file"] == "a.smf"
+    assert found[-2]["report"].startswith("20250101T000006Z")
+    assert found[-1]["report"] == "0-not-ours.json"
+
+
+def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
+    path = write_report(tmp_path, "a.smf", HEAD, [STRIPPED])
+    before = path.read_bytes()
+    obstacle = tmp_path / "obstacle"
+    obstacle.write_text("a file where the folder should be")
+    with pytest.raises(OSError, match="obstacle"):
+        write_report(obstacle, "b.smf", HEAD, [STRIPPED])
+    assert path.read_bytes() == before
+    assert sorted(child.name for child in tmp_path.iterdir()) == sorted([path.name, "obstacle"])
+
+
+def test_no_folder_means_no_reports(tmp_path: Path) -> None:
+    assert rows(tmp_path / "missing") == []
+    (tmp_path / "file").touch()
+    assert rows(tmp_path / "file") == []
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "it is not JSON"),
+        (b"\xff\xfe\xfd", "it is not JSON"),
+        (b"[" * 100_000, "it is not JSON"),
+        (b'{"times": ' + b"9" * 10_000 + b"}", "it is not JSON"),
+        (b" " * ((1 << 20) + 1), "it is larger than"),
+        (b"[1]", "it is not an object"),
+        (b'{"times": -1}', "times is not a whole number"),
+        (b'{"times": true}', "times is not a whole number"),
+        (b'{"times": 1e3}', "times is not a whole number"),
+        (b'{"size_bytes": 99999999999999999999}', "size_bytes is not a whole number"),
+        (b'{"file": 3}', "file is not a text"),
+        (b'{"refused_utc": "yesterday"}', "refused_utc is not a time"),
+        (b'{"refused_utc": "0001-01-01T00:00:00+14:00"}', "refused_utc is not a time"),
+        (b'{"reasons": {}}', "reasons is not a list"),
+        (b'{"reasons": [3]}', "it is not an object"),
+        (b'{"reasons": [{"code": 3}]}', "code is not a text"),
+        (b'{"head": "x"}', "it is not an object"),
+    ],
+)
+def test_a_damaged_report_is_named_and_the_others_are_shown(
+    content: bytes, problem: str, tmp_path: Path
+) -> None:
+    (tmp_path / "20260101T000000Z-0.json").write_bytes(content)
+    write_report(tmp_path, "a.smf", HEAD, [STRIPPED])
+    good, bad = rows(tmp_path)
+    assert (good["file"], good["problem"]) == ("a.smf", None)
+    assert bad["report"] == "20260101T000000Z-0.json"
+    assert problem in bad["problem"]
+
+
+def test_a_damaged_report_of_the_same_file_is_replaced(tmp_path: Path) -> None:
+    path = write_report(tmp_path, "a.smf", HEAD, [STRIPPED])
+    path.write_text("damaged")
+    write_report(tmp_path, "a.smf", HEAD, [STRIPPED])
+    assert [(row["file"], row["times"], row["problem"]) for row in rows(tmp_path)] == [("a.smf", 2, None)]
+
+
+def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.txt"
+    outside.write_text("{}")
+    folder = tmp_path / "quarantine"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.json")
+    (folder / "folder.json").mkdir()
+    (folder / "link.json").symlink_to(outside)
+    (folder / "notes.txt").write_text("not ours")
+    (folder / ".hidden.json").write_text("half written")
+    assert rows(folder) == []
+
+
+def test_texts_that_unicode_cannot_encode_are_shown_as_numbers(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text('{"file": "a\\ud800"}')
+    assert rows(tmp_path)[0]["file"] == "a\\ud800"
+
+
+@given(st.binary(max_size=300))
+@settings(deadline=None, max_examples=40)
+def test_any_bytes_can_be_shown(tmp_path_factory: pytest.TempPathFactory, head: bytes) -> None:
+    folder = tmp_path_factory.mktemp("quarantine")
+    write_report(folder, "a", head, [STRIPPED])
+    [row] = rows(folder)
+    assert bytes.fromhex(row["head_hex"]) == head[:HEAD_BYTES]
+    assert all(c.isprintable() and c.isascii() for c in row["head_ebcdic"] + row["head_ascii"])
+
+
+def test_every_cause_that_refuses_has_a_remedy_of_its_own() -> None:
+    refusing = {code for code in Code if Issue(code, "").severity is Severity.REFUSED}
+    assert set(REMEDIES) == refusing
+    assert len(set(REMEDIES.values())) == len(refusing)
+    assert remedy_for(Code.BAD_DATE) == STRICT

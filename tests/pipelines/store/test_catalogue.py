@@ -1,0 +1,179 @@
+"""The catalogue: every table is there, explained, and only committed files are seen."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from zscope.pipelines.store import catalogue, open_reader
+from zscope.pipelines.store.catalogue import fill, publish
+from zscope.pipelines.store.commits import State, read_state
+from zscope.pipelines.store.folder import existing_store, make_store
+from zscope.pipelines.store.tables import data_tables, kept_schema, kept_tables
+from zscope.schemas.ddl import duckdb_type
+
+PROMISED = (
+    "smf119_tcp_init", "smf119_tcp_term", "smf119_zert_detail", "smf119_zert_dn", "smf119_zert_ssh",
+    "smf119_zert_ipsec", "smf119_zert_summary", "smf119_zert_summary_ssh", "smf119_zert_summary_ipsec",
+    "smf119_ftp_client", "smf119_ftp_server", "smf119_ftp_failure", "smf119_tn3270_init",
+    "smf119_tn3270_term", "smf70_interval", "smf70_cpu", "smf70_partition", "smf70_logical_cpu",
+    "smf70_crypto_cca", "smf70_crypto_accel", "smf70_icsf", "rmf_interval", "rmf_cpu", "rmf_partition",
+    "rmf_crypto", "cpu_interval", "netstat_conn", "netstat_ttls", "netstat_ttls_group", "netstat_all",
+    "netstat_config", "netstat_devlink", "gsk_cache_status", "gsk_cache_stats", "gsk_crypto", "cipher",
+    "load", "issue", "field_catalog",
+)  # fmt: skip
+
+
+def tables_of(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Tables and views by name, with their comments."""
+    found = connection.execute(
+        "SELECT view_name, comment FROM duckdb_views() WHERE NOT internal AND schema_name = 'main' "
+        "UNION ALL SELECT table_name, comment FROM duckdb_tables()"
+    )
+    return dict(found.fetchall())
+
+
+@pytest.mark.parametrize("table", PROMISED)
+def test_a_promised_table_answers(sample_store: Path, table: str) -> None:
+    with open_reader(sample_store) as connection:
+        connection.execute(f"SELECT * FROM {table} LIMIT 1").to_arrow_table()
+
+
+def test_a_new_store_has_all_tables_without_rows(tmp_path: Path) -> None:
+    folder = make_store(tmp_path / "store")
+    publish(folder, State())
+    with open_reader(folder.path) as connection:
+        for table in kept_tables():
+            found = connection.execute(f"SELECT * FROM {table}").to_arrow_table()
+            assert found.num_rows == 0
+            assert found.column_names == [*kept_schema(table).names, "day"]
+
+
+def test_every_table_has_the_declared_columns_and_says_what_they_mean(sample_store: Path) -> None:
+    with open_reader(sample_store) as connection:
+        for table in kept_tables():
+            described = connection.execute(f"DESCRIBE {table}").fetchall()
+            types = {name: kind for name, kind, *_ in described}
+            declared = {field.name: duckdb_type(field.type) for field in kept_schema(table)}
+            assert types == declared | {"day": "DATE"}, table
+        assert all(tables_of(connection)[table] for table in data_tables())
+        unexplained = connection.execute(
+            "SELECT table_name, column_name FROM duckdb_columns() "
+            "WHERE schema_name = 'main' AND table_name = 'smf119_zert_detail' AND comment IS NULL"
+        ).fetchall()
+        assert unexplained == []
+
+
+def test_files_that_no_commit_names_are_not_seen(sample_store: Path, copied_store: Path) -> None:
+    folder = existing_store(copied_store)
+    known = next((folder.data / "smf70_cpu").rglob("*.parquet"))
+    shutil.copy(known, known.with_name("99999999-1.parquet"))
+    publish(folder, read_state(folder))
+    with open_reader(sample_store) as expected, open_reader(copied_store) as seen:
+        count = "SELECT count(*) FROM smf70_cpu"
+        assert seen.execute(count).fetchone() == expected.execute(count).fetchone()
+
+
+@pytest.mark.parametrize("trouble", ["none", "missing", "damaged", "of the past", "of another folder"])
+def test_readers_see_the_newest_commit_whatever_the_catalogue_is(
+    copied_store: Path, tmp_path: Path, trouble: str
+) -> None:
+    folder = existing_store(copied_store)
+    store = copied_store
+    match trouble:
+        case "missing":
+            folder.catalogue.unlink()
+        case "damaged":
+            folder.catalogue.write_bytes(b"no database")
+        case "of the past":
+            folder.catalogue.unlink()
+            publish(folder, State())
+        case "of another folder":
+            publish(folder, read_state(folder))
+            store = tmp_path / "moved"
+            copied_store.rename(store)
+    with open_reader(store) as connection:
+        assert connection.execute("SELECT count(*) FROM smf119_zert_detail").fetchone() == (980,)
+        assert connection.execute("SELECT count(*) FROM load").fetchone() == (6,)
+
+
+def test_a_catalogue_that_goes_on_from_the_old_one_is_the_same_as_a_new_one(copied_store: Path) -> None:
+    folder = existing_store(copied_store)
+    state = read_state(folder)
+    first = State()
+    for number in sorted(state.loads)[:3]:
+        first.loads[number] = state.loads[number]
+    first.files = {
+        name: file for name, file in state.files.items() if file.loads.keys() <= first.loads.keys()
+    }
+    folder.catalogue.unlink()
+    publish(folder, first)
+    publish(folder, state)
+    fresh = duckdb.connect()
+    fill(fresh, folder, state)
+    with duckdb.connect(str(folder.catalogue), read_only=True) as grown:
+        assert tables_of(grown) == tables_of(fresh)
+        for table in tables_of(fresh).keys() - {catalogue.ABOUT}:
+            count = f"SELECT count(*) FROM {table}"
+            assert grown.execute(count).fetchone() == fresh.execute(count).fetchone(), table
+        comments = (
+            "SELECT schema_name, table_name, column_name, comment FROM duckdb_columns() "
+            "WHERE NOT internal ORDER BY ALL"
+        )
+        assert grown.execute(comments).fetchall() == fresh.execute(comments).fetchall()
+
+
+def test_files_with_fewer_columns_are_read_with_nulls(copied_store: Path) -> None:
+    """As a later version of zscope will meet those of this one."""
+    import pyarrow.parquet as pq
+
+    folder = existing_store(copied_store)
+    state = read_state(folder)
+    [path] = [name for name in state.files if name.startswith("netstat_config/")]
+    whole = pq.read_table(folder.data / path, partitioning=None)
+    less = whole.drop_columns(["value"]).set_column(
+        whole.schema.get_field_index("line_no"), "line_no", whole["line_no"].cast(pa.uint32())
+    )
+    pq.write_table(less, folder.data / path)
+    file = state.files[path]
+    state.files[path] = type(file)(
+        file.path, file.table, file.day, file.rows, file.bytes, file.loads, "of the past", file.digest
+    )
+    connection = duckdb.connect()
+    fill(connection, folder, state)
+    found = connection.execute("SELECT line_no, value, day FROM netstat_config").to_arrow_table()
+    assert found.num_rows == whole.num_rows
+    assert found["value"].null_count == whole.num_rows
+    assert found.schema.field("line_no").type == pa.uint64()
+    assert found["day"].null_count == 0
+
+
+def test_an_interrupted_publication_leaves_the_old_catalogue(
+    copied_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = existing_store(copied_store)
+    before = folder.catalogue.read_bytes()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(catalogue, "fill", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        publish(folder, read_state(folder))
+    assert folder.catalogue.read_bytes() == before
+    assert [name for name in os.listdir(folder.path) if name.startswith(".zscope")] == []  # noqa: PTH208
+
+
+def test_every_column_is_in_the_field_catalogue(sample_store: Path) -> None:
+    with open_reader(sample_store) as connection:
+        missing = connection.execute(
+            "SELECT table_name, column_name FROM duckdb_columns() WHERE table_name IN (SELECT unnest(?)) "
+            "EXCEPT SELECT table_name, column_name FROM field_catalog",
+            [list(data_tables())],
+        ).fetchall()
+        assert missing == []

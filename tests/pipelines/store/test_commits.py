@@ -1,0 +1,134 @@
+"""The commits: what they add up to, and what happens when one is damaged or missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from zscope.pipelines.store import commits
+from zscope.pipelines.store.commits import Commit, DataFile, State, append, last_commit, read_state
+from zscope.pipelines.store.folder import Folder, StoreError, existing_store, make_store
+from zscope.pipelines.store.loads import Gap, Kind, Load, TableRows
+
+
+def data_file(number: int, loads: dict[int, int] | None = None) -> DataFile:
+    """A file that only has to have a name of its own."""
+    rows = loads or {number: 3}
+    return DataFile(f"t/day=2026-03-02/{number}.parquet", "t", "2026-03-02", 3, 100, rows, "abc", "def")
+
+
+def load(number: int) -> Load:
+    """A load with something in every part of it."""
+    return Load(
+        load_id=number,
+        file=f"{number}.smf",
+        packing=("gzip",),
+        kind="smf",
+        form="rdw",
+        selection="everything",
+        content_digest=f"{number:032x}",
+        content_bytes=1000,
+        outer_digest=None,
+        started_utc="2026-03-02T02:00:00.000+00:00",
+        seconds=0.5,
+        tables={"t": TableRows(3, 1)},
+        kinds=(Kind("SYSA", 119, 11, None, 3, 900, None, None),),
+        gaps=(Gap("SYSA", "smf70_interval", "2026-03-02T01:00:00", "2026-03-02T02:00:00", 4, 900_000),),
+        issues={"truncated": 1},
+        duplicates_of={7: 2},
+    )
+
+
+def folder_of(path: Path) -> Folder:
+    return make_store(path / "store")
+
+
+def test_what_was_appended_is_read_again(tmp_path: Path) -> None:
+    folder, state = folder_of(tmp_path), State()
+    append(folder, state, Commit("load", adds=(data_file(1),), load=load(1)))
+    append(folder, state, Commit("load", adds=(data_file(2),), load=load(2)))
+    append(folder, state, Commit("remove", drops=(data_file(1).path,), removed_load=1, reopened=(2,)))
+    assert read_state(folder) == state
+    assert state.files == {data_file(2).path: data_file(2)}
+    assert state.loads == {1: load(1), 2: load(2)}
+    assert [found.load_id for found in state.live_loads] == [2]
+    assert (state.removed, state.reopened, state.next_load_id, last_commit(folder)) == ({1}, {2}, 3, 3)
+    assert set(state.dropped) == {data_file(1).path}
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(st.booleans(), min_size=1, max_size=30), every=st.integers(1, 5))
+def test_checkpoints_only_save_time(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[bool], every: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(commits, "CHECKPOINT_EVERY", every)
+        folder, state = folder_of(tmp_path_factory.mktemp("commits")), State()
+        for number, adds in enumerate(steps, 1):
+            if adds or not state.files:
+                append(folder, state, Commit("load", adds=(data_file(number),), load=load(number)))
+            else:
+                append(folder, state, Commit("expire", drops=(next(iter(state.files)),)))
+        assert read_state(folder) == state
+        checkpoints = sorted(folder.commits.glob("checkpoint-*"))
+        assert len(checkpoints) == len(steps) // every
+        for checkpoint in checkpoints:
+            checkpoint.write_bytes(b"{" if len(steps) % 2 else b"")
+        assert read_state(folder) == state
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"kind": "load"}', b"\xff\xfe"])
+def test_a_damaged_commit_is_an_error_that_names_it(tmp_path: Path, damage: bytes) -> None:
+    folder, state = folder_of(tmp_path), State()
+    for number in (1, 2, 3):
+        append(folder, state, Commit("load", adds=(data_file(number),), load=load(number)))
+    path = folder.commits / "00000002.json"
+    path.write_bytes(damage)
+    with pytest.raises(StoreError, match=r"00000002\.json: a commit of the store is missing or damaged"):
+        read_state(folder)
+    path.unlink()
+    with pytest.raises(StoreError, match=r"00000002\.json"):
+        read_state(folder)
+
+
+def test_a_commit_of_someone_else_is_never_replaced(tmp_path: Path) -> None:
+    folder, mine, other = folder_of(tmp_path), State(), State()
+    append(folder, other, Commit("load", adds=(data_file(1),), load=load(1)))
+    with pytest.raises(StoreError, match="another process committed meanwhile"):
+        append(folder, mine, Commit("load", adds=(data_file(2),), load=load(1)))
+    assert read_state(folder) == other
+    assert mine == State()
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"format": "x"}', '{"format": 99}', "[1]"])
+def test_a_folder_of_another_format_is_refused(tmp_path: Path, content: str) -> None:
+    folder = folder_of(tmp_path)
+    (folder.path / "zscope-store.json").write_text(content)
+    with pytest.raises(StoreError, match=r"cannot be read|has format"):
+        existing_store(folder.path)
+
+
+def test_no_store_is_made_among_other_files(tmp_path: Path) -> None:
+    (tmp_path / "payroll.txt").write_text("mine")
+    with pytest.raises(StoreError, match=r"not empty \(payroll\.txt\)"):
+        make_store(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["payroll.txt"]
+
+
+def test_settings_may_be_there_before_the_store(tmp_path: Path) -> None:
+    (tmp_path / "zscope.toml").write_text("")
+    assert make_store(tmp_path) == existing_store(tmp_path)
+
+
+@pytest.mark.parametrize("there", ["nothing", "empty", "file"])
+def test_asking_a_place_without_a_store(tmp_path: Path, there: str) -> None:
+    path = tmp_path / "store"
+    if there == "empty":
+        path.mkdir()
+    elif there == "file":
+        path.write_text("x")
+    with pytest.raises(StoreError, match="no store"):
+        existing_store(path)
