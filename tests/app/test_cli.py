@@ -18,7 +18,7 @@ from click.testing import Result
 
 from zscope.app.cli import program
 from zscope.app.commands import COMMANDS
-from zscope.app.exits import ExitCode
+from zscope.app.exits import ExitCode, exit_code_of
 
 Run = Callable[..., Result]
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -48,17 +48,25 @@ def test_help_has_an_example_that_names_existing_options(name: str, run: Run) ->
     calls = re.findall(rf"zscope {name}\b([^|\n]*)", examples.split("\n\n")[0])
     assert calls
     known = {
-        option for parameter in command(name).params for option in parameter.opts + parameter.secondary_opts
+        option
+        for one in _with_subcommands(command(name))
+        for parameter in one.params
+        for option in parameter.opts + parameter.secondary_opts
     }
     used = {word for call in calls for word in re.findall(r"(?<!\S)--?[a-z][a-z-]*", call)}
     assert used <= known
+
+
+def _with_subcommands(found: click.Command) -> list[click.Command]:
+    return [found, *(found.commands.values() if isinstance(found, click.Group) else ())]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_explained(name: str) -> None:
     silent = [
         parameter.name
-        for parameter in command(name).params
+        for one in _with_subcommands(command(name))
+        for parameter in one.params
         if isinstance(parameter, click.Option) and not parameter.help
     ]
     assert silent == []
@@ -189,3 +197,11 @@ def test_two_outputs_of_one_name_are_refused(
     assert result.exit_code == 12
     assert "give them different names" in result.stderr
     assert not (tmp_path / "same.csv").exists()
+
+
+def test_an_interruption_that_a_library_hands_on_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted() -> None:
+        raise RuntimeError("Query interrupted") from KeyboardInterrupt()
+
+    assert exit_code_of(interrupted) == 12
+    assert capsys.readouterr().err == "Error: interrupted; output files are as they were before\n"

@@ -13,6 +13,7 @@ import click
 
 from zscope.app.commands import COMMANDS
 from zscope.app.exits import exit_code_of
+from zscope.app.light import without_pandas
 
 
 class Program(click.Group):
@@ -71,4 +72,5 @@ def main() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - till the end
+    without_pandas()
     program.main(prog_name="zscope")

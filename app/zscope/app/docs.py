@@ -49,6 +49,10 @@ def _helps() -> Iterator[tuple[str, str]]:
         assert command is not None
         inner = click.Context(command, parent=outer, info_name=name, terminal_width=WIDTH)
         yield f"zscope {name}", command.get_help(inner)
+        if isinstance(command, click.Group):
+            for below, subcommand in command.commands.items():
+                lowest = click.Context(subcommand, parent=inner, info_name=below, terminal_width=WIDTH)
+                yield f"zscope {name} {below}", subcommand.get_help(lowest)
 
 
 @click.command()

@@ -24,6 +24,9 @@ class ExitCode(IntEnum):
     """Nothing could be done: wrong arguments, unusable store or output, interrupted."""
 
 
+_INTERRUPTED = "interrupted; output files are as they were before"
+
+
 class NothingDoneError(click.ClickException):
     """The command could not do anything; the message says why and what to do."""
 
@@ -46,7 +49,7 @@ def exit_code_of(program: Callable[[], object]) -> int:
         error.show()
         code = ExitCode.NOTHING if isinstance(error, click.UsageError) else error.exit_code
     except click.Abort:
-        code = _failed("interrupted; output files are as they were before")
+        code = _failed(_INTERRUPTED)
     except (BrokenPipeError, SystemExit):
         # No command raises SystemExit: it is how click ends when the reader of its own help has gone.
         code = _reader_left()
@@ -54,9 +57,12 @@ def exit_code_of(program: Callable[[], object]) -> int:
         code = _failed(describe(error))
     except MemoryError:
         code = _failed("not enough memory; choose fewer columns or use fewer --jobs")
-    except Exception:  # noqa: BLE001 - Python would end with 1, which schedulers take for less than a warning
-        traceback.print_exc()
-        code = _failed("this is a defect in zscope, please report it with the lines above")
+    except Exception as error:  # noqa: BLE001 - Python would end with 1, to schedulers less than a warning
+        if isinstance(error.__cause__, KeyboardInterrupt):  # as DuckDB hands it on
+            code = _failed(_INTERRUPTED)
+        else:
+            traceback.print_exc()
+            code = _failed("this is a defect in zscope, please report it with the lines above")
     return code
 
 

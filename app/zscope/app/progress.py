@@ -39,6 +39,9 @@ class Lines:
     every: float = SECONDS_BETWEEN_LINES
     clock: Callable[[], float] = time.monotonic
     last: float = field(init=False)
+    _file: str = field(default="", init=False)
+    _begun: float = field(default=0.0, init=False)
+    """When the first was heard of this file."""
 
     def __post_init__(self) -> None:
         self.last = self.clock()
@@ -46,20 +49,27 @@ class Lines:
     def __call__(self, state: ProgressState) -> None:
         """Report if it is time to."""
         now = self.clock()
+        if state.file != self._file:
+            self._file, self._begun = state.file, now
         if now - self.last >= self.every:
             self.last = now
-            click.echo(line(state), err=True)
+            click.echo(line(state, now - self._begun), err=True)
 
 
-def line(state: ProgressState) -> str:
-    """The state in words."""
+def line(state: ProgressState, seconds: float = 0.0) -> str:
+    """The state in words, with the rate and the time left where the seconds gone by tell them."""
     done = f"{state.bytes_done / 1e6:,.1f}"
     if state.bytes_total:
         share = 100 * state.bytes_done / state.bytes_total
         done += f" of {state.bytes_total / 1e6:,.1f} MB ({share:.0f} %)"
     else:
         done += " MB"
-    return f"{state.file}: {done if state.bytes_done else 'reading'}, {state.records:,} records"
+    text = f"{state.file}: {done if state.bytes_done else 'reading'}, {state.records:,} records"
+    if not seconds or not state.bytes_done:
+        return text
+    rate = state.bytes_done / seconds
+    left = (state.bytes_total - state.bytes_done) / rate if state.bytes_total else None
+    return f"{text}, {rate / 1e6:,.0f} MB/s" + (f", {left:,.0f} s left" if left is not None else "")
 
 
 @contextmanager

@@ -1,4 +1,7 @@
-"""What explains the decoded data, as Arrow tables: code tables, cipher suites, the field catalogue."""
+"""What explains the decoded data and what it is held against, as Arrow tables.
+
+Code tables, cipher suites and the field catalogue; published results, methods and recommended settings.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import pyarrow as pa
 
 from zscope.schemas.field_catalog import field_catalog
 from zscope.schemas.load import CipherSuite, catalog, cipher_suites
+from zscope.schemas.published import published_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,13 +23,14 @@ if TYPE_CHECKING:
 
 @cache
 def reference_tables() -> Mapping[str, pa.Table]:
-    """Every code table as `code_<name>`, `cipher` with all that is known of each suite, and `field_catalog`.
+    """Every code table as `code_<name>`, `cipher` with all that is known of each suite, `field_catalog`, and
+    the published results: `reference_result`, `reference_method`, `best_practice`.
 
     >>> reference_tables()["code_handshake_type"].to_pylist()[0]
     {'code': 1, 'text': 'full'}
     """
     tables = {f"code_{name}": code_rows(codes) for name, codes in sorted(catalog().codes.items())}
-    return tables | {"cipher": cipher_rows(), "field_catalog": field_catalog()}
+    return {**tables, "cipher": cipher_rows(), "field_catalog": field_catalog(), **published_tables()}
 
 
 def code_rows(codes: CodeTable) -> pa.Table:

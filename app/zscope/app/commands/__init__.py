@@ -4,10 +4,17 @@ from __future__ import annotations
 
 COMMANDS = {
     "inventory": "List what is in files: kinds of records and reports, how many, from when to when.",
+    "ingest": "Load dumps and reports into the store.",
+    "loads": "List what was loaded, and take loads out again.",
+    "issues": "List what could not be read as it stands, with its place.",
+    "sql": "Ask the store in SQL, as DuckDB understands it.",
+    "validate": "Check the quality of the data in a store: ranges, codes, arithmetic, agreement of sources.",
+    "export": "Export tables of the store to Parquet, CSV or one DuckDB file.",
+    "store": "Look after the store: compact, expire, check.",
     "decode": "Print the rows of one table straight from a file.",
     "unpack": "Undo gzip, zip, TERSE, blocks and segments.",
     "fields": "Search the field catalogue by our name, IBM's name or meaning.",
     "generate": "Write synthetic dumps and reports with known answers.",
-    "demo": "Show what zscope makes of the sample data.",
+    "demo": "Load the sample data into a store and show what comes out.",
 }
 """Name and one line of help, in the order in which one meets them."""

@@ -1,4 +1,4 @@
-"""Show what comes out of the sample data."""
+"""Load the sample data into a store and show what comes out."""
 
 from __future__ import annotations
 
@@ -13,160 +13,149 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.output import Rows
-from zscope.app.reading import tell_issues
+from zscope.app.store_option import asking, store_errors
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from zscope.pipelines.ingest.outcome import Report
+    from zscope.pipelines.store.session import Session
 
 CHECKOUT = Path(__file__).resolve().parents[4]
-SAMPLE = Path("sample-data", "smf-sample.bin")
+SAMPLE = Path("sample-data")
+DUMP = "smf-sample.bin"
 REPORTS = "reports"
-"""Folder beside the dump."""
-TABLE = "smf119_zert_detail"
-ENDED = (3, 4)
-"""zERT events that close a connection: each connection has one of them."""
-MOST_CIPHERS = 5
+DEMO_STORE = "zscope-demo-store"
+ZONE = "+01:00"
+"""The clocks of the two systems of the sample are an hour ahead."""
+_SHOWN = {
+    "The most frequent kinds of SMF records and reports in them (all are in table load_kind):": """
+        SELECT
+            coalesce(report, record_type || coalesce('-' || record_subtype, '')) AS kind,
+            sum(records)::BIGINT AS records,
+            string_agg(DISTINCT system, ', ' ORDER BY system) AS systems,
+            min(first_local) AS first_local,
+            max(last_local) AS last_local
+        FROM load_kind
+        GROUP BY ALL
+        ORDER BY records DESC, kind LIMIT 15""",
+    "How the TLS sessions of the connections began that zERT saw end:": """
+        SELECT coalesce(code.text, 'unknown (' || handshake_type || ')') AS handshake,
+            count(*) AS connections, round(100 * count(*) / sum(count(*)) OVER (), 1) AS percent
+        FROM smf119_zert_detail LEFT JOIN code_handshake_type AS code ON code.code = handshake_type
+        WHERE event_type IN (3, 4) AND security_protocols_flags & 128 <> 0
+        GROUP BY ALL ORDER BY connections DESC""",
+    "The versions and ciphers they agreed on:": """
+        SELECT version.text AS tls_version, coalesce(cipher.name, detail.cipher) AS cipher,
+            count(*) AS connections, round(100 * count(*) / sum(count(*)) OVER (), 1) AS percent
+        FROM smf119_zert_detail AS detail
+        LEFT JOIN code_tls_version AS version ON version.code = detail.tls_version
+        LEFT JOIN cipher ON cipher.code = detail.cipher
+        WHERE event_type IN (3, 4) AND security_protocols_flags & 128 <> 0
+        GROUP BY ALL ORDER BY connections DESC, cipher LIMIT 6""",
+    "CPU use of the systems, hour by hour from the RMF intervals (the three busiest of each):": """
+        WITH hours AS (
+            SELECT system, time_bucket(INTERVAL 1 HOUR, interval_start_local) AS hour_local,
+                max(cps_online) AS cps, round(avg(lpar_busy_pct), 1) AS lpar_busy_pct,
+                round(sum(cpu_s), 1) AS cpu_s
+            FROM cpu_interval GROUP BY ALL
+        )
+        FROM hours
+        QUALIFY row_number() OVER (PARTITION BY system ORDER BY cpu_s DESC, hour_local) <= 3
+        ORDER BY system, hour_local""",
+}
 
 
 @click.command()
-def command() -> None:
-    """Show what zscope makes of the sample data.
+@click.option(
+    "--store", metavar="DIR", default=DEMO_STORE, show_default=True, type=click.Path(path_type=Path),
+    help="The folder for the store of the demonstration; made if it is not there.",
+)  # fmt: skip
+def command(*, store: Path) -> None:
+    """Load the sample data into a store and show what comes out.
 
-    Takes the dump and the reports in sample-data, or where there are none makes the same ones, and prints a
-    few facts about them.
+    Takes the dump and the reports in sample-data, or where there are none makes the same ones, loads them
+    twice to show that nothing is added the second time, and answers a few questions from the store.
 
     \b
     Example:
       zscope demo
     """
-    from zscope.parsers import inventory, read
-
-    with _sample() as (path, name):
-        found = inventory(path)
-        columns = f"{TABLE}[event_type,security_protocols_flags,tls_version,handshake_type,cipher]"
-        details = read(path, columns)
-        reports = inventory(path.parent / REPORTS).rows
+    with _sample() as (folder, name):
+        _say(
+            f"{name}: SMF records and reports of one day and two systems, as they come from a mainframe.\n"
+            "The data are synthetic: every name, address and number in them is made up.\n"
+        )
+        _tell(_ingest(store, folder), "Loading them into", store)
+        _tell(_ingest(store, folder), "Once more into", store)
+    with asking(store) as session:
+        for title, statement in _SHOWN.items():
+            _say(f"\n{title}\n")
+            _show(session, statement)
+        tables = _count(session, "SELECT count(*) FROM information_schema.tables")
     _say(
-        f"{name}: {found.files[0].records:,} SMF records of one day, as they come from a mainframe.\n"
-        "The data are synthetic: every name, address and number in them is made up.\n"
-    )
-    _say("Kinds of records, and the tables zscope makes of them:\n")
-    _show(_kinds(found.rows))
-    _show_connections(details[TABLE])
-    _say("Reports about the same systems, as people keep them, are read into tables of the same kind:\n")
-    _show(_counted(reports))
-    _say("")
-    tell_issues(details.issues)
-    _say(
+        f"\nThe store {store} has {tables} tables; any DuckDB client can open {store}/zscope.duckdb.\n"
         "Try next:\n"
-        f"  zscope decode {name} --table {TABLE} --columns job_name,tls_version,cipher --limit 10\n"
-        f"  zscope decode {name} --table smf70_interval -o interval.parquet\n"
-        f"  zscope decode {Path(name).parent / REPORTS} --table rmf_cpu --limit 5\n"
+        f"  export ZSCOPE_STORE={store}\n"
+        "  zscope loads\n"
+        '  zscope sql "SELECT job_name, count(*) FROM smf119_zert_detail GROUP BY job_name"\n'
+        "  zscope sql\n"
+        "  zscope validate\n"
         "  zscope fields handshake\n"
-        "  zscope inventory YOUR.SMF.DUMP"
+        "  zscope ingest --store zscope-store YOUR.SMF.DUMP"
     )
 
 
 @contextmanager
 def _sample() -> Iterator[tuple[Path, str]]:
-    """The sample in the checkout with its name there, or the same dump made anew and how to make it."""
+    """The sample in the checkout with its name there, or the same data made anew and how to make them."""
     from zscope.parsers.synthetic import generate, sample
     from zscope.parsers.synthetic.reports import report_files
 
-    if (CHECKOUT / SAMPLE).is_file():
+    if (CHECKOUT / SAMPLE / DUMP).is_file():
         yield CHECKOUT / SAMPLE, str(SAMPLE)
         return
-    with tempfile.TemporaryDirectory(prefix="zscope-") as folder:
-        path = Path(folder, SAMPLE.name)
-        with path.open("wb") as out:
+    with tempfile.TemporaryDirectory(prefix="zscope-") as temporary:
+        folder = Path(temporary, SAMPLE)
+        (folder / REPORTS).mkdir(parents=True)
+        with (folder / DUMP).open("wb") as out:
             generate(sample(), out)
-        path.with_name(REPORTS).mkdir()
-        for file in report_files(path, sample()):
-            (path.parent / REPORTS / file.name).write_bytes(file.content)
-        _say(
-            "To have the sample as files: "
-            f"zscope generate --preset sample -o {SAMPLE.name} --reports {REPORTS}\n"
-        )
-        yield path, SAMPLE.name
+        for file in report_files(folder / DUMP, sample()):
+            (folder / REPORTS / file.name).write_bytes(file.content)
+        _say(f"To have the sample as files: zscope generate --preset sample -o {DUMP} --reports {REPORTS}\n")
+        yield folder, str(SAMPLE)
 
 
-def _kinds(rows: pa.Table) -> pa.Table:
-    """Records by type and subtype with what they are; types without a layout in one row."""
-    import pyarrow as pa
+def _ingest(store: Path, folder: Path) -> Report:
+    from zscope.pipelines.ingest import How, choose, ingest
+    from zscope.pipelines.settings import Settings
 
-    from zscope.schemas import catalog
-
-    counts: dict[tuple[str, str, str], int] = {}
-    for row in rows.to_pylist():
-        kind = "others", "counted, not decoded", ""
-        if layout := catalog().records.get((row["record_type"], row["record_subtype"])):
-            tables = ", ".join(table.name for table in layout.tables)
-            kind = f"{layout.type}-{layout.subtype}", layout.title, tables
-        counts[kind] = counts.get(kind, 0) + row["records"]
-    total = sum(counts.values())
-    known = sorted(counts.items(), key=lambda item: (item[0][0] == "others", -item[1]))
-    return pa.Table.from_pylist(
-        [
-            {"record": k[0], "records": n, "percent": round(100 * n / total, 1), "what": k[1], "tables": k[2]}
-            for k, n in known
-        ]
-    )
+    with store_errors():
+        return ingest(store, [folder], How(choose(None), settings=Settings().merge([ZONE])))
 
 
-def _counted(reports: pa.Table) -> pa.Table:
-    """Reports by name, form and system."""
-    import pyarrow as pa
-
-    counts: dict[tuple[str, str, str], int] = {}
-    for row in reports.to_pylist():
-        kind = row["report"], row["source"], row["system"]
-        counts[kind] = counts.get(kind, 0) + row["records"]
-    names = ("report", "source", "system")
-    rows = [dict(zip(names, kind, strict=True)) | {"reports": n} for kind, n in sorted(counts.items())]
-    return pa.Table.from_pylist(rows)
-
-
-def _show_connections(details: pa.Table) -> None:
-    """Versions, handshakes and ciphers of the TLS connections that ended in the time of the dump."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    ended = details.filter(pc.is_in(details["event_type"], pa.array(ENDED, pa.uint8())))
-    tls = pc.not_equal(pc.bit_wise_and(ended["security_protocols_flags"], pa.scalar(0x80, pa.uint8())), 0)
-    protected = ended.filter(tls)
+def _tell(report: Report, doing: str, store: Path) -> None:
+    repeated = [outcome for outcome in report.outcomes if outcome.status.value == "repeated"]
+    records, rows = (sum(getattr(load, what) for load in report.loads) for what in ("records", "rows"))
     _say(
-        f"\nzERT saw {ended.num_rows:,} connections end; {protected.num_rows:,} were protected by TLS.\n"
-        "How their TLS sessions began, and what was agreed:\n"
+        f"{doing} {store}: {len(report.loads)} files with {records:,} records and reports loaded as {rows:,} "
+        f"rows in {report.seconds:.1f} s, {len(repeated)} files were there already"
     )
-    for column in ("handshake_type", "tls_version", "cipher"):
-        _show(_shares(protected, column).slice(0, MOST_CIPHERS))
-        _say("")
 
 
-def _shares(rows: pa.Table, column: str) -> pa.Table:
-    """The values of a column by how often they occur; the column keeps its codes, so it reads as text."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    counted = pc.value_counts(rows[column].combine_chunks())
-    shares = pa.table({"value": counted.field("values"), "connections": counted.field("counts")})
-    shares = shares.sort_by([("connections", "descending")])
-    percent = pc.round(pc.multiply(shares["connections"], 100.0 / max(1, rows.num_rows)), 1)
-    fields = [
-        rows.schema.field(column),
-        pa.field("connections", pa.int64()),
-        pa.field("percent", pa.float64()),
-    ]
-    return pa.table([shares["value"], shares["connections"], percent], schema=pa.schema(fields))
-
-
-def _show(table: pa.Table) -> None:
+def _show(session: Session, statement: str) -> None:
     from zscope.app.output.aligned import write_table
 
+    result = session.run(statement)
+    assert result is not None, "a question has rows"
     sys.stdout.flush()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    write_table(Rows.of(table.combine_chunks()), sys.stdout.buffer, width=width, raw=False)
+    write_table(Rows(result.schema, result.batches), sys.stdout.buffer, width=width, raw=False)
     sys.stdout.buffer.flush()
+
+
+def _count(session: Session, statement: str) -> int:
+    result = session.run(statement)
+    assert result is not None, "a question has rows"
+    return int(next(result.batches)[0][0].as_py())
 
 
 def _say(text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
@@ -62,6 +62,14 @@ class Output:
         """Write all rows; a file has its name only when that went well."""
         with open_target(self.path) as out:
             self._write(rows, out)
+
+    def write_all(self, results: Iterable[Rows]) -> None:
+        """Write several results one behind the other, with an empty line between; for tables only."""
+        with open_target(self.path) as out:
+            for number, rows in enumerate(results):
+                if number:
+                    out.write(b"\n")
+                self._write(rows, out)
 
     def _write(self, rows: Rows, out: BinaryIO) -> None:
         match self.format:

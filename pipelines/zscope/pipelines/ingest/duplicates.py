@@ -86,6 +86,8 @@ def without_duplicates(before: Before, staged: list[StagedFile], work: Path) -> 
     found = Duplicates([])
     settings: Config = {"memory_limit": MEMORY, "temp_directory": str(work / "spill")}
     with duckdb.connect(config=settings) as connection:
+        # It would be drawn on standard output, which is for data.
+        connection.execute("SET enable_progress_bar = false")
         records = _repeated_records(connection, before, staged, found)
         for file in staged:
             if file.table in report_tables():

@@ -22,7 +22,7 @@ from zscope.pipelines.store.commits import last_commit, read_state
 from zscope.pipelines.store.folder import Folder, StoreError, beside_of, existing_store, settle
 from zscope.pipelines.store.history import history_tables
 from zscope.pipelines.store.tables import kept_meaning, kept_schema, kept_tables, schema_digest
-from zscope.pipelines.views import NAMES, view_sql
+from zscope.pipelines.views import NAMES, view_meaning, view_sql
 from zscope.schemas.ddl import column_comment, create_table, duckdb_type, literal
 from zscope.schemas.reference import reference_tables
 from zscope.schemas.stored import DAY, added_columns
@@ -97,6 +97,7 @@ def _attached(folder: Folder) -> duckdb.DuckDBPyConnection | None:
     try:
         connection.execute(f"ATTACH {literal(str(folder.catalogue))} AS zscope (READ_ONLY)")
         connection.execute("USE zscope")
+        connection.execute("SET enable_progress_bar = false")
     except duckdb.Error:
         connection.close()
         return None
@@ -176,6 +177,7 @@ def _make_what_stays(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("; ".join(comment for table in kept_tables() for comment in _comments(table)))
     for name in NAMES:
         connection.execute(f"CREATE VIEW {name} AS {view_sql(name)}")
+        connection.execute(f"COMMENT ON VIEW {name} IS {literal(view_meaning(name))}")
 
 
 def _made(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:

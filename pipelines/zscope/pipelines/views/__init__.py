@@ -23,3 +23,13 @@ def view_sql(name: str) -> str:
         return text
     steps, _, _ = view_sql(other).rpartition(_STATEMENT)
     return f"{steps}\n{text}"
+
+
+def view_meaning(name: str) -> str:
+    """What a row of a view stands for: the first sentence of its file.
+
+    >>> view_meaning("cpu_interval_disagreement")
+    'Intervals of which two sources say different things about CPU use, by more than rounding explains.'
+    """
+    text = (files(__package__) / f"{name}.sql").read_text(encoding="utf-8")
+    return text.partition("\n")[0].removeprefix("-- ")

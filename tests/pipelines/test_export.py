@@ -1,0 +1,219 @@
+"""Tables of the store for others: what is in the files, and that there are only whole exports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import BinaryIO
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from zscope.pipelines.export import Slice, Source, export_database, export_files
+from zscope.pipelines.export_target import ExportError, new_file, new_folder
+from zscope.pipelines.store import open_reader
+from zscope.pipelines.store.session import Session
+from zscope.schemas.stored import DAY, stored_schema
+
+Counts = dict[str, int]
+
+
+@pytest.fixture
+def source(sample_store: Path) -> Iterator[Source]:
+    with Session.guard(open_reader(sample_store), sample_store) as session:
+        yield Source(session)
+
+
+def write_parquet(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: BinaryIO) -> None:
+    with pq.ParquetWriter(out, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def files(source: Source, tables: list[str], target: Path) -> Counts:
+    """Export to Parquet and say what was told."""
+    told: Counts = {}
+    export_files(source, tables, target, ".parquet", write_parquet, told.__setitem__)
+    return told
+
+
+def test_files_say_of_columns_what_the_store_knows(source: Source, tmp_path: Path) -> None:
+    told = files(source, ["smf70_logical_cpu", "gsk_cache_status", "cipher"], tmp_path / "out")
+    assert told["smf70_logical_cpu"] == 4224
+    for table in ("smf70_logical_cpu", "gsk_cache_status"):
+        schema = pq.read_schema(tmp_path / "out" / f"{table}.parquet")
+        declared = [*stored_schema(table), DAY]
+        assert [(f.name, f.type) for f in schema] == [(f.name, f.type) for f in declared]
+        assert [_meaning(f) for f in schema] == [_meaning(f) for f in declared]
+        assert schema.metadata[b"table"] == table.encode()
+    vendor = {f.name: f.metadata.get(b"vendor_name") for f in schema if f.metadata}
+    assert any(vendor.values())
+
+
+def _meaning(field: pa.Field) -> dict[bytes, bytes]:
+    return {key: value for key, value in (field.metadata or {}).items() if key != b"PARQUET:field_id"}
+
+
+def test_files_have_the_rows_of_the_store(source: Source, tmp_path: Path) -> None:
+    tables = [table for table in source.names_with_rows() if not table.startswith("code_")]
+    told = files(source, tables, tmp_path / "out")
+    assert "zscope_store" not in told
+    assert "record_digest" not in told
+    for table in tables:
+        expected = source.rows(table, "ORDER BY ALL")
+        rows = pa.Table.from_batches(list(expected.batches), expected.schema)
+        path = tmp_path / "out" / f"{table}.parquet"
+        found = duckdb.sql(f"FROM read_parquet('{path}', hive_partitioning = false) ORDER BY ALL").arrow()
+        assert told[table] == rows.num_rows > 0
+        assert found.read_all().cast(rows.schema) == rows, table
+
+
+def test_a_database_has_real_tables_with_comments(source: Source, sample_store: Path, tmp_path: Path) -> None:
+    target = tmp_path / "all.duckdb"
+    tables = ["smf70_cpu", "netstat_conn", "cpu_interval", "cipher", "code_handshake_type", "load", "issue"]
+    told: Counts = {}
+    export_database(source, tables, target, told.__setitem__)
+    with (
+        duckdb.connect(str(target), read_only=True) as copy,
+        duckdb.connect(str(sample_store / "zscope.duckdb"), read_only=True) as store,
+    ):
+        assert copy.execute("SELECT count(*) FROM duckdb_views() WHERE NOT internal").fetchone() == (0,)
+        for table in tables:
+            rows = f"FROM {table} ORDER BY ALL"
+            assert copy.execute(rows).fetchall() == store.execute(rows).fetchall()
+            columns = f"SELECT name, type FROM pragma_table_info('{table}')"
+            assert copy.execute(columns).fetchall() == store.execute(columns).fetchall()
+            comments = (
+                "SELECT comment FROM duckdb_columns() WHERE schema_name = 'main' "
+                f"AND table_name = '{table}' ORDER BY column_index"
+            )
+            assert copy.execute(comments).fetchall() == store.execute(comments).fetchall()
+        [meaning] = copy.execute("SELECT comment FROM duckdb_tables() WHERE table_name = 'cipher'").fetchall()
+        required = copy.execute(
+            "SELECT column_name FROM duckdb_columns() WHERE table_name = 'cipher' AND NOT is_nullable"
+        ).fetchall()
+    assert told["netstat_conn"] > 0
+    assert meaning[0].startswith("Cipher suites by the hexadecimal number")
+    assert ("code",) in required
+    assert [path.name for path in tmp_path.iterdir()] == ["all.duckdb"]
+
+
+def test_a_slice_takes_what_it_says(sample_store: Path) -> None:
+    def count(cut: Slice, table: str) -> int:
+        with Session.guard(open_reader(sample_store), sample_store) as session:
+            return sum(batch.num_rows for batch in Source(session, cut).rows(table).batches)
+
+    monday = date(2026, 3, 2)
+    assert count(Slice(monday, monday, ("SYSA",)), "smf70_interval") == count(
+        Slice(end=monday, systems=("SYSA",)), "smf70_interval"
+    )
+    assert count(Slice(systems=("SYSA", "it's")), "smf70_interval") == 96
+    assert count(Slice(begin=date(2030, 1, 1)), "cpu_interval") == 0
+    assert count(Slice(begin=date(2030, 1, 1)), "load") == count(Slice(), "load") > 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "condition"),
+    [
+        (["written_local", "day"], "day >= $begin AND day <= $end"),
+        (["system"], "list_contains($systems, system)"),
+        (["taken_local"], "CAST(taken_local AS DATE) >= $begin AND CAST(taken_local AS DATE) <= $end"),
+        (["code", "text"], "true"),
+    ],
+)  # fmt: skip
+def test_a_slice_asks_for_what_a_table_has(columns: list[str], condition: str) -> None:
+    text, parameters = Slice(date(2026, 3, 2), date(2026, 3, 3), ("SYSA",)).where(columns)
+    assert text == condition
+    assert all(f"${name}" in text for name in parameters)
+
+
+def test_what_fails_leaves_the_old_export_as_it_was(source: Source, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    files(source, ["load"], target)
+    before = (target / "load.parquet").read_bytes()
+
+    def write_and_fail(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: BinaryIO) -> None:
+        write_parquet(schema, batches, out)
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(ExportError, match="out: No space left on device; nothing was written"):
+        export_files(source, ["cipher"], target, ".parquet", write_and_fail, lambda _table, _rows: None)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert (target / "load.parquet").read_bytes() == before
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_whatever_ends_an_export_nothing_is_left(error: type[BaseException], tmp_path: Path) -> None:
+    def fill_folder() -> None:
+        with new_folder(tmp_path / "out") as folder:
+            (folder / "a.parquet").write_text("half")
+            raise error
+
+    def fill_file() -> None:
+        with new_file(tmp_path / "out.duckdb") as file:
+            file.write_text("half")
+            file.with_name(f"{file.name}.wal").write_text("half")
+            raise error
+
+    for fill in (fill_folder, fill_file):
+        with pytest.raises(error):
+            fill()
+        assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_replaced_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "out"
+    target.mkdir()
+    (target / "old.parquet").write_text("old")
+    rename = Path.rename
+
+    def refuse_new(self: Path, other: Path) -> Path:
+        if self.name.endswith(".part"):
+            raise PermissionError(1, "Operation not permitted")
+        return rename(self, other)
+
+    monkeypatch.setattr(Path, "rename", refuse_new)
+    with (
+        pytest.raises(ExportError, match="out: Operation not permitted; nothing was written"),
+        new_folder(target) as folder,
+    ):
+        (folder / "new.parquet").write_text("new")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert (target / "old.parquet").read_text() == "old"
+
+
+EXPORTED = """
+import resource, sys
+from pathlib import Path
+import duckdb
+from zscope.pipelines import export
+from zscope.pipelines.store.session import Session
+
+export._MEMORY = "64MB"
+folder = Path(sys.argv[1])
+connection = duckdb.connect()
+for name, count in (("few", 100_000), ("many", 2_000_000)):
+    columns = "range AS n, hash(range)::VARCHAR || hash(range + 1)::VARCHAR || hash(range + 2)::VARCHAR AS t"
+    connection.execute(f"CREATE VIEW {name} AS SELECT {columns} FROM range({count})")
+with Session.guard(connection, folder, memory="64MB", threads=2) as session:
+    for name in ("few", "many"):
+        export.export_database(export.Source(session), [name], folder / f"{name}.duckdb", lambda *told: None)
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
+    """Some 150 MB of them, in a process of its own, whose greatest size can be told."""
+    command = [sys.executable, "-c", EXPORTED, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    few, many = map(int, done.stdout.split())
+    assert many - few < 180_000
+    assert (tmp_path / "many.duckdb").stat().st_size > 70_000_000
