@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import struct_loop
-from dumps import Dump, large_dump, mixed_dump, zert_dump
-from figures import aligned, machine
-from measure import DISTURBED, ENOUGH, Case, memory_copy, peak_memory, take_times
+from dumps import Dump, first_records, large_dump, mixed_dump, zert_dump
+from figures import aligned, machine, verdict, write_between
+from measure import Case, disturbance, memory_copy, peak_memory, take_times
 
 from zscope.parsers import inventory, scan
 
@@ -54,7 +54,7 @@ LOOP = "struct loop, all fields"
 
 def cases(zert: Dump, mixed: Dump) -> list[Case]:
     """All that is timed."""
-    head = _head(zert.path)
+    head = first_records(zert.path, LOOP_BYTES)
     return [
         memory_copy(),
         Case("inventory of the zERT dump", zert.bytes, lambda: inventory(zert.path)),
@@ -70,16 +70,6 @@ def cases(zert: Dump, mixed: Dump) -> list[Case]:
     ]
 
 
-def _head(path: Path) -> bytes:
-    """The first whole records of a dump."""
-    with path.open("rb") as file:
-        data = file.read(LOOP_BYTES)
-    end, place = 0, 0
-    while place + 2 <= len(data):
-        end, place = place, place + int.from_bytes(data[place : place + 2], "big")
-    return data[:end]
-
-
 def _decode(dump: Dump, select: str, jobs: int) -> Callable[[], int]:
     def run() -> int:
         return sum(batch.rows.num_rows for batch in scan(dump.path, select, jobs=jobs))
@@ -89,7 +79,7 @@ def _decode(dump: Dump, select: str, jobs: int) -> Callable[[], int]:
 
 def check(zert: Dump) -> None:
     """The loop and the decoder must find the same, or their times mean nothing."""
-    head = _head(zert.path)
+    head = first_records(zert.path, LOOP_BYTES)
     part = zert.path.with_suffix(".part")
     part.write_bytes(head)
     details, names = struct_loop.decode(head)
@@ -122,9 +112,9 @@ def table(measured: list[Case]) -> list[tuple[str, ...]]:
         if target is None:
             row += ["", ""]
         elif target.times:
-            row += [f"{target.times:.0f} x loop", _verdict(times >= target.times)]
+            row += [f"{target.times:.0f} x loop", verdict(times >= target.times)]
         else:
-            row += [f"{target.rate / 1e6:,.0f} MB/s", _verdict(case.rate >= target.rate)]
+            row += [f"{target.rate / 1e6:,.0f} MB/s", verdict(case.rate >= target.rate)]
         rows.append(tuple(row))
     return rows
 
@@ -134,22 +124,13 @@ def memory_lines(dumps: list[Dump]) -> list[str]:
     peaks = [peak_memory(dump.path, ALL_FIELDS, 2) for dump in dumps]
     lines = [
         f"peak memory, {dump.bytes / 1e9:.2f} GB, all fields, 2 cores: {peak / 1e6:,.0f} MB "
-        f"(target: under {MEMORY_LIMIT / 1e6:,.0f} MB, {_verdict(peak < MEMORY_LIMIT)})"
+        f"(target: under {MEMORY_LIMIT / 1e6:,.0f} MB, {verdict(peak < MEMORY_LIMIT)})"
         for dump, peak in zip(dumps, peaks, strict=True)
     ]
     if len(peaks) > 1:
         grown = peaks[-1] / peaks[0]
-        lines.append(f"memory of the largest to the smallest: {grown:.2f} ({_verdict(grown <= GROWTH)})")
+        lines.append(f"memory of the largest to the smallest: {grown:.2f} ({verdict(grown <= GROWTH)})")
     return lines
-
-
-def _disturbance(measured: list[Case]) -> str:
-    """How far other processes were in the way."""
-    runs = sum(len(case.samples) for case in measured)
-    left_out = runs - sum(len(case.undisturbed) for case in measured)
-    hopeless = [case.name for case in measured if len(case.undisturbed) < ENOUGH]
-    text = f"runs left out because other processes took more than {DISTURBED} of a core: {left_out} of {runs}"
-    return text + (f"; disturbed throughout: {', '.join(hopeless)}" if hopeless else "")
 
 
 def _share(dump: Dump, record_type: int) -> float:
@@ -157,20 +138,6 @@ def _share(dump: Dump, record_type: int) -> float:
     rows = inventory(dump.path).rows.to_pylist()
     counted: int = sum(row["total_bytes"] for row in rows if row["record_type"] == record_type)
     return counted / dump.bytes
-
-
-def _verdict(reached: bool) -> str:
-    return "met" if reached else "MISSED"
-
-
-def write_document(report: str) -> None:
-    """Put the report between the marks in the document."""
-    text = DOCUMENT.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, mark, after = rest.partition(END)
-    if not mark:
-        raise SystemExit(f"{DOCUMENT}: the marks around the figures are missing")
-    DOCUMENT.write_text(f"{before}{BEGIN}\n{report}\n{END}{after}", encoding="utf-8")
 
 
 def measure(folder: Path, repetitions: int, *, large: bool) -> str:
@@ -189,7 +156,7 @@ def measure(folder: Path, repetitions: int, *, large: bool) -> str:
         f"zERT dump: {zert.describe()}",
         f"mixed dump: {mixed.describe()}; type 119 is {_share(mixed, 119):.0%} of the bytes",
         f"{repetitions} repetitions in turn, medians; one core means that the process was kept to one",
-        _disturbance(measured),
+        disturbance(measured),
         *memory_lines(dumps),
     ]
     return aligned(table(measured)) + "\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n"
@@ -211,7 +178,7 @@ def main() -> None:
         report = measure(folder, options.repeat, large=options.large)
     print(report)
     if options.write_docs:
-        write_document(report)
+        write_between(DOCUMENT, BEGIN, END, report)
 
 
 if __name__ == "__main__":

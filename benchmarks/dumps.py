@@ -11,6 +11,8 @@ from zscope.parsers.synthetic import Recipe, generate, mixed, zert_only
 ZERT_RECORDS = 300_000
 MIXED_BYTES = 300_000_000
 LARGE_BYTES = 3_000_000_000
+MANY_ZERT_RECORDS = 3_000_000
+MANY_MIXED_BYTES = 1_500_000_000
 SEED = 1
 
 
@@ -40,6 +42,26 @@ def zert_dump(folder: Path) -> Dump:
 def mixed_dump(folder: Path) -> Dump:
     """All kinds of records; those of type 119 make a tenth of the bytes."""
     return _made(folder / "mixed.smf", mixed(MIXED_BYTES, seed=SEED))
+
+
+def many_zert_dump(folder: Path) -> Dump:
+    """As many records as a large site has in a day; all different, as the store keeps no record twice."""
+    return _made(folder / "zert-many.smf", zert_only(MANY_ZERT_RECORDS, seed=SEED))
+
+
+def many_mixed_dump(folder: Path) -> Dump:
+    """A mixed dump in which starting a process does not count for much."""
+    return _made(folder / "mixed-many.smf", mixed(MANY_MIXED_BYTES, seed=SEED))
+
+
+def first_records(path: Path, size: int) -> bytes:
+    """The whole records in the first bytes of a dump."""
+    with path.open("rb") as file:
+        data = file.read(size)
+    end, place = 0, 0
+    while place + 2 <= len(data):
+        end, place = place, place + int.from_bytes(data[place : place + 2], "big")
+    return data[:end]
 
 
 def large_dump(folder: Path, part: Dump) -> Dump:

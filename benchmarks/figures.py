@@ -26,6 +26,21 @@ def _processor() -> str:
     return platform.processor() or "unknown processor"
 
 
+def verdict(reached: bool) -> str:
+    """Whether a target is met."""
+    return "met" if reached else "MISSED"
+
+
+def write_between(document: Path, begin: str, end: str, report: str) -> None:
+    """Put a report between two marks in a document."""
+    text = document.read_text(encoding="utf-8")
+    before, _, rest = text.partition(begin)
+    _, mark, after = rest.partition(end)
+    if not mark:
+        raise SystemExit(f"{document}: the marks around the figures are missing")
+    document.write_text(f"{before}{begin}\n{report}\n{end}{after}", encoding="utf-8")
+
+
 def aligned(rows: list[tuple[str, ...]]) -> str:
     """Columns under each other, as Markdown, which is readable on a terminal too."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]

@@ -33,6 +33,8 @@ class Case:
     """What it works on."""
     run: Callable[[], object]
     cores: int = 1
+    prepare: Callable[[], object] | None = None
+    """What has to be done before each run, and is not timed."""
     samples: list[tuple[float, float]] = field(default_factory=list)
     """Seconds, and how many cores other processes kept busy meanwhile."""
 
@@ -62,6 +64,8 @@ def take_times(cases: list[Case], repetitions: int) -> None:
     """Run every case once to warm up, then so many times in turn."""
     for repetition in range(repetitions + 1):
         for case in cases:
+            if case.prepare:
+                case.prepare()
             gc.collect()
             with only_cores(case.cores):
                 others, begin = _cpu_of_others(), time.perf_counter()
@@ -74,6 +78,15 @@ def take_times(cases: list[Case], repetitions: int) -> None:
     print(file=sys.stderr)
 
 
+def disturbance(measured: list[Case]) -> str:
+    """How far other processes were in the way."""
+    runs = sum(len(case.samples) for case in measured)
+    left_out = runs - sum(len(case.undisturbed) for case in measured)
+    hopeless = [case.name for case in measured if len(case.undisturbed) < ENOUGH]
+    text = f"runs left out because other processes took more than {DISTURBED} of a core: {left_out} of {runs}"
+    return text + (f"; disturbed throughout: {', '.join(hopeless)}" if hopeless else "")
+
+
 def _cpu_of_others() -> float:
     """Seconds of processor time that other processes have taken so far; 0 where nobody tells."""
     totals = Path("/proc/stat")
@@ -82,7 +95,8 @@ def _cpu_of_others() -> float:
     fields = totals.read_text(encoding="ascii").split("\n", 1)[0].split()[1:9]
     user, nice, system, _idle, _waiting, *interrupts = (int(field) for field in fields)
     everyone = (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
-    return everyone - time.process_time()
+    ours = os.times()
+    return everyone - time.process_time() - ours.children_user - ours.children_system
 
 
 @contextmanager
@@ -107,25 +121,30 @@ def memory_copy() -> Case:
 
 # What the system calls the peak of a process includes that of the one that started it, before the new
 # program was loaded; Linux has a figure without it.
+_SCAN = """
+import sys
+from zscope.parsers import scan
+sum(batch.rows.num_rows for batch in scan(sys.argv[1], sys.argv[2], jobs=int(sys.argv[3])))
+"""
 _PEAK = """
 import pathlib, resource, sys
-from zscope.parsers import scan
-rows = sum(batch.rows.num_rows for batch in scan(sys.argv[1], sys.argv[2], jobs=int(sys.argv[3])))
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 status = pathlib.Path("/proc/self/status")
 for line in status.read_text().splitlines() if status.exists() else []:
     if line.startswith("VmHWM:"):
         peak = 1024 * int(line.split()[1])
-print(rows, peak)
+print(peak)
 """
 
 
 def peak_memory(path: Path, select: str, jobs: int) -> int:
     """The most bytes that a process of its own held while it read a file from front to end."""
+    return peak_of(_SCAN, str(path), select, str(jobs))
+
+
+def peak_of(code: str, *arguments: str) -> int:
+    """The most bytes that a process of its own held while it ran some code."""
     done = subprocess.run(
-        [sys.executable, "-c", _PEAK, str(path), select, str(jobs)],
-        check=True,
-        capture_output=True,
-        text=True,
+        [sys.executable, "-c", code + _PEAK, *arguments], check=True, capture_output=True, text=True
     )
-    return int(done.stdout.split()[1])
+    return int(done.stdout.splitlines()[-1])

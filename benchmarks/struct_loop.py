@@ -1,5 +1,7 @@
 """The decoder people write by hand: one zERT detail record (SMF 119-11) after the other, with `struct`.
 
+The loader they make of it writes the rows as Parquet.
+
 It knows nothing of zscope: offsets are those of the published record tables. The benchmark takes it as the
 baseline, and a test takes it as a second opinion on what the columns must hold. Both want it neither slow
 on purpose nor clever: all numbers of a section are unpacked at once, a row is one tuple.
@@ -9,9 +11,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 from ipaddress import IPv6Address
+from pathlib import Path
 from socket import inet_ntoa
 from struct import Struct
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 Rows = list[tuple[Any, ...]]
 
@@ -198,3 +204,14 @@ def decode_ten(data: bytes) -> Rows:
             ))  # fmt: skip
         position += length
     return rows
+
+
+def to_parquet(data: bytes, folder: Path) -> int:
+    """What people do with the rows: a Parquet file of each table for each batch of records; tells how many
+    rows.
+    """
+    details, names = decode(data)
+    for table, columns, rows in (("detail", DETAIL_COLUMNS, details), ("names", NAME_COLUMNS, names)):
+        values = dict(zip(columns, zip(*rows, strict=True), strict=True))
+        pq.write_table(pa.table(values), folder / f"loop-{table}.parquet", compression="zstd")
+    return len(details) + len(names)

@@ -1,0 +1,288 @@
+"""How fast dumps become a store that answers, against a loop that writes Parquet: `make bench-ingest`.
+
+Everything is measured in one run, in turn, several times; the figures are medians. The dumps are synthetic.
+They and the stores are written into a temporary folder, or the one that ZSCOPE_BENCH_DIR names, where they
+stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import duckdb
+import struct_loop
+from dumps import Dump, first_records, many_mixed_dump, many_zert_dump, mixed_dump, zert_dump
+from figures import aligned, machine, verdict, write_between
+from measure import Case, disturbance, peak_of, take_times
+
+from zscope.pipelines.ingest import How, choose, ingest
+from zscope.pipelines.settings import Settings
+from zscope.pipelines.store import open_reader
+
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- begin of the ingest figures -->\n", "<!-- end of the ingest figures -->\n"
+LOOP = "struct loop to Parquet"
+LOOP_BYTES = 10_000_000
+"""A batch of the loop, which takes the same time for each record."""
+ZONE = "Europe/Berlin"
+"""Of the systems: local times become UTC, as they do where a site has told its zone."""
+ZSCOPE = Path(sys.executable).with_name("zscope")
+MEMORY_LIMIT = 800_000_000
+LARGEST_STORE = 0.35
+"""Of the dump."""
+LONGEST_ANSWER_S = 0.3
+ANSWERS = 9
+"""So often the question is asked."""
+
+_INGEST = """
+from zscope.app.cli import main
+try:
+    main()
+except SystemExit as ended:
+    assert not ended.code, ended.code
+"""
+HANDSHAKE_MIX = """
+SELECT
+    system,
+    date_trunc('hour', written_local) AS hour,
+    CASE handshake_role WHEN 1 THEN remote_port ELSE local_port END AS port,
+    job_name,
+    handshake_role,
+    count(*) FILTER (WHERE handshake_type = 1) AS complete,
+    count(*) FILTER (WHERE handshake_type = 2) AS abbreviated,
+    count(*) FILTER (WHERE handshake_type = 3) AS failed,
+    count(*) FILTER (WHERE handshake_type IS NULL OR handshake_type NOT IN (1, 2, 3)) AS unknown
+FROM smf119_zert_detail
+GROUP BY ALL
+"""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What has to be reached: so many times the loop, or bytes a second."""
+
+    times: float = 0.0
+    rate: float = 0.0
+
+    def shown(self, rate: float, loop: float) -> tuple[str, str]:
+        """The target, and whether it is met."""
+        if self.times:
+            return f"{self.times:.0f} x loop", verdict(rate >= self.times * loop)
+        return f"{self.rate / 1e6:,.0f} MB/s", verdict(rate >= self.rate)
+
+
+ZERT, MIXED, AGAIN = Target(times=8), Target(rate=700e6), Target(rate=1e9)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A dump and the store it is loaded into."""
+
+    name: str
+    dump: Dump
+    target: Target
+
+    @property
+    def store(self) -> Path:
+        """Made anew for each run."""
+        return self.dump.path.with_suffix(".store")
+
+    def fresh(self) -> None:
+        """Take the store of the run before away."""
+        shutil.rmtree(self.store, ignore_errors=True)
+
+    def load(self) -> None:
+        """In this process."""
+        how = How(choose(None), settings=Settings().merge([ZONE]))
+        ingest(self.store, [self.dump.path], how)
+
+    def load_by_process(self) -> None:
+        """As a scheduler does it: from the start of the command to its end.
+
+        Python keeps compiled modules, as it does for installed programs, but beside the dump.
+        """
+        compiled = {"PYTHONPYCACHEPREFIX": str(self.dump.path.parent / "compiled")}
+        kept = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        command = [str(ZSCOPE), *self._command]
+        subprocess.run(command, check=True, capture_output=True, env=kept | compiled)
+
+    @property
+    def _command(self) -> list[str]:
+        return ["ingest", str(self.dump.path), "--store", str(self.store), "--timezone", ZONE]
+
+    def cases(self) -> list[tuple[Case, Target]]:
+        """What is timed; the same file again finds it in the store that the cases before made."""
+        case = partial(Case, bytes=self.dump.bytes, cores=2)
+        return [
+            (case(f"{self.name}, ingest()", run=self.load, prepare=self.fresh), self.target),
+            (case(f"{self.name}, process", run=self.load_by_process, prepare=self.fresh), self.target),
+            (case(f"{self.name} again, ingest()", run=self.load), AGAIN),
+            (case(f"{self.name} again, process", run=self.load_by_process), AGAIN),
+        ]
+
+    def rows(self) -> int:
+        """In all tables of the store."""
+        with open_reader(self.store) as reader:
+            found = reader.execute("SELECT sum(rows) FROM load").fetchone()
+        assert found is not None
+        return int(found[0])
+
+    def memory(self) -> int:
+        """The most bytes that an ingest held."""
+        self.fresh()
+        return peak_of(_INGEST, *self._command)
+
+    def size_line(self) -> str:
+        """How large the store is."""
+        size = _bytes(self.store)
+        share = size / self.dump.bytes
+        catalogue = size - _bytes(self.store / "data")
+        return (
+            f"{self.name}: {size / self.dump.records:.0f} bytes in the store for each record, {share:.3f} of "
+            f"the dump (target: at most {LARGEST_STORE}, {verdict(share <= LARGEST_STORE)}), with "
+            f"{catalogue / 1e6:.1f} MB that are catalogue and commits"
+        )
+
+    def memory_line(self) -> str:
+        """How much memory an ingest takes."""
+        peak = self.memory()
+        return (
+            f"{self.name}: peak memory {peak / 1e6:,.0f} MB (target: under {MEMORY_LIMIT / 1e6:,.0f} MB, "
+            f"{verdict(peak < MEMORY_LIMIT)})"
+        )
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def check(head: Path) -> None:
+    """The loop and the store must hold the same, or their times mean nothing."""
+    subject = Subject("", Dump(head, 0), ZERT)
+    subject.fresh()
+    subject.load()
+    details, names = struct_loop.decode(head.read_bytes())
+    with open_reader(subject.store) as reader:
+        reader.execute("SET TimeZone = 'UTC'")
+        for table, columns, expected, order in (
+            ("smf119_zert_detail", struct_loop.DETAIL_COLUMNS, details, "record_no"),
+            ("smf119_zert_dn", struct_loop.NAME_COLUMNS, names, "record_no, section_no"),
+        ):
+            query = f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"
+            found = reader.execute(query).to_arrow_table()
+            if list(zip(*(column.to_pylist() for column in found.columns), strict=True)) != expected:
+                raise SystemExit(f"{table}: the store and the struct loop differ on {head}")
+    subject.fresh()
+
+
+def round_of(
+    subjects: list[Subject], head: bytes, repetitions: int
+) -> tuple[list[Case], list[tuple[str, ...]]]:
+    """Time the loop and some dumps in turn: the cases, and a row of the report for each."""
+    folder = subjects[0].dump.path.parent
+    rows_of_loop = struct_loop.to_parquet(head, folder)
+    loop = Case(LOOP, len(head), lambda: struct_loop.to_parquet(head, folder), cores=2)
+    timed = [(case, target, subject) for subject in subjects for case, target in subject.cases()]
+    measured = [loop, *(case for case, _, _ in timed)]
+    take_times(measured, repetitions)
+    rows = {subject.name: subject.rows() for subject in subjects}
+    lines = [_line(loop, loop, rows_of_loop, None)]
+    for case, target, subject in timed:
+        lines.append(_line(case, loop, 0 if target is AGAIN else rows[subject.name], target))
+    return measured, lines
+
+
+def _line(case: Case, loop: Case, rows: int, target: Target | None) -> tuple[str, ...]:
+    seconds = statistics.median(case.seconds)
+    shown = target.shown(case.rate, loop.rate) if target else ("", "")
+    rates = (f"{rate / 1e6:,.0f}" for rate in (case.rate, *case.rates))
+    rows_a_second = f"{rows / seconds:,.0f}" if rows else ""
+    return (case.name, f"{seconds:.2f}", rows_a_second, *rates, f"{case.rate / loop.rate:.1f}", *shown)
+
+
+def answer_line(subject: Subject) -> str:
+    """How long the store takes to answer a question that goes over all connections."""
+    with open_reader(subject.store) as reader:
+        case = Case("", 1, partial(_ask, reader), cores=2)
+        take_times([case], ANSWERS)
+        groups = _ask(reader)
+    answer = statistics.median(case.seconds)
+    fastest, slowest = min(case.seconds), max(case.seconds)
+    return (
+        f"{subject.name}: handshake mix over {subject.dump.records:,} records, {groups:,} rows: "
+        f"{answer * 1e3:,.0f} ms warm, {fastest * 1e3:,.0f} to {slowest * 1e3:,.0f} (target: under "
+        f"{LONGEST_ANSWER_S * 1e3:.0f} ms over 3 million, {verdict(answer < LONGEST_ANSWER_S)})"
+    )
+
+
+def _ask(reader: duckdb.DuckDBPyConnection) -> int:
+    return len(reader.execute(HANDSHAKE_MIX).fetchall())
+
+
+def measure(folder: Path, repetitions: int, repetitions_of_large: int, *, large: bool) -> str:
+    """The whole report."""
+    print("writing the dumps", file=sys.stderr)
+    rounds = [
+        ([Subject("zERT", zert_dump(folder), ZERT), Subject("mixed", mixed_dump(folder), MIXED)], repetitions)
+    ]
+    if large:
+        many = many_zert_dump(folder), many_mixed_dump(folder)
+        subjects = [Subject("large zERT", many[0], ZERT), Subject("large mixed", many[1], MIXED)]
+        rounds.append((subjects, repetitions_of_large))
+    part = folder / "head.smf"
+    part.write_bytes(first_records(rounds[0][0][0].dump.path, LOOP_BYTES))
+    check(part)
+    table: list[tuple[str, ...]] = [
+        ("", "seconds", "rows/s", "MB/s", "slowest", "fastest", "x loop", "target", "")
+    ]
+    measured: list[Case] = []
+    for subjects, times in rounds:
+        cases, lines = round_of(subjects, part.read_bytes(), times)
+        measured += cases
+        table += lines
+    everyone = [subject for subjects, _ in rounds for subject in subjects]
+    zert = rounds[-1][0][0]
+    facts = [
+        f"{datetime.now(UTC):%Y-%m-%d}, {machine()}, DuckDB {duckdb.__version__}",
+        *(f"{subject.name} dump: {subject.dump.describe()}" for subject in everyone),
+        f"repetitions in turn: {' and '.join(str(times) for _, times in rounds)}, medians",
+        disturbance(measured),
+        answer_line(zert),
+        *(subject.size_line() for subject in everyone),
+        *(subject.memory_line() for subject in everyone),
+    ]
+    return aligned(table) + "\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n"
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=7, help="repetitions (default: 7)")
+    parser.add_argument("--repeat-large", type=int, default=3, help="of the large dumps (default: 3)")
+    parser.add_argument("--no-large", dest="large", action="store_false", help="leave out the large dumps")
+    parser.add_argument(
+        "--write-docs", action="store_true", help=f"put the figures into docs/{DOCUMENT.name}"
+    )
+    options = parser.parse_args()
+    kept = os.environ.get("ZSCOPE_BENCH_DIR")
+    with tempfile.TemporaryDirectory(prefix="zscope-bench-") as temporary:
+        folder = Path(kept or temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        report = measure(folder, options.repeat, options.repeat_large, large=options.large)
+    print(report)
+    if options.write_docs:
+        write_between(DOCUMENT, BEGIN, END, report)
+
+
+if __name__ == "__main__":
+    main()
