@@ -54,8 +54,7 @@ class Before:
 
     def files(self, table: str, day: str | None) -> list[Path]:
         """The committed files that can hold the same rows as a staged one: those of its table and day."""
-        found = (f for f in self.state.files.values() if (f.table, f.day) == (table, day))
-        return [self.folder.data / file.path for file in found]
+        return [self.folder.data / file.path for file in self.state.files_at(table, day)]
 
     def loads_for(self, day: str | None) -> str:
         """Which loads count, as a condition.

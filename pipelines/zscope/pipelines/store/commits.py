@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -89,8 +90,21 @@ class State:
     loads: dict[int, Load] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)
     reopened: set[int] = field(default_factory=set)
+    _places: dict[tuple[str, str | None], dict[str, DataFile]] = field(
+        default_factory=lambda: defaultdict(dict), compare=False
+    )
+    """The files again, by table and day: a run over thousands of files asks for those of a place each time.
+    """
     dropped: dict[str, str] = field(default_factory=dict)
     """Files that do not count any more, and since when: readers may still be at them for a while."""
+
+    def __post_init__(self) -> None:
+        for file in self.files.values():
+            self._places[file.table, file.day][file.path] = file
+
+    def files_at(self, table: str, day: str | None) -> list[DataFile]:
+        """The files of a table and day."""
+        return list(self._places.get((table, day), {}).values())
 
     @property
     def next_load_id(self) -> int:
@@ -106,9 +120,11 @@ class State:
         """Go on by one commit."""
         self.number += 1
         for path in commit.drops:
-            del self.files[path]
+            file = self.files.pop(path)
+            del self._places[file.table, file.day][path]
             self.dropped[path] = commit.at_utc
-        self.files |= {file.path: file for file in commit.adds}
+        for file in commit.adds:
+            self.files[file.path] = self._places[file.table, file.day][file.path] = file
         if commit.load:
             self.loads[commit.load.load_id] = commit.load
         if commit.removed_load is not None:
