@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import Result
 
+from zscope.pipelines.ingest import staging
 from zscope.pipelines.store import open_reader
 
 Run = Callable[..., Result]
@@ -217,3 +219,105 @@ def test_missing_intervals_are_told(run: Run, store: Path, tmp_path: Path) -> No
     found = {(gap["system"], gap["source"], gap["missing_intervals"]) for gap in row["missing"]}
     assert found == {("SYSA", "smf70_interval", 8), ("SYSB", "smf70_interval", 8)}
     assert value(store, "SELECT count(*) FROM load_gap") == 2
+
+
+def test_one_bad_member_does_not_keep_the_others_of_an_archive_out(
+    run: Run, store: Path, tmp_path: Path
+) -> None:
+    archive = tmp_path / "night.zip"
+    capture = SAMPLE / "reports" / "netstat.SYSA.2026-03-02.txt"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("a.zip", b"PK\x03\x04 and nothing that follows from it")
+        made.writestr("b.bin", bytes(range(256)) * 40)
+        made.write(DUMP, "c.smf")
+        made.write(capture, capture.name)
+    result = run("ingest", archive, "--store", store, "--format", "json")
+    assert result.exit_code == 8
+    found = {str(row["file"]).removeprefix(f"{archive}/"): row for row in report(result)}
+    statuses = {name: row["status"] for name, row in found.items()}
+    assert statuses == {"a.zip": "refused", "b.bin": "refused", "c.smf": "loaded", capture.name: "loaded"}
+    assert [found[name]["issues"] for name in ("b.bin", capture.name)] == [1, 0]
+    assert len(list((store / "quarantine").iterdir())) == 2
+
+
+@pytest.mark.parametrize("damage", ["name", "version"])
+def test_an_archive_that_cannot_be_opened_is_refused(
+    run: Run, store: Path, tmp_path: Path, damage: str
+) -> None:
+    archive = tmp_path / "night.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("caf\u00e9.smf", b"x" * 100)
+    content = archive.read_bytes()
+    if damage == "name":
+        content = content.replace("\u00e9".encode(), b"\xff\xfe")
+    else:
+        at = content.index(b"PK\x01\x02") + 6
+        content = content[:at] + b"\x63\x00" + content[at + 2 :]
+    archive.write_bytes(content)
+    result = run("ingest", archive, DUMP, "--store", store, "--format", "json")
+    assert result.exit_code == 8
+    assert [row["status"] for row in report(result)] == ["refused", "loaded"]
+
+
+def test_an_input_that_cannot_be_read_is_no_error_of_the_store(run: Run, store: Path, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    unreadable = [tmp_path / "loop", tmp_path / ("a" * 300)]
+    result = run("ingest", *unreadable, DUMP, "--store", store, "--format", "json")
+    assert result.exit_code == 8
+    assert [row["status"] for row in report(result)] == ["refused", "refused", "loaded"]
+
+
+def test_the_store_itself_is_no_input(run: Run, tmp_path: Path) -> None:
+    shutil.copy(DUMP, tmp_path / "a.smf")
+    store = tmp_path / "zscope-store"
+    for status in ("loaded", "repeated"):
+        result = run("ingest", tmp_path, "--store", store, "--format", "json")
+        assert result.exit_code == 0
+        assert [row["status"] for row in report(result)] == [status]
+
+
+@pytest.mark.parametrize("name", ["all*", "what?", "day=2020-01-01", "system=PROD"])
+def test_a_store_cannot_lie_where_duckdb_reads_more_into_the_name(
+    run: Run, tmp_path: Path, name: str
+) -> None:
+    result = run("ingest", DUMP, "--store", tmp_path / name / "store")
+    assert result.exit_code == 12
+    assert f"a store cannot lie below {name!r}" in result.stderr
+    assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("name", ["it's", "50%", "a b", "caf\u00e9 [1]", "x{y}"])
+def test_other_names_of_stores_are_fine(run: Run, tmp_path: Path, name: str) -> None:
+    store = tmp_path / name / "store"
+    assert run("ingest", SAMPLE / "reports" / "rmf-cpu.SYSB.txt", "--store", store).exit_code == 0
+    assert value(store, "SELECT count(*) FROM rmf_interval") == 8
+
+
+def test_systems_are_named_without_regard_to_case(run: Run, store: Path) -> None:
+    [row] = report(run("ingest", DUMP, "--store", store, "--system", "sysb", "--format", "json"))
+    assert value(store, "SELECT list(DISTINCT system) FROM smf70_cpu") == ["SYSB"]
+    assert row["rows"]
+
+
+def test_the_last_day_there_is_can_be_the_end(run: Run, store: Path) -> None:
+    assert run("ingest", DUMP, "--store", store, "--to", "9999-12-31").exit_code == 0
+    assert run("store", "expire", "--keep", "999999d", "--store", store).exit_code == 0
+    assert value(store, "SELECT count(*) FROM smf119_zert_detail") == 980
+
+
+def test_records_of_a_load_of_very_many_days_are_recognised(
+    run: Run, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(staging, "MOST_DAYS", 1)
+        run("ingest", DUMP, "--store", store, "--to", "2026-03-03")
+    assert value(store, "SELECT count(*) > 0 FROM record_digest WHERE day IS NULL")
+    [row] = report(run("ingest", DUMP, "--store", store, "--format", "json"))
+    assert (row["status"], row["rows"], row["duplicates"]) == ("loaded", 0, 2366)
+
+
+def test_a_name_with_a_line_end_does_not_forge_a_line(run: Run, store: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a\nrefused: b.smf"
+    shutil.copy(DUMP, path)
+    result = run("ingest", path, "--store", store)
+    assert "a\\nrefused: b.smf: loaded" in result.stderr

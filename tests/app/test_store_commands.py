@@ -98,7 +98,7 @@ def test_a_damaged_file_is_found(run: Run, store: Path) -> None:
     victim = next((store / "data" / "smf70_cpu").rglob("*.parquet"))
     victim.write_bytes(victim.read_bytes()[:-7])
     result = run("store", "check", "--store", store)
-    assert result.exit_code == 12
+    assert result.exit_code == 8
     assert victim.name in result.stderr
 
 
@@ -117,3 +117,17 @@ def test_without_a_store(run: Run, tmp_path: Path, command: tuple[object, ...]) 
     assert result.exit_code == 12
     assert "there is no store" in result.stderr
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_options_before_a_subcommand_are_not_ignored(run: Run, store: Path) -> None:
+    """They would name another store than the one that is changed."""
+    result = run("loads", "--store", store, "remove", 1)
+    assert result.exit_code == 12
+    assert "put them behind it" in result.stderr
+    assert _count(store) == 980
+
+
+def test_nothing_is_removed_if_one_of_the_loads_is_not_there(run: Run, store: Path) -> None:
+    result = run("loads", "remove", 1, 99, "--store", store)
+    assert result.exit_code == 12
+    assert _count(store) == 980

@@ -50,8 +50,17 @@ def test_the_statement_of_the_document_converts_other_columns() -> None:
     text = (CHECKOUT / "docs/time-zones.md").read_text(encoding="utf-8")
     statement = text.split("```sql\n")[1].split("```")[0]
     times = [at("2026-07-01T12:00"), at("2026-12-01T12:00"), at("2026-03-29T02:30"), at("2026-10-25T02:30")]
-    rows = pa.table({"system": ["SYSA"] * 4, "start_local": pa.array(list(map(micro, times))).view(LOCAL)})
+    first = pa.array([1] * 4, pa.uint32())
+    rows = pa.table(
+        {
+            "load_id": first,
+            "system": ["SYSA"] * 4,
+            "start_local": pa.array(list(map(micro, times))).view(LOCAL),
+        }
+    )
     spans_of_all = system_clock(Zones({}, BERLIN), ["SYSA"], micro(times[0]), micro(times[1]))
+    load = pa.array([1] * spans_of_all.num_rows, pa.uint32())
+    spans_of_all = spans_of_all.append_column("load_id", load)
     with duckdb.connect() as connection:
         connection.register("smf119_tcp_term", rows)
         connection.register("system_clock", spans_of_all)

@@ -40,7 +40,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def _run(command: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     program = Path(sys.executable).with_name("zscope")
-    arguments = [program, *shlex.split(command, comments=True)[1:]]
+    arguments = [str(program), *shlex.split(command, comments=True)[1:]]
     return subprocess.run(arguments, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.exits import NothingDoneError
+from zscope.app.exits import NothingDoneError, RefusedError
 
 if TYPE_CHECKING:
     from zscope.pipelines.store.session import Session
@@ -32,10 +32,13 @@ def store_option(command: Command) -> Command:
 def store_errors() -> Iterator[None]:
     """Turn what the store raises into messages."""
     from zscope.pipelines.store import StoreError
+    from zscope.pipelines.store.folder import DamagedStoreError
     from zscope.pipelines.store.session import QueryError
 
     try:
         yield
+    except DamagedStoreError as error:
+        raise RefusedError(str(error)) from error
     except (StoreError, QueryError) as error:
         raise NothingDoneError(str(error)) from error
 

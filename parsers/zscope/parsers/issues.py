@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
+from itertools import islice
 from threading import Lock
 
 import pyarrow as pa
@@ -190,6 +191,14 @@ EACH_KIND = 1000
 """So many issues of one code, section and field are kept one by one; the rest is counted."""
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A moment in the life of a collector."""
+
+    kept: int
+    counts: Counter[tuple[str, Code, str, str]]
+
+
 class Issues:
     """Collects issues from all threads of one load and keeps a flood of one kind from filling memory."""
 
@@ -226,6 +235,24 @@ class Issues:
             self._once.add(key)
         self.add(issue)
 
+    def mark(self) -> Mark:
+        """How far it has come, for `since`."""
+        return Mark(len(self._kept), self._counts.copy())
+
+    def since(self, mark: Mark) -> list[Issue]:
+        """What was taken since, by place, with a line for what was only counted."""
+        later = Issues()
+        for issue in islice(self._kept, mark.kept, None):
+            later._kept[issue] = None
+        later._counts = self._counts - mark.counts
+        return list(later)
+
+    def counts_since(self, mark: Mark) -> Counter[Code]:
+        """How often each code occurred since."""
+        later = Issues()
+        later._counts = self._counts - mark.counts
+        return later.counts()
+
     def room(self, issue: Issue) -> bool:
         """Whether another issue of this kind would still be kept one by one."""
         return self._counts[issue.file, issue.code, issue.section, issue.field] < self._each_kind
@@ -235,12 +262,11 @@ class Issues:
         """The highest severity so far; None when there was nothing."""
         return max((i.severity for i in self._kept), default=None)
 
-    def counts(self, file: str | None = None) -> Counter[Code]:
-        """How often each code occurred, in one file or in all, the ones not kept included."""
+    def counts(self) -> Counter[Code]:
+        """How often each code occurred, the ones not kept included."""
         totals: Counter[Code] = Counter()
-        for (where, code, _, _), count in self._counts.items():
-            if file is None or file == where:
-                totals[code] += count
+        for (_, code, _, _), count in self._counts.items():
+            totals[code] += count
         return totals
 
     def __iter__(self) -> Iterator[Issue]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from xxhash import xxh3_128
 
@@ -60,11 +60,15 @@ class ContentDigest:
         return str(self._state.hexdigest())
 
 
-def digest_of_file(path: Path, lengths: Iterable[int] = ()) -> ContentDigest:
+def digest_of_file(path: Path) -> str:
     """The digest of a file as it lies there."""
-    content = ContentDigest.of_lengths(lengths)
-    buffer = memoryview(bytearray(_CHUNK))
     with path.open("rb", buffering=0) as file:
-        while count := file.readinto(buffer):
-            content.update(buffer[:count])
+        return digest_of(file).digest()
+
+
+def digest_of(file: BinaryIO, lengths: Iterable[int] = ()) -> ContentDigest:
+    """The digest of an open file from where it stands to its end."""
+    content = ContentDigest.of_lengths(lengths)
+    while piece := file.read(_CHUNK):
+        content.update(memoryview(piece))
     return content

@@ -69,7 +69,8 @@ def test_groups_are_in_the_order_of_time(
         # Two systems that were dumped one after the other, window by window.
         stage.add(TABLE, rows(place + 1, times[place : place + 20][::-1]))
     files = stage.finish()
-    assert len(files) <= writers
+    # One more, to go on with while the others are written to.
+    assert len(files) <= writers + 1
     assert sorted(chain(*read(files).values())) == list(range(1, 1001))
     for file in files:
         with pq.ParquetFile(file.path) as parquet:
@@ -92,7 +93,7 @@ def test_a_flood_of_days_does_not_become_a_flood_of_files(
     found = read(stage.finish())
     assert len(found) == 8
     assert sorted(chain(*found.values())) == list(range(1, 101))
-    assert found[None] == list(range(8, 101))
+    assert sorted(found[None]) == list(range(8, 101))
 
 
 def test_what_gathers_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,7 +128,7 @@ def command(  # noqa: PLR0913 - one argument for each option
         raise click.UsageError(str(error)) from error
     with input_errors(), store_errors(), progress(quiet=reading.quiet) as shown:
         choice = choose(select, systems, begin, end)
-        assumed = systems[0] if len(systems) == 1 else None
+        assumed = systems[0].upper() if len(systems) == 1 else None
         options = Options(code_page, reading.framing, jobs, shown, assumed, *day_and_clock(taken))
         how = How(choice, options, settings, strict=strict, dry=dry_run, tell=_tell, told=_told(reading))
         report = ingest(store, paths, how)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from zscope.app.exits import ExitCode
 from zscope.app.output import Output, Rows, row_options
@@ -38,7 +39,12 @@ def command(context: click.Context, *, refused: bool, store: Path, output: Outpu
       zscope loads remove 3
     """
     if context.invoked_subcommand is not None:
-        context.obj = store
+        said = [name for name in ("store", "refused", "form", "path", "raw") if _said(context, name)]
+        if said:
+            raise click.UsageError(
+                f"{context.invoked_subcommand} has options of its own: put them behind it, such as "
+                f"zscope loads {context.invoked_subcommand} --store DIR"
+            )
         return
     if refused:
         output.write(Rows.of(_refused(store), ESSENTIAL_OF_REFUSED))
@@ -47,6 +53,10 @@ def command(context: click.Context, *, refused: bool, store: Path, output: Outpu
         result = session.run("SELECT * FROM load ORDER BY load_id")
         assert result is not None, "a question has rows"
         output.write(Rows(result.schema, result.batches, ESSENTIAL))
+
+
+def _said(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def _refused(store: Path) -> pa.Table:
@@ -73,13 +83,15 @@ def remove(load_ids: tuple[int, ...], *, store: Path, settings: Settings) -> int
     """
     from zscope.pipelines.store.change import changing
     from zscope.pipelines.store.folder import existing_store
-    from zscope.pipelines.store.remove import remove_load
+    from zscope.pipelines.store.remove import removable, remove_load
 
     code = ExitCode.OK
     with store_errors():
         folder = existing_store(store)
         with changing(folder, settings, lambda text: click.echo(text, err=True)) as state:
             for load_id in load_ids:
+                removable(state, load_id)
+            for load_id in dict.fromkeys(load_ids):
                 removed = remove_load(folder, state, load_id)
                 click.echo(f"load {load_id} ({removed.load.file}): {removed.rows:,} rows removed", err=True)
                 for other in removed.reopened:

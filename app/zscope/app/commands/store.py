@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,7 +98,8 @@ def expire_command(*, kept_days: int, dry_run: bool, store: Path, settings: Sett
     """
     from zscope.pipelines.store.expire import expire
 
-    first_kept = datetime.now(UTC).date() - timedelta(days=min(kept_days, date.max.toordinal() // 2))
+    today = datetime.now(UTC).date()
+    first_kept = today - timedelta(days=min(kept_days, today.toordinal() - 1))
     with _changing(store, settings) as (folder, state):
         gone = expire(folder, state, first_kept, dry=dry_run)
     would = "would go" if dry_run else "are gone"

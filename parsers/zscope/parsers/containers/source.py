@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import lzma
 import os
+import stat
+import struct
 import sys
 import tempfile
 import zipfile
@@ -62,7 +65,7 @@ def input_paths(paths: Iterable[str | Path], issues: Issues) -> Iterator[tuple[s
     Hidden files and folders are left out.
     """
     for path in paths:
-        if str(path) != STANDARD_INPUT and Path(path).is_dir():
+        if str(path) != STANDARD_INPUT and os.path.isdir(path):  # noqa: PTH112 - never raises
             yield from ((file, False) for file in _files_below(str(path), issues))
         else:
             yield str(path), True
@@ -76,7 +79,7 @@ def _files_below(folder: str, issues: Issues) -> Iterator[str]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         below = (Path(place, name) for name in sorted(files) if not name.startswith("."))
         # A named pipe would be waited for, perhaps for ever.
-        yield from (str(file) for file in below if file.is_file())
+        yield from (str(file) for file in below if os.path.isfile(file))  # noqa: PTH113 - never raises
 
 
 def _unreadable(error: OSError, path: str) -> Issue:
@@ -84,12 +87,13 @@ def _unreadable(error: OSError, path: str) -> Issue:
 
 
 def shown(path: str) -> str:
-    """A path as text can hold it: bytes of a name that are no UTF-8 appear as their numbers.
+    """A path as a line of text can hold it: what is no UTF-8 or not printable appears as its number.
 
-    >>> shown(os.fsdecode(b"a\\xff.smf"))
-    'a\\\\xff.smf'
+    >>> shown(os.fsdecode(b"a\\xff\\n.smf"))
+    'a\\\\xff\\\\n.smf'
     """
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 @contextmanager
@@ -103,7 +107,13 @@ def open_input(path: str) -> Iterator[tuple[BinaryIO, int | None]]:
             file = stack.enter_context(Path(path).open("rb", buffering=0))
         except OSError as error:
             raise InputError(_unreadable(error, path)) from error
-        yield file, Path(path).stat().st_size if Path(path).is_file() else None
+        yield file, _size(file)
+
+
+def _size(file: BinaryIO) -> int | None:
+    """Of a regular file; a device or a pipe has none."""
+    about = os.fstat(file.fileno())
+    return about.st_size if stat.S_ISREG(about.st_mode) else None
 
 
 def members(
@@ -180,8 +190,11 @@ def _zip_members(member: Member, issues: Issues) -> Iterator[Member]:
                     issues.add(Issue(Code.EMPTY, "there is no file in the zip archive", member.name))
                 for info in files:
                     pieces = _zip_pieces(opened, info)
-                    yield from _unwrap(_inner(member, "zip", pieces, issues, info.filename), issues)
-        except zipfile.BadZipFile as error:
+                    try:
+                        yield from _unwrap(_inner(member, "zip", pieces, issues, info.filename), issues)
+                    except InputError as error:
+                        issues.add(error.issue)  # the members behind it are as good as they were
+        except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as error:
             text = f"the zip archive cannot be opened ({error}); transfer it again"
             raise InputError(Issue(Code.UNREADABLE, text, member.name)) from error
 
@@ -193,7 +206,15 @@ def _zip_pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[byt
         with archive.open(info) as file:
             while piece := file.read(UNPACKED_CHUNK):
                 yield piece
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        struct.error,
+        EOFError,
+        OSError,
+        ValueError,
+    ) as error:
         raise DamagedError(f"the zip member is damaged: {error}") from error
-    except NotImplementedError as error:
+    except (NotImplementedError, RuntimeError) as error:
         raise DamagedError(f"the zip member cannot be unpacked: {error}") from error

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from zscope.parsers.smf.frames import Window
     from zscope.pipelines.ingest.clocks import Clocks
 
+MOST_KINDS = 1000
+"""Systems and types together. A damaged dump can have one of its own for each record, and what is kept about
+a load is read by every later run.
+"""
+MOST_GAPS = 1000
+
 
 @dataclass
 class Content:
@@ -37,7 +43,8 @@ class Content:
             self._intervals.setdefault(table, []).append(rows.select(INTERVAL_COLUMNS))
 
     def kinds(self) -> tuple[Kind, ...]:
-        """The records and reports by kind."""
+        """The records and reports by kind; of more kinds than there can be, those with most records."""
+        counted = sorted(self._counted(), key=lambda row: -int(row["records"]))[:MOST_KINDS]
         return tuple(
             Kind(
                 system=row["system"],
@@ -49,7 +56,7 @@ class Content:
                 first_local=_text(row["first_local"]),
                 last_local=_text(row["last_local"]),
             )
-            for row in self._counted()
+            for row in counted
         )
 
     @property
@@ -64,7 +71,7 @@ class Content:
 
     def zones(self) -> dict[str, str]:
         """The zones of the systems in it, as far as they are known."""
-        systems = {row["system"] for row in self._counted() if row["system"]}
+        systems = {kind.system for kind in self.kinds() if kind.system}
         known = ((system, self.clocks.zones.of(system)) for system in sorted(systems))
         return {system: zone for system, zone in known if zone}
 
@@ -75,7 +82,7 @@ class Content:
             for row in find_gaps(pa.Table.from_batches(batches), table, self.clocks.zones).to_pylist():
                 times = {name: row[name].isoformat() for name in ("from_local", "to_local")}
                 found.append(Gap(**(row | times)))
-        return tuple(found)
+        return tuple(found[:MOST_GAPS])
 
     def _counted(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = self.contents.to_pylist() if self.contents else []

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from zscope.pipelines.store.commits import State
+    from zscope.pipelines.store.commits import DataFile, State
     from zscope.pipelines.store.folder import Folder
     from zscope.pipelines.store.loads import Load
     from zscope.pipelines.store.rewrite import Keep
@@ -52,9 +52,10 @@ class Before:
     shorter: Load | None = None
     """The load that it takes the place of: its rows do not count."""
 
-    def files(self, table: str, day: str | None) -> list[Path]:
-        """The committed files that can hold the same rows as a staged one: those of its table and day."""
-        return [self.folder.data / file.path for file in self.state.files_at(table, day)]
+    def files(self, staged: StagedFile) -> list[Path]:
+        """The committed files that can hold the same rows as a staged one, by table, day and time."""
+        found = (file for file in self.state.files_for(staged.table, staged.day) if _may_meet(file, staged))
+        return [self.folder.data / file.path for file in found]
 
     def loads_for(self, day: str | None) -> str:
         """Which loads count, as a condition.
@@ -111,7 +112,7 @@ def _repeated_records(
     if not digests:
         return None
     connection.execute(f"CREATE VIEW staged AS SELECT * FROM {_read(f.path for f in digests)}")
-    stored = [path for file in digests for path in before.files(file.table, file.day)]
+    stored = [path for file in digests for path in before.files(file)]
     connection.execute(
         f"CREATE VIEW stored AS SELECT load_id, digest, written_local FROM {_read(sorted(set(stored)))}"
         if stored
@@ -160,7 +161,7 @@ def _without_rows(
     connection: duckdb.DuckDBPyConnection, before: Before, file: StagedFile, found: Duplicates
 ) -> None:
     """Take out the rows of a report that other loads brought, as often as they did."""
-    stored = before.files(file.table, file.day)
+    stored = before.files(file)
     clock = local_clock(file.table)
     assert clock is not None, "every table of reports has a clock"
     if not stored:
@@ -174,7 +175,7 @@ def _without_rows(
         WITH staged AS (
             SELECT {columns}, file_row_number AS place,
                 row_number() OVER (PARTITION BY {columns} ORDER BY file_row_number) AS nth
-            FROM read_parquet({literal(str(file.path))}, file_row_number = true)
+            FROM read_parquet({literal(str(file.path))}, file_row_number = true, hive_partitioning = false)
         ),
         stored AS (
             SELECT {columns}, count(*) AS times, min(load_id) AS load_id
@@ -198,14 +199,24 @@ def _without_rows(
     _keep(file, lambda rows, first: keep[first : first + rows.num_rows], found)
 
 
+def _may_meet(stored: DataFile, staged: StagedFile) -> bool:
+    """Whether the times of two files overlap; rows without a time can be in any."""
+    if stored.first_local is None or staged.first_local is None or staged.last_local is None:
+        return True
+    return stored.first_local <= staged.last_local and staged.first_local <= (stored.last_local or "")
+
+
 def _keep(file: StagedFile, keep: Keep, found: Duplicates) -> None:
     target = file.path.with_name(f"{file.path.stem}-kept.parquet")
     rows = rewrite(file.path, target, keep)
     found.by_table[file.table] += file.rows - rows
     file.path.unlink()
     if rows:
-        found.files.append(StagedFile(target, file.table, file.day, rows, target.stat().st_size))
+        size = target.stat().st_size
+        left = StagedFile(target, file.table, file.day, rows, size, file.first_local, file.last_local)
+        found.files.append(left)
 
 
 def _read(paths: Iterable[Path]) -> str:
-    return f"read_parquet([{', '.join(literal(str(path)) for path in paths)}])"
+    listed = ", ".join(literal(str(path)) for path in paths)
+    return f"read_parquet([{listed}], hive_partitioning = false)"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from zscope.parsers.text.file_name import day_of, system_of
-from zscope.pipelines.identity import digest_of_file
+from zscope.pipelines.identity import digest_of
 
 if TYPE_CHECKING:
     from zscope.pipelines.identity import ContentDigest
@@ -52,14 +51,14 @@ class Earlier:
         )
         return cls(tuple(load for load in same if load.load_id not in state.reopened))
 
-    def recognise(self, path: Path) -> Known:
-        """Compare the bytes of a file, as they lie there, with what was loaded."""
+    def recognise(self, file: BinaryIO) -> Known:
+        """Compare the bytes of a file, as they lie there, with what was loaded; it is read to its end."""
         dumps = {
             (load.content_bytes, load.content_digest): load
             for load in self.loads
             if load.kind == DUMP and load.last_record_offset is not None
         }
-        content = digest_of_file(path, (length for length, _ in dumps))
+        content = digest_of(file, (length for length, _ in dumps))
         digest = content.digest()
         for load in self.loads:
             outer = load.outer_digest if "zip" not in load.packing else None

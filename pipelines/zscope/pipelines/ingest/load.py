@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from zscope.parsers.containers.streams import UNPACKED_CHUNK
 from zscope.parsers.detect import source_of
 from zscope.parsers.inputs import NothingThereError
+from zscope.parsers.issues import Code, InputError, Issue
 from zscope.pipelines.identity import ContentDigest
 from zscope.pipelines.ingest.content import Content
 from zscope.pipelines.ingest.duplicates import Before, Duplicates, without_duplicates
@@ -31,7 +32,7 @@ from zscope.pipelines.store.tables import ISSUE_TABLE, data_tables, kept_schema
 if TYPE_CHECKING:
     from zscope.parsers.containers.source import Member
     from zscope.parsers.inputs import Source
-    from zscope.parsers.issues import Issue, Issues
+    from zscope.parsers.issues import Issues, Mark
     from zscope.pipelines.ingest.known import Earlier, Known
     from zscope.pipelines.ingest.run import Run
 
@@ -45,14 +46,19 @@ class MemberLoad:
     known: Known
     """By what the file as it lies there is recognised."""
     issues: Issues
+    heard: Mark
+    """What of the issues is not about this input."""
+    begun: float
+    """When its first byte was read."""
     content: ContentDigest = field(init=False)
     _earlier: Earlier = field(init=False)
-    _begin: float = field(default_factory=time.perf_counter)
     _started: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __post_init__(self) -> None:
         self._earlier = self.run.earlier(self.member.name)
-        self.content = ContentDigest.of_lengths(self._earlier.report_lengths())
+        before = self.known.grown_from
+        lengths = [before.content_bytes] if before else self._earlier.report_lengths()
+        self.content = ContentDigest.of_lengths(lengths)
 
     def load(self) -> Outcome:
         """Read it and commit it."""
@@ -116,6 +122,10 @@ class MemberLoad:
                 stage.add(table, stored_rows(table, chosen, load_id, found.clocks))
         while self.member.stream.read(UNPACKED_CHUNK):
             pass  # what a reader had no use for belongs to the content all the same
+        before = self.known.grown_from
+        if before and self.content.at_marks.get(before.content_bytes) != before.content_digest:
+            text = "changed while it was read; ingest it again"
+            raise InputError(Issue(Code.UNREADABLE, text, self.member.name))
         found.contents = source.contents()
         found.clocks.report()
         return outside
@@ -125,7 +135,7 @@ class MemberLoad:
         outside: int, shorter: Load | None,
     ) -> Load:  # fmt: skip
         summary = source.summary
-        seconds = round(time.perf_counter() - self._begin, 3)
+        seconds = round(time.perf_counter() - self.begun, 3)
         return Load(
             load_id=load_id,
             file=self.member.name,
@@ -170,13 +180,12 @@ class MemberLoad:
     def _issues(self) -> list[Issue]:
         """Those of this input; of a file that grew, those of its new part."""
         begin = self.known.begin_at
-        mine = (issue for issue in self.issues if issue.file == self.member.name)
-        return [i for i in mine if i.offset is None or i.offset >= begin]
+        return [i for i in self.issues.since(self.heard) if i.offset is None or i.offset >= begin]
 
     def _counts(self) -> dict[str, int]:
         if self.known.begin_at:
             return dict(Counter(issue.code.value for issue in self._issues()))
-        return {code.value: count for code, count in self.issues.counts(self.member.name).items()}
+        return {code.value: count for code, count in self.issues.counts_since(self.heard).items()}
 
     def _stage_issues(self, work: Path, issues: list[Issue], load_id: int) -> StagedFile:
         day = self._started.date().isoformat()

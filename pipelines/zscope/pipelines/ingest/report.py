@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from zscope.pipelines.ingest.outcome import Status
 from zscope.pipelines.store.history import LOAD_SCHEMA, load_row
 
 if TYPE_CHECKING:
@@ -67,6 +68,13 @@ def report_rows(report: Report, *, nested: bool) -> pa.Table:
 
 def _row(outcome: Outcome) -> dict[str, Any]:
     load = outcome.load
+    if load and outcome.status is Status.REPEATED:
+        # What was in it counts for the load that brought it.
+        return {"file": outcome.file, "status": outcome.status.value, "note": outcome.note} | {
+            "load_id": load.load_id,
+            "kind": load.kind,
+            "form": load.form,
+        }
     row: dict[str, Any] = load_row(load) if load else {}
     if load:
         row["kinds"] = [asdict(kind) for kind in load.kinds]

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
-from zscope.parsers.containers.source import Member, input_paths, members, open_input, shown
+from zscope.parsers.containers.source import STANDARD_INPUT, Member, input_paths, members, open_input, shown
 from zscope.parsers.containers.streams import unreadable
 from zscope.parsers.inputs import Options
 from zscope.parsers.issues import Code, InputError, Issue, Issues, Severity
@@ -123,6 +123,8 @@ class Run:
         """Load everything that some paths name."""
         opening = Issues()
         for path, named in input_paths(paths, opening):
+            if self._is_our_own(path):
+                continue
             for outcome in self._path(path, named=named):
                 self._publish_now_and_then(outcome)
                 self.how.told(outcome)
@@ -132,32 +134,51 @@ class Run:
             self.how.told(outcome)
             yield outcome
 
+    def _is_our_own(self, path: str) -> bool:
+        """Whether a file is of the store itself, which may lie in a folder that is named."""
+        return path != STANDARD_INPUT and self.folder.path in Path(os.path.realpath(path)).parents
+
     def _path(self, path: str, *, named: bool) -> Iterator[Outcome]:
-        issues = Issues(strict=self.how.strict)
+        issues, name, begun = Issues(strict=self.how.strict), shown(path), time.perf_counter()
+        told: set[str] = set()
         try:
             with open_input(path) as (file, size):
-                known = self.earlier(shown(path)).recognise(Path(path)) if size is not None else Known()
+                known = self._recognised(file, name) if size is not None else Known()
                 if known.load:
-                    yield Outcome(shown(path), Status.REPEATED, known.load, note=as_before(known.load))
+                    yield Outcome(name, Status.REPEATED, known.load, note=as_before(known.load))
                     return
                 for member in members(path, file, size, issues, named=named):
-                    yield self._member(member, known, issues)
+                    yield self._member(member, known, issues, begun)
+                    told.add(member.name)
+                    begun = time.perf_counter()
         except InputError as error:
-            yield self._quarantined(shown(path), b"", [*issues, error.issue])
-        except OSError as error:
-            if error.filename is None or os.fsdecode(error.filename) != path:
-                raise
-            issue = Issue(Code.UNREADABLE, unreadable(error), shown(path))
-            yield self._quarantined(shown(path), b"", [issue])
+            yield self._quarantined(error.issue.file or name, b"", [error.issue])
+            told.add(error.issue.file)
+        # Members of an archive that could not even be opened.
+        for issue in issues:
+            if issue.severity is Severity.REFUSED and issue.file not in told:
+                told.add(issue.file)
+                yield self._quarantined(issue.file, b"", [issue])
 
-    def _member(self, member: Member, known: Known, issues: Issues) -> Outcome:
+    def _recognised(self, file: BinaryIO, name: str) -> Known:
+        """What is known of an open file, which is then at its beginning again."""
+        try:
+            known = self.earlier(name).recognise(file)
+            file.seek(0)
+        except OSError as error:
+            raise InputError(Issue(Code.UNREADABLE, unreadable(error), name)) from error
+        return known
+
+    def _member(self, member: Member, known: Known, issues: Issues, begun: float) -> Outcome:
         head = member.stream.peek(HEAD_BYTES)
         plain = not member.packing
         about = (member.size, known.digest) if plain else (None, None)
+        heard = issues.mark()
         try:
-            outcome = MemberLoad(self, member, known if plain else Known(known.digest), issues).load()
+            load = MemberLoad(self, member, known if plain else Known(known.digest), issues, heard, begun)
+            outcome = load.load()
         except InputError as error:
-            return self._quarantined(member.name, head, [*issues, error.issue], *about)
+            return self._quarantined(member.name, head, [*issues.since(heard), error.issue], *about)
         finally:
             shutil.rmtree(self.folder.stage, ignore_errors=True)
         if outcome.worst is Severity.REFUSED and outcome.status is not Status.LOADED:

@@ -88,8 +88,19 @@ from 2026-03-02T00:00:00; to before 2026-03-03T00:00:00'
     text = "everything" if select is None else ",".join(sorted(whole))
     if types:
         whole[DIGEST_TABLE] = None
-    last = end if end is None or isinstance(end, datetime) else end + timedelta(days=1)
-    return Choice(Selection(whole, types), text, tuple(sorted(set(systems))), _moment(begin), _moment(last))
+    last = end if end is None or isinstance(end, datetime) else _behind(end)
+    return Choice(
+        Selection(whole, types),
+        text,
+        tuple(sorted({system.upper() for system in systems})),
+        _moment(begin),
+        _moment(last),
+    )
+
+
+def _behind(day: date) -> date | None:
+    """The day after; nothing comes behind the last there is."""
+    return None if day == date.max else day + timedelta(days=1)
 
 
 def _moment(day: date | None) -> datetime | None:

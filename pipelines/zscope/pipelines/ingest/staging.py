@@ -42,11 +42,11 @@ class Gathered:
     rows: int = 0
     bytes: int = 0
 
-    def add(self, batch: pa.RecordBatch) -> None:
+    def add(self, batch: pa.RecordBatch, size: int) -> None:
         """Put rows behind the others."""
         self.batches.append(batch)
         self.rows += batch.num_rows
-        self.bytes += batch.nbytes
+        self.bytes += size
 
 
 class Stage:
@@ -58,6 +58,7 @@ class Stage:
         self._writers = writers
         self._pool = ThreadPoolExecutor(writers, thread_name_prefix="zscope-write")
         self._gathered: dict[Place, Gathered] = defaultdict(Gathered)
+        self._bytes = 0
         self._days: dict[str, set[str]] = defaultdict(set)
         self._idle: OrderedDict[Place, list[Part]] = OrderedDict()
         self._open = 0
@@ -67,12 +68,15 @@ class Stage:
 
     def add(self, table: str, batch: pa.RecordBatch) -> None:
         """Take rows with all columns of their table."""
+        # Slices share their texts: what a row takes on average is fairer than asking each for its size.
+        row_bytes = batch.nbytes / batch.num_rows
         for day, rows in self._by_day(table, batch):
             gathered = self._gathered[table, day]
-            gathered.add(rows)
+            gathered.add(rows, int(row_bytes * rows.num_rows))
+            self._bytes += int(row_bytes * rows.num_rows)
             if gathered.rows >= ROW_GROUP_ROWS:
                 self._write(table, day)
-        while sum(g.bytes for g in self._gathered.values()) > GATHERED_BYTES:
+        while self._bytes > GATHERED_BYTES:
             self._write(*max(self._gathered, key=lambda place: self._gathered[place].bytes))
 
     def finish(self) -> list[StagedFile]:
@@ -104,12 +108,14 @@ class Stage:
         distinct = pc.unique(days)
         if len(distinct) == 1:
             return [(self._day(table, distinct[0].as_py()), batch)]
-        numbered = days.dictionary_encode(null_encoding="encode")
-        split: dict[str | None, list[pa.RecordBatch]] = defaultdict(list)
-        for number, day in enumerate(numbered.dictionary.to_pylist()):
-            rows = batch.filter(pc.equal(numbered.indices, number))
-            split[self._day(table, day)].append(rows)
-        return [(day, rows) for day, several in split.items() for rows in several]
+        order = pc.sort_indices(days)
+        ordered, sorted_days = batch.take(order), days.take(order)
+        runs = pc.run_end_encode(sorted_days)
+        split, begin = [], 0
+        for end, day in zip(runs.run_ends.to_pylist(), runs.values.to_pylist(), strict=True):
+            split.append((self._day(table, day), ordered.slice(begin, end - begin)))
+            begin = end
+        return split
 
     def _day(self, table: str, day: object) -> str | None:
         known = self._days[table]
@@ -121,6 +127,7 @@ class Stage:
 
     def _write(self, table: str, day: str | None) -> None:
         gathered = self._gathered.pop((table, day))
+        self._bytes -= gathered.bytes
         rows = pa.Table.from_batches(gathered.batches).unify_dictionaries()
         self._collect(wait_for=max(0, len(self._busy) - self._writers))
         part = self._part((table, day))

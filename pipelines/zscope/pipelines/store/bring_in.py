@@ -37,7 +37,12 @@ def bring_in(
         file.path.rename(target)
         places |= {target.parent, target.parent.parent}
         loads = dict(loads_of(file))
-        schema, digest = schema_digest(file.table), digest_of_file(target).digest()
-        data_files.append(DataFile(name, file.table, file.day, file.rows, file.bytes, loads, schema, digest))
+        schema, digest = schema_digest(file.table), digest_of_file(target)
+        data_files.append(
+            DataFile(
+                name, file.table, file.day, file.rows, file.bytes, loads, schema, digest, file.first_local,
+                file.last_local,
+            )
+        )  # fmt: skip
     settle([*places, folder.data] if places else [])
     append(folder, state, commit_of(tuple(data_files)))

@@ -132,7 +132,13 @@ def _about_now(folder: Folder) -> tuple[object, ...]:
 
 def _in_memory(folder: Folder) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
-    fill(connection, folder, read_state(folder))
+    try:
+        fill(connection, folder, read_state(folder))
+    except duckdb.Error as error:
+        told = str(error).partition("\n")[0]
+        raise StoreError(
+            f"{folder.path}: the store cannot be read ({told}); see zscope store check"
+        ) from error
     return connection
 
 
@@ -141,7 +147,7 @@ def fill(connection: duckdb.DuckDBPyConnection, folder: Folder, state: State) ->
     connection.execute("BEGIN")
     made = _made(connection)
     by_table: dict[str, list[DataFile]] = defaultdict(list)
-    for file in state.files.values():
+    for file in sorted(state.files.values(), key=lambda f: (f.day or "", f.path)):
         by_table[file.table].append(file)
     statements = {table: table_sql(folder, table, by_table[table]) for table in kept_tables()}
     if not made:
@@ -201,7 +207,7 @@ def table_sql(folder: Folder, table: str, files: list[DataFile]) -> str:
     Files of a version of zscope that knew fewer columns are read with nulls in the others.
     """
     by_schema: dict[str, list[str]] = defaultdict(list)
-    for file in sorted(files, key=lambda f: (f.day or "", f.path)):
+    for file in files:
         by_schema[file.schema].append(file.path)
     selects = [
         _select(folder, table, paths, current=schema == schema_digest(table))

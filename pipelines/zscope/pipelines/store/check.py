@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from zscope.pipelines.identity import digest_of_file
 from zscope.pipelines.store.commits import read_state
-from zscope.pipelines.store.folder import Folder, StoreError
+from zscope.pipelines.store.folder import DamagedStoreError, Folder
 
 if TYPE_CHECKING:
     from zscope.pipelines.store.commits import DataFile
@@ -30,7 +30,7 @@ def check(folder: Folder) -> Checked:
     wrong = [f"{file.path}: {problem}" for file in files if (problem := _problem(folder, file))]
     if wrong:
         more = f"; and {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else ""
-        raise StoreError(
+        raise DamagedStoreError(
             f"{folder.data}: {len(wrong)} of {len(files)} files are not as they were committed: "
             f"{'; '.join(wrong[:MOST_TOLD])}{more}; restore them from a backup, or remove the loads they "
             "belong to (zscope loads) and ingest those files again"
@@ -43,7 +43,7 @@ def _problem(folder: Folder, expected: DataFile) -> str:
     try:
         if (size := path.stat().st_size) != expected.bytes:
             return f"has {size:,} bytes instead of {expected.bytes:,}"
-        digest = digest_of_file(path).digest()
+        digest = digest_of_file(path)
     except FileNotFoundError:
         return "is missing"
     except OSError as error:

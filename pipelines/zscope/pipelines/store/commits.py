@@ -12,16 +12,19 @@ import json
 import os
 from collections import defaultdict
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from zscope.pipelines.store.folder import Folder, StoreError, settle, write_atomically
-from zscope.pipelines.store.loads import Load
+from zscope.pipelines.store.loads import Load, known_fields
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 CHECKPOINT_EVERY = 100
+KEPT_CHECKPOINTS = 2
+LONGEST_GRACE = timedelta(days=30)
+"""Nobody may keep dropped files longer (`grace_s`), so what was dropped before is swept."""
 _DIGITS = 8
 _CHECKPOINT = "checkpoint-"
 
@@ -42,11 +45,15 @@ class DataFile:
     """Digest of its columns and types: files of another version of zscope may have others."""
     digest: str
     """XXH3 of 128 bits over the file."""
+    first_local: str | None = None
+    last_local: str | None = None
+    """The span of its times; None where it has none."""
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> DataFile:
         """From plain values."""
-        return cls(**{**raw, "loads": {int(load): rows for load, rows in raw["loads"].items()}})
+        values = known_fields(cls, raw)
+        return cls(**{**values, "loads": {int(load): rows for load, rows in raw["loads"].items()}})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +109,16 @@ class State:
         for file in self.files.values():
             self._places[file.table, file.day][file.path] = file
 
-    def files_at(self, table: str, day: str | None) -> list[DataFile]:
-        """The files of a table and day."""
-        return list(self._places.get((table, day), {}).values())
+    def files_for(self, table: str, day: str | None) -> list[DataFile]:
+        """The files of a table that can have rows of a day: its own, and those of rows that are filed
+        without.
+
+        A load of very many days files the rows of some without; then rows of any day can be meant.
+        """
+        if day is None:
+            return [file for file in self.files.values() if file.table == table]
+        places = (self._places.get((table, where), {}) for where in (day, None))
+        return [file for place in places for file in place.values()]
 
     @property
     def next_load_id(self) -> int:
@@ -170,7 +184,7 @@ def read_state(folder: Folder) -> State:
         path = _path(folder, number)
         try:
             state.apply(Commit.from_json(json.loads(path.read_text(encoding="utf-8"))))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise StoreError(
                 f"{path}: a commit of the store is missing or damaged ({error}); restore it from a backup, "
                 "as what it added or dropped is told nowhere else"
@@ -198,9 +212,17 @@ def append(folder: Folder, state: State, commit: Commit) -> None:
     settle([folder.commits])
     state.apply(commit)
     if number % CHECKPOINT_EVERY == 0:
-        write_atomically(
-            folder.commits / f"{_CHECKPOINT}{number:0{_DIGITS}}.json", json.dumps(state.to_json()).encode()
-        )
+        _write_checkpoint(folder, state)
+
+
+def _write_checkpoint(folder: Folder, state: State) -> None:
+    """Write the state down, and let go of what is not needed for it any more: older ones and old drops."""
+    long_ago = (datetime.now(UTC) - LONGEST_GRACE).isoformat()
+    state.dropped = {path: at for path, at in state.dropped.items() if at > long_ago}
+    name = f"{_CHECKPOINT}{state.number:0{_DIGITS}}.json"
+    write_atomically(folder.commits / name, json.dumps(state.to_json()).encode())
+    for old in sorted(n for n in _names(folder) if n.startswith(_CHECKPOINT))[:-KEPT_CHECKPOINTS]:
+        (folder.commits / old).unlink(missing_ok=True)
 
 
 def _path(folder: Folder, number: int) -> Path:
@@ -224,6 +246,6 @@ def _newest_checkpoint(folder: Folder) -> State:
     for name in sorted((n for n in _names(folder) if n.startswith(_CHECKPOINT)), reverse=True):
         try:
             return State.from_json(json.loads((folder.commits / name).read_text(encoding="utf-8")))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # only saves time: the commits tell the same
     return State()

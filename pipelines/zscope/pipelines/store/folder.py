@@ -22,6 +22,10 @@ class StoreError(Exception):
     """A store that cannot be used as asked; the message says why and what to do."""
 
 
+class DamagedStoreError(StoreError):
+    """A check of the store failed: files are not what they were."""
+
+
 @dataclass(frozen=True, slots=True)
 class Folder:
     """The places in a store."""
@@ -88,13 +92,24 @@ def existing_store(path: Path) -> Folder:
         raise StoreError(f"{path}: {what}; zscope ingest --store {path} FILE makes one") from error
     except NotADirectoryError as error:
         raise StoreError(f"{path}: this is a file and no store; name a folder") from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreError(f"{mark}: the store cannot be read ({_told(error)})") from error
     if found != FORMAT:
         raise StoreError(
             f"{path}: the store has format {found}; this version of zscope reads format {FORMAT}"
         )
-    return Folder(path.resolve())
+    return Folder(_sound(path))
+
+
+def _sound(path: Path) -> Path:
+    """Where a store lies, unless DuckDB would take the name of a folder above for something else."""
+    place = path.resolve()
+    for part in place.parts:
+        if "*" in part or "?" in part:
+            raise StoreError(f"{path}: a store cannot lie below {part!r}, which DuckDB takes for a pattern")
+        if re.match(r"[^=]+=", part):
+            raise StoreError(f"{path}: a store cannot lie below {part!r}, which DuckDB takes for a column")
+    return place
 
 
 def make_store(path: Path) -> Folder:
@@ -104,18 +119,25 @@ def make_store(path: Path) -> Folder:
     """
     mark = path / _MARK
     folder = Folder(path)
-    own = {folder.lock, folder.stage, folder.settings}
+    own = {folder.lock, folder.stage, folder.settings, folder.data, folder.commits}
     try:
         if mark.exists() or (path.exists() and not path.is_dir()):
             return existing_store(path)
+        _sound(path)
         path.mkdir(parents=True, exist_ok=True)
         left = [other.name for other in path.iterdir() if other not in own and not is_beside(other)]
         # Asked again behind the listing: what another process put there came after its mark.
         if left and not mark.exists():
             some = ", ".join(sorted(left)[:3])
             raise StoreError(f"{path}: the folder is no store and not empty ({some}); name another one")
+        # Their names have to be on the disk before a commit that names files below them.
+        for place in (folder.data, folder.commits):
+            place.mkdir(exist_ok=True)
+        settle([path, path.parent])
         write_atomically(mark, json.dumps({"format": FORMAT}).encode())
     except OSError as error:
+        if mark.exists():  # another process made it meanwhile, and swept what we had begun
+            return existing_store(path)
         raise StoreError(f"{path}: no store can be made here ({_told(error)})") from error
     return Folder(path.resolve())
 

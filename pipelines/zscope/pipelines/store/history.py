@@ -105,6 +105,11 @@ LOAD_GAP_SCHEMA = pa.schema(
     {"meaning": "One row per stretch of intervals that is missing between two others of the same load."},
 )
 
+_LOAD_CLOCK_SCHEMA = pa.schema(
+    [_LOAD, *CLOCK_SCHEMA],
+    {"meaning": "One row per load, system and span of time in which its clock kept its distance from UTC."},
+)
+
 
 def history_tables(state: State) -> dict[str, pa.Table]:
     """All tables about loads; removed loads are only in the first."""
@@ -121,13 +126,18 @@ def history_tables(state: State) -> dict[str, pa.Table]:
 
 
 def _clocks(loads: list[Load]) -> pa.Table:
-    """How far the clocks of the systems were from UTC over the time of the loads."""
-    times = [time for load in loads for time in (load.first_local, load.last_local) if time]
-    zones = {system: zone for load in loads for system, zone in load.zones.items()}
-    if not times or not zones:
-        return CLOCK_SCHEMA.empty_table()
-    first, last = (_microseconds(datetime.fromisoformat(time)) for time in (min(times), max(times)))
-    return system_clock(Zones(zones), sorted(zones), first, last)
+    """How far the clocks were from UTC, by load: over its own time, as it was taken for its systems."""
+    tables = [_LOAD_CLOCK_SCHEMA.empty_table()]
+    for load in loads:
+        for system, zone in load.zones.items():
+            mine = [kind for kind in load.kinds if kind.system == system]
+            times = [time for kind in mine for time in (kind.first_local, kind.last_local) if time]
+            if times:
+                first, last = (_microseconds(datetime.fromisoformat(t)) for t in (min(times), max(times)))
+                spans = system_clock(Zones({system: zone}), [system], first, last)
+                numbers = pa.array([load.load_id] * spans.num_rows, pa.uint32())
+                tables.append(spans.add_column(0, _LOAD, numbers).cast(_LOAD_CLOCK_SCHEMA))
+    return pa.concat_tables(tables)
 
 
 def _microseconds(local: datetime) -> int:

@@ -6,6 +6,12 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 
+def known_fields(cls: type, raw: dict[str, Any]) -> dict[str, Any]:
+    """What a class knows of stored values; a later version of zscope may have written more."""
+    known = {f.name for f in fields(cls)}
+    return {key: value for key, value in raw.items() if key in known}
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """The records of one system, type and subtype in a dump, or the reports of one name in a text."""
@@ -105,12 +111,13 @@ class Load:
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Load:
         """The other way round; what a later version may have added is left out."""
-        known = {f.name for f in fields(cls)}
-        values = {key: value for key, value in raw.items() if key in known}
+        values = known_fields(cls, raw)
         for name in ("packing", "replaces"):
             values[name] = tuple(values[name])
-        values["tables"] = {name: TableRows(**counts) for name, counts in values["tables"].items()}
-        values["kinds"] = tuple(Kind(**kind) for kind in values["kinds"])
-        values["gaps"] = tuple(Gap(**gap) for gap in values["gaps"])
+        values["tables"] = {
+            name: TableRows(**known_fields(TableRows, counts)) for name, counts in values["tables"].items()
+        }
+        values["kinds"] = tuple(Kind(**known_fields(Kind, kind)) for kind in values["kinds"])
+        values["gaps"] = tuple(Gap(**known_fields(Gap, gap)) for gap in values["gaps"])
         values["duplicates_of"] = {int(key): count for key, count in values["duplicates_of"].items()}
         return cls(**values)

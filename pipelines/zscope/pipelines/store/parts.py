@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -42,6 +43,9 @@ class StagedFile:
     day: str | None
     rows: int
     bytes: int
+    first_local: str | None = None
+    last_local: str | None = None
+    """The span of its times; None where it has none."""
 
 
 @dataclass(slots=True)
@@ -53,6 +57,7 @@ class Part:
     day: str | None
     schema: pa.Schema
     rows: int = 0
+    _times: list[datetime] = field(default_factory=list, init=False)
     _writer: pq.ParquetWriter | None = field(default=None, init=False)
 
     def write(self, rows: pa.Table) -> None:
@@ -60,14 +65,23 @@ class Part:
         if self._writer is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._writer = open_writer(self.path, self.schema)
-        self._writer.write_table(by_time(rows, kept_clock(self.table)), row_group_size=rows.num_rows)
+        clock = kept_clock(self.table)
+        self._writer.write_table(by_time(rows, clock), row_group_size=rows.num_rows)
         self.rows += rows.num_rows
+        if clock:
+            span = pc.min_max(rows[clock]).as_py()
+            self._times += [time for time in span.values() if time is not None]
 
     def close(self) -> StagedFile:
         """Finish the file."""
         assert self._writer is not None, "a part is made for a first group"
         self._writer.close()
-        return StagedFile(self.path, self.table, self.day, self.rows, self.path.stat().st_size)
+        first, last = (
+            str(time) if time else None
+            for time in (min(self._times, default=None), max(self._times, default=None))
+        )
+        size = self.path.stat().st_size
+        return StagedFile(self.path, self.table, self.day, self.rows, size, first, last)
 
     def abandon(self) -> None:
         """Let go of the file as it is: it is not wanted, so it does not matter that its end is missing."""

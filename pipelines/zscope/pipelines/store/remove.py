@@ -47,10 +47,7 @@ class Without:
 
 def remove_load(folder: Folder, state: State, load_id: int) -> Removed:
     """Take a load out, in one commit."""
-    load = state.loads.get(load_id)
-    if load is None or load_id in state.removed:
-        gone = "was removed before" if load else "there is none"
-        raise StoreError(f"load {load_id}: {gone}; zscope loads lists what there is")
+    load = removable(state, load_id)
     without = files_without(folder, state, load_id)
     mine = {load_id, *load.replaces}
     reopened = tuple(other for other in state.live_loads if mine & other.duplicates_of.keys())
@@ -68,6 +65,15 @@ def remove_load(folder: Folder, state: State, load_id: int) -> Removed:
         ),
     )
     return Removed(load, without.rows, reopened)
+
+
+def removable(state: State, load_id: int) -> Load:
+    """The load of a number, if it can be taken out."""
+    load = state.loads.get(load_id)
+    if load is None or load_id in state.removed:
+        gone = "was removed before" if load else "there is none"
+        raise StoreError(f"load {load_id}: {gone}; zscope loads lists what there is")
+    return load
 
 
 def files_without(folder: Folder, state: State, load_id: int) -> Without:
@@ -94,4 +100,5 @@ def _rewritten(folder: Folder, state: State, file: DataFile, load_id: int, numbe
     name = f"r{state.number + 1:08}-{number}.parquet"
     target = folder.stage / partition(file.table, file.day) / name
     rows = rewrite(folder.data / file.path, target, others)
-    return StagedFile(target, file.table, file.day, rows, target.stat().st_size)
+    size = target.stat().st_size
+    return StagedFile(target, file.table, file.day, rows, size, file.first_local, file.last_local)
