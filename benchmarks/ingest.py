@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -98,8 +99,9 @@ class Subject:
         return self.dump.path.with_suffix(".store")
 
     def fresh(self) -> None:
-        """Take the store of the run before away."""
+        """An empty store in place of the one of the run before."""
         shutil.rmtree(self.store, ignore_errors=True)
+        ingest(self.store, [], How(choose(None)))
 
     def load(self) -> None:
         """In this process."""
@@ -210,6 +212,16 @@ def _line(case: Case, loop: Case, rows: int, target: Target | None) -> tuple[str
     return (case.name, f"{seconds:.2f}", rows_a_second, *rates, f"{case.rate / loop.rate:.1f}", *shown)
 
 
+def new_store_line(subject: Subject) -> str:
+    """What the first load into a new store takes on top."""
+    times = []
+    for _ in range(ANSWERS):
+        begin = time.perf_counter()
+        subject.fresh()
+        times.append(time.perf_counter() - begin)
+    return f"once for each store: {statistics.median(times):.2f} s to make it, with its catalogue"
+
+
 def answer_line(subject: Subject) -> str:
     """How long the store takes to answer a question that goes over all connections."""
     with open_reader(subject.store) as reader:
@@ -260,6 +272,7 @@ def measure(folder: Path, repetitions: int, repetitions_of_large: int, *, large:
         answer_line(zert),
         *(subject.size_line() for subject in everyone),
         *(subject.memory_line() for subject in everyone),
+        new_store_line(everyone[0]),
     ]
     return aligned(table) + "\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n"
 
