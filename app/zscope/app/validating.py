@@ -51,6 +51,9 @@ def check_loads(store: Path, loads: Sequence[int], settings: Settings) -> ExitCo
 
 def conclude(store: Path, results: pa.Table) -> ExitCode:
     """Say what was found and where the pages about it are."""
+    if not results.num_rows:
+        click.echo("there are no rows to check", err=True)
+        return ExitCode.OK
     click.echo(_told(results), err=True)
     click.echo(f"pages: {store / 'data-docs' / 'index.html'}", err=True)
     return _exit_code(results)
