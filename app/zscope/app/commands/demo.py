@@ -90,7 +90,7 @@ def command(*, store: Path) -> None:
         for title, statement in _SHOWN.items():
             _say(f"\n{title}\n")
             _show(session, statement)
-        tables = _count(session, "SELECT count(*) FROM information_schema.tables")
+        tables = _count(session, "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'main'")
     _say(
         f"\nThe store {store} has {tables} tables; any DuckDB client can open {store}/zscope.duckdb.\n"
         "Try next:\n"
