@@ -239,19 +239,12 @@ class Issues:
         """How far it has come, for `since`."""
         return Mark(len(self._kept), self._counts.copy())
 
-    def since(self, mark: Mark) -> list[Issue]:
-        """What was taken since, by place, with a line for what was only counted."""
+    def since(self, mark: Mark) -> Issues:
+        """What was taken since, by itself."""
         later = Issues()
-        for issue in islice(self._kept, mark.kept, None):
-            later._kept[issue] = None
+        later._kept = dict.fromkeys(islice(self._kept, mark.kept, None))
         later._counts = self._counts - mark.counts
-        return list(later)
-
-    def counts_since(self, mark: Mark) -> Counter[Code]:
-        """How often each code occurred since."""
-        later = Issues()
-        later._counts = self._counts - mark.counts
-        return later.counts()
+        return later
 
     def room(self, issue: Issue) -> bool:
         """Whether another issue of this kind would still be kept one by one."""

@@ -185,7 +185,7 @@ class MemberLoad:
     def _counts(self) -> dict[str, int]:
         if self.known.begin_at:
             return dict(Counter(issue.code.value for issue in self._issues()))
-        return {code.value: count for code, count in self.issues.counts_since(self.heard).items()}
+        return {code.value: count for code, count in self.issues.since(self.heard).counts().items()}
 
     def _stage_issues(self, work: Path, issues: list[Issue], load_id: int) -> StagedFile:
         day = self._started.date().isoformat()
