@@ -7,9 +7,7 @@ and written into a temporary folder, or the one that ZSCOPE_BENCH_DIR names, whe
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +17,7 @@ import struct_loop
 from dumps import Dump, first_records, large_dump, mixed_dump, zert_dump
 from figures import aligned, machine, verdict, write_between
 from measure import Case, disturbance, memory_copy, peak_memory, take_times
+from working_folder import working_folder
 
 from zscope.parsers import inventory, scan
 
@@ -171,10 +170,7 @@ def main() -> None:
         "--write-docs", action="store_true", help=f"put the figures into docs/{DOCUMENT.name}"
     )
     options = parser.parse_args()
-    kept = os.environ.get("ZSCOPE_BENCH_DIR")
-    with tempfile.TemporaryDirectory(prefix="zscope-bench-") as temporary:
-        folder = Path(kept or temporary)
-        folder.mkdir(parents=True, exist_ok=True)
+    with working_folder() as folder:
         report = measure(folder, options.repeat, large=options.large)
     print(report)
     if options.write_docs:

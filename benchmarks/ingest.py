@@ -13,7 +13,6 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +24,7 @@ import struct_loop
 from dumps import Dump, first_records, many_mixed_dump, many_zert_dump, mixed_dump, zert_dump
 from figures import aligned, machine, verdict, write_between
 from measure import Case, disturbance, peak_of, take_times
+from working_folder import working_folder
 
 from zscope.pipelines.ingest import How, choose, ingest
 from zscope.pipelines.settings import Settings
@@ -287,10 +287,7 @@ def main() -> None:
         "--write-docs", action="store_true", help=f"put the figures into docs/{DOCUMENT.name}"
     )
     options = parser.parse_args()
-    kept = os.environ.get("ZSCOPE_BENCH_DIR")
-    with tempfile.TemporaryDirectory(prefix="zscope-bench-") as temporary:
-        folder = Path(kept or temporary)
-        folder.mkdir(parents=True, exist_ok=True)
+    with working_folder() as folder:
         report = measure(folder, options.repeat, options.repeat_large, large=options.large)
     print(report)
     if options.write_docs:

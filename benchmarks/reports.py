@@ -2,7 +2,8 @@
 
 Everything is measured in one run, in turn, several times; the figures are medians. All inputs are synthetic.
 The rates that the project promises are in the table; what carries over to other machines is the comparison
-with a script by hand, and for XML the memory against the usual tree.
+with a script by hand, and for XML the memory against the usual tree. The inputs are written into a temporary
+folder, or the one that ZSCOPE_BENCH_DIR names, where they stay.
 """
 
 from __future__ import annotations
@@ -10,9 +11,6 @@ from __future__ import annotations
 import argparse
 import re
 import statistics
-import subprocess
-import sys
-import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,8 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from figures import aligned, machine
-from measure import Case, take_times
+from figures import aligned, machine, write_between
+from measure import Case, peak_of, take_times
+from working_folder import working_folder
 
 from zscope.parsers import read, scan
 from zscope.parsers.synthetic import Recipe, generate
@@ -129,29 +128,16 @@ def _rows(path: Path, tables: str) -> Callable[[], int]:
     return lambda: sum(batch.rows.num_rows for batch in scan(path, tables))
 
 
-_PEAK = """
-import pathlib, sys
-{code}
-for line in pathlib.Path("/proc/self/status").read_text().splitlines():
-    if line.startswith("VmHWM:"):
-        print(1024 * int(line.split()[1]))
-"""
 _OURS = """
+import sys
 from zscope.parsers import scan
 sum(batch.rows.num_rows for batch in scan(sys.argv[1], "rmf_interval,rmf_cpu,rmf_partition"))
 """
 _TREE = """
+import sys
 import xml.etree.ElementTree as ET
 root = ET.parse(sys.argv[1])
 """
-
-
-def peak(code: str, path: Path) -> int:
-    """The most bytes that a process of its own held."""
-    done = subprocess.run(
-        [sys.executable, "-c", _PEAK.format(code=code), str(path)], check=True, capture_output=True, text=True
-    )
-    return int(done.stdout)
 
 
 def main() -> None:
@@ -160,14 +146,11 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--write-docs", action="store_true")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="zscope-bench-") as name:
-        folder = Path(name)
+    with working_folder() as folder:
         report = measured(folder, arguments.repeat)
     print(report)
     if arguments.write_docs:
-        text = DOCUMENT.read_text(encoding="utf-8")
-        before, after = text.split(BEGIN)[0], text.split(END)[1]
-        DOCUMENT.write_text(f"{before}{BEGIN}\n{report}\n{END}{after}", encoding="utf-8")
+        write_between(DOCUMENT, BEGIN, END, report)
 
 
 def measured(folder: Path, repeat: int) -> str:
@@ -205,7 +188,7 @@ def measured(folder: Path, repeat: int) -> str:
         ratio = f"{base / seconds:.2f}" if input_ is short else ""
         rows.append((case.name, speed, f"{case.rate / 1e6:.1f}", ratio, promised))
     large = large_document(document.path, folder)
-    ours_peak, tree_peak = (peak(code, large) / 1e6 for code in (_OURS, _TREE))
+    ours_peak, tree_peak = (peak_of(code, str(large)) / 1e6 for code in (_OURS, _TREE))
     size = large.stat().st_size / 1e6
     memory = f"at most {ours_peak:,.0f} MB of memory; a tree of it takes {tree_peak:,.0f} MB"
     about = f"{datetime.now(tz=UTC):%Y-%m-%d}, {machine()}; {repeat} repetitions in turn, medians"

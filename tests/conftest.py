@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,10 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 # For hunting, by hand: pytest --hypothesis-profile=deep
 settings.register_profile("deep", deadline=None, max_examples=5_000)
 settings.load_profile("ci")
+
+# In the background of a shell the suite begins with Ctrl-C ignored, and so would all programs it starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 

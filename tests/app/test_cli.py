@@ -162,8 +162,6 @@ def test_ctrl_c_ends_with_12_and_leaves_the_output_as_it_was(tmp_path: Path, dum
         [*ZSCOPE, "decode", "-", "-t", "smf_record", "-o", str(target)],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # In the background of a shell the suite itself ignores the signal, and so would the program.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread here
     )
     with running:
         assert running.stdin is not None

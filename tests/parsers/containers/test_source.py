@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
+import socket
 import subprocess
 import sys
 import zipfile
 import zlib
+from contextlib import chdir
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from zscope.parsers import Code, inventory, read, unpack
+from zscope.parsers import Code, Issues, Severity, inventory, read, unpack
+from zscope.parsers.containers.source import input_paths
 from zscope.parsers.containers.terse_write import pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 def _record(number: int) -> bytes:
@@ -229,9 +233,51 @@ def test_folders_are_walked_without_hidden_files(tmp_path: Path) -> None:
     for name in ("b/two.smf", "a/one.smf", ".hidden/three.smf", "a/.four.smf"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(PLAIN)
-    os.mkfifo(tmp_path / "a" / "pipe")
     files = [row["file"] for row in inventory(tmp_path).rows.to_pylist()]
     assert files == [str(tmp_path / "a/one.smf"), str(tmp_path / "b/two.smf")]
+
+
+def test_what_is_no_file_in_a_folder_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    folder = tmp_path / "night"
+    (folder / "below").mkdir(parents=True)
+    (folder / "below" / "good.smf").write_bytes(PLAIN)
+    (folder / "good.smf").symlink_to(folder / "below" / "good.smf")
+    os.mkfifo(folder / "pipe")
+    (folder / "null").symlink_to("/dev/null")
+    (folder / "again").symlink_to(folder / "below")
+    (folder / "broken").symlink_to(tmp_path / "gone.smf")
+    (folder / "loop").symlink_to(folder / "loop")
+    os.mkfifo(folder / ".hidden")
+    (folder / ".broken").symlink_to("gone")
+    with socket.socket(socket.AF_UNIX) as server, chdir(folder):
+        server.bind("socket")  # by a short name: a long one is not possible
+    found = inventory(folder)
+    assert [row["file"] for row in found.rows.to_pylist()] == [
+        str(folder / "good.smf"),
+        str(folder / "below" / "good.smf"),
+    ]
+    told = {Path(issue.file).name: (issue.severity, issue.text) for issue in found.issues}
+    assert told == {
+        "again": (Severity.NOTE, "was passed over: a link to a folder; name it itself to read what is in it"),
+        "broken": (
+            Severity.REFUSED,
+            f"cannot be read: it is a link to {tmp_path / 'gone.smf'}, which is not there",
+        ),
+        "loop": (Severity.REFUSED, f"cannot be read: {os.strerror(errno.ELOOP)}"),
+        "null": (Severity.NOTE, "was passed over: a device"),
+        "pipe": (Severity.NOTE, "was passed over: a pipe; name it itself to read from it"),
+        "socket": (Severity.NOTE, "was passed over: a socket"),
+    }
+
+
+def test_a_file_that_goes_while_others_are_read_is_no_loss(tmp_path: Path) -> None:
+    for name in ("a.smf", "b.smf"):
+        (tmp_path / name).write_bytes(PLAIN)
+    issues = Issues()
+    paths = input_paths([tmp_path], issues)
+    assert next(paths) == (str(tmp_path / "a.smf"), False)
+    (tmp_path / "b.smf").rename(tmp_path / "moved.smf")
+    assert (list(paths), list(issues)) == ([], [])
 
 
 def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

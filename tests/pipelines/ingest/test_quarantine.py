@@ -18,6 +18,7 @@ from zscope.pipelines.ingest.quarantine import HEAD_BYTES, KEPT, QUARANTINE_SCHE
 from zscope.pipelines.ingest.remedies import REMEDIES, STRICT, remedy_for
 
 STRIPPED = Issue(Code.RDW_STRIPPED, "the record lengths were not transferred", "a.smf", offset=0)
+EMPTY = Issue(Code.EMPTY, "there is nothing in it", "a.smf")
 HEAD = code_page().encode("SYS1 [x]") + b"SYS1\0\xff" + bytes(range(256))
 
 
@@ -90,10 +91,17 @@ def test_a_report_of_an_earlier_day_is_replaced_too(tmp_path: Path) -> None:
     assert [row["times"] for row in rows(tmp_path)] == [2]
 
 
-def test_the_same_content_under_another_name_is_the_same(tmp_path: Path) -> None:
+def test_files_of_the_same_content_have_a_report_each(tmp_path: Path) -> None:
+    for _ in range(2):
+        write_report(tmp_path, "a.smf", b"", [EMPTY], digest="c0ffee")
+        write_report(tmp_path, "b.smf", b"", [EMPTY], digest="c0ffee")
+    assert {(row["file"], row["times"]) for row in rows(tmp_path)} == {("a.smf", 2), ("b.smf", 2)}
+
+
+def test_a_file_of_the_same_name_and_another_content_is_another(tmp_path: Path) -> None:
     write_report(tmp_path, "a.smf", HEAD, [STRIPPED], digest="c0ffee")
-    write_report(tmp_path, "copy.smf", HEAD, [STRIPPED], digest="c0ffee")
-    assert [(row["file"], row["times"]) for row in rows(tmp_path)] == [("copy.smf", 2)]
+    write_report(tmp_path, "a.smf", HEAD, [STRIPPED], digest="decaff")
+    assert [(row["file"], row["times"]) for row in rows(tmp_path)] == [("a.smf", 1)] * 2
 
 
 @pytest.mark.parametrize(

@@ -8,20 +8,14 @@ kills with their faults as JSON.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import random
-import re
-import shutil
 import signal
 import sys
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
-from datetime import date
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -29,24 +23,10 @@ from typing import Any
 import pyarrow as pa
 from tests.pipelines.store.forked import Child, Say, done_by_child, start
 from tests.pipelines.store.looking import View, view
-from tests.pipelines.stores import EVERYTHING, dump_bytes, leftovers
+from tests.pipelines.store.scene import Scene, without_process
 
-from zscope.parsers.inputs import Options
-from zscope.pipelines.ingest import ingest
-from zscope.pipelines.settings import Settings
-from zscope.pipelines.store import StoreError
-from zscope.pipelines.store.change import changing
-from zscope.pipelines.store.check import check
-from zscope.pipelines.store.compact import compact
-from zscope.pipelines.store.expire import expire
-from zscope.pipelines.store.folder import Folder, existing_store
-from zscope.pipelines.store.remove import remove_load
+from zscope.pipelines.store.folder import Folder
 
-AT_ONCE = Settings(lock_wait_s=0)
-"""Whoever comes behind a killed writer does not find the store locked."""
-ONE_BY_ONE = replace(EVERYTHING, settings=AT_ONCE, options=Options(jobs=1))
-"""With several threads the order of what is done to files would be another one each time."""
-SECOND_DAY = date(2026, 3, 3)
 _ON_FILES = {
     "open",
     "os.rename",
@@ -58,94 +38,7 @@ _ON_FILES = {
     "shutil.copyfile",
 }
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-_PROCESS = re.compile(r"\.\d+")
 _MEASURED = 3
-
-
-class Scene:
-    """A store before a job, again and again at the same place: the catalogue names its files in full."""
-
-    def __init__(self, place: Path, job: str) -> None:
-        self.store, self._before = place / "store", place / "before"
-        self.job = job
-        self._small, self._dump = place / "small.smf", place / "dump.smf"
-        self._small.write_bytes(dump_bytes(24, 2, seed=9, mix={"tcp-init": 1}))
-        self._dump.write_bytes(dump_bytes(40, 1, mix={"tcp-init": 1}))
-
-    def prepare(self) -> None:
-        """Load what the job finds."""
-        if self.job == "first":
-            return
-        ingest(self.store, [self._small], EVERYTHING)
-        if self.job != "second":
-            ingest(self.store, [self._dump], EVERYTHING)
-        if self.job == "remove":  # of files that hold rows of others, too
-            self._change(compact)
-        shutil.copytree(self.store, self._before)
-
-    def restart(self) -> None:
-        """Back to the beginning."""
-        shutil.rmtree(self.store, ignore_errors=True)
-        if self._before.exists():
-            shutil.copytree(self._before, self.store)
-
-    def run(self) -> None:
-        """Do the job."""
-        if self.job in {"first", "second"}:
-            ingest(self.store, [self._dump], ONE_BY_ONE)
-        elif self.job == "compact":
-            self._change(compact)
-        elif self.job == "remove":
-            self._change(lambda folder, state: remove_load(folder, state, 1))
-        else:
-            self._change(lambda folder, state: expire(folder, state, SECOND_DAY))
-
-    def _change(self, change: Callable[..., object]) -> None:
-        folder = existing_store(self.store)
-        with changing(folder, AT_ONCE, lambda _: None) as state:
-            change(folder, state)
-
-    def left_behind(self) -> frozenset[tuple[str, str]]:
-        """All that is there, but for what differs from run to run."""
-        found = set()
-        for path in self.store.rglob("*"):
-            content = b"folder"
-            if path.is_file():
-                content = path.read_bytes() if path.name == "zscope.duckdb" else path.read_bytes()[:1]
-            name = _PROCESS.sub(".N", str(path.relative_to(self.store)))
-            found.add((name, hashlib.sha256(content).hexdigest()))
-        return frozenset(found)
-
-    def run_again(self, view_before: View) -> None:
-        """What one does after the writer was killed: the same again."""
-        try:
-            self.run()
-        except StoreError:
-            if self.job != "remove" or view_before.reader == view(self.store).reader:
-                raise
-
-    def faults(self, before: View, after: View) -> list[str]:
-        """What is wrong with the store a writer was killed in, and behind the next one."""
-        found = []
-        now = view(self.store)
-        whole = after if now.commits > before.commits else before
-        if now.reader != whole.reader:
-            found.append(f"a reader sees {now.reader} behind {now.commits} commits")
-        if now.plain not in (before.plain, after.plain):
-            found.append(f"the catalogue shows {now.plain}")
-        try:
-            self.run_again(before)
-            check(existing_store(self.store))
-        except Exception:  # noqa: BLE001 - whatever it is, it is the fault looked for
-            return [*found, f"the next one failed: {traceback.format_exc(limit=-3)}"]
-        then = view(self.store)
-        if then.reader != after.reader:
-            found.append(f"behind the next one a reader sees {then.reader}")
-        if then.plain != after.plain:
-            found.append(f"behind the next one the catalogue shows {then.plain}")
-        if left := leftovers(self.store):
-            found.append(f"left behind: {left}")
-        return found
 
 
 def watched(store: Path, at_operation: Callable[[str], None], at_commit: Callable[[], object]) -> None:
@@ -168,7 +61,7 @@ def watched(store: Path, at_operation: Callable[[str], None], at_commit: Callabl
             if target.parent.name == "commits" and target.stem.isdigit():
                 at_commit()
         if in_folder or isinstance(place, int) or place.startswith(inside):
-            at_operation(f"{event} {_PROCESS.sub('.N', str(place).removeprefix(inside))}")
+            at_operation(f"{event} {without_process(str(place).removeprefix(inside))}")
 
     sys.addaudithook(heard)
 

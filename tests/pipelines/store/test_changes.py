@@ -19,7 +19,6 @@ from zscope.pipelines.store.compact import compact
 from zscope.pipelines.store.expire import expire
 from zscope.pipelines.store.folder import Folder, existing_store
 from zscope.pipelines.store.remove import remove_load
-from zscope.pipelines.store.sweep import sweep
 from zscope.pipelines.store.tables import data_tables
 
 NO_GRACE = Settings(grace_s=0)
@@ -156,26 +155,6 @@ def test_rows_without_a_day_never_expire(tmp_path: Path) -> None:
         assert {file.day for file in state.files.values() if file.table.startswith("netstat")} == {None}
         expire(folder, state, datetime.now(UTC).date() + timedelta(days=1))
     assert counts(store)["netstat_conn"] > 0
-
-
-def test_sweeping_takes_only_what_no_commit_names(copied_store: Path) -> None:
-    folder, state = change(copied_store)
-    before = files_on_disk(folder)
-    left = folder.data / "smf70_cpu" / "day=2031-01-01"
-    left.mkdir()
-    (left / "00000099-1.parquet").write_bytes(b"half a file")
-    (folder.stage / "load-9").mkdir(parents=True)
-    left_over = [
-        folder.path / ".zscope.duckdb.4711.beside",
-        folder.commits / ".checkpoint-00000100.json.4711.beside",
-    ]
-    for path in left_over:
-        path.write_bytes(b"half a file")
-    assert sweep(folder, state) == 1
-    assert files_on_disk(folder) == before
-    assert not left.exists()
-    assert not folder.stage.exists()
-    assert not any(path.exists() for path in left_over)
 
 
 @pytest.mark.parametrize("damage", ["gone", "cut", "changed"])

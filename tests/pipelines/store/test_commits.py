@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from zscope.pipelines.store import commits
 from zscope.pipelines.store.commits import Commit, DataFile, State, append, last_commit, read_state
-from zscope.pipelines.store.folder import Folder, StoreError, existing_store, make_store
+from zscope.pipelines.store.folder import Folder, StoreError, make_store
 from zscope.pipelines.store.loads import Gap, Kind, Load, TableRows
 
 
@@ -101,34 +101,3 @@ def test_a_commit_of_someone_else_is_never_replaced(tmp_path: Path) -> None:
         append(folder, mine, Commit("load", adds=(data_file(2),), load=load(1)))
     assert read_state(folder) == other
     assert mine == State()
-
-
-@pytest.mark.parametrize("content", ["", "{}", '{"format": "x"}', '{"format": 99}', "[1]"])
-def test_a_folder_of_another_format_is_refused(tmp_path: Path, content: str) -> None:
-    folder = folder_of(tmp_path)
-    (folder.path / "zscope-store.json").write_text(content)
-    with pytest.raises(StoreError, match=r"cannot be read|has format"):
-        existing_store(folder.path)
-
-
-def test_no_store_is_made_among_other_files(tmp_path: Path) -> None:
-    (tmp_path / "payroll.txt").write_text("mine")
-    with pytest.raises(StoreError, match=r"not empty \(payroll\.txt\)"):
-        make_store(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["payroll.txt"]
-
-
-def test_settings_may_be_there_before_the_store(tmp_path: Path) -> None:
-    (tmp_path / "zscope.toml").write_text("")
-    assert make_store(tmp_path) == existing_store(tmp_path)
-
-
-@pytest.mark.parametrize("there", ["nothing", "empty", "file"])
-def test_asking_a_place_without_a_store(tmp_path: Path, there: str) -> None:
-    path = tmp_path / "store"
-    if there == "empty":
-        path.mkdir()
-    elif there == "file":
-        path.write_text("x")
-    with pytest.raises(StoreError, match="no store"):
-        existing_store(path)

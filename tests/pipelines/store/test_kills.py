@@ -21,7 +21,7 @@ Wanted = tuple[str, int]
 """A job, and how many kills at random instants; 0: one at each operation on files."""
 
 AT_RANDOM: tuple[Wanted, ...] = (("second", 45), ("second again", 45), ("first", 10))
-EVERYWHERE = ("first", "second", "remove", "compact", "expire")
+EVERYWHERE = ("first", "second", "grown", "remove", "compact", "expire")
 LONGEST_S = 1200
 """On the busiest machine."""
 MOST_UNMET = 3
@@ -86,5 +86,8 @@ def test_a_writer_killed_at_any_operation_on_files_leaves_nothing_or_all(
     places = [kill["where"] for kill in found]
     assert any(place.startswith("os.link /.stage/commit-") for place in places)
     assert any(place.startswith("os.rename /.zscope.duckdb.") for place in places)
+    if job == "first":
+        made = ("os.mkdir  (1)", "os.mkdir /data (1)", "os.mkdir /commits (1)")
+        assert set(places) >= {*made, "os.rename /.zscope-store.json.N.beside (1)"}
     # Now and then one of several threads finds that another has made a folder already.
     assert sum(not kill["killed"] for kill in found) <= MOST_UNMET

@@ -17,8 +17,10 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.pipelines.store.forked import CHECKOUT
+from tests.pipelines.store.opening import open_session
 
-from zscope.pipelines.store.session import QueryError, Session, open_session
+from zscope.pipelines.store.session import QueryError, Session
 
 Tree: TypeAlias = dict[str, bytes]
 
@@ -63,13 +65,13 @@ def kept_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def kept_session(kept_store: Path) -> Iterator[Session]:
-    with open_session(kept_store / "zscope.duckdb", kept_store) as opened:
+    with open_session(kept_store) as opened:
         yield opened
 
 
 @pytest.fixture
 def session(store: Path) -> Iterator[Session]:
-    with open_session(store / "zscope.duckdb", store) as opened:
+    with open_session(store) as opened:
         yield opened
 
 
@@ -110,7 +112,7 @@ def test_a_store_behind_links_is_read(store: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.symlink_to(store)
     for folder in (store, other):
-        with open_session(folder / "zscope.duckdb", folder) as session:
+        with open_session(folder) as session:
             assert len(rows(session, "FROM conn")) == 2
 
 
@@ -318,10 +320,10 @@ def test_rows_are_gone_when_the_next_statement_runs(session: Session) -> None:
 STREAMED = """
 import resource, sys
 from pathlib import Path
-from zscope.pipelines.store.session import open_session
+from tests.pipelines.store.opening import open_session
 
 store = Path(sys.argv[1])
-with open_session(store / "zscope.duckdb", store, memory="64MB", threads=2) as session:
+with open_session(store, memory="64MB", threads=2) as session:
     peaks = []
     for count in (100_000, 4_000_000):
         result = session.run(f"SELECT range, repeat('x', 100) || range AS t FROM range({count})")
@@ -334,14 +336,14 @@ print(*peaks)
 def test_rows_are_streamed_and_not_collected(store: Path) -> None:
     """Some 450 MB of them, in a process of its own, whose greatest size can be told."""
     command = [sys.executable, "-c", STREAMED, str(store)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     few, many = map(int, done.stdout.split())
     assert many - few < 100_000
 
 
 def test_limits_are_those_asked_for(store: Path) -> None:
-    with open_session(store / "zscope.duckdb", store, memory="64MB", threads=3) as session:
+    with open_session(store, memory="64MB", threads=3) as session:
         assert rows(session, "SELECT current_setting('threads')") == [(3,)]
         with pytest.raises(QueryError, match=r"^Out of Memory Error: .*; more --memory"):
             rows(session, "SELECT length(string_agg(range::VARCHAR, ',')) FROM range(30000000)")
@@ -353,7 +355,7 @@ def test_nothing_is_drawn_between_the_data(session: Session) -> None:
 
 def test_a_memory_limit_that_is_none_is_told(store: Path) -> None:
     with pytest.raises(QueryError, match="Unknown unit for memory: 'apples'"):
-        open_session(store / "zscope.duckdb", store, memory="3 apples")
+        open_session(store, memory="3 apples")
 
 
 def test_what_does_not_fit_is_spilled_to_a_private_folder_that_goes(
@@ -362,7 +364,7 @@ def test_what_does_not_fit_is_spilled_to_a_private_folder_that_goes(
     spill = tmp_path / "spill"
     spill.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(spill))
-    with open_session(store / "zscope.duckdb", store, memory="64MB", threads=1) as session:
+    with open_session(store, memory="64MB", threads=1) as session:
         [private] = spill.iterdir()
         assert private.stat().st_mode & 0o777 == 0o700
         result = session.run("SELECT range, hash(range) AS h FROM range(6000000) ORDER BY h")
@@ -375,7 +377,7 @@ def test_what_does_not_fit_is_spilled_to_a_private_folder_that_goes(
 
 @pytest.mark.parametrize("statement", [SLOW, SLOW.replace("a.range FROM", "count(*) FROM", 1)])
 def test_a_time_limit_ends_a_statement_but_not_the_session(statement: str, store: Path) -> None:
-    with open_session(store / "zscope.duckdb", store, seconds=0.3) as session:
+    with open_session(store, seconds=0.3) as session:
         begin = time.monotonic()
         with pytest.raises(QueryError, match=r"stopped, as it was not done within 0\.3 seconds"):
             rows(session, statement)
@@ -384,7 +386,7 @@ def test_a_time_limit_ends_a_statement_but_not_the_session(statement: str, store
 
 
 def test_a_time_limit_also_counts_behind_the_first_rows(store: Path) -> None:
-    with open_session(store / "zscope.duckdb", store, seconds=0.3) as session:
+    with open_session(store, seconds=0.3) as session:
         result = session.run("SELECT * FROM range(100000000000)")
         assert result is not None
         with pytest.raises(QueryError, match="stopped"):
@@ -393,7 +395,7 @@ def test_a_time_limit_also_counts_behind_the_first_rows(store: Path) -> None:
 
 
 def test_the_time_a_reader_takes_does_not_count(store: Path) -> None:
-    with open_session(store / "zscope.duckdb", store, seconds=0.5) as session:
+    with open_session(store, seconds=0.5) as session:
         result = session.run("SELECT * FROM range(200000)")
         assert result is not None
         next(result.batches)
@@ -410,14 +412,6 @@ def test_ctrl_c_ends_a_statement_but_not_the_session(session: Session) -> None:
     timer.join()
     assert time.monotonic() - begin < 5
     assert rows(session, "SELECT 1") == [(1,)]
-
-
-def test_what_is_no_catalogue_is_told(tmp_path: Path) -> None:
-    with pytest.raises(QueryError, match="database does not exist"):
-        open_session(tmp_path / "none.duckdb", tmp_path)
-    (tmp_path / "text.duckdb").write_text("no database" * 1000)
-    with pytest.raises(QueryError, match="not a valid DuckDB database"):
-        open_session(tmp_path / "text.duckdb", tmp_path)
 
 
 def test_a_file_that_was_removed_is_told(session: Session, store: Path) -> None:

@@ -133,11 +133,12 @@ def _ingest(store: Path, folder: Path) -> Report:
 
 
 def _tell(report: Report, doing: str, store: Path) -> None:
-    repeated = [outcome for outcome in report.outcomes if outcome.status.value == "repeated"]
+    from zscope.pipelines.ingest.outcome import Status
+
     records, rows = (sum(getattr(load, what) for load in report.loads) for what in ("records", "rows"))
     _say(
         f"{doing} {store}: {len(report.loads)} files with {records:,} records and reports loaded as {rows:,} "
-        f"rows in {report.seconds:.1f} s, {len(repeated)} files were there already"
+        f"rows in {report.seconds:.1f} s, {report.count(Status.REPEATED)} files were there already"
     )
 
 

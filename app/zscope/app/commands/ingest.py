@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
@@ -117,6 +116,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     from zscope.parsers.api import day_and_clock
     from zscope.parsers.inputs import Options
     from zscope.pipelines.ingest import How, choose, ingest
+    from zscope.pipelines.ingest.outcome import Status
     from zscope.pipelines.ingest.report import ESSENTIAL, report_rows
     from zscope.pipelines.settings import SettingsError
 
@@ -136,7 +136,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     if not reading.quiet:
         _say_what_was_done(report, store)
     code = conclude(report.issues, reading, anything=any(o.issues == () or o.load for o in report.outcomes))
-    if any(outcome.status.value == "refused" for outcome in report.outcomes):
+    if report.count(Status.REFUSED):
         code = max(code, ExitCode.REFUSED)
     if settings.validate and report.committed and report.loads:
         return max(code, check_loads(store, [load.load_id for load in report.loads], settings))
@@ -157,10 +157,11 @@ def _tell(text: str) -> None:
 
 def _told(reading: Reading) -> Callable[[Outcome], None]:
     """A line for each input as it is done: the rows come when all are."""
+    from zscope.pipelines.ingest.outcome import Status
 
     def told(outcome: Outcome) -> None:
         load, note = outcome.load, outcome.note
-        if outcome.status.value == "loaded" and load:
+        if outcome.status is Status.LOADED and load:
             note = f"load {load.load_id}, {load.records:,} records, {load.rows:,} rows, {load.seconds:,.1f} s"
             note += f", {load.duplicates:,} were there already" if load.duplicates else ""
         _tell(f"{outcome.file}: {outcome.status.value}{f', {note}' if note else ''}")
@@ -169,8 +170,10 @@ def _told(reading: Reading) -> Callable[[Outcome], None]:
 
 
 def _say_what_was_done(report: Report, store: Path) -> None:
-    counts = Counter(outcome.status.value for outcome in report.outcomes)
-    done = ", ".join(f"{count:,} {status}" for status, count in sorted(counts.items()))
+    from zscope.pipelines.ingest.outcome import Status
+
+    counts = {status.value: report.count(status) for status in Status}
+    done = ", ".join(f"{count:,} {status}" for status, count in sorted(counts.items()) if count)
     rows = sum(load.rows for load in report.loads)
     ending = "" if report.committed else " (dry run: nothing was kept)"
     _tell(f"{store}: {done}; {rows:,} rows in {report.seconds:,.1f} s{ending}")

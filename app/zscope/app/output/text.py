@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -117,4 +118,6 @@ def _plain(value: object) -> object:
         return [_plain(item) for item in value]
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, datetime):
+        return texts(pa.array([value]))[0].as_py()
     return None if isinstance(value, float) and not math.isfinite(value) else value

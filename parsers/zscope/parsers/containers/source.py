@@ -62,7 +62,7 @@ class Member:
 def input_paths(paths: Iterable[str | Path], issues: Issues) -> Iterator[tuple[str, bool]]:
     """The files named by paths, and whether by their own name: folders have all files below them.
 
-    Hidden files and folders are left out.
+    Hidden files and folders are left out; what else is passed over in a folder is told.
     """
     for path in paths:
         if str(path) != STANDARD_INPUT and os.path.isdir(path):  # noqa: PTH112 - never raises
@@ -77,12 +77,44 @@ def _files_below(folder: str, issues: Issues) -> Iterator[str]:
 
     for place, folders, files in os.walk(folder, onerror=refused):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        below = (Path(place, name) for name in sorted(files) if not name.startswith("."))
-        # A named pipe would be waited for, perhaps for ever.
-        yield from (str(file) for file in below if os.path.isfile(file))  # noqa: PTH113 - never raises
+        for path in (Path(place, name) for name in folders):
+            if path.is_symlink():  # not followed: it may lead back to where it is
+                issues.add(_passed_over("a link to a folder; name it itself to read what is in it", path))
+        for path in (Path(place, name) for name in sorted(files) if not name.startswith(".")):
+            mode = _mode(path)
+            if mode in {stat.S_IFREG, _UNKNOWN}:
+                yield str(path)
+            elif mode is not None:
+                issues.add(_passed_over(_SPECIAL.get(mode, "a device"), path))
+
+
+def _mode(path: Path) -> int | None:
+    """What kind of file something in a folder is; None if it was taken away while others were read."""
+    try:
+        return stat.S_IFMT(path.stat().st_mode)
+    except FileNotFoundError:
+        return _UNKNOWN if path.is_symlink() else None
+    except OSError:
+        return _UNKNOWN
+
+
+_UNKNOWN = -1
+"""To open it will tell what is wrong with it."""
+_SPECIAL = {
+    # To open one could mean to wait for ever.
+    stat.S_IFIFO: "a pipe; name it itself to read from it",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def _passed_over(what: str, path: Path) -> Issue:
+    return Issue(Code.NOT_AN_INPUT, f"was passed over: {what}", shown(str(path)))
 
 
 def _unreadable(error: OSError, path: str) -> Issue:
+    if isinstance(error, FileNotFoundError) and os.path.islink(path):  # noqa: PTH114 - takes any text
+        text = f"cannot be read: it is a link to {shown(os.readlink(path))}, which is not there"  # noqa: PTH115
+        return Issue(Code.UNREADABLE, text, shown(path))
     return Issue(Code.UNREADABLE, unreadable(error), shown(path))
 
 

@@ -1,14 +1,14 @@
 """What a load brings that is there already: the same records in overlapping dumps, the same rows of reports.
 
 A record is the same when its bytes are; the digests of all stored records are kept for that, by day. A row of
-a report is the same when all that it says is, time and system included: rows without a time are never taken
-for the same. What a report says twice in one file it may say twice; only what other loads brought is taken
-off.
+a report is the same when all that it says is, time and system included. Rows without a time are compared with
+those of the same file only, as when it was loaded with another selection: in two files they may be about two
+moments. What a report says twice in one file it may say twice; only what other loads brought is taken off.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -77,8 +77,14 @@ class Duplicates:
     """The files without it."""
     total: int = 0
     """Records, and rows of reports."""
-    by_table: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    by_load: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    by_table: Counter[str] = field(default_factory=Counter)
+    by_load: Counter[int] = field(default_factory=Counter)
+
+    def count(self, loads: pa.ChunkedArray) -> None:
+        """Take note of what is repeated, by the load that had it before; null: it came twice in this one."""
+        self.total += len(loads)
+        counted = loads.drop_null().value_counts().to_pylist()
+        self.by_load.update({each["values"]: each["counts"] for each in counted})
 
 
 def without_duplicates(before: Before, staged: list[StagedFile], work: Path) -> Duplicates:
@@ -145,10 +151,7 @@ def _repeated_records(
     ).to_arrow_table()
     if not repeated.num_rows:
         return None
-    found.total += repeated.num_rows
-    loads = repeated["load_id"].drop_null().value_counts().to_pylist()
-    for counted in loads:
-        found.by_load[counted["values"]] += counted["counts"]
+    found.count(repeated["load_id"])
     numbers = _numbers(repeated)
     last = connection.execute("SELECT max(record_no) FROM staged").fetchone()
     assert last is not None
@@ -191,9 +194,7 @@ def _without_rows(
     if not repeated.num_rows:
         found.files.append(file)
         return
-    for counted in repeated["load_id"].value_counts().to_pylist():
-        found.by_load[counted["values"]] += counted["counts"]
-    found.total += repeated.num_rows
+    found.count(repeated["load_id"])
     keep = np.ones(file.rows, np.bool_)
     keep[repeated["place"].to_numpy()] = False
     _keep(file, lambda rows, first: keep[first : first + rows.num_rows], found)

@@ -57,10 +57,9 @@ class Report:
     committed: bool
     """False for a dry run."""
 
-    @property
-    def worst(self) -> Severity | None:
-        """The highest severity of all issues."""
-        return max((o.worst for o in self.outcomes if o.worst is not None), default=None)
+    def count(self, status: Status) -> int:
+        """How many inputs ended so."""
+        return sum(outcome.status is status for outcome in self.outcomes)
 
     @property
     def loads(self) -> list[Load]:

@@ -73,17 +73,18 @@ def write_report(
 ) -> Path:
     """Leave word of a refused input; the report of an earlier refusal of the same is replaced.
 
-    The same is what has the same digest of its content; where none is given, the same name and first bytes.
+    The same is what has the same name and digest of its content, or where none is given the same first bytes:
+    files of different names can have equal contents, such as none, and each is a file that is missing.
     A folder that cannot be written is an OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
     name = _plain(file)
-    identity = f"content {digest}".encode() if digest else b"\0".join([name.encode(), head[:HEAD_BYTES]])
-    short = xxh3_128_hexdigest(identity)[:_DIGEST_DIGITS]
+    content = f"content {digest}".encode() if digest else head[:HEAD_BYTES]
+    short = xxh3_128_hexdigest(name.encode() + b"\0" + content)[:_DIGEST_DIGITS]
     earlier = [path for path in _own_files(folder) if path.stem.endswith(f"-{short}")]
     times = 1 + max((_times(path) for path in earlier), default=0)
     now = datetime.now(UTC)
-    content = {
+    report = {
         "file": name,
         "refused_utc": now.isoformat(timespec="milliseconds"),
         "times": min(times, _MOST_TIMES),
@@ -92,7 +93,7 @@ def write_report(
         "head": _shown(head[:HEAD_BYTES]),
     }
     path = folder / f"{now:%Y%m%dT%H%M%SZ}-{short}.json"
-    write_atomically(path, (json.dumps(content, indent=2) + "\n").encode("ascii"))
+    write_atomically(path, (json.dumps(report, indent=2) + "\n").encode("ascii"))
     for old in earlier:
         if old != path:
             old.unlink(missing_ok=True)

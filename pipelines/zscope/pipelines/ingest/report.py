@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from zscope.pipelines.ingest.outcome import Status
-from zscope.pipelines.store.history import LOAD_SCHEMA, load_row
+from zscope.pipelines.store.history import (
+    LOAD_GAP_SCHEMA,
+    LOAD_KIND_SCHEMA,
+    LOAD_SCHEMA,
+    LOAD_TABLE_SCHEMA,
+    gap_rows,
+    kind_rows,
+    load_row,
+    table_rows,
+)
+from zscope.schemas.stored import LOAD_ID
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from zscope.pipelines.ingest.outcome import Outcome, Report
 
+
+def _column(name: str, arrow: pa.DataType, meaning: str) -> pa.Field:
+    return pa.field(name, arrow, metadata={"meaning": meaning})
+
+
 _OWN = (
-    pa.field("file", pa.string(), metadata={"meaning": "File as it was named."}),
-    pa.field("status", pa.string(), metadata={"meaning": "loaded, repeated, refused or nothing to load."}),
-    pa.field("note", pa.string(), metadata={"meaning": "What else there is to say about it."}),
+    _column("file", pa.string(), "File as it was named."),
+    _column("status", pa.string(), "loaded, repeated, refused or nothing to load."),
+    _column("note", pa.string(), "What else there is to say about it."),
 )
 _SHOWN = (
     "load_id", "kind", "form", "records", "rows", "duplicates", "outside", "issues", "gaps", "seconds",
@@ -24,37 +40,28 @@ _SHOWN = (
     "begun_at_byte", "selection", "content_digest", "started_utc",
 )  # fmt: skip
 FLAT_SCHEMA = pa.schema([*_OWN, *(LOAD_SCHEMA.field(name) for name in _SHOWN)])
-_KIND = pa.struct(
-    [
-        ("system", pa.string()),
-        ("record_type", pa.uint8()),
-        ("record_subtype", pa.uint16()),
-        ("report", pa.string()),
-        ("records", pa.uint64()),
-        ("bytes", pa.uint64()),
-        ("first_local", pa.string()),
-        ("last_local", pa.string()),
-    ]
-)
-_TABLE = pa.struct([("table_name", pa.string()), ("rows", pa.uint64()), ("duplicates", pa.uint64())])
+_SHORTER = {"total_bytes": "bytes"}
+"""Columns of the tables about loads that have a shorter name in the report."""
 _CODE = pa.struct([("code", pa.string()), ("issues", pa.uint64())])
-_GAP = pa.struct(
-    [
-        ("system", pa.string()),
-        ("source", pa.string()),
-        ("from_local", pa.string()),
-        ("to_local", pa.string()),
-        ("missing_intervals", pa.uint32()),
-        ("interval_ms", pa.uint64()),
-    ]
-)
+
+
+def _nested(schema: pa.Schema) -> pa.ListType:
+    """A table about loads as a column of the report, whose rows tell the load already."""
+    fields = [f.with_name(_SHORTER.get(f.name, f.name)) for f in schema if f.name != LOAD_ID.name]
+    return pa.list_(pa.struct(fields))
+
+
+def _nested_rows(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{_SHORTER.get(name, name): row[name] for name in row if name != LOAD_ID.name} for row in rows]
+
+
 WHOLE_SCHEMA = pa.schema(
     [
         *FLAT_SCHEMA,
-        pa.field("kinds", pa.list_(_KIND), metadata={"meaning": "What the file holds, by system and kind."}),
-        pa.field("tables", pa.list_(_TABLE), metadata={"meaning": "Rows stored and left out, by table."}),
-        pa.field("issues_by_code", pa.list_(_CODE), metadata={"meaning": "Issues, by what is wrong."}),
-        pa.field("missing", pa.list_(_GAP), metadata={"meaning": "Stretches of missing intervals."}),
+        _column("kinds", _nested(LOAD_KIND_SCHEMA), "What the file holds, by system and kind."),
+        _column("tables", _nested(LOAD_TABLE_SCHEMA), "Rows stored and left out, by table."),
+        _column("issues_by_code", pa.list_(_CODE), "Issues, by what is wrong."),
+        _column("missing", _nested(LOAD_GAP_SCHEMA), "Stretches of missing intervals."),
     ]
 )
 ESSENTIAL = ("file", "status", "load_id", "records", "rows", "duplicates", "issues", "seconds")
@@ -77,12 +84,9 @@ def _row(outcome: Outcome) -> dict[str, Any]:
         }
     row: dict[str, Any] = load_row(load) if load else {}
     if load:
-        row["kinds"] = [asdict(kind) for kind in load.kinds]
-        row["missing"] = [asdict(gap) for gap in load.gaps]
-        row["tables"] = [
-            {"table_name": name, "rows": counts.stored, "duplicates": counts.duplicates}
-            for name, counts in load.tables.items()
-        ]
+        row["kinds"] = _nested_rows(kind_rows(load))
+        row["tables"] = _nested_rows(table_rows(load))
+        row["missing"] = _nested_rows(gap_rows(load))
     return row | {
         "file": outcome.file,
         "status": outcome.status.value,

@@ -130,13 +130,20 @@ class Run:
                 self.how.told(outcome)
                 yield outcome
         for issue in opening:
-            outcome = _refused(issue.file, [issue])
+            if self._is_our_own(issue.file):
+                continue
+            refused = issue.severity is Severity.REFUSED
+            outcome = _not_loaded(issue.file, [issue], Status.REFUSED if refused else Status.EMPTY)
             self.how.told(outcome)
             yield outcome
 
     def _is_our_own(self, path: str) -> bool:
-        """Whether a file is of the store itself, which may lie in a folder that is named."""
-        return path != STANDARD_INPUT and self.folder.path in Path(os.path.realpath(path)).parents
+        """Whether a file, or the link to one, is of the store, which may lie in a folder that is named."""
+        if path == STANDARD_INPUT:
+            return False
+        folder, name = os.path.split(path)
+        places = Path(os.path.realpath(path)), Path(os.path.realpath(folder), name)
+        return any(self.folder.path in place.parents for place in places)
 
     def _path(self, path: str, *, named: bool) -> Iterator[Outcome]:
         issues, name, begun = Issues(strict=self.how.strict), shown(path), time.perf_counter()
@@ -192,7 +199,7 @@ class Run:
         distinct = tuple(dict.fromkeys(issues))
         if not self.dry:
             write_report(self.folder.quarantine, file, head, distinct, size=size, digest=digest)
-        return _refused(file, distinct)
+        return _not_loaded(file, distinct, Status.REFUSED)
 
     def _publish_now_and_then(self, outcome: Outcome) -> None:
         if outcome.status is not Status.LOADED or self.dry:
@@ -202,6 +209,6 @@ class Run:
             self._published = time.monotonic()
 
 
-def _refused(file: str, issues: Sequence[Issue]) -> Outcome:
+def _not_loaded(file: str, issues: Sequence[Issue], status: Status) -> Outcome:
     counts = Counter(issue.code.value for issue in issues)
-    return Outcome(file, Status.REFUSED, None, tuple(issues), dict(counts))
+    return Outcome(file, status, None, tuple(issues), dict(counts))

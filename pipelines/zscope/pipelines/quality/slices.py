@@ -87,11 +87,6 @@ class Portion:
     rows: int
     sampled_rows: int
 
-    @property
-    def is_sample(self) -> bool:
-        """Whether single rows are checked on a part of them only."""
-        return self.sampled_rows < self.rows
-
 
 def make_views(
     connection: duckdb.DuckDBPyConnection, catalogue: Path, part: Slice, sample_rows: int = SAMPLE_ROWS

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from zscope.pipelines.settings import LONGEST_WAIT_S
 from zscope.pipelines.store.folder import Folder, StoreError, settle, write_atomically
 from zscope.pipelines.store.loads import Load, known_fields
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 CHECKPOINT_EVERY = 100
 KEPT_CHECKPOINTS = 2
-LONGEST_GRACE = timedelta(days=30)
+LONGEST_GRACE = timedelta(seconds=LONGEST_WAIT_S)
 """Nobody may keep dropped files longer (`grace_s`), so what was dropped before is swept."""
 _DIGITS = 8
 _CHECKPOINT = "checkpoint-"

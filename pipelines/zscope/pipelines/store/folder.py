@@ -115,21 +115,23 @@ def _sound(path: Path) -> Path:
 def make_store(path: Path) -> Folder:
     """The store in a folder, made if there is nothing yet; a folder with other things in it is left alone.
 
-    Several processes may make the same store at once: each writes the same mark.
+    Several processes may make the same store at once: each writes the same mark. What one of them began and
+    could not finish is taken up.
     """
     mark = path / _MARK
     folder = Folder(path)
-    own = {folder.lock, folder.stage, folder.settings, folder.data, folder.commits}
     try:
         if mark.exists() or (path.exists() and not path.is_dir()):
             return existing_store(path)
         _sound(path)
         path.mkdir(parents=True, exist_ok=True)
-        left = [other.name for other in path.iterdir() if other not in own and not is_beside(other)]
+        foreign = sorted(other.name for other in path.iterdir() if not _may_be_there(folder, other))
         # Asked again behind the listing: what another process put there came after its mark.
-        if left and not mark.exists():
-            some = ", ".join(sorted(left)[:3])
-            raise StoreError(f"{path}: the folder is no store and not empty ({some}); name another one")
+        if foreign and not mark.exists():
+            some = ", ".join(foreign[:3])
+            raise StoreError(
+                f"{path}: the folder is no store and not empty ({some}); name another one, or one below it"
+            )
         # Their names have to be on the disk before a commit that names files below them.
         for place in (folder.data, folder.commits):
             place.mkdir(exist_ok=True)
@@ -140,6 +142,18 @@ def make_store(path: Path) -> Folder:
             return existing_store(path)
         raise StoreError(f"{path}: no store can be made here ({_told(error)})") from error
     return Folder(path.resolve())
+
+
+def _may_be_there(folder: Folder, path: Path) -> bool:
+    """Whether something in a folder does not keep it from becoming a store: settings, or a store begun.
+
+    What lies in folders with the names of ours is somebody's: a store would sweep it.
+    """
+    if path in {folder.data, folder.commits, folder.stage}:
+        return path.is_dir() and not any(path.iterdir())
+    if path == folder.lock:
+        return path.is_file() and not path.stat().st_size
+    return path == folder.settings or (is_beside(path) and not path.is_dir())
 
 
 def _told(error: Exception) -> str:

@@ -40,7 +40,7 @@ LOAD_SCHEMA = pa.schema(
         _column("packing", pa.string(), "What it was packed with, outermost first."),
         _column("form", pa.string(), "Framing of a dump, coding of a text."),
         _column("started_utc", UTC_TIME, "When loading began."),
-        _column("seconds", pa.float64(), "From the first byte read to the commit.", "s"),
+        _column("seconds", pa.float64(), "From the first byte read until all is ready for the commit.", "s"),
         _column("mb_per_second", pa.float64(), "Unpacked megabytes read per second."),
         _column("content_bytes", pa.uint64(), "Size after unpacking.", "bytes"),
         _column(
@@ -67,6 +67,8 @@ LOAD_SCHEMA = pa.schema(
     ],
     {"meaning": "One row per load: a file, or a member of an archive, that was taken into the store."},
 )
+_BY_STATE = frozenset({"status", "stored_bytes"})
+"""What a load does not know of its row."""
 LOAD_KIND_SCHEMA = pa.schema(
     [
         _LOAD,
@@ -116,13 +118,18 @@ def history_tables(state: State) -> dict[str, pa.Table]:
     live = state.live_loads
     return {
         "load": load_rows(state),
-        "load_kind": pa.Table.from_pylist([row for load in live for row in _kinds(load)], LOAD_KIND_SCHEMA),
-        "load_table": pa.Table.from_pylist(
-            [row for load in live for row in _tables(load)], LOAD_TABLE_SCHEMA
-        ),
-        "load_gap": pa.Table.from_pylist([row for load in live for row in _gaps(load)], LOAD_GAP_SCHEMA),
+        "load_kind": _table((row for load in live for row in kind_rows(load)), LOAD_KIND_SCHEMA),
+        "load_table": _table((row for load in live for row in table_rows(load)), LOAD_TABLE_SCHEMA),
+        "load_gap": _table((row for load in live for row in gap_rows(load)), LOAD_GAP_SCHEMA),
         "system_clock": _clocks(live),
     }
+
+
+def _table(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Rows that have all columns of a table; Arrow would make nulls of one that is missing."""
+    kept = list(rows)
+    columns = {name: [row[name] for row in kept] for name in schema.names}
+    return pa.Table.from_pydict(columns, schema)
 
 
 def _clocks(loads: list[Load]) -> pa.Table:
@@ -153,7 +160,7 @@ def load_rows(state: State) -> pa.Table:
         | {"status": _status(load, state, replaced), "stored_bytes": sizes.get(load.load_id, 0)}
         for _, load in sorted(state.loads.items())
     ]
-    return pa.Table.from_pylist(rows, LOAD_SCHEMA)
+    return _table(rows, LOAD_SCHEMA)
 
 
 def _status(load: Load, state: State, replaced: set[int]) -> str:
@@ -163,9 +170,8 @@ def _status(load: Load, state: State, replaced: set[int]) -> str:
 
 
 def load_row(load: Load) -> dict[str, Any]:
-    """What a load itself knows of its row."""
-    row = {name: getattr(load, name, None) for name in LOAD_SCHEMA.names}
-    return row | {
+    """What a load itself knows of its row: all but what depends on the others."""
+    made: dict[str, Any] = {
         "packing": ", ".join(load.packing) or None,
         "started_utc": datetime.fromisoformat(load.started_utc),
         "mb_per_second": round(load.mb_per_second, 1),
@@ -174,6 +180,8 @@ def load_row(load: Load) -> dict[str, Any]:
         "begun_at_byte": load.begun_at,
         **_times(load.first_local, load.last_local),
     }
+    known = [name for name in LOAD_SCHEMA.names if name not in made and name not in _BY_STATE]
+    return {name: getattr(load, name) for name in known} | made
 
 
 def _stored_bytes(state: State) -> dict[int, int]:
@@ -184,7 +192,8 @@ def _stored_bytes(state: State) -> dict[int, int]:
     return sizes
 
 
-def _kinds(load: Load) -> Iterable[dict[str, Any]]:
+def kind_rows(load: Load) -> Iterable[dict[str, Any]]:
+    """The kinds of records and reports in a load."""
     for kind in load.kinds:
         yield {
             "load_id": load.load_id,
@@ -198,7 +207,8 @@ def _kinds(load: Load) -> Iterable[dict[str, Any]]:
         }
 
 
-def _tables(load: Load) -> Iterable[dict[str, Any]]:
+def table_rows(load: Load) -> Iterable[dict[str, Any]]:
+    """The tables that a load brought rows for."""
     for name, counts in load.tables.items():
         yield {
             "load_id": load.load_id,
@@ -208,7 +218,8 @@ def _tables(load: Load) -> Iterable[dict[str, Any]]:
         }
 
 
-def _gaps(load: Load) -> Iterable[dict[str, Any]]:
+def gap_rows(load: Load) -> Iterable[dict[str, Any]]:
+    """The gaps between the intervals of a load."""
     for gap in load.gaps:
         yield {
             "load_id": load.load_id,

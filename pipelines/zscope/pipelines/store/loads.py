@@ -66,6 +66,7 @@ class Load:
     """The same of the file as it lies there, if it was packed."""
     started_utc: str
     seconds: float
+    """From the first byte read until all is ready for the commit, which holds this figure."""
     records: int = 0
     """Records of a dump, reports of a text."""
     spanned: int = 0
@@ -101,7 +102,7 @@ class Load:
 
     @property
     def mb_per_second(self) -> float:
-        """Unpacked megabytes read, dump to committed."""
+        """Unpacked megabytes read, by the time until all is ready for the commit."""
         return (self.content_bytes - self.begun_at) / 1e6 / self.seconds if self.seconds else 0.0
 
     def to_json(self) -> dict[str, Any]:

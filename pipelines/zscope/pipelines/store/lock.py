@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     Tell = Callable[[str], None]
 
-LONGEST_WAIT_S = 600.0
 _POLL_S = 0.1
 
 
@@ -33,8 +32,8 @@ class StoreBusyError(StoreError):
 
 
 @contextmanager
-def only_writer(folder: Folder, tell: Tell, longest_wait_s: float = LONGEST_WAIT_S) -> Iterator[None]:
-    """Hold the store for changes.
+def only_writer(folder: Folder, tell: Tell, longest_wait_s: float) -> Iterator[None]:
+    """Hold the store for changes, after waiting so many seconds at most.
 
     Whoever held it last and did not let go in order is told of: it was killed, and its leftovers are swept.
     """

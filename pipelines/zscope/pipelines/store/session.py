@@ -22,7 +22,6 @@ import pyarrow as pa
 
 from zscope.pipelines.store.guard import lock_down, refusal
 from zscope.pipelines.store.portable import Parameters, portable, renamed
-from zscope.schemas.ddl import literal
 
 BATCH_ROWS = 1 << 16
 _BETWEEN_INTERRUPTS = 0.05
@@ -51,7 +50,7 @@ class Session:
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, spill: Path, seconds: float | None = None
     ) -> None:
-        """For a connection that is guarded already; `guard` and `open_session` make one that is."""
+        """For a connection that is guarded already; `guard` makes one that is."""
         self._connection = connection
         self._spill = spill
         self._seconds = seconds
@@ -180,29 +179,6 @@ class Session:
         while not future.done():
             self._connection.interrupt()
             wait([future], _BETWEEN_INTERRUPTS)
-
-
-def open_session(
-    catalogue: Path,
-    folder: Path,
-    *,
-    memory: str | None = None,
-    threads: int | None = None,
-    seconds: float | None = None,
-) -> Session:
-    """A session on a catalogue file of a store.
-
-    It is attached to a database in memory: settings belong to a DuckDB instance, and all connections of a
-    process to one file share theirs.
-    """
-    connection = duckdb.connect()
-    try:
-        connection.execute(f"ATTACH {literal(str(catalogue))} AS zscope (READ_ONLY)")
-        connection.execute("USE zscope")
-    except duckdb.Error as error:
-        connection.close()
-        raise QueryError(_told(error)) from error
-    return Session.guard(connection, folder, memory=memory, threads=threads, seconds=seconds)
 
 
 def has_rows(statement: duckdb.Statement) -> bool:

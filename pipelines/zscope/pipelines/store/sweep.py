@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -16,12 +17,15 @@ if TYPE_CHECKING:
     from zscope.pipelines.store.commits import State
     from zscope.pipelines.store.folder import Folder
 
-GRACE_S = 3600.0
-"""So long a file that was replaced stays for those who opened the catalogue before."""
+_OUR_NAME = re.compile(r"[a-z][a-z0-9_]*/day=[^/]+/[crv]?\d{8,}(-[a-z0-9]+)*\.parquet")
+"""By table, day and number: of a load, or with a letter of a commit that compacts, removes or validates. What
+somebody else put into the folder has another name, and stays.
+"""
 
 
-def sweep(folder: Folder, state: State, grace_s: float = GRACE_S) -> int:
-    """Delete what no commit names, except what was dropped only lately; returns how many files went.
+def sweep(folder: Folder, state: State, grace_s: float) -> int:
+    """Delete data files that no commit names, except what was dropped in the last seconds of grace: readers
+    may be at them. Returns how many files went.
 
     The caller holds the lock: what looks unfinished is so because its writer is gone.
     """
@@ -31,7 +35,8 @@ def sweep(folder: Folder, state: State, grace_s: float = GRACE_S) -> int:
     for path in _files(folder.data):
         name = path.relative_to(folder.data).as_posix()
         dropped = state.dropped.get(name)
-        if name in state.files or (dropped and datetime.fromisoformat(dropped) > kept):
+        lately = dropped is not None and datetime.fromisoformat(dropped) > kept
+        if name in state.files or lately or not _OUR_NAME.fullmatch(name):
             continue
         path.unlink(missing_ok=True)
         swept += 1

@@ -1,0 +1,48 @@
+"""Stores to load into, and the rows that have to be in them in the end."""
+
+from __future__ import annotations
+
+import shutil
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.pipelines.ingest.comparing import Clean, Fresh, write
+from tests.pipelines.stores import Contents, load, rows_of
+
+from zscope.pipelines.store.catalogue import publish
+from zscope.pipelines.store.commits import State
+from zscope.pipelines.store.folder import make_store
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for files and for one store after another."""
+    return tmp_path_factory.mktemp("same")
+
+
+@pytest.fixture(scope="module")
+def fresh(place: Path) -> Fresh:
+    """A store without loads, always at the same place: its catalogue, which takes longest, is copied."""
+    store, kept = place / "store", place / "kept"
+    publish(make_store(store), State())
+    store.rename(kept)
+
+    def again() -> Path:
+        shutil.rmtree(store, ignore_errors=True)
+        return Path(shutil.copytree(kept, store))
+
+    return again
+
+
+@pytest.fixture(scope="module")
+def clean(fresh: Fresh, place: Path) -> Clean:
+    """The rows of one load of a content, into a store that has nothing else."""
+
+    @cache
+    def rows(content: bytes, name: str = "clean.smf") -> Contents:
+        store = fresh()
+        load(store, write(place / "clean" / name, content))
+        return rows_of(store)
+
+    return rows

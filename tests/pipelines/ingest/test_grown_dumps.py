@@ -1,0 +1,79 @@
+"""A dump that grew is loaded for its new part only, and gives the rows of one clean load."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.pipelines.ingest.comparing import (
+    Clean,
+    Fresh,
+    dump,
+    duplicates,
+    named_again,
+    records,
+    run,
+    statuses,
+    write,
+)
+from tests.pipelines.stores import load, rows_of
+
+FRAMINGS = ("rdw", "segments", "bdw", "bdw-spanned", "bdw-extended", "rdw-exclusive")
+
+
+@settings(max_examples=14)
+@given(
+    framing=st.sampled_from(FRAMINGS),
+    cuts=st.lists(st.floats(0.02, 0.99), min_size=1, max_size=4),
+    how_cut=st.sampled_from(["anywhere", "in the header of a record", "behind a record"]),
+)
+def test_a_dump_that_grows_step_by_step(
+    fresh: Fresh, clean: Clean, place: Path, framing: str, cuts: list[float], how_cut: str
+) -> None:
+    data = dump(framing)
+    lengths = sorted({int(cut * len(data)) for cut in cuts})
+    if how_cut != "anywhere" and framing == "rdw":
+        ends = [0]
+        for record in records():
+            ends.append(ends[-1] + len(record))
+        into = 2 if how_cut == "in the header of a record" else 0
+        lengths = sorted({min(end for end in ends if end >= length) + into for length in lengths})
+    lengths = [length for length in lengths if length < len(data)]
+    store, path = fresh(), place / "growing.smf"
+    for length in [*lengths, len(data)]:
+        report = load(store, write(path, data[:length]))
+        assert statuses(report) == ["loaded"]
+        assert duplicates(report) == 0
+    assert rows_of(store) == clean(data)
+    assert statuses(load(store, path)) == ["repeated"]
+
+
+@pytest.mark.parametrize("names", [("a", "b", "c"), ("a", "a", "a")], ids=["three files", "one file"])
+@pytest.mark.parametrize("removed", [1, 2, 3])
+def test_one_of_three_growing_loads_is_removed_and_comes_back_with_the_files_named(
+    fresh: Fresh, clean: Clean, place: Path, names: tuple[str, ...], removed: int
+) -> None:
+    data, store = dump(), fresh()
+    paths = [place / f"growing-{name}.smf" for name in names]
+    for path, length in zip(paths, (len(data) // 3, len(data) // 2, len(data)), strict=True):
+        load(store, write(path, data[:length]))
+    result = run("loads", "remove", removed, "--store", store)
+    again = named_again(result)
+    assert again == [str(path) for path in paths[removed:]]
+    assert result.exit_code == (4 if again else 0)
+    load(store, *map(Path, dict.fromkeys(again)))
+    if removed < 3:
+        assert rows_of(store) == clean(data)
+    load(store, *dict.fromkeys(paths))
+    assert rows_of(store) == clean(data)
+
+
+def test_a_packed_file_that_grew(fresh: Fresh, clean: Clean, place: Path) -> None:
+    data, store = dump(), fresh()
+    load(store, write(place / "grown.gz", gzip.compress(data[: len(data) // 2])))
+    load(store, write(place / "grown.gz", gzip.compress(data)))
+    assert rows_of(store) == clean(data)
+    assert statuses(load(store, write(place / "grown.smf", data))) == ["repeated"]

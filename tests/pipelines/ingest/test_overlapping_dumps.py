@@ -1,0 +1,88 @@
+"""Records that come in several dumps, or twice in one, are stored once, whatever is removed in between."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.pipelines.ingest.comparing import (
+    Clean,
+    Fresh,
+    dump,
+    duplicates,
+    kept,
+    named_again,
+    records,
+    run,
+    statuses,
+    stream,
+    write,
+)
+from tests.pipelines.stores import load, rows_of
+
+from zscope.pipelines.store import open_reader
+
+
+@settings(max_examples=10)
+@given(data=st.data())
+def test_overlapping_dumps_in_any_order_also_when_one_is_removed_and_loaded_again(
+    fresh: Fresh, clean: Clean, place: Path, data: st.DataObject
+) -> None:
+    every = records()
+    at = st.integers(1, len(every) - 1)
+    first_end, third_begin = data.draw(at), data.draw(at)
+    second = (data.draw(st.integers(0, first_end)), data.draw(st.integers(third_begin, len(every))))
+    parts = [every[:first_end], every[second[0] : max(second)], every[min(third_begin, second[1]) :]]
+    paths = [write(place / f"part-{number}.smf", stream(part)) for number, part in enumerate(parts)]
+    order = data.draw(st.sampled_from(list(permutations(paths))))
+    store = fresh()
+    found = [load(store, path) for path in order]
+    assert rows_of(store) == clean(dump())
+    told = sum(duplicates(report) for report in found)
+    once = kept(every)
+    grown = any(
+        ld.begun_at for report in found for ld in report.loads
+    )  # its first part is not even looked at
+    assert grown or told == sum(map(kept, parts)) - once
+    with open_reader(store) as connection:
+        stored = connection.execute("SELECT count(*), count(DISTINCT digest) FROM record_digest").fetchone()
+    assert stored == (once, once)
+    if data.draw(st.booleans()):
+        assert run("store", "compact", "--store", store).exit_code == 0
+        assert rows_of(store) == clean(dump())
+    gone = data.draw(st.sampled_from([ld.load_id for report in found for ld in report.loads]))
+    assert run("loads", "remove", gone, "--store", store).exit_code in {0, 4}
+    load(store, *order)
+    assert rows_of(store) == clean(dump())
+
+
+def test_the_first_of_two_overlapping_loads_is_removed_and_what_leaned_on_it_comes_back(
+    fresh: Fresh, clean: Clean, place: Path
+) -> None:
+    some = records()
+    daily = write(place / "daily.smf", stream(some[:40]))
+    weekly = write(place / "weekly.smf", stream(some[20:]))
+    store = fresh()
+    load(store, daily)
+    assert duplicates(load(store, weekly)) == kept(some[20:40]) > 0
+    result = run("loads", "remove", 1, "--store", store)
+    assert result.exit_code == 4
+    assert named_again(result) == [str(weekly)]
+    assert statuses(load(store, weekly)) == ["loaded"]
+    assert rows_of(store) == clean(weekly.read_bytes())
+    assert statuses(load(store, weekly)) == ["repeated"]
+    assert statuses(load(store, daily)) == ["loaded"]
+    assert rows_of(store) == clean(dump())
+
+
+@pytest.mark.parametrize("framing", ["rdw", "segments", "bdw"])
+def test_a_dump_with_itself_behind_it(fresh: Fresh, clean: Clean, place: Path, framing: str) -> None:
+    data, store = dump(framing), fresh()
+    path = write(place / "twice.smf", data + data)
+    assert duplicates(load(store, path)) == kept(records())
+    assert rows_of(store) == clean(data)
+    load(store, write(path, data + data + data))
+    assert rows_of(store) == clean(data)

@@ -1,0 +1,159 @@
+"""Reports that were cut, grew or come again: the rows of one clean load, and no capture lost."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import re
+from datetime import date
+from pathlib import Path
+
+import pytest
+from tests.pipelines.ingest.comparing import Clean, Fresh, duplicates, statuses, write
+from tests.pipelines.stores import contents, load, rows_of
+
+from zscope.parsers.inputs import Options
+from zscope.pipelines.ingest import How, choose
+from zscope.pipelines.store import open_reader
+
+REPORTS = sorted((Path(__file__).resolve().parents[3] / "sample-data" / "reports").iterdir())
+NETSTAT = next(path for path in REPORTS if path.name == "netstat.SYSA.2026-03-02.txt")
+FROM_FILE = ("load_id", "record_no", "record_offset", "file", "line_no", "system_from", "time_from")
+"""What differs when the same is in a file of another name, too."""
+
+
+def cut_reports() -> list[tuple[str, int]]:
+    """Each report, cut between its lines and within them."""
+    rng = random.Random(7)
+    found = []
+    for path in REPORTS:
+        content = path.read_bytes()
+        ends = [match.end() for match in re.finditer(rb"\n", content)]
+        cuts = {rng.choice(ends) for _ in range(4)} | {rng.randrange(1, len(content)) for _ in range(5)}
+        found += [(path.name, cut) for cut in sorted(cuts) if cut < len(content)]
+    return found
+
+
+@pytest.mark.parametrize(("name", "cut"), cut_reports())
+def test_a_report_that_was_cut_is_replaced_by_the_whole_of_it(
+    fresh: Fresh, clean: Clean, place: Path, name: str, cut: int
+) -> None:
+    """Its last entry, of which the end was missing, must not stay."""
+    content = next(path.read_bytes() for path in REPORTS if path.name == name)
+    expected = clean(content, name)
+    store, path = fresh(), place / "growing" / name
+    load(store, write(path, content[:cut]))
+    load(store, write(path, content))
+    assert rows_of(store) == expected
+    assert statuses(load(store, path)) == ["repeated"]
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.name)
+def test_a_report_that_grows_in_steps(fresh: Fresh, clean: Clean, place: Path, report: Path) -> None:
+    content = report.read_bytes()
+    expected = clean(content, report.name)
+    store, path = fresh(), place / "growing" / report.name
+    for share in (0.3, 0.55, 0.8, 1.0):
+        load(store, write(path, content[: int(share * len(content))]))
+    assert rows_of(store) == expected
+    with open_reader(store) as connection:
+        live = connection.execute(
+            "SELECT count(*) FROM load WHERE status IN ('loaded', 'incomplete')"
+        ).fetchone()
+    assert live == (1,)
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.name)
+def test_the_same_capture_in_two_files_is_stored_once(
+    fresh: Fresh, clean: Clean, place: Path, report: Path
+) -> None:
+    content = report.read_bytes()
+    expected = clean(content, report.name)
+    store = fresh()
+    load(store, write(place / "one" / report.name, content))
+    assert statuses(load(store, write(place / "two" / report.name, content))) == ["repeated"]
+    assert statuses(load(store, write(place / "two" / report.name, gzip.compress(content)))) == ["repeated"]
+    other = load(store, write(place / "two" / report.name, content + b"\n\n"))
+    assert statuses(other) == ["loaded"]
+    assert rows_of(store) == expected
+
+
+@pytest.mark.parametrize("name", ["netstat.SYSC.2026-03-02.txt", "netstat.SYSA.2026-03-05.txt"])
+def test_the_same_content_under_a_name_that_tells_another_system_or_day_is_another_capture(
+    fresh: Fresh, place: Path, name: str
+) -> None:
+    store, content = fresh(), NETSTAT.read_bytes()
+    load(store, write(place / "named" / NETSTAT.name, content))
+    before = rows_of(store)
+    assert statuses(load(store, write(place / "named" / name, content))) == ["loaded"]
+    after = rows_of(store)
+    assert {table: rows for table, (rows, _) in after.items()} == {
+        table: 2 * rows for table, (rows, _) in before.items()
+    }
+    for same in (NETSTAT.name, name):
+        assert statuses(load(store, place / "named" / same)) == ["repeated"]
+
+
+def test_a_name_that_tells_nothing_is_no_other_capture(fresh: Fresh, place: Path) -> None:
+    store, content = fresh(), NETSTAT.read_bytes()
+    load(store, write(place / "named" / NETSTAT.name, content))
+    before = rows_of(store)
+    assert statuses(load(store, write(place / "named" / "capture.txt", content))) == ["repeated"]
+    assert rows_of(store) == before
+
+
+def test_what_the_command_line_says_instead_of_the_name_makes_the_same_rows(
+    fresh: Fresh, place: Path
+) -> None:
+    store, content = fresh(), NETSTAT.read_bytes()
+    load(store, write(place / "named" / NETSTAT.name, content))
+    with open_reader(store) as connection:
+        before = contents(connection, FROM_FILE)
+    said = How(choose(None, ["SYSA"]), Options(system="SYSA", day=date(2026, 3, 2)))
+    report = load(store, write(place / "named" / "capture.txt", content + b"\n"), how=said)
+    assert statuses(report) == ["loaded"]
+    assert sum(ld.rows for ld in report.loads) == 0
+    assert duplicates(report) == sum(rows for rows, _ in before.values())
+    with open_reader(store) as connection:
+        assert contents(connection, FROM_FILE) == before
+
+
+@pytest.fixture
+def undated(place: Path) -> Path:
+    """A capture that tells no time, under a name that tells none."""
+    lines = NETSTAT.read_bytes().split(b"\n")
+    return write(
+        place / "undated" / "capture.txt", b"\n".join(line for line in lines if b"11:46" not in line)
+    )
+
+
+def test_an_undated_capture_is_stored_once(fresh: Fresh, undated: Path) -> None:
+    store = fresh()
+    load(store, undated)
+    before = rows_of(store)
+    assert before
+    assert statuses(load(store, undated)) == ["repeated"]
+    assert rows_of(store) == before
+
+
+def test_an_undated_capture_with_one_selection_and_then_another(
+    fresh: Fresh, clean: Clean, undated: Path
+) -> None:
+    expected = clean(undated.read_bytes(), undated.name)
+    tables = sorted(expected)
+    store = fresh()
+    for select in (tables[0], None, tables[-1]):
+        load(store, undated, how=How(choose(select)))
+    assert rows_of(store) == expected
+
+
+def test_undated_captures_that_differ_are_both_there(fresh: Fresh, undated: Path) -> None:
+    """Nothing tells whether the lines they share are of one moment or of two."""
+    store = fresh()
+    load(store, undated)
+    before = rows_of(store)
+    other = write(undated.with_name("other.txt"), b"first line of another capture\n" + undated.read_bytes())
+    assert statuses(load(store, other)) == ["loaded"]
+    assert {table: rows for table, (rows, _) in rows_of(store).items()} == {
+        table: 2 * rows for table, (rows, _) in before.items()
+    }

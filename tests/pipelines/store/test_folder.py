@@ -1,0 +1,102 @@
+"""Which folders are stores and which become one: never one in which somebody else has put something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zscope.pipelines.ingest import How, choose, ingest
+from zscope.pipelines.store.folder import StoreError, existing_store, make_store
+
+BESIDE = ".zscope-store.json.4711.beside"
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"format": "x"}', '{"format": 99}', "[1]"])
+def test_a_folder_of_another_format_is_refused(tmp_path: Path, content: str) -> None:
+    folder = make_store(tmp_path / "store")
+    (folder.path / "zscope-store.json").write_text(content)
+    with pytest.raises(StoreError, match=r"cannot be read|has format"):
+        existing_store(folder.path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "payroll.txt",
+        "data/payroll.parquet",
+        "data/payroll/day=2026-03-02/00000001-1.parquet",
+        "data",
+        "commits/00000001.json",
+        "commits",
+        ".stage/half",
+        ".stage",
+        ".lock",
+        ".lock/mine",
+        f"{BESIDE}/mine",
+    ],
+)
+def test_no_store_is_made_among_other_files(tmp_path: Path, name: str) -> None:
+    mine = tmp_path / name
+    mine.parent.mkdir(exist_ok=True, parents=True)
+    mine.write_text("mine")
+    (first, *_) = Path(name).parts
+    with pytest.raises(StoreError, match="the folder is no store and not empty") as refused:
+        make_store(tmp_path)
+    assert f"({first}); name another one, or one below it" in str(refused.value)
+    with pytest.raises(StoreError, match="the folder is no store and not empty"):
+        ingest(tmp_path, [], How(choose(None)))
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [mine]
+    assert mine.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        (),
+        ("data/",),
+        ("data/", "commits/"),
+        ("data/", "commits/", BESIDE),
+        ("data/", "commits/", ".stage/", ".lock", "zscope.toml"),
+    ],
+    ids=len,
+)
+def test_a_store_that_a_killed_process_began_is_made_to_its_end(
+    tmp_path: Path, begun: tuple[str, ...]
+) -> None:
+    for name in begun:
+        if name.endswith("/"):
+            (tmp_path / name).mkdir()
+        else:
+            (tmp_path / name).touch()
+    assert make_store(tmp_path) == existing_store(tmp_path)
+    ingest(tmp_path, [], How(choose(None)))
+    assert not (tmp_path / BESIDE).exists()
+
+
+def test_data_may_lie_on_another_disk_from_the_beginning(tmp_path: Path) -> None:
+    store, disk = tmp_path / "store", tmp_path / "disk"
+    store.mkdir()
+    disk.mkdir()
+    (store / "data").symlink_to(disk)
+    assert make_store(store) == existing_store(store)
+    (store / "zscope-store.json").unlink()
+    (disk / "payroll.txt").touch()
+    with pytest.raises(StoreError, match=r"not empty \(data\)"):
+        make_store(store)
+
+
+def test_settings_may_be_there_before_the_store(tmp_path: Path) -> None:
+    (tmp_path / "zscope.toml").write_text("")
+    assert make_store(tmp_path) == existing_store(tmp_path)
+
+
+@pytest.mark.parametrize("there", ["nothing", "empty", "file"])
+def test_asking_a_place_without_a_store(tmp_path: Path, there: str) -> None:
+    path = tmp_path / "store"
+    if there == "empty":
+        path.mkdir()
+    elif there == "file":
+        path.write_text("x")
+    with pytest.raises(StoreError, match="no store"):
+        existing_store(path)

@@ -1,0 +1,96 @@
+"""The tables about loads: each column they declare is made, and says what the load says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from tests.pipelines.store.test_commits import data_file, load
+
+from zscope.pipelines.store import history
+from zscope.pipelines.store.commits import Commit, State
+from zscope.pipelines.store.history import (
+    LOAD_GAP_SCHEMA,
+    LOAD_KIND_SCHEMA,
+    LOAD_SCHEMA,
+    LOAD_TABLE_SCHEMA,
+    gap_rows,
+    history_tables,
+    kind_rows,
+    load_row,
+    table_rows,
+)
+
+if TYPE_CHECKING:
+    from zscope.pipelines.store.loads import Load
+
+FULL = replace(
+    load(1), seconds=2.0, content_bytes=5_000_000, begun_at=1_000_000, first_local="2026-03-02T01:00:00"
+)
+
+
+def state_of(*loads: Load) -> State:
+    state = State()
+    for one in loads:
+        state.apply(Commit("load", adds=(data_file(one.load_id),), load=one))
+    return state
+
+
+@pytest.mark.parametrize(
+    ("rows", "schema"),
+    [(kind_rows, LOAD_KIND_SCHEMA), (table_rows, LOAD_TABLE_SCHEMA), (gap_rows, LOAD_GAP_SCHEMA)],
+    ids=["load_kind", "load_table", "load_gap"],
+)
+def test_rows_have_the_columns_of_their_table_and_no_others(
+    rows: Callable[[Load], Iterable[dict[str, Any]]], schema: pa.Schema
+) -> None:
+    [row] = rows(FULL)
+    assert list(row) == schema.names
+    assert row["load_id"] == 1
+
+
+def test_a_load_knows_all_of_its_row_but_what_depends_on_others() -> None:
+    row = load_row(FULL)
+    assert set(LOAD_SCHEMA.names) - set(row) == {"status", "stored_bytes"}
+    assert {name: row[name] for name in ("packing", "issues", "gaps", "begun_at_byte", "mb_per_second")} == {
+        "packing": "gzip",
+        "issues": 1,
+        "gaps": 1,
+        "begun_at_byte": 1_000_000,
+        "mb_per_second": 2.0,
+    }
+    assert (row["first_local"], row["last_local"]) == (datetime.fromisoformat("2026-03-02T01:00:00"), None)
+
+
+def test_a_column_that_no_load_has_is_no_null(monkeypatch: pytest.MonkeyPatch) -> None:
+    misspelt = pa.schema([*LOAD_SCHEMA, pa.field("recrods", pa.uint64())])
+    monkeypatch.setattr(history, "LOAD_SCHEMA", misspelt)
+    with pytest.raises(AttributeError, match="recrods"):
+        load_row(FULL)
+
+
+def test_a_column_that_rows_lack_is_no_null(monkeypatch: pytest.MonkeyPatch) -> None:
+    misspelt = pa.schema([*LOAD_KIND_SCHEMA, pa.field("recrods", pa.uint64())])
+    monkeypatch.setattr(history, "LOAD_KIND_SCHEMA", misspelt)
+    with pytest.raises(KeyError, match="recrods"):
+        history_tables(state_of(FULL))
+
+
+def test_removed_and_replaced_loads_are_told_and_have_nothing_but_their_row() -> None:
+    state = state_of(load(1), load(2), replace(load(3), replaces=(2,)), load(4))
+    for number in (1, 2):
+        state.apply(Commit("remove", drops=(data_file(number).path,), removed_load=number, reopened=(4,)))
+    tables = history_tables(state)
+    told = tables["load"].select(["load_id", "status", "stored_bytes"]).to_pylist()
+    assert [tuple(row.values()) for row in told] == [
+        (1, "removed", 0),
+        (2, "replaced", 0),
+        (3, "loaded", 100),
+        (4, "incomplete", 100),
+    ]
+    for name in ("load_kind", "load_table", "load_gap"):
+        assert tables[name]["load_id"].to_pylist() == [3, 4], name

@@ -1,0 +1,108 @@
+"""Sweeping takes what a killed writer left, whatever it was doing, and nothing that is somebody else's."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from tests.pipelines.stores import dump_bytes, load
+
+from zscope.pipelines.quality.checks import Check, Kind, Severity
+from zscope.pipelines.quality.results import Run, Verdict, result_row, results_table
+from zscope.pipelines.quality.slices import Portion, Slice
+from zscope.pipelines.settings import Settings
+from zscope.pipelines.store.change import changing
+from zscope.pipelines.store.commits import State, read_state
+from zscope.pipelines.store.compact import compact
+from zscope.pipelines.store.folder import Folder, existing_store
+from zscope.pipelines.store.remove import remove_load
+from zscope.pipelines.store.sweep import sweep
+from zscope.pipelines.store.validations import record_validation
+
+NO_GRACE = Settings(grace_s=0)
+NETSTAT = Path("sample-data/reports/netstat.SYSA.2026-03-02.txt")
+
+
+def silent(text: str) -> None:
+    """Nothing is expected to be told."""
+    raise AssertionError(text)
+
+
+def files_on_disk(folder: Folder) -> set[str]:
+    return {path.relative_to(folder.data).as_posix() for path in folder.data.rglob("*.parquet")}
+
+
+def test_what_no_commit_names_goes_and_the_rest_stays(copied_store: Path) -> None:
+    folder = existing_store(copied_store)
+    before = files_on_disk(folder)
+    left = folder.data / "smf70_cpu" / "day=2031-01-01"
+    left.mkdir()
+    (left / "00000099-1.parquet").write_bytes(b"half a file")
+    (folder.stage / "load-9").mkdir(parents=True)
+    left_over = [
+        folder.path / ".zscope.duckdb.4711.beside",
+        folder.commits / ".checkpoint-00000100.json.4711.beside",
+    ]
+    for path in left_over:
+        path.write_bytes(b"half a file")
+    assert sweep(folder, read_state(folder), 0) == 1
+    assert files_on_disk(folder) == before
+    assert not left.exists()
+    assert not folder.stage.exists()
+    assert not any(path.exists() for path in left_over)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "notes.txt",
+        "payroll.parquet",
+        "smf70_cpu/day=2026-03-02/payroll.parquet",
+        "smf70_cpu/day=2026-03-02/00000001-1.csv",
+        "smf70_cpu/00000001-1.parquet",
+        "2025/day=1/00000001-1.parquet",
+    ],
+)
+def test_what_has_no_name_of_ours_stays(copied_store: Path, name: str) -> None:
+    folder = existing_store(copied_store)
+    mine = folder.data / name
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_text("mine")
+    assert sweep(folder, read_state(folder), 0) == 0
+    assert mine.read_text() == "mine"
+
+
+def result_of_a_check(name: str) -> dict[str, object]:
+    """A row of the table of validations."""
+    check = Check(name, "smf70_cpu", Kind.RANGE, Severity.NOTE, "Nothing is expected.", "SELECT 1")
+    run = Run("once", datetime.now(UTC), Slice(), (1,))
+    return result_row(run, Verdict(check, 0), Portion(1, 1), None)
+
+
+def test_the_files_of_writers_of_every_kind_have_names_that_are_swept(tmp_path: Path) -> None:
+    """As if they had been killed just before their commits, so that nothing names their files."""
+    store, data = tmp_path / "store", dump_bytes(60, 1, mix={"tcp-init": 1.0})
+    first, second = tmp_path / "first.smf", tmp_path / "second.smf"
+    first.write_bytes(data)
+    second.write_bytes(dump_bytes(60, 1, seed=9, mix={"tcp-init": 1.0}) + data)
+    cut = tmp_path / "cut.smf"
+    cut.write_bytes(data[:-10])
+    load(store, first, second, cut, NETSTAT)
+    folder = existing_store(store)
+    record_validation(store, results_table([result_of_a_check("a")]), NO_GRACE, silent)
+    found = files_on_disk(folder)
+    with changing(folder, NO_GRACE, silent) as state:
+        compact(folder, state)
+        found |= files_on_disk(folder)
+        remove_load(folder, state, 1)
+    found |= files_on_disk(folder)
+    names = {path.rpartition("/")[2] for path in found}
+    for kind in ("00000001-1.parquet", "00000002-1-kept.parquet", "00000003-issues.parquet", "c", "r", "v"):
+        assert any(name.startswith(kind) for name in names), kind
+    for path in found:
+        place = folder.data / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.touch()
+    assert sweep(folder, State(), 0) == len(found)
+    assert files_on_disk(folder) == set()
