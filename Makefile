@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help env demo test format-check lint types contracts docs-check pytest format docs bench-decode bench-reports \
-        bench-ingest build lock clean distclean
+        bench-ingest bench-metrics build lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
 # So every candidate is started. `make env PYTHON=...` chooses another one.
@@ -69,6 +69,9 @@ bench-reports: env ## measure the reading of reports
 
 bench-ingest: env ## measure the way from the dump to the store
 	$(PY) benchmarks/ingest.py
+
+bench-metrics: env ## measure the metrics over millions of connections
+	$(PY) benchmarks/metrics.py
 
 build: env ## wheel and sdist in dist/
 	rm -rf dist

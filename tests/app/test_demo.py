@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,45 +11,56 @@ from typing import TYPE_CHECKING
 from click.testing import Result
 
 from zscope.app.commands import demo
-from zscope.parsers.synthetic import generate, sample
 
 if TYPE_CHECKING:
     import pytest
 
 Run = Callable[..., Result]
-
-
-def counts(text: str) -> dict[str, int]:
-    """The first number behind the first words of each line of a table."""
-    return {name: int(number) for name, number in re.findall(r"^(\S+(?: \S+)*) +(\d+) ", text, re.MULTILINE)}
+WORLD = Path(__file__).resolve().parents[2] / "sample-data" / "world"
+KINDS = ("full", "abbreviated", "failed")
 
 
 def test_counts_are_the_known_answers(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(demo, "CHECKOUT", tmp_path)  # as from an installed wheel: no sample data anywhere
     result = run("demo", "--store", tmp_path / "store")
     assert result.exit_code == 0, result.output
-    manifest = generate(sample(), io.BytesIO())
-    found = counts(result.stdout)
-    told = {record: number for record, number in manifest.records_by_type.items() if record in found}
-    assert {record: found[record] for record in told} == told
-    assert {"119-2", "119-11", "119-12", "70-1", "70-2"} <= told.keys()
-    assert found["full"] + found["abbreviated"] <= manifest.rows_by_table["smf119_zert_detail"]
-    assert "TLS_AES_128_GCM_SHA256" in result.stdout
+    manifest = json.loads((WORLD / "manifest.json").read_text(encoding="utf-8"))
+    found = {
+        system: [int(n) for n in numbers.split()[:4]]
+        for system, numbers in re.findall(r"^(\w+) +((?:\d+ +){4}[\d.]+)$", result.stdout, re.MULTILINE)
+    }
+    for system, days in manifest["days"].items():
+        kinds = [day["handshakes"] for day in days.values()]
+        full, resumed, failed = (sum(k.get(kind, 0) for k in kinds) for kind in KINDS)
+        assert found[system] == [full + resumed + failed, full, resumed, failed]
     assert "To have the sample as files: zscope generate --preset sample" in result.stdout
 
 
 def test_the_second_time_nothing_is_added(run: Run, tmp_path: Path) -> None:
     output = run("demo", "--store", tmp_path / "store").stdout
     assert re.search(
-        r"Loading them into .*: 6 files with 2,466 records .*, 0 files were there already", output
+        r"Loading them into .*: 18 files with 25,771 records .*, 0 files were there already", output
     )
-    assert re.search(r"Once more into .*: 0 files with 0 .* as 0 rows .*, 6 files were there already", output)
+    assert re.search(
+        r"Once more into .*: 0 files with 0 .* as 0 rows .*, 18 files were there already", output
+    )
+    assert "72 sides of benchmark runs named" in output
     again = run("demo", "--store", tmp_path / "store").stdout
-    assert re.search(r"Loading them into .*: 0 files with 0 .* 6 files were there already", again)
+    assert re.search(r"Loading them into .*: 0 files with 0 .* 18 files were there already", again)
+    assert "\n0 sides of benchmark runs named" in again
 
 
-def test_it_says_that_the_data_are_synthetic_and_what_to_try_next(run: Run, tmp_path: Path) -> None:
+def test_it_ends_with_the_benchmark_and_says_what_is_synthetic_and_what_to_try_next(
+    run: Run, tmp_path: Path
+) -> None:
     output = run("demo", "--store", tmp_path / "store").stdout
     assert "The data are synthetic" in output
+    [_, benchmark] = output.split("The 126 published results")
+    assert "SYNTHETIC: agreement proves the arithmetic, not the figure" in benchmark
+    measured = re.findall(
+        r"^(\S+) .* synthetic .*(?:agrees|differs|direction only|not comparable)$", benchmark, re.MULTILINE
+    )
+    others = re.findall(r"(?:no data|not comparable) +(\d+)$", benchmark, re.MULTILINE)
+    assert len(measured) + sum(map(int, others)) == 126
     [_, hints] = output.split("Try next:\n")
     assert len(re.findall(r"^  zscope \w+", hints, re.MULTILINE)) >= 5

@@ -18,6 +18,7 @@ import pytest
 from click.testing import Result
 
 from zscope.pipelines.ingest import How, choose, ingest
+from zscope.pipelines.metrics import declared
 
 Run = Callable[..., Result]
 
@@ -64,7 +65,8 @@ def test_a_name_that_says_duckdb_makes_a_database(export: Run, tmp_path: Path) -
     with duckdb.connect(str(target), read_only=True) as connection:
         tables = [name for (name,) in connection.execute("SHOW TABLES").fetchall()]
         views = connection.execute("SELECT count(*) FROM duckdb_views() WHERE NOT internal").fetchone()
-    assert {"smf70_cpu", "cpu_interval", "cipher", "code_handshake_type", "load"} <= set(tables)
+    assert {"smf70_cpu", "cipher", "code_handshake_type", "load"} <= set(tables)
+    assert not set(tables) & declared().keys()
     assert not [name for name in tables if name.startswith("zscope_") or name == "record_digest"]
     assert "rmf_cpu" not in tables
     assert views == (0,)

@@ -27,7 +27,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "sample-data").symlink_to(ROOT / "sample-data")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        ingest(Path("zscope-store"), ["sample-data"], How(choose(None)))
+        ingest(Path("zscope-store"), ["sample-data/smf-sample.bin", "sample-data/reports"], How(choose(None)))
     return folder
 
 

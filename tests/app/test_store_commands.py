@@ -23,7 +23,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from zscope.pipelines.ingest import How, choose, ingest
 
     store = tmp_path_factory.mktemp("commands") / "store"
-    ingest(store, [SAMPLE], How(choose(None)))
+    ingest(store, [SAMPLE / "smf-sample.bin", SAMPLE / "reports"], How(choose(None)))
     return store
 
 

@@ -9,9 +9,14 @@ from pathlib import Path
 import pytest
 
 from zscope.pipelines.ingest import How, choose, ingest
+from zscope.pipelines.runs import FILE_NAME as RUNS
 from zscope.pipelines.settings import Settings
+from zscope.pipelines.store.catalogue import publish
+from zscope.pipelines.store.commits import read_state
+from zscope.pipelines.store.folder import existing_store
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample-data"
+WORLD = SAMPLE / "world"
 
 MakeStore = Callable[[], Path]
 
@@ -20,8 +25,22 @@ MakeStore = Callable[[], Path]
 def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample data, loaded once; only to be read."""
     store = tmp_path_factory.mktemp("sample") / "store"
-    ingest(store, [SAMPLE], How(choose(None), settings=Settings().merge(["+01:00"])))
+    _load(store, SAMPLE / "smf-sample.bin", SAMPLE / "reports")
     return store
+
+
+@pytest.fixture(scope="session")
+def world_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small world with its runs, loaded once; only to be read."""
+    store = tmp_path_factory.mktemp("world") / "store"
+    _load(store, WORLD)
+    shutil.copyfile(WORLD / RUNS, store / RUNS)
+    publish(existing_store(store), read_state(existing_store(store)))
+    return store
+
+
+def _load(store: Path, *paths: Path) -> None:
+    ingest(store, paths, How(choose(None), settings=Settings().merge(["+01:00"])))
 
 
 @pytest.fixture

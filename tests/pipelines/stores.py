@@ -87,7 +87,7 @@ def leftovers(store: Path) -> list[str]:
     """Files in a store that nothing names: what a killed writer left and nobody swept."""
     folder = Folder(store)
     named = {folder.data / name for name in files_that_count(store)}
-    named |= {folder.lock, folder.catalogue, folder.settings, store / "zscope-store.json"}
+    named |= {folder.lock, folder.catalogue, folder.settings, folder.runs, store / "zscope-store.json"}
     numbered = {path for path in folder.commits.glob("*.json") if not path.name.startswith(".")}
     reports = {path for path in folder.quarantine.glob("*.json") if not path.name.startswith(".")}
     every = {path for path in store.rglob("*") if path.is_file()}

@@ -23,7 +23,8 @@ from zscope.parsers.text.rmf.listing import RmfListing
 from zscope.parsers.text.rmf.partition_write import partition_pages
 from zscope.parsers.text.rmf.xml import RmfXml
 from zscope.parsers.text.rmf.xml_write import rmf_xml
-from zscope.pipelines.views import view_sql
+from zscope.pipelines.metrics import declared, needed, view_sql
+from zscope.pipelines.store.tables import kept_schema
 from zscope.schemas.arrow import table_schema
 
 Row = dict[str, Any]
@@ -90,14 +91,36 @@ def both(one: Tables, other: Tables) -> Tables:
 
 def ask(view: str, *sources: Tables) -> list[Row]:
     """The rows of a view over these tables; those not given are empty."""
-    tables = {name: table_schema(name).empty_table() for name in (*TABLES_NEEDED, *RMF_TABLES)}
-    for source in sources:
-        tables |= source
     with duckdb.connect() as shell:
-        for name, table in tables.items():
-            shell.register(name, table)
-        found: list[Row] = shell.sql(view_sql(view)).to_arrow_table().to_pylist()
+        shell.execute("SET TimeZone = 'UTC'")
+        make_views(shell, view, *sources)
+        found: list[Row] = shell.sql(f"SELECT * FROM {view}").to_arrow_table().to_pylist()
         return found
+
+
+def make_views(shell: duckdb.DuckDBPyConnection, view: str, *sources: Tables) -> None:
+    """The view, and what it reads, with the columns that a store adds."""
+    tables = {name: table for source in sources for name, table in source.items()}
+    for name in needed(view):
+        if name in declared():
+            shell.execute(f"CREATE VIEW {name} AS {view_sql(declared()[name])}")
+        else:
+            shell.register(f"arrow_{name}", as_stored(name, tables.get(name)))
+            shell.execute(f"CREATE TABLE {name} AS SELECT * FROM arrow_{name}")
+
+
+def as_stored(name: str, table: pa.Table | None) -> pa.Table:
+    """A table with the columns that a store adds; the moments in UTC are not known."""
+    schema = kept_schema(name)
+    if table is None:
+        return schema.empty_table()
+    columns = {
+        field.name: table[field.name]
+        if field.name in table.column_names
+        else pa.nulls(len(table), field.type)
+        for field in schema
+    }
+    return pa.table(columns)
 
 
 def cpu_interval(*sources: Tables) -> list[Row]:
@@ -150,15 +173,39 @@ def test_reports_say_the_same_within_rounding(smf: Tables, rows: RmfRows, source
         assert got["ziips_online"] == pytest.approx(wanted["ziips_online"], abs=0.0001)
         assert got["lpar_busy_pct"] == pytest.approx(wanted["lpar_busy_pct"], abs=0.006)
         assert got["ziip_busy_pct"] == pytest.approx(wanted["ziip_busy_pct"], abs=0.006)
+        # Half a hundredth of a point of each processor.
+        assert got["cpu_s"] == pytest.approx(wanted["cpu_s"], abs=4 * 900 * 0.00006)
+        assert got["ziip_s"] == pytest.approx(wanted["ziip_s"], abs=900 * 0.00006)
+
+
+def test_without_partition_data_figures_are_the_same(rows: RmfRows) -> None:
+    whole, without = from_xml(rows), from_xml(RmfRows(rows.intervals, rows.cpus))
+    for got, wanted in zip(cpu_interval(without), cpu_interval(whole), strict=True):
+        assert got | {"cp_kind": "shared"} == wanted
+
+
+def without_busy(tables: Tables) -> Tables:
+    return changed(tables, "rmf_cpu", "lpar_busy_pct", lambda _: None)
+
+
+def test_dispatched_time_stands_in_for_a_busy_share_that_is_missing(smf: Tables, rows: RmfRows) -> None:
+    found = cpu_interval(without_busy(from_xml(rows)))
+    for got, wanted in zip(found, cpu_interval(smf), strict=True):
+        assert got["lpar_busy_pct"] is None
         assert got["cpu_s"] == pytest.approx(wanted["cpu_s"], abs=0.0006)
         assert got["ziip_s"] == pytest.approx(wanted["ziip_s"], abs=0.0006)
 
 
-def test_without_partition_data_seconds_follow_from_percentages(smf: Tables, rows: RmfRows) -> None:
-    found = cpu_interval(from_xml(RmfRows(rows.intervals, rows.cpus)))
-    for got, wanted in zip(found, cpu_interval(smf), strict=True):
-        assert got["cpu_s"] == pytest.approx(wanted["cpu_s"], abs=4 * 900 * 0.00006)
-        assert got["ziip_s"] == pytest.approx(wanted["ziip_s"], abs=900 * 0.00006)
+@pytest.mark.parametrize(
+    ("table", "column"), [("rmf_partition", "dedicated"), ("rmf_interval", "wait_completion")]
+)
+@pytest.mark.parametrize("told", [True, None])
+def test_dispatched_time_with_waiting_in_it_stands_in_for_nothing(
+    rows: RmfRows, table: str, column: str, told: bool | None
+) -> None:
+    found = cpu_interval(changed(without_busy(from_xml(rows)), table, column, lambda _: told))
+    assert len(found) == INTERVALS
+    assert {(row["cpu_s"], row["ziip_s"]) for row in found} == {(None, None)}
 
 
 def test_time_online_weighs(smf: Tables, rows: RmfRows) -> None:
@@ -249,15 +296,30 @@ def test_a_list_of_processors_that_goes_on_elsewhere_is_passed_over(smf: Tables)
 def test_waiting_is_no_use(smf: Tables) -> None:
     """With dedicated processors and with wait completion the dispatched time has waiting in it."""
     wait = {(cpu["record_no"], cpu["cpu_id"]): cpu["wait_us"] for cpu in smf["smf70_cpu"].to_pylist()}
-    plain = cpu_interval(smf)
     dedicated = cpu_interval(changed(smf, "smf70_logical_cpu", "weight", lambda _: 65_535))
-    completing = cpu_interval(changed(smf, "smf70_logical_cpu", "logical_cpu_flags", lambda _: 128))
+    half = changed(smf, "smf70_cpu", "wait_us", lambda cpu: cpu["wait_us"] // 4)
+    completing = cpu_interval(changed(half, "smf70_logical_cpu", "logical_cpu_flags", lambda _: 128))
     record = smf["smf70_interval"].to_pylist()[0]
     waits = [wait[record["record_no"], cpu] for cpu in range(4)]
     interval_us = record["interval_ms"] * 1000
     assert dedicated[0]["lpar_busy_pct"] == pytest.approx(100 - 100 * sum(waits) / (4 * interval_us))
-    assert 0 <= completing[0]["lpar_busy_pct"] < plain[0]["lpar_busy_pct"]
-    assert dedicated[0]["cpu_s"] == completing[0]["cpu_s"] == plain[0]["cpu_s"]
+    assert dedicated[0]["cpu_s"] == pytest.approx(4 * 900 - sum(waits) / 1e6)
+    plain = cpu_interval(smf)[0]["cpu_s"]
+    assert completing[0]["cpu_s"] == pytest.approx(plain - sum(wait // 4 for wait in waits) / 1e6)
+    assert (dedicated[0]["cp_kind"], completing[0]["cp_kind"]) == ("dedicated", "shared")
+
+
+def test_a_wait_time_that_is_missing_is_no_busy_time(smf: Tables) -> None:
+    dedicated = changed(smf, "smf70_logical_cpu", "weight", lambda _: 65_535)
+    invalid = changed(
+        dedicated, "smf70_cpu", "config_flags", lambda cpu: 2 if cpu["cpu_id"] == 0 else cpu["config_flags"]
+    )
+    missing = {**dedicated, "smf70_cpu": dedicated["smf70_cpu"].filter(pc.field("cpu_id") > 0)}
+    for tables in (invalid, missing):
+        found = cpu_interval(tables)
+        assert {row["cpu_s"] for row in found} == {None}
+        assert {row["lpar_busy_pct"] for row in found} == {None}
+        assert all(row["ziip_s"] is not None for row in found)
 
 
 def test_sources_that_agree_are_not_listed(smf: Tables, rows: RmfRows) -> None:
@@ -272,27 +334,19 @@ def test_sources_that_differ_are_listed(smf: Tables, rows: RmfRows) -> None:
         busy: float | None = row["lpar_busy_pct"]
         return busy + 1 if busy is not None and first and row["cpu_type_name"] == "CP" else busy
 
-    def longer(row: Row) -> int | None:
-        spent: int | None = row["dispatch_ms"]
-        last = (
-            row["system"] == "SYSB"
-            and row["interval_start_local"] == rows.intervals[-1]["interval_start_local"]
-        )
-        return spent * 2 if spent is not None and last else spent
-
     xml = changed(from_xml(rows), "rmf_cpu", "lpar_busy_pct", other)
-    text = changed(from_text(rows), "rmf_partition", "dispatch_ms", longer)
-    found = ask("cpu_interval_disagreement", smf, both(xml, text))
+    found = ask("cpu_interval_disagreement", smf, both(xml, from_text(rows)))
     told = [(row["system"], row["source"], row["other_source"], row["column_name"]) for row in found]
     assert told == [
+        ("SYSA", "smf70", "xml", "cpu_s"),
         ("SYSA", "smf70", "xml", "lpar_busy_pct"),
+        ("SYSA", "xml", "text", "cpu_s"),
         ("SYSA", "xml", "text", "lpar_busy_pct"),
-        ("SYSB", "smf70", "text", "cpu_s"),
-        ("SYSB", "xml", "text", "cpu_s"),
     ]
-    assert found[0]["other_value"] == pytest.approx(found[0]["value"] + 1, abs=0.01)
-    assert found[2]["other_value"] == pytest.approx(found[2]["value"] * 2, rel=0.001)
-    assert [row["interval_start_local"] for row in found[:2]] == [start, start]
+    # A point of four CPs over 900 seconds.
+    assert found[0]["other_value"] == pytest.approx(found[0]["value"] + 36, abs=0.2)
+    assert found[1]["other_value"] == pytest.approx(found[1]["value"] + 1, abs=0.01)
+    assert {row["interval_start_local"] for row in found} == {start}
 
 
 @pytest.mark.parametrize(("more", "listed"), [(0.015, False), (0.03, True)])
@@ -309,18 +363,7 @@ def test_rounding_is_no_disagreement(smf: Tables, rows: RmfRows, more: float, li
 
 def test_views_are_statements_that_make_views(smf: Tables, rows: RmfRows) -> None:
     with duckdb.connect() as shell:
-        for name, table in {**smf, **from_xml(rows)}.items():
-            shell.register(f"arrow_{name}", table)
-            shell.execute(f"CREATE TABLE {name} AS SELECT * FROM arrow_{name}")
-        for view in ("cpu_interval", "cpu_interval_disagreement"):
-            shell.execute(f"CREATE VIEW {view} AS {view_sql(view)}")
+        make_views(shell, "cpu_interval_disagreement", smf, from_xml(rows))
+        shell.execute(f"CREATE VIEW cpu_interval AS {view_sql(declared()['cpu_interval'])}")
         assert shell.sql("SELECT count(*), min(cpu_s) > 0 FROM cpu_interval").fetchone() == (INTERVALS, True)
         assert shell.sql("SELECT count(*) FROM cpu_interval_disagreement").fetchone() == (0,)
-        described = shell.sql("DESCRIBE cpu_interval").fetchall()
-    assert [(name, kind) for name, kind, *_ in described] == [
-        ("source", "VARCHAR"),
-        ("system", "VARCHAR"),
-        ("interval_start_local", "TIMESTAMP"),
-        ("interval_ms", "BIGINT"),
-        *((name, "DOUBLE") for name in FIGURES),
-    ]

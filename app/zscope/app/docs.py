@@ -24,16 +24,21 @@ _MANUAL = """\
   or a check failed; 12 nothing could be done.
 - **Values in text formats:** times in ISO 8601, those known in UTC with a `Z`, local times of a system
   without; numbers with all their digits; bytes as hexadecimal digits. A missing value is empty in CSV and in
-  the table and `null` in JSON; in CSV an empty text is `""`. In the table codes show their meaning unless
-  `--raw` is given.
+  the table and `null` in JSON; in CSV an empty text is `""`. In the table codes show their meaning, and
+  numbers no more digits than people read, unless `--raw` is given.
 """
 
 
 def documents() -> dict[str, str]:
     """Every rendered document by its path in the checkout."""
+    from zscope.pipelines.metrics.document import metrics_document
     from zscope.schemas.docs import data_dictionary
 
-    return {"docs/cli.md": manual(), "docs/data-dictionary.md": data_dictionary()}
+    return {
+        "docs/cli.md": manual(),
+        "docs/data-dictionary.md": data_dictionary(),
+        "docs/metrics.md": metrics_document(),
+    }
 
 
 def manual() -> str:

@@ -56,3 +56,12 @@ def asking(
         Session.guard(open_reader(store), store, memory=memory, threads=threads, seconds=seconds) as session,
     ):
         yield session
+
+
+def prepare(session: Session, name: str) -> None:
+    """Make ready for questions about a metric: what they all rest on is computed once."""
+    from zscope.pipelines.metrics import metric
+    from zscope.pipelines.metrics.narrowing import prepared
+
+    for text in prepared(metric(name)):
+        session.run(text)

@@ -17,6 +17,7 @@ import duckdb
 import pyarrow as pa
 
 from zscope.pipelines.export_target import ExportError, new_file, new_folder, spill_of
+from zscope.pipelines.metrics import declared
 from zscope.pipelines.store.tables import kept_schema, kept_tables
 from zscope.schemas.ddl import literal
 from zscope.schemas.reference import reference_tables
@@ -112,9 +113,12 @@ class Source:
         return found
 
     def names_with_rows(self) -> list[str]:
-        """The tables and views worth exporting: those that have rows, except what is the store's own."""
+        """The tables worth exporting: those that have rows, except what is the store's own and the metrics,
+        which follow from the others.
+        """
         own = (DIGEST_TABLE, *(name for name in self.meanings if name.startswith(_STORE_OWN)))
-        return [name for name in self.meanings if name not in own and self._has_rows(name)]
+        left_out = {*own, *declared()}
+        return [name for name in self.meanings if name not in left_out and self._has_rows(name)]
 
     def rows(self, table: str, limit: str = "") -> Result:
         """The rows of a table that are wanted."""

@@ -51,6 +51,7 @@ _NAMED = {
     "float64": pa.float64(),
     "bool": pa.bool_(),
     "local": LOCAL,
+    "utc": UTC,
 }
 
 

@@ -88,7 +88,7 @@ class ReportTable:
     name: str
     meaning: str
     family: str
-    """Kind of report: `rmf`, `netstat` or `gsksrvr`."""
+    """Kind of report: `rmf`, `netstat`, `gsksrvr` or `transaction`."""
     title: str
     """The report that people know."""
     grain: tuple[str, ...]

@@ -20,11 +20,13 @@ import pyarrow as pa
 from zscope.schemas.load import LayoutError, read_toml
 from zscope.schemas.published_columns import (
     CHOICES,
+    FILLING_SCHEMA,
     METHOD_SCHEMA,
     PRACTICE_SCHEMA,
     RESULT_SCHEMA,
     TAG_COLUMNS,
 )
+from zscope.schemas.published_filling import FILLING_KEYS, filling, tag_texts
 
 _COMPUTED = frozenset({"author", "published", "recomputed_pct", "recomputed_matches"})
 """Columns that no entry may state."""
@@ -47,10 +49,10 @@ class _Entry:
 
 @cache
 def published_tables() -> Mapping[str, pa.Table]:
-    """`reference_result`, `reference_method` and `best_practice`.
+    """`reference_result`, `reference_filling`, `reference_method` and `best_practice`.
 
-    >>> [(name, table.num_rows) for name, table in published_tables().items()]
-    [('reference_result', 126), ('reference_method', 8), ('best_practice', 20)]
+    >>> [table.num_rows for table in published_tables().values()]
+    [126, 126, 8, 20]
     """
     return read_published(files("zscope.schemas") / "published")
 
@@ -65,11 +67,15 @@ def read_published(folder: Traversable) -> Mapping[str, pa.Table]:
         if file.name.startswith("results_") and file.name.endswith(".toml")
         for entry in _results(file)
     ]
+    rules = {entry.key: entry.values for entry in _keyed(folder / "fillings.toml")}
     methods = list(_entries(folder / "methods.toml", "method"))
     practices = list(_entries(folder / "practices.toml", "practice"))
     tables = {
         "reference_result": pa.Table.from_pylist(
             [_result(entry, documents, environments) for entry in results], RESULT_SCHEMA
+        ),
+        "reference_filling": pa.Table.from_pylist(
+            [filling(entry.file, entry.key, entry.values, rules) for entry in results], FILLING_SCHEMA
         ),
         "reference_method": pa.Table.from_pylist(
             [_row(entry, METHOD_SCHEMA, documents) for entry in methods], METHOD_SCHEMA
@@ -130,7 +136,8 @@ def _result(
     name = str(entry.values.get("environment"))
     if name not in environments:
         raise entry.error(f"environment {name!r} is not declared in environments.toml")
-    written_out = _Entry(entry.file, entry.key, {**entry.values, "environment": environments[name]})
+    published = {key: value for key, value in entry.values.items() if key not in FILLING_KEYS}
+    written_out = _Entry(entry.file, entry.key, {**published, "environment": environments[name]})
     row = _row(written_out, RESULT_SCHEMA, documents)
     _check_figures(entry, row)
     return row | _recomputed(row)
@@ -240,8 +247,6 @@ def _choose(entry: _Entry, column: str, words: Iterable[str]) -> None:
 
 
 def _tags(entry: _Entry, column: str, values: object) -> list[str]:
-    """A table as texts that can be searched for and compared: yes and no are written on and off."""
     if not isinstance(values, Mapping):
         raise entry.error(f"{column} is no table")
-    words = {True: "on", False: "off"}
-    return [f"{key}={words[v] if isinstance(v, bool) else v}" for key, v in values.items()]
+    return tag_texts(values)

@@ -91,6 +91,27 @@ RESULT_SCHEMA = pa.schema(
     {"meaning": "One row per published result: what was compared, the figure as printed, where it stands."},
 )
 
+FILLING_SCHEMA = pa.schema(
+    [
+        _text("id", "Name of the result."),
+        _text("rule", "Name of the rule that fills it; several results share one."),
+        _text(
+            "filled_from",
+            "runs: a pair of runs; metric: a metric of the store; inputs: tables that other captures fill; "
+            "nothing: no input of zscope holds what it is about.",
+        ),
+        _maybe("measure", "What is compared: a measure of run_comparison, or the metric."),
+        _texts("both_tags", "key=value: what both runs need besides the tags of the result."),
+        _texts("assumed_tags", "key=value: what no run may say otherwise, though it need not say it."),
+        _texts("free_tags", "Keys in which the runs may differ besides those that the result varies."),
+        _texts("run_kinds", "Kinds of workload that the runs may have; empty for any."),
+        _texts("workloads", "Workloads that the document names, one of which the runs need; empty for any."),
+        _maybe("captures", "What has to be loaded."),
+        _maybe("obstacle", "Why what can be measured is not what was published."),
+    ],
+    {"meaning": "One row per published result: what it can be held against here, and what that takes."},
+)
+
 METHOD_SCHEMA = pa.schema(
     [
         _text("id", "Name of the method."),
@@ -133,6 +154,7 @@ CHOICES: Mapping[str, frozenset[str]] = {
     "quantifier": frozenset({"up to", "at most", "more than", "about", "average", "range"}),
     "direction": frozenset({"increase", "decrease", "no_change", "comparable", "improved"}),
     "workload_kinds": frozenset({"RR", "CRR", "STR"}),
+    "filled_from": frozenset({"runs", "metric", "inputs", "nothing"}),
     "observe_status": frozenset({"published", "unconfirmed"}),
 }
 """Columns that take certain words only."""

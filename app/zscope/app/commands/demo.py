@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.output import Rows
-from zscope.app.store_option import asking, store_errors
+from zscope.app.store_option import asking, prepare, store_errors
 
 if TYPE_CHECKING:
     from zscope.pipelines.ingest.outcome import Report
@@ -24,44 +24,65 @@ SAMPLE = Path("sample-data")
 DUMP = "smf-sample.bin"
 REPORTS = "reports"
 DEMO_STORE = "zscope-demo-store"
+WORLD = "world"
 ZONE = "+01:00"
-"""The clocks of the two systems of the sample are an hour ahead."""
+"""The clocks of all systems of the sample are an hour ahead."""
 _SHOWN = {
-    "The most frequent kinds of SMF records and reports in them (all are in table load_kind):": """
-        SELECT
-            coalesce(report, record_type || coalesce('-' || record_subtype, '')) AS kind,
-            sum(records)::BIGINT AS records,
-            string_agg(DISTINCT system, ', ' ORDER BY system) AS systems,
-            min(first_local) AS first_local,
-            max(last_local) AS last_local
-        FROM load_kind
-        GROUP BY ALL
-        ORDER BY records DESC, kind LIMIT 15""",
-    "How the TLS sessions of the connections began that zERT saw end:": """
-        SELECT coalesce(code.text, 'unknown (' || handshake_type || ')') AS handshake,
-            count(*) AS connections, round(100 * count(*) / sum(count(*)) OVER (), 1) AS percent
-        FROM smf119_zert_detail LEFT JOIN code_handshake_type AS code ON code.code = handshake_type
-        WHERE event_type IN (3, 4) AND security_protocols_flags & 128 <> 0
-        GROUP BY ALL ORDER BY connections DESC""",
-    "The versions and ciphers they agreed on:": """
-        SELECT version.text AS tls_version, coalesce(cipher.name, detail.cipher) AS cipher,
-            count(*) AS connections, round(100 * count(*) / sum(count(*)) OVER (), 1) AS percent
-        FROM smf119_zert_detail AS detail
-        LEFT JOIN code_tls_version AS version ON version.code = detail.tls_version
-        LEFT JOIN cipher ON cipher.code = detail.cipher
-        WHERE event_type IN (3, 4) AND security_protocols_flags & 128 <> 0
-        GROUP BY ALL ORDER BY connections DESC, cipher LIMIT 6""",
-    "CPU use of the systems, hour by hour from the RMF intervals (the three busiest of each):": """
-        WITH hours AS (
-            SELECT system, time_bucket(INTERVAL 1 HOUR, interval_start_local) AS hour_local,
-                max(cps_online) AS cps, round(avg(lpar_busy_pct), 1) AS lpar_busy_pct,
-                round(sum(cpu_s), 1) AS cpu_s
-            FROM cpu_interval GROUP BY ALL
-        )
-        FROM hours
-        QUALIFY row_number() OVER (PARTITION BY system ORDER BY cpu_s DESC, hour_local) <= 3
-        ORDER BY system, hour_local""",
+    "What a transaction cost in CPU: each system, without the benchmark nights": (
+        "cpu_per_transaction",
+        """
+        SELECT system, sum(matched_cpu_s) AS cpu_s, sum(matched_transactions) AS connections_ended,
+            1e6 * sum(matched_cpu_s) / nullif(sum(matched_transactions), 0) AS cpu_us_per_connection
+        FROM cpu_per_transaction
+        WHERE counted_by = 'connections ended' AND interval_start_utc < TIMESTAMPTZ '2026-03-10 00:00:00+00'
+        GROUP BY system ORDER BY system""",
+    ),
+    "Which share of the handshakes was full": (
+        "handshake_mix",
+        """
+        SELECT system, sum(handshakes)::BIGINT AS handshakes, sum(full_handshakes)::BIGINT AS full,
+            sum(abbreviated_handshakes)::BIGINT AS resumed, sum(failed_handshakes)::BIGINT AS failed,
+            100 * sum(abbreviated_handshakes)
+            / nullif(sum(full_handshakes) + sum(abbreviated_handshakes), 0) AS resumed_pct
+        FROM handshake_mix GROUP BY system ORDER BY system""",
+    ),
+    "How well the session caches worked, by what GSKSRVR counted": (
+        "resumption_rate",
+        """
+        SELECT system, cache, sum(lookups)::BIGINT AS lookups, sum(hits)::BIGINT AS hits,
+            100 * sum(hits) / nullif(sum(lookups), 0) AS hit_rate_pct,
+            100 * sum(resumed_handshakes)
+            / nullif(sum(resumed_handshakes) + sum(full_handshakes), 0) AS resumed_pct
+        FROM resumption_rate WHERE source = 'GSKSRVR' GROUP BY ALL ORDER BY system, cache""",
+    ),
+    "Versions and ciphers, each connection once": (
+        "cipher_distribution",
+        """
+        SELECT protocol, coalesce(cipher_name, cipher) AS cipher, connections, connections_pct, bytes_pct
+        FROM cipher_distribution WHERE source = 'each connection once'
+        ORDER BY connections DESC, cipher LIMIT 8""",
+    ),
+    "What handshakes cost the systems, fitted, in microseconds of CPU": (
+        "handshake_cost",
+        """
+        SELECT system, status, full_us, full_low_us, full_high_us, resumed_us, resumed_low_us,
+            resumed_high_us, r2_pct, left(why, 60) AS why
+        FROM handshake_cost ORDER BY system""",
+    ),
+    "What to look at": (
+        "finding",
+        """
+        SELECT severity, what, count(DISTINCT system) AS systems, sum(connections)::BIGINT AS connections
+        FROM finding GROUP BY severity, what
+        ORDER BY list_position(['high', 'medium', 'low', 'info'], severity), what LIMIT 8""",
+    ),
 }
+_BENCHMARK = """
+    SELECT id, measured, as_printed AS published, verdict FROM benchmark
+    WHERE measured IS NOT NULL ORDER BY id"""
+_NOT_MEASURED = """
+    SELECT area, verdict, count(*) AS results FROM benchmark
+    WHERE measured IS NULL GROUP BY ALL ORDER BY area, verdict"""
 
 
 @click.command()
@@ -81,22 +102,30 @@ def command(*, store: Path) -> None:
     """
     with _sample() as (folder, name):
         _say(
-            f"{name}: SMF records and reports of one day and two systems, as they come from a mainframe.\n"
-            "The data are synthetic: every name, address and number in them is made up.\n"
+            f"{name}: SMF records, reports and displays of six systems, as they come from a mainframe, two\n"
+            "nights of benchmark runs among them. The data are synthetic: every name, address and number in\n"
+            "them is made up.\n"
         )
         _tell(_ingest(store, folder), "Loading them into", store)
         _tell(_ingest(store, folder), "Once more into", store)
+        _name_runs(store, folder / WORLD)
     with asking(store) as session:
-        for title, statement in _SHOWN.items():
-            _say(f"\n{title}\n")
+        for title, (name, statement) in _SHOWN.items():
+            prepare(session, name)
+            _say(f"\n{title} ({name}):\n")
             _show(session, statement)
+        _show_benchmark(session)
         tables = _count(session, "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'main'")
     _say(
         f"\nThe store {store} has {tables} tables; any DuckDB client can open {store}/zscope.duckdb.\n"
         "Try next:\n"
         f"  export ZSCOPE_STORE={store}\n"
-        "  zscope loads\n"
-        '  zscope sql "SELECT job_name, count(*) FROM smf119_zert_detail GROUP BY job_name"\n'
+        "  zscope metrics\n"
+        "  zscope metrics handshake_mix --by system,day\n"
+        "  zscope benchmark --measured\n"
+        "  zscope benchmark --explain tls31-tls13-vs-tls12-cpu\n"
+        "  zscope check\n"
+        "  zscope compare tls12-signature-0804 tls13-signature-0804\n"
         "  zscope sql\n"
         "  zscope validate\n"
         "  zscope fields handshake\n"
@@ -104,11 +133,36 @@ def command(*, store: Path) -> None:
     )
 
 
+def _show_benchmark(session: Session) -> None:
+    prepare(session, "benchmark")
+    results = _count(session, "SELECT count(*) FROM benchmark")
+    _say(
+        f"\nThe {results} published results, and what the benchmark nights say to them (benchmark). The\n"
+        "runs are SYNTHETIC: agreement proves the arithmetic, not the figure.\n"
+    )
+    _show(session, _BENCHMARK)
+    _say("\nThe others; zscope benchmark says of each what it needs or why it cannot be compared:\n")
+    _show(session, _NOT_MEASURED)
+
+
+def _name_runs(store: Path, world: Path) -> None:
+    """Take over the runs of the world; those of the last time are there already."""
+    from zscope.pipelines.runs.change import import_runs
+    from zscope.pipelines.runs.read import FILE_NAME, read_file
+    from zscope.pipelines.settings import Settings
+    from zscope.pipelines.store.folder import existing_store
+
+    with store_errors():
+        added = import_runs(existing_store(store), Settings(), _say, read_file(world / FILE_NAME))
+    _say(f"{added} sides of benchmark runs named in {store / FILE_NAME}")
+
+
 @contextmanager
 def _sample() -> Iterator[tuple[Path, str]]:
     """The sample in the checkout with its name there, or the same data made anew and how to make them."""
     from zscope.parsers.synthetic import generate, sample
     from zscope.parsers.synthetic.reports import report_files
+    from zscope.parsers.synthetic.world import small_world, write_world
 
     if (CHECKOUT / SAMPLE / DUMP).is_file():
         yield CHECKOUT / SAMPLE, str(SAMPLE)
@@ -120,6 +174,7 @@ def _sample() -> Iterator[tuple[Path, str]]:
             generate(sample(), out)
         for file in report_files(folder / DUMP, sample()):
             (folder / REPORTS / file.name).write_bytes(file.content)
+        write_world(small_world(), folder / WORLD, lambda _: None)
         _say(f"To have the sample as files: zscope generate --preset sample -o {DUMP} --reports {REPORTS}\n")
         yield folder, str(SAMPLE)
 

@@ -77,10 +77,10 @@ def command(  # noqa: PLR0913 - one argument for each option
 ) -> None:
     """Export tables of the store to Parquet, CSV or one DuckDB file.
 
-    TABLE is a table or view; without any, all that have rows. Rows without a date are left out when days are
-    asked for; tables that know no days or systems, such as the code tables, are exported whole. A DuckDB file
-    has real tables with comments on every column and needs no store beside it. TARGET appears when it is
-    complete.
+    TABLE is a table, or a metric or other view; without any, all tables that have rows. Rows without a date
+    are left out when days are asked for; tables that know no days or systems, such as the code tables, are
+    exported whole. A DuckDB file has real tables with comments on every column and needs no store beside it.
+    TARGET appears when it is complete.
 
     \b
     Examples:

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from zscope.app.output.target import STANDARD_OUTPUT, open_target
 from zscope.app.reading import distinct_outputs
+from zscope.app.world import world
 from zscope.parsers.synthetic import (
     DAMAGES,
     FRAMINGS,
@@ -75,9 +77,9 @@ def moment(text: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @click.option(
-    "-o", "--output", "target", metavar="FILE", required=True, help="Where to write; - is standard output."
+    "-o", "--output", "target", metavar="FILE", help="Where to write; - is standard output. Needed."
 )
 @click.option(
     "--preset", type=click.Choice(sorted(PRESETS)), help="Begin with this recipe; the others change it."
@@ -134,8 +136,11 @@ def moment(text: str) -> datetime:
     help="Also write reports into FOLDER, about the same systems, times and connections: RMF text and XML, "
     "NETSTAT sessions, a SYSLOG with NETSTAT and GSKSRVR displays.",
 )  # fmt: skip
+@click.pass_context
 def command(
-    target: str,
+    context: click.Context,
+    /,
+    target: str | None,
     manifest: str | None,
     reports: str | None,
     preset: str | None,
@@ -154,7 +159,13 @@ def command(
       zscope generate -o big.smf.gz --preset mixed --size 2GB --packing gzip --seed 7
       zscope generate -o day.smf --records 50000 --reports captured/
       zscope generate -o bad.smf --damage mid-garbage,truncated --mix zert-detail=3,tcp-term=1
+      zscope generate world small --days 1
     """
+    if context.invoked_subcommand is not None:
+        _nothing_said(context)
+        return
+    if target is None:
+        raise click.UsageError("Missing option '-o' / '--output': say where to write the dump")
     if target == STANDARD_OUTPUT and sys.stdout.isatty():
         raise click.UsageError(
             "records are not for a terminal: name a file with -o or send them to a program"
@@ -191,3 +202,15 @@ def _write_reports(dump: Path, folder: Path, recipe: Recipe) -> None:
         with open_target(str(folder / file.name)) as out:
             out.write(file.content)
         click.echo(f"{folder / file.name}: {file.what}, {len(file.content):,} bytes", err=True)
+
+
+def _nothing_said(context: click.Context) -> None:
+    """The options of dumps are not those of the command below."""
+    if any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in context.params):
+        raise click.UsageError(
+            f"{context.invoked_subcommand} has options of its own: put them behind it, such as "
+            f"zscope generate {context.invoked_subcommand} FOLDER --seed 1"
+        )
+
+
+command.add_command(world)

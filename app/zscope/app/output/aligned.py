@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 GAP = "  "
 _CONTROLS = r"[\x00-\x1f\x7f-\x9f]"
+_DIGITS = 6
 _SHARE = 30
 _NARROWEST = 12
 """A column that does not fit is cut down to what is left, but not below this."""
@@ -61,9 +63,19 @@ def _with_empty(rows: Rows) -> Iterator[pa.RecordBatch]:
 def _cells(column: pa.Array, field: pa.Field, *, raw: bool) -> pa.Array:
     """What stands in a column; control characters would move the cursor and are shown by their number."""
     codes = _codes(field)
-    written = _coded(column, codes) if codes and not raw else texts(column)
+    written = _coded(column, codes) if codes and not raw else texts(column if raw else _legible(column))
     shown = matching(written, _CONTROLS, _visible)
     return pc.fill_null(shown, "")
+
+
+def _legible(column: pa.Array) -> pa.Array:
+    """Numbers without digits that nobody reads: as exact as the largest of the column has it in six."""
+    if not pa.types.is_floating(column.type):
+        return column
+    largest = pc.max(pc.abs(column)).as_py()
+    if not largest or not math.isfinite(largest):
+        return column
+    return pc.round(column, ndigits=max(0, _DIGITS - 1 - math.floor(math.log10(largest))))
 
 
 def _codes(field: pa.Field) -> str:

@@ -21,6 +21,7 @@ from zscope.schemas import Evidence, Field, Format, cipher_suites
 
 if TYPE_CHECKING:
     from zscope.parsers.smf.codecs.raw import ByteRows
+    from zscope.parsers.synthetic.connections import Connections
     from zscope.parsers.synthetic.recipe import Recipe
 
 Weights = NDArray[np.float64]
@@ -28,6 +29,8 @@ SYSPLEX = "SYNTHPLX"
 STACK = "TCPIP"
 RELEASES = {"V2R3": "CS V2R3", "3.2": "CS V3R2"}
 CLIENT, SERVER, SERVER_WITH_CLIENT_AUTH = 1, 2, 3
+TLS, SSH, IPSEC = 0x80, 0x40, 0x20
+PROTECTION_BITS = {"tls": TLS, "ssh": SSH, "ipsec": IPSEC, "": 0}
 PARTNERS = 3_000
 FIRST_PARTNERS = 6
 """The first few partners are servers that our own clients call."""
@@ -114,6 +117,7 @@ class Application:
     provider: str = "IBM System SSL"
     host: str = ""
     elliptic: bool = False
+    fips_mode: int = 0
 
     @property
     def calls_out(self) -> bool:
@@ -144,6 +148,49 @@ class Cast:
     """The people of one dump; the same seed gives the same."""
 
     recipe: Recipe
+
+    @property
+    def applications(self) -> tuple[Application, ...]:
+        """Who owns sockets; the numbers of applications count these."""
+        return APPLICATIONS
+
+    @property
+    def known_suites(self) -> tuple[Suite, ...]:
+        """What connections may be protected with; the numbers of suites count these."""
+        return SUITES
+
+    @property
+    def tells_long_ciphers(self) -> bool:
+        """Whether AT-TLS sections hold suites of four digits, whose place nobody published."""
+        return False
+
+    @property
+    def unpublished_tls_bytes(self) -> int:
+        """What stands for the fields that newer levels append to the TLS section of zERT detail records.
+
+        How many there are is not known.
+        """
+        return 8
+
+    @cached_property
+    def calls_out(self) -> NDArray[np.bool_]:
+        """Of each application, whether the local end is the client."""
+        return np.array([app.calls_out for app in self.applications])
+
+    @cached_property
+    def ports(self) -> NDArray[np.uint16]:
+        """Of each application, the port of the server."""
+        return np.array([app.port for app in self.applications], np.uint16)
+
+    @cached_property
+    def roles(self) -> NDArray[np.uint8]:
+        """Of each application, its part in handshakes."""
+        return np.array([app.role for app in self.applications], np.uint8)
+
+    @cached_property
+    def protection(self) -> NDArray[np.uint8]:
+        """Of each application, the bits that say what protects it."""
+        return np.array([PROTECTION_BITS[app.protection] for app in self.applications], np.uint8)
 
     @cached_property
     def certificates(self) -> tuple[Certificate, ...]:
@@ -198,6 +245,12 @@ class Cast:
         """Of each system the IPv4 and the IPv6 address."""
         numbers = range(1, len(self.recipe.systems) + 1)
         return tuple(address for n in numbers for address in (f"192.168.{n}.10", f"2001:db8::{n}:10"))
+
+    def local_rows(self, connections: Connections) -> NDArray[np.int64]:
+        """Which of the local addresses each connection has."""
+        v6 = self.partner_is_v6[connections["partner"]]
+        rows: NDArray[np.int64] = 2 * connections["system"].astype(np.int64) + v6
+        return rows
 
 
 def addresses(texts: tuple[str, ...], form: Format) -> ByteRows:

@@ -24,6 +24,7 @@ from zscope.parsers.synthetic.cast import (
 
 if TYPE_CHECKING:
     from zscope.parsers.synthetic.batch import Numbers, Scene
+    from zscope.parsers.synthetic.cast import Cast
 
 SESSION_ID_BYTES = 32
 NO_TLS, FULL, ABBREVIATED, FAILED = 0, 1, 2, 3
@@ -58,6 +59,8 @@ FAILED_SHARE = 0.012
 MOST_PENDING = 20_000
 SESSIONS_KEPT = 64
 """Of each application and system; a resumed connection picks one of these."""
+TAKEN_OVER = ("partner", "client_certificate", "suite", "session")
+"""What a resumed connection has from the full handshake before it."""
 FIRST_CONNECTION_ID = 0x1000
 LONGEST_SHORT_US = 9_900_000
 MEAN_LONG_US = 150_000_000
@@ -181,21 +184,31 @@ class ConnectionSource:
     def _resume(self, made: Connections, rows: Numbers, luck: NDArray[np.float64]) -> None:
         """Resumed connections of one application take over the session of an earlier full handshake."""
         key = int(made["system"][rows[0]]), int(made["application"][rows[0]])
-        known = self._sessions.get(key, np.empty(0, CONNECTION))
-        if not len(known) and made["handshake"][rows[0]] == ABBREVIATED:
-            made["handshake"][rows[0]] = FULL
-        resumed = rows[made["handshake"][rows] == ABBREVIATED]
-        full = rows[made["handshake"][rows] == FULL]
-        before = len(known) + np.searchsorted(full, resumed)
-        nothing = before == 0
-        made["handshake"][resumed[nothing]] = FULL
-        resumed, before = resumed[~nothing], before[~nothing]
-        reach = np.minimum(before, SESSIONS_KEPT)
-        chosen = before - 1 - (luck[resumed] * reach).astype(np.int64)
-        sources = np.concatenate([known, made[full]])
-        for name in ("partner", "client_certificate", "suite", "session"):
-            made[name][resumed] = sources[name][chosen]
-        self._sessions[key] = sources[-SESSIONS_KEPT:].copy()
+        known = self._sessions.get(key, made[:0])
+        self._sessions[key] = resume(made, rows, known, luck, TAKEN_OVER)
+
+
+def resume(
+    made: Connections, rows: Numbers, known: Connections, luck: NDArray[np.float64], taken: tuple[str, ...]
+) -> Connections:
+    """Let resumed connections take over values of earlier full handshakes, and give what later ones can.
+
+    A connection that finds nothing to resume makes a full handshake.
+    """
+    if not len(known) and made["handshake"][rows[0]] == ABBREVIATED:
+        made["handshake"][rows[0]] = FULL
+    resumed = rows[made["handshake"][rows] == ABBREVIATED]
+    full = rows[made["handshake"][rows] == FULL]
+    before = len(known) + np.searchsorted(full, resumed)
+    nothing = before == 0
+    made["handshake"][resumed[nothing]] = FULL
+    resumed, before = resumed[~nothing], before[~nothing]
+    reach = np.minimum(before, SESSIONS_KEPT)
+    chosen = before - 1 - (luck[resumed] * reach).astype(np.int64)
+    sources = np.concatenate([known, made[full]])
+    for name in taken:
+        made[name][resumed] = sources[name][chosen]
+    return sources[-SESSIONS_KEPT:].copy()
 
 
 def zert_records(connections: Connections, end: int) -> NDArray[np.int64]:
@@ -205,10 +218,10 @@ def zert_records(connections: Connections, end: int) -> NDArray[np.int64]:
     return records
 
 
-def columns_of(connections: Connections) -> dict[str, Any]:
+def columns_of(connections: Connections, cast: Cast) -> dict[str, Any]:
     """Values that several record types show in the same way."""
-    outward = _CALLS_OUT[connections["application"]]
-    ports = np.array([app.port for app in APPLICATIONS], np.uint16)[connections["application"]]
+    outward = cast.calls_out[connections["application"]]
+    ports = cast.ports[connections["application"]]
     partner_port = connections["partner_port"]
     return {
         "remote_port": np.where(outward, ports, partner_port),

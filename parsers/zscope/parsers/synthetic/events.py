@@ -7,19 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.parsers.synthetic.cast import APPLICATIONS
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zscope.parsers.synthetic.batch import Choice, Numbers
+    from zscope.parsers.synthetic.cast import Cast
     from zscope.parsers.synthetic.connections import Connections
 
 STARTED, CHANGED, ENDED, SHORT = 1, 2, 3, 4
-TLS, SSH, IPSEC = 0x80, 0x40, 0x20
-PROTECTION_BITS = {"tls": TLS, "ssh": SSH, "ipsec": IPSEC, "": 0}
-PROTECTION = np.array([PROTECTION_BITS[app.protection] for app in APPLICATIONS], np.uint8)
-"""Of each application."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +39,10 @@ class Events:
         over: NDArray[np.bool_] = (self.event == ENDED) | (self.event == SHORT)
         return over
 
-    @property
-    def protection(self) -> Choice:
+    def protection(self, cast: Cast) -> Choice:
         """What protects the connection at the time of the event."""
         unprotected = (self.event == STARTED) & self.connections["changed"]
-        return np.where(unprotected, 0, PROTECTION[self.connections["application"]])
+        return np.where(unprotected, 0, cast.protection[self.connections["application"]])
 
 
 def ends_of(connections: Connections) -> Events:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -24,10 +24,12 @@ from zscope.parsers.synthetic.rmf_record import RmfRecords, Values, columns_for
 from zscope.schemas import catalog
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from zscope.parsers.smf.write import SectionRows
-    from zscope.parsers.synthetic.rmf_machine import Partition, Workload
+    from zscope.parsers.synthetic.batch import Numbers
+    from zscope.parsers.synthetic.recipe import Recipe
+    from zscope.parsers.synthetic.rmf_machine import Partition
     from zscope.parsers.synthetic.rmf_record import Interval
 
     Machine = tuple[Partition, ...]
@@ -41,12 +43,21 @@ ONLINE_THROUGHOUT = 0x09
 CPU_TYPE_CODES = {CP: 0, IIP: 2}
 
 
+class Worked(Protocol):
+    """Knows how long the systems worked."""
+
+    def worked(self, interval: int, /) -> Numbers:
+        """Microseconds of general purpose processor time that each system used in an interval."""
+
+
 @dataclass(frozen=True)
 class CpuRecords:
     """Makes CPU activity records."""
 
     scene: Scene
-    workload: Workload
+    workload: Worked
+    machine_of: Callable[[Recipe, Numbers], Machine] = partitions
+    """The partitions of the machine in an interval in which each system worked so many microseconds."""
 
     def make(self, intervals: Sequence[Interval]) -> Batch:
         """One record for each; systems in the same interval show the same machine."""
@@ -54,7 +65,7 @@ class CpuRecords:
         if not intervals:
             return batch
         numbers = {interval.number for interval in intervals}
-        machines = {n: partitions(self.scene.recipe, self.workload.worked(n)) for n in sorted(numbers)}
+        machines = {n: self.machine_of(self.scene.recipe, self.workload.worked(n)) for n in sorted(numbers)}
         machine = [machines[interval.number] for interval in intervals]
         records = RmfRecords(self.scene, self._maker, intervals)
         parts = [

@@ -85,9 +85,9 @@ def partitions(recipe: Recipe, worked: Numbers) -> tuple[Partition, ...]:
     after = len(systems) + 1
     return (
         *systems,
-        Partition("LINUX1", after, None, (_other(length, 0, IFL, 500),)),
-        Partition("CF01", after + 1, None, (_other(length, 0, ICF, DEDICATED),)),
-        Partition("PHYSICAL", 0, None, _physical(length, len(systems))),
+        Partition("LINUX1", after, None, (other_processor(length, 0, IFL, 500),)),
+        Partition("CF01", after + 1, None, (other_processor(length, 0, ICF, DEDICATED),)),
+        Partition("PHYSICAL", 0, None, physical_processors(length, len(systems))),
     )
 
 
@@ -103,17 +103,20 @@ def _processors(length: int, worked: int) -> tuple[Processor, ...]:
         effective = int(time * MANAGEMENT)
         kind = (CP, weight, _CP_POLARISATION[address], _CP_SHARE[address])
         cps.append(Processor(address, *kind, length, time, effective, parked, busy))
-    return (*cps, _other(length, len(cps), IIP, 1_000))
+    return (*cps, other_processor(length, len(cps), IIP, 1_000))
 
 
-def _other(length: int, address: int, kind: str, weight: int) -> Processor:
-    dispatched = int(length * _OTHERS[kind])
+def other_processor(
+    length: int, address: int, kind: str, weight: int, used: float | None = None
+) -> Processor:
+    """A processor of another kind than the general one, as busy as usual or as is said."""
+    dispatched = int(length * (_OTHERS[kind] if used is None else used))
     busy = min(length, int(dispatched * SEEN_BUSY))
     effective = int(dispatched * MANAGEMENT)
     return Processor(address, kind, weight, HIGH, 1.0, length, dispatched, effective, 0, busy)
 
 
-def _physical(length: int, systems: int) -> tuple[Processor, ...]:
+def physical_processors(length: int, systems: int) -> tuple[Processor, ...]:
     """What PR/SM needed for itself, for each processor there is."""
     kinds = [kind for kind in TYPE_NAMES for _ in range(physical_count(kind, systems))]
     managed = int(length * PHYSICAL_SHARE)

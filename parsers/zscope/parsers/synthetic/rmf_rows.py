@@ -120,11 +120,17 @@ def _busy(pairs: Sequence[tuple[Row, Row]], kind: str, record: IntervalRecord) -
     with_io = kind == "CP"
     return {
         "cpu_type_name": kind,
-        "lpar_busy_pct": percent(sum(cpu["dispatch_us"] for cpu, _ in pairs), online),
+        "lpar_busy_pct": percent(sum(_worked(cpu, zos) for cpu, zos in pairs), online),
         "mvs_busy_pct": percent(unparked - waited, unparked) if unparked else None,
         "io_interrupt_rate": round(interrupts * 1_000_000 / record.length_us, 2) if with_io else None,
         "tpi_pct": percent(tested, interrupts) if with_io else None,
     }
+
+
+def _worked(cpu: Row, zos: Row) -> int:
+    """A dedicated processor is always dispatched: what it worked is the time in which it did not wait."""
+    worked = cpu["online_us"] - zos["wait_us"] if cpu["weight"] == DEDICATED else cpu["dispatch_us"]
+    return int(worked)
 
 
 def _shares(record: IntervalRecord, logical: Sequence[Row], kind: str) -> list[float]:

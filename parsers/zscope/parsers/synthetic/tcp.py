@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from zscope.parsers.smf.write import SectionRows, encode_section, write_fields
 from zscope.parsers.synthetic.batch import Batch, Choice, Numbers, RecordMaker, Scene, local, pick, utc
-from zscope.parsers.synthetic.cast import APPLICATIONS, SUITES, addresses
+from zscope.parsers.synthetic.cast import SUITES, addresses
 from zscope.parsers.synthetic.connections import ABBREVIATED, FULL, Connections, columns_of
 from zscope.schemas import Format, Section, catalog
 
 if TYPE_CHECKING:
     from zscope.parsers.smf.codecs.raw import ByteRows
+    from zscope.parsers.synthetic.cast import Cast
 
 TELNET_PORT, FTP_PORT = 992, 21
 UNPROTECTED, PROTECTED = 1, 3
@@ -24,12 +25,10 @@ NO_POLICY, ENABLED = 2, 4
 CLOSED_NORMALLY = 0x52
 """Not explained anywhere, but what most real records hold."""
 INIT_TRIPLETS, TERM_TRIPLETS = 2, 5
-_TWO_CHARACTER = np.array([suite.code.startswith("00") for suite in SUITES])
-"""Suites that fit into the two characters of the AT-TLS section. Others use fields whose place nobody
-published, so their TLS counts as the application's own."""
-_PORTS = np.array([app.port for app in APPLICATIONS], np.uint16)
-_OUTWARD = np.array([app.calls_out for app in APPLICATIONS])
-_ROLES = np.array([app.role for app in APPLICATIONS], np.uint8)
+TWO_DIGITS = 16
+"""Length of an AT-TLS section that has room for suites of two digits only."""
+ELSEWHERE = "4X"
+"""Instead of two digits: the suite is in the field of four."""
 _TTLS_TYPES = np.array([0, 1, 2, 5], np.uint8)
 """By role: client, server, server that requires a client certificate."""
 LU_NAMES = tuple(f"TCPS{number:04}" for number in range(200))
@@ -37,11 +36,16 @@ HOST_APPLICATIONS = ("TSO", "CICSPRD1", "IMSPRD1", "NETVIEW")
 VERSION_CODES = {0x0301: "T1", 0x0302: "11", 0x0303: "12", 0x0304: "13"}
 
 
-def secured_by_attls(connections: Connections) -> Choice:
-    """Which connections have an AT-TLS section."""
+def secured_by_attls(connections: Connections, cast: Cast) -> Choice:
+    """Which connections have an AT-TLS section.
+
+    Where only suites of two digits are told, the others use fields whose place nobody published, so their TLS
+    counts as the application's own.
+    """
     handshake = connections["handshake"]
     protected = (handshake == FULL) | (handshake == ABBREVIATED)
-    secured: Choice = protected & _TWO_CHARACTER[connections["suite"]]
+    told = [cast.tells_long_ciphers or suite.code.startswith("00") for suite in cast.known_suites]
+    secured: Choice = protected & np.array(told)[connections["suite"]]
     return secured
 
 
@@ -75,7 +79,8 @@ class TcpRecords:
             return batch
         systems = connections["system"]
         starts, ends = (connections[name].astype(np.int64) for name in ("start", "end"))
-        secured = secured_by_attls(connections)
+        cast = self.scene.cast
+        secured = secured_by_attls(connections, cast)
         section = maker.layout.section("tcp_term")
         given = {
             "ttls_status": pa.array(np.where(secured, PROTECTED, UNPROTECTED).astype(np.uint8)),
@@ -90,13 +95,13 @@ class TcpRecords:
             "send_segment_bytes": pa.array(np.full(len(starts), 1_460, np.uint32)),
             "round_trip_ms": pa.array((connections["partner"] % 60).astype(np.uint32)),
             "round_trip_variance_ms": pa.array((connections["partner"] % 7).astype(np.uint32)),
-            "open_type": pa.array(_OUTWARD[connections["application"]].astype(np.uint8)),
+            "open_type": pa.array(cast.calls_out[connections["application"]].astype(np.uint8)),
             "retransmit_count": pa.array((connections["partner_port"] % 64 == 0).astype(np.uint16)),
             "start_utc": utc(starts),
             "end_utc": utc(ends),
         }
         rows = self._section(section, connections, given, "SMF119AP_TT")
-        ports = _PORTS[connections["application"]]
+        ports = cast.ports[connections["application"]]
         telnet, ftp = ports == TELNET_PORT, ports == FTP_PORT
         parts = [
             (section, rows, None),
@@ -150,17 +155,16 @@ class TcpRecords:
         self, section: Section, connections: Connections, given: dict[str, pa.Array], prefix: str
     ) -> ByteRows:
         """What both kinds of record tell of a connection, and what else is given."""
-        own = {name: pa.array(np.ascontiguousarray(v)) for name, v in columns_of(connections).items()}
-        jobs = {"job_name": pick([app.job for app in APPLICATIONS], connections["application"])}
+        cast = self.scene.cast
+        own = {name: pa.array(np.ascontiguousarray(v)) for name, v in columns_of(connections, cast).items()}
+        jobs = {"job_name": pick([app.job for app in cast.applications], connections["application"])}
         known = {field.column for field in section.fields}
         columns = {name: column for name, column in (own | jobs | given).items() if name in known}
         rows = encode_section(section, columns, len(connections), self.scene.length(section))
-        systems = connections["system"].astype(np.int64)
-        v6 = self.scene.cast.partner_is_v6[connections["partner"]]
         partners, ours = self._addresses
         remote, here = section.field(f"{prefix}RIP"), section.field(f"{prefix}LIP")
         rows[:, remote.offset : remote.end] = partners[connections["partner"]]
-        rows[:, here.offset : here.end] = ours[2 * systems + v6]
+        rows[:, here.offset : here.end] = ours[cast.local_rows(connections)]
         return rows
 
     def _telnet(self, connections: Connections) -> ByteRows:
@@ -177,16 +181,22 @@ class TcpRecords:
     @cached_property
     def _suites(self) -> ByteRows:
         """The AT-TLS section of each suite."""
-        section, everyone = catalog().records[119, 2].section("attls"), np.arange(len(SUITES))
+        section, suites = catalog().records[119, 2].section("attls"), self.scene.cast.known_suites
+        everyone, length = np.arange(len(suites)), self.scene.length(section)
         columns = {
-            "tls_version": pa.array([suite.version for suite in SUITES], pa.uint16()),
-            "cipher_2": pick([suite.code[2:] for suite in SUITES], everyone),
+            "tls_version": pa.array([suite.version for suite in suites], pa.uint16()),
+            "cipher_2": pick([suite.code[2:] for suite in suites], everyone),
         }
-        return encode_section(section, columns, len(SUITES), self.scene.length(section))
+        if self.scene.cast.tells_long_ciphers:
+            short = [suite.code[2:] if suite.code.startswith("00") else ELSEWHERE for suite in suites]
+            columns["cipher_2"] = pick(short, everyone)
+            columns["cipher_4"] = pick([suite.code for suite in suites], everyone)
+            length = max(length, TWO_DIGITS + 4)
+        return encode_section(section, columns, len(suites), length)
 
     def _attls(self, connections: Connections) -> ByteRows:
         rows: ByteRows = self._suites[connections["suite"]]
-        kinds = _TTLS_TYPES[_ROLES[connections["application"]]]
+        kinds = _TTLS_TYPES[self.scene.cast.roles[connections["application"]]]
         write_fields(
             rows, catalog().records[119, 2].section("attls"), {"ttls_security_type": pa.array(kinds)}
         )
@@ -195,8 +205,9 @@ class TcpRecords:
     def _application_data(self, connections: Connections) -> ByteRows:
         """What the Telnet and the FTP server attach to their connections."""
         section, count = catalog().records[119, 2].section("application_data"), len(connections)
-        telnet = _PORTS[connections["application"]] == TELNET_PORT
-        suite = np.where(secured_by_attls(connections), connections["suite"].astype(np.int64), -1)
+        cast = self.scene.cast
+        telnet = cast.ports[connections["application"]] == TELNET_PORT
+        suite = np.where(secured_by_attls(connections, cast), connections["suite"].astype(np.int64), -1)
         partner = np.where(telnet, connections["partner"].astype(np.int64), -1)
         distinct, which = np.unique(np.stack([partner, suite], axis=1), axis=0, return_inverse=True)
         texts = [_attached(*pair) for pair in distinct.tolist()]

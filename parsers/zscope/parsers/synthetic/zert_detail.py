@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from zscope.parsers.smf.write import SectionRows, encode_section, write_fields
 from zscope.parsers.synthetic.batch import Batch, Numbers, RecordMaker, Scene, pick, utc
-from zscope.parsers.synthetic.cast import APPLICATIONS, CLIENT_CERTIFICATES, SUITES, addresses
+from zscope.parsers.synthetic.cast import CLIENT_CERTIFICATES, IPSEC, SSH, TLS, addresses
 from zscope.parsers.synthetic.connections import FAILED, FULL, Connections, columns_of
-from zscope.parsers.synthetic.events import IPSEC, PROTECTION, SSH, STARTED, TLS, Events
+from zscope.parsers.synthetic.events import STARTED, Events
 from zscope.parsers.synthetic.zert_sections import (
     IP_FILTER_RULES,
     IPSEC_TUNNEL,
@@ -28,15 +28,10 @@ from zscope.schemas import Format, catalog
 
 if TYPE_CHECKING:
     from zscope.parsers.smf.codecs.raw import ByteRows
+    from zscope.parsers.synthetic.cast import Cast
     from zscope.schemas import Section
 
 TRIPLETS, LEVEL_3_2_TRIPLETS = 7, 8
-UNPUBLISHED_TLS_BYTES = 8
-"""What stands for the fields that newer levels append to the TLS section; how many there are is not known."""
-_OUTWARD = np.array([app.calls_out for app in APPLICATIONS])
-_PROFILES = (len(APPLICATIONS), len(SUITES) + 1, CLIENT_CERTIFICATES + 1)
-"""Application, suite (the last one stands for a failed handshake), client certificate."""
-_FAILED_SUITE = len(SUITES)
 
 
 @dataclass(frozen=True)
@@ -54,11 +49,11 @@ class ZertDetail:
         connections, systems = events.connections, events.connections["system"]
         heads = self.scene.headers(119, 11, systems, events.written, "TCP")
         ident, common = self._identification[systems], self._common(events)
-        protection, profiles = events.protection, _profiles(connections)
+        protection, profiles = events.protection(self.scene.cast), self._profiles(connections)
         tls = self._tls(connections, profiles)
         failed = connections["handshake"] == FAILED
         newest = self.scene.newest[systems] & self.scene.recipe.tls13
-        named = np.where((protection == TLS) & ~failed, _NAMED[profiles], -1)
+        named = np.where((protection == TLS) & ~failed, self._named[profiles], -1)
 
         def sections(rows: Numbers) -> list[SectionRows]:
             first = rows[0]
@@ -67,7 +62,7 @@ class ZertDetail:
                 SectionRows(self._section("common"), common[rows], common.shape[1]),
             ]
             if protection[first] == TLS:
-                length = tls.shape[1] - (0 if newest[first] else UNPUBLISHED_TLS_BYTES)
+                length = tls.shape[1] - (0 if newest[first] else self.scene.cast.unpublished_tls_bytes)
                 parts.append(SectionRows(self._section("tls"), tls[rows, :length], length))
             if named[first] >= 0:
                 parts.append(self._names(int(named[first]), block=bool(newest[first])))
@@ -78,7 +73,7 @@ class ZertDetail:
 
         shapes = (named * 256 + protection) * 2 + newest
         self._maker.alike(batch, shapes, heads, sections, systems, events.written, triplets)
-        _count(batch, events)
+        _count(batch, events, self.scene.cast)
         return batch
 
     @cached_property
@@ -97,14 +92,15 @@ class ZertDetail:
     @cached_property
     def _owners(self) -> ByteRows:
         """What does not change from connection to connection: the common section of each application."""
-        section, count = self._section("common"), len(APPLICATIONS)
-        everyone = np.arange(count)
+        section, owners = self._section("common"), self.scene.cast.applications
+        everyone, count = np.arange(len(owners)), len(owners)
+        secured = self.scene.cast.protection == IPSEC
         columns = {
-            "ip_security_flags": pa.array(np.where(PROTECTION == IPSEC, 0xA0, 0).astype(np.uint8)),
+            "ip_security_flags": pa.array(np.where(secured, 0xA0, 0).astype(np.uint8)),
             "ip_protocol": pa.array(np.full(count, 6, np.uint8)),
-            "job_name": pick([app.job for app in APPLICATIONS], everyone),
+            "job_name": pick([app.job for app in owners], everyone),
             "job_id": pick([f"STC{7_000 + number:05}" for number in everyone], everyone),
-            "user_id": pick([app.user for app in APPLICATIONS], everyone),
+            "user_id": pick([app.user for app in owners], everyone),
         }
         return encode_section(section, columns, count, self.scene.length(section))
 
@@ -120,17 +116,18 @@ class ZertDetail:
         connections, systems = events.connections, events.connections["system"].astype(np.int64)
         section = self._section("common")
         rows: ByteRows = self._owners[connections["application"]]
-        v6 = self.scene.cast.partner_is_v6[connections["partner"]]
+        cast = self.scene.cast
+        v6 = cast.partner_is_v6[connections["partner"]]
         newest = self.scene.newest[systems] & self.scene.recipe.tls13
-        side = np.where(_OUTWARD[connections["application"]], 0x08, 0x10)
-        columns = columns_of(connections)
+        side = np.where(cast.calls_out[connections["application"]], 0x08, 0x10)
+        columns = columns_of(connections, cast)
         for name in ("in_bytes", "out_bytes", "in_segments", "out_segments"):
             so_far = columns[name] // np.where(events.event == STARTED, 20, 3).astype(np.uint64)
             columns[name] = np.where(events.ended, columns[name], so_far)
         columns |= {
             "event_type": events.event.astype(np.uint8),
             "connection_flags": (v6 * 0x80 + newest * side).astype(np.uint8),
-            "security_protocols_flags": events.protection.astype(np.uint8),
+            "security_protocols_flags": events.protection(cast).astype(np.uint8),
         }
         arrays = {name: pa.array(values) for name, values in columns.items()}
         arrays["start_utc"] = utc(connections["start"].astype(np.int64))
@@ -139,40 +136,64 @@ class ZertDetail:
         partners, ours = self._addresses
         remote, here = section.field("SMF119SC_SARIP"), section.field("SMF119SC_SALIP")
         rows[:, remote.offset : remote.end] = partners[connections["partner"]]
-        rows[:, here.offset : here.end] = ours[2 * systems + v6]
+        rows[:, here.offset : here.end] = ours[cast.local_rows(connections)]
         return rows
 
     # --- TLS -----------------------------------------------------------------------------------------------
+
+    @property
+    def _sizes(self) -> tuple[int, int, int]:
+        """How many applications, suites (the last one stands for a failed handshake), client certificates."""
+        cast = self.scene.cast
+        return len(cast.applications), len(cast.known_suites) + 1, CLIENT_CERTIFICATES + 1
+
+    @cached_property
+    def _named(self) -> Numbers:
+        """Which set of names goes with each profile: they depend on the certificates only."""
+        apps, _, clients = self._sizes
+        named = np.arange(apps)[:, None, None] * clients + np.arange(clients)
+        return np.broadcast_to(named, self._sizes).ravel()
+
+    def _profiles(self, connections: Connections) -> Numbers:
+        nothing = self._sizes[1] - 1
+        suite = np.where(connections["handshake"] == FAILED, nothing, connections["suite"])
+        parts = (connections["application"], suite, connections["client_certificate"])
+        profiles: Numbers = np.ravel_multi_index(tuple(part.astype(np.int64) for part in parts), self._sizes)
+        return profiles
 
     @cached_property
     def _tls_profiles(self) -> ByteRows:
         """The TLS section of every combination of application, suite and client certificate."""
         section = self._section("tls")
-        app, suite, client = (axis.ravel() for axis in np.indices(_PROFILES))
-        failed = suite == _FAILED_SUITE
-        certificates = self.scene.cast.certificates
+        app, suite, client = (axis.ravel() for axis in np.indices(self._sizes))
+        cast = self.scene.cast
+        owners, suites, certificates = cast.applications, cast.known_suites, cast.certificates
+        failed = suite == len(suites)
         servers = [None if f else certificates[a] for a, f in zip(app, failed, strict=True)]
         clients = [
-            certificates[len(APPLICATIONS) + c - 1] if c and not f else None
+            certificates[len(owners) + c - 1] if c and not f else None
             for c, f in zip(client, failed, strict=True)
         ]
-        versions = np.array([*(s.version for s in SUITES), 0], np.uint16)[suite]
-        algorithms = np.array([*(s.algorithms for s in SUITES), (0, 0, 0)], np.uint16)[suite]
-        roles = np.array([a.role for a in APPLICATIONS], np.uint8)[app]
-        observed = np.array([a.provider == "Observation" for a in APPLICATIONS])[app]
+        versions = np.array([*(s.version for s in suites), 0], np.uint16)[suite]
+        algorithms = np.array([*(s.algorithms for s in suites), (0, 0, 0)], np.uint16)[suite]
+        observed = np.array([a.provider == "Observation" for a in owners])[app]
+        fips = np.array([a.fips_mode for a in owners], np.uint8)[app]
         columns = {
             "tls_version": pa.array(versions),
             "tls_source": pa.array(np.where(observed, 1, 2).astype(np.uint8)),
-            "handshake_role": pa.array(np.where(failed, 0, roles).astype(np.uint8)),
-            "tls_provider": pick([a.provider for a in APPLICATIONS], app),
-            "cipher": pick([*(s.code for s in SUITES), UNKNOWN_CIPHER], suite),
+            "handshake_role": pa.array(np.where(failed, 0, cast.roles[app]).astype(np.uint8)),
+            "tls_provider": pick([a.provider for a in owners], app),
+            "cipher": pick([*(s.code for s in suites), UNKNOWN_CIPHER], suite),
             "enc_alg": pa.array(algorithms[:, 0]),
             "msg_auth": pa.array(algorithms[:, 1]),
             "kex_alg": pa.array(algorithms[:, 2]),
+            "fips_mode": pa.array(np.where(failed, 0, fips).astype(np.uint8)),
             **certificate_columns("server_cert", servers),
             **certificate_columns("client_cert", clients),
         }
-        return encode_section(section, columns, len(app), self.scene.length(section) + UNPUBLISHED_TLS_BYTES)
+        return encode_section(
+            section, columns, len(app), self.scene.length(section) + cast.unpublished_tls_bytes
+        )
 
     def _tls(self, connections: Connections, profiles: Numbers) -> ByteRows:
         section = self._section("tls")
@@ -188,9 +209,9 @@ class ZertDetail:
 
     def _names(self, named: int, *, block: bool) -> SectionRows:
         if (named, block) not in self._known_names:
-            app, client = divmod(named, _PROFILES[2])
+            app, client = divmod(named, CLIENT_CERTIFICATES + 1)
             certificates = self.scene.cast.certificates
-            partner = certificates[len(APPLICATIONS) + client - 1] if client else None
+            partner = certificates[len(self.scene.cast.applications) + client - 1] if client else None
             names = names_section(self._section("dn"), certificates[app], partner, block=block)
             self._known_names[named, block] = names
         return self._known_names[named, block]
@@ -219,21 +240,9 @@ class ZertDetail:
         return SectionRows(section, encode_section(section, columns, 1, length), length)
 
 
-_NAMED: Numbers = np.arange(_PROFILES[0])[:, None, None] * _PROFILES[2] + np.arange(_PROFILES[2])
-_NAMED = np.broadcast_to(_NAMED, _PROFILES).ravel()
-"""Which set of names goes with each profile: they depend on the certificates only."""
-
-
-def _profiles(connections: Connections) -> Numbers:
-    suite = np.where(connections["handshake"] == FAILED, _FAILED_SUITE, connections["suite"])
-    parts = (connections["application"], suite, connections["client_certificate"])
-    profiles: Numbers = np.ravel_multi_index(tuple(part.astype(np.int64) for part in parts), _PROFILES)
-    return profiles
-
-
-def _count(batch: Batch, events: Events) -> None:
+def _count(batch: Batch, events: Events, cast: Cast) -> None:
     """The known answers of these events."""
-    tally, protection = batch.tally, events.protection
+    tally, protection = batch.tally, events.protection(cast)
     tally.tables["smf119_zert_detail"] += len(protection)
     tally.tables["smf119_zert_ssh"] += int((protection == SSH).sum())
     tally.tables["smf119_zert_ipsec"] += int((protection == IPSEC).sum())
@@ -241,7 +250,7 @@ def _count(batch: Batch, events: Events) -> None:
     failed = tls["handshake"] == FAILED
     good = tls[~failed]
     tally.tables["smf119_zert_dn"] += 2 * len(good) + 2 * int((good["client_certificate"] > 0).sum())
-    for number, suite in enumerate(SUITES):
+    for number, suite in enumerate(cast.known_suites):
         count = int((good["suite"] == number).sum())
         tally.tls_versions[VERSION_NAMES[suite.version]] += count
         tally.ciphers[suite.code] += count

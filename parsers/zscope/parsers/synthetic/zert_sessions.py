@@ -21,7 +21,6 @@ from zscope.parsers.synthetic.cast import (
     SUITES,
     Application,
 )
-from zscope.parsers.synthetic.events import PROTECTION_BITS
 from zscope.parsers.synthetic.zert_sections import (
     IPSEC_TUNNEL,
     SSH_SESSION,
@@ -67,7 +66,7 @@ class SecuritySessions:
 
     def application(self, session: int) -> Application:
         """Whose session it is."""
-        return APPLICATIONS[self.applications[session]]
+        return self.scene.cast.applications[int(self.applications[session])]
 
     def name_count(self, session: int) -> int:
         """How many distinguished names its records hold."""
@@ -94,7 +93,7 @@ class SecuritySessions:
     @cached_property
     def bits(self) -> Numbers:
         """What protects each session."""
-        return np.array([PROTECTION_BITS[app.protection] for app in APPLICATIONS])[self.applications]
+        return self.scene.cast.protection[self.applications].astype(np.int64)
 
     @cached_property
     def rates(self) -> NDArray[np.float64]:
@@ -119,6 +118,17 @@ class SecuritySessions:
         """Which client certificate each session has; 0 for none."""
         asked = np.array([app.role == SERVER_WITH_CLIENT_AUTH for app in APPLICATIONS])[self.applications]
         return np.where(asked, 1 + np.arange(len(self)) % CLIENT_CERTIFICATES, 0)
+
+    @cached_property
+    def partners(self) -> Numbers:
+        """The partner of each session."""
+        return FIRST_PARTNERS + self.scene.random(12_002).integers(0, PARTNERS - FIRST_PARTNERS, len(self))
+
+    @cached_property
+    def local_rows(self) -> Numbers:
+        """Which of the local addresses each session has."""
+        rows: Numbers = 2 * self.systems + self.scene.cast.partner_is_v6[self.partners]
+        return rows
 
     @cached_property
     def shapes(self) -> Numbers:
@@ -150,7 +160,7 @@ class SecuritySessions:
 
     def _names_of(self, session: int) -> SectionRows:
         certificates, client = self.scene.cast.certificates, int(self.clients[session])
-        partner = certificates[len(APPLICATIONS) + client - 1] if client else None
+        partner = certificates[len(self.scene.cast.applications) + client - 1] if client else None
         server = certificates[self.applications[session]]
         return names_section(of_layout("dn"), server, partner, block=bool(self.newest[session]))
 
@@ -158,21 +168,19 @@ class SecuritySessions:
     def common(self) -> dict[bool, ByteRows]:
         """The common sections without counters, at both levels."""
         section, count, cast = of_layout("common"), len(self), self.scene.cast
-        partners = FIRST_PARTNERS + self.scene.random(12_002).integers(0, PARTNERS - FIRST_PARTNERS, count)
-        v6 = cast.partner_is_v6[partners]
-        outward = np.array([app.calls_out for app in APPLICATIONS])[self.applications]
-        ports = np.array([app.port for app in APPLICATIONS], np.uint16)[self.applications]
-        theirs = pick_few(cast.partner_addresses, partners).cast(pa.string())
-        ours = pick(cast.local_addresses, 2 * self.systems + v6).cast(pa.string())
+        owners, v6 = cast.applications, cast.partner_is_v6[self.partners]
+        outward, ports = cast.calls_out[self.applications], cast.ports[self.applications]
+        theirs = pick_few(cast.partner_addresses, self.partners).cast(pa.string())
+        ours = pick(cast.local_addresses, self.local_rows).cast(pa.string())
         values = self.scene.random(12_003).integers(0, 256, (count, 20), np.uint8)
-        letters = [_LETTERS[APPLICATIONS[a].protection] for a in self.applications.tolist()]
+        letters = [_LETTERS[owners[a].protection] for a in self.applications.tolist()]
         ids = [f"{letter}-{row.tobytes().hex().upper()}" for letter, row in zip(letters, values, strict=True)]
         columns = {
             "summary_event_type": pa.array(np.full(count, INTERVAL, np.uint8)),
             "session_flags": pa.array((v6 * 0x80 + np.where(outward, 0x20, 0x40)).astype(np.uint8)),
             "security_protocols_flags": pa.array(self.bits.astype(np.uint8)),
-            "job_name": pick([app.job for app in APPLICATIONS], self.applications),
-            "user_id": pick([app.user for app in APPLICATIONS], self.applications),
+            "job_name": pick([app.job for app in owners], self.applications),
+            "user_id": pick([app.user for app in owners], self.applications),
             "ip_protocol": pa.array(np.full(count, 6, np.uint8)),
             "server_ip": pc.if_else(pa.array(outward), theirs, ours),
             "client_ip": pc.if_else(pa.array(outward), ours, theirs),
@@ -184,14 +192,15 @@ class SecuritySessions:
 
     @cached_property
     def _tls(self) -> dict[bool, ByteRows]:
-        certificates, count = self.scene.cast.certificates, len(self)
+        cast, count = self.scene.cast, len(self)
+        certificates, suites, first_client = cast.certificates, cast.known_suites, len(cast.applications)
         servers = [certificates[app] for app in self.applications.tolist()]
-        clients = [certificates[len(APPLICATIONS) + c - 1] if c else None for c in self.clients.tolist()]
-        algorithms = np.array([suite.algorithms for suite in SUITES], np.uint16)[self.suites]
+        clients = [certificates[first_client + c - 1] if c else None for c in self.clients.tolist()]
+        algorithms = np.array([suite.algorithms for suite in suites], np.uint16)[self.suites]
         columns = {
             "tls_source": pa.array(np.full(count, 2, np.uint8)),
-            "tls_version": pa.array(np.array([s.version for s in SUITES], np.uint16)[self.suites]),
-            "cipher": pick([suite.code for suite in SUITES], self.suites),
+            "tls_version": pa.array(np.array([s.version for s in suites], np.uint16)[self.suites]),
+            "cipher": pick([suite.code for suite in suites], self.suites),
             "enc_alg": pa.array(algorithms[:, 0]),
             "msg_auth": pa.array(algorithms[:, 1]),
             "kex_alg": pa.array(algorithms[:, 2]),

@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from zscope.parsers.smf.write import SectionRows, encode_section, write_fields
 from zscope.parsers.synthetic.batch import Batch, Numbers, RecordMaker, Scene
-from zscope.parsers.synthetic.cast import APPLICATIONS
-from zscope.parsers.synthetic.events import TLS
+from zscope.parsers.synthetic.cast import APPLICATIONS, TLS
 from zscope.parsers.synthetic.rmf_machine import Workload
 from zscope.parsers.synthetic.zert_sections import one_row
 from zscope.parsers.synthetic.zert_sessions import SecuritySessions, length_at, of_layout
@@ -26,7 +25,8 @@ TRIPLETS = 6
 ENABLED = 2
 FEWEST_SESSIONS, MOST_SESSIONS = 12, 2_000
 FEWEST_INTERVALS = 4
-FOUR_BYTES = ("conn_count", "partial_conn_count", "short_conn_count", "failed_handshake_count")
+ACTIVE = "active_conn_count"
+FOUR_BYTES = ("conn_count", "partial_conn_count", "short_conn_count", "failed_handshake_count", ACTIVE)
 EIGHT_BYTES = ("in_bytes", "out_bytes", "in_segments", "out_segments")
 
 
@@ -76,10 +76,11 @@ class ZertSummary:
         batch = Batch()
         if self._left < 0:
             self._left = self.plan.records
-            self._counters = {
-                name: np.zeros(len(self._sessions), np.int64) for name in (*FOUR_BYTES, *EIGHT_BYTES)
-            }
-            self._enabled(batch)
+            self._counters = self._nothing()
+            systems = range(min(self._left, len(self.scene.names)))
+            for system in systems:
+                self._enabled(batch, system)
+            self._left -= len(systems)
         while self._left > 0 and (last or self._end(self._done) < time):
             self._interval(batch)
         return batch
@@ -100,23 +101,31 @@ class ZertSummary:
         """When an interval ends."""
         return self.plan.first_us + self.plan.length_us * (interval + 1)
 
-    def _enabled(self, batch: Batch) -> None:
+    def _nothing(self) -> dict[str, Numbers]:
+        """Counters of sessions that have not begun."""
+        return {name: np.zeros(len(self._sessions), np.int64) for name in (*FOUR_BYTES, *EIGHT_BYTES)}
+
+    def _enabled(self, batch: Batch, system: int) -> None:
         """Each system starts with a record that holds nothing but this news."""
         section = of_layout("common")
-        systems = range(min(self._left, len(self.scene.names)))
-        for system in systems:
-            length = length_at(self.scene, section, newest=bool(self.scene.newest[system]))
-            columns = one_row(section, {"summary_event_type": ENABLED})
-            common = SectionRows(section, encode_section(section, columns, 1, length), length)
-            self._put(batch, np.array([system]), [common], self.scene.recipe.start_us)
-        self._left -= len(systems)
+        length = length_at(self.scene, section, newest=bool(self.scene.newest[system]))
+        columns = one_row(section, {"summary_event_type": ENABLED})
+        common = SectionRows(section, encode_section(section, columns, 1, length), length)
+        self._put(batch, np.array([system]), [common], self.scene.recipe.start_us)
 
     def _interval(self, batch: Batch) -> None:
         """The records of all sessions for one interval, or as many as are still to be made."""
-        sessions, before = self._sessions, self._counters
+        before = self._counters
         self._advance()
+        rows = np.arange(min(self._left, len(self._sessions)))
         common = {newest: self._common(before, newest=newest) for newest in (False, True)}
-        rows = np.arange(min(self._left, len(sessions)))
+        self._write(batch, common, rows)
+        self._done += 1
+        self._left -= len(rows)
+
+    def _write(self, batch: Batch, common: dict[bool, ByteRows], rows: Numbers) -> None:
+        """The records of some sessions, from the common sections of all at both levels."""
+        sessions = self._sessions
         for shape in np.unique(sessions.shapes[rows]):
             alike = rows[sessions.shapes[rows] == shape]
             rows_of_level = common[bool(sessions.newest[alike[0]])][alike]
@@ -128,8 +137,6 @@ class ZertSummary:
             tables["smf119_zert_summary_dn"] += len(alike) * sessions.name_count(first)
             for other in ("ssh", "ipsec"):
                 tables[f"smf119_zert_summary_{other}"] += len(alike) * (protection == other)
-        self._done += 1
-        self._left -= len(rows)
 
     def _put(self, batch: Batch, systems: Numbers, parts: list[SectionRows], time: int) -> None:
         """Take records that are all alike."""
@@ -158,7 +165,8 @@ class ZertSummary:
             "in_segments": new * 4 + total // 7_000,
             "out_segments": new * 4 + total // 1_750,
         }
-        self._counters = {name: before[name] + step[name] for name in before}
+        self._counters = {name: before[name] + added for name, added in step.items()}
+        self._counters[ACTIVE] = self._counters["conn_count"] % 7
 
     def _common(self, before: dict[str, Numbers], *, newest: bool) -> ByteRows:
         """The common sections of all sessions, with the counters of the interval just past."""
@@ -167,7 +175,5 @@ class ZertSummary:
         for moment, counters in (("init", before), ("end", self._counters)):
             for names, size in ((FOUR_BYTES, np.uint32), (EIGHT_BYTES, np.uint64)):
                 columns |= {f"{moment}_{name}": pa.array(counters[name].astype(size)) for name in names}
-            active = counters["conn_count"] % 7
-            columns[f"{moment}_active_conn_count"] = pa.array(active.astype(np.uint32))
         write_fields(rows, of_layout("common"), columns)
         return rows

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zscope.parsers.text.headings import GSKSRVR, NETSTAT, RMF
+from zscope.parsers.text.headings import GSKSRVR, NETSTAT, RMF, TRANSACTION
 
 if TYPE_CHECKING:
     from zscope.parsers.text.out import Sheet
     from zscope.parsers.text.report import Grammar
     from zscope.parsers.text.rmf.xml import RmfXml
-FAMILIES = (RMF, NETSTAT, GSKSRVR)
+FAMILIES = (RMF, NETSTAT, GSKSRVR, TRANSACTION)
 
 
 def grammars(sheet: Sheet) -> dict[str, Grammar]:
@@ -21,8 +21,14 @@ def grammars(sheet: Sheet) -> dict[str, Grammar]:
     from zscope.parsers.text.gsksrvr.grammar import Gsksrvr
     from zscope.parsers.text.netstat.grammar import Netstat
     from zscope.parsers.text.rmf.listing import RmfListing
+    from zscope.parsers.text.transaction_count import TransactionCounts
 
-    return {RMF: RmfListing(sheet), NETSTAT: Netstat(sheet), GSKSRVR: Gsksrvr(sheet)}
+    return {
+        RMF: RmfListing(sheet),
+        NETSTAT: Netstat(sheet),
+        GSKSRVR: Gsksrvr(sheet),
+        TRANSACTION: TransactionCounts(sheet),
+    }
 
 
 def xml_grammar(sheet: Sheet) -> RmfXml:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 
 from zscope.parsers.text.report import Source, Told
+from zscope.parsers.text.transaction_count import names_columns
 
-RMF, NETSTAT, GSKSRVR = "rmf", "netstat", "gsksrvr"
+RMF, NETSTAT, GSKSRVR, TRANSACTION = "rmf", "netstat", "gsksrvr", "transaction"
 
 _HEADING = re.compile(
     r"(?P<netstat>(?:EZZ\d{4}I )?MVS TCP/IP NETSTAT CS\b|EZD0101I NETSTAT CS\b|VM TCP/IP Netstat Level)"
@@ -77,6 +78,8 @@ def heading_of(text: str) -> Heading | None:
     if (title := _PAGE_TITLE.match(text)) and "  " in text.strip():
         control = bool(title["control"])
         return Heading(RMF, text[1:] if control else text, 0, Source.TEXT, control)
+    if names_columns(text):
+        return Heading(TRANSACTION, text, 0, Source.CSV)
     return None
 
 
@@ -207,6 +210,8 @@ def ends_before(text: str, family: str) -> bool:
     """Whether a report was over before this line: a prompt, a command or a message of something else."""
     if family == RMF:
         return _RMF_MESSAGE.match(text) is not None
+    if family == TRANSACTION:
+        return False
     return _PROMPT.match(text) is not None or _OTHER_MESSAGE.match(text, front_width(text)) is not None
 
 

@@ -23,6 +23,8 @@ class Source(StrEnum):
     TEXT = "text"
     """An RMF listing."""
     XML = "xml"
+    CSV = "csv"
+    """Figures that someone supplies."""
     TERMINAL = "terminal"
     """TSO or the z/OS UNIX shell: they print the same."""
     CONSOLE = "console"
@@ -63,7 +65,7 @@ class Report:
     """One report: the line that begins it and all others up to its end."""
 
     family: str
-    """`rmf`, `netstat` or `gsksrvr`: which grammar it is for."""
+    """`rmf`, `netstat`, `gsksrvr` or `transaction`: which grammar it is for."""
     lines: list[Line]
     """The heading first; blank lines are empty texts, not left out."""
     origin: Origin

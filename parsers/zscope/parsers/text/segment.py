@@ -13,6 +13,7 @@ from datetime import date, time
 from zscope.parsers.text.headings import (
     NETSTAT,
     RMF,
+    TRANSACTION,
     Heading,
     begins_report,
     certainly_inside,
@@ -178,7 +179,7 @@ class Segmenter:
 
     def _freed(self, report: Report, text: str) -> str:
         """A line without margin and message id."""
-        if report.family == RMF:
+        if report.family in {RMF, TRANSACTION}:
             return text
         margin = text[: self._margin]
         system = report.origin.system

@@ -201,7 +201,7 @@ class Reports:
         if not self.member.named:
             return Issue(Code.NOT_AN_INPUT, f"was passed over: {text}", self.member.name)
         looked_for = (
-            "name an SMF dump, an RMF listing or XML with CPU reports, or a capture that has the heading of "
-            "NETSTAT or of a GSKSRVR display (GSK01...)"
+            "name an SMF dump, an RMF listing or XML with CPU reports, a capture that has the heading of "
+            "NETSTAT or of a GSKSRVR display (GSK01...), or a CSV of system, start, end, transactions"
         )
         return Issue(Code.NO_REPORT, f"the file is {text}; {looked_for}", self.member.name)

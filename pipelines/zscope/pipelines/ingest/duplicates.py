@@ -57,12 +57,12 @@ class Before:
         found = (file for file in self.state.files_for(staged.table, staged.day) if _may_meet(file, staged))
         return [self.folder.data / file.path for file in found]
 
-    def loads_for(self, day: str | None) -> str:
-        """Which loads count, as a condition.
+    def loads_for(self, *, dated: bool) -> str:
+        """Which loads count for a file, as a condition.
 
         Two captures without a time can look the same and be of different days, unless they are of one file.
         """
-        if day is None:
+        if not dated:
             loads = self.state.live_loads
             same = [str(load.load_id) for load in loads if load.content_digest == self.content_digest]
             return f"load_id IN ({', '.join(same)})" if same else "false"
@@ -165,12 +165,14 @@ def _without_rows(
 ) -> None:
     """Take out the rows of a report that other loads brought, as often as they did."""
     stored = before.files(file)
-    clock = local_clock(file.table)
-    assert clock is not None, "every table of reports has a clock"
     if not stored:
         found.files.append(file)
         return
-    said = [n for n in stored_schema(file.table).names if n not in _WHERE_FROM and n != utc_clock(clock)]
+    clock = local_clock(file.table)
+    # Rows without a local time say in UTC of when they are.
+    dated = clock is None or file.day is not None
+    made = _WHERE_FROM | ({utc_clock(clock)} if clock else set())
+    said = [name for name in stored_schema(file.table).names if name not in made]
     columns = ", ".join(said)
     same = " AND ".join(f"staged.{name} IS NOT DISTINCT FROM stored.{name}" for name in said)
     repeated = connection.execute(
@@ -183,7 +185,7 @@ def _without_rows(
         stored AS (
             SELECT {columns}, count(*) AS times, min(load_id) AS load_id
             FROM {_read(stored)}
-            WHERE {before.loads_for(file.day)}
+            WHERE {before.loads_for(dated=dated)}
             GROUP BY {columns}
         )
         SELECT staged.place, stored.load_id FROM staged

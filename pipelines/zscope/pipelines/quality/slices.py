@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from zscope.pipelines.metrics import declared, needed, view_sql
 from zscope.pipelines.quality.checks import CHECKED, NEARBY, SAMPLED, QualityError, identifier
-from zscope.pipelines.views import view_sql
 from zscope.schemas.arrow import table_schema
 from zscope.schemas.ddl import duckdb_type, literal
 from zscope.schemas.stored import DAY, stored_schema
@@ -158,9 +158,11 @@ def _no_rows(table: str) -> str:
 
 
 def _view_of_disagreement(connection: duckdb.DuckDBPyConnection) -> None:
-    """The statement names tables without a schema: they are found in the schema that comes first."""
+    """The statements name tables without a schema: they are found in the schema that comes first."""
     connection.execute(f"SET search_path = '{NEARBY}'")
-    connection.execute(f"CREATE VIEW {NEARBY}.{_DISAGREEMENT} AS {view_sql(_DISAGREEMENT)}")
+    for name in needed(_DISAGREEMENT):
+        if name in declared():
+            connection.execute(f"CREATE VIEW {NEARBY}.{name} AS {view_sql(declared()[name])}")
     connection.execute("RESET search_path")
 
 

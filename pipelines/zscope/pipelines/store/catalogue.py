@@ -7,28 +7,32 @@ write a file or many read it; because the file is never written where it lies, n
 
 from __future__ import annotations
 
-import shutil
 from collections import defaultdict
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from zscope.pipelines.store.commits import last_commit, read_state
+from zscope.pipelines.metrics import declared, metrics_digest, view_sql
+from zscope.pipelines.runs import run_table, runs_digest
+from zscope.pipelines.store.commits import State, last_commit, read_state
+from zscope.pipelines.store.file_views import damaged, readable, table_sql
 from zscope.pipelines.store.folder import Folder, StoreError, beside_of, existing_store, settle
 from zscope.pipelines.store.history import history_tables
-from zscope.pipelines.store.tables import kept_meaning, kept_schema, kept_tables, schema_digest
-from zscope.pipelines.views import NAMES, view_meaning, view_sql
-from zscope.schemas.ddl import column_comment, create_table, duckdb_type, literal
+from zscope.pipelines.store.tables import kept_meaning, kept_schema, kept_tables
+from zscope.schemas.ddl import column_comment, create_table, literal
 from zscope.schemas.reference import reference_tables
 from zscope.schemas.stored import DAY, added_columns
 
 if TYPE_CHECKING:
-    from zscope.pipelines.store.commits import DataFile, State
+    from collections.abc import Iterable
+
+    from zscope.pipelines.store.commits import DataFile
 
 ABOUT = "zscope_store"
 """Table with one row: which state of which folder the catalogue is about."""
@@ -36,7 +40,14 @@ _FILES = "files"
 """Schema of the views over the data files."""
 _VIEWS = "zscope_view"
 """Table with the statements of all views over data files."""
-_SMALL: dict[str, str | bool | int | float | list[str]] = {"default_block_size": "16384", "threads": "1"}
+_RUNS = "run"
+"""Table with the benchmark runs that runs.toml names."""
+_MADE_ALIKE = slice(2, None)
+"""Of what a catalogue says about itself, the part that is the same for each made in the same way."""
+_SMALL: dict[str, str | bool | int | float | list[str]] = {
+    "default_block_size": "16384",
+    "threads": "1",
+}
 """Many small tables: with blocks of the usual size they would take eight times the room, and a second thread
 is of no use to them.
 """
@@ -52,8 +63,7 @@ def publish(folder: Folder, state: State, *, anew: bool = False) -> None:
     log = beside.with_name(f"{beside.name}.wal")
     beside.unlink(missing_ok=True)
     try:
-        if not anew and _about(folder)[1:] == _about_now(folder)[1:]:
-            shutil.copyfile(folder.catalogue, beside)
+        beside.write_bytes(empty_catalogue() if anew else _to_begin_with(folder))
         with duckdb.connect(str(beside), config=_SMALL) as connection:
             fill(connection, folder, state)
             # Closing does the same, but keeps it to itself when it fails, as on a full disk.
@@ -73,29 +83,61 @@ def publish(folder: Folder, state: State, *, anew: bool = False) -> None:
         log.unlink(missing_ok=True)
 
 
+@cache
+def empty_catalogue() -> bytes:
+    """The catalogue of a store without data, as which each one begins: most of the work is the same."""
+    with TemporaryDirectory(prefix="zscope-") as temporary:
+        folder = Folder(Path(temporary))
+        with duckdb.connect(str(folder.catalogue), config=_SMALL) as connection:
+            fill(connection, folder, State())
+        return folder.catalogue.read_bytes()
+
+
 def open_reader(path: Path) -> duckdb.DuckDBPyConnection:
     """A connection that sees the newest commit: to the catalogue, read-only, or where that is out of date
-    (its writer was killed, the folder was moved) to the same views made in memory.
+    (its writer was killed, the folder was moved, runs.toml was edited) to a copy that is not.
     """
     folder = existing_store(path)
-    connection = _attached(folder)
-    if connection is None or _about_in(connection) == _about_now(folder):
-        return connection or _in_memory(folder)
-    connection.close()
-    return _in_memory(folder)
+    if connection := _attached(folder.catalogue):
+        if _about_in(connection) == _about_now(folder):
+            return connection
+        connection.close()
+    return _in_a_copy(folder) or _in_memory(folder)
 
 
-def _attached(folder: Folder) -> duckdb.DuckDBPyConnection | None:
+def _in_a_copy(folder: Folder) -> duckdb.DuckDBPyConnection | None:
+    """A connection to a copy of the catalogue, brought up to date; None if there is no room for one.
+
+    The copy has no name any more when it is read, and goes with the connection.
+    """
+    with TemporaryDirectory(prefix="zscope-") as temporary:
+        copy = Path(temporary, folder.catalogue.name)
+        try:
+            copy.write_bytes(_to_begin_with(folder))
+            with duckdb.connect(str(copy), config=_SMALL) as connection:
+                fill(connection, folder, read_state(folder))
+        except (duckdb.Error, OSError):
+            return None  # the same can be made without a file, and what is wrong is told there
+        return _attached(copy)
+
+
+def _to_begin_with(folder: Folder) -> bytes:
+    """The catalogue that is there, if the new one differs in little, otherwise one of nothing."""
+    alike = _about(folder)[_MADE_ALIKE] == _about_now(folder)[_MADE_ALIKE]
+    return folder.catalogue.read_bytes() if alike else empty_catalogue()
+
+
+def _attached(catalogue: Path) -> duckdb.DuckDBPyConnection | None:
     """A connection to the catalogue file, if it can be read.
 
     Each is an instance of its own with the file attached: opened directly, all connections of a process would
     share one, with its settings, and with the file it once opened under this name.
     """
-    if not folder.catalogue.exists():
+    if not catalogue.exists():
         return None
     connection = duckdb.connect()
     try:
-        connection.execute(f"ATTACH {literal(str(folder.catalogue))} AS zscope (READ_ONLY)")
+        connection.execute(f"ATTACH {literal(str(catalogue))} AS zscope (READ_ONLY)")
         connection.execute("USE zscope")
         connection.execute("SET enable_progress_bar = false")
     except duckdb.Error:
@@ -110,8 +152,8 @@ def is_current(folder: Folder) -> bool:
 
 
 def _about(folder: Folder) -> tuple[object, ...]:
-    """Which commit of which folder the catalogue shows, and which version of zscope made it."""
-    connection = _attached(folder)
+    """Which commit and which runs of which folder the catalogue shows, and how it was made."""
+    connection = _attached(folder.catalogue)
     if connection is None:
         return ()
     with connection:
@@ -120,14 +162,22 @@ def _about(folder: Folder) -> tuple[object, ...]:
 
 def _about_in(connection: duckdb.DuckDBPyConnection) -> tuple[object, ...]:
     try:
-        found = connection.execute(f"SELECT commit_no, folder, zscope_version FROM {ABOUT}").fetchone()
+        found = connection.execute(
+            f"SELECT commit_no, runs_digest, folder, zscope_version, metrics_digest FROM {ABOUT}"
+        ).fetchone()
     except duckdb.Error:
         return ()
     return found or ()
 
 
 def _about_now(folder: Folder) -> tuple[object, ...]:
-    return last_commit(folder), str(folder.path), version("zscope")
+    return (
+        last_commit(folder),
+        runs_digest(folder.path),
+        str(folder.path),
+        version("zscope"),
+        metrics_digest(),
+    )
 
 
 def _in_memory(folder: Folder) -> duckdb.DuckDBPyConnection:
@@ -154,13 +204,13 @@ def fill(connection: duckdb.DuckDBPyConnection, folder: Folder, state: State) ->
         connection.execute(f"CREATE SCHEMA {_FILES}")
     for table, wanted in statements.items():
         if made.get(table) != wanted:
-            statements[table] = wanted if _readable(folder, by_table[table]) else _damaged(table)
+            statements[table] = wanted if readable(folder, by_table[table]) else damaged(table)
             connection.execute(f"CREATE OR REPLACE VIEW {_FILES}.{table} AS {statements[table]}")
-    if not made:
-        _make_what_stays(connection)
-    for name, rows in history_tables(state).items():
+    for name, rows in {**history_tables(state), _RUNS: run_table(folder.path)}.items():
         _make_table(connection, name, rows)
     _make_table(connection, ABOUT, _about_row(folder, state))
+    if not made:
+        _make_what_stays(connection)
     _make_table(
         connection, _VIEWS, pa.table({"name": list(statements), "made_by": list(statements.values())})
     )
@@ -181,9 +231,10 @@ def _make_what_stays(connection: duckdb.DuckDBPyConnection) -> None:
     for table in kept_tables():
         connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {_FILES}.{table}")
     connection.execute("; ".join(comment for table in kept_tables() for comment in _comments(table)))
-    for name in NAMES:
-        connection.execute(f"CREATE VIEW {name} AS {view_sql(name)}")
-        connection.execute(f"COMMENT ON VIEW {name} IS {literal(view_meaning(name))}")
+    for metric in declared().values():
+        connection.execute(f"CREATE VIEW {metric.name} AS {view_sql(metric)}")
+        columns = [(column.name, column.meaning) for column in metric.view_columns]
+        connection.execute("; ".join(_comments_on(metric.name, metric.meaning, columns)))
 
 
 def _made(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
@@ -201,86 +252,32 @@ def _make_table(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table
         connection.unregister("rows_to_copy")
 
 
-def table_sql(folder: Folder, table: str, files: list[DataFile]) -> str:
-    """The statement that reads the committed files of a table, and no others.
-
-    Files of a version of zscope that knew fewer columns are read with nulls in the others.
-    """
-    by_schema: dict[str, list[str]] = defaultdict(list)
-    for file in files:
-        by_schema[file.schema].append(file.path)
-    selects = [
-        _select(folder, table, paths, current=schema == schema_digest(table))
-        for schema, paths in by_schema.items()
-    ]
-    return "\nUNION ALL BY NAME\n".join(selects) or _nothing(table)
-
-
-def _readable(folder: Folder, files: list[DataFile]) -> bool:
-    """Whether a view over files can be made: DuckDB looks at the first, and so at one of each schema."""
-    try:
-        for file in {file.schema: file for file in reversed(files)}.values():
-            pq.read_metadata(folder.data / file.path)
-    except (OSError, pa.ArrowException):
-        return False
-    return True
-
-
-def _damaged(table: str) -> str:
-    """In place of a view that cannot be made, one that says so when it is asked; all others are as ever."""
-    problem = f"files of the table {table} are missing or damaged: zscope store check names them"
-    columns = (_as_declared(field, there=False) for field in (*kept_schema(table), DAY))
-    said = f"SELECT error({literal(problem)}) AS problem"
-    return f"SELECT {', '.join(columns)} FROM ({said}) WHERE problem IS NULL"
-
-
-def _select(folder: Folder, table: str, paths: list[str], *, current: bool) -> str:
-    schema = kept_schema(table)
-    there = set(schema.names) if current else _columns_in(folder.data / paths[0])
-    columns = ", ".join(
-        field.name if current else _as_declared(field, there=field.name in there) for field in schema
-    )
-    listed = ",\n    ".join(literal(str(folder.data / path)) for path in paths)
-    return (
-        f"SELECT {columns}, day FROM read_parquet([\n    {listed}\n], "
-        "hive_partitioning = true, hive_types = {'day': DATE})"
-    )
-
-
-def _columns_in(path: Path) -> set[str]:
-    try:
-        return set(pq.read_schema(path).names)
-    except (OSError, pa.ArrowException):
-        return set()  # the view is not made of it
-
-
-def _as_declared(field: pa.Field, *, there: bool) -> str:
-    return f"CAST({field.name if there else 'NULL'} AS {duckdb_type(field.type)}) AS {field.name}"
-
-
-def _nothing(table: str) -> str:
-    columns = (_as_declared(field, there=False) for field in (*kept_schema(table), DAY))
-    return f"SELECT {', '.join(columns)} WHERE false"
-
-
 def _comments(table: str) -> list[str]:
-    told = ((field.name, column_comment(field)) for field in (*kept_schema(table), DAY))
-    columns = [f"COMMENT ON COLUMN {table}.{name} IS {literal(text)}" for name, text in told if text]
-    return [f"COMMENT ON VIEW {table} IS {literal(kept_meaning(table))}", *columns]
+    columns = ((field.name, column_comment(field)) for field in (*kept_schema(table), DAY))
+    return _comments_on(table, kept_meaning(table), columns)
+
+
+def _comments_on(view: str, meaning: str, columns: Iterable[tuple[str, str]]) -> list[str]:
+    told = [f"COMMENT ON COLUMN {view}.{name} IS {literal(text)}" for name, text in columns if text]
+    return [f"COMMENT ON VIEW {view} IS {literal(meaning)}", *told]
 
 
 def _about_row(folder: Folder, state: State) -> pa.Table:
     row = {
         "commit_no": state.number,
+        "runs_digest": runs_digest(folder.path),
         "folder": str(folder.path),
         "zscope_version": version("zscope"),
+        "metrics_digest": metrics_digest(),
         "built_utc": datetime.now(UTC),
     }
     schema = pa.schema(
         [
             ("commit_no", pa.int64()),
+            ("runs_digest", pa.string()),
             ("folder", pa.string()),
             ("zscope_version", pa.string()),
+            ("metrics_digest", pa.string()),
             ("built_utc", pa.timestamp("us", "UTC")),
         ]
     )

@@ -63,6 +63,11 @@ class Folder:
         return self.path / "zscope.duckdb"
 
     @property
+    def runs(self) -> Path:
+        """What the analyst says about benchmark runs."""
+        return self.path / "runs.toml"
+
+    @property
     def quarantine(self) -> Path:
         """Reports about files that were refused."""
         return self.path / "quarantine"
@@ -145,7 +150,7 @@ def make_store(path: Path) -> Folder:
 
 
 def _may_be_there(folder: Folder, path: Path) -> bool:
-    """Whether something in a folder does not keep it from becoming a store: settings, or a store begun.
+    """Whether something in a folder does not keep it from becoming a store: settings, runs, a store begun.
 
     What lies in folders with the names of ours is somebody's: a store would sweep it.
     """
@@ -153,7 +158,7 @@ def _may_be_there(folder: Folder, path: Path) -> bool:
         return path.is_dir() and not any(path.iterdir())
     if path == folder.lock:
         return path.is_file() and not path.stat().st_size
-    return path == folder.settings or (is_beside(path) and not path.is_dir())
+    return path in {folder.settings, folder.runs} or (is_beside(path) and not path.is_dir())
 
 
 def _told(error: Exception) -> str:

@@ -44,7 +44,7 @@ class Clock:
         return (utc + self.offset).replace(tzinfo=None, microsecond=0)
 
 
-def connections(moment: Moment) -> list[Row]:
+def connections(moment: Moment, listening: Mapping[str, int] = LISTENING) -> list[Row]:
     """Rows of `netstat_conn`: listeners first, then what is open, then what is closing."""
     addresses = [row["local_ip"] for row in moment.open + moment.closing if "." in row["local_ip"]]
     rows = [
@@ -57,7 +57,7 @@ def connections(moment: Moment) -> list[Row]:
             "remote_port": 0,
             "state": "Listen",
         }
-        for number, (job, port) in enumerate(LISTENING.items() if addresses else ())
+        for number, (job, port) in enumerate(listening.items() if addresses else ())
     ]
     rows += [_socket(row) | {"state": "Establsh"} for row in moment.open]
     return rows + [_socket(row) | {"state": "TimeWait"} for row in moment.closing]
@@ -151,15 +151,16 @@ def cache_statistics(
     rows = []
     for cache, tls13 in _CACHES.items():
         shakes = counted.get((system, tls13, at), Handshakes())
-        missed = shakes.resumed // 16
+        missed = shakes.resumed // 16 if shakes.missed is None else shakes.missed
         started = clock.local(at).replace(hour=4, minute=12, second=31) - STARTED_BEFORE
+        started = clock.local(shakes.started) if shakes.started else started
         row = {
             "cache": cache,
             "time_zone": "CET",
             "taken_local": clock.local(at),
             "started_local": started,
-            "reset_local": started,
-            "reset_count": 0,
+            "reset_local": clock.local(shakes.reset) if shakes.reset else started,
+            "reset_count": int(shakes.reset is not None),
             "cache_size_mb": 1,
             "maximum_size_mb": 256 if tls13 else 64,
             "timeout_min": 10 if tls13 else 60,

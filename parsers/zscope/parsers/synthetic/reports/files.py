@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from zscope.parsers.api import read
 from zscope.parsers.synthetic.reports.displays import (
     CONFIGURATION,
+    LISTENING,
     Clock,
     cache_statistics,
     cache_status,
@@ -70,7 +71,7 @@ def report_files(dump: Path, recipe: Recipe) -> Iterator[ReportFile]:
     moments = busiest_moments(dump)
     levels = {system.name: system.level for system in recipe.systems}
     for number, moment in enumerate(moments):
-        capture = _shell_session if number % 2 == 0 else _tso_session
+        capture = shell_session if number % 2 == 0 else _tso_session
         yield capture(moment, clocks[moment.system], levels[moment.system])
     if moments:
         yield _log(dump, recipe, moments, clocks, levels)
@@ -85,11 +86,19 @@ def _rmf(dump: Path, recipe: Recipe) -> Iterator[ReportFile]:
             continue
         what = f"CPU report of {system.name}, {len(mine.intervals)} intervals"
         if number % 2 == 0:
-            text = _labelled(rmf_xml(mine.intervals, mine.cpus, mine.partitions))
-            yield ReportFile(f"rmf-cpu.{system.name}.xml", text.encode(), f"RMF XML: {what}")
+            yield ReportFile(f"rmf-cpu.{system.name}.xml", xml_report(mine), f"RMF XML: {what}")
         else:
-            lines = [f" {LABEL}", *with_control(_pages(mine))]
-            yield ReportFile(f"rmf-cpu.{system.name}.txt", as_bytes(lines), f"RMF listing: {what}")
+            yield ReportFile(f"rmf-cpu.{system.name}.txt", listing(mine), f"RMF listing: {what}")
+
+
+def xml_report(rows: RmfRows) -> bytes:
+    """RMF Postprocessor XML about all these intervals."""
+    return _labelled(rmf_xml(rows.intervals, rows.cpus, rows.partitions)).encode()
+
+
+def listing(rows: RmfRows) -> bytes:
+    """An RMF listing with carriage control about all these intervals."""
+    return as_bytes([f" {LABEL}", *with_control(_pages(rows))])
 
 
 def _labelled(document: str) -> str:
@@ -120,12 +129,14 @@ def _pages(rows: RmfRows) -> Iterator[list[str]]:
         yield from partition_pages(interval, partitions, form, len(pages) + 1)
 
 
-def _shell_session(moment: Moment, clock: Clock, level: str) -> ReportFile:
+def shell_session(
+    moment: Moment, clock: Clock, level: str, listening: Mapping[str, int] = LISTENING
+) -> ReportFile:
     """Connections, configuration and the protection of each connection, one command after the other."""
     local = clock.local(moment.at_utc)
     command = Command(release=level, clock=local.time())
     reports = [
-        ("netstat -a", conn_lines(connections(moment), command)),
+        ("netstat -a", conn_lines(connections(moment, listening), command)),
         ("netstat -f", config_lines(CONFIGURATION, command)),
     ]
     reports += [
@@ -160,10 +171,10 @@ def _log(
     first = recipe.start.astimezone(UTC) + _STATISTICS_APART
     times = [first, first + _STATISTICS_APART]
     counted = handshakes_before(dump, times)
-    parts = [(at, _cache_displays(at, moments, clocks, counted)) for at in times]
+    parts = [(at, cache_displays(at, moments, clocks, counted)) for at in times]
     for moment in moments:
         log = Log(moment.system, clocks[moment.system].local(moment.at_utc), 612, "OPER01")
-        displays = _console_displays(moment, levels[moment.system])
+        displays = console_displays(moment, levels[moment.system])
         lines = [
             line
             for name, reply in displays
@@ -178,7 +189,7 @@ def _log(
     return ReportFile("syslog.txt", as_bytes(lines), what)
 
 
-def _cache_displays(
+def cache_displays(
     at: datetime,
     moments: list[Moment],
     clocks: Mapping[str, Clock],
@@ -200,11 +211,14 @@ def _cache_displays(
     return interleaved(*replies)
 
 
-def _console_displays(moment: Moment, level: str) -> list[tuple[str, list[str]]]:
+def console_displays(
+    moment: Moment, level: str, listening: Mapping[str, int] = LISTENING
+) -> list[tuple[str, list[str]]]:
+    """NETSTAT from the console: commands and what they show."""
     command = Command(console=True, release=level)
     address = next((row["local_ip"] for row in moment.open if "." in row["local_ip"]), "10.0.0.1")
     return [
-        ("CONN", conn_lines(connections(moment), command, long=True, mapped=True)),
+        ("CONN", conn_lines(connections(moment, listening), command, long=True, mapped=True)),
         ("TTLS,GROUP", ttls_group_lines(groups(moment), command)),
         ("DEVLINKS", devlinks_lines([interface(address)], command)),
     ]

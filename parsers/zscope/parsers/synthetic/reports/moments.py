@@ -102,6 +102,12 @@ class Handshakes:
 
     full: int = 0
     resumed: int = 0
+    missed: int | None = None
+    """Look-ups that found nothing they could use; None: a made-up share of those that did."""
+    reset: datetime | None = None
+    """When the counters were set back, in UTC."""
+    started: datetime | None = None
+    """When the started task was, in UTC; None: some days before a display."""
 
 
 def handshakes_before(dump: Path, times: list[datetime]) -> dict[tuple[str, bool, datetime], Handshakes]:

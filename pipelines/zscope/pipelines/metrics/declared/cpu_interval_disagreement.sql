@@ -1,29 +1,23 @@
--- Intervals of which two sources say different things about CPU use, by more than rounding explains.
+-- A figure of CPU use in which two sources differ about one interval, by more than rounding explains.
 --
--- Grain: one row for each system, interval, pair of sources and column in which they differ.
---
--- system, interval_start_local  as the source that goes before the other has them
--- source, other_source          which two
--- column_name                   lpar_busy_pct or cpu_s
--- value, other_value            what they say
---
--- Goes on from the steps of cpu_interval, which are not repeated here: view_sql puts both together.
+-- LPAR busy may differ by 0.02 points, CPU time by a tenth of a percent, or by what a hundredth of a point
+-- makes of all CPs: reports have two decimals.
 
 SELECT
     one.system,
     one.interval_start_local,
+    one.interval_start_utc,
     one.source,
     other.source AS other_source,
-    figure.column_name,
-    figure.value,
-    figure.other_value
-FROM by_source AS one
-INNER JOIN by_source AS other
+    figure.column_name::VARCHAR AS column_name,
+    figure.value::DOUBLE AS value,
+    figure.other_value::DOUBLE AS other_value
+FROM cpu_by_source AS one
+INNER JOIN cpu_by_source AS other
     ON one.system = other.system AND one.interval_no = other.interval_no AND one.preference < other.preference
 CROSS JOIN LATERAL (
     VALUES
     ('lpar_busy_pct', one.lpar_busy_pct, other.lpar_busy_pct, 0.02),
-    -- A tenth of a percent, or what a hundredth of a point makes of all CPs.
     (
         'cpu_s',
         one.cpu_s,

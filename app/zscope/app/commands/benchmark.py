@@ -1,0 +1,172 @@
+"""Hold measured runs against the published results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zscope.app.exits import NothingDoneError, RefusedError
+from zscope.app.output import Output, Rows, row_options
+from zscope.app.output.options import Format
+from zscope.app.store_option import asking, prepare, store_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from zscope.pipelines.store.session import Session
+
+VERDICTS = ("agrees", "differs", "direction only", "not comparable", "no data")
+DIRECTIONS = ("agrees", "within noise", "contradicts")
+SHOWN = ("id", "measured", "as_printed", "verdict", "why", "conflict")
+"""Columns of the table for people; all other formats have every column."""
+_SAME = 1e-9
+"""How far apart two computations of one number may be, relative to it."""
+
+
+@click.command()
+@click.option(
+    "--verdict", "verdicts", type=click.Choice(VERDICTS), multiple=True,
+    help="Only results with this verdict; several can be given.",
+)  # fmt: skip
+@click.option("--area", metavar="TEXT", help="Only of areas whose name contains TEXT, such as AT-TLS or MQ.")
+@click.option("--document", metavar="TEXT", help="Only of documents whose title contains TEXT.")
+@click.option("--measured", is_flag=True, help="Only results beside which something was measured.")
+@click.option(
+    "--tolerance", metavar="PCT", type=click.FloatRange(0, 100),
+    help="Tolerance around a published percent, in percent of the change or of what remains after it.  "
+    "[default: 10]",
+)  # fmt: skip
+@click.option("--explain", metavar="ID", help="Tell the whole arithmetic of one row instead.")
+@store_option
+@row_options
+def command(  # noqa: PLR0913 - one argument for each option
+    *,
+    verdicts: tuple[str, ...],
+    area: str | None,
+    document: str | None,
+    measured: bool,
+    tolerance: float | None,
+    explain: str | None,
+    store: Path,
+    output: Output,
+) -> None:
+    """Hold measured runs against the published results.
+
+    Each of the 126 published results has a row, with a verdict: `agrees` and `differs` where a percent was
+    measured as published; `direction only` where the document has no figure, only higher, lower or the same;
+    `not comparable` and `no data` say why, or what is needed. docs/benchmark-results.md explains the
+    verdicts; `zscope runs` is about the runs that results are filled from.
+
+    \b
+    Examples:
+      zscope benchmark
+      zscope benchmark --measured --area AT-TLS
+      zscope benchmark --verdict differs --verdict agrees -o verdicts.csv
+      zscope benchmark --explain tls31-tls13-vs-tls12-cpu
+      zscope benchmark --explain tls31-tls13-vs-tls12-cpu --format json
+
+    The exit code is 12 if there is no such result, and 8 if --explain computes another number than the row
+    has.
+    """
+    chosen: dict[str, tuple[str, object]] = {
+        "verdicts": ("list_contains($verdicts, verdict)", list(verdicts)),
+        "area": ("contains(lower(area), lower($area))", area),
+        "document": ("contains(lower(document), lower($document))", document),
+        "measured": ("(measured IS NOT NULL) = $measured", measured),
+    }
+    given = {name: condition for name, condition in chosen.items() if condition[1]}
+    if explain is not None and given:
+        raise click.UsageError("--explain is about one result; leave the options out that choose several")
+    with asking(store) as session:
+        if tolerance is not None:
+            session.run(f"SET VARIABLE benchmark_tolerance_pct = {float(tolerance)!r}")
+        prepare(session, "benchmark_arithmetic")
+        if explain is not None:
+            _explain(session, explain, output)
+            return
+        where = " AND ".join(sql for sql, _ in given.values()) or "true"
+        found = _read(
+            session,
+            f"SELECT * FROM benchmark WHERE {where} ORDER BY id",
+            {name: value for name, (_, value) in given.items()},
+        )
+    if output.format is Format.TABLE:
+        output.write(Rows.of(found.select(SHOWN), SHOWN))
+    else:
+        output.write(Rows.of(found))
+    _sum_up(found.select(["verdict", "direction_matches", "synthetic", "measured"]).to_pylist())
+
+
+def _read(session: Session, text: str, parameters: dict[str, object]) -> pa.Table:
+    import pyarrow as pa
+
+    result = session.run(text, parameters)
+    assert result is not None, "a question has rows"
+    return pa.Table.from_batches(result.batches, result.schema)
+
+
+def _sum_up(rows: Sequence[dict[str, Any]]) -> None:
+    if not rows:
+        click.echo("there is no such result", err=True)
+        return
+    verdicts = Counter(row["verdict"] for row in rows)
+    directions = Counter(row["direction_matches"] for row in rows)
+    counted = [f"{verdicts[name]} {name}" for name in VERDICTS]
+    if verdicts["direction only"]:
+        counted[VERDICTS.index("direction only")] += (
+            f" ({', '.join(f'{directions[name]} {name}' for name in DIRECTIONS)})"
+        )
+    click.echo(f"{len(rows)} published results: {', '.join(counted)}", err=True)
+    if synthetic := sum(bool(row["synthetic"] and row["measured"]) for row in rows):
+        click.echo(
+            f"SYNTHETIC: {synthetic} of them rest on generated data; agreement there proves the arithmetic, "
+            "not the figure",
+            err=True,
+        )
+
+
+def _explain(session: Session, result: str, output: Output) -> None:
+    ids = _read(session, "SELECT id FROM reference_result ORDER BY id", {})["id"].to_pylist()
+    if result not in ids:
+        close = get_close_matches(result, ids, 3, 0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else "zscope benchmark lists them"
+        raise NothingDoneError(f"there is no published result {result!r}; {hint}")
+    from zscope.pipelines.metrics import metric, view_sql
+
+    text = f"SELECT * FROM ({view_sql(metric('benchmark_arithmetic'))}) WHERE id = $id ORDER BY line"
+    lines = _read(session, text, {"id": result})
+    told = lines.to_pylist()
+    if output.format is Format.TABLE:
+        from zscope.app.explained import as_tables
+
+        output.write_all(as_tables(told, on_terminal=output.on_terminal))
+    else:
+        output.write(Rows.of(lines))
+    if any(line["synthetic"] for line in told):
+        click.echo("SYNTHETIC: the measurement is of generated data", err=True)
+    if same := check(result, told):
+        click.echo(
+            f"computed again from the intervals of the runs: the same on {', '.join(same)}",
+            err=True,
+        )
+
+
+def check(result: str, lines: Sequence[dict[str, Any]]) -> list[str]:
+    """Compare what was computed from the intervals with what the row has, and name the sides."""
+    computed = {line["role"]: line for line in lines if line["part"] == "change"}
+    has = {line["role"]: line for line in lines if line["part"] == "check"}
+    for role, row in has.items():
+        for end in ("value", "low", "high"):
+            mine, there = computed[role][end], row[end]
+            if there is not None and (mine is None or abs(mine - there) > _SAME * max(1.0, abs(there))):
+                raise RefusedError(
+                    f"{result}: from its intervals the {end} of {role} is {mine}, but benchmark has {there}; "
+                    "this is a defect in zscope, please report it with what zscope benchmark printed"
+                )
+    return list(has)

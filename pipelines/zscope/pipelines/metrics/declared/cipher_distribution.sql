@@ -1,0 +1,27 @@
+-- The TLS connections with one cipher suite, by one source: how many, and the bytes they carried.
+--
+-- Only TLS: other connections have no suite. Where a source does not tell the suite it is null; 4X is what
+-- records put in place of a number of four digits that stands where nobody published it.
+
+SELECT
+    t.source,
+    t.told_by,
+    t.system,
+    t.stack,
+    t.hour_utc,
+    t.job_name,
+    t.server_port,
+    t.protocol,
+    t.cipher,
+    coalesce(c.name, 'unknown (' || t.cipher || ')')::VARCHAR AS cipher_name,
+    c.key_exchange::VARCHAR AS key_exchange,
+    c.authentication::VARCHAR AS authentication,
+    c.encryption::VARCHAR AS encryption,
+    c.pfs::VARCHAR AS pfs,
+    t.connections,
+    t.failed_handshakes,
+    t.in_bytes,
+    t.out_bytes
+FROM tls_connection AS t
+LEFT JOIN cipher AS c ON t.cipher = c.code
+WHERE t.is_tls

@@ -1,0 +1,21 @@
+-- The connections under one protocol, by one source: how many, and the bytes they carried.
+--
+-- One row for each connection or counter of `tls_connection`, put together by whatever is asked. The rows of
+-- a source are never put together with those of another: shares are within a source.
+
+SELECT
+    source,
+    told_by,
+    system,
+    stack,
+    hour_utc,
+    job_name,
+    server_port,
+    protocol,
+    further_protocols,
+    connections,
+    partial_connections,
+    failed_handshakes,
+    in_bytes,
+    out_bytes
+FROM tls_connection

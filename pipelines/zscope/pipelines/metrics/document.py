@@ -1,0 +1,119 @@
+"""`docs/metrics.md`, rendered from the declarations so that it cannot go stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from zscope.pipelines.metrics import declared, metric_names
+from zscope.schemas.published import published_tables
+
+if TYPE_CHECKING:
+    from zscope.pipelines.metrics.model import Column, Metric
+
+_INTRODUCTION = """\
+# Metrics
+
+What each metric answers, how it is calculated, from what, and what it cannot tell. `make docs` renders this
+page from the declarations in `pipelines/zscope/pipelines/metrics/declared`: a metric is an SQL file, a
+declaration and a file with cases computed by hand.
+
+Each metric is a view of its name in the catalogue, so any DuckDB client can ask it:
+
+```sql
+SELECT * FROM handshake_mix;
+```
+
+`zscope metrics NAME` gives the same rows, or those of a period, of a system, or grouped in another way:
+
+```sh
+zscope metrics
+zscope metrics handshake_mix --by system,day
+zscope metrics handshake_mix --by cipher --from 2026-03-02 --system SYSA --where "local_port = 443"
+zscope metrics --parameters
+```
+
+Periods are in UTC. Rows whose moment is not known in UTC, as the time zone of their system was not told,
+are in the metric but in no period; [time zones](time-zones.md) says how to tell it. Shares are percentages;
+a share of nothing is empty and not zero. Values that no code table explains are shown as they are.
+
+A metric whose columns can all be put together can be grouped by any of its dimensions: sums are added up, and
+what is calculated from them is calculated again. Parameters are variables of DuckDB: `--set NAME=VALUE`, or
+`SET VARIABLE name = value` in front of a query on the view.
+"""
+_STEPS = """\
+## Steps
+
+Views that several metrics share. They are in the catalogue as well, for questions of your own, and to follow
+a number of a metric down to the rows it is made of.
+"""
+
+
+def metrics_document() -> str:
+    """The whole page."""
+    steps = [name for name, found in declared().items() if found.kind == "step"]
+    parts = [_contents(), *(_about(declared()[name]) for name in metric_names())]
+    parts += [iter([_STEPS.rstrip()]), *(_about(declared()[name], level=3) for name in sorted(steps))]
+    return (
+        _INTRODUCTION
+        + "".join(f"\n{line}" if line else "\n" for part in parts for line in ("", *part))
+        + "\n"
+    )
+
+
+def _contents() -> Iterator[str]:
+    yield "| metric | question |"
+    yield "|---|---|"
+    for name in metric_names():
+        yield f"| [{name}](#{name}) | {declared()[name].question} |"
+
+
+def _about(metric: Metric, level: int = 2) -> Iterator[str]:
+    yield f"{'#' * level} {metric.name}"
+    yield ""
+    yield f"**{metric.title}.** {metric.question}"
+    yield ""
+    yield f"{metric.meaning} Rows are told apart by {_listed(metric.grain)}."
+    if metric.formula:
+        yield from ("", "```text", *metric.formula.splitlines(), "```")
+    if metric.sources:
+        yield from ("", f"Sources: {' '.join(metric.sources.split())}")
+    yield from ("", f"Made from {_listed(metric.inputs)}.")
+    if metric.references:
+        yield from ("", f"Held against {', '.join(_reference(name) for name in metric.references)}.")
+    if metric.limits:
+        yield from ("", "Limits:", "")
+        yield from (f"- {' '.join(limit.split())}" for limit in metric.limits)
+    if metric.parameters:
+        yield from ("", "| parameter | default | meaning |", "|---|---|---|")
+        yield from (f"| `{p.name}` | `{_cell(p.default)}` | {_cell(p.meaning)} |" for p in metric.parameters)
+    yield from ("", "| column | type | unit | use | meaning |", "|---|---|---|---|---|")
+    yield from (_row(column, metric) for column in metric.columns)
+
+
+def _row(column: Column, metric: Metric) -> str:
+    use: str = column.combine or ""
+    if column.dimension and metric.combinable:
+        use = "group by" if column.name in metric.grain else "group by, if asked for"
+        use = "always group by" if column.apart else use
+    meaning = column.meaning + (f" = `{column.source}`" if column.source else "")
+    return f"| `{column.name}` | {column.type} | {column.unit} | {use} | {_cell(meaning)} |"
+
+
+def _reference(name: str) -> str:
+    return f"`{name}` ({_printed()[name]})"
+
+
+@cache
+def _printed() -> dict[str, str]:
+    results = published_tables()["reference_result"]
+    return dict(zip(results["id"].to_pylist(), results["as_printed"].to_pylist(), strict=True))
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

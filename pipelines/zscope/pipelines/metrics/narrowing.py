@@ -1,0 +1,75 @@
+"""Reading only what an answer can depend on, and computing once what is needed several times.
+
+The view of a metric reads all that is in the store. For a part of it the same statements run over temporary
+views of the same names: the big tables narrowed, the steps between made again over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from zscope.pipelines.metrics import declared, needed
+from zscope.pipelines.metrics.statement import Selection, settings, view_sql
+from zscope.schemas.ddl import literal
+from zscope.schemas.stored import stored_schema
+from zscope.schemas.tables import record_table_names
+
+if TYPE_CHECKING:
+    from zscope.pipelines.metrics.model import Metric
+
+FILES = "files"
+"""Schema of the catalogue with the views over the data files, below those that people see."""
+_BIG = "smf119_"
+"""Tables of events, of which there are millions. A row is written when what it is about is over."""
+_MARGIN = timedelta(days=1)
+"""Days are those of local times, which can be one further than those of UTC."""
+
+
+def prepared(metric: Metric, selection: Selection | None = None) -> list[str]:
+    """Everything to run before a metric is asked, for a selection of its rows or for all of them.
+
+    Afterwards it and the steps below it are temporary views over what is needed of the big tables. Small
+    steps that many others read are tables: DuckDB plans each use of a view anew, and what stands on several
+    floors of them would take longer to plan than to compute.
+    """
+    selection = selection or Selection()
+    narrower = narrowed(metric, selection)
+    steps = [declared()[name] for name in needed(metric.name) if name in declared()]
+    if not narrower and not any(step.keep for step in steps):
+        return settings(metric, selection)
+    made = [f"{'TABLE' if step.keep else 'VIEW'} {step.name} AS {view_sql(step)}" for step in steps]
+    return [*settings(metric, selection), *(f"CREATE OR REPLACE TEMP {what}" for what in (*narrower, *made))]
+
+
+def narrowed(metric: Metric, selection: Selection) -> list[str]:
+    """Views of the big tables with no more of them than a metric needs for a selection."""
+    tables = [name for name in needed(metric.name) if name in record_table_names() and name.startswith(_BIG)]
+    conditions = {table: " AND ".join(_conditions(table, selection, metric)) for table in tables}
+    return [
+        f"VIEW {table} AS SELECT * FROM {FILES}.{table} WHERE {found}"
+        for table, found in conditions.items()
+        if found
+    ]
+
+
+def _conditions(table: str, selection: Selection, metric: Metric) -> Iterator[str]:
+    # Where rows are not those of one system, they may be made of the data of several.
+    if selection.systems and "system" in metric.grain:
+        yield f"system IN ({', '.join(literal(system) for system in selection.systems)})"
+    if selection.begin:
+        yield f"(day >= {_day(selection.begin - _MARGIN)} OR day IS NULL)"
+    if selection.end:
+        begun = (
+            f" OR start_utc < {_moment(selection.end)}" if "start_utc" in stored_schema(table).names else ""
+        )
+        yield f"(day <= {_day(selection.end + _MARGIN)} OR day IS NULL{begun})"
+
+
+def _day(moment: datetime) -> str:
+    return f"DATE {literal(moment.date().isoformat())}"
+
+
+def _moment(moment: datetime) -> str:
+    return f"TIMESTAMPTZ {literal(moment.isoformat())}"

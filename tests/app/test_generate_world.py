@@ -1,0 +1,112 @@
+"""zscope generate world, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from zscope.app import world as command_module
+from zscope.parsers.synthetic import world as world_module
+
+Run = Callable[..., Result]
+SMALL = ("--days", 1, "--connections-per-hour", 8, "--runs", "few", "--run-minutes", 5)
+
+
+def test_a_world_is_written_and_can_be_loaded(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "world"
+    result = run("generate", "world", folder, *SMALL, "--packing", "gzip", "--seed", 4)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "records of 4 systems" in result.stderr
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["synthetic"] is True
+    assert manifest["seed"] == 4
+    for name in manifest["files"]:
+        assert (folder / name).stat().st_size > 0, name
+        assert str(folder / name) in result.stderr
+    loaded = run("ingest", folder, "--store", tmp_path / "store", "--timezone", manifest["zone"])
+    assert loaded.exit_code == 0
+    assert "refused" not in loaded.stderr
+    question = "SELECT count(*) AS n FROM smf119_zert_detail"
+    answer = run("sql", question, "--store", tmp_path / "store", "--format", "json")
+    assert json.loads(answer.stdout) == [{"n": manifest["rows_by_table"]["smf119_zert_detail"]}]
+
+
+def test_every_option_reaches_the_manifest(run: Run, tmp_path: Path) -> None:
+    costs = tmp_path / "cost.toml"
+    costs.write_text("[server]\nmegabyte_us = 11\n")
+    result = run(
+        "generate", "world", tmp_path / "w", "--days", 2, "--start", "2026-06-01", "--seed", 9,
+        "--connections-per-hour", 6, "--runs", "none", "--run-minutes", 7, "--correlated",
+        "--cost", costs, "--cost", "full_us=20000,noise=0", "--packing", "gzip",
+    )  # fmt: skip
+    assert result.exit_code == 0
+    manifest = json.loads((tmp_path / "w" / "manifest.json").read_text())
+    assert manifest["recipe"] == {
+        "start": "2026-06-01T00:00:00+00:00", "seed": 9, "days": 2, "connections_per_hour": 6,
+        "runs": "none", "run_minutes": 7, "correlated": True, "packing": "gzip",
+    }  # fmt: skip
+    assert manifest["runs"] == []
+    assert manifest["cost_model"]["server"]["megabyte_us"] == 11
+    assert manifest["cost_model"]["client"]["rsa_us"] == 20_000
+    assert manifest["cost_model"]["noise"] == 0
+
+
+def test_a_world_takes_the_place_of_another_one(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "world"
+    assert run("generate", "world", folder, *SMALL).exit_code == 0
+    assert run("generate", "world", folder, *SMALL, "--packing", "gzip").exit_code == 0
+    assert {path.suffix for path in (folder / "smf").iterdir()} == {".gz"}
+
+
+@pytest.mark.parametrize("files", ['["../kept.txt"]', '["/etc/hosts"]', "[]", "7"])
+def test_what_is_no_world_is_left_alone(run: Run, tmp_path: Path, files: str) -> None:
+    kept, folder = tmp_path / "kept.txt", tmp_path / "mine"
+    folder.mkdir()
+    kept.write_text("mine")
+    (folder / "manifest.json").write_text(f'{{"files": {files}, "cost_model": {{"noise": 0}}}}')
+    result = run("generate", "world", folder, *SMALL)
+    assert result.exit_code == 12
+    assert "has something in it that is no world" in result.stderr
+    assert kept.read_text() == "mine"
+    assert [path.name for path in folder.iterdir()] == ["manifest.json"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--cost", "fulll_us=1"), "'fulll_us' is no cost"),
+        (("--cost", "nowhere.toml"), "nowhere.toml"),
+        (("--start", "yesterday"), "'yesterday' is no day"),
+        (("--days", 0), "--days"),
+        (("--cost", "full_us=900000000"), "ask for fewer connections or lower costs"),
+    ],
+)
+def test_what_cannot_be_done_is_told(
+    run: Run, tmp_path: Path, arguments: tuple[object, ...], told: str
+) -> None:
+    result = run("generate", "world", tmp_path / "w", *SMALL, *arguments)
+    assert result.exit_code == 12
+    assert told in result.stderr
+
+
+def test_options_of_dumps_do_not_go_in_front(run: Run, tmp_path: Path) -> None:
+    result = run("generate", "--seed", 3, "world", tmp_path / "w")
+    assert result.exit_code == 12
+    assert "world has options of its own" in result.stderr
+    assert not (tmp_path / "w").exists()
+
+
+def test_without_a_target_or_a_world_nothing_is_done(run: Run) -> None:
+    result = run("generate", "--seed", 3)
+    assert result.exit_code == 12
+    assert "Missing option '-o'" in result.stderr
+
+
+def test_the_words_in_the_help_are_those_of_the_generator() -> None:
+    assert command_module.RUN_CHOICES == world_module.RUN_CHOICES
+    assert command_module.PACKINGS == world_module.PACKINGS
+    assert command_module.MANIFEST == world_module.MANIFEST

@@ -1,0 +1,106 @@
+"""Reading declarations: what is wrong is told with file and key, and steps come before metrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zscope.pipelines.metrics import DeclarationError, Metric, declared, metric_names, needed
+from zscope.pipelines.metrics.load import load
+from zscope.schemas.reference import reference_tables
+
+HEAD = """\
+kind = "metric"
+title = "T"
+question = "Q?"
+inputs = ["smf119_tcp_term"]
+grain = ["system"]
+"""
+SYSTEM = '[[column]]\nname = "system"\ntype = "VARCHAR"\ndimension = true\nmeaning = "System."\n'
+COUNT = '[[column]]\nname = "ended"\ntype = "BIGINT"\ncombine = "sum"\nmeaning = "Connections."\n'
+SQL = "-- Connections of a system.\nSELECT system, 1::BIGINT AS ended FROM smf119_tcp_term\n"
+
+
+def write(folder: Path, name: str, declaration: str, sql: str | None = SQL) -> None:
+    (folder / f"{name}.toml").write_text(declaration, encoding="utf-8")
+    if sql is not None:
+        (folder / f"{name}.sql").write_text(sql, encoding="utf-8")
+
+
+def only(folder: Path, declaration: str, sql: str | None = SQL) -> Metric:
+    write(folder, "m", declaration, sql)
+    return load(folder)["m"]
+
+
+def test_a_declaration_is_read(tmp_path: Path) -> None:
+    found = only(tmp_path, HEAD + SYSTEM + COUNT)
+    assert found.combinable
+    assert found.meaning == "Connections of a system."
+    assert [column.name for column in found.view_columns] == ["system", "ended"]
+
+
+@pytest.mark.parametrize(
+    ("declaration", "problem"),
+    [
+        ("kind = ", "m.toml: "),
+        (HEAD.replace('title = "T"\n', "") + SYSTEM, "title is missing"),
+        (HEAD + 'tilte = "x"\n' + SYSTEM, "unknown key tilte"),
+        (HEAD.replace('"metric"', '"measure"') + SYSTEM, "kind is 'measure', not one of metric, step"),
+        (HEAD + SYSTEM + SYSTEM, "column system is declared twice"),
+        (HEAD.replace('["system"]', '["job"]') + SYSTEM, "grain: no column job"),
+        (HEAD + 'clock = "ended"\n' + SYSTEM + COUNT, "clock: no column ended of type TIMESTAMP"),
+        (HEAD + SYSTEM + COUNT.replace('"sum"', '"mean"'), "column ended: combine is 'mean'"),
+        (HEAD + SYSTEM + COUNT + 'from = "1"\n', "column ended: only one of dimension, combine, from"),
+        (HEAD + SYSTEM + COUNT.replace('combine = "sum"\n', "") + COUNT.replace("ended", "x").replace(
+            'combine = "sum"', 'from = "1"'), "only where all columns can be combined"),
+        (HEAD.replace('["system"]', '["ended"]') + SYSTEM + COUNT, "grain of a combinable metric"),
+    ],
+)  # fmt: skip
+def test_what_does_not_hold_together_is_told(tmp_path: Path, declaration: str, problem: str) -> None:
+    with pytest.raises(DeclarationError, match=problem) as raised:
+        only(tmp_path, declaration)
+    assert str(raised.value).startswith("m.toml: ")
+
+
+def test_a_declaration_without_statement_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DeclarationError, match=r"there is no m\.sql beside it"):
+        only(tmp_path, HEAD + SYSTEM, sql=None)
+
+
+def test_a_statement_that_does_not_say_what_a_row_is_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DeclarationError, match="does not begin with what a row stands for"):
+        only(tmp_path, HEAD + SYSTEM, sql="SELECT 1")
+
+
+def test_steps_come_before_what_reads_them(tmp_path: Path) -> None:
+    write(tmp_path, "a", HEAD.replace("smf119_tcp_term", "z") + SYSTEM)
+    write(tmp_path, "z", HEAD + SYSTEM)
+    assert list(load(tmp_path)) == ["z", "a"]
+
+
+def test_metrics_that_read_each_other_are_told(tmp_path: Path) -> None:
+    write(tmp_path, "a", HEAD.replace("smf119_tcp_term", "z") + SYSTEM)
+    write(tmp_path, "z", HEAD.replace("smf119_tcp_term", "a") + SYSTEM)
+    with pytest.raises(DeclarationError, match="reads itself by way of others: "):
+        load(tmp_path)
+
+
+def test_every_metric_of_the_contract_is_there() -> None:
+    promised = {
+        "cpu_per_transaction", "handshake_mix", "resumption_rate", "protocol_distribution",
+        "cipher_distribution", "handshake_cost", "resumption_saving", "tls_posture", "certificate_inventory",
+        "benchmark",
+    }  # fmt: skip
+    assert promised <= set(metric_names())
+
+
+@pytest.mark.parametrize("name", list(declared()))
+def test_what_a_metric_rests_on_stands_before_it(name: str) -> None:
+    assert needed(name)[-1] == name
+    assert len(set(needed(name))) == len(needed(name))
+
+
+@pytest.mark.parametrize("name", list(declared()))
+def test_references_are_published_results(name: str) -> None:
+    assert set(declared()[name].references) <= set(reference_tables()["reference_result"]["id"].to_pylist())

@@ -1,0 +1,142 @@
+"""Statements of a metric: the view, other groupings, parts; whatever is grouped, ratios are made of sums."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import duckdb
+import pytest
+
+from zscope.pipelines.metrics import AskedWronglyError, Column, Metric, Selection, statement, view_sql
+
+MOMENT = "TIMESTAMP WITH TIME ZONE"
+COLUMNS = (
+    Column("system", "VARCHAR", "System.", dimension=True),
+    Column("hour_utc", MOMENT, "Hour.", dimension=True),
+    Column("port", "INTEGER", "Port.", dimension=True),
+    Column("resumed", "BIGINT", "Resumed.", combine="sum"),
+    Column("handshakes", "BIGINT", "All.", combine="sum"),
+    Column("longest_s", "DOUBLE", "Longest.", combine="max"),
+    Column("resumed_pct", "DOUBLE", "Share.", source="100 * resumed / nullif(handshakes, 0)"),
+)
+SQL = "-- Handshakes.\nSELECT * FROM seen -- as they are\n"
+MIX = Metric(
+    "mix", "metric", "Mix", "?", ("seen",), ("system", "hour_utc"), COLUMNS, SQL.rstrip(), clock="hour_utc"
+)
+FIXED = Metric(
+    "fixed", "metric", "F", "?", ("seen",), ("system",), (Column("system", "VARCHAR", "S."), COLUMNS[1]),
+    "-- Rows.\nSELECT system, hour_utc FROM seen ORDER BY hour_utc", clock="hour_utc",
+)  # fmt: skip
+
+
+@pytest.fixture
+def database() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'Asia/Kolkata'")
+    connection.execute(
+        f"CREATE TABLE seen (system VARCHAR, hour_utc {MOMENT}, port INTEGER, resumed BIGINT, "
+        "handshakes BIGINT, longest_s DOUBLE)"
+    )
+    connection.execute("""
+        INSERT INTO seen
+        SELECT system, hour::TIMESTAMP AT TIME ZONE 'UTC', port, resumed, handshakes, longest_s
+        FROM (VALUES
+            ('SYSA', '2026-03-02 23:00:00', 443, 1, 4, 1.5), ('SYSA', '2026-03-02 23:00:00', 21, 9, 12, 0.5),
+            ('SYSA', '2026-03-03 00:00:00', 443, 0, 0, NULL), ('SYSB', '2026-03-03 00:00:00', 443, 5, 5, 2.0),
+            (NULL, NULL, 443, 1, 2, 9.0)
+        ) AS seen (system, hour, port, resumed, handshakes, longest_s)""")
+    return connection
+
+
+def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
+    connection.execute("SET TimeZone = 'UTC'")
+    found = connection.execute(sql).fetchall()
+    return [tuple(f"{v:%d %H}" if isinstance(v, datetime) else v for v in row) for row in found]
+
+
+def test_the_view_has_rows_at_the_declared_grain(database: duckdb.DuckDBPyConnection) -> None:
+    assert rows(database, view_sql(MIX)) == [
+        ("SYSA", "02 23", 10, 16, 1.5, 62.5),
+        ("SYSA", "03 00", 0, 0, None, None),
+        ("SYSB", "03 00", 5, 5, 2.0, 100.0),
+        (None, None, 1, 2, 9.0, 50.0),
+    ]
+
+
+def test_the_view_has_the_declared_types(database: duckdb.DuckDBPyConnection) -> None:
+    found = database.execute(f"DESCRIBE {view_sql(MIX)}").fetchall()
+    assert [row[:2] for row in found] == [(c.name, c.type) for c in COLUMNS if c.name != "port"]
+
+
+def test_another_grouping_makes_ratios_of_sums(database: duckdb.DuckDBPyConnection) -> None:
+    assert rows(database, statement(MIX, ["port"])) == [
+        (21, 9, 12, 0.5, 75.0),
+        (443, 7, 11, 9.0, pytest.approx(700 / 11)),
+    ]
+
+
+def test_no_grouping_is_one_row(database: duckdb.DuckDBPyConnection) -> None:
+    assert rows(database, statement(MIX, [])) == [(16, 23, 9.0, pytest.approx(1600 / 23))]
+
+
+def test_what_is_to_be_kept_apart_is_never_put_together(database: duckdb.DuckDBPyConnection) -> None:
+    apart = replace(MIX, columns=(replace(COLUMNS[0], apart=True), *COLUMNS[1:]))
+    assert rows(database, statement(apart, [])) == [
+        ("SYSA", 10, 16, 1.5, 62.5),
+        ("SYSB", 5, 5, 2.0, 100.0),
+        (None, 1, 2, 9.0, 50.0),
+    ]
+    assert [row[:2] for row in rows(database, statement(apart, ["port"]))] == [
+        ("SYSA", 21), ("SYSA", 443), ("SYSB", 443), (None, 443),
+    ]  # fmt: skip
+
+
+def test_days_are_those_of_utc_whatever_the_zone_of_the_session(database: duckdb.DuckDBPyConnection) -> None:
+    moments = database.execute(statement(MIX, ["day"])).fetchall()
+    assert [row[1:3] for row in moments] == [(10, 16), (5, 5), (1, 2)]
+    assert [row[0] and f"{row[0].astimezone(UTC):%d %H}" for row in moments] == ["02 00", "03 00", None]
+
+
+def test_weeks_begin_on_monday(database: duckdb.DuckDBPyConnection) -> None:
+    assert rows(database, statement(MIX, ["week"]))[0][:3] == ("02 00", 15, 21)
+
+
+def test_a_part_is_chosen_before_rows_are_put_together(database: duckdb.DuckDBPyConnection) -> None:
+    part = Selection(
+        ("SYSA",), datetime(2026, 3, 2, 23, tzinfo=UTC), datetime(2026, 3, 3, tzinfo=UTC), "port = 443 -- web"
+    )
+    assert rows(database, statement(MIX, ["system"], part)) == [("SYSA", 1, 4, 1.5, 25.0)]
+
+
+def test_conditions_of_a_metric_that_stands_as_it_is(database: duckdb.DuckDBPyConnection) -> None:
+    found = rows(database, statement(FIXED, selection=Selection(systems=("SYSB",))))
+    assert found == [("SYSB", "03 00")]
+
+
+@pytest.mark.parametrize(
+    ("metric", "by", "selection", "problem"),
+    [
+        (
+            MIX,
+            ["prot"],
+            Selection(),
+            "mix has no 'prot' to group by; there is: system, hour_utc, port, day, week",
+        ),
+        (FIXED, ["system"], Selection(), "fixed: its rows cannot be put together, so there is no --by"),
+    ],
+)
+def test_what_is_not_in_the_metric_is_told(
+    metric: Metric, by: list[str], selection: Selection, problem: str
+) -> None:
+    with pytest.raises(AskedWronglyError, match=problem):
+        statement(metric, by, selection)
+
+
+def test_a_metric_without_systems_or_time_says_so() -> None:
+    plain = Metric("plain", "metric", "P", "?", ("seen",), ("port",), COLUMNS[2:4], "-- P.\nSELECT 1")
+    with pytest.raises(AskedWronglyError, match="plain does not tell systems apart"):
+        statement(plain, None, Selection(systems=("SYSA",)))
+    with pytest.raises(AskedWronglyError, match="plain has no time by which a period could be chosen"):
+        statement(plain, None, Selection(end=datetime(2026, 3, 3, tzinfo=UTC)))

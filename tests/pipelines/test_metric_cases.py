@@ -1,0 +1,120 @@
+"""Every metric against rows computed by hand: the cases beside this file."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipelines.metric_world import NULL, database
+
+from zscope.pipelines.metrics import declared, metric, metric_names, statement
+from zscope.pipelines.store import open_reader
+
+CASES = Path(__file__).parent / "cases"
+TOLERANCE = 1e-9
+SUBJECTS = {
+    "empty", "one-source-missing", "zero-transactions", "counter-wrap", "reset", "midnight",
+    "daylight-saving", "same-job-name", "unknown-code", "gap", "duplicate",
+}  # fmt: skip
+KEYS = {"name", "covers", "parameters", "by", "given", "expect", "tolerance"}
+
+
+def case_files() -> dict[str, dict[str, Any]]:
+    return {
+        file.stem: tomllib.loads(file.read_text(encoding="utf-8")) for file in sorted(CASES.glob("*.toml"))
+    }
+
+
+def cases() -> Iterator[Any]:
+    for name, content in case_files().items():
+        for case in content["case"]:
+            defaults = content.get("defaults", {})
+            yield pytest.param(name, case, defaults, id=f"{name}: {case['name']}")
+
+
+@pytest.mark.parametrize(("name", "case", "defaults"), list(cases()))
+def test_metric_gives_what_was_computed_by_hand(
+    name: str, case: dict[str, Any], defaults: dict[str, dict[str, Any]]
+) -> None:
+    assert not set(case) - KEYS, "a key that means nothing"
+    found = metric(name)
+    with database(name, case.get("given", {}), defaults) as connection:
+        for variable, value in case.get("parameters", {}).items():
+            assert variable in {parameter.name for parameter in found.parameters}
+            connection.execute(f"SET VARIABLE {variable} = ?", [value])
+        # Views that others share are in no order, which would cost them time.
+        order = f" ORDER BY {', '.join(found.grain)}" if found.kind == "step" else ""
+        connection.execute(statement(found, case["by"]) if "by" in case else f"SELECT * FROM {name}{order}")
+        names = [column[0] for column in connection.description or ()]
+        rows = [dict(zip(names, row, strict=True)) for row in connection.fetchall()]
+    expected = case.get("expect", [])
+    assert len(rows) == len(expected), rows
+    for number, (row, wanted) in enumerate(zip(rows, expected, strict=True)):
+        assert set(wanted) <= set(row), f"{name} has no column {set(wanted) - set(row)}"
+        differing = {
+            key: (row[key], value)
+            for key, value in wanted.items()
+            if not same(row[key], value, case.get("tolerance", TOLERANCE))
+        }
+        assert not differing, f"row {number}: (found, expected) {differing} in {row}"
+
+
+def same(found: object, wanted: object, tolerance: float) -> bool:
+    if wanted == NULL:
+        return found is None
+    if isinstance(found, bool) or isinstance(wanted, bool):
+        return found is wanted
+    if isinstance(found, float) and isinstance(wanted, (int, float)):
+        return math.isclose(found, wanted, rel_tol=tolerance, abs_tol=tolerance)
+    if isinstance(found, datetime) and isinstance(wanted, datetime):
+        # A local time is never the same as a moment.
+        return (found.tzinfo is None) == (wanted.tzinfo is None) and found == wanted
+    return found == wanted
+
+
+@pytest.mark.parametrize("name", list(declared()))
+def test_metric_has_a_case_for_no_rows_at_all(name: str) -> None:
+    assert name in case_files(), f"tests/pipelines/cases/{name}.toml is missing"
+    assert any("empty" in case.get("covers", ()) for case in case_files()[name]["case"])
+
+
+def test_cases_cover_every_subject_and_name_no_other() -> None:
+    covered = {
+        subject
+        for content in case_files().values()
+        for case in content["case"]
+        for subject in case.get("covers", ())
+    }
+    assert covered == SUBJECTS
+
+
+def test_every_case_file_is_about_a_metric() -> None:
+    assert set(case_files()) <= set(declared())
+
+
+@pytest.mark.parametrize("name", list(declared()))
+def test_view_has_the_columns_and_types_that_are_declared(name: str) -> None:
+    with database(name, {}) as connection:
+        found = connection.execute(f"DESCRIBE {name}").fetchall()
+    assert [row[:2] for row in found] == [(c.name, c.type) for c in metric(name).view_columns]
+
+
+@pytest.mark.parametrize("name", list(declared()))
+def test_metric_names_all_that_it_reads(name: str) -> None:
+    """Without the tables it names it cannot be made; what it names and does not read is misleading."""
+    found = metric(name)
+    assert [table for table in found.inputs if table not in found.sql] == []
+    assert len(set(found.inputs)) == len(found.inputs)
+
+
+@pytest.mark.parametrize("name", metric_names())
+def test_grain_tells_the_rows_of_the_sample_apart(name: str, world_store: Path) -> None:
+    grain = ", ".join(metric(name).grain)
+    with open_reader(world_store) as connection:
+        doubled = f"SELECT {grain} FROM {name} GROUP BY {grain} HAVING count(*) > 1"
+        assert connection.execute(doubled).fetchall() == []

@@ -1,0 +1,110 @@
+"""What published results can be held against: a rule for each, and runs that tags can choose."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zscope.schemas.load import LayoutError, read_toml
+from zscope.schemas.published import published_tables, read_published
+
+RESULTS: list[dict[str, Any]] = published_tables()["reference_result"].to_pylist()
+FILLINGS: list[dict[str, Any]] = published_tables()["reference_filling"].to_pylist()
+BY_ID = {row["id"]: row for row in FILLINGS}
+PAIRS = [(row, BY_ID[row["id"]]) for row in RESULTS]
+FROM_RUNS = [pair for pair in PAIRS if pair[1]["filled_from"] == "runs"]
+
+
+def test_every_result_has_one_filling() -> None:
+    assert [row["id"] for row in FILLINGS] == [row["id"] for row in RESULTS]
+    assert Counter(row["filled_from"] for row in FILLINGS) == {
+        "runs": 63,
+        "inputs": 44,
+        "nothing": 18,
+        "metric": 1,
+    }
+
+
+def test_every_declared_rule_fills_something() -> None:
+    rules = read_toml(files("zscope.schemas") / "published" / "fillings.toml")
+    assert set(rules) == {row["rule"] for row in FILLINGS}
+
+
+@pytest.mark.parametrize(("result", "filling"), PAIRS, ids=lambda row: row["id"])
+def test_a_filling_says_what_it_takes_or_why_there_is_none(
+    result: dict[str, Any], filling: dict[str, Any]
+) -> None:
+    if filling["filled_from"] == "nothing":
+        assert filling["obstacle"]
+        assert not filling["captures"]
+    else:
+        assert filling["captures"]
+    if filling["filled_from"] == "inputs":
+        assert result["document"].startswith(("The impact", "RSCS", "Shared SSL"))
+
+
+@pytest.mark.parametrize(("result", "filling"), FROM_RUNS, ids=lambda row: row["id"])
+def test_a_pair_of_runs_is_told_apart_by_tags(result: dict[str, Any], filling: dict[str, Any]) -> None:
+    assert result["baseline_tags"]
+    assert result["candidate_tags"]
+    assert result["value_kind"] in {"percent_change", "direction"}
+    assert filling["measure"] in {"cpu_per_tran", "latency", "transaction_rate", "throughput"}
+    own = {tag.split("=")[0] for name in ("baseline_tags", "candidate_tags") for tag in result[name]}
+    assert not own & set(filling["free_tags"])
+    assert not own & {tag.split("=")[0] for tag in filling["both_tags"]}
+
+
+@pytest.mark.parametrize(("result", "filling"), FROM_RUNS, ids=lambda row: row["id"])
+def test_what_is_measured_is_what_was_published_or_it_is_said(
+    result: dict[str, Any], filling: dict[str, Any]
+) -> None:
+    assert filling["measure"] == result["metric"] or filling["obstacle"]
+
+
+def test_time_of_a_connection_stands_for_latency_only_where_each_transaction_has_one() -> None:
+    for result, filling in PAIRS:
+        if filling["measure"] == "latency":
+            assert filling["run_kinds"] == ["CRR"], result["id"]
+        if filling["rule"] == "transaction-time":
+            assert "CRR" not in result["workload_kinds"], result["id"]
+
+
+def test_workloads_that_a_document_names_are_found_in_its_words() -> None:
+    assert BY_ID["tls31-ecdhe-vs-rsa-kx-cpu"]["workloads"] == ["CRR40(64B/8kB)"]
+    assert BY_ID["perf32-smcr-tcp-str-cpu"]["workloads"] == ["STR1(1B/20MB)", "STR1(20MB/1B)"]
+    assert BY_ID["perf32-shared-osh-hs-rr-cpu"]["workloads"] == []
+    # Several kinds at once: no run has the name of such a workload in one piece.
+    mixed = BY_ID["perf32-gre-iwq-cpu"]
+    assert (mixed["run_kinds"], mixed["workloads"], mixed["both_tags"]) == ([], [], ["traffic=RR+STR"])
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "problem"),
+    [
+        ("results_mq", '"mq-cpu"', '"mq-cup"', "names 'mq-cup', which is not declared"),
+        ("results_mq", 'filled_by = "mq-round-trips"\n', "", "'filled_by' is missing"),
+        ("results_tls31", '["cipher"]', '"cipher"', "free_tags is no list of texts"),
+        ("results_perf32", '["CRR"] }', '["CCR"] }', "'CCR' is no kind of workload"),
+        ("results_perf32", '{ traffic = "local" }', '"local"', "both_tags is no table"),
+        ("fillings", 'from = "runs"\n', 'from = "run"\n', "from 'run' is none of inputs, metric,"),
+        ("fillings", 'measure = "latency"\n', "", "'measure' is missing, which a rule from runs needs"),
+        ("fillings", '"nothing"\nobstacle', '"nothing"\ncaptures', "'obstacle' is missing, which a rule"),
+        ("fillings", 'captures = "', 'capture = "', "'capture' is no part of a rule"),
+        ("fillings", 'from = "runs"\n', "from = 1\n", "from is 1, which is no text"),
+    ],
+)
+def test_a_wrong_filling_is_refused(tmp_path: Path, file: str, old: str, new: str, problem: str) -> None:
+    folder = tmp_path / "published"
+    shutil.copytree(str(files("zscope.schemas") / "published"), folder)
+    text = (folder / f"{file}.toml").read_text(encoding="utf-8")
+    assert old in text
+    (folder / f"{file}.toml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(LayoutError, match=re.escape(problem)) as caught:
+        read_published(folder)
+    assert caught.value.file == f"{file}.toml"
