@@ -9,15 +9,24 @@
 -- being switched on or off and of enforcement report no handshake.
 --
 -- A connection is known by system, stack, number and start time, since numbers are used again. Only
--- connections with a change record, which are few, are put in order record by record.
+-- connections with a change record, which are few, are put in order record by record. Short connections,
+-- which are nearly all, go through by themselves; only the others are kept and compared.
 
-WITH shown AS (
+WITH short_connection AS (
     SELECT
         *,
         -- A failed handshake leaves no session, so it may come without the bit of the protocol.
         coalesce(security_protocols_flags & 128 > 0, false) OR coalesce(handshake_type > 0, false) AS is_tls
     FROM smf119_zert_detail
-    WHERE event_type IN (1, 2, 3, 4)
+    WHERE event_type = 4
+),
+
+long_connection AS (
+    SELECT
+        *,
+        coalesce(security_protocols_flags & 128 > 0, false) OR coalesce(handshake_type > 0, false) AS is_tls
+    FROM smf119_zert_detail
+    WHERE event_type IN (1, 2, 3)
 ),
 
 changing AS (
@@ -33,7 +42,7 @@ changing AS (
 -- Joined on whether both are null as well: a record without a start time is still of one connection.
 ended AS (
     SELECT e.*
-    FROM shown AS e
+    FROM long_connection AS e
     ANTI JOIN changing AS c
         ON
             e.connection_id = c.connection_id
@@ -45,8 +54,8 @@ ended AS (
 
 open_at_last AS (
     SELECT o.*
-    FROM shown AS o
-    ANTI JOIN (SELECT * FROM shown WHERE event_type = 3 AND is_tls) AS e
+    FROM long_connection AS o
+    ANTI JOIN (SELECT * FROM long_connection WHERE event_type = 3 AND is_tls) AS e
         ON
             o.connection_id = e.connection_id
             AND o.system = e.system
@@ -70,14 +79,13 @@ in_order AS (
         max(s.end_utc) OVER connection AS closed_utc,
         max(s.in_bytes) OVER connection AS all_in_bytes,
         max(s.out_bytes) OVER connection AS all_out_bytes
-    FROM shown AS s
+    FROM long_connection AS s
     SEMI JOIN changing AS c
         ON
             s.connection_id = c.connection_id
             AND s.system = c.system
             AND s.stack IS NOT DISTINCT FROM c.stack
             AND s.start_utc IS NOT DISTINCT FROM c.start_utc
-    WHERE s.event_type IN (1, 2, 3)
     WINDOW
         connection AS (PARTITION BY s.system, s.stack, s.connection_id, s.start_utc),
         moments AS (
@@ -103,8 +111,8 @@ reported AS (
         system, stack, start_utc AS event_utc, start_utc, end_utc,
         local_port, remote_port, local_ip, remote_ip, job_name, connection_id, connection_flags,
         handshake_role, tls_version, cipher, handshake_type, in_bytes, out_bytes
-    FROM shown
-    WHERE event_type = 4 AND is_tls
+    FROM short_connection
+    WHERE is_tls
     UNION ALL
     SELECT
         system, stack, start_utc AS event_utc, start_utc, end_utc,
