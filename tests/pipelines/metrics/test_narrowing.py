@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.pipelines.metric_world import database
 
-from zscope.pipelines.metrics import Selection, metric, metric_names, needed, statement
+from zscope.pipelines.metrics import Selection, metric, metric_names, statement
 from zscope.pipelines.metrics.narrowing import narrowed, prepared
 from zscope.pipelines.store import open_reader
 
@@ -63,9 +64,45 @@ def test_prepared_a_metric_says_the_same(name: str, world_store: Path) -> None:
 
 
 def test_only_days_that_matter_are_read(world_store: Path) -> None:
-    name = next(name for name in WITH_A_CLOCK if "smf119_zert_detail" in needed(name))
+    last_day = Selection(begin=datetime(2026, 3, 11, 1, tzinfo=UTC))
+    ends = (
+        "SELECT DISTINCT strftime(day, '%m-%d') FROM smf119_zert_detail WHERE event_type IN (3, 4) ORDER BY 1"
+    )
     with open_reader(world_store) as connection:
-        for before in prepared(metric(name), PERIOD):
+        assert connection.execute(ends).fetchall() == [("03-09",), ("03-10",), ("03-11",)]
+        for before in prepared(metric("tls_posture"), last_day):
             connection.execute(before)
-        days = connection.execute("SELECT DISTINCT day FROM smf119_zert_detail").fetchall()
-    assert {f"{day:%m-%d}" for (day,) in days} <= {"03-09", "03-10", "03-11"}
+        assert connection.execute(ends).fetchall() == [("03-10",), ("03-11",)]
+
+
+def test_what_a_connection_was_like_long_before_is_not_left_out() -> None:
+    """Seen without its beginning, a change on a connection would look like another handshake."""
+    began = {
+        "event_type": 1, "day": date(2026, 3, 5), "written_local": datetime.fromisoformat("2026-03-05T10:00")
+    }  # fmt: skip
+    changed = {
+        "event_type": 2, "day": date(2026, 3, 10),
+        "written_local": datetime.fromisoformat("2026-03-10T10:00"),
+        "written_utc": datetime(2026, 3, 10, 10, tzinfo=UTC),
+    }  # fmt: skip
+    connection_records = [
+        event
+        | {
+            "system": "SRV1", "stack": "TCPIP", "connection_id": 7, "job_name": "LONG",
+            "start_utc": datetime(2026, 3, 5, 10, tzinfo=UTC), "security_protocols_flags": 128,
+            "handshake_type": 1, "session_id": "AA", "tls_version": 0x0304, "cipher": "1302",
+        }
+        for event in (began, changed)
+    ]  # fmt: skip
+    mix = metric("handshake_mix")
+    asked = statement(mix, [], PERIOD)
+    with database("handshake_mix", {"smf119_zert_detail": connection_records}) as connection:
+        whole = connection.execute(asked).fetchall()
+        connection.execute("CREATE SCHEMA files")
+        connection.execute(
+            "CREATE VIEW files.smf119_zert_detail AS SELECT * FROM memory.main.smf119_zert_detail"
+        )
+        for before in prepared(mix, PERIOD):
+            connection.execute(before)
+        assert connection.execute(asked).fetchall() == whole
+    assert whole[0][0] is None

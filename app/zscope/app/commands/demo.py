@@ -80,6 +80,9 @@ _SHOWN = {
 _BENCHMARK = """
     SELECT id, measured, as_printed AS published, verdict FROM benchmark
     WHERE measured IS NOT NULL ORDER BY id"""
+_TABLES = """
+    SELECT count(*) FROM information_schema.tables
+    WHERE table_schema = 'main' AND table_catalog <> 'temp'"""
 _NOT_MEASURED = """
     SELECT area, verdict, count(*) AS results FROM benchmark
     WHERE measured IS NULL GROUP BY ALL ORDER BY area, verdict"""
@@ -93,8 +96,9 @@ _NOT_MEASURED = """
 def command(*, store: Path) -> None:
     """Load the sample data into a store and show what comes out.
 
-    Takes the dump and the reports in sample-data, or where there are none makes the same ones, loads them
-    twice to show that nothing is added the second time, and answers a few questions from the store.
+    Takes the dumps and the reports in sample-data, or where there are none makes the same ones, loads them
+    twice to show that nothing is added the second time, and prints the headline metrics and what the
+    benchmark runs among the data say to the published results.
 
     \b
     Example:
@@ -115,7 +119,7 @@ def command(*, store: Path) -> None:
             _say(f"\n{title} ({name}):\n")
             _show(session, statement)
         _show_benchmark(session)
-        tables = _count(session, "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'main'")
+        tables = _count(session, _TABLES)
     _say(
         f"\nThe store {store} has {tables} tables; any DuckDB client can open {store}/zscope.duckdb.\n"
         "Try next:\n"
@@ -175,7 +179,10 @@ def _sample() -> Iterator[tuple[Path, str]]:
         for file in report_files(folder / DUMP, sample()):
             (folder / REPORTS / file.name).write_bytes(file.content)
         write_world(small_world(), folder / WORLD, lambda _: None)
-        _say(f"To have the sample as files: zscope generate --preset sample -o {DUMP} --reports {REPORTS}\n")
+        _say(
+            f"To have the sample as files: zscope generate --preset sample -o {DUMP} --reports {REPORTS}\n"
+            "and zscope generate world world\n"
+        )
         yield folder, str(SAMPLE)
 
 

@@ -15,7 +15,17 @@ from zscope.pipelines.metrics.checks import filled
 from zscope.pipelines.metrics.model import Column, Metric, Parameter
 
 _REQUIRED = {"kind", "title", "question", "inputs", "grain", "column"}
-_KEYS = _REQUIRED | {"keep", "clock", "period", "formula", "sources", "limits", "references", "parameter"}
+_KEYS = _REQUIRED | {
+    "keep",
+    "looks_around",
+    "clock",
+    "period",
+    "formula",
+    "sources",
+    "limits",
+    "references",
+    "parameter",
+}
 _COLUMN_KEYS = {"name", "type", "meaning", "unit", "dimension", "apart", "combine", "from"}
 _KINDS = {"metric", "step"}
 _COMBINE = {"sum", "min", "max"}
@@ -81,6 +91,7 @@ def parse(name: str, text: str, sql: Traversable) -> Metric:
         columns=tuple(_column(name, column) for column in told["column"]),
         sql=filled(name, sql.read_text(encoding="utf-8").rstrip()),
         keep=told.get("keep", False),
+        looks_around=told.get("looks_around", False),
         clock=told.get("clock", ""),
         period=tuple(told.get("period", ())),
         formula=told.get("formula", "").strip(),

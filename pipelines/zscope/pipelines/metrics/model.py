@@ -67,6 +67,8 @@ class Metric:
     """The content of its file."""
     keep: bool = False
     """Whether it is small and stands behind many others: then it is worth computing once for a question."""
+    looks_around: bool = False
+    """Whether a row depends on what was recorded long before or after it, so that no day may be left out."""
     clock: str = ""
     """The column that a period applies to."""
     period: tuple[str, ...] = ()

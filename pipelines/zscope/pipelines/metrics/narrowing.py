@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics import declared, needed
-from zscope.pipelines.metrics.statement import Selection, settings, view_sql
+from zscope.pipelines.metrics.statement import Selection, moment, settings, view_sql
 from zscope.schemas.ddl import literal
 from zscope.schemas.stored import stored_schema
 from zscope.schemas.tables import record_table_names
@@ -23,6 +23,8 @@ FILES = "files"
 """Schema of the catalogue with the views over the data files, below those that people see."""
 _BIG = "smf119_"
 """Tables of events, of which there are millions. A row is written when what it is about is over."""
+_OF_CONNECTIONS = "smf119_zert_detail"
+"""Its records of other events than the end of a connection are about what comes after them."""
 _MARGIN = timedelta(days=1)
 """Days are those of local times, which can be one further than those of UTC."""
 
@@ -58,18 +60,18 @@ def _conditions(table: str, selection: Selection, metric: Metric) -> Iterator[st
     # Where rows are not those of one system, they may be made of the data of several.
     if selection.systems and "system" in metric.grain:
         yield f"system IN ({', '.join(literal(system) for system in selection.systems)})"
+    if any(declared()[name].looks_around for name in needed(metric.name) if name in declared()):
+        return
     if selection.begin:
-        yield f"(day >= {_day(selection.begin - _MARGIN)} OR day IS NULL)"
+        # What a connection that is still open was like before, and whether zERT was on, is told only once.
+        earlier = " OR event_type NOT IN (3, 4)" if table == _OF_CONNECTIONS else ""
+        yield f"(day >= {_day(selection.begin - _MARGIN)} OR day IS NULL{earlier})"
     if selection.end:
         begun = (
-            f" OR start_utc < {_moment(selection.end)}" if "start_utc" in stored_schema(table).names else ""
+            f" OR start_utc < {moment(selection.end)}" if "start_utc" in stored_schema(table).names else ""
         )
         yield f"(day <= {_day(selection.end + _MARGIN)} OR day IS NULL{begun})"
 
 
-def _day(moment: datetime) -> str:
-    return f"DATE {literal(moment.date().isoformat())}"
-
-
-def _moment(moment: datetime) -> str:
-    return f"TIMESTAMPTZ {literal(moment.isoformat())}"
+def _day(time: datetime) -> str:
+    return f"DATE {literal(time.date().isoformat())}"

@@ -13,9 +13,7 @@ from zscope.schemas.ddl import literal
 if TYPE_CHECKING:
     from zscope.pipelines.metrics.model import Column, Metric
 
-BY_DAY = "day"
-BY_WEEK = "week"
-_SPANS = {BY_DAY: "INTERVAL 1 DAY", BY_WEEK: "INTERVAL 7 DAY"}
+_SPANS = {"day": "INTERVAL 1 DAY", "week": "INTERVAL 7 DAY"}
 """Spans of time that rows can be grouped by where the metric has a clock; weeks begin on Monday."""
 
 
@@ -35,9 +33,6 @@ class Selection:
     where: str = ""
     """A condition in SQL on the columns of the metric."""
 
-    def __bool__(self) -> bool:
-        return bool(self.systems or self.begin or self.end or self.where)
-
 
 def view_sql(metric: Metric) -> str:
     """The statement behind the view: rows at the declared grain."""
@@ -51,7 +46,6 @@ def statement(metric: Metric, by: Sequence[str] | None = None, selection: Select
     """
     conditions = _conditions(metric, selection or Selection())
     where = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
-    # Nested, not named by WITH: DuckDB plans each level of named parts anew, twice as long with each.
     finest = f"(\n{indent(metric.sql, '    ')}\n) AS finest{where}"
     if not metric.combinable:
         if by is not None:
@@ -73,8 +67,8 @@ def _listed(expressions: Sequence[str]) -> str:
 
 def settings(metric: Metric, selection: Selection) -> list[str]:
     """Statements that set the parameters by which a metric takes a period, if it has such."""
-    moments = zip(metric.period, (selection.begin, selection.end), strict=False)
-    return [f"SET VARIABLE {name} = {_moment(moment)}" for name, moment in moments if moment]
+    times = zip(metric.period, (selection.begin, selection.end), strict=False)
+    return [f"SET VARIABLE {name} = {moment(time)}" for name, time in times if time]
 
 
 def _with_what_is_kept_apart(metric: Metric, by: Sequence[str]) -> tuple[str, ...]:
@@ -107,13 +101,14 @@ def _conditions(metric: Metric, selection: Selection) -> list[str]:
         if not metric.clock:
             raise AskedWronglyError(f"{metric.name} has no time by which a period could be chosen")
         if selection.begin:
-            conditions.append(f"{metric.clock} >= {_moment(selection.begin)}")
+            conditions.append(f"{metric.clock} >= {moment(selection.begin)}")
         if selection.end:
-            conditions.append(f"{metric.clock} < {_moment(selection.end)}")
+            conditions.append(f"{metric.clock} < {moment(selection.end)}")
     if selection.where:
         conditions.append(f"({selection.where}\n)")
     return conditions
 
 
-def _moment(moment: datetime) -> str:
-    return f"TIMESTAMPTZ {literal(moment.isoformat())}"
+def moment(time: datetime) -> str:
+    """A moment as SQL has it."""
+    return f"TIMESTAMPTZ {literal(time.isoformat())}"

@@ -19,6 +19,7 @@ import duckdb
 import pyarrow as pa
 
 from zscope.pipelines.metrics import declared, metrics_digest, view_sql
+from zscope.pipelines.metrics.narrowing import FILES
 from zscope.pipelines.runs import run_table, runs_digest
 from zscope.pipelines.store.commits import State, last_commit, read_state
 from zscope.pipelines.store.file_views import damaged, readable, table_sql
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 ABOUT = "zscope_store"
 """Table with one row: which state of which folder the catalogue is about."""
-_FILES = "files"
-"""Schema of the views over the data files."""
 _VIEWS = "zscope_view"
 """Table with the statements of all views over data files."""
 _RUNS = "run"
@@ -201,11 +200,11 @@ def fill(connection: duckdb.DuckDBPyConnection, folder: Folder, state: State) ->
         by_table[file.table].append(file)
     statements = {table: table_sql(folder, table, by_table[table]) for table in kept_tables()}
     if not made:
-        connection.execute(f"CREATE SCHEMA {_FILES}")
+        connection.execute(f"CREATE SCHEMA {FILES}")
     for table, wanted in statements.items():
         if made.get(table) != wanted:
             statements[table] = wanted if readable(folder, by_table[table]) else damaged(table)
-            connection.execute(f"CREATE OR REPLACE VIEW {_FILES}.{table} AS {statements[table]}")
+            connection.execute(f"CREATE OR REPLACE VIEW {FILES}.{table} AS {statements[table]}")
     for name, rows in {**history_tables(state), _RUNS: run_table(folder.path)}.items():
         _make_table(connection, name, rows)
     _make_table(connection, ABOUT, _about_row(folder, state))
@@ -229,7 +228,7 @@ def _make_what_stays(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("INSERT INTO field_catalog SELECT * FROM rows_to_copy")
     connection.unregister("rows_to_copy")
     for table in kept_tables():
-        connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {_FILES}.{table}")
+        connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {FILES}.{table}")
     connection.execute("; ".join(comment for table in kept_tables() for comment in _comments(table)))
     for metric in declared().values():
         connection.execute(f"CREATE VIEW {metric.name} AS {view_sql(metric)}")
