@@ -25,6 +25,7 @@ from zscope.pipelines.metrics import metric, metric_names
 from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
+from zscope.pipelines.store.summaries import has_summaries
 
 if TYPE_CHECKING:
     import duckdb
@@ -87,7 +88,7 @@ def take(store: Path, name: str, repeats: int, *, ready: bool) -> tuple[int, flo
 
 def prepare(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     """What `zscope metrics` does before it asks."""
-    for statement in prepared(metric(name)):
+    for statement in prepared(metric(name), summarised=has_summaries(connection)):
         connection.execute(statement)
 
 

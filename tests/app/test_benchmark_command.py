@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -166,13 +167,38 @@ def test_generated_data_say_so_wherever_they_are_shown(run: Run, measured: Path)
         (["--area", "z/tpf"], 6),
         (["--document", "rscs"], 20),
         (["--document", "RSCS", "--verdict", "no data"], 19),
-        (["--area", "Linux"], 0),
+        (["--document", "RSCS", "--verdict", "agrees"], 0),
     ],
 )
 def test_results_are_chosen(arguments: list[str], count: int, run: Run, measured: Path) -> None:
     result = run("benchmark", "--store", measured, *arguments)
     assert len(rows_of(result)) == count
-    assert (result.stderr == "there is no such result\n") == (count == 0)
+    assert ("no result that all these options choose" in result.stderr) == (count == 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--area", "Linux"], "--area Linux: no published result has it; there is MQ; z/OS AT-TLS"),
+        (["--document", "a'b"], "--document a'b: no published result has it; there is 3.2: z/OS"),
+        (["--tolerance", "nan"], "--tolerance: nan is no number of percent"),
+    ],
+)
+def test_what_no_result_can_have_is_refused(arguments: list[str], told: str, run: Run, bare: Path) -> None:
+    result = run("benchmark", "--store", bare, *arguments)
+    assert (result.exit_code, result.stdout) == (12, "")
+    assert told in result.stderr
+
+
+def test_runs_that_cannot_be_used_are_told_beside_the_verdicts(run: Run, bare: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(bare, tmp_path / "store"))
+    (store / FILE_NAME).write_bytes(b"\xff\x00")
+    result = run("benchmark", "--store", store)
+    assert len(rows_of(result)) == 126
+    assert f"left out: {store / FILE_NAME}: is not UTF-8 text (byte 0)\n" in result.stderr
+    (store / FILE_NAME).write_text("[[run]]\n[[run]]\n", encoding="utf-8")
+    told = "line 1: run 1: name: is missing; it is one of 2, which zscope runs tells"
+    assert told in run("benchmark", "--store", store).stderr
 
 
 def test_people_see_the_columns_that_matter(run: Run, measured: Path) -> None:
@@ -270,6 +296,10 @@ def test_an_unknown_result_is_not_explained(run: Run, bare: Path) -> None:
     assert result.exit_code == 12
     assert "there is no published result 'tls31-tls13-vs-tls12'; did you mean " in result.stderr
     assert VERSIONS in result.stderr
+    begun = run("benchmark", "--store", bare, "--explain", "TLS31")
+    assert begun.exit_code == 12
+    assert "did you mean tls31-" in begun.stderr
+    assert "or another of the 26 with that in their id?" in begun.stderr
     assert "zscope benchmark lists them" in run("benchmark", "--store", bare, "--explain", "§").stderr
 
 

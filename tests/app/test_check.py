@@ -195,3 +195,12 @@ def test_evidence_can_be_given_to_zscope_sql(
 
 def test_store_that_is_not_there_is_said(run: Run, tmp_path: Path) -> None:
     assert run("check", "--store", tmp_path / "none").exit_code == ExitCode.NOTHING
+
+
+@pytest.mark.parametrize("more", [(), ("--explain", "tls10-tls11")])
+def test_a_system_that_the_store_does_not_have_is_not_all_well(
+    run: Run, store_of: Store, more: tuple[str, ...]
+) -> None:
+    result = run("check", "--store", store_of(*MIXED), "--system", "sysa", *more)
+    assert (result.exit_code, result.stdout) == (ExitCode.NOTHING, "")
+    assert "--system sysa: there is no such system in the store; it has SYSA, SYSB" in result.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -165,3 +166,12 @@ def test_a_change_is_put_into_a_sentence(values: dict[str, object], said: str) -
         "low_pct": -7.0, "high_pct": -3.0, "distinguishable": True,
     }  # fmt: skip
     assert said in sentence(row | values)
+
+
+def test_runs_that_cannot_be_used_are_told_where_one_is_missing(store: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(store, tmp_path / "store"))
+    (copy / "runs.toml").write_text("[[run]", encoding="utf-8")
+    done = start("compare", "slow", "fast", "--store", copy)
+    assert (done.exit_code, done.stdout) == (12, "")
+    assert "there is no run 'slow'" in done.stderr
+    assert f"left out: {copy / 'runs.toml'}: is not TOML" in done.stderr

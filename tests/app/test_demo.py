@@ -64,3 +64,11 @@ def test_it_ends_with_the_benchmark_and_says_what_is_synthetic_and_what_to_try_n
     assert len(measured) + sum(map(int, others)) == 126
     [_, hints] = output.split("Try next:\n")
     assert len(re.findall(r"^  zscope \w+", hints, re.MULTILINE)) >= 5
+
+
+def test_a_list_of_runs_that_cannot_be_changed_is_told(run: Run, tmp_path: Path) -> None:
+    assert run("demo", "--store", tmp_path / "store").exit_code == 0
+    (tmp_path / "store" / "runs.toml").write_text("[[run", encoding="utf-8")
+    result = run("demo", "--store", tmp_path / "store")
+    assert result.exit_code == 12
+    assert f"{tmp_path / 'store' / 'runs.toml'}: it is not TOML" in result.stderr

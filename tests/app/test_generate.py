@@ -91,6 +91,7 @@ def test_to_standard_output(run: Run) -> None:
         (["--mix", "kangaroo=1"], "'kangaroo' is none of zert-detail"),
         (["--mix", "tcp-term=much"], "'much' is no share of tcp-term"),
         (["--start", "yesterday"], "'yesterday' is no time such as 2026-03-02T08:00"),
+        (["--start", "9999-12-31"], "'9999-12-31': the dates in records go from 1971 to 2041"),
         (["--damage", "rust"], "damage 'rust' is none of"),
         (["--systems", "TOOLONG"], "system name 'TOOLONG'"),
         (["--systems", ","], "name at least one"),

@@ -62,7 +62,9 @@ def test_a_world_takes_the_place_of_another_one(run: Run, tmp_path: Path) -> Non
     assert {path.suffix for path in (folder / "smf").iterdir()} == {".gz"}
 
 
-@pytest.mark.parametrize("files", ['["../kept.txt"]', '["/etc/hosts"]', "[]", "7"])
+@pytest.mark.parametrize(
+    "files", ['{"../kept.txt": 1}', '{"/etc/hosts": 1}', '{".": 1}', "{}", "7", '["manifest.json"]']
+)
 def test_what_is_no_world_is_left_alone(run: Run, tmp_path: Path, files: str) -> None:
     kept, folder = tmp_path / "kept.txt", tmp_path / "mine"
     folder.mkdir()
@@ -79,7 +81,11 @@ def test_what_is_no_world_is_left_alone(run: Run, tmp_path: Path, files: str) ->
     ("arguments", "told"),
     [
         (("--cost", "fulll_us=1"), "'fulll_us' is no cost"),
-        (("--cost", "nowhere.toml"), "nowhere.toml"),
+        (
+            ("--cost", "nowhere.toml"),
+            "'nowhere.toml' is no file of costs: No such file or directory; give a TOML",
+        ),
+        (("--cost", ""), "'' is no file of costs"),
         (("--start", "yesterday"), "'yesterday' is no day"),
         (("--days", 0), "--days"),
         (("--cost", "full_us=900000000"), "ask for fewer connections or lower costs"),
@@ -91,6 +97,18 @@ def test_what_cannot_be_done_is_told(
     result = run("generate", "world", tmp_path / "w", *SMALL, *arguments)
     assert result.exit_code == 12
     assert told in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [("README.md", "is a file"), ("README.md/world", "Not a directory"), ("", "is no world")],
+)
+def test_a_place_where_no_world_can_be_is_told(run: Run, tmp_path: Path, place: str, told: str) -> None:
+    (tmp_path / "README.md").write_text("mine")
+    result = run("generate", "world", tmp_path / place, *SMALL)
+    assert (result.exit_code, result.stdout) == (12, "")
+    assert told in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
 
 
 def test_options_of_dumps_do_not_go_in_front(run: Run, tmp_path: Path) -> None:

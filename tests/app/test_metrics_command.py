@@ -15,6 +15,7 @@ from zscope.pipelines.metrics import metric_names
 
 WORLD = Path(__file__).resolve().parents[2] / "sample-data" / "world"
 Ask = Callable[..., Result]
+Run = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +94,12 @@ def test_parameters_are_listed_and_set(ask: Ask) -> None:
     assert {row["status"] for row in found} == {"refused"}
 
 
+def test_a_day_is_a_value_of_a_parameter_that_is_a_moment(ask: Ask) -> None:
+    found = rows(ask("handshake_cost", "--set", "cost_from=2026-03-09", "--set", "cost_to=2026-03-09T12:00Z"))
+    assert [row["period_to_utc"][:16] for row in found] == ["2026-03-09T12:00"] * 2
+    assert rows(ask("handshake_cost", "--set", "cost_from=2026-03-10")) == []
+
+
 def test_columns_are_explained(ask: Ask) -> None:
     found = {row["column_name"]: row for row in rows(ask("handshake_mix", "--columns"))}
     assert found["system"]["use"] == "group by"
@@ -111,7 +118,26 @@ def test_no_rows_are_told_with_what_they_are_made_from(ask: Ask) -> None:
     result = ask("resumption_rate", "--from", "2031-01-01")
     assert rows(result) == []
     assert "no rows; resumption_rate is made from" in result.stderr
-    assert "gsk_cache_stats" in result.stderr
+    assert "; the store has nothing in gsk_cache_stats; there may be some without --from" in result.stderr
+
+
+def test_an_empty_store_is_named_as_the_reason_for_no_rows(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "nothing.txt").write_text("nothing that is known")
+    assert run("ingest", tmp_path / "nothing.txt", "--store", tmp_path / "store").exit_code == 8
+    result = run("metrics", "handshake_mix", "--store", tmp_path / "store")
+    assert rows(result) == []
+    assert result.stderr.endswith("; the store has nothing in smf119_zert_detail\n")
+
+
+def test_a_metric_without_parameters_says_so(ask: Ask) -> None:
+    result = ask("handshake_mix", "--parameters")
+    assert (rows(result), result.stderr) == ([], "handshake_mix has nothing to set\n")
+
+
+def test_a_column_that_is_named_twice_counts_once(ask: Ask) -> None:
+    assert (
+        ask("handshake_mix", "--by", "system, system").stdout == ask("handshake_mix", "--by", "system").stdout
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,9 +147,39 @@ def test_no_rows_are_told_with_what_they_are_made_from(ask: Ask) -> None:
         (["handshake_mix", "--by", "prot"], "handshake_mix has no 'prot' to group by; there is: system"),
         (["handshake_cost", "--by", "system"], "its rows cannot be put together"),
         (["handshake_mix", "--set", "x=1"], "--set x=1: handshake_mix has no parameter 'x'"),
-        (["handshake_mix", "--where", "no_such_column = 1"], "no_such_column"),
+        (["handshake_mix", "--where", "no_such_column = 1"], "--where no_such_column = 1: "),
+        (
+            ["handshake_mix", "--where", "no_such_column = 1"],
+            "columns of handshake_mix: system, stack, hour_utc",
+        ),
+        (["handshake_mix", "--where", "syntax("], "--where syntax(: Parser Error: syntax error"),
+        (["handshake_mix", "--where", "1 = 1) --"], "--where 1 = 1) --: Parser Error"),
+        (["handshake_mix", "--where", "1 = 1); SELECT (1"], "one statement is needed"),
+        (
+            ["handshake_mix", "--system", "srv2"],
+            "--system srv2: there is no such system in the store; it has CLI2",
+        ),
+        (["handshake_mix", "--system", "a'b\"c"], "--system a'b\"c: there is no such system"),
         (["handshake_mix", "--from", "yesterday"], "'yesterday' is no day such as 2026-03-02"),
-        (["handshake_cost", "--set", "cost_min_intervals=many"], "many"),
+        (["handshake_mix", "--from", "2026-13-01"], "'2026-13-01' is no day such as"),
+        (["handshake_mix", "--to", "9999-12-31"], "years go from 1970 to 2999"),
+        (["handshake_mix", "--from", "0001-01-01T00:00+05:00"], "years go from 1970 to 2999"),
+        (
+            ["handshake_mix", "--from", "2026-03-10", "--to", "2026-03-09"],
+            "--to 2026-03-09 is not after --from",
+        ),
+        (["handshake_cost", "--set", "cost_min_intervals=many"], "'many' is no whole number from 0 on"),
+        (["handshake_cost", "--set", "cost_min_intervals=1.5"], "'1.5' is no whole number from 0 on"),
+        (["handshake_cost", "--set", "cost_min_intervals=-1"], "'-1' is no whole number from 0 on"),
+        (["handshake_cost", "--set", "cost_min_intervals=9999999999"], "is no whole number"),
+        (
+            ["handshake_cost", "--set", "cost_min_intervals"],
+            "the value is missing; write cost_min_intervals=VALUE",
+        ),
+        (["handshake_cost", "--set", "cost_max_condition=nan"], "'nan' is no number from 0 on"),
+        (["handshake_cost", "--set", "cost_from=2026-13-01"], "'2026-13-01' is no day such as"),
+        (["handshake_cost", "--set", "cost_period=year"], "cost_period is all, week or day, not year"),
+        (["resumption_saving", "--set", "target_pct=500"], "target_pct goes from 0 to 100, not 500"),
         (["--by", "system"], "name the metric that this is about"),
         (["finding", "--from", "2026-03-02"], "finding has no time by which a period could be chosen"),
     ],

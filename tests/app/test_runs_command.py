@@ -102,6 +102,7 @@ def test_what_is_doubtful_is_added_with_a_warning(store: Path) -> None:
         (("--from", "2026-03-03T01:00Z"), "to: 2026-03-02 04:00:00 UTC is not after from"),
         (("--workload", "CRR40"), "workload: 'CRR40' is no workload"),
         (("--tag", "cipher"), "--tag: 'cipher' is no KEY=VALUE"),
+        (("--tag", "=1302"), "--tag: '=1302' is no KEY=VALUE"),
         (("--tag", "mtu=1", "--tag", "mtu=2"), "--tag: mtu is given twice, as 1 and 2"),
         (("--transactions", "-1"), "transactions: expected is a whole number of 0 or more"),
         (("--system", "SYSTEM001"), "system: expected is the name of a system"),
@@ -153,6 +154,41 @@ def test_options_of_the_list_are_not_lost_before_a_command(store: Path) -> None:
     done = start("runs", "--store", store, "remove", "one")
     assert done.exit_code == 12
     assert "remove has options of its own: put them behind it" in done.stderr
+
+
+def test_who_looks_for_the_list_among_the_commands_is_told_where_it_is(store: Path) -> None:
+    done = start("runs", "list", "--store", store)
+    assert (done.exit_code, done.stdout) == (12, "")
+    assert (
+        "runs has no command 'list', but add, remove, import, propose; zscope runs by itself" in done.stderr
+    )
+
+
+def test_a_file_without_runs_is_told_apart_from_one_with_known_ones(store: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text("# none yet", encoding="utf-8")
+    done = start("runs", "import", other, "--store", store)
+    assert (done.exit_code, done.stderr) == (0, f"{other}: has no runs, so nothing was taken over\n")
+
+
+@pytest.mark.parametrize("content", [b"\xe2\x28\xa1", b"Read me first\n", b"x" * (5 << 20)])
+def test_another_kind_of_file_is_refused(store: Path, tmp_path: Path, content: bytes) -> None:
+    other = tmp_path / "README.md"
+    other.write_bytes(content)
+    (store / "runs.toml").write_bytes(b"# mine")
+    done = start("runs", "import", other, "--store", store)
+    assert done.exit_code == 8
+    assert str(other) in done.stderr
+    assert "nothing was taken over" in done.stderr
+    assert (store / "runs.toml").read_bytes() == b"# mine"
+
+
+def test_what_is_proposed_beside_a_file_that_cannot_be_used_is_told_so(store: Path) -> None:
+    (store / "runs.toml").write_bytes(b"\xff")
+    done = start("runs", "propose", "--store", store)
+    assert done.exit_code == 4
+    assert "left out: " in done.stderr
+    assert "is not UTF-8 text (byte 0)" in done.stderr
 
 
 def test_what_does_not_look_like_a_run_is_not_proposed(store: Path) -> None:

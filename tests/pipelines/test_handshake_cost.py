@@ -14,7 +14,7 @@ import pytest
 from scipy.optimize import nnls
 from tests.pipelines.metric_world import database
 
-from zscope.pipelines.metrics import metric
+from zscope.pipelines.metrics import settable
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 START = datetime(2026, 3, 2, tzinfo=UTC)
@@ -293,15 +293,10 @@ def test_settings_that_mean_nothing_are_told(variable: str, value: str, told: st
             connection.execute("FROM handshake_cost")
 
 
-def test_settings_of_the_fit_are_told_alike_where_the_costs_are_told() -> None:
-    told = metric("handshake_cost").parameters
-    assert [setting for setting in metric("handshake_cost_fit").parameters if setting not in told] == []
-
-
 def test_settings_that_are_set_to_what_is_told_as_default_change_nothing() -> None:
     done = work(np.random.default_rng(4), MODELS["busy"], quarter_hours(60))
     with loaded({"S": done}) as connection:
         before = answers(connection, "FROM handshake_cost")
-        for setting in metric("handshake_cost").parameters:
+        for _, setting in settable("handshake_cost").values():
             connection.execute(f"SET VARIABLE {setting.name} = CAST({setting.default} AS {setting.type})")
         assert answers(connection, "FROM handshake_cost") == before

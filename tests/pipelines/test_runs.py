@@ -204,7 +204,7 @@ def test_a_file_that_cannot_be_read_is_told_and_costs_no_store(tmp_path: Path) -
 
 def test_a_file_that_is_too_large_for_runs_is_not_read(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"#" * (5 << 20))
-    assert read_runs(tmp_path).problems[0].text == "has 5,242,880 bytes and is no list of runs"
+    assert read_runs(tmp_path).problems[0].text == "has more than 4,194,304 bytes and is no list of runs"
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text() -> None:

@@ -57,6 +57,14 @@ def test_runs_are_added_where_there_are_none(text: str) -> None:
     assert parse_runs(changed).runs == (a_run(),)
 
 
+@pytest.mark.parametrize("year", [1, 1970, 9999])
+def test_a_run_of_any_year_can_be_written(year: int) -> None:
+    run = Run(
+        "far", "SYSA", "client", datetime(year, 3, 9, tzinfo=UTC), datetime(year, 3, 9, 0, 0, 1, 5, UTC)
+    )
+    assert parse_runs(with_runs(HAND_WRITTEN, [run])).runs[-1] == run
+
+
 def test_a_file_without_a_last_line_feed_gets_one() -> None:
     assert len(parse_runs(with_runs(HAND_WRITTEN.rstrip("\n"), [a_run()])).runs) == 3
 

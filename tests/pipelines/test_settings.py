@@ -28,6 +28,7 @@ validate = true
 lock_wait_s = 5
 [store]
 grace_s = 0
+summarise_from_rows = 7
 """
 
 
@@ -48,7 +49,9 @@ def error_of(folder: Path, text: str) -> SettingsError:
 def test_everything_that_can_be_set(tmp_path: Path) -> None:
     path = written(tmp_path, WHOLE)
     zones = Zones({"SYSA": "Europe/Berlin", "SYSB": "-05:30"}, "+00:00")
-    assert read_settings(path) == Settings(zones, validate=True, lock_wait_s=5, grace_s=0, file=path)
+    assert read_settings(path) == Settings(
+        zones, validate=True, lock_wait_s=5, grace_s=0, summarise_from_rows=7, file=path
+    )
 
 
 def test_the_file_in_the_document_can_be_read(tmp_path: Path) -> None:
@@ -112,6 +115,7 @@ def test_the_current_folder_is_looked_into(tmp_path: Path, monkeypatch: pytest.M
         ("[ingest]\nlock_wait_s = true", "ingest.lock_wait_s", "a whole number of seconds"),
         ("[ingest]\nlock_wait_s = -1", "ingest.lock_wait_s", "found is -1"),
         ("[store]\ngrace_s = 1e99", "store.grace_s", "found is 1e+99"),
+        ("[store]\nsummarise_from_rows = -1", "store.summarise_from_rows", "whole number from 0 on"),
         ("[ingest]\ndefault_timezone = '+25:00'", "ingest.default_timezone", "it goes up to 16 hours"),
         ("[ingest]\ndefault_timezone = '+1'", "ingest.default_timezone", "write hours and minutes"),
         ("[ingest\n", "", "is not TOML: "),
@@ -139,7 +143,14 @@ def test_options_go_before_the_file(tmp_path: Path) -> None:
         ["sysa=+02:00", "SYSD=UTC", "Asia/Tokyo"], validate=False, lock_wait_s=1
     )
     zones = Zones({"SYSA": "+02:00", "SYSB": "-05:30", "SYSD": "UTC"}, "Asia/Tokyo")
-    assert merged == Settings(zones, validate=False, lock_wait_s=1, grace_s=0, file=tmp_path / FILE_NAME)
+    assert merged == Settings(
+        zones,
+        validate=False,
+        lock_wait_s=1,
+        grace_s=0,
+        summarise_from_rows=7,
+        file=tmp_path / FILE_NAME,
+    )
 
 
 def test_no_option_changes_nothing(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ import click
 from zscope.app.exits import NothingDoneError, RefusedError
 
 if TYPE_CHECKING:
+    from zscope.pipelines.metrics import Selection
     from zscope.pipelines.store.session import Session
 
 DEFAULT_STORE = "zscope-store"
@@ -58,10 +59,12 @@ def asking(
         yield session
 
 
-def prepare(session: Session, name: str) -> None:
+def prepare(
+    session: Session, name: str, selection: Selection | None = None, settings: Iterable[str] = ()
+) -> None:
     """Make ready for questions about a metric: what they all rest on is computed once."""
     from zscope.pipelines.metrics import metric
     from zscope.pipelines.metrics.narrowing import prepared
 
-    for text in prepared(metric(name)):
+    for text in (*settings, *prepared(metric(name), selection, summarised=session.summarised)):
         session.run(text)

@@ -99,14 +99,24 @@ def _make_room(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.iterdir()):
         return
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        files = [Path(name) for name in manifest["files"] if manifest["cost_model"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        files = []
-    if not files or any(file.is_absolute() or ".." in file.parts for file in files):
+    files = _files_of_a_world(folder)
+    if not files:
         raise NothingDoneError(
             f"{folder} has something in it that is no world: name a folder that is empty or not there"
         )
     for file in [*files, Path(MANIFEST)]:
         (folder / file).unlink(missing_ok=True)
+
+
+def _files_of_a_world(folder: Path) -> list[Path]:
+    """What the manifest in a folder says that is in it; nothing if it is not the manifest of a world."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        names = manifest["files"] if manifest["cost_model"] else {}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return []
+    if not isinstance(names, dict):
+        return []
+    files = [Path(name) for name in names]
+    strange = (file.is_absolute() or ".." in file.parts or (folder / file).is_dir() for file in files)
+    return [] if any(strange) else files

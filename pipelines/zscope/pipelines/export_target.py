@@ -20,10 +20,7 @@ def check_target(target: Path, store: Path, ending: str | None, *, force: bool) 
 
     A target is a folder of files with the ending, or without an ending a DuckDB file.
     """
-    if target.resolve() == store.resolve() or store.resolve() in target.resolve().parents:
-        raise ExportError(f"{target}: this is in the store; choose a place outside of {store}")
-    if not target.resolve().parent.is_dir():
-        raise ExportError(f"{target}: there is no folder {target.parent}; make it first")
+    _check_place(target, store)
     if not _is_there(target):
         return
     if ending is not None:
@@ -36,6 +33,30 @@ def check_target(target: Path, store: Path, ending: str | None, *, force: bool) 
         raise ExportError(
             f"{target}: this is no DuckDB file, which --force does not replace; choose another name"
         )
+    _check_force(target, force=force)
+
+
+def check_text_target(target: Path, store: Path, marks: tuple[bytes, ...], *, force: bool) -> None:
+    """The same for one file of text, which by force replaces one that is empty or begins with such a mark."""
+    _check_place(target, store)
+    if not _is_there(target):
+        return
+    if target.is_symlink() or not target.is_file() or not _begins_with(target, marks):
+        raise ExportError(
+            f"{target}: this is no such export, and nothing else is replaced, by --force neither; "
+            "choose another name"
+        )
+    _check_force(target, force=force)
+
+
+def _check_place(target: Path, store: Path) -> None:
+    if target.resolve() == store.resolve() or store.resolve() in target.resolve().parents:
+        raise ExportError(f"{target}: this is in the store; choose a place outside of {store}")
+    if not target.resolve().parent.is_dir():
+        raise ExportError(f"{target}: there is no folder {target.parent}; make it first")
+
+
+def _check_force(target: Path, *, force: bool) -> None:
     if not force:
         raise ExportError(f"{target}: this is there already; choose another name or replace it with --force")
 
@@ -62,6 +83,12 @@ def _is_duckdb(path: Path) -> bool:
     place, mark = _DUCKDB_MARK
     with path.open("rb") as file:
         return file.read(place.stop)[place] == mark
+
+
+def _begins_with(path: Path, marks: tuple[bytes, ...]) -> bool:
+    with path.open("rb") as file:
+        begin = file.read(max(map(len, marks)))
+    return not begin or begin.startswith(marks)
 
 
 @contextmanager

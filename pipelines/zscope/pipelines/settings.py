@@ -39,6 +39,8 @@ class Settings:
     """How long an ingest waits for another one to finish."""
     grace_s: int = 3600
     """How long files that no commit names any more are kept for queries under way."""
+    summarise_from_rows: int = 100_000
+    """From how many rows of SMF 119 records on a store keeps summaries: with fewer, it is quick without."""
     file: Path | None = None
     """Where the settings come from; None: there is no file."""
 
@@ -111,7 +113,7 @@ def _settings(path: Path, content: Mapping[str, Any]) -> Settings:
     ingest = _section(
         file, "ingest", parts.get("ingest", {}), ("default_timezone", "validate", "lock_wait_s")
     )
-    store = _section(file, "store", parts.get("store", {}), ("grace_s",))
+    store = _section(file, "store", parts.get("store", {}), ("grace_s", "summarise_from_rows"))
     plain = Settings()
     default = ingest.get("default_timezone")
     return Settings(
@@ -122,6 +124,9 @@ def _settings(path: Path, content: Mapping[str, Any]) -> Settings:
         validate=_flag(file, "ingest.validate", ingest.get("validate", plain.validate)),
         lock_wait_s=_seconds(file, "ingest.lock_wait_s", ingest.get("lock_wait_s", plain.lock_wait_s)),
         grace_s=_seconds(file, "store.grace_s", store.get("grace_s", plain.grace_s)),
+        summarise_from_rows=_count(
+            file, "store.summarise_from_rows", store.get("summarise_from_rows", plain.summarise_from_rows)
+        ),
         file=path,
     )
 
@@ -186,6 +191,12 @@ def _seconds(file: str, key: str, raw: object) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int) or not 0 <= raw <= LONGEST_WAIT_S:
         expected = f"a whole number of seconds from 0 to {LONGEST_WAIT_S:,}"
         raise SettingsError(file, key, f"expected is {expected}, found is {_shown(raw)}")
+    return raw
+
+
+def _count(file: str, key: str, raw: object) -> int:
+    if isinstance(raw, bool) or not isinstance(raw, int) or raw < 0:
+        raise SettingsError(file, key, f"expected is a whole number from 0 on, found is {_shown(raw)}")
     return raw
 
 

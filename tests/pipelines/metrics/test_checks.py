@@ -11,7 +11,7 @@ from tests.pipelines.metric_world import database
 
 from zscope.pipelines.metrics import declared
 from zscope.pipelines.metrics.checks import RuleError, filled, rules
-from zscope.pipelines.metrics.checks.rendering import finding_parts, practice_parts
+from zscope.pipelines.metrics.checks.rendering import findings, practice_parts
 from zscope.schemas.published import published_tables
 
 Given = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -49,7 +49,7 @@ def test_findings_have_ids_of_their_own() -> None:
     assert not set(ids) & set(PRACTICES), "zscope check --explain could not tell them apart"
 
 
-@pytest.mark.parametrize("name", ["finding", "best_practice_check"])
+@pytest.mark.parametrize("name", ["finding_count", "finding", "best_practice_check"])
 def test_all_parts_of_a_statement_are_filled_in(name: str) -> None:
     assert "{{" not in declared()[name].sql
 
@@ -66,7 +66,7 @@ def test_condition_of_a_finding_can_be_run(rule: Mapping[str, str]) -> None:
 )
 def test_finding_with_a_slip_is_refused_by_its_id(change: dict[str, str]) -> None:
     with pytest.raises(RuleError, match="not-encrypted"):
-        finding_parts([{**rules("finding")[0], **change}])
+        findings([{**rules("finding")[0], **change}])
 
 
 def test_practice_without_judgement_is_refused_by_its_id() -> None:

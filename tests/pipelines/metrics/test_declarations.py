@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from zscope.pipelines.metrics import DeclarationError, Metric, declared, metric_names, needed
+from zscope.pipelines.metrics import DeclarationError, Metric, declared, metric_names, needed, settable
 from zscope.pipelines.metrics.load import load
 from zscope.schemas.reference import reference_tables
 
@@ -104,3 +105,23 @@ def test_what_a_metric_rests_on_stands_before_it(name: str) -> None:
 @pytest.mark.parametrize("name", list(declared()))
 def test_references_are_published_results(name: str) -> None:
     assert set(declared()[name].references) <= set(reference_tables()["reference_result"]["id"].to_pylist())
+
+
+@pytest.mark.parametrize("name", list(declared()))
+def test_parameters_are_declared_where_they_are_read(name: str) -> None:
+    """And there alone: what rests on it can be set by them too, without saying so again."""
+    read = set(re.findall(r"getvariable\('(\w+)'\)", declared()[name].sql))
+    assert {parameter.name for parameter in declared()[name].parameters} == read
+
+
+def test_a_parameter_means_one_thing() -> None:
+    names = [parameter.name for found in declared().values() for parameter in found.parameters]
+    assert len(set(names)) == len(names)
+
+
+def test_what_steps_below_can_be_told_can_be_told_to_a_metric() -> None:
+    assert settable("finding")["as_of"][0] == "certificate_seen"
+    by = {name: declarer for name, (declarer, _) in settable("resumption_saving").items()}
+    assert (by["cost_period"], by["cost_min_intervals"]) == ("handshake_cost_fit", "handshake_cost")
+    assert list(by)[-1] == "target_pct"
+    assert settable("handshake_mix") == {}

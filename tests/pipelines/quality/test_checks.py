@@ -93,6 +93,11 @@ def test_clean_data_has_nothing_worse_than_notes(views: duckdb.DuckDBPyConnectio
     assert [check.id for check in grave if found(views, check)] == []
 
 
+def test_the_usual_end_of_a_connection_is_not_worth_a_remark(views: duckdb.DuckDBPyConnection) -> None:
+    (check,) = (each for each in all_checks() if each.id == "smf119_tcp_term.termination_code.codes")
+    assert found(views, check) == 0
+
+
 @pytest.mark.parametrize("name", EXPLICIT)
 def test_a_planted_fault_is_found(name: str, views: duckdb.DuckDBPyConnection) -> None:
     check = EXPLICIT[name]

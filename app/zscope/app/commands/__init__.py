@@ -14,7 +14,7 @@ COMMANDS = {
     "compare": "Compare two benchmark runs, with confidence intervals.",
     "check": "Check what is recommended and what is weak, with the evidence.",
     "validate": "Check the quality of the data in a store: ranges, codes, arithmetic, agreement of sources.",
-    "export": "Export tables of the store to Parquet, CSV or one DuckDB file.",
+    "export": "Export tables to Parquet, CSV or one DuckDB file, metrics to Prometheus and OpenTelemetry.",
     "store": "Look after the store: compact, expire, check.",
     "decode": "Print the rows of one table straight from a file.",
     "unpack": "Undo gzip, zip, TERSE, blocks and segments.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 from zscope.app.exits import NothingDoneError, RefusedError
 from zscope.app.output import Output, Rows, row_options
 from zscope.app.output.options import Format
+from zscope.app.runs_file import unusable_runs
 from zscope.app.store_option import asking, prepare, store_option
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ SHOWN = ("id", "measured", "as_printed", "verdict", "why", "conflict")
 """Columns of the table for people; all other formats have every column."""
 _SAME = 1e-9
 """How far apart two computations of one number may be, relative to it."""
+_HINTS = 3
+"""Ids named where one was not found."""
 
 
 @click.command()
@@ -71,8 +75,8 @@ def command(  # noqa: PLR0913 - one argument for each option
       zscope benchmark --explain tls31-tls13-vs-tls12-cpu
       zscope benchmark --explain tls31-tls13-vs-tls12-cpu --format json
 
-    The exit code is 12 if there is no such result, and 8 if --explain computes another number than the row
-    has.
+    The exit code is 12 if there is no such result, area or document, and 8 if --explain computes another
+    number than the row has.
     """
     chosen: dict[str, tuple[str, object]] = {
         "verdicts": ("list_contains($verdicts, verdict)", list(verdicts)),
@@ -83,6 +87,8 @@ def command(  # noqa: PLR0913 - one argument for each option
     given = {name: condition for name, condition in chosen.items() if condition[1]}
     if explain is not None and given:
         raise click.UsageError("--explain is about one result; leave the options out that choose several")
+    if tolerance is not None and math.isnan(tolerance):  # which a range lets through
+        raise click.UsageError("--tolerance: nan is no number of percent")
     with asking(store) as session:
         if tolerance is not None:
             session.run(f"SET VARIABLE benchmark_tolerance_pct = {float(tolerance)!r}")
@@ -90,6 +96,7 @@ def command(  # noqa: PLR0913 - one argument for each option
         if explain is not None:
             _explain(session, explain, output)
             return
+        _known(session, area=area, document=document)
         where = " AND ".join(sql for sql, _ in given.values()) or "true"
         found = _read(
             session,
@@ -101,6 +108,19 @@ def command(  # noqa: PLR0913 - one argument for each option
     else:
         output.write(Rows.of(found))
     _sum_up(found.select(["verdict", "direction_matches", "synthetic", "measured"]).to_pylist())
+    if missing := unusable_runs(store):
+        click.echo(missing, err=True)
+
+
+def _known(session: Session, **wanted: str | None) -> None:
+    """Refuse an area or a document that no published result is from."""
+    for column, text in wanted.items():
+        question = f"SELECT DISTINCT {column} FROM reference_result ORDER BY 1"
+        there = _read(session, question, {})[column].to_pylist()
+        if text and not any(text.lower() in name.lower() for name in there):
+            raise NothingDoneError(
+                f"--{column} {text}: no published result has it; there is {'; '.join(there)}"
+            )
 
 
 def _read(session: Session, text: str, parameters: dict[str, object]) -> pa.Table:
@@ -113,7 +133,7 @@ def _read(session: Session, text: str, parameters: dict[str, object]) -> pa.Tabl
 
 def _sum_up(rows: Sequence[dict[str, Any]]) -> None:
     if not rows:
-        click.echo("there is no such result", err=True)
+        click.echo("there is no result that all these options choose; fewer of them choose more", err=True)
         return
     verdicts = Counter(row["verdict"] for row in rows)
     directions = Counter(row["direction_matches"] for row in rows)
@@ -134,9 +154,7 @@ def _sum_up(rows: Sequence[dict[str, Any]]) -> None:
 def _explain(session: Session, result: str, output: Output) -> None:
     ids = _read(session, "SELECT id FROM reference_result ORDER BY id", {})["id"].to_pylist()
     if result not in ids:
-        close = get_close_matches(result, ids, 3, 0.5)
-        hint = f"did you mean {' or '.join(close)}?" if close else "zscope benchmark lists them"
-        raise NothingDoneError(f"there is no published result {result!r}; {hint}")
+        raise NothingDoneError(f"there is no published result {result!r}; {_meant(result, ids)}")
     from zscope.pipelines.metrics import metric, view_sql
 
     text = f"SELECT * FROM ({view_sql(metric('benchmark_arithmetic'))}) WHERE id = $id ORDER BY line"
@@ -155,6 +173,17 @@ def _explain(session: Session, result: str, output: Output) -> None:
             f"computed again from the intervals of the runs: the same on {', '.join(same)}",
             err=True,
         )
+
+
+def _meant(result: str, ids: Sequence[str]) -> str:
+    """What was perhaps meant by an id that there is not: one that it is a part of, or a misspelt one."""
+    wanted = result.strip().lower()
+    longer = [name for name in ids if wanted and wanted in name]
+    close = longer or get_close_matches(wanted, ids, _HINTS, 0.5)
+    if not close:
+        return "zscope benchmark lists them"
+    more = f", or another of the {len(longer)} with that in their id" if len(longer) > _HINTS else ""
+    return f"did you mean {' or '.join(close[:_HINTS])}{more}?"
 
 
 def check(result: str, lines: Sequence[dict[str, Any]]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from zscope.app.asked import only_known
 from zscope.app.exits import ExitCode, NothingDoneError
 from zscope.app.output import Output, Rows, row_options
 from zscope.app.store_option import asking, store_option
@@ -79,7 +80,7 @@ def command(
     \b
     Ends with 8 if a check failed: something was found that is as bad as --fail-on says. Ends with 4 if there
     is something less bad (low or worse), and with 0 if there is nothing but information and what is unknown.
-    With --explain it ends with 0.
+    With --explain it ends with 0. It is 12 if the store has no such system, or nothing under ID.
 
     \b
     Examples:
@@ -88,6 +89,7 @@ def command(
       zscope check --explain tls10-tls11 --system SYSA -o connections.csv
     """
     with asking(store) as session:
+        only_known(session, systems)
         rows = _checked(session, only, systems)
         if explained is not None:
             output.write(_explained(session, rows, explained))

@@ -9,6 +9,7 @@ import click
 
 from zscope.app.exits import ExitCode, NothingDoneError
 from zscope.app.output import Output, Rows, row_options
+from zscope.app.runs_file import unusable_runs
 from zscope.app.store_option import asking, prepare, store_option
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def command(baseline: str, candidate: str, *, role: str | None, store: Path, out
     The exit code is 4 if nothing could be compared for want of data, and 12 if there is no such run.
     """
     with asking(store) as session:
-        _known(session, baseline, candidate)
+        _known(session, store, baseline, candidate)
         prepare(session, "run_comparison")
         found = _table(session, _ROWS, [baseline, candidate, role, role])
         if not found.num_rows:
@@ -97,12 +98,13 @@ def sentence(row: Mapping[str, Any]) -> str:
     return f"{said} (95 %: {row['low_pct']:+.1f} to {row['high_pct']:+.1f}), {verdict}"
 
 
-def _known(session: Session, *names: str) -> None:
+def _known(session: Session, store: Path, *names: str) -> None:
     known = _table(session, "SELECT DISTINCT name FROM run ORDER BY name", [])["name"].to_pylist()
     for name in names:
         if name not in known:
             there = f"there are {', '.join(known)}" if known else "there are none: zscope runs add names one"
-            raise NothingDoneError(f"there is no run {name!r}; {there}")
+            missing = unusable_runs(store)
+            raise NothingDoneError("\n".join(filter(None, (f"there is no run {name!r}; {there}", missing))))
     if len(set(names)) < len(names):
         raise NothingDoneError(f"{names[0]!r} is compared with itself: name two runs")
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.output import Rows
+from zscope.app.runs_file import changing_runs
 from zscope.app.store_option import asking, prepare, store_errors
 
 if TYPE_CHECKING:
@@ -154,10 +155,9 @@ def _name_runs(store: Path, world: Path) -> None:
     from zscope.pipelines.runs.change import import_runs
     from zscope.pipelines.runs.read import FILE_NAME, read_file
     from zscope.pipelines.settings import Settings
-    from zscope.pipelines.store.folder import existing_store
 
-    with store_errors():
-        added = import_runs(existing_store(store), Settings(), _say, read_file(world / FILE_NAME))
+    with changing_runs(store) as folder:
+        added = import_runs(folder, Settings(), _say, read_file(world / FILE_NAME))
     _say(f"{added} sides of benchmark runs named in {store / FILE_NAME}")
 
 

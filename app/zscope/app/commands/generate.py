@@ -26,6 +26,7 @@ from zscope.parsers.synthetic import (
     generate,
     named_systems,
 )
+from zscope.parsers.synthetic.recipe import YEARS
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "GI": 2**30}
 
@@ -74,6 +75,8 @@ def moment(text: str) -> datetime:
         found = datetime.fromisoformat(text)
     except ValueError as error:
         raise click.BadParameter(f"{text!r} is no time such as 2026-03-02T08:00") from error
+    if not YEARS[0] <= found.year <= YEARS[1]:
+        raise click.BadParameter(f"{text!r}: the dates in records go from {YEARS[0]} to {YEARS[1]}")
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from zscope.app.asked import check_condition, only_known, set_statement, why_no_rows
 from zscope.app.exits import NothingDoneError
+from zscope.app.moments import day_or_moment, period
 from zscope.app.output import Output, Rows, row_options
-from zscope.app.store_option import asking, store_option
+from zscope.app.store_option import asking, prepare, store_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,21 +21,6 @@ if TYPE_CHECKING:
     from zscope.pipelines.metrics import Metric, Selection
 
 ALL_TOGETHER = "all"
-
-
-def day_or_moment(text: str) -> date:
-    """A day in UTC, or a moment: in UTC unless it says another offset.
-
-    >>> day_or_moment("2026-03-02T09:00+01:00")
-    datetime.datetime(2026, 3, 2, 8, 0, tzinfo=datetime.timezone.utc)
-    """
-    try:
-        if len(text) <= len("2026-03-02"):
-            return date.fromisoformat(text)
-        found = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise click.BadParameter(f"{text!r} is no day such as 2026-03-02 or 2026-03-02T09:41Z") from error
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
 
 
 @click.command()
@@ -52,7 +39,7 @@ def day_or_moment(text: str) -> date:
     help="Only up to and with this day, or before this moment.",
 )  # fmt: skip
 @click.option("--system", "systems", metavar="NAME", multiple=True, help="Only this system; may be repeated.")
-@click.option("--where", metavar="SQL", default="", help="Only rows for which this holds: local_port = 443.")
+@click.option("--where", metavar="SQL", default="", help="Only rows for which this holds: server_port = 443.")
 @click.option(
     "--set", "settings", metavar="NAME=VALUE", multiple=True,
     help="Set a parameter of the metric; may be repeated. zscope metrics --parameters lists them.",
@@ -88,7 +75,7 @@ def command(  # noqa: PLR0913 - one argument for each option
       zscope metrics
       zscope metrics handshake_mix --by system,day
       zscope metrics cpu_per_transaction --from 2026-03-02 --to 2026-03-02 --system SYSA
-      zscope metrics cipher_distribution --by cipher --where "local_port = 443" -o ciphers.csv
+      zscope metrics cipher_distribution --by cipher --where "server_port = 443" -o ciphers.csv
       zscope metrics handshake_mix --columns
 
     The exit code is 12 if there is no such metric, or it has not what was asked for.
@@ -97,7 +84,10 @@ def command(  # noqa: PLR0913 - one argument for each option
 
     metric = None if name is None else _found(name)
     if parameters:
-        output.write(_parameters(metric))
+        told = _parameters(metric)
+        output.write(told)
+        if not told.count:
+            click.echo(f"{name} has nothing to set", err=True)
         return
     if metric is None:
         if by or begin or end or systems or where or settings or columns or show_sql:
@@ -107,8 +97,8 @@ def command(  # noqa: PLR0913 - one argument for each option
     if columns:
         output.write(_columns(metric))
         return
-    selection = Selection(systems, _start_of(begin), _end_of(end), where)
-    keys = None if by is None else [] if by == ALL_TOGETHER else [key.strip() for key in by.split(",")]
+    selection = Selection(systems, *period(begin, end), where)
+    keys = None if by is None else [] if by == ALL_TOGETHER else _keys(by)
     _answer(store, metric, keys, selection, _settings(metric, settings), output, show_sql=show_sql)
 
 
@@ -122,27 +112,27 @@ def _answer(
     *,
     show_sql: bool,
 ) -> None:
-    from zscope.pipelines.metrics import AskedWronglyError, declared, needed, statement
+    from zscope.pipelines.metrics import AskedWronglyError, Selection, statement
     from zscope.pipelines.metrics.narrowing import prepared
 
     try:
         asked = statement(metric, by, selection)
     except AskedWronglyError as error:
         raise NothingDoneError(str(error)) from error
-    before = [*settings, *prepared(metric, selection)]
     if show_sql:
+        before = [*settings, *prepared(metric, selection)]
         click.echo("".join(f"{text};\n\n" for text in (*before, asked)), nl=False)
         return
     with asking(store) as session:
-        for text in before:
-            session.run(text)
+        only_known(session, selection.systems)
+        check_condition(session, metric, selection.where)
+        prepare(session, metric.name, selection, settings)
         result = session.run(asked)
         assert result is not None, "a question has rows"
         rows = Rows(result.schema, result.batches)
         output.write(rows)
-    if not rows.count:
-        tables = [table for table in needed(metric.name) if table not in declared()]
-        click.echo(f"no rows; {metric.name} is made from {', '.join(tables)}", err=True)
+        if not rows.count:
+            click.echo(why_no_rows(session, metric, of_a_part=selection != Selection()), err=True)
 
 
 def _found(name: str) -> Metric:
@@ -155,33 +145,16 @@ def _found(name: str) -> Metric:
     raise NothingDoneError(f"there is no metric {name}; {hint}")
 
 
+def _keys(by: str) -> list[str]:
+    """The columns to group by, each once."""
+    return list(dict.fromkeys(key.strip() for key in by.split(",")))
+
+
 def _settings(metric: Metric, settings: tuple[str, ...]) -> list[str]:
-    from zscope.pipelines.metrics import declared, needed
-    from zscope.schemas.ddl import literal
+    from zscope.pipelines.metrics import settable
 
-    known = {
-        p.name: p for step in needed(metric.name) if step in declared() for p in declared()[step].parameters
-    }
-    statements = []
-    for text in settings:
-        name, sign, value = text.partition("=")
-        if not sign or name not in known:
-            there = f"it has: {', '.join(known)}" if known else "it has none"
-            raise NothingDoneError(f"--set {text}: {metric.name} has no parameter {name!r}; {there}")
-        statements.append(f"SET VARIABLE {name} = CAST({literal(value)} AS {known[name].type})")
-    return statements
-
-
-def _start_of(day: date | None) -> datetime | None:
-    if day is None or isinstance(day, datetime):
-        return day
-    return datetime.combine(day, time(), UTC)
-
-
-def _end_of(day: date | None) -> datetime | None:
-    if day is None or isinstance(day, datetime):
-        return day
-    return datetime.combine(day + timedelta(days=1), time(), UTC)
+    known = {name: parameter for name, (_, parameter) in settable(metric.name).items()}
+    return [set_statement(metric, known, text) for text in settings]
 
 
 def _list() -> Rows:
@@ -212,10 +185,10 @@ def _columns(metric: Metric) -> Rows:
 
 
 def _parameters(metric: Metric | None) -> Rows:
-    from zscope.pipelines.metrics import declared, needed
+    from zscope.pipelines.metrics import declared, settable
 
-    names = declared() if metric is None else [name for name in needed(metric.name) if name in declared()]
-    told = [(name, parameter) for name in names for parameter in declared()[name].parameters]
+    of_all = ((name, parameter) for name, found in declared().items() for parameter in found.parameters)
+    told = list(of_all if metric is None else settable(metric.name).values())
     return _rows(
         {
             "parameter": [parameter.name for _, parameter in told],

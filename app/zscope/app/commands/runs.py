@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from zscope.app.exits import ExitCode, NothingDoneError, RefusedError
+from zscope.app.exits import ExitCode, RefusedError
 from zscope.app.output import Output, Rows, row_options
+from zscope.app.runs_file import changing_runs
 from zscope.app.settings_option import settings_option
-from zscope.app.store_option import asking, prepare, store_errors, store_option
+from zscope.app.store_option import asking, prepare, store_option
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from zscope.pipelines.runs import Problem
     from zscope.pipelines.settings import Settings
-    from zscope.pipelines.store.folder import Folder
 
 ESSENTIAL = ("name", "system", "role", "status", "intervals", "cpu_us_per_tran", "workload", "from_utc")
 ESSENTIAL_OF_PROPOSALS = ("name", "system", "role", "from_utc", "minutes", "connections_per_s", "known_as")
@@ -38,7 +37,23 @@ ORDER BY r.from_utc, r.name, r.role, r.system
 """
 
 
-@click.group(invoke_without_command=True)
+class _Runs(click.Group):
+    """The group, with a word for those who look for the list among its commands."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is named first."""
+        if args[0] not in self.commands:
+            raise click.UsageError(
+                f"runs has no command {args[0]!r}, but {', '.join(self.commands)}; "
+                "zscope runs by itself lists the runs",
+                ctx,
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Runs, invoke_without_command=True)
 @store_option
 @row_options
 @click.pass_context
@@ -133,7 +148,7 @@ def add_command(  # noqa: PLR0913 - one argument for each option
         )
     except RunError as error:
         raise click.UsageError(str(error)) from error
-    with _changing(store) as folder:
+    with changing_runs(store) as folder:
         add_runs(folder, settings, _say, [run])
     _say(f"{run.title} is added")
     return _told(
@@ -154,7 +169,7 @@ def remove_command(*, name: str, store: Path, settings: Settings) -> None:
     """
     from zscope.pipelines.runs.change import remove_runs
 
-    with _changing(store) as folder:
+    with changing_runs(store) as folder:
         gone = remove_runs(folder, settings, _say, name)
     _say(f"{name}: {_counted(gone, 'side')} removed")
 
@@ -179,9 +194,12 @@ def import_command(*, file: Path, store: Path, settings: Settings) -> int:
     other = read_file(file)
     if wrong := [problem for problem in other.problems if not problem.warning]:
         raise RefusedError("\n".join([*map(str, wrong), "nothing was taken over"]))
-    with _changing(store) as folder:
+    with changing_runs(store) as folder:
         added = import_runs(folder, settings, _say, other)
-    _say(f"{_counted(added, 'run')} taken over, {len(other.runs) - added:,} were there")
+    if other.runs:
+        _say(f"{_counted(added, 'run')} taken over, {len(other.runs) - added:,} were there")
+    else:
+        _say(f"{file}: has no runs, so nothing was taken over")
     return _told(other.problems)
 
 
@@ -190,18 +208,19 @@ def import_command(*, file: Path, store: Path, settings: Settings) -> int:
 @store_option
 @settings_option
 @row_options
-def propose_command(*, add: bool, store: Path, settings: Settings, output: Output) -> None:
+def propose_command(*, add: bool, store: Path, settings: Settings, output: Output) -> int:
     """Look for runs in the data: one cipher, one kind of handshake, one shape of connection for a while.
 
     One row for each stretch of five minutes or more. A column says which run of runs.toml is at that time, if
-    one is. Tags that no record tells are left to you.
+    one is. Tags that no record tells are left to you. Runs in runs.toml that cannot be used are told and not
+    known; the exit code is 4 then.
 
     \b
     Examples:
       zscope runs propose
       zscope runs propose --add
     """
-    from zscope.pipelines.runs import FILE_NAME
+    from zscope.pipelines.runs import FILE_NAME, read_runs
     from zscope.pipelines.runs.change import add_runs
     from zscope.pipelines.runs.propose import proposed_runs
 
@@ -212,11 +231,12 @@ def propose_command(*, add: bool, store: Path, settings: Settings, output: Outpu
     output.write(Rows.of(found, ESSENTIAL_OF_PROPOSALS))
     runs = proposed_runs(found.to_pylist())
     if add and runs:
-        with _changing(store) as folder:
+        with changing_runs(store) as folder:
             add_runs(folder, settings, _say, runs)
         _say(f"{_counted(len(runs), 'run')} added; complete tags and workloads in {folder.path / FILE_NAME}")
     else:
         _say(f"{_counted(len(runs), 'run')} proposed that runs.toml does not have")
+    return _told(problem for problem in read_runs(store).problems if not problem.warning)
 
 
 def _moment(option: str, text: str) -> datetime:
@@ -230,24 +250,11 @@ def _tags(texts: Iterable[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in texts:
         key, given, value = text.partition("=")
-        if not given:
+        if not given or not key:
             raise click.UsageError(f"--tag: {text!r} is no KEY=VALUE such as cipher=1302")
         if found.setdefault(key, value) != value:
             raise click.UsageError(f"--tag: {key} is given twice, as {found[key]} and {value}")
     return found
-
-
-@contextmanager
-def _changing(store: Path) -> Iterator[Folder]:
-    """The store, with what can go wrong in changing its runs turned into messages."""
-    from zscope.pipelines.runs.edit import RunsChangeError
-    from zscope.pipelines.store.folder import existing_store
-
-    with store_errors():
-        try:
-            yield existing_store(store)
-        except RunsChangeError as error:
-            raise NothingDoneError(str(error)) from error
 
 
 def _told(problems: Iterable[Problem]) -> int:

@@ -9,7 +9,11 @@ from zscope.pipelines.metrics.load import DeclarationError, declared
 from zscope.pipelines.metrics.model import Column, Metric, Parameter
 from zscope.pipelines.metrics.statement import AskedWronglyError, Selection, statement, view_sql
 
+RUNS = "run"
+"""The table of the benchmark runs, which is not of the data."""
+
 __all__ = [
+    "RUNS",
     "AskedWronglyError",
     "Column",
     "DeclarationError",
@@ -21,7 +25,9 @@ __all__ = [
     "metric_names",
     "metrics_digest",
     "needed",
+    "settable",
     "statement",
+    "summary_names",
     "view_sql",
 ]
 
@@ -54,8 +60,36 @@ def needed(name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def settable(name: str) -> dict[str, tuple[str, Parameter]]:
+    """What can be set for one, by name, with who declares it: itself, or a step or metric it rests on.
+
+    >>> settable("handshake_cost")["cost_replicates"][0]
+    'handshake_cost_fit'
+    """
+    below = (declared()[one] for one in needed(name) if one in declared())
+    return {parameter.name: (one.name, parameter) for one in below for parameter in one.parameters}
+
+
+@cache
+def summary_names() -> tuple[str, ...]:
+    """The steps a store can keep the rows of: few rows, that change with its data and with nothing else.
+
+    What rests on runs changes when they are named, what has parameters with what a user sets.
+
+    >>> "handshake_hour" in summary_names(), "benchmark_pair" in summary_names()
+    (True, False)
+    """
+    return tuple(name for name, found in declared().items() if found.keep and _rests_on_data_alone(name))
+
+
+def _rests_on_data_alone(name: str) -> bool:
+    return RUNS not in needed(name) and not settable(name)
+
+
 @cache
 def metrics_digest() -> str:
     """A short name for the declarations as they are now: a catalogue with another one has other views."""
-    texts = (f"{name}\n{view_sql(found)}\n{found.view_columns}" for name, found in declared().items())
+    texts = (
+        f"{name} {found.keep}\n{view_sql(found)}\n{found.view_columns}" for name, found in declared().items()
+    )
     return sha256("\n".join(texts).encode()).hexdigest()[:16]

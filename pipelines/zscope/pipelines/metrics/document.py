@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from zscope.pipelines.metrics import declared, metric_names
+from zscope.pipelines.metrics import declared, metric_names, settable
 from zscope.schemas.published import published_tables
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ SELECT * FROM handshake_mix;
 ```sh
 zscope metrics
 zscope metrics handshake_mix --by system,day
-zscope metrics handshake_mix --by cipher --from 2026-03-02 --system SYSA --where "local_port = 443"
+zscope metrics handshake_mix --by cipher --from 2026-03-02 --system SYSA --where "server_port = 443"
 zscope metrics --parameters
 ```
 
@@ -74,7 +74,7 @@ def _about(metric: Metric, level: int = 2) -> Iterator[str]:
     yield ""
     yield f"**{metric.title}.** {metric.question}"
     yield ""
-    yield f"{metric.meaning} Rows are told apart by {_listed(metric.grain)}."
+    yield f"{metric.meaning} {_told_apart(metric)}"
     if metric.formula:
         yield from ("", "```text", *metric.formula.splitlines(), "```")
     if metric.sources:
@@ -85,11 +85,17 @@ def _about(metric: Metric, level: int = 2) -> Iterator[str]:
     if metric.limits:
         yield from ("", "Limits:", "")
         yield from (f"- {' '.join(limit.split())}" for limit in metric.limits)
-    if metric.parameters:
+    if parameters := [parameter for _, parameter in settable(metric.name).values()]:
         yield from ("", "| parameter | default | meaning |", "|---|---|---|")
-        yield from (f"| `{p.name}` | `{_cell(p.default)}` | {_cell(p.meaning)} |" for p in metric.parameters)
+        yield from (f"| `{p.name}` | `{_cell(p.default)}` | {_cell(p.meaning)} |" for p in parameters)
     yield from ("", "| column | type | unit | use | meaning |", "|---|---|---|---|---|")
     yield from (_row(column, metric) for column in metric.columns)
+
+
+def _told_apart(metric: Metric) -> str:
+    if not metric.grain:
+        return "Rows can be alike in every column: each stands for itself and counts."
+    return f"Rows are told apart by {_listed(metric.grain)}."
 
 
 def _row(column: Column, metric: Metric) -> str:

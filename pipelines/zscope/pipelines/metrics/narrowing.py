@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from zscope.pipelines.metrics import declared, needed
+from zscope.pipelines.metrics import declared, needed, summary_names
 from zscope.pipelines.metrics.statement import Selection, moment, settings, view_sql
 from zscope.schemas.ddl import literal
 from zscope.schemas.stored import stored_schema
@@ -29,20 +29,30 @@ _MARGIN = timedelta(days=1)
 """Days are those of local times, which can be one further than those of UTC."""
 
 
-def prepared(metric: Metric, selection: Selection | None = None) -> list[str]:
+def prepared(metric: Metric, selection: Selection | None = None, *, summarised: bool = False) -> list[str]:
     """Everything to run before a metric is asked, for a selection of its rows or for all of them.
 
     Afterwards it and the steps below it are temporary views over what is needed of the big tables. Small
     steps that many others read are tables: DuckDB plans each use of a view anew, and what stands on several
-    floors of them would take longer to plan than to compute.
+    floors of them would take longer to plan than to compute. Where the store has summaries, they are there
+    already, if all of its data counts.
     """
     selection = selection or Selection()
     narrower = narrowed(metric, selection)
-    steps = [declared()[name] for name in needed(metric.name) if name in declared()]
+    ready = set(summary_names()) if summarised and not narrower else set()
+    steps = [declared()[name] for name in _to_make(metric.name, ready)]
     if not narrower and not any(step.keep for step in steps):
         return settings(metric, selection)
     made = [f"{'TABLE' if step.keep else 'VIEW'} {step.name} AS {view_sql(step)}" for step in steps]
     return [*settings(metric, selection), *(f"CREATE OR REPLACE TEMP {what}" for what in (*narrower, *made))]
+
+
+def _to_make(name: str, ready: set[str]) -> list[str]:
+    """A metric and the steps below it down to those that are ready, each behind what it reads."""
+    if name in ready or name not in declared():
+        return []
+    below = [step for other in declared()[name].inputs for step in _to_make(other, ready)]
+    return list(dict.fromkeys([*below, name]))
 
 
 def narrowed(metric: Metric, selection: Selection) -> list[str]:

@@ -119,7 +119,7 @@ def block(run: Run) -> str:
 
 
 def _moment(utc: datetime) -> str:
-    return f"{utc:%Y-%m-%dT%H:%M:%S}{f'.{utc.microsecond:06}' if utc.microsecond else ''}Z"
+    return f"{utc.replace(tzinfo=None).isoformat()}Z"  # strftime would write the year 1 as it is said
 
 
 def _quoted(text: str) -> str:

@@ -64,11 +64,12 @@ def read_file(path: Path) -> RunsFile:
     """The runs and problems of a file that is named."""
     file = str(path)
     try:
-        content = path.read_bytes()
+        with path.open("rb") as opened:
+            content = opened.read(_LARGEST + 1)  # a device may have no end
     except OSError as error:
         return _unusable(file, f"cannot be read: {error.strerror or error}")
     if len(content) > _LARGEST:
-        return _unusable(file, f"has {len(content):,} bytes and is no list of runs")
+        return _unusable(file, f"has more than {_LARGEST:,} bytes and is no list of runs")
     try:
         return parse_runs(content.decode(), file)
     except UnicodeDecodeError as error:

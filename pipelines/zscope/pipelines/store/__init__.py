@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zscope.pipelines.store.catalogue import open_reader
+from zscope.pipelines.store.catalogue import catalogue_version, open_reader
 from zscope.pipelines.store.folder import StoreError
 from zscope.pipelines.store.validations import record_validation
 
-__all__ = ["StoreError", "open_reader", "record_validation"]
+__all__ = ["StoreError", "catalogue_version", "open_reader", "record_validation"]

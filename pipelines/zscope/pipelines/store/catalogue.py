@@ -21,10 +21,12 @@ import pyarrow as pa
 from zscope.pipelines.metrics import declared, metrics_digest, view_sql
 from zscope.pipelines.metrics.narrowing import FILES
 from zscope.pipelines.runs import run_table, runs_digest
+from zscope.pipelines.store.catalogue_file import SMALL, attached, replaced
 from zscope.pipelines.store.commits import State, last_commit, read_state
 from zscope.pipelines.store.file_views import damaged, readable, table_sql
-from zscope.pipelines.store.folder import Folder, StoreError, beside_of, existing_store, settle
+from zscope.pipelines.store.folder import Folder, StoreError, existing_store
 from zscope.pipelines.store.history import history_tables
+from zscope.pipelines.store.summaries import drop_summaries, has_summaries, view_comments
 from zscope.pipelines.store.tables import kept_meaning, kept_schema, kept_tables
 from zscope.schemas.ddl import column_comment, create_table, literal
 from zscope.schemas.reference import reference_tables
@@ -43,43 +45,16 @@ _RUNS = "run"
 """Table with the benchmark runs that runs.toml names."""
 _MADE_ALIKE = slice(2, None)
 """Of what a catalogue says about itself, the part that is the same for each made in the same way."""
-_SMALL: dict[str, str | bool | int | float | list[str]] = {
-    "default_block_size": "16384",
-    "threads": "1",
-}
-"""Many small tables: with blocks of the usual size they would take eight times the room, and a second thread
-is of no use to them.
-"""
 
 
 def publish(folder: Folder, state: State, *, anew: bool = False) -> None:
     """Build the catalogue of a state and let it take the place of the old one.
 
-    A reader has the one or the other, whole: files are only ever renamed over. What did not change since the
-    old one is copied with it, which for a store of years is nearly all; unless all is to be made anew.
+    What did not change since the old one is copied with it, which for a store of years is nearly all; unless
+    all is to be made anew.
     """
-    beside = beside_of(folder.catalogue)
-    log = beside.with_name(f"{beside.name}.wal")
-    beside.unlink(missing_ok=True)
-    try:
-        beside.write_bytes(empty_catalogue() if anew else _to_begin_with(folder))
-        with duckdb.connect(str(beside), config=_SMALL) as connection:
-            fill(connection, folder, state)
-            # Closing does the same, but keeps it to itself when it fails, as on a full disk.
-            connection.execute("CHECKPOINT")
-        if log.exists():
-            raise StoreError(f"{folder.catalogue}: the catalogue could not be written to its end")
-        settle([beside])
-        beside.replace(folder.catalogue)
-    except (duckdb.Error, OSError) as error:
-        told = str(error).partition("\n")[0]
-        raise StoreError(
-            f"{folder.catalogue}: the catalogue cannot be built ({told}); what was committed is in the store "
-            "all the same, and zscope sees it"
-        ) from error
-    finally:
-        beside.unlink(missing_ok=True)
-        log.unlink(missing_ok=True)
+    beginning = empty_catalogue() if anew else _to_begin_with(folder)
+    replaced(folder, beginning, lambda connection: fill(connection, folder, state))
 
 
 @cache
@@ -87,7 +62,7 @@ def empty_catalogue() -> bytes:
     """The catalogue of a store without data, as which each one begins: most of the work is the same."""
     with TemporaryDirectory(prefix="zscope-") as temporary:
         folder = Folder(Path(temporary))
-        with duckdb.connect(str(folder.catalogue), config=_SMALL) as connection:
+        with duckdb.connect(str(folder.catalogue), config=SMALL) as connection:
             fill(connection, folder, State())
         return folder.catalogue.read_bytes()
 
@@ -97,7 +72,7 @@ def open_reader(path: Path) -> duckdb.DuckDBPyConnection:
     (its writer was killed, the folder was moved, runs.toml was edited) to a copy that is not.
     """
     folder = existing_store(path)
-    if connection := _attached(folder.catalogue):
+    if connection := attached(folder.catalogue):
         if _about_in(connection) == _about_now(folder):
             return connection
         connection.close()
@@ -113,11 +88,11 @@ def _in_a_copy(folder: Folder) -> duckdb.DuckDBPyConnection | None:
         copy = Path(temporary, folder.catalogue.name)
         try:
             copy.write_bytes(_to_begin_with(folder))
-            with duckdb.connect(str(copy), config=_SMALL) as connection:
+            with duckdb.connect(str(copy), config=SMALL) as connection:
                 fill(connection, folder, read_state(folder))
         except (duckdb.Error, OSError):
             return None  # the same can be made without a file, and what is wrong is told there
-        return _attached(copy)
+        return attached(copy)
 
 
 def _to_begin_with(folder: Folder) -> bytes:
@@ -126,23 +101,15 @@ def _to_begin_with(folder: Folder) -> bytes:
     return folder.catalogue.read_bytes() if alike else empty_catalogue()
 
 
-def _attached(catalogue: Path) -> duckdb.DuckDBPyConnection | None:
-    """A connection to the catalogue file, if it can be read.
-
-    Each is an instance of its own with the file attached: opened directly, all connections of a process would
-    share one, with its settings, and with the file it once opened under this name.
-    """
-    if not catalogue.exists():
-        return None
-    connection = duckdb.connect()
+def catalogue_version(path: Path) -> str:
+    """A short text that is another one whenever a reader who opens the store sees something else."""
+    folder = existing_store(path)
     try:
-        connection.execute(f"ATTACH {literal(str(catalogue))} AS zscope (READ_ONLY)")
-        connection.execute("USE zscope")
-        connection.execute("SET enable_progress_bar = false")
-    except duckdb.Error:
-        connection.close()
-        return None
-    return connection
+        status = folder.catalogue.stat()
+        file = f"{status.st_ino}-{status.st_mtime_ns}"
+    except OSError:
+        file = "none"
+    return f"{last_commit(folder)}-{runs_digest(folder.path)}-{file}"
 
 
 def is_current(folder: Folder) -> bool:
@@ -152,7 +119,7 @@ def is_current(folder: Folder) -> bool:
 
 def _about(folder: Folder) -> tuple[object, ...]:
     """Which commit and which runs of which folder the catalogue shows, and how it was made."""
-    connection = _attached(folder.catalogue)
+    connection = attached(folder.catalogue)
     if connection is None:
         return ()
     with connection:
@@ -195,6 +162,8 @@ def fill(connection: duckdb.DuckDBPyConnection, folder: Folder, state: State) ->
     """Make all tables and views of the catalogue, or those that differ from what is there."""
     connection.execute("BEGIN")
     made = _made(connection)
+    if has_summaries(connection) and _about_in(connection)[:1] != (state.number,):
+        drop_summaries(connection)
     by_table: dict[str, list[DataFile]] = defaultdict(list)
     for file in sorted(state.files.values(), key=lambda f: (f.day or "", f.path)):
         by_table[file.table].append(file)
@@ -232,8 +201,7 @@ def _make_what_stays(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("; ".join(comment for table in kept_tables() for comment in _comments(table)))
     for metric in declared().values():
         connection.execute(f"CREATE VIEW {metric.name} AS {view_sql(metric)}")
-        columns = [(column.name, column.meaning) for column in metric.view_columns]
-        connection.execute("; ".join(_comments_on(metric.name, metric.meaning, columns)))
+        connection.execute("; ".join(view_comments(metric.name)))
 
 
 def _made(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
-from zscope.pipelines.store.catalogue import is_current, publish
+from zscope.pipelines.store.catalogue import is_current, open_reader, publish
+from zscope.pipelines.store.catalogue_file import replaced
 from zscope.pipelines.store.commits import State, read_state
 from zscope.pipelines.store.folder import Folder, StoreError
 from zscope.pipelines.store.lock import only_writer
+from zscope.pipelines.store.summaries import has_summaries, keep_summaries, worked_out, worth_it
 from zscope.pipelines.store.sweep import sweep
 
 if TYPE_CHECKING:
@@ -40,12 +42,28 @@ def changing(folder: Folder, settings: Settings, tell: Callable[[str], None]) ->
                 _finish(folder, state)
             raise
         _finish(folder, state)
+        if worth_it(state, settings.summarise_from_rows):
+            _summarise(folder, tell)
 
 
 def _finish(folder: Folder, state: State) -> None:
     shutil.rmtree(folder.stage, ignore_errors=True)
     if not is_current(folder):
         publish(folder, state)
+
+
+def _summarise(folder: Folder, tell: Callable[[str], None]) -> None:
+    """Put summaries into the catalogue, unless it has them; what was committed can be read meanwhile."""
+    try:
+        with open_reader(folder.path) as reader:
+            if has_summaries(reader):
+                return
+            rows = worked_out(reader)
+    except duckdb.Error as error:
+        told = str(error).partition("\n")[0]
+        tell(f"{folder.path}: answers will take longer, as summaries cannot be made of the data ({told})")
+        return
+    replaced(folder, folder.catalogue.read_bytes(), lambda connection: keep_summaries(connection, rows))
 
 
 def refreshed(folder: Folder, settings: Settings, tell: Callable[[str], None]) -> Path:

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from zscope.pipelines.store.guard import lock_down, refusal
 from zscope.pipelines.store.portable import Parameters, portable, renamed
+from zscope.pipelines.store.summaries import has_summaries
 
 BATCH_ROWS = 1 << 16
 _BETWEEN_INTERRUPTS = 0.05
@@ -128,6 +129,11 @@ class Session:
             return None
         schema = renamed(reader.schema)
         return Result(schema, self._batches(reader, schema, self._runs))
+
+    @property
+    def summarised(self) -> bool:
+        """Whether the store keeps summaries for its answers."""
+        return self._wait(lambda: has_summaries(self._connection))
 
     def _executed(self, statement: duckdb.Statement, parameters: Parameters) -> pa.RecordBatchReader | None:
         if not has_rows(statement):

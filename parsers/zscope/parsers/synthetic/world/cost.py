@@ -124,7 +124,10 @@ def read_costs(text: str) -> dict[str, float]:
     try:
         content = tomllib.loads(Path(text).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RecipeError(f"{text}: {error}; give a TOML file or name=value,...") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise RecipeError(
+            f"{text!r} is no file of costs: {reason}; give a TOML file or name=value,..."
+        ) from error
     found: dict[str, float] = {}
     for name, value in content.items():
         if isinstance(value, dict):

@@ -13,15 +13,22 @@ from importlib.resources import files
 from textwrap import indent
 from typing import Any
 
-from zscope.pipelines.metrics.checks.rendering import Rule, RuleError, finding_parts, practice_parts
+from zscope.pipelines.metrics.checks.rendering import (
+    Rule,
+    RuleError,
+    finding_counts,
+    findings,
+    practice_parts,
+)
 
 __all__ = ["Rule", "RuleError", "filled", "rules"]
 
 _PARTS: Mapping[str, tuple[str, Callable[[Sequence[Rule]], Mapping[str, str]]]] = {
-    "finding": ("finding", finding_parts),
-    "best_practice_check": ("rule", practice_parts),
+    "finding_count": ("finding", finding_counts),
+    "finding": ("finding", findings),
+    "best_practice_check": ("best_practice_check", practice_parts),
 }
-"""The metrics that have checks: what a block of their file is called, and what becomes of the blocks."""
+"""The metrics and steps that have checks: the file with them, and what becomes of its blocks."""
 
 
 def rules(metric: str) -> tuple[Rule, ...]:
@@ -30,10 +37,11 @@ def rules(metric: str) -> tuple[Rule, ...]:
     >>> rules("finding")[0]["id"]
     'not-encrypted'
     """
-    block, _ = _PARTS[metric]
-    text = (files(__package__) / f"{metric}.toml").read_text(encoding="utf-8")
+    file, _ = _PARTS[metric]
+    text = (files(__package__) / f"{file}.toml").read_text(encoding="utf-8")
     content: dict[str, Any] = tomllib.loads(text)
-    return tuple(content[block])
+    [blocks] = content.values()
+    return tuple(blocks)
 
 
 def filled(metric: str, sql: str) -> str:

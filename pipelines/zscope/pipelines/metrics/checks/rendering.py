@@ -23,25 +23,31 @@ class RuleError(Exception):
     """A check that does not hold together: which, and what is wrong with it."""
 
 
-def finding_parts(rules: Sequence[Rule]) -> dict[str, str]:
-    """How often each condition on connections holds, and the SELECT of each finding."""
+def finding_counts(rules: Sequence[Rule]) -> dict[str, str]:
+    """How many connections meet the condition of each finding about connections."""
+    counts = [
+        f"{literal(rule['id'])}: count(*) FILTER ({rule['condition']})"
+        for rule in _checked(rules)
+        if rule["of"] == "connection"
+    ]
+    return {"counts": ",\n".join(counts)}
+
+
+def findings(rules: Sequence[Rule]) -> dict[str, str]:
+    """The SELECT of each finding."""
+    selects = [
+        _of_connections(rule) if rule["of"] == "connection" else _of_certificates(rule)
+        for rule in _checked(rules)
+    ]
+    return {"findings": _UNION.join(selects)}
+
+
+def _checked(rules: Sequence[Rule]) -> Sequence[Rule]:
     for rule in rules:
         _only(rule, _FINDING)
         if rule["severity"] not in SEVERITIES or rule["of"] not in {"connection", "certificate"}:
             raise RuleError(f"{rule['id']}: severity {rule['severity']!r} of {rule['of']!r}")
-    counts = [
-        f"count(*) FILTER ({rule['condition']}) AS {_counter(rule)}"
-        for rule in rules
-        if rule["of"] == "connection"
-    ]
-    selects = [
-        _of_connections(rule) if rule["of"] == "connection" else _of_certificates(rule) for rule in rules
-    ]
-    return {"counts": ",\n".join(counts), "findings": _UNION.join(selects)}
-
-
-def _counter(rule: Rule) -> str:
-    return f"n_{rule['id'].replace('-', '_')}"
+    return rules
 
 
 def _of_connections(rule: Rule) -> str:
@@ -49,10 +55,10 @@ def _of_connections(rule: Rule) -> str:
         f"SELECT\n    {literal(rule['id'])} AS id, {literal(rule['severity'])} AS severity,\n"
         f"    {literal(rule['what'])} AS what,\n"
         "    system, server_port, job_name, NULL AS certificate, NULL AS serial, NULL AS issuer_dn,\n"
-        f"    {_counter(rule)} AS connections, {_counter(rule)} AS in_detail,\n"
+        f"    found[{literal(rule['id'])}] AS connections, found[{literal(rule['id'])}] AS in_detail,\n"
         f"    'connection_posture' AS rows_of, {literal(_condition(rule))} AS condition,\n"
         f"    {literal(rule['remedy'])} AS remedy\n"
-        f"FROM counted\nWHERE {_counter(rule)} > 0"
+        f"FROM finding_count\nWHERE found[{literal(rule['id'])}] > 0"
     )
 
 

@@ -1,240 +1,42 @@
--- One certificate as it was shown in the TLS connections of one system, port and job.
---
--- zERT detail records have the serial number, key and expiry of certificates; their names lie in records of
--- the same number of the table of names. zERT summary records have them since z/OS 3.2. A certificate is
--- known by its serial number and its issuer. Where a record does not name the issuer, it is that of the
--- certificate with the same serial number, expiry and key, if records name one and only one for it.
+-- One certificate as it was shown in the TLS connections of one system, port and job, and how long it is valid.
 --
 -- Detail and summary records can be about the same connections. The larger of both counts is shown: neither
 -- counts a connection twice. Connections count when they end.
 
-WITH detail AS (
-    SELECT
-        load_id,
-        record_no,
-        system,
-        job_name,
-        handshake_role,
-        CASE WHEN handshake_role = 1 THEN remote_port ELSE local_port END AS server_port,
-        event_type IN (3, 4) AS has_ended,
-        start_utc AS first_utc,
-        coalesce(end_utc, start_utc) AS last_utc,
-        server_cert_serial,
-        server_cert_not_after_utc,
-        server_cert_key_type,
-        server_cert_key_length_bits,
-        server_cert_sig_method,
-        client_cert_serial,
-        client_cert_not_after_utc,
-        client_cert_key_type,
-        client_cert_key_length_bits,
-        client_cert_sig_method
-    FROM smf119_zert_detail
-    WHERE event_type IN (1, 2, 3, 4)
-),
-
-server_shown AS (
-    SELECT
-        d.system,
-        d.server_port,
-        d.job_name,
-        CASE WHEN d.handshake_role IN (2, 3) THEN 'this system' WHEN d.handshake_role = 1 THEN 'partner' END
-            AS presented_by,
-        d.server_cert_serial AS serial,
-        subject.distinguished_name AS subject_dn,
-        issuer.distinguished_name AS issuer_dn,
-        d.server_cert_key_type AS key_type_code,
-        d.server_cert_key_length_bits AS key_bits,
-        d.server_cert_sig_method AS signature_code,
-        d.server_cert_not_after_utc AS not_after_utc,
-        count(*) FILTER (d.has_ended) AS connections,
-        min(d.first_utc) AS first_seen_utc,
-        max(d.last_utc) AS last_seen_utc
-    FROM detail AS d
-    LEFT JOIN smf119_zert_dn AS subject
-        ON d.load_id = subject.load_id AND d.record_no = subject.record_no AND subject.dn_type = 5
-    LEFT JOIN smf119_zert_dn AS issuer
-        ON d.load_id = issuer.load_id AND d.record_no = issuer.record_no AND issuer.dn_type = 6
-    WHERE d.server_cert_serial <> ''
-    GROUP BY ALL
-),
-
-client_shown AS (
-    SELECT
-        d.system,
-        d.server_port,
-        d.job_name,
-        CASE WHEN d.handshake_role IN (2, 3) THEN 'partner' WHEN d.handshake_role = 1 THEN 'this system' END
-            AS presented_by,
-        d.client_cert_serial AS serial,
-        subject.distinguished_name AS subject_dn,
-        issuer.distinguished_name AS issuer_dn,
-        d.client_cert_key_type AS key_type_code,
-        d.client_cert_key_length_bits AS key_bits,
-        d.client_cert_sig_method AS signature_code,
-        d.client_cert_not_after_utc AS not_after_utc,
-        count(*) FILTER (d.has_ended) AS connections,
-        min(d.first_utc) AS first_seen_utc,
-        max(d.last_utc) AS last_seen_utc
-    FROM detail AS d
-    LEFT JOIN smf119_zert_dn AS subject
-        ON d.load_id = subject.load_id AND d.record_no = subject.record_no AND subject.dn_type = 7
-    LEFT JOIN smf119_zert_dn AS issuer
-        ON d.load_id = issuer.load_id AND d.record_no = issuer.record_no AND issuer.dn_type = 8
-    WHERE d.client_cert_serial <> ''
-    GROUP BY ALL
-),
-
-interval_record AS (
+WITH left_over AS (
     SELECT
         *,
-        -- A range of ports is no port.
-        CASE WHEN server_port_first = server_port_last THEN server_port_first END AS server_port,
-        written_utc - to_microseconds(interval_us::BIGINT) AS first_utc,
-        session_flags & 64 > 0 AS is_server,
-        session_flags & 32 > 0 AS is_client,
-        -- Counters of 32 bits that begin anew at zero. Handshakes that failed are counted among connections.
-        (end_conn_count::BIGINT - init_conn_count::BIGINT + 4294967296) % 4294967296
-        - (
-            coalesce(end_failed_handshake_count, 0)::BIGINT - coalesce(init_failed_handshake_count, 0)::BIGINT
-            + 4294967296
-        ) % 4294967296 AS connections
-    FROM smf119_zert_summary
-    WHERE summary_event_type = 1
-),
-
-summary_shown AS (
-    SELECT
-        r.*,
-        subject.distinguished_name AS subject_dn,
-        issuer.distinguished_name AS issuer_dn
-    FROM (
-        SELECT
-            load_id, record_no, system, server_port, job_name, first_utc, written_utc, connections,
-            'server' AS certificate_of, 5 AS subject_type,
-            CASE WHEN is_server THEN 'this system' WHEN is_client THEN 'partner' END AS presented_by,
-            server_cert_serial AS serial, server_cert_key_type AS key_type_code,
-            server_cert_key_length_bits AS key_bits, server_cert_sig_method AS signature_code,
-            server_cert_not_after_utc AS not_after_utc
-        FROM interval_record
-        WHERE server_cert_serial <> ''
-        UNION ALL
-        SELECT
-            load_id, record_no, system, server_port, job_name, first_utc, written_utc, connections,
-            'client', 7,
-            CASE WHEN is_server THEN 'partner' WHEN is_client THEN 'this system' END,
-            client_cert_serial, client_cert_key_type, client_cert_key_length_bits,
-            client_cert_sig_method, client_cert_not_after_utc
-        FROM interval_record
-        WHERE client_cert_serial <> ''
-    ) AS r
-    LEFT JOIN smf119_zert_summary_dn AS subject
-        ON
-            r.load_id = subject.load_id
-            AND r.record_no = subject.record_no
-            AND r.subject_type = subject.dn_type
-    LEFT JOIN smf119_zert_summary_dn AS issuer
-        ON
-            r.load_id = issuer.load_id
-            AND r.record_no = issuer.record_no
-            AND r.subject_type + 1 = issuer.dn_type
-),
-
-shown AS (
-    SELECT 'server' AS certificate_of, *, NULL AS summary_connections FROM server_shown
-    UNION ALL BY NAME
-    SELECT 'client' AS certificate_of, * FROM client_shown
-    UNION ALL BY NAME
-    SELECT
-        certificate_of, system, server_port, job_name, presented_by, serial, subject_dn, issuer_dn,
-        key_type_code, key_bits, signature_code, not_after_utc,
-        sum(connections) AS summary_connections,
-        min(first_utc) AS first_seen_utc,
-        max(written_utc) AS last_seen_utc
-    FROM summary_shown
-    GROUP BY ALL
-),
-
-with_issuer AS (
-    SELECT
-        * REPLACE (
-            coalesce(
-                issuer_dn,
-                CASE
-                    WHEN min(issuer_dn) OVER same = max(issuer_dn) OVER same THEN min(issuer_dn) OVER same
-                END
-            ) AS issuer_dn
-        )
-    FROM shown
-    WINDOW same AS (PARTITION BY serial, not_after_utc, key_type_code, key_bits)
-),
-
-with_names AS (
-    SELECT
-        * REPLACE (
-            coalesce(
-                subject_dn,
-                CASE
-                    WHEN min(subject_dn) OVER same = max(subject_dn) OVER same THEN min(subject_dn) OVER same
-                END
-            ) AS subject_dn
-        )
-    FROM with_issuer
-    WINDOW same AS (PARTITION BY serial, issuer_dn, not_after_utc, key_type_code, key_bits)
-),
-
-place AS (
-    SELECT
-        system,
-        server_port,
-        job_name,
-        certificate_of,
-        coalesce(presented_by, 'unknown') AS presented_by,
-        serial,
-        subject_dn,
-        issuer_dn,
-        key_type_code,
-        nullif(key_bits, 0) AS key_bits,
-        signature_code,
-        not_after_utc,
-        coalesce(sum(connections), 0) AS detail_connections,
-        coalesce(sum(summary_connections), 0) AS summary_connections,
-        min(first_seen_utc) AS first_seen_utc,
-        max(last_seen_utc) AS last_seen_utc,
         epoch(not_after_utc) - epoch(coalesce(getvariable('as_of')::TIMESTAMPTZ, now())) AS seconds_left
-    FROM with_names
-    GROUP BY ALL
+    FROM certificate_shown
 )
 
 SELECT
-    p.system::VARCHAR AS system,
-    p.server_port::BIGINT AS server_port,
-    p.job_name::VARCHAR AS job_name,
-    p.certificate_of::VARCHAR AS certificate_of,
-    p.presented_by::VARCHAR AS presented_by,
-    p.serial::VARCHAR AS serial,
-    p.subject_dn::VARCHAR AS subject_dn,
-    p.issuer_dn::VARCHAR AS issuer_dn,
-    coalesce(key.text, 'unknown (' || p.key_type_code || ')', 'unknown')::VARCHAR AS key_type,
-    p.key_bits::BIGINT AS key_bits,
-    coalesce(signature.text, 'unknown (' || p.signature_code || ')', 'unknown')::VARCHAR AS signature,
-    p.not_after_utc,
+    system,
+    server_port,
+    job_name,
+    certificate_of,
+    presented_by,
+    serial,
+    subject_dn,
+    issuer_dn,
+    key_type,
+    key_bits,
+    signature,
+    not_after_utc,
     -- Whole days: less than one is none, and what expired an hour ago has minus one left.
-    floor(p.seconds_left / 86400)::BIGINT AS days_left,
+    floor(seconds_left / 86400)::BIGINT AS days_left,
     CASE
-        WHEN p.seconds_left < 0 THEN 'expired'
-        WHEN p.seconds_left <= 30 * 86400 THEN '<= 30 days'
-        WHEN p.seconds_left <= 60 * 86400 THEN '<= 60 days'
-        WHEN p.seconds_left <= 90 * 86400 THEN '<= 90 days'
-        WHEN p.seconds_left > 90 * 86400 THEN 'later'
+        WHEN seconds_left < 0 THEN 'expired'
+        WHEN seconds_left <= 30 * 86400 THEN '<= 30 days'
+        WHEN seconds_left <= 60 * 86400 THEN '<= 60 days'
+        WHEN seconds_left <= 90 * 86400 THEN '<= 90 days'
+        WHEN seconds_left > 90 * 86400 THEN 'later'
         ELSE 'unknown'
     END::VARCHAR AS expiry,
-    (p.subject_dn = p.issuer_dn)::BOOLEAN AS self_signed,
-    greatest(p.detail_connections, p.summary_connections)::BIGINT AS connections,
-    p.detail_connections::BIGINT AS detail_connections,
-    p.summary_connections::BIGINT AS summary_connections,
-    p.first_seen_utc,
-    p.last_seen_utc
-FROM place AS p
-LEFT JOIN code_key_type AS key ON p.key_type_code = key.code
-LEFT JOIN code_sig_method AS signature ON p.signature_code = signature.code
+    (subject_dn = issuer_dn)::BOOLEAN AS self_signed,
+    greatest(detail_connections, summary_connections)::BIGINT AS connections,
+    detail_connections,
+    summary_connections,
+    first_seen_utc,
+    last_seen_utc
+FROM left_over

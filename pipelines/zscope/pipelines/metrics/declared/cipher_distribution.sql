@@ -22,6 +22,6 @@ SELECT
     t.failed_handshakes,
     t.in_bytes,
     t.out_bytes
-FROM tls_connection AS t
+FROM tls_hour AS t
 LEFT JOIN cipher AS c ON t.cipher = c.code
 WHERE t.is_tls

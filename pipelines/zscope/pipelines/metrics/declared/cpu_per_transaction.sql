@@ -11,18 +11,9 @@
 
 WITH counted AS (
     SELECT
-        counted_by,
-        system,
-        interval_start_utc,
-        interval_ms,
-        sum(transactions) AS transactions,
-        sum(transactions) FILTER (WHERE spans > 1) AS apportioned_transactions,
-        sum(coalesce(in_bytes, 0) + coalesce(out_bytes, 0)) AS total_bytes,
-        sum(coalesce(in_bytes, 0) + coalesce(out_bytes, 0)) FILTER (WHERE spans > 1) AS apportioned_bytes,
-        -- How much of the interval supplied counts are about.
-        sum(duration_ms * share) FILTER (WHERE counted_by = 'supplied count') AS covered_ms
-    FROM activity_interval
-    GROUP BY counted_by, system, interval_start_utc, interval_ms
+        *,
+        coalesce(in_bytes, 0) + coalesce(out_bytes, 0) AS total_bytes
+    FROM transaction_interval
 ),
 
 slot AS (

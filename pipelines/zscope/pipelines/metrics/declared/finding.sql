@@ -1,20 +1,9 @@
 -- One thing to look at in how connections are protected: where, how much, how to see the rows, what to do.
 --
--- What is a finding stands in checks/finding.toml. The lines in double braces are made from it: a count for
--- each finding about connections, and a SELECT for each finding. `evidence` shows its rows.
+-- What is a finding stands in checks/finding.toml. The line in double braces is made from it: a SELECT for each
+-- finding. `evidence` shows its rows.
 
-WITH counted AS (
-    SELECT
-        system,
-        server_port,
-        job_name,
-        {{counts}},
-        count(*) AS all_connections
-    FROM connection_posture
-    GROUP BY ALL
-),
-
-certificate AS (
+WITH certificate AS (
     SELECT * FROM certificate_seen
 ),
 
@@ -31,7 +20,7 @@ SELECT
     f.job_name::VARCHAR AS job_name,
     f.certificate::VARCHAR AS certificate,
     f.connections::BIGINT AS connections,
-    (100 * f.in_detail / nullif(place.all_connections, 0))::DOUBLE AS share_pct,
+    (100 * f.in_detail / nullif(place.connections, 0))::DOUBLE AS share_pct,
     (
         'SELECT * FROM ' || f.rows_of || ' WHERE ' || f.condition
         || ' AND system ' || coalesce('= ''' || replace(f.system, '''', '''''') || '''', 'IS NULL')
@@ -47,7 +36,7 @@ SELECT
     )::VARCHAR AS evidence,
     f.remedy::VARCHAR AS remedy
 FROM found AS f
-LEFT JOIN counted AS place
+LEFT JOIN finding_count AS place
     ON
         f.system IS NOT DISTINCT FROM place.system
         AND f.server_port IS NOT DISTINCT FROM place.server_port

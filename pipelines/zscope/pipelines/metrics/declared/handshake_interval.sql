@@ -85,7 +85,7 @@ bytes AS (
         epoch_us(interval_start_utc) AS begin_us,
         sum(in_bytes) AS in_bytes,
         sum(out_bytes) AS out_bytes
-    FROM activity_interval
+    FROM transaction_interval
     WHERE counted_by = 'zERT connections'
     GROUP BY system, interval_start_utc
 )

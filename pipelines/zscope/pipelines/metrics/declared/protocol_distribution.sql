@@ -1,7 +1,7 @@
 -- The connections under one protocol, by one source: how many, and the bytes they carried.
 --
--- One row for each connection or counter of `tls_connection`, put together by whatever is asked. The rows of
--- a source are never put together with those of another: shares are within a source.
+-- Rows of the step `tls_hour`, put together by whatever is asked. Those of a source are never put together
+-- with those of another: shares are within a source.
 
 SELECT
     source,
@@ -18,4 +18,4 @@ SELECT
     failed_handshakes,
     in_bytes,
     out_bytes
-FROM tls_connection
+FROM tls_hour

@@ -1,6 +1,6 @@
 -- How many handshakes resumed a session, as zERT tells for an hour or GSKSRVR for the time between displays.
 --
--- zERT: handshakes by type, from the step `handshake`. GSKSRVR: a session is stored after each full
+-- zERT: handshakes by type, from the step `handshake_hour`. GSKSRVR: a session is stored after each full
 -- handshake and looked up for each resumption, so `added` stands for full handshakes and `hits` for resumed
 -- ones; deltas and resets are those of the step `gsk_cache_delta`. The hit rate asks how many of the look-
 -- ups found their session, the resumed share how many of all handshakes were resumed: a client that offers
@@ -10,18 +10,18 @@
 WITH zert AS (
     SELECT
         system,
-        time_bucket(INTERVAL 1 HOUR, event_utc) AS hour_utc,
+        hour_utc,
         CASE
             WHEN tls_version = 'TLSv1.3' THEN tls_version
             WHEN tls_version IN ('TLSv1.2', 'TLSv1.1', 'TLSv1.0', 'SSLv3', 'SSLv2') THEN 'TLSv1.2 and older'
             ELSE 'unknown'
         END AS versions,
         CASE WHEN handshake_role LIKE 'server%' THEN 'server' ELSE handshake_role END AS side,
-        count(*) FILTER (WHERE kind = 'full') AS full_handshakes,
-        count(*) FILTER (WHERE kind = 'abbreviated') AS resumed_handshakes,
-        count(*) FILTER (WHERE kind = 'failed') AS failed_handshakes,
-        count(*) FILTER (WHERE kind NOT IN ('full', 'abbreviated', 'failed')) AS unknown_handshakes
-    FROM handshake
+        coalesce(sum(handshakes) FILTER (WHERE kind = 'full'), 0) AS full_handshakes,
+        coalesce(sum(handshakes) FILTER (WHERE kind = 'abbreviated'), 0) AS resumed_handshakes,
+        coalesce(sum(handshakes) FILTER (WHERE kind = 'failed'), 0) AS failed_handshakes,
+        coalesce(sum(handshakes) FILTER (WHERE kind NOT IN ('full', 'abbreviated', 'failed')), 0) AS unknown_handshakes
+    FROM handshake_hour
     GROUP BY ALL
 ),
 

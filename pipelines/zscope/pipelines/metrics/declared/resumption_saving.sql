@@ -5,9 +5,17 @@
 -- the CPU time of a transaction with a full handshake. That is found from what handshakes cost now: the
 -- resumed ones among them are taken to cost less by that share already.
 
-WITH target AS (
+WITH asked AS (
+    SELECT coalesce(getvariable('target_pct')::DOUBLE, 95) AS pct
+),
+
+target AS (
     SELECT DISTINCT
-        unnest([50, 60, 70, 80, 90, 95, 100, coalesce(getvariable('target_pct')::DOUBLE, 95)]) AS target_pct
+        unnest([
+            50, 60, 70, 80, 90, 95, 100,
+            CASE WHEN pct BETWEEN 0 AND 100 THEN pct ELSE error('target_pct goes from 0 to 100, not ' || pct) END
+        ]) AS target_pct
+    FROM asked
 ),
 
 -- The share of the CPU time of a transaction that resumption saves at most; printed as a change, so below

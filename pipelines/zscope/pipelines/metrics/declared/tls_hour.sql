@@ -1,0 +1,24 @@
+-- The connections of one hour, system, port and job under one protocol and cipher suite, as one source tells.
+--
+-- Everything that is asked of protocols and suites by the hour is asked of these rows, which are few where
+-- connections are millions.
+
+SELECT
+    source,
+    told_by,
+    system,
+    stack,
+    hour_utc,
+    job_name,
+    server_port,
+    is_tls,
+    protocol,
+    further_protocols,
+    cipher,
+    sum(connections)::BIGINT AS connections,
+    sum(partial_connections)::BIGINT AS partial_connections,
+    sum(failed_handshakes)::BIGINT AS failed_handshakes,
+    sum(in_bytes)::BIGINT AS in_bytes,
+    sum(out_bytes)::BIGINT AS out_bytes
+FROM tls_connection
+GROUP BY ALL

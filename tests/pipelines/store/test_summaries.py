@@ -1,0 +1,147 @@
+"""Summaries: the same rows as without, for every metric; gone with the commit they are of."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from zscope.pipelines.metrics import metric, metric_names, needed, summary_names
+from zscope.pipelines.metrics.narrowing import prepared
+from zscope.pipelines.runs import FILE_NAME as RUNS
+from zscope.pipelines.settings import Settings
+from zscope.pipelines.store import open_reader
+from zscope.pipelines.store.change import changing
+from zscope.pipelines.store.folder import existing_store
+from zscope.pipelines.store.remove import remove_load
+from zscope.pipelines.store.summaries import has_summaries
+
+ALWAYS = Settings(summarise_from_rows=0)
+COMMENTS = (
+    "SELECT table_name, column_name, data_type, comment FROM duckdb_columns() "
+    "WHERE NOT internal AND schema_name = 'main' ORDER BY ALL"
+)
+
+
+def silent(text: str) -> None:
+    """Nothing is expected to be told."""
+    raise AssertionError(text)
+
+
+def summarise(store: Path) -> None:
+    with changing(existing_store(store), ALWAYS, silent):
+        pass
+
+
+def rows(connection: duckdb.DuckDBPyConnection, name: str) -> list[tuple[object, ...]]:
+    found = connection.execute(f"SELECT * FROM {name}").fetchall()
+    return sorted((tuple(map(_comparable, row)) for row in found), key=repr)
+
+
+def _comparable(value: object) -> object:
+    # Sums of floats depend on the order of their parts.
+    return float(f"{value:.9g}") if isinstance(value, float) else value
+
+
+@pytest.fixture(scope="module")
+def summarised(world_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The world in a folder of its own, with summaries."""
+    store = Path(shutil.copytree(world_store, tmp_path_factory.mktemp("summarised") / "store"))
+    summarise(store)
+    return store
+
+
+@pytest.fixture
+def changeable(sample_store: Path, tmp_path: Path) -> Iterator[Path]:
+    """The sample in a folder of its own, with summaries, to be changed."""
+    store = Path(shutil.copytree(sample_store, tmp_path / "store"))
+    summarise(store)
+    with open_reader(store) as connection:
+        assert has_summaries(connection)
+    yield store
+
+
+@pytest.mark.parametrize("name", [*summary_names(), *metric_names()])
+def test_with_summaries_the_rows_are_the_same(name: str, world_store: Path, summarised: Path) -> None:
+    with open_reader(summarised) as with_them, open_reader(world_store) as without:
+        assert has_summaries(with_them)
+        assert not has_summaries(without)
+        for sql in prepared(metric(name)):
+            without.execute(sql)
+        for sql in prepared(metric(name), summarised=True):
+            with_them.execute(sql)
+        assert rows(with_them, name) == rows(without, name)
+
+
+def test_views_read_the_rows_that_are_kept(summarised: Path) -> None:
+    with open_reader(summarised) as connection:
+        plan = str(connection.execute("EXPLAIN SELECT * FROM handshake_mix").fetchall())
+    assert "handshake_hour" in plan
+    assert "PARQUET" not in plan
+
+
+def test_what_explains_tables_stays(world_store: Path, summarised: Path) -> None:
+    with open_reader(summarised) as with_them, open_reader(world_store) as without:
+        assert with_them.execute(COMMENTS).fetchall() == without.execute(COMMENTS).fetchall()
+
+
+def test_no_summary_rests_on_what_changes_without_the_data() -> None:
+    assert all("run" not in needed(name) for name in summary_names())
+    assert not any(metric(step).parameters for name in summary_names() for step in needed(name)
+                   if step in {*metric_names(), *summary_names()})  # fmt: skip
+
+
+def test_a_change_of_the_data_takes_them_away_and_the_end_of_it_brings_new_ones(changeable: Path) -> None:
+    folder = existing_store(changeable)
+    with open_reader(changeable) as connection:
+        before = rows(connection, "handshake_hour")
+        [[load]] = connection.execute("SELECT min(load_id) FROM smf119_zert_detail").fetchall()
+    with changing(folder, Settings(), silent) as state:
+        remove_load(folder, state, load)
+    with open_reader(changeable) as connection:
+        assert not has_summaries(connection)
+        after = rows(connection, "handshake_hour")
+        comments = connection.execute(COMMENTS).fetchall()
+    summarise(changeable)
+    with open_reader(changeable) as connection:
+        assert has_summaries(connection)
+        assert rows(connection, "handshake_hour") == after != before
+        assert connection.execute(COMMENTS).fetchall() == comments
+
+
+def test_runs_that_are_named_leave_them_as_they_are(changeable: Path) -> None:
+    (changeable / RUNS).write_text(
+        '[[run]]\nname = "a"\nsystem = "SYSA"\nrole = "server"\n'
+        "from = 2026-03-02T10:00:00Z\nto = 2026-03-02T11:00:00Z\n",
+        encoding="utf-8",
+    )
+    with open_reader(changeable) as connection:
+        assert has_summaries(connection)
+        assert connection.execute("SELECT name, from_utc FROM run").fetchall() == [
+            ("a", datetime.fromisoformat("2026-03-02T10:00:00Z"))
+        ]
+
+
+def test_a_small_store_has_none(sample_store: Path) -> None:
+    with open_reader(sample_store) as connection:
+        assert not has_summaries(connection)
+        [[records]] = connection.execute("SELECT count(*) FROM smf119_zert_detail").fetchall()
+    assert 0 < records < Settings().summarise_from_rows
+
+
+def test_damaged_data_is_told_and_the_store_stays_usable(sample_store: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(sample_store, tmp_path / "store"))
+    for file in (store / "data" / "smf119_zert_detail").rglob("*.parquet"):
+        file.write_bytes(b"PAR1 nothing PAR1")
+    told: list[str] = []
+    with changing(existing_store(store), ALWAYS, told.append):
+        pass
+    assert len(told) == 1
+    assert "summaries cannot be made" in told[0]
+    with open_reader(store) as connection:
+        assert not has_summaries(connection)
+        assert connection.execute("SELECT count(*) > 0 FROM rmf_cpu").fetchall() == [(True,)]
