@@ -3,8 +3,8 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test format-check lint types contracts docs-check pytest format docs bench-decode bench-reports \
-        bench-ingest bench-metrics build lock clean distclean
+.PHONY: help env demo test format-check lint types contracts docs-check pytest browser-test format docs bench-decode bench-reports \
+        bench-ingest bench-metrics bench-dashboard build lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
 # So every candidate is started. `make env PYTHON=...` chooses another one.
@@ -52,7 +52,10 @@ docs-check: env ## do the generated documents say what the code says?
 	$(PY) -m zscope.app.docs --check
 
 pytest: env ## tests and doctests; ARGS="-k name -x" to choose
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest --numprocesses auto --dist loadfile $(ARGS)
+
+browser-test: env ## a real browser over the dashboard; needs Chromium. Pictures: build/screenshots
+	$(BIN)/pytest -m browser tests/app/dashboard/browser $(ARGS)
 
 format: env ## format the code and apply the safe fixes
 	$(BIN)/ruff check --fix-only --exit-zero
@@ -73,6 +76,9 @@ bench-ingest: env ## measure the way from the dump to the store
 bench-metrics: env ## measure the metrics over millions of connections
 	$(PY) benchmarks/metrics.py
 
+bench-dashboard: env ## measure the dashboard in a real browser; needs Chromium
+	$(PY) benchmarks/dashboard.py
+
 build: env ## wheel and sdist in dist/
 	rm -rf dist
 	$(BIN)/hatchling build -d dist -t sdist -t wheel
@@ -83,7 +89,9 @@ LOCK = $(UV) pip compile --quiet --universal --generate-hashes --python-version 
 
 lock: .uv/ready ## write requirements/*.txt again from pyproject.toml
 	$(LOCK) pyproject.toml -o requirements/runtime.txt
-	$(LOCK) pyproject.toml --extra test --extra quality -c requirements/runtime.txt -o requirements/test.txt
+	$(LOCK) pyproject.toml --extra dashboard -c requirements/runtime.txt -o requirements/dashboard.txt
+	$(LOCK) pyproject.toml --extra test --extra quality --extra dashboard -c requirements/runtime.txt \
+	  -c requirements/dashboard.txt -o requirements/test.txt
 	$(LOCK) --group build -c requirements/test.txt -o requirements/build.txt
 	$(LOCK) --group bootstrap -o requirements/bootstrap.txt
 

@@ -30,6 +30,11 @@ NOT_LOADED = {
         SCREENS_AND_STORES
     ),
     # And one that asks a store: its quality is checked elsewhere.
+    "sys.argv[1:] = ['dashboard', '--help']; import zscope.app.cli; zscope.app.cli.main()": (
+        *SCREENS_AND_STORES,
+        "numpy",
+        "pyarrow",
+    ),
     "sys.argv[1:] = ['sql', '--help']; import zscope.app.cli; zscope.app.cli.main()": (
         *SCREENS_AND_STORES,
         "numpy",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import duckdb
 import pytest
 
 from zscope.pipelines.metrics import metric, metric_names, needed, summary_names
@@ -19,6 +18,9 @@ from zscope.pipelines.store.change import changing
 from zscope.pipelines.store.folder import existing_store
 from zscope.pipelines.store.remove import remove_load
 from zscope.pipelines.store.summaries import has_summaries
+
+if TYPE_CHECKING:
+    import duckdb
 
 ALWAYS = Settings(summarise_from_rows=0)
 COMMENTS = (
@@ -56,13 +58,13 @@ def summarised(world_store: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 @pytest.fixture
-def changeable(sample_store: Path, tmp_path: Path) -> Iterator[Path]:
+def changeable(sample_store: Path, tmp_path: Path) -> Path:
     """The sample in a folder of its own, with summaries, to be changed."""
     store = Path(shutil.copytree(sample_store, tmp_path / "store"))
     summarise(store)
     with open_reader(store) as connection:
         assert has_summaries(connection)
-    yield store
+    return store
 
 
 @pytest.mark.parametrize("name", [*summary_names(), *metric_names()])

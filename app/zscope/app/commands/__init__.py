@@ -13,6 +13,7 @@ COMMANDS = {
     "runs": "List benchmark runs, name new ones, find them in the data.",
     "compare": "Compare two benchmark runs, with confidence intervals.",
     "check": "Check what is recommended and what is weak, with the evidence.",
+    "dashboard": "Show the store in a browser.",
     "validate": "Check the quality of the data in a store: ranges, codes, arithmetic, agreement of sources.",
     "export": "Export tables to Parquet, CSV or one DuckDB file, metrics to Prometheus and OpenTelemetry.",
     "store": "Look after the store: compact, expire, check.",

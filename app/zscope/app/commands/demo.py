@@ -125,6 +125,7 @@ def command(*, store: Path) -> None:
         f"\nThe store {store} has {tables} tables; any DuckDB client can open {store}/zscope.duckdb.\n"
         "Try next:\n"
         f"  export ZSCOPE_STORE={store}\n"
+        "  zscope dashboard\n"
         "  zscope metrics\n"
         "  zscope metrics handshake_mix --by system,day\n"
         "  zscope benchmark --measured\n"

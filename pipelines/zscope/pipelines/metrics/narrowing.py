@@ -6,7 +6,7 @@ views of the same names: the big tables narrowed, the steps between made again o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -29,25 +29,31 @@ _MARGIN = timedelta(days=1)
 """Days are those of local times, which can be one further than those of UTC."""
 
 
-def prepared(metric: Metric, selection: Selection | None = None, *, summarised: bool = False) -> list[str]:
+def prepared(
+    metric: Metric,
+    selection: Selection | None = None,
+    *,
+    summarised: bool = False,
+    made: Collection[str] = (),
+) -> list[str]:
     """Everything to run before a metric is asked, for a selection of its rows or for all of them.
 
     Afterwards it and the steps below it are temporary views over what is needed of the big tables. Small
     steps that many others read are tables: DuckDB plans each use of a view anew, and what stands on several
     floors of them would take longer to plan than to compute. Where the store has summaries, they are there
-    already, if all of its data counts.
+    already, if all of its data counts; so is what was `made` for another metric in the same way.
     """
     selection = selection or Selection()
     narrower = narrowed(metric, selection)
-    ready = set(summary_names()) if summarised and not narrower else set()
+    ready = set(made) | set(summary_names() if summarised and not narrower else ())
     steps = [declared()[name] for name in _to_make(metric.name, ready)]
     if not narrower and not any(step.keep for step in steps):
         return settings(metric, selection)
-    made = [f"{'TABLE' if step.keep else 'VIEW'} {step.name} AS {view_sql(step)}" for step in steps]
-    return [*settings(metric, selection), *(f"CREATE OR REPLACE TEMP {what}" for what in (*narrower, *made))]
+    views = [f"{'TABLE' if step.keep else 'VIEW'} {step.name} AS {view_sql(step)}" for step in steps]
+    return [*settings(metric, selection), *(f"CREATE OR REPLACE TEMP {what}" for what in (*narrower, *views))]
 
 
-def _to_make(name: str, ready: set[str]) -> list[str]:
+def _to_make(name: str, ready: Collection[str]) -> list[str]:
     """A metric and the steps below it down to those that are ready, each behind what it reads."""
     if name in ready or name not in declared():
         return []

@@ -1,0 +1,97 @@
+"""What columns are called and explained as in tables and tooltips, from the declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from zscope.pipelines.metrics import declared
+from zscope.pipelines.store.tables import kept_schema, kept_tables
+from zscope.schemas.ddl import column_comment
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_UNITS = {
+    "pct": "%", "ms": "ms", "us": "µs", "s": "s", "utc": "UTC", "local": "local", "bytes": "bytes",
+    "mb": "MB",
+}  # fmt: skip
+"""Last parts of the names of columns, and what they say."""
+_ABBREVIATIONS = {
+    "cpu": "CPU", "tls": "TLS", "ip": "IP", "dn": "name", "id": "ID", "lpar": "LPAR", "ziip": "zIIP",
+    "pfs": "PFS", "cp": "CP", "cps": "CPs", "ssl": "SSL", "rsa": "RSA", "tls10": "TLSv1.0,",
+    "tls11": "TLSv1.1",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A column as people read it."""
+
+    label: str
+    meaning: str = ""
+
+
+def label(column: str) -> str:
+    """The name of a column in words.
+
+    >>> label("resumed_pct"), label("cpu_us_per_transaction"), label("hour_utc")
+    ('Resumed (%)', 'CPU µs per transaction', 'Hour (UTC)')
+    """
+    parts = column.split("_")
+    unit = _UNITS.get(parts[-1]) if len(parts) > 1 else None
+    words = [_ABBREVIATIONS.get(part, _UNITS.get(part, part)) for part in (parts[:-1] if unit else parts)]
+    text = " ".join(words)
+    return f"{text[:1].upper() if text[:1] != 'z' else 'z'}{text[1:]}" + (f" ({unit})" if unit else "")
+
+
+@cache
+def explained(source: str) -> Mapping[str, Explained]:
+    """The columns of a table, metric or step, with their meaning and IBM's names of fields."""
+    if source in declared():
+        return {
+            column.name: Explained(label(column.name), column.meaning)
+            for column in declared()[source].columns
+        }
+    if source in kept_tables():
+        return {
+            field.name: Explained(label(field.name), column_comment(field)) for field in kept_schema(source)
+        }
+    return {}
+
+
+def column_config(table: pa.Table, sources: Iterable[str]) -> dict[str, Any]:
+    """How Streamlit shows the columns of a table: label, explanation, format."""
+    known: dict[str, Explained] = {}
+    for source in sources:
+        known = {**explained(source), **known}
+    return {
+        field.name: _config(field, known.get(field.name, Explained(label(field.name))))
+        for field in table.schema
+    }
+
+
+def _config(field: pa.Field, told: Explained) -> Any:  # noqa: ANN401 - Streamlit's own kind of dictionary
+    import pyarrow as pa
+
+    shown: dict[str, Any] = {"label": told.label, "help": told.meaning or None}
+    kind = field.type
+    if pa.types.is_timestamp(kind):
+        return st.column_config.DatetimeColumn(**shown, format="YYYY-MM-DD HH:mm:ss", timezone=kind.tz)
+    if pa.types.is_floating(kind):
+        return st.column_config.NumberColumn(
+            **shown, format="%.1f" if field.name.endswith("_pct") else "%.4g"
+        )
+    if pa.types.is_integer(kind):
+        # Ports and numbers of connections are names, not amounts.
+        plain = field.name.endswith(("port", "_id", "_no", "year"))
+        return st.column_config.NumberColumn(**shown, format="%d" if plain else "localized")
+    if pa.types.is_boolean(kind):
+        return st.column_config.CheckboxColumn(**shown)
+    if pa.types.is_list(kind):
+        return st.column_config.ListColumn(**shown)
+    return st.column_config.TextColumn(**shown)

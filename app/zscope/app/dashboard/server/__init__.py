@@ -1,0 +1,3 @@
+"""Starting Streamlit on the dashboard."""
+
+from __future__ import annotations

@@ -1,0 +1,145 @@
+"""The dashboard as users have it: the command with its server, and a real browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+SCREENSHOTS = Path(os.environ.get("ZSCOPE_SCREENSHOTS", "build/screenshots"))
+ZSCOPE = Path(sys.executable).with_name("zscope")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+ALONE = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+"""The browser looks for nothing of its own on the network."""
+READY = """() => {
+    const app = document.querySelector('[data-testid=stApp]');
+    return app && app.dataset.testScriptState === 'notRunning' && document.querySelector('h1')
+        && !document.querySelector('[data-stale=true]');
+}"""
+PROBE = ("/_stcore/health", "/_stcore/host-config")
+"""Opened at the address of a page, Streamlit first asks below it, and goes up when nothing is there."""
+
+
+@dataclass
+class Reader:
+    """Somebody with a browser tab on the dashboard."""
+
+    page: Page
+    server: str
+    troubles: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
+    """Requests to anywhere but the server."""
+
+    def __post_init__(self) -> None:
+        self.page.on("console", lambda said: self._heard(said.type, said.text, said.location.get("url", "")))
+        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        self.page.on("request", lambda request: self._asked(request.url))
+
+    def _heard(self, kind: str, text: str, url: str) -> None:
+        if kind == "error" and not ("404" in text and url.endswith(PROBE)):
+            self.troubles.append(f"{text} {url}")
+
+    def _asked(self, url: str) -> None:
+        if not url.startswith((self.server, "data:", "blob:", self.server.replace("http", "ws"))):
+            self.outside.append(url)
+
+    def open(self, name: str, query: str = "") -> None:
+        self.page.goto(f"{self.server}/{name}{query}")
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until the page is drawn."""
+        self.page.wait_for_function(READY, timeout=60_000)
+        self.page.wait_for_timeout(400)  # Streamlit says "running" a moment after a click
+        self.page.wait_for_function(READY, timeout=60_000)
+
+    def fine(self) -> None:
+        """See that nothing went wrong so far."""
+        boxes = self.page.locator("[data-testid=stException], [data-testid=stAlertContentError]")
+        assert boxes.all_inner_texts() == []
+        assert self.troubles == []
+        assert self.outside == []
+
+    def screenshot(self, name: str) -> None:
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+
+def serve(store: Path, log: Path) -> Iterator[str]:
+    """A server on a store, as the command starts it; its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with log.open("wb") as out:
+        command = [str(ZSCOPE), "dashboard", "--store", str(store), "--port", str(port)]
+        server = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=log.parent)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(300):
+            assert server.poll() is None, log.read_text()
+            try:
+                with urlopen(f"{address}/_stcore/health", timeout=5):
+                    break
+            except URLError:
+                time.sleep(0.1)
+        else:
+            raise AssertionError(log.read_text())
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `zscope demo` leaves behind."""
+    store = tmp_path_factory.mktemp("demo") / "store"
+    subprocess.run([ZSCOPE, "demo", "--store", store], check=True, capture_output=True)
+    return store
+
+
+@pytest.fixture(scope="session")
+def server(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The dashboard on it."""
+    yield from serve(demo, tmp_path_factory.mktemp("server") / "log")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium: `apt-get install chromium`."""
+    assert CHROMIUM, "no Chromium is installed; on Debian: apt-get install chromium"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ALONE))
+        yield started
+        started.close()
+
+
+def reader_of(browser: Browser, server: str, scheme: Literal["light", "dark"] = "light") -> Iterator[Reader]:
+    """A reader without history."""
+    context = browser.new_context(
+        viewport={"width": 1440, "height": 1400}, color_scheme=scheme, accept_downloads=True,
+        timezone_id="America/New_York",
+    )  # fmt: skip
+    yield Reader(context.new_page(), server)
+    context.close()
+
+
+@pytest.fixture
+def reader(browser: Browser, server: str) -> Iterator[Reader]:
+    """A reader of the demo."""
+    yield from reader_of(browser, server)

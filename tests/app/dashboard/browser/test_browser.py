@@ -1,0 +1,158 @@
+"""A real browser over every page, and over what only a browser does."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, expect
+from tests.app.dashboard.browser.conftest import ZSCOPE, Reader, reader_of, serve
+
+from zscope.app.dashboard.pages import PAGES, Page
+
+pytestmark = pytest.mark.browser
+SAMPLE = Path(__file__).resolve().parents[4] / "sample-data"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_page_is_drawn(
+    page: Page, scheme: Literal["light", "dark"], browser: Browser, server: str
+) -> None:
+    for reader in reader_of(browser, server, scheme):
+        reader.open(page.address)
+        expect(reader.page.locator("h1")).to_have_text(page.title)
+        reader.page.wait_for_timeout(800)  # pictures are drawn after the page is there
+        reader.screenshot(f"{page.name}-{scheme}")
+        reader.fine()
+
+
+def test_pages_are_reached_by_the_navigation(reader: Reader) -> None:
+    reader.open("")
+    for page in PAGES[1:4]:
+        reader.page.get_by_test_id("stSidebarNav").get_by_text(page.title, exact=True).click()
+        expect(reader.page.locator("h1")).to_have_text(page.title)
+    reader.settle()
+    reader.fine()
+
+
+def test_a_view_can_be_sent_as_a_link(reader: Reader, browser: Browser, server: str) -> None:
+    reader.open("handshakes")
+    whole = number(reader, "Handshakes")
+    choose(reader, "System", "CLI1")
+    part = number(reader, "Handshakes")
+    assert 0 < part < whole
+    assert parse_qs(urlsplit(reader.page.url).query)["system"] == ["CLI1"]
+    for other in reader_of(browser, server):
+        other.page.goto(reader.page.url)
+        other.settle()
+        assert number(other, "Handshakes") == part
+        other.fine()
+    reader.fine()
+
+
+def test_filters_stay_from_page_to_page(reader: Reader) -> None:
+    reader.open("handshakes", "?system=CLI1")
+    for title in ("Resumption", "Handshakes", "Ciphers and versions"):
+        reader.page.get_by_test_id("stSidebarNav").get_by_text(title, exact=True).click()
+        expect(reader.page.locator("h1")).to_have_text(title)
+        reader.settle()
+        expect(reader.page.get_by_test_id("stMultiSelect").first).to_contain_text("CLI1")
+    assert parse_qs(urlsplit(reader.page.url).query)["system"] == ["CLI1"]
+    reader.fine()
+
+
+def test_a_bar_leads_to_the_connections_behind_it(reader: Reader) -> None:
+    reader.open("handshakes")
+    picture = reader.page.get_by_test_id("stVegaLiteChart").nth(1)
+    picture.scroll_into_view_if_needed()
+    box = picture.bounding_box()
+    assert box
+    # Right of the names, in the first of the bars, which is the longest.
+    reader.page.mouse.click(box["x"] + 90, box["y"] + 16)
+    reader.settle()
+    expect(reader.page.get_by_text("Connections behind the bar")).to_be_visible()
+    reader.screenshot("handshakes-behind-a-bar")
+    reader.fine()
+
+
+def test_the_data_of_a_picture_can_be_downloaded(reader: Reader, tmp_path: Path) -> None:
+    reader.open("handshakes")
+    reader.page.get_by_text("Data (", exact=False).first.click()
+    for kind in ("CSV", "Parquet"):
+        with reader.page.expect_download() as caught:
+            reader.page.get_by_test_id("stDownloadButton").filter(has_text=kind).first.click()
+        caught.value.save_as(tmp_path / kind)
+    assert (tmp_path / "CSV").read_text(encoding="utf-8").startswith('"')
+    assert (tmp_path / "Parquet").read_bytes()[:4] == b"PAR1"
+    reader.fine()
+
+
+def test_a_statement_of_the_workbench_runs(reader: Reader) -> None:
+    reader.open("workbench")
+    reader.page.get_by_role("textbox", name="Statement").fill("SELECT 6 * 7 AS answer")
+    reader.page.keyboard.press("Control+Enter")
+    reader.settle()
+    reader.page.get_by_role("button", name="Run").first.click()
+    reader.settle()
+    expect(reader.page.get_by_test_id("stDataFrame").first).to_be_visible()
+    reader.screenshot("workbench-result")
+    reader.fine()
+
+
+@pytest.fixture
+def growing(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A store of its own that a test loads into, and the dashboard on it."""
+    store = tmp_path / "store"
+    load(store, SAMPLE / "reports" / "rmf-cpu.SYSB.txt")
+    for address in serve(store, tmp_path / "log"):
+        yield store, address
+
+
+def test_new_data_appears_by_itself(growing: tuple[Path, str], browser: Browser) -> None:
+    store, address = growing
+    for reader in reader_of(browser, address):
+        reader.open("handshakes")
+        expect(reader.page.get_by_text("No handshakes", exact=False)).to_be_visible()
+        load(store, SAMPLE / "smf-sample.bin")
+        expect(reader.page.get_by_test_id("stMetric").first).to_be_visible(timeout=40_000)
+        reader.fine()
+
+
+def test_a_store_that_goes_is_an_explained_page(growing: tuple[Path, str], browser: Browser) -> None:
+    store, address = growing
+    for reader in reader_of(browser, address):
+        reader.open("handshakes")
+        shutil.rmtree(store)
+        reader.page.reload()
+        reader.settle()
+        expect(reader.page.get_by_text("The store cannot be read")).to_be_visible()
+        assert reader.troubles == []
+
+
+def load(store: Path, file: Path) -> None:
+    done = subprocess.run(
+        [ZSCOPE, "ingest", file, "--store", store, "--timezone", "+01:00", "--format", "json"],
+        check=False, capture_output=True,
+    )  # fmt: skip
+    assert done.returncode in (0, 4), done.stderr
+    assert json.loads(done.stdout)
+
+
+def number(reader: Reader, label: str) -> int:
+    metric = reader.page.get_by_test_id("stMetric").filter(has_text=label).first
+    return int(metric.get_by_test_id("stMetricValue").inner_text().replace(",", ""))
+
+
+def choose(reader: Reader, label: str, option: str) -> None:
+    box = reader.page.get_by_test_id("stMultiSelect").filter(has_text=label).first
+    box.locator("input").click()
+    reader.page.get_by_role("option", name=option, exact=True).click()
+    reader.page.keyboard.press("Escape")
+    reader.settle()

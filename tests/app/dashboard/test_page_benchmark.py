@@ -1,0 +1,140 @@
+"""The page about the benchmark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tests.app.dashboard.conftest import MARKUP, Open, fine, words
+
+from zscope.app.dashboard.answers import Answers, Data
+from zscope.app.dashboard.filters import Filters
+from zscope.app.dashboard.queries.benchmark import Row, chosen, in_words, panels, results
+
+RESULT = "tls31-tls13-vs-tls12-cpu"
+
+
+def _rows(store: Path) -> list[Row]:
+    answers = Answers(store)
+    return chosen(results(Data(answers, answers.version(), Filters())), (), (), measured=False)
+
+
+def test_every_published_result_is_there(world: Path) -> None:
+    rows = _rows(world)
+    assert len(rows) == 126
+    assert Counter(row["verdict"] for row in rows) == {
+        "agrees": 8, "differs": 1, "direction only": 17, "not comparable": 41, "no data": 59,
+    }  # fmt: skip
+
+
+def test_each_result_is_drawn_once_or_listed(world: Path) -> None:
+    rows = _rows(world)
+    drawn = [one for panel in panels(rows) for one in panel.rows["id"].to_pylist()]
+    assert len(drawn) == len(set(drawn))
+    assert {row["id"] for row in rows} == {*drawn, *(row["id"] for row in rows if in_words(row))}
+
+
+def test_units_never_share_an_axis(world: Path) -> None:
+    unit_of = {row["id"]: row["published_unit"] for row in _rows(world) if not in_words(row)}
+    for panel in panels(_rows(world)):
+        units = {unit_of.get(one, "words") for one in panel.rows["id"].to_pylist()}
+        assert len(units) == 1, panel.title
+        assert panel.title.startswith("Published value") == (units - {"pct", "words"} != set())
+
+
+def test_what_is_drawn_is_inside_the_axis(world: Path) -> None:
+    for panel in panels(_rows(world)):
+        least, most = panel.ends
+        for name in ("published", "agrees_from", "agrees_to", "value", "low", "high"):
+            known = [number for number in panel.rows[name].to_pylist() if number is not None]
+            assert all(least <= number <= most for number in known), (panel.title, name)
+
+
+def test_the_page_counts_verdicts_and_lists_what_is_without_a_number(open_page: Open, world: Path) -> None:
+    page = open_page("benchmark", world)
+    assert "126 published results" in words(page)
+    assert "beside 49 of them" in words(page)
+    counted = page.dataframe[0].value
+    assert dict(zip(counted["verdict"], counted["results"], strict=True))["agrees"] == 8
+    assert "Published without a number: 46" in words(page)
+    assert len(page.get("vega_lite_chart")) == 8
+
+
+def test_verdicts_of_the_address_narrow_it(open_page: Open, world: Path) -> None:
+    page = open_page("benchmark", world, {"benchmark_verdict": ["differs"]})
+    assert page.button_group(key="benchmark_verdict").value == ["differs"]
+    [table] = [table.value for table in page.dataframe if "agrees_from" in table.value.columns]
+    assert table["id"].tolist() == ["perf32-icsf-sessionobj-cpu-client"]
+    page.button_group(key="benchmark_verdict").set_value(["no data"]).run()
+    fine(page)
+    page.toggle(key="benchmark_measured").set_value(True).run()
+    fine(page)
+    assert "No published result has all of this" in words(page)
+
+
+def test_documents_can_be_chosen(open_page: Open, world: Path) -> None:
+    page = open_page("benchmark", world, {"benchmark_document": ["RSCS TCPNJE Encryption"]})
+    assert [expander.label for expander in page.expander if "results," in expander.label] == [
+        "**RSCS TCPNJE Encryption**: 20 results, 0 beside a measurement"
+    ]
+
+
+def test_a_result_has_its_arithmetic_down_to_the_intervals(open_page: Open, world: Path) -> None:
+    page = open_page("benchmark", world, {"benchmark_result": RESULT})
+    assert "the same (client, server, both)" in page.success[0].value
+    assert "0\\.6 points below the published figure" in words(page)
+    intervals = next(table.value for table in page.dataframe if "counts" in table.value.columns)
+    assert len(intervals) == 32
+    assert intervals["counts"].sum() == 24
+    changes = page.dataframe[1].value
+    assert changes.set_index("role")["value"].round(1).to_dict() == {
+        "client": 47.4,
+        "server": -0.7,
+        "both": 15.4,
+    }
+    environment = page.dataframe[0].value.set_index("tag")
+    assert environment.loc["os"].tolist() == ["≠ differs", "z/OS 3.1", "z/OS 3.2"]
+    assert environment.loc["cpc", "compared"] == "= same"
+    # One in the heading, which is about the store, and one beside the result.
+    assert words(page).count("synthetic]") == 2
+    unmeasured = open_page("benchmark", world, {"benchmark_result": "ztpf-memory"})
+    assert words(unmeasured).count("synthetic]") == 1
+
+
+def test_a_conflict_leads_to_the_other_result(open_page: Open, world: Path) -> None:
+    page = open_page("benchmark", world, {"benchmark_result": RESULT})
+    assert "contradict each other" in page.warning[0].value
+    page.button(key="benchmark-other-perf32-tls13-vs-tls12-cpu").click().run()
+    fine(page)
+    assert page.selectbox(key="benchmark_result").value == "perf32-tls13-vs-tls12-cpu"
+    next(button for button in page.button if button.label == "All results").click().run()
+    fine(page)
+    assert page.selectbox(key="benchmark_result").value is None
+
+
+def test_a_share_is_explained_from_the_displays(open_page: Open, world: Path) -> None:
+    page = open_page("benchmark", world, {"benchmark_result": "tls31-sysplex-tickets-hit"})
+    assert "the same (server)" in page.success[0].value
+
+
+def test_without_data_it_says_what_would_fill_a_row(open_page: Open, empty: Path) -> None:
+    page = open_page("benchmark", empty, {"benchmark_result": RESULT})
+    assert "To fill this row it takes" in words(page)
+    assert "--tag version=TLSv1.2 --tag cipher=C030 --tag heappools64=on" in words(page)
+
+
+@pytest.mark.parametrize("store", ["empty", "only_rmf", "only_netstat", "only_zert"])
+def test_without_runs_it_says_how_to_name_them(
+    open_page: Open, store: str, request: pytest.FixtureRequest
+) -> None:
+    page = open_page("benchmark", request.getfixturevalue(store))
+    assert "zscope runs add" in words(page)
+    assert "126 published results" in words(page)
+
+
+def test_names_of_data_are_never_markup(open_page: Open, hostile: Path) -> None:
+    for query in ({}, {"benchmark_result": RESULT}):
+        told = words(open_page("benchmark", hostile, query))
+        assert MARKUP not in told
+        assert "<script>" not in told

@@ -1,0 +1,168 @@
+"""The page about everything at a glance."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+from tests.app.dashboard.conftest import MARKUP, SAMPLE, Open, fine, words
+
+from zscope.app.dashboard.queries.loaded import SOURCES
+from zscope.app.dashboard.show import plain
+from zscope.pipelines.ingest import How, choose, ingest
+from zscope.pipelines.store.tables import data_tables
+
+
+def _asked(store: Path, sql: str) -> tuple[object, ...]:
+    with duckdb.connect(str(store / "zscope.duckdb"), read_only=True) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        row = connection.execute(sql).fetchone()
+    assert row is not None
+    return row
+
+
+def test_big_numbers_are_those_of_the_metrics(open_page: Open, world: Path) -> None:
+    page = open_page("overview", world)
+    shown = {metric.label: metric.value for metric in page.metric}
+    [resumed] = _asked(world, """
+        SELECT 100 * sum(abbreviated_handshakes) / sum(full_handshakes + abbreviated_handshakes)
+        FROM handshake_mix
+    """)  # fmt: skip
+    [tls13] = _asked(
+        world,
+        """
+        SELECT 100 * sum(connections) FILTER (protocol = 'TLSv1.3') / sum(connections)
+        FROM tls_hour WHERE source = 'each connection once' AND protocol ^@ 'TLS'
+    """,
+    )
+    [unprotected] = _asked(
+        world, "SELECT 100 * sum(unprotected_connections) / sum(connections) FROM tls_posture"
+    )
+    [cpu] = _asked(
+        world,
+        """
+        SELECT 1000000 * sum(matched_cpu_s) / sum(matched_transactions)
+        FROM cpu_per_transaction WHERE system = 'CLI1' AND counted_by = 'connections ended'
+    """,
+    )
+    assert shown["Resumption rate"] == f"{resumed:.1f} %"
+    assert shown["TLSv1.3, of TLS connections"] == f"{tls13:.1f} %"
+    assert shown["Unprotected connections"] == f"{unprotected:.1f} %"
+    assert shown["CPU per transaction, CLI1"] == f"{cpu:,.0f} µs"
+    assert len(page.get("vega_lite_chart")) == 2
+
+
+def test_each_number_has_a_trend_and_what_was_published(open_page: Open, world: Path) -> None:
+    page = open_page("overview", world)
+    assert all(len(metric.proto.chart_data) > 10 for metric in page.metric)
+    assert page.metric[0].delta.endswith("points below published")
+    assert "more than 95 %" in words(page)
+    assert "Transactions counted by: connections ended" in words(page)
+
+
+def test_transactions_can_be_counted_in_another_way(open_page: Open, world: Path) -> None:
+    page = open_page("overview", world)
+    page.button_group(key="overview_counted_by").set_value("supplied count").run()
+    fine(page)
+    [cpu] = _asked(
+        world,
+        """
+        SELECT 1000000 * sum(matched_cpu_s) / sum(matched_transactions)
+        FROM cpu_per_transaction WHERE system = 'SRV1' AND counted_by = 'supplied count'
+    """,
+    )
+    assert f"CPU per transaction, SRV1: {cpu:,.0f} µs" in [f"{m.label}: {m.value}" for m in page.metric]
+
+
+def test_filters_of_the_address_narrow_it(open_page: Open, world: Path) -> None:
+    page = open_page("overview", world, {"system": "CLI1", "port": "443"})
+    shown = {metric.label: metric.value for metric in page.metric}
+    [resumed] = _asked(world, """
+        SELECT 100 * sum(abbreviated_handshakes) / sum(full_handshakes + abbreviated_handshakes)
+        FROM handshake_mix WHERE system = 'CLI1' AND server_port = 443
+    """)  # fmt: skip
+    assert shown["Resumption rate"] == f"{resumed:.1f} %"
+    assert [label for label in shown if label.startswith("CPU")] == ["CPU per transaction, CLI1"]
+    assert "Not narrowed by port" in words(page)
+
+
+def test_findings_come_with_their_remedy_the_worst_first(open_page: Open, world: Path) -> None:
+    page = open_page("overview", world)
+    table = page.table[0].value
+    kinds, worst = _asked(
+        world, "SELECT count(DISTINCT id), count(*) FILTER (severity = 'high') FROM finding"
+    )
+    assert len(table) == kinds
+    assert table["Severity"].iloc[0] == "▲\N{NO-BREAK SPACE}high"
+    assert table["Places"].iloc[0] == f"{worst}"
+    assert table["Remedy"].str.len().min() > 20
+
+
+def test_sources_are_counted_and_their_freshness_is_told(open_page: Open, world: Path) -> None:
+    page = open_page("overview", world)
+    rows = page.dataframe[-1].value.set_index("source")
+    [records] = _asked(
+        world, "SELECT sum(records) FROM load_kind WHERE record_type = 119 AND record_subtype = 11"
+    )
+    [stored] = _asked(
+        world,
+        """
+        SELECT (SELECT count(*) FROM smf119_zert_detail) + (SELECT count(*) FROM smf119_zert_dn)
+            + (SELECT count(*) FROM smf119_zert_ssh) + (SELECT count(*) FROM smf119_zert_ipsec)
+    """,
+    )
+    detail = rows.loc["zERT detail (SMF 119-11)"]
+    assert (detail["records"], detail["rows"]) == (records, stored)
+    assert rows["behind_s"].min() == 0
+    [newest] = _asked(
+        world, "SELECT max(interval_start_utc + to_milliseconds(interval_ms)) FROM cpu_interval"
+    )
+    assert abs((rows.loc["CPU (SMF 70-1)"]["newest"] - newest).total_seconds()) < 120
+    assert "More than a day behind the newest data" in page.warning[0].value
+
+
+def test_every_table_belongs_to_one_source() -> None:
+    for table in data_tables():
+        assert any(re.match(source.tables, table) for source in SOURCES), table
+
+
+def test_an_empty_store_says_how_to_begin(open_page: Open, empty: Path) -> None:
+    page = open_page("overview", empty)
+    for command in ("zscope ingest", "zscope demo", "zscope generate world"):
+        assert command in page.code[0].value
+    assert len(page.code[0].value.splitlines()) == 3
+    assert not page.metric
+
+
+@pytest.mark.parametrize("store", ["only_rmf", "only_netstat"])
+def test_what_one_source_cannot_tell_is_not_available(
+    open_page: Open, store: str, request: pytest.FixtureRequest
+) -> None:
+    page = open_page("overview", request.getfixturevalue(store))
+    assert page.metric[0].value == "n/a"
+    assert "zscope ingest SMF.DUMP" in words(page)
+    assert len(page.get("vega_lite_chart")) == 1
+
+
+def test_zert_alone_is_enough_for_the_shares(open_page: Open, only_zert: Path) -> None:
+    page = open_page("overview", only_zert)
+    values = [metric.value for metric in page.metric]
+    assert len(values) == 4
+    assert [value == "n/a" for value in values] == [False, False, False, True]
+
+
+def test_names_of_data_are_never_markup(open_page: Open, hostile: Path) -> None:
+    page = open_page("overview", hostile, {"job": MARKUP})
+    places = " ".join(page.table[0].value["Most connections at"])
+    assert plain(MARKUP) in places
+    assert MARKUP not in places
+    assert MARKUP not in words(page)
+
+
+def test_without_a_time_zone_it_shows_what_the_clocks_showed(open_page: Open, tmp_path: Path) -> None:
+    ingest(tmp_path / "store", [SAMPLE / "reports" / "netstat.SYSA.2026-03-02.txt"], How(choose(None)))
+    page = open_page("overview", tmp_path / "store")
+    assert "what their clocks showed" in words(page)
+    assert page.dataframe[-1].value["newest"].iloc[0].isoformat() == "2026-03-02T11:46:58+00:00"

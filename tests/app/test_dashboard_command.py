@@ -1,0 +1,107 @@
+"""`zscope dashboard`: what it starts, and what keeps it from starting."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from zscope.app.dashboard.server.options import streamlit_options
+from zscope.app.dashboard.server.variables import MEMORY, SIGN_IN, STORE, THREADS
+
+if TYPE_CHECKING:
+    from tests.app.conftest import Run
+
+Call = tuple[str, list[str], dict[str, str]]
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
+    """What takes the place of the command."""
+    calls: list[Call] = []
+    monkeypatch.setattr(os, "execve", lambda *call: calls.append(call))
+    return calls
+
+
+@pytest.fixture
+def port() -> int:
+    """A free one."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """One that somebody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield int(listener.getsockname()[1])
+
+
+def test_it_starts_streamlit_on_loopback_and_says_where(run: Run, started: list[Call], port: int) -> None:
+    result = run("dashboard", "--store", "here", "--port", port, "--memory", "1GB", "--threads", 1)
+    assert result.stdout == f"http://localhost:{port}/\n"
+    assert "there is no store yet" in result.stderr
+    [(interpreter, arguments, variables)] = started
+    assert interpreter == sys.executable
+    assert arguments[1:4] == ["-m", "streamlit", "run"]
+    assert Path(arguments[4]).is_file()
+    assert "--server.address=127.0.0.1" in arguments
+    assert "--browser.gatherUsageStats=false" in arguments
+    assert "--server.allowedHosts=localhost" in arguments
+    told = {name: variables[name] for name in (STORE, MEMORY, THREADS, SIGN_IN)}
+    assert told == {STORE: "here", MEMORY: "1GB", THREADS: "1", SIGN_IN: ""}
+
+
+def test_every_option_is_one_that_streamlit_has() -> None:
+    from streamlit import config
+
+    known = set(config.get_config_options())
+    options = streamlit_options("127.0.0.1", 1, ["a"], "b", Path("s.toml"), open_browser=False)
+    assert {option.removeprefix("--").partition("=")[0] for option in options} <= known
+
+
+def test_others_are_let_in_only_if_asked_and_that_is_told(run: Run, started: list[Call], port: int) -> None:
+    result = run("dashboard", "--address", "0.0.0.0", "--port", port, "--host", "zscope.example.com")
+    assert "Whoever can reach 0.0.0.0" in result.stderr
+    [(_, arguments, _)] = started
+    assert "--server.address=0.0.0.0" in arguments
+    assert "--server.allowedHosts=zscope.example.com" in arguments
+
+
+def test_a_port_that_is_taken_is_told(run: Run, started: list[Call], taken: int) -> None:
+    result = run("dashboard", "--port", taken)
+    assert result.exit_code == 12
+    assert "choose another one by --port" in result.stderr
+    assert not started
+
+
+def test_an_address_that_is_none_is_told(run: Run, started: list[Call]) -> None:
+    result = run("dashboard", "--address", "no such host.invalid")
+    assert result.exit_code == 12
+    assert "cannot be listened on" in result.stderr
+    assert not started
+
+
+def test_signing_in_needs_its_settings(run: Run, started: list[Call], tmp_path: Path) -> None:
+    result = run("dashboard", "--sign-in", tmp_path / "secrets.toml")
+    assert result.exit_code == 12
+    assert "there is no such file" in result.stderr
+    assert not started
+
+
+def test_without_the_extra_it_says_how_to_install_it(
+    run: Run, started: list[Call], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zscope.app.commands.dashboard.find_spec", lambda _: None)
+    result = run("dashboard")
+    assert result.exit_code == 12
+    assert "pip install 'zscope[dashboard]'" in result.stderr
+    assert not started
