@@ -30,6 +30,8 @@ from zscope.pipelines.ingest import How, choose, ingest
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.catalogue import empty_catalogue
+from zscope.pipelines.store.change import changing
+from zscope.pipelines.store.folder import existing_store
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- begin of the ingest figures -->\n", "<!-- end of the ingest figures -->\n"
@@ -85,6 +87,9 @@ class Target:
 
 ZERT, MIXED, AGAIN = Target(times=8), Target(rate=700e6), Target(rate=1e9)
 
+NEVER = 10**12
+"""So many rows no dump has: summaries are timed by themselves."""
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -106,8 +111,8 @@ class Subject:
 
     def load(self) -> None:
         """In this process."""
-        how = How(choose(None), settings=Settings().merge([ZONE]))
-        ingest(self.store, [self.dump.path], how)
+        settings = Settings(summarise_from_rows=NEVER).merge([ZONE])
+        ingest(self.store, [self.dump.path], How(choose(None), settings=settings))
 
     def load_by_process(self) -> None:
         """As a scheduler does it: from the start of the command to its end.
@@ -121,7 +126,10 @@ class Subject:
 
     @property
     def _command(self) -> list[str]:
-        return ["ingest", str(self.dump.path), "--store", str(self.store), "--timezone", ZONE]
+        settings = self.dump.path.with_suffix(".toml")
+        settings.write_text(f"[store]\nsummarise_from_rows = {NEVER}\n", encoding="utf-8")
+        named = ["--store", str(self.store), "--timezone", ZONE, "--settings", str(settings)]
+        return ["ingest", str(self.dump.path), *named]
 
     def cases(self) -> list[tuple[Case, Target]]:
         """What is timed; the same file again finds it in the store that the cases before made."""
@@ -224,6 +232,19 @@ def new_store_line(subject: Subject) -> str:
     return f"once for each store: {statistics.median(times):.2f} s to make it, with its catalogue"
 
 
+def summaries_line(subject: Subject) -> str:
+    """What the summaries take, which are made when a load is in the store and can be read."""
+    subject.fresh()
+    subject.load()
+    begin = time.perf_counter()
+    with changing(existing_store(subject.store), Settings(summarise_from_rows=0), print):
+        pass
+    took = time.perf_counter() - begin
+    return (
+        f"{subject.name}: {took:.1f} s for the summaries, after the load; they are not in the figures above"
+    )
+
+
 def answer_line(subject: Subject) -> str:
     """How long the store takes to answer a question that goes over all connections."""
     with open_reader(subject.store) as reader:
@@ -274,6 +295,7 @@ def measure(folder: Path, repetitions: int, repetitions_of_large: int, *, large:
         answer_line(zert),
         *(subject.size_line() for subject in everyone),
         *(subject.memory_line() for subject in everyone),
+        *(summaries_line(subject) for subject in everyone),
         new_store_line(everyone[0]),
     ]
     return aligned(table) + "\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n"

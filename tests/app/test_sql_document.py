@@ -39,7 +39,7 @@ def _commands(fence: str) -> list[str]:
 @pytest.mark.parametrize("command", _commands("bash"))
 def test_command_that_writes_files_or_is_not_ours_works(command: str, checkout: Path) -> None:
     """Those in `sh` blocks are run with those of all documents."""
-    program, *arguments = shlex.split(command)
+    program, *arguments = shlex.split(command, comments=True)
     done = subprocess.run(
         [BESIDE_PYTHON / program, *arguments],
         cwd=checkout,

@@ -53,8 +53,11 @@ def publish(folder: Folder, state: State, *, anew: bool = False) -> None:
     What did not change since the old one is copied with it, which for a store of years is nearly all; unless
     all is to be made anew.
     """
-    beginning = empty_catalogue() if anew else _to_begin_with(folder)
-    replaced(folder, beginning, lambda connection: fill(connection, folder, state))
+    replaced(
+        folder,
+        lambda: empty_catalogue() if anew else _to_begin_with(folder),
+        lambda connection: fill(connection, folder, state),
+    )
 
 
 @cache

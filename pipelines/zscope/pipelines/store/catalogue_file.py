@@ -19,7 +19,9 @@ is of no use to them.
 """
 
 
-def replaced(folder: Folder, beginning: bytes, change: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
+def replaced(
+    folder: Folder, beginning: Callable[[], bytes], change: Callable[[duckdb.DuckDBPyConnection], None]
+) -> None:
     """Let a changed catalogue take the place of the one that is there.
 
     A reader has the one or the other, whole: files are only ever renamed over.
@@ -28,7 +30,7 @@ def replaced(folder: Folder, beginning: bytes, change: Callable[[duckdb.DuckDBPy
     log = beside.with_name(f"{beside.name}.wal")
     beside.unlink(missing_ok=True)
     try:
-        beside.write_bytes(beginning)
+        beside.write_bytes(beginning())
         with duckdb.connect(str(beside), config=SMALL) as connection:
             change(connection)
             # Closing does the same, but keeps it to itself when it fails, as on a full disk.

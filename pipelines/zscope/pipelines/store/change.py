@@ -63,7 +63,7 @@ def _summarise(folder: Folder, tell: Callable[[str], None]) -> None:
         told = str(error).partition("\n")[0]
         tell(f"{folder.path}: answers will take longer, as summaries cannot be made of the data ({told})")
         return
-    replaced(folder, folder.catalogue.read_bytes(), lambda connection: keep_summaries(connection, rows))
+    replaced(folder, folder.catalogue.read_bytes, lambda connection: keep_summaries(connection, rows))
 
 
 def refreshed(folder: Folder, settings: Settings, tell: Callable[[str], None]) -> Path:

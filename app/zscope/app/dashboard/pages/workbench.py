@@ -40,7 +40,7 @@ def _editor(data: Data) -> None:
     )  # fmt: skip
     text = st.text_area(
         "Statement", key=_SQL, height=190, max_chars=LONGEST_TEXT, persist_state="session",
-        bind="query-params", placeholder="SELECT system, count(*) FROM smf119_zert_detail GROUP BY system",
+        bind="query-params", placeholder=EXAMPLES[0].sql,
         help="Several statements can stand in it, with ; between them; of the last question rows are shown.",
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -23,7 +23,7 @@ _ALWAYS: Mapping[str, str] = {
     "theme.paddingBottom": "3rem",
     "theme.baseFontSize": "15",
     "theme.light.primaryColor": "#0b6aa2",
-    "theme.dark.primaryColor": "#56b4e9",
+    "theme.dark.primaryColor": "#3a8fc4",
 }
 
 
