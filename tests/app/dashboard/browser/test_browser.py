@@ -101,7 +101,8 @@ def test_a_statement_of_the_workbench_runs(reader: Reader) -> None:
     reader.settle()
     reader.page.get_by_role("button", name="Run").first.click()
     reader.settle()
-    expect(reader.page.get_by_test_id("stDataFrame").first).to_be_visible()
+    expect(reader.page.get_by_text("1 rows in", exact=False)).to_be_visible()
+    expect(reader.page.get_by_test_id("stDataFrame").last).to_be_visible()
     reader.screenshot("workbench-result")
     reader.fine()
 
