@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.answers import Data
 
 LONG_ENOUGH_S = 30
-"""For a statement with a second, on a machine that is busy with other tests; without a limit it takes ages."""
+"""For a statement with a second, on a machine busy with other tests; without a limit it takes ages."""
 ENDLESS = "SELECT count(*) FROM range(1_000_000_000) AS a, range(1_000_000_000) AS b WHERE a.range <> b.range"
 OTHER_FILES = [
     "SELECT * FROM read_csv('/etc/passwd')",
