@@ -40,7 +40,14 @@ def test_without_handshakes_it_says_what_would_bring_them(
 ) -> None:
     page = open_page("handshakes", request.getfixturevalue(store))
     assert "No handshakes" in words(page)
+    assert "the filters above" not in words(page)
     assert "zscope ingest" in words(page)
+
+
+def test_where_filters_leave_nothing_that_is_told(open_page: Open, world: Path) -> None:
+    page = open_page("handshakes", world, {"system": "CLI2", "port": "5001"})
+    assert not page.metric
+    assert "the filters above leave nothing" in words(page)
 
 
 def test_zert_alone_is_enough(open_page: Open, only_zert: Path) -> None:

@@ -210,6 +210,12 @@ class Data:
         """The rows of a statement; its text is for the modules in `queries`."""
         return self.answers.rows(self.version, sql, parameters)
 
+    def without_effect(self, name: str) -> tuple[str, ...]:
+        """The filters that are set and cannot narrow a metric."""
+        found = metric(name)
+        columns = {column.name for column in found.columns if column.in_file}
+        return self.filters.without_effect(columns, found.clock)
+
     def where(self, columns: Sequence[str], clock: str = "", *further: str) -> str:
         """A WHERE clause of what the filters mean for a table with these columns; empty if nothing."""
         conditions = [*self.filters.conditions(columns, clock), *further]

@@ -15,6 +15,9 @@ import altair as alt
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Chart = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart | alt.FacetChart
+"""What Altair makes of a picture, alone or of several."""
+
 BLUE, ORANGE, GREEN, RED = "#2b83ba", "#e69f00", "#009e73", "#d55e00"
 SKY, PURPLE, GREY = "#56b4e9", "#cc79a7", "#8c8c8c"
 CATEGORIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, GREY)

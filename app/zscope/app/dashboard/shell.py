@@ -15,7 +15,7 @@ from zscope.app.dashboard.pages import PAGES, Page
 from zscope.app.dashboard.queries.choices import choices
 from zscope.app.dashboard.queries.state import store_state
 from zscope.app.dashboard.server.variables import MEMORY, SIGN_IN, STORE, THREADS
-from zscope.app.dashboard.show import plain, synthetic_badge
+from zscope.app.dashboard.show import FILTERED, plain, synthetic_badge
 from zscope.app.store_option import DEFAULT_STORE
 from zscope.pipelines.store import StoreError
 from zscope.pipelines.store.session import QueryError
@@ -68,11 +68,15 @@ def _draw(page: Page) -> None:
         with corner:
             _tell_of_the_store(answers, version)
         filters = filter_bar(choices(answers, version)) if page.filtered else Filters()
+        st.session_state[FILTERED] = filters != Filters()
         page.render(Data(answers, version, filters))
         _look_again(answers, version)
     except TooManyRowsError as error:
         st.warning(f"This is too much to show: {error}.", icon=":material/data_alert:")
-    except (StoreError, QueryError) as error:
+    except QueryError as error:
+        st.error("A question of this page could not be answered.", icon=":material/error:")
+        st.text(str(error))
+    except StoreError as error:
         st.error("The store cannot be read.", icon=":material/error:")
         st.text(str(error))
         st.markdown("What is wrong with it, and how to make one:")

@@ -11,12 +11,11 @@ import pyarrow as pa
 import streamlit as st
 
 from zscope.app.dashboard.explained import column_config
-from zscope.app.dashboard.many_rows import complete
+from zscope.app.dashboard.many_rows import described
 
 if TYPE_CHECKING:
-    import altair as alt
-
-    Chart = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart | alt.FacetChart
+    from zscope.app.dashboard.looks import Chart
+    from zscope.app.dashboard.many_rows import Drawn
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=])")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
@@ -24,6 +23,8 @@ _LINKED = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _NO_BREAK = "\N{WORD JOINER}"
 """Put where Markdown would make a link of an address: nothing to be seen, and no address any more."""
 _LONGEST = 80
+FILTERED = "filtered"
+"""Set in the session while filters are chosen."""
 
 
 def plain(text: object, longest: int = _LONGEST) -> str:
@@ -43,7 +44,7 @@ def clean(text: object, longest: int = _LONGEST) -> str:
 
 
 def picture(
-    chart: Chart,
+    chart: Chart | Drawn,
     data: pa.Table,
     name: str,
     alternative: str,
@@ -57,7 +58,7 @@ def picture(
     chart has a selection named `picked`.
     """
     shown: dict[str, Any] = {"width": "stretch", "key": f"{name}-picture", "alt": alternative}
-    spec = complete(chart.to_dict())
+    spec = described(chart)
     clicked: list[Mapping[str, Any]] = []
     if pick:
         state = st.vega_lite_chart(spec=spec, **shown, on_select="rerun", selection_mode="picked")
@@ -143,6 +144,8 @@ def as_parquet(data: pa.Table) -> bytes:
 
 def nothing(what: str, command: str) -> None:
     """Where there is nothing to show: why, and the command that would change it."""
+    if st.session_state.get(FILTERED):
+        what += " Or the filters above leave nothing of what is loaded."
     st.info(what, icon=":material/inbox:")
     st.code(command, language="sh")
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics import declared, needed, summary_names, view_sql
+from zscope.pipelines.metrics.narrowing import prepared
 from zscope.schemas.ddl import literal
 
 if TYPE_CHECKING:
@@ -42,10 +43,11 @@ def has_summaries(connection: duckdb.DuckDBPyConnection) -> bool:
 
 def worked_out(connection: duckdb.DuckDBPyConnection) -> dict[str, pa.Table]:
     """The rows of every summary, from the views of a catalogue without any."""
-    wanted = {step: None for name in summary_names() for step in needed(name) if step in declared()}
-    for name in wanted:
-        kind = "TABLE" if name in summary_names() else "VIEW"
-        connection.execute(f"CREATE TEMP {kind} {name} AS {view_sql(declared()[name])}")
+    made: set[str] = set()
+    for name in summary_names():
+        for text in prepared(declared()[name], made=made):
+            connection.execute(text)
+        made.update(needed(name))
     return {
         name: connection.execute(f"SELECT * FROM temp.main.{name}").to_arrow_table()
         for name in summary_names()

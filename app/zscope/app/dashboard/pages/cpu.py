@@ -8,7 +8,7 @@ import altair as alt
 import streamlit as st
 
 from zscope.app.dashboard.looks import GREY, spread_colours, time_axis, time_tip
-from zscope.app.dashboard.many_rows import ROWS, with_rows
+from zscope.app.dashboard.many_rows import ROWS, Drawn, with_rows
 from zscope.app.dashboard.parts.cpu_sources import sources_section
 from zscope.app.dashboard.parts.crypto_cards import cards_section, services_section
 from zscope.app.dashboard.parts.partitions import partitions_section
@@ -25,7 +25,6 @@ from zscope.app.dashboard.show import grid, nothing, picture, without_effect
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.answers import Data
-    from zscope.app.dashboard.show import Chart
 
 _COLUMNS = (
     "system", "source", "cp_kind", "cps_online", "lpar_busy_pct", "highest_busy_pct", "ziips_online",
@@ -85,7 +84,7 @@ def _words(found: Busy, systems: list[dict[str, int]]) -> list[str]:
     return words
 
 
-def _lines(found: Busy, processors: Processors) -> Chart:
+def _lines(found: Busy, processors: Processors) -> Drawn:
     clock = "day_utc" if found.daily else "interval_start_utc"
     line = alt.Chart(ROWS).encode(
         x=time_axis(clock),

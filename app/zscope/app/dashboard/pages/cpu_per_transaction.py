@@ -17,10 +17,8 @@ from zscope.app.dashboard.queries.cpu_per_transaction import (
     statuses,
     totals,
     ways,
-    without_effect,
 )
-from zscope.app.dashboard.show import grid, nothing, number, picture
-from zscope.app.dashboard.show import without_effect as not_narrowed
+from zscope.app.dashboard.show import grid, nothing, number, picture, without_effect
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.answers import Data
@@ -88,7 +86,7 @@ def _headline(data: Data, way: str, *, ziip: bool) -> None:
         "system, so work beside the transactions is in it. What two systems saw counts on each. Apportioned "
         "are transactions that span several intervals: they are spread evenly over them."
     )
-    not_narrowed(without_effect(data, METRIC))
+    without_effect(data.without_effect(METRIC))
 
 
 def _over_time(data: Data, way: str, *, logarithmic: bool, ziip: bool) -> None:

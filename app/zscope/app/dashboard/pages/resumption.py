@@ -8,7 +8,7 @@ import altair as alt
 import pyarrow.compute as pc
 import streamlit as st
 
-from zscope.app.dashboard.looks import BLUE, ORANGE, reference_line, time_axis, time_tip, values
+from zscope.app.dashboard.looks import BLUE, GREY, ORANGE, reference_line, time_axis, time_tip, values
 from zscope.app.dashboard.parts.resumption_saving import saving_section
 from zscope.app.dashboard.parts.session_caches import caches_section
 from zscope.app.dashboard.periods import span
@@ -146,7 +146,7 @@ def _line_at(table: pa.Table) -> list[alt.Chart]:
     if not shares:
         return []
     row = alt.InlineData([{"published": shares[0]}])
-    return [alt.Chart(row).mark_rule(strokeDash=[6, 4], color="#8c8c8c").encode(x="published:Q")]
+    return [alt.Chart(row).mark_rule(strokeDash=[6, 4], color=GREY).encode(x="published:Q")]
 
 
 def _over_time(versions: str, table: pa.Table) -> None:

@@ -13,8 +13,8 @@ from zscope.app.dashboard.queries.benchmark import MARKS
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from zscope.app.dashboard.looks import Chart
     from zscope.app.dashboard.queries.benchmark import Panel
-    from zscope.app.dashboard.show import Chart
 
 _SHAPES = {
     "agrees": "circle", "differs": "cross", "direction only": "triangle-up", "not comparable": "diamond",

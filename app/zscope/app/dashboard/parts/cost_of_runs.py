@@ -9,15 +9,14 @@ import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.looks import BLUE, GREY, ORANGE, colours, values
-from zscope.app.dashboard.queries.cpu_per_transaction import RUNS, has_runs, of_runs, without_effect
-from zscope.app.dashboard.show import clean, grid, nothing, picture, synthetic_badge
-from zscope.app.dashboard.show import without_effect as not_narrowed
+from zscope.app.dashboard.queries.cpu_per_transaction import RUNS, has_runs, of_runs
+from zscope.app.dashboard.show import clean, grid, nothing, picture, synthetic_badge, without_effect
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from zscope.app.dashboard.answers import Data
-    from zscope.app.dashboard.show import Chart
+    from zscope.app.dashboard.looks import Chart
 
 _SIDES = {"client": BLUE, "server": ORANGE, "both": GREY}
 _UNKNOWN = "not told"
@@ -59,7 +58,7 @@ def runs_section(data: Data) -> None:
         "far the intervals of this run vary, not how far another run on another day would. Both is client "
         "plus server. Published results stand beside the runs on the page Benchmark."
     )
-    not_narrowed(without_effect(data, RUNS))
+    without_effect(data.without_effect(RUNS))
     missing = found.filter(pc.field("value").is_null())
     if missing.num_rows:
         st.markdown(f"**Without a result** ({missing.num_rows})")

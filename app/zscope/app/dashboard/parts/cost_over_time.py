@@ -18,13 +18,13 @@ from zscope.app.dashboard.looks import (
     time_axis,
     time_tip,
 )
-from zscope.app.dashboard.many_rows import ROWS, with_rows
+from zscope.app.dashboard.many_rows import ROWS, Drawn, with_rows
 from zscope.app.dashboard.queries.cpu_per_transaction import broken
 from zscope.app.dashboard.queries.pieces import PIECE
 
 if TYPE_CHECKING:
+    from zscope.app.dashboard.looks import Chart
     from zscope.app.dashboard.queries.cpu_per_transaction import OverTime
-    from zscope.app.dashboard.show import Chart
 
 _STATUS_COLOURS = {
     "no transactions": SKY, "no transaction data": GREY, "partly counted": PURPLE, "gap": RED,
@@ -36,7 +36,7 @@ _DRAWN = (
 )  # fmt: skip
 
 
-def panels(found: OverTime, *, logarithmic: bool, ziip: bool) -> Chart:
+def panels(found: OverTime, *, logarithmic: bool, ziip: bool) -> Drawn:
     """The pictures, one below the other."""
     draw = _Lines(found)
     shown = [draw.lines("cpu_us_per_transaction", "CPU per transaction (µs)", 240, logarithmic=logarithmic)]

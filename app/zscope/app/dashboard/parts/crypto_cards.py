@@ -8,7 +8,7 @@ import altair as alt
 import streamlit as st
 
 from zscope.app.dashboard.looks import spread_colours, time_axis, time_tip, values
-from zscope.app.dashboard.many_rows import ROWS, with_rows
+from zscope.app.dashboard.many_rows import ROWS, Drawn, with_rows
 from zscope.app.dashboard.queries.crypto import Cards, by_card, over_time, scopes, services
 from zscope.app.dashboard.queries.pieces import PIECE
 from zscope.app.dashboard.show import clean, grid, nothing, picture
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from zscope.app.dashboard.answers import Data
-    from zscope.app.dashboard.show import Chart
+    from zscope.app.dashboard.looks import Chart
 
 _COMMAND = "zscope ingest SMF.DUMP --select '70(2)'"
 _PANELS = {
@@ -61,7 +61,7 @@ def cards_section(data: Data) -> None:
         grid(by_card(data, scope), "crypto-cards")
 
 
-def _panels(found: Cards) -> Chart:
+def _panels(found: Cards) -> Drawn:
     charts = []
     tips = [alt.Tooltip(f"{name}:Q", title=title, format=",.3f") for name, title in _PANELS.items()]
     for measure, title in _PANELS.items():

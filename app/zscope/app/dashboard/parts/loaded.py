@@ -14,7 +14,7 @@ from zscope.app.dashboard.show import picture, plain, without_effect
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.answers import Data
-    from zscope.app.dashboard.show import Chart
+    from zscope.app.dashboard.looks import Chart
 
 _ROW_PX = 40
 _DAY_S = 86_400

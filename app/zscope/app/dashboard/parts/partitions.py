@@ -19,7 +19,7 @@ from zscope.app.dashboard.looks import (
     time_tip,
     values,
 )
-from zscope.app.dashboard.many_rows import ROWS, with_rows
+from zscope.app.dashboard.many_rows import ROWS, Drawn, with_rows
 from zscope.app.dashboard.queries.partitions import KINDS, OTHERS, partitions, tellers, use_over_time
 from zscope.app.dashboard.show import clean, nothing, picture, plain
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from zscope.app.dashboard.answers import Data
+    from zscope.app.dashboard.looks import Chart
     from zscope.app.dashboard.queries.partitions import Clock
-    from zscope.app.dashboard.show import Chart
 
 _UNITS = {"hour_utc": "utcyearmonthdatehours", "day_utc": "utcyearmonthdate"}
 """Bars that are as wide as their time."""
@@ -88,7 +88,7 @@ def _kind(kind: str) -> str:
     return KINDS.get(kind, clean(kind))
 
 
-def _over_time(moments: pa.Table, clock: Clock) -> Chart:
+def _over_time(moments: pa.Table, clock: Clock) -> Drawn:
     names = sorted(set(moments["partition_name"].to_pylist()), key=lambda name: (name == OTHERS, name))
     chart: Chart = (
         alt.Chart(ROWS)

@@ -13,7 +13,7 @@ from zscope.app.dashboard.show import plain
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from zscope.app.dashboard.show import Chart
+    from zscope.app.dashboard.looks import Chart
 
 _NOISE_COLOURS = dict(zip(NOISE.values(), (BLUE, GREY, ORANGE), strict=True))
 _NOISE_SHAPES = ["diamond", "circle", "cross"]

@@ -23,7 +23,7 @@ _SEEN = """
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The values that the data has, the busiest first."""
+    """The values that the data has: systems and stacks by name, ports and jobs the busiest first."""
 
     systems: tuple[str, ...]
     stacks: tuple[str, ...]

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from zscope.app.dashboard.queries.pieces import in_pieces
-from zscope.pipelines.metrics import metric
 from zscope.schemas.ddl import literal
 
 if TYPE_CHECKING:
@@ -127,12 +126,6 @@ def has_runs(data: Data) -> bool:
 def of_runs(data: Data, measure: str) -> pa.Table:
     """What the runs measured: value and 95 % interval of each side."""
     return data.metric(RUNS, where=f"measure = {literal(measure)}")
-
-
-def without_effect(data: Data, name: str) -> tuple[str, ...]:
-    """The filters that cannot narrow a metric."""
-    declared = metric(name)
-    return data.filters.without_effect({column.name for column in declared.columns}, declared.clock)
 
 
 def _counted(way: str) -> str:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from zscope.app.dashboard.periods import length
 from zscope.app.dashboard.queries import cpu_per_transaction as cpu
-from zscope.app.dashboard.queries.choices import choices
-from zscope.pipelines.metrics import metric
 from zscope.schemas.ddl import literal
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def tls13(data: Data) -> tuple[Number, str]:
         if row[column] is not None:
             moments[row[column]].append(row)
     trend = _trend({moment: _share_of_tls13(rows) for moment, rows in moments.items()})
-    return Number(shares[source], trend, _without_effect(data, name)), source
+    return Number(shares[source], trend, data.without_effect(name)), source
 
 
 def _share_of_tls13(rows: list[dict[str, Any]]) -> float | None:
@@ -121,14 +120,14 @@ def cpu_by_system(data: Data, way: str, most: int) -> tuple[dict[str, Number], i
     trends = _cpu_trends(
         data, f"counted_by = {literal(way)} AND system IN ({', '.join(map(literal, shown))})"
     )
-    ignored = _without_effect(data, cpu.METRIC)
+    ignored = data.without_effect(cpu.METRIC)
     numbers = {system: Number(value, _trend(trends[system]), ignored) for system, value in shown.items()}
     return numbers, len(found) - len(shown)
 
 
 def _cpu_trends(data: Data, where: str) -> dict[str, dict[datetime, float | None]]:
     """CPU µs per transaction of each system by hour or day; the metric itself knows intervals and days."""
-    if _length(data) > _INTERVALS:
+    if length(data) > _INTERVALS:
         found, clock = data.metric(cpu.METRIC, ["system", "day"], where=where), "day_utc"
     else:
         found, clock = data.metric(cpu.METRIC, ["system", "interval_start_utc"], where=where), "hour_utc"
@@ -148,13 +147,7 @@ def _cpu_trends(data: Data, where: str) -> dict[str, dict[datetime, float | None
 
 def _steps(data: Data) -> tuple[str, str]:
     """What a metric by the hour is grouped by for a small line, and the column this gives."""
-    return ("hour_utc", "hour_utc") if _length(data) <= _HOURLY else ("day", "day_utc")
-
-
-def _length(data: Data) -> timedelta:
-    there = choices(data.answers, data.version)
-    begin, end = data.filters.begin or there.first_utc, data.filters.end or there.last_utc
-    return end - begin if begin and end else timedelta(0)
+    return ("hour_utc", "hour_utc") if length(data) <= _HOURLY else ("day", "day_utc")
 
 
 def _of_column(data: Data, name: str, column: str) -> Number:
@@ -163,7 +156,7 @@ def _of_column(data: Data, name: str, column: str) -> Number:
     by, moment = _steps(data)
     found = data.metric(name, [by])
     trend = dict(zip(found[moment].to_pylist(), found[column].to_pylist(), strict=True))
-    return Number(value, _trend(trend), _without_effect(data, name))
+    return Number(value, _trend(trend), data.without_effect(name))
 
 
 def _trend(found: Mapping[datetime | None, float | None] | Mapping[datetime, float | None]) -> pa.Table:
@@ -171,10 +164,3 @@ def _trend(found: Mapping[datetime | None, float | None] | Mapping[datetime, flo
         (moment, value) for moment, value in found.items() if moment is not None and value is not None
     )
     return pa.table([[moment for moment, _ in known], [value for _, value in known]], _TREND)
-
-
-def _without_effect(data: Data, name: str) -> tuple[str, ...]:
-    declared = metric(name)
-    return data.filters.without_effect(
-        {column.name for column in declared.columns if column.in_file}, declared.clock
-    )
