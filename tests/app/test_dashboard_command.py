@@ -90,6 +90,21 @@ def test_an_address_that_is_none_is_told(run: Run, started: list[Call]) -> None:
     assert not started
 
 
+def test_a_file_is_no_store(run: Run, started: list[Call], tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("nothing", encoding="utf-8")
+    result = run("dashboard", "--store", tmp_path / "README.md")
+    assert result.exit_code == 12
+    assert "this is a file and no store" in result.stderr
+    assert not started
+
+
+def test_memory_that_is_no_size_is_told(run: Run, started: list[Call]) -> None:
+    result = run("dashboard", "--memory", "lots")
+    assert result.exit_code == 12
+    assert "expected is a size such as 2GB" in result.stderr
+    assert not started
+
+
 def test_signing_in_needs_its_settings(run: Run, started: list[Call], tmp_path: Path) -> None:
     result = run("dashboard", "--sign-in", tmp_path / "secrets.toml")
     assert result.exit_code == 12

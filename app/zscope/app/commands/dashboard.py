@@ -67,6 +67,10 @@ def command(  # noqa: PLR0913 - one argument for each option
         raise NothingDoneError("the dashboard is not installed: pip install 'zscope[dashboard]'")
     if secrets is not None:
         _can_sign_in(secrets)
+    if memory is not None:
+        _is_size(memory)
+    if store.is_file():
+        raise NothingDoneError(f"{store}: this is a file and no store; name a folder")
     _can_listen(address, port)
     if not store.is_dir():
         click.echo(f"{store}: there is no store yet; its pages will say how to make one", err=True)
@@ -83,6 +87,16 @@ def command(  # noqa: PLR0913 - one argument for each option
     variables = environment(store, memory, threads, sign_in=secrets is not None)
     # A program of its own, in the place of this one: a signal reaches it, and its exit code is ours.
     os.execve(sys.executable, [sys.executable, *program(), *options], {**os.environ, **variables})
+
+
+def _is_size(memory: str) -> None:
+    import duckdb
+
+    try:
+        duckdb.connect(config={"memory_limit": memory}).close()
+    except duckdb.Error as error:
+        told = str(error).partition("\n")[0]
+        raise NothingDoneError(f"--memory {memory}: {told}; expected is a size such as 2GB") from error
 
 
 def _can_listen(address: str, port: int) -> None:
