@@ -14,7 +14,14 @@ from zscope.schemas.model import unit_in
 from zscope.schemas.printed import report_tables
 from zscope.schemas.tables import ANY_RECORD_TABLES, columns_of, record_table_names
 
-TIMES = {Format.TIME_HUNDREDTHS, Format.PACKED_TIME, Format.TOD, Format.CERT_TIME, Format.PACKED_DATE}
+TIMES = {
+    Format.TIME_HUNDREDTHS, Format.PACKED_TIME, Format.TOD, Format.TOD_LOCAL, Format.CERT_TIME,
+    Format.PACKED_DATE,
+}  # fmt: skip
+
+
+AVERAGES = {"cpu_us"}
+"""Counted in whole microseconds by records, and supplied as an average of many round trips."""
 
 
 def _sections() -> list[tuple[str, Section]]:
@@ -37,7 +44,22 @@ def test_fields_are_in_order_and_do_not_overlap(section: Section) -> None:
     fields = _placed(section)
     for before, after in pairwise(fields):
         assert before.length is not None, f"{before.name} takes the rest, but {after.name} follows"
+        if _same_place(before, after):
+            continue
         assert before.offset + before.length <= after.offset, f"{after.name} overlaps {before.name}"
+
+
+def _same_place(one: Field, other: Field) -> bool:
+    """One field shown twice, as people read it and in the units it was counted in."""
+    place = (one.name, one.offset, one.length)
+    return place == (other.name, other.offset, other.length) and one.format is not other.format
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_name_stands_for_one_place(section: Section) -> None:
+    places = {(field.name, field.offset, field.length) for field in section.fields}
+    assert len(places) == len({field.name for field in section.fields})
+    assert len(section.columns) == len({field.column for field in section.columns})
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -76,6 +98,28 @@ def test_times_say_which_clock_they_are_on(section: Section) -> None:
         assert (field.format in TIMES) == field.column.endswith(("_utc", "_local")), field.name
         if field.format in {Format.TOD, Format.CERT_TIME}:
             assert field.column.endswith("_utc"), field.name
+        if field.format is Format.TOD_LOCAL:
+            assert field.column.endswith("_local"), field.name
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_what_stands_for_nothing_fits_into_a_number(section: Section) -> None:
+    for field in section.fields:
+        if field.nothing is not None:
+            assert field.format is Format.UINT, field.name
+            assert 0 < field.nothing < 256 ** (field.length or 0), field.name
+
+
+def test_conditions_ask_fields_that_compare_as_numbers() -> None:
+    """Texts of other lengths than three are stored in the byte order of the machine."""
+    for key, record in catalog().records.items():
+        named = {field.name: field for section in record.sections for field in section.fields}
+        for field in named.values():
+            for condition in field.when:
+                asked = named[condition.field]
+                number = asked.format in {Format.UINT, Format.BITS} or asked.length == 3
+                assert number, f"{key}: {field.name} asks {asked.name}"
+                assert condition.bits or condition.least, f"{key}: {field.name}"
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -111,8 +155,10 @@ def test_code_tables_exist_and_fit(section: Section) -> None:
             continue
         table = catalog().codes[field.codes]
         assert (table.kind == "text") == (field.format is Format.TEXT), field.name
+        bits = 8 * (field.length or 0)
+        least, limit = (-1 << bits - 1, 1 << bits - 1) if field.format is Format.INT else (0, 1 << bits)
         for code in table.codes:
-            assert isinstance(code, str) or 0 <= code < 1 << 8 * (field.length or 0), field.name
+            assert isinstance(code, str) or least <= code < limit, field.name
 
 
 def test_every_code_table_is_used() -> None:
@@ -125,18 +171,23 @@ def test_one_name_one_type_one_unit() -> None:
     seen: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for table in record_table_names():
         for column in columns_of(table):
-            seen[column.name].add((str(arrow_type(column.field)), column.field.unit))
+            for declared in (column.field, *(field for _, field in column.others)):
+                seen[column.name].add((str(arrow_type(declared)), declared.unit))
     for report in report_tables().values():
         for field in report.fields:
             seen[field.column].add((str(arrow_type(field)), field.unit))
-    assert {name: kinds for name, kinds in seen.items() if len(kinds) > 1} == {}
+    assert {name for name, kinds in seen.items() if len(kinds) > 1} == AVERAGES
+    assert all({unit for _, unit in seen[name]} == {"us"} for name in AVERAGES)
 
 
 @pytest.mark.parametrize("table", record_table_names())
 def test_columns_of_a_table_are_distinct_and_the_grain_is_among_them(table: str) -> None:
     names = [column.name for column in columns_of(table)]
     assert len(names) == len(set(names))
-    assert table_schema(table).names == names
+    if table in report_tables():
+        assert set(table_schema(table).names) == {*names, *(f.column for f in report_tables()[table].fields)}
+    else:
+        assert table_schema(table).names == names
     if table not in ANY_RECORD_TABLES:
         _, layout = catalog().table(table)
         assert set(layout.grain) <= set(names)
@@ -159,9 +210,19 @@ def test_every_located_section_has_its_own_triplet() -> None:
         assert len(triplets) == len(set(triplets)), key
 
 
+def test_a_layout_that_tells_the_number_of_triplets_has_no_count_in_its_header() -> None:
+    for key, record in catalog().records.items():
+        header = record.section("header")
+        counts = [field for field in header.fields if field.offset == 24 and field.format is Format.UINT]
+        assert bool(counts) == (record.triplets is None), key
+        located = [section.triplet for section in record.sections if section.triplet is not None]
+        assert record.triplets is None or sorted(located) == list(range(record.triplets)), key
+        assert record.triplets is None or header.known_length == 28, key
+
+
 def test_every_section_with_fields_reaches_a_table() -> None:
     for key, record in catalog().records.items():
-        reached = {"header", *(table.rows for table in record.tables)}
+        reached = {"header", *(rows for table in record.tables for rows in table.rows)}
         reached |= {join.section for table in record.tables for join in table.joins}
         for section in record.sections:
             assert section.key in reached or section.base or not section.fields, f"{key}: {section.key}"

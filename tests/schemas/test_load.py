@@ -18,6 +18,18 @@ source = "s"
 fields = [{fields}]
 """
 FIELD = '{ name = "N", offset = 0, length = 2, format = "uint", column = "n", meaning = "M." }'
+TWO_KINDS = """
+[[table]]
+name = "t"
+meaning = "M."
+rows = ["a", "b"]
+grain = ["record_no"]
+[table.kind]
+column = "kind"
+meaning = "M."
+texts = {{ a = "A", {b} = "B" }}
+"""
+ASKS = FIELD.replace("meaning", 'when = [{ field = "X", bits = 1 }], meaning')
 
 
 def _folder(tmp_path: Path, record: str, codes: str = "") -> Path:
@@ -35,7 +47,18 @@ def test_reads_a_record(tmp_path: Path) -> None:
     table = '[[table]]\nname = "t"\nmeaning = "M."\nrows = "body"\ngrain = ["record_no"]\n'
     found = read_catalog(_folder(tmp_path, section + table))
     assert found.records[1, 2].section("body").field("N").length == 2
-    assert found.table("t")[1].rows == "body"
+    assert found.table("t")[1].rows == ("body",)
+    assert found.records[1, 2].triplets is None
+
+
+def test_reads_a_table_of_several_sections(tmp_path: Path) -> None:
+    sections = SECTION.format(key="a", fields=FIELD) + SECTION.format(key="b", fields=FIELD)
+    found = read_catalog(_folder(tmp_path, "triplets = 2\n" + sections + TWO_KINDS.format(b="b")))
+    table = found.table("t")[1]
+    assert table.rows == ("a", "b")
+    assert table.kind is not None
+    assert (table.kind.column, table.kind.texts) == ("kind", {"a": "A", "b": "B"})
+    assert found.records[1, 2].triplets == 2
 
 
 @pytest.mark.parametrize(
@@ -50,6 +73,20 @@ def test_reads_a_record(tmp_path: Path) -> None:
         (SECTION.format(key="b", fields=FIELD.replace("offset", "ofset")), "record.toml: b.N: "),
         (SECTION.format(key="b", fields=FIELD.replace("meaning", 'size = "X", meaning')), "names 'X', which"),
         ('[[table]]\nname = "t"\nmeaning = "M."\nrows = "x"\ngrain = []\n', "t: uses section 'x', which"),
+        (SECTION.format(key="b", fields=ASKS), "b.N: depends on 'X', which is not declared"),
+        (SECTION.format(key="b", fields=ASKS.replace("bits", "bit")), "record.toml: b.N: "),
+        (
+            SECTION.format(key="a", fields=FIELD)
+            + SECTION.format(key="b", fields=FIELD)
+            + TWO_KINDS.format(b="c"),
+            "t: does not say by a text for each which section a row is of",
+        ),
+        (
+            SECTION.format(key="a", fields=FIELD)
+            + SECTION.format(key="b", fields=FIELD)
+            + TWO_KINDS.format(b="b").replace("column", "colour"),
+            "record.toml: t: ",
+        ),
         (SECTION.format(key="b", fields="") + 'lenghts = { "all" = 4 }\n', "record.toml: b: "),
     ],
 )
@@ -85,3 +122,5 @@ def test_unknown_values_show_their_number() -> None:
     assert CodeTable("t", "T", "value", {1: "one"}).text(0x304) == "unknown (0x0304)"
     assert CodeTable("t", "T", "text", {"N": "none"}).text("Q") == "unknown (Q)"
     assert CodeTable("t", "T", "bits", {1: "one"}).text(0) == "none"
+    assert CodeTable("t", "T", "value", {-1: "all"}).text(-1) == "all"
+    assert CodeTable("t", "T", "value", {-1: "all"}).text(-5) == "unknown (-5)"

@@ -132,7 +132,7 @@ def tell_files(files: Sequence[FileSummary]) -> None:
         click.echo(f"{file.file}: {_KINDS[file.kind]}, {packing}{_content(file)}", err=True)
 
 
-_KINDS = {"smf": "SMF dump", "text": "text", "xml": "XML"}
+_KINDS = {"smf": "SMF dump", "text": "text", "xml": "XML", "json": "JSON"}
 
 
 def _content(file: FileSummary) -> str:
@@ -141,7 +141,7 @@ def _content(file: FileSummary) -> str:
     if file.kind == "smf":
         records = _number(file.records, "record")
         return f"framing {file.form}, {records} ({file.spanned:,} spanned), {file.bytes:,} bytes"
-    coding = f"{file.form}, {_number(file.lines, 'line')}, " if file.kind == "text" else ""
+    coding = f"{file.form}, {_number(file.lines, 'line')}, " if file.kind in {"text", "json"} else ""
     return f"{coding}{_number(file.reports, 'report')}"
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -16,6 +17,9 @@ from zscope.parsers.inventory import INVENTORY_SCHEMA
 from zscope.parsers.issues import Code, InputError, Issues
 from zscope.parsers.select import Selection, parse
 from zscope.parsers.smf.ebcdic import DEFAULT_CODE_PAGE
+from zscope.parsers.text.mq_formatter.zone import zone_of
+from zscope.parsers.text.supplied.mapping import checked
+from zscope.parsers.text.supplied.times import check_time_format
 from zscope.schemas.arrow import table_schema
 
 if TYPE_CHECKING:
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from zscope.parsers.containers.source import Member
     from zscope.parsers.inputs import Paths, Progress
     from zscope.parsers.smf.framing import Framing
+    from zscope.parsers.text.supplied.forms import Mapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +107,16 @@ def scan(  # noqa: PLR0913 - each is a way of its own to read
     progress: Progress | None = None,
     system: str | None = None,
     taken: date | datetime | None = None,
+    run: str | None = None,
+    mapping: Mapping[str, str] | Mapped = (),
+    time_format: str | None = None,
+    formatter_zone: str | None = None,
 ) -> Scan:
     """Read files as a stream of batches, in bounded memory whatever their size.
 
-    `system` and `taken` (a day, or a day with a time) are for displays that do not show them.
+    `system` and `taken` (a day, or a day with a time) are for displays that do not show them; `run` is the
+    benchmark run of supplied figures, `mapping` says what a CSV or JSON calls their columns, `time_format`
+    how it writes times, and `formatter_zone` in which zone a formatter wrote them.
     `select` names tables (`smf119_zert_detail`), tables with columns (`smf119_zert_detail[cipher,in_bytes]`)
     or record types with subtypes (`119(2,11:12),70`); what is not selected is not decoded.
 
@@ -113,8 +124,35 @@ def scan(  # noqa: PLR0913 - each is a way of its own to read
     >>> sum(batch.rows.num_rows for batch in batches) > 0
     True
     """
-    options = Options(code_page, framing, jobs, progress, system, *day_and_clock(taken))
+    options = _with_supplied(
+        Options(code_page, framing, jobs, progress, system, *day_and_clock(taken)),
+        run,
+        mapping,
+        time_format,
+        formatter_zone,
+    )
     return Scan(paths, parse(select), options, Issues(strict=strict))
+
+
+def _with_supplied(
+    options: Options,
+    run: str | None,
+    mapping: Mapping[str, str] | Mapped,
+    time_format: str | None,
+    formatter_zone: str | None,
+) -> Options:
+    """The options with what is said about supplied figures; raises a ValueError for what cannot be so."""
+    pairs = mapping.items() if isinstance(mapping, Mapping) else mapping
+    if time_format:
+        check_time_format(time_format)
+    zone_of(formatter_zone)
+    return replace(
+        options,
+        run=run,
+        mapping=checked(pairs),
+        time_format=time_format,
+        formatter_zone=formatter_zone,
+    )
 
 
 def day_and_clock(taken: date | datetime | None) -> tuple[date | None, time | None]:
@@ -136,6 +174,10 @@ def read(  # noqa: PLR0913 - each is a way of its own to read
     strict: bool = False,
     system: str | None = None,
     taken: date | datetime | None = None,
+    run: str | None = None,
+    mapping: Mapping[str, str] | Mapped = (),
+    time_format: str | None = None,
+    formatter_zone: str | None = None,
 ) -> Tables:
     """Read files into whole tables: every selected table, also one without rows.
 
@@ -152,6 +194,10 @@ def read(  # noqa: PLR0913 - each is a way of its own to read
         strict=strict,
         system=system,
         taken=taken,
+        run=run,
+        mapping=mapping,
+        time_format=time_format,
+        formatter_zone=formatter_zone,
     )
     parts: dict[str, list[pa.RecordBatch]] = defaultdict(list)
     for batch in reading:
@@ -169,7 +215,7 @@ def selected_schema(table: str, columns: tuple[str, ...] | None) -> pa.Schema:
     return whole if columns is None else pa.schema([whole.field(name) for name in columns], whole.metadata)
 
 
-def inventory(
+def inventory(  # noqa: PLR0913 - each is a way of its own to read
     paths: Paths,
     *,
     code_page: str = DEFAULT_CODE_PAGE,
@@ -177,13 +223,23 @@ def inventory(
     progress: Progress | None = None,
     system: str | None = None,
     taken: date | datetime | None = None,
+    run: str | None = None,
+    mapping: Mapping[str, str] | Mapped = (),
+    time_format: str | None = None,
+    formatter_zone: str | None = None,
 ) -> InventoryReport:
     """Count the records and reports of some files by system and kind; records are not decoded for it.
 
     >>> inventory("sample-data/smf-sample.bin").rows.column_names[:4]
     ['file', 'kind', 'packing', 'framing']
     """
-    options = Options(code_page, framing, None, progress, system, *day_and_clock(taken))
+    options = _with_supplied(
+        Options(code_page, framing, None, progress, system, *day_and_clock(taken)),
+        run,
+        mapping,
+        time_format,
+        formatter_zone,
+    )
     issues = Issues()
     files: list[FileSummary] = []
     tables = [INVENTORY_SCHEMA.empty_table()]

@@ -11,7 +11,7 @@ from zscope.parsers.smf.dump import Dump
 from zscope.parsers.smf.framing import HEAD_BYTES, detect
 from zscope.parsers.smf.refusal import foreign, refuse
 from zscope.parsers.text.coding import Coding, detect_coding
-from zscope.parsers.text.source import Reports, looks_like_xml
+from zscope.parsers.text.source import Reports, looks_like_json, looks_like_xml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,9 +36,10 @@ def source_of(member: Member, options: Options, issues: Issues) -> Source:
         if (code := foreign(head)) is not None:
             raise InputError(refuse(head, member.name, code))
         if looks_like_xml(head):
-            return Reports(member, Coding("xml"), options, issues)
+            return Reports(member, Coding("xml"), options, issues, "xml")
         if coding := detect_coding(head[:HEAD_BYTES], whole=len(head) <= HEAD_BYTES):
-            return Reports(member, coding, options, issues)
+            kind = "json" if looks_like_json(head, coding) else "text"
+            return Reports(member, coding, options, issues, kind)
     framing = options.framing or detect(head[:HEAD_BYTES], whole=len(head) <= HEAD_BYTES, file=member.name)
     return Dump(member, framing, options, issues)
 

@@ -56,6 +56,14 @@ class Options:
     """Count the records of a dump while it is decoded, for its `contents`."""
     begin_at: int = 0
     """Records of a dump that begin before this byte are left out, as others have them already."""
+    run: str | None = None
+    """The benchmark run of supplied figures and reports that do not name theirs."""
+    mapping: tuple[tuple[str, str], ...] = ()
+    """Columns of supplied tables, and what a CSV or JSON calls them instead."""
+    time_format: str | None = None
+    """How times of a series are written, where that is not seen."""
+    formatter_zone: str | None = None
+    """Zone in which a formatter wrote moments of other clocks."""
 
     @property
     def page(self) -> CodePage:
@@ -70,7 +78,7 @@ class FileSummary:
     file: str
     packing: tuple[str, ...]
     kind: str
-    """`smf`, `text` or `xml`."""
+    """`smf`, `text`, `xml` or `json`."""
     form: str
     """Framing of a dump, coding of a text."""
     records: int = 0

@@ -3,7 +3,7 @@
 >>> from zscope.schemas import catalog
 >>> record, table = catalog().table("smf119_zert_detail")
 >>> record.type, record.subtype, table.rows
-(119, 11, 'common')
+(119, 11, ('common',))
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 from zscope.schemas.load import Catalog, CipherSuite, LayoutError, catalog, cipher_suites
 from zscope.schemas.model import (
     CodeTable,
+    Condition,
     Evidence,
     Field,
     Format,
     Join,
     RecordLayout,
+    RowKind,
     Section,
     TableLayout,
 )
@@ -24,12 +26,14 @@ __all__ = [
     "Catalog",
     "CipherSuite",
     "CodeTable",
+    "Condition",
     "Evidence",
     "Field",
     "Format",
     "Join",
     "LayoutError",
     "RecordLayout",
+    "RowKind",
     "Section",
     "TableLayout",
     "catalog",

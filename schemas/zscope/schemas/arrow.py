@@ -6,9 +6,10 @@ from functools import cache
 
 import pyarrow as pa
 
+from zscope.schemas.load import LayoutError
 from zscope.schemas.model import Field, Format
-from zscope.schemas.printed import PrintedField, PrintedFormat, report_tables
-from zscope.schemas.tables import columns_of
+from zscope.schemas.printed import PrintedField, PrintedFormat
+from zscope.schemas.tables import TableColumn, table_columns
 
 TEXT = pa.string()
 FEW_TEXTS = pa.dictionary(pa.int32(), pa.string())
@@ -25,6 +26,7 @@ _FIXED: dict[Format, pa.DataType] = {
     Format.PACKED_SPAN: pa.uint64(),
     Format.PACKED_NUMBER: pa.int32(),
     Format.TOD: UTC,
+    Format.TOD_LOCAL: LOCAL,
     Format.TOD_SPAN: pa.uint64(),
     Format.TOD_SPAN_SIGNED: pa.int64(),
     Format.HEX_FLOAT: pa.float64(),
@@ -42,11 +44,14 @@ _PRINTED: dict[PrintedFormat, pa.DataType] = {
     PrintedFormat.MEGABYTES: pa.uint64(),
     PrintedFormat.SPAN: pa.uint64(),
     PrintedFormat.TIME: LOCAL,
+    PrintedFormat.MOMENT: UTC,
 }
 _NAMED = {
     "uint64": pa.uint64(),
     "uint32": pa.uint32(),
     "uint16": pa.uint16(),
+    "uint8": pa.uint8(),
+    "int8": pa.int8(),
     "int32": pa.int32(),
     "float64": pa.float64(),
     "bool": pa.bool_(),
@@ -84,12 +89,16 @@ def _printed_type(field: PrintedField) -> pa.DataType:
     return _PRINTED.get(field.format, text)
 
 
-def arrow_field(field: Field | PrintedField, *, nullable: bool) -> pa.Field:
-    """An Arrow field that carries the vendor's name, the unit and the meaning along."""
+def arrow_field(field: Field | PrintedField, *, nullable: bool, also: str = "") -> pa.Field:
+    """An Arrow field that carries the vendor's name, the unit and the meaning along.
+
+    `also` is what a report calls it, where both records and reports have it.
+    """
+    name = field.label if isinstance(field, PrintedField) else field.name
     told = {
         "meaning": field.meaning,
         "evidence": field.evidence.value,
-        "vendor_name": field.label if isinstance(field, PrintedField) else field.name,
+        "vendor_name": ", ".join(part for part in (name, also) if part),
         "unit": field.unit,
         "codes": field.codes,
     }
@@ -104,9 +113,19 @@ def table_schema(table: str) -> pa.Schema:
     >>> table_schema("smf_record").field("record_no").type
     DataType(uint64)
     """
-    if table in report_tables():
-        printed = report_tables()[table].fields
-        fields = [arrow_field(field, nullable=not field.required) for field in printed]
-    else:
-        fields = [arrow_field(c.field, nullable=c.section is not None) for c in columns_of(table)]
+    fields = [column_field(table, column) for column in table_columns(table)]
     return pa.schema(fields, metadata={"table": table})
+
+
+def column_field(table: str, column: TableColumn) -> pa.Field:
+    """One field of a table's schema; everything that declares the column has to agree on what it is."""
+    declared: list[Field | PrintedField] = []
+    if column.from_records:
+        declared = [column.from_records.field, *(field for _, field in column.from_records.others)]
+    if column.from_reports:
+        declared.append(column.from_reports)
+    kinds = {f"{arrow_type(field)} {field.unit}".strip() for field in declared}
+    if len(kinds) > 1:
+        raise LayoutError(table, column.name, f"is declared as {' and as '.join(sorted(kinds))}")
+    also = column.from_reports.label if column.from_reports and column.from_records else ""
+    return arrow_field(declared[0], nullable=not column.never_null, also=also)

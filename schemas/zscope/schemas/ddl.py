@@ -7,7 +7,7 @@ import pyarrow as pa
 from zscope.schemas.arrow import table_schema
 from zscope.schemas.load import catalog
 from zscope.schemas.printed import report_tables
-from zscope.schemas.tables import DIGEST_TABLE, RAW_TABLE, RECORD_TABLE
+from zscope.schemas.tables import DIGEST_TABLE, RAW_TABLE, RECORD_TABLE, record_table_names
 
 _TYPES: dict[pa.DataType, str] = {
     pa.bool_(): "BOOLEAN",
@@ -94,9 +94,9 @@ _MEANINGS = {
 
 def table_meaning(table: str) -> str:
     """What a row of the table stands for."""
-    if table in report_tables():
-        return report_tables()[table].meaning
-    return _MEANINGS.get(table) or catalog().table(table)[1].meaning
+    if table in record_table_names():
+        return _MEANINGS.get(table) or catalog().table(table)[1].meaning
+    return report_tables()[table].meaning
 
 
 def table_ddl(table: str) -> list[str]:

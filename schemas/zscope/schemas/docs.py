@@ -92,6 +92,9 @@ def _tables() -> Iterator[str]:
         if record := _record_of(name):
             grain = ", ".join(f"`{column}`" for column in catalog().table(name)[1].grain)
             yield f"From record {_label(record)}, {record.title}. Within a file a row is known by {grain}."
+        if report := report_tables().get(name):
+            grain = ", ".join(f"`{column}`" for column in report.grain)
+            yield f"Also from {report.title}, whose label is behind IBM's name: a row is known by {grain}."
         yield ""
         yield from _table(_COLUMNS, [_column_row(entry) for entry in entries() if entry.table == name])
 
@@ -99,6 +102,8 @@ def _tables() -> Iterator[str]:
 def _reports() -> Iterator[str]:
     yield "## Tables from reports"
     for name, table in report_tables().items():
+        if name in record_table_names():
+            continue
         yield ""
         yield f"### {name}"
         yield ""
@@ -192,7 +197,7 @@ def _code_rows(codes: CodeTable) -> Iterator[tuple[str, str]]:
     numbers = [code for code in codes.codes if isinstance(code, int)] + [group.mask for group in codes.masked]
     digits = 2 * max(1, (max(numbers, default=0).bit_length() + 7) // 8)
     for code, text in codes.codes.items():
-        yield (code if isinstance(code, str) else f"0x{code:0{digits}X}"), text
+        yield (str(code) if isinstance(code, str) or code < 0 else f"0x{code:0{digits}X}"), text
     for group in codes.masked:
         for code, text in group.codes.items():
             yield f"0x{code:0{digits}X} of the bits 0x{group.mask:0{digits}X}", text
@@ -229,7 +234,8 @@ def _record_of(table: str) -> RecordLayout | None:
 
 def _origin(table: str) -> str:
     report = report_tables().get(table)
-    return report.title if report else _label(_record_of(table))
+    labels = [_label(_record_of(table))] if table in record_table_names() else []
+    return ", ".join((*labels, report.title) if report else labels)
 
 
 def _label(record: RecordLayout | None) -> str:
@@ -241,11 +247,11 @@ def _names(entry: Entry) -> str:
 
 
 def _offsets(entry: Entry) -> str:
-    return ", ".join(str(f.offset) for f in entry.fields if isinstance(f, Field))
+    return ", ".join(str(f.offset) for f in entry.all_fields if isinstance(f, Field))
 
 
 def _lengths(entry: Entry) -> str:
-    binary = [field for field in entry.fields if isinstance(field, Field)]
+    binary = [field for field in entry.all_fields if isinstance(field, Field)]
     return ", ".join("to the end" if f.length is None else str(f.length) for f in binary)
 
 

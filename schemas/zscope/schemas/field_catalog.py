@@ -16,7 +16,14 @@ from zscope.schemas.ddl import duckdb_type
 from zscope.schemas.load import catalog
 from zscope.schemas.model import Evidence, Field, Format, RecordLayout, Section
 from zscope.schemas.printed import PrintedField, PrintedFormat, report_tables
-from zscope.schemas.tables import ANY_RECORD_TABLES, Column, columns_of, table_names
+from zscope.schemas.tables import (
+    ANY_RECORD_TABLES,
+    Column,
+    columns_of,
+    record_table_names,
+    table_columns,
+    table_names,
+)
 
 ANY_RECORD = "any"
 FIRST_TRIPLET = 28
@@ -34,13 +41,21 @@ class Entry:
     """Type and subtype (119-11), several of them, a type where all its subtypes share it, or `any`; for a
     report its name."""
     section: str
+    """Several where each makes rows of its own, or one gives what another lacks."""
     fields: tuple[Field | PrintedField, ...]
     """The fields that make the column: a time of day and its date are two."""
+    others: tuple[Field | PrintedField, ...] = ()
+    """Fields of other sections that give it elsewhere, and its declaration in a report."""
+
+    @property
+    def all_fields(self) -> tuple[Field | PrintedField, ...]:
+        """Everything that can give its value."""
+        return (*self.fields, *self.others)
 
     @property
     def vendor_names(self) -> tuple[str, ...]:
         """The vendor's names; none for what the reader adds."""
-        return tuple(name for field in self.fields if (name := _vendor_name(field)))
+        return tuple(name for field in self.all_fields if (name := _vendor_name(field)))
 
     @property
     def meaning(self) -> str:
@@ -57,8 +72,7 @@ def _vendor_name(field: Field | PrintedField) -> str:
 @cache
 def entries() -> tuple[Entry, ...]:
     """Every column of every table, then the fields that are in none."""
-    placed = [entry for table in table_names() for entry in _of_table(table)]
-    return (*placed, *_unplaced({(e.record, e.section, name) for e in placed for name in e.vendor_names}))
+    return (*(entry for table in table_names() for entry in _of_table(table)), *_unplaced(_placed()))
 
 
 @cache
@@ -115,7 +129,7 @@ def search(words: Sequence[str]) -> pa.Table:
 
 
 def _matches(entry: Entry, word: str) -> bool:
-    aliases = (alias for f in entry.fields if isinstance(f, PrintedField) for alias in f.aliases)
+    aliases = (alias for f in entry.all_fields if isinstance(f, PrintedField) for alias in f.aliases)
     names = [entry.table, entry.column, f"{entry.table}.{entry.column}", *entry.vendor_names, *aliases]
     if re.search(r"[*?\[]", word):
         return any(fnmatchcase(name.lower(), word) for name in names)
@@ -123,30 +137,54 @@ def _matches(entry: Entry, word: str) -> bool:
 
 
 def _of_table(table: str) -> Iterator[Entry]:
-    if table in report_tables():
-        report = report_tables()[table]
-        yield from (Entry(table, field.column, report.title, "", (field,)) for field in report.fields)
-        return
-    record = None if table in ANY_RECORD_TABLES else catalog().table(table)[0]
-    label = f"{record.type}-{record.subtype}" if record else ANY_RECORD
-    for column in columns_of(table):
-        section, field = _in_record(record, column)
-        if section is None:
-            yield Entry(table, column.name, label, "", (field,))
-        else:
-            yield Entry(table, column.name, label, section.key, _with_date(section, field))
+    report = report_tables().get(table)
+    for column in table_columns(table):
+        printed = column.from_reports
+        if column.from_records is None:
+            assert report
+            assert printed
+            yield Entry(table, column.name, report.title, "", (printed,))
+            continue
+        record = _record_of(table)
+        label = f"{record.type}-{record.subtype}" if record else ANY_RECORD
+        if report and printed:
+            label = f"{label}, {report.title}"
+        (section, field), *others = _places(record, column.from_records)
+        keys = dict.fromkeys(s.key for s, _ in ((section, field), *others) if s)
+        fields = _with_date(section, field)
+        further = {(f.name, f.offset): f for _, f in others if f not in fields}
+        also = (*further.values(), *((printed,) if printed else ()))
+        yield Entry(table, column.name, label, ", ".join(keys), fields, also)
 
 
-def _in_record(record: RecordLayout | None, column: Column) -> tuple[Section | None, Field]:
-    """The declaration of a column; a header field by the name it has in this type of record."""
+def _record_of(table: str) -> RecordLayout | None:
+    return None if table in ANY_RECORD_TABLES else catalog().table(table)[0]
+
+
+def _places(record: RecordLayout | None, column: Column) -> list[tuple[Section | None, Field]]:
+    """The declarations of a column; a header field by the name it has in this type of record."""
     if record and column.section is catalog().header:
         header = next(s for s in record.sections if s.key == column.section.key)
-        return header, next(f for f in header.columns if f.column == column.name)
-    return column.section, column.field
+        return [(header, next(f for f in header.columns if f.column == column.name))]
+    return [(column.section, column.field), *column.others]
 
 
-def _with_date(section: Section, field: Field) -> tuple[Field, ...]:
-    return (field, section.field(field.date)) if field.date else (field,)
+def _placed() -> set[tuple[str, str, str]]:
+    """Record, section and name of every field that a table shows."""
+    placed = set()
+    for table in record_table_names():
+        record = _record_of(table)
+        if record:
+            for column in columns_of(table):
+                for section, field in _places(record, column):
+                    for part in _with_date(section, field):
+                        key = section.key if section else ""
+                        placed.add((f"{record.type}-{record.subtype}", key, part.name))
+    return placed
+
+
+def _with_date(section: Section | None, field: Field) -> tuple[Field, ...]:
+    return (field, section.field(field.date)) if section and field.date else (field,)
 
 
 def _unplaced(placed: set[tuple[str, str, str]]) -> Iterator[Entry]:

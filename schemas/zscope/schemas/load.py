@@ -13,12 +13,14 @@ from typing import Any
 
 from zscope.schemas.model import (
     CodeTable,
+    Condition,
     Evidence,
     Field,
     Format,
     Join,
     MaskedCodes,
     RecordLayout,
+    RowKind,
     Section,
     TableLayout,
 )
@@ -141,14 +143,27 @@ def _record(file: Traversable, content: dict[str, Any], layouts: Traversable) ->
     sections += _sections(file.name, content)
     keys = {section.key for section in sections}
     tables = tuple(_table(file.name, raw, keys) for raw in content.get("table", ()))
+    _check_conditions(file.name, sections)
     return RecordLayout(
         type=int(content["type"]),
         subtype=int(content["subtype"]),
         title=str(content["title"]),
         sections=tuple(sections),
         tables=tables,
+        triplets=content.get("triplets"),
         note=str(content.get("note", "")),
     )
+
+
+def _check_conditions(file: str, sections: list[Section]) -> None:
+    """What decides whether a field is there may be in any section of the record."""
+    known = {field.name for section in sections for field in section.fields}
+    for section in sections:
+        for field in section.fields:
+            for condition in field.when:
+                if condition.field not in known:
+                    problem = f"depends on {condition.field!r}, which is not declared"
+                    raise LayoutError(file, f"{section.key}.{field.name}", problem)
 
 
 def _sections(file: str, content: dict[str, Any]) -> list[Section]:
@@ -181,6 +196,7 @@ def _field(file: str, section: str, raw: dict[str, Any]) -> Field:
     try:
         raw["format"] = Format(raw["format"])
         raw["evidence"] = Evidence(raw["evidence"])
+        raw["when"] = tuple(Condition(**condition) for condition in raw.get("when", ()))
         raw.setdefault("length", None)
         return Field(**raw)
     except KeyError as error:
@@ -194,10 +210,17 @@ def _table(file: str, raw: dict[str, Any], sections: set[str]) -> TableLayout:
         Join(entry["section"], tuple(entry["columns"]) if "columns" in entry else None)
         for entry in raw.get("join", ())
     )
-    table = TableLayout(raw["name"], raw["meaning"], raw["rows"], joins, tuple(raw["grain"]))
-    for key in (table.rows, *(join.section for join in joins)):
+    rows = (raw["rows"],) if isinstance(raw["rows"], str) else tuple(raw["rows"])
+    try:
+        kind = RowKind(**raw["kind"]) if "kind" in raw else None
+    except TypeError as error:
+        raise LayoutError(file, raw["name"], str(error)) from error
+    table = TableLayout(raw["name"], raw["meaning"], rows, joins, tuple(raw["grain"]), kind)
+    for key in (*rows, *(join.section for join in joins)):
         if key not in sections:
             raise LayoutError(file, table.name, f"uses section {key!r}, which is not declared")
+    if set(kind.texts if kind else rows[:1]) != set(rows):
+        raise LayoutError(file, table.name, "does not say by a text for each which section a row is of")
     return table
 
 

@@ -11,18 +11,20 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 UNITS = (
-    "us", "ms", "s", "min", "bytes", "kb", "mb", "bits", "pct", "msu", "msu_per_hour", "frames", "mbit_per_s",
+    "us", "ms", "s", "min", "bytes", "bytes_per_s", "kb", "mb", "bits", "pct", "msu", "msu_per_hour",
+    "frames", "mbit_per_s",
 )  # fmt: skip
 """Units of columns; the name of a column ends in its unit."""
 
 
 def unit_in(column: str) -> str:
-    """The unit in the name of a column, or nothing.
+    """The unit in the name of a column, or nothing; how often a second something is done is a plain number.
 
-    >>> unit_in("capacity_msu_per_hour"), unit_in("busy_pct"), unit_in("cipher")
-    ('msu_per_hour', 'pct', '')
+    >>> unit_in("capacity_msu_per_hour"), unit_in("busy_pct"), unit_in("cipher"), unit_in("io_per_s")
+    ('msu_per_hour', 'pct', '', '')
     """
-    return max((unit for unit in UNITS if column.endswith(f"_{unit}")), key=len, default="")
+    unit = max((unit for unit in UNITS if column.endswith(f"_{unit}")), key=len, default="")
+    return "" if unit == "s" and column.endswith("_per_s") else unit
 
 
 class Format(StrEnum):
@@ -52,6 +54,8 @@ class Format(StrEnum):
     PACKED_NUMBER = "packed_number"
     TOD = "tod"
     """A point in time on the TOD clock; zero means absent."""
+    TOD_LOCAL = "tod_local"
+    """A TOD clock that was set to the local time of the system."""
     TOD_SPAN = "tod_span"
     """An elapsed time in TOD-clock units. Decoded to microseconds."""
     TOD_SPAN_SIGNED = "tod_span_signed"
@@ -72,6 +76,18 @@ class Evidence(StrEnum):
     PUBLIC_CODE = "public-code"
     INFERRED = "inferred"
     UNCONFIRMED = "unconfirmed"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What another field must say for a field to be there."""
+
+    field: str
+    """Its name; it may be in another section of the record."""
+    bits: int = 0
+    """Bits that must all be set."""
+    least: int = 0
+    """The number that its bytes must at least come to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +118,10 @@ class Field:
     """For a certificate time: name of the field that tells its form."""
     v6_flag: str = ""
     """For `ip_first4`: name of the flag field whose bit 0x80 means IPv6."""
+    nothing: int | None = None
+    """For a number: the value that says that there is none."""
+    when: tuple[Condition, ...] = ()
+    """The field is there only where all of these hold."""
     since: str = ""
     """First release that writes the field, where it is known."""
 
@@ -113,7 +133,8 @@ class Field:
     @property
     def partners(self) -> tuple[str, ...]:
         """Names of the fields needed to decode this one."""
-        return tuple(name for name in (self.date, self.size, self.form, self.v6_flag) if name)
+        told_by = (condition.field for condition in self.when)
+        return tuple(name for name in (self.date, self.size, self.form, self.v6_flag, *told_by) if name)
 
     @property
     def is_date_part(self) -> bool:
@@ -171,16 +192,28 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
+class RowKind:
+    """The column that says of which section a row was made, where several make rows of one table."""
+
+    column: str
+    meaning: str
+    texts: Mapping[str, str]
+    """What it says, by the key of the section."""
+
+
+@dataclass(frozen=True, slots=True)
 class TableLayout:
     """How the sections of one kind of record become one table."""
 
     name: str
     meaning: str
-    rows: str
-    """Key of the section of which each occurrence makes a row."""
+    rows: tuple[str, ...]
+    """Keys of the sections of which each occurrence makes a row."""
     joins: tuple[Join, ...]
+    """Where several have a column of one name, the first with a value gives it; the row's own comes last."""
     grain: tuple[str, ...]
     """Columns that together tell one row of a file from all others."""
+    kind: RowKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +225,8 @@ class RecordLayout:
     title: str
     sections: tuple[Section, ...]
     tables: tuple[TableLayout, ...]
+    triplets: int | None = None
+    """How many triplets the records have; None where they say it themselves."""
     note: str = ""
 
     def section(self, key: str) -> Section:
@@ -253,7 +288,7 @@ class CodeTable:
 
 
 def _unknown(value: int | str) -> str:
-    if isinstance(value, str):
+    if isinstance(value, str) or value < 0:
         return f"unknown ({value})"
     digits = max(2, (value.bit_length() + 7) // 8 * 2)
     return f"unknown (0x{value:0{digits}X})"

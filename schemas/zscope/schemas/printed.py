@@ -46,6 +46,8 @@ class PrintedFormat(StrEnum):
     """An elapsed time: hh.mm.ss.ttt, mm.ss.ttt or mm:ss:ttt. Becomes milliseconds."""
     TIME = "time"
     """Date and time of day of the system's own clock."""
+    MOMENT = "moment"
+    """ISO 8601 with an offset from UTC."""
     MADE = "made"
     """Not printed: put there by the reader as it is."""
 
@@ -88,7 +90,7 @@ class ReportTable:
     name: str
     meaning: str
     family: str
-    """Kind of report: `rmf`, `netstat`, `gsksrvr` or `transaction`."""
+    """Kind of report: `rmf`, `netstat`, `gsksrvr`, `zvm` or `supplied`."""
     title: str
     """The report that people know."""
     grain: tuple[str, ...]
@@ -99,6 +101,10 @@ class ReportTable:
     """What the report says."""
     trail: tuple[PrintedField, ...] = ()
     """Made by the reader: what the report says beyond that."""
+    csv: tuple[str, ...] = ()
+    """Labels of the columns that a CSV which someone supplies must name; empty: nobody supplies it so."""
+    csv_one_of: tuple[str, ...] = ()
+    """Labels of which it must name one."""
 
     @property
     def fields(self) -> tuple[PrintedField, ...]:
@@ -154,8 +160,9 @@ def _table(file: str, raw: dict[str, Any], shared: Mapping[str, tuple[PrintedFie
     try:
         lead = tuple(field for key in raw.pop("lead") for field in shared[key])
         columns = tuple(_field(file, raw["name"], defaults | entry) for entry in raw.pop("columns"))
+        listed = {key: tuple(raw.pop(key, ())) for key in ("csv", "csv_one_of")}
         grain = tuple(raw.pop("grain"))
-        return ReportTable(lead=lead, columns=columns, trail=shared["trail"], grain=grain, **raw)
+        return ReportTable(lead=lead, columns=columns, trail=shared["trail"], grain=grain, **(raw | listed))
     except KeyError as error:
         raise LayoutError(file, "table", f"{error.args[0]!r} is missing") from error
     except TypeError as error:

@@ -49,7 +49,9 @@ def code_rows(codes: CodeTable) -> pa.Table:
         return pa.Table.from_pylist(
             [dict(zip(schema.names, row, strict=True)) for row in bits + groups], schema
         )
-    key = pa.string() if codes.kind == "text" else pa.uint32()
+    signed = any(isinstance(code, int) and code < 0 for code in codes.codes)
+    number = pa.int32() if signed else pa.uint32()
+    key = pa.string() if codes.kind == "text" else number
     schema = pa.schema([_key("code", key), _key("text", pa.string())], title)
     return pa.Table.from_pylist([{"code": c, "text": t} for c, t in codes.codes.items()], schema)
 

@@ -1,4 +1,7 @@
-"""The columns of each table, in order: where the row is from, then the joined sections, then its own."""
+"""The columns of each table, in order: where the row is from, then the joined sections, then its own.
+
+Records fill some tables, reports others, and both some: there the columns are those of both.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from functools import cache
 
 from zscope.schemas.load import catalog
 from zscope.schemas.model import Evidence, Field, Format, RecordLayout, Section, TableLayout
-from zscope.schemas.printed import report_tables
+from zscope.schemas.printed import PrintedField, report_tables
 
 HEADER_COLUMNS = ("system", "written_local")
 """Columns of the record header that every table carries."""
@@ -20,6 +23,8 @@ class Column:
     field: Field
     section: Section | None
     """None: made by the reader (record number and the like)."""
+    others: tuple[tuple[Section, Field], ...] = ()
+    """Where else its value can stand: in another kind of row, or where the first place has none."""
 
     @property
     def name(self) -> str:
@@ -42,6 +47,13 @@ RECORD_OFFSET = _made(
     "Place of the record's first byte in the file, after unpacking if the file was packed.",
 )
 SECTION_NO = _made("section_no", 4, "Number of the section among its kind in the record, counted from 0.")
+
+SOURCE = Column(
+    Field("", 0, 8, Format.TEXT, "source", "What the row was read from: smf for a record, csv and json."),
+    None,
+)
+"""In tables that reports fill as well."""
+SMF_SOURCE = "smf"
 
 RECORD_TABLE = "smf_record"
 """One row for each record of any type: the header only."""
@@ -84,18 +96,61 @@ DIGEST = _made(
 
 
 def _columns(record: RecordLayout, layout: TableLayout, header: Section) -> list[Column]:
-    rows = record.section(layout.rows)
+    rows = [record.section(key) for key in layout.rows]
     columns = [RECORD_NO, RECORD_OFFSET]
-    if rows.repeats:
+    if any(section.repeats for section in rows):
         columns.append(SECTION_NO)
+    if layout.name in report_tables():
+        columns.append(SOURCE)
     by_name = {f.column: f for f in header.columns}
     columns += [Column(by_name[name], header) for name in HEADER_COLUMNS]
+    if layout.kind:
+        kind = Field("", 0, 8, Format.TEXT, layout.kind.column, layout.kind.meaning)
+        columns.append(Column(kind, None))
+    places: dict[str, list[tuple[Section, Field]]] = {}
     for join in layout.joins:
-        section = record.section(join.section)
-        wanted = join.columns
-        columns += [Column(f, section) for f in section.columns if wanted is None or f.column in wanted]
-    columns += [Column(f, rows) for f in rows.columns]
+        section, wanted = record.section(join.section), join.columns
+        for field in section.columns:
+            if wanted is None or field.column in wanted:
+                places.setdefault(field.column, []).append((section, field))
+    for section in rows:
+        for field in section.columns:
+            places.setdefault(field.column, []).append((section, field))
+    columns += [Column(field, section, tuple(others)) for (section, field), *others in places.values()]
     return columns
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """One column of a table, as records and reports declare it."""
+
+    name: str
+    from_records: Column | None
+    from_reports: PrintedField | None
+    never_null: bool
+    """Whether everything that fills the table always gives a value."""
+
+
+@cache
+def table_columns(table: str) -> tuple[TableColumn, ...]:
+    """All columns of a table: in the order of the report, those of records only behind the one before them.
+
+    >>> [c.name for c in table_columns("mq_channel")][:6]
+    ['record_no', 'record_offset', 'section_no', 'file', 'line_no', 'source']
+    """
+    report = report_tables().get(table)
+    printed = {field.column: field for field in report.fields} if report else {}
+    in_records = {c.name: c for c in columns_of(table)} if table in record_table_names() else {}
+    names = list(printed)
+    place = 0
+    for name in in_records:
+        if name not in printed:
+            names.insert(place, name)
+        place = names.index(name) + 1
+    made = {name for name, column in in_records.items() if column.section is None}
+    required = {name for name, field in printed.items() if field.required}
+    given = made & required if in_records and printed else made | required
+    return tuple(TableColumn(n, in_records.get(n), printed.get(n), n in given) for n in names)
 
 
 @cache
@@ -107,4 +162,15 @@ def record_table_names() -> tuple[str, ...]:
 @cache
 def table_names() -> tuple[str, ...]:
     """Every table there is, from SMF data first."""
-    return (*record_table_names(), *report_tables())
+    from_records = record_table_names()
+    return (*from_records, *(name for name in report_tables() if name not in from_records))
+
+
+@cache
+def shared_table_names() -> frozenset[str]:
+    """The tables that both records and reports fill.
+
+    >>> sorted(shared_table_names())
+    ['mq_channel', 'mq_channel_initiator', 'mq_task']
+    """
+    return frozenset(record_table_names()) & frozenset(report_tables())

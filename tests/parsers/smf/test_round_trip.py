@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address, IPv6Address
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from zscope.schemas import Evidence, Field, Format, Section, catalog
 from zscope.schemas.arrow import arrow_type
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 PAGE = code_page()
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -57,8 +58,11 @@ def _values(field: Field) -> st.SearchStrategy[Any]:
     local = _times(
         datetime(1950, 1, 2, tzinfo=UTC), datetime(2099, 12, 31, tzinfo=UTC), timedelta(milliseconds=10)
     )
+    clock = _times(
+        datetime(1901, 1, 1, tzinfo=UTC), datetime(2042, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+    )
     strategies: dict[Format, st.SearchStrategy[Any]] = {
-        Format.UINT: st.integers(0, 256**length - 1).map(lambda value: value * field.scale),
+        Format.UINT: _whole_numbers(field, length),
         Format.BITS: st.integers(0, 256**length - 1),
         Format.INT: st.integers(-(256**length // 2), 256**length // 2 - 1),
         Format.TEXT: st.text(LETTERS, max_size=length),
@@ -69,9 +73,8 @@ def _values(field: Field) -> st.SearchStrategy[Any]:
         Format.PACKED_TIME: local.map(lambda time: time.replace(microsecond=0)),
         Format.PACKED_SPAN: st.integers(0, 100 * 60_000 - 1),
         Format.PACKED_NUMBER: st.integers(-(10 ** (2 * length - 1) - 1), 10 ** (2 * length - 1) - 1),
-        Format.TOD: _times(
-            datetime(1901, 1, 1, tzinfo=UTC), datetime(2042, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
-        ),
+        Format.TOD_LOCAL: clock,
+        Format.TOD: clock,
         Format.TOD_SPAN: st.integers(0, (1 << 52) - 1),
         Format.TOD_SPAN_SIGNED: st.integers(-(1 << 51), (1 << 51) - 1),
         Format.HEX_FLOAT: st.integers(-(1 << 50), 1 << 50).map(lambda value: value / 64),
@@ -80,6 +83,13 @@ def _values(field: Field) -> st.SearchStrategy[Any]:
         ),
     }
     return strategies[field.format]
+
+
+def _whole_numbers(field: Field, length: int) -> st.SearchStrategy[int | None]:
+    """Numbers, and none where the field has a value for that."""
+    numbers = st.integers(0, 256**length - 1).filter(lambda value: value != field.nothing)
+    scaled = numbers.map(lambda value: value * field.scale)
+    return scaled if field.nothing is None else st.none() | scaled
 
 
 def _addresses() -> st.SearchStrategy[str]:
@@ -111,7 +121,19 @@ def _rows(draw: st.DrawFn, section: Section, count: int) -> dict[str, list[Any]]
             ]
         if field.form:
             rows[section.field(field.form).column] = [2] * count
+    for before, after in pairwise(section.columns):
+        if before.name == after.name:
+            assert (before.format, after.format) == (Format.TOD_SPAN, Format.UINT)
+            rows[before.column] = [units >> 12 for units in rows[after.column]]
     return rows
+
+
+@st.composite
+def _told(draw: st.DrawFn, section: Section, count: int) -> dict[str, list[int]]:
+    """What fields of other sections say of which it depends whether a field is there."""
+    elsewhere = {c.field: c for f in section.fields for c in f.when if not _is_here(section, c.field)}
+    values = {name: st.sampled_from([c.least, c.least - 1, c.bits]) for name, c in elsewhere.items()}
+    return {name: draw(st.lists(value, min_size=count, max_size=count)) for name, value in values.items()}
 
 
 def _stored(section: Section, rows: dict[str, list[Any]]) -> dict[str, pa.Array]:
@@ -128,7 +150,7 @@ def _stored(section: Section, rows: dict[str, list[Any]]) -> dict[str, pa.Array]
 
 
 def _decode(
-    section: Section, data: bytes, count: int, length: int, flags: np.ndarray[Any, Any]
+    section: Section, data: bytes, count: int, length: int, peek: Callable[[str], np.ndarray[Any, Any]]
 ) -> Mapping[str, Any]:
     """Read back-to-back sections of one length."""
     buffer = np.frombuffer(data + bytes(SLACK), np.uint8)
@@ -138,9 +160,7 @@ def _decode(
     window = Window(buffer, starts, lengths, starts, np.zeros(count, np.bool_), 1, len(data))
     issues = Issues(strict=True)
     group = RecordGroup(window, everyone, issues, "test")
-    reader = SectionReader(
-        group, section, Placed(everyone, everyone * 0, starts, lengths), PAGE, lambda _: flags
-    )
+    reader = SectionReader(group, section, Placed(everyone, everyone * 0, starts, lengths), PAGE, peek)
     return reader.columns([field.column for field in section.columns])
 
 
@@ -165,12 +185,18 @@ def test_section_round_trip(section: Section, data: st.DataObject) -> None:
     _agree_on_ip_version(section, rows, flags)
     written = encode_section(section, _stored(section, rows), count, length).tobytes()
     assert len(written) == count * length
-    got = _decode(section, written, count, length, flags)
+    told = data.draw(_told(section, count), "told")
+    peek = {name: np.array(values, np.uint32) for name, values in told.items()}
+    got = _decode(section, written, count, length, lambda name: peek.get(name, flags))
+    told |= {f.name: rows[f.column] for f in section.columns if f.column in rows}
     for field in section.columns:
         if field.length is None:
             continue
         needed = max([field.end, *(section.field(n).end for n in field.partners if _is_here(section, n))])
         expected = rows[field.column] if needed <= length else [None] * count
+        for asked in field.when:
+            there = [n & asked.bits == asked.bits and n >= asked.least for n in told[asked.field]]
+            expected = [value if is_there else None for value, is_there in zip(expected, there, strict=True)]
         actual = got[field.column].to_pylist()
         if pa.types.is_timestamp(got[field.column].type) and got[field.column].type.tz is None:
             actual = [value and value.replace(tzinfo=UTC) for value in actual]
@@ -198,9 +224,11 @@ def _agree_on_ip_version(section: Section, rows: dict[str, list[Any]], flags: np
 @pytest.mark.parametrize("form", sorted(Format))
 def test_absent_values_are_written_as_absent(form: Format) -> None:
     """Null goes out as what the format uses for nothing, and where the format has such a thing comes back."""
-    length = {Format.HEX_FLOAT: 8, Format.TOD: 8, Format.TOD_SPAN: 8, Format.TOD_SPAN_SIGNED: 8}.get(form, 4)
+    clocks = (Format.TOD, Format.TOD_LOCAL, Format.TOD_SPAN, Format.TOD_SPAN_SIGNED)
+    length = 8 if form in (*clocks, Format.HEX_FLOAT) else 4
     length = {Format.IP_FIRST4: 16, Format.IP_MAPPED: 16, Format.CERT_TIME: 15}.get(form, length)
     column = "time_utc" if "time" in form or "date" in form or form is Format.TOD else "value"
+    column = "time_local" if form is Format.TOD_LOCAL else column
     field = Field("N", 0, length, form, column, "M.")
     kind = arrow_type(field) if form is not Format.PACKED_DATE else pa.timestamp("us", "UTC")
     written = CODECS[form].encode(field, pa.nulls(2, kind), PAGE)

@@ -23,6 +23,7 @@ from zscope.app.reading import (
     reading_options,
     tell_files,
 )
+from zscope.app.supplied_options import Supplied, supplied_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 @click.option("--jobs", "-j", metavar="N", type=click.IntRange(min=1), help="Threads. Default: one per CPU.")
 @click.option("--strict", is_flag=True, help="Stop at the first thing that cannot be decoded.")
 @display_options
+@supplied_options
 @row_options
 @code_page_option
 @reading_options
@@ -56,6 +58,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     select: str | None,
     system: str | None,
     taken: date | None,
+    supplied: Supplied,
     jobs: int | None,
     strict: bool,
     code_page: str,
@@ -65,8 +68,8 @@ def command(  # noqa: PLR0913 - one argument for each option
     """Print the rows of one table straight from a file.
 
     PATH is a file, a folder with everything below it, or - for standard input: dumps, RMF listings and XML,
-    captured NETSTAT and GSKSRVR displays. Rows come in the order of the file and take a bounded amount of
-    memory whatever its size.
+    captured NETSTAT and GSKSRVR displays, figures as CSV or JSON. Rows come in the order of the file and take
+    a bounded amount of memory whatever its size.
 
     \b
     Examples:
@@ -74,6 +77,7 @@ def command(  # noqa: PLR0913 - one argument for each option
       zscope decode SMF.DUMP --table smf70_cpu -o cpu.parquet
       zscope decode SMF.DUMP --table smf_record --select '119(2)' --limit 10
       zscope decode netstat.txt --table netstat_conn --system SYSA --taken 2026-03-02
+      zscope decode panel.csv --table ztpf_series --map ecbs_in_use='ECBs in use (TPF1)'
     """
     from zscope.parsers import Issues, Scan
     from zscope.parsers.api import day_and_clock, selected_schema
@@ -83,7 +87,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     selection = _selection(table, columns, select)
     with input_errors(), progress(quiet=reading.quiet, rows_on_screen=output.on_terminal) as report:
         options = Options(code_page, reading.framing, jobs, report, system, *day_and_clock(taken))
-        scan = Scan(paths, selection, options, Issues(strict=strict))
+        scan = Scan(paths, selection, supplied.added_to(options), Issues(strict=strict))
         with closing(_rows(scan, limit)) as rows:
             # The first rows tell whether there is an input at all; without any, no output is made.
             first = next(rows, None)

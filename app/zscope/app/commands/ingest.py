@@ -25,6 +25,7 @@ from zscope.app.reading import (
 )
 from zscope.app.settings_option import settings_option
 from zscope.app.store_option import store_errors, store_option
+from zscope.app.supplied_options import Supplied, supplied_options
 from zscope.app.validating import check_loads
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ NESTED = (Format.JSON, Format.JSONL, Format.PARQUET, Format.ARROW)
     "--wait", "wait_s", metavar="SECONDS", type=click.IntRange(min=0),
     help="How long to wait while another process changes the store. Default: 600, or as zscope.toml says.",
 )  # fmt: skip
+@supplied_options
 @settings_option
 @row_options
 @code_page_option
@@ -96,6 +98,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     validate: bool | None,
     wait_s: int | None,
     settings: Settings,
+    supplied: Supplied,
     code_page: str,
     reading: Reading,
     output: Output,
@@ -130,7 +133,15 @@ def command(  # noqa: PLR0913 - one argument for each option
         choice = choose(select, systems, begin, end)
         assumed = systems[0].upper() if len(systems) == 1 else None
         options = Options(code_page, reading.framing, jobs, shown, assumed, *day_and_clock(taken))
-        how = How(choice, options, settings, strict=strict, dry=dry_run, tell=_tell, told=_told(reading))
+        how = How(
+            choice,
+            supplied.added_to(options),
+            settings,
+            strict=strict,
+            dry=dry_run,
+            tell=_tell,
+            told=_told(reading),
+        )
         report = ingest(store, paths, how)
     output.write(Rows.of(report_rows(report, nested=output.format in NESTED), ESSENTIAL))
     if not reading.quiet:

@@ -18,6 +18,7 @@ from zscope.app.reading import (
     reading_options,
     tell_files,
 )
+from zscope.app.supplied_options import Supplied, supplied_options
 
 ESSENTIAL = (
     "system", "report", "source", "record_type", "record_subtype", "records", "percent", "first_local",
@@ -28,6 +29,7 @@ ESSENTIAL = (
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @display_options
+@supplied_options
 @row_options
 @code_page_option
 @reading_options
@@ -35,6 +37,7 @@ def command(
     paths: tuple[str, ...],
     system: str | None,
     taken: date | None,
+    supplied: Supplied,
     code_page: str,
     reading: Reading,
     output: Output,
@@ -42,9 +45,9 @@ def command(
     """List what is in files: kinds of records and reports, how many, from when to when.
 
     PATH is a file, a folder with everything below it, or - for standard input: SMF dumps, RMF listings and
-    XML, captured NETSTAT and GSKSRVR displays, in any mixture. Packed files (gzip, zip, TERSE) are unpacked
-    on the way. One row for each file, system, and record type and subtype or report; a summary of each file
-    and everything that is wrong goes to standard error.
+    XML, captured NETSTAT and GSKSRVR displays, figures as CSV or JSON, in any mixture. Packed files (gzip,
+    zip, TERSE) are unpacked on the way. One row for each file, system, and record type and subtype or
+    report; a summary of each file and everything that is wrong goes to standard error.
 
     \b
     Examples:
@@ -63,6 +66,10 @@ def command(
             progress=report,
             system=system,
             taken=taken,
+            run=supplied.run,
+            mapping=supplied.mapping,
+            time_format=supplied.time_format,
+            formatter_zone=supplied.formatter_zone,
         )
     if not reading.quiet:
         tell_files(found.files)

@@ -16,14 +16,14 @@ import pyarrow as pa
 
 from zscope.parsers.issues import Code, Issue
 from zscope.parsers.smf.codecs import CODECS
-from zscope.parsers.smf.codecs.raw import Column, Raw
+from zscope.parsers.smf.codecs.raw import Column, Raw, as_byte_rows
 from zscope.parsers.smf.codecs.text import variable_texts
 from zscope.parsers.smf.header import Bytes, Positions, gather, sliding
 from zscope.schemas import Field, Format, Section
 from zscope.schemas.arrow import arrow_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -171,7 +171,8 @@ class SectionReader:
             partners = {name: values[name] if name in values else self.peek(name)[records] for name in names}
             flag = partial(self._flag, wanted, starts, records)
             raw = Raw(wanted, values[wanted.name], partners, self.page, flag)
-            result[wanted.column] = codec.decode(raw)
+            column = codec.decode(raw)
+            result[wanted.column] = where_told(wanted, partners, column) if wanted.when else column
         return result
 
     def _flag(
@@ -209,6 +210,25 @@ class SectionReader:
                 )
                 issue = Issue(Code.SECTION_LONGER, text, self.group.file, section=section.key)
                 self.group.issues.add_once(issue)
+
+
+def where_told(field: Field, partners: Mapping[str, Column], column: pa.Array) -> pa.Array:
+    """The column with null in the rows for which its conditions do not all hold."""
+    there = np.ones(len(column), np.bool_)
+    for condition in field.when:
+        told = _number(partners[condition.field])
+        there &= (told & np.uint64(condition.bits) == condition.bits) & (told >= condition.least)
+    return column if there.all() else column.take(pa.array(np.arange(len(column)), mask=~there))
+
+
+def _number(stored: Column) -> Column:
+    """The bytes of a field as a number, whatever they stand for."""
+    if stored.dtype.kind != "V":
+        return stored.astype(np.uint64)
+    number = np.zeros(len(stored), np.uint64)
+    for byte in as_byte_rows(stored).T:
+        number = number << np.uint64(8) | byte
+    return number
 
 
 def _joined(pieces: list[pa.Array]) -> pa.Array:

@@ -14,18 +14,22 @@ import pyarrow as pa
 
 from zscope.parsers.issues import Code, Issue, Issues
 from zscope.parsers.smf.header import HEADER_WITH_SUBTYPE, LONGEST_RECORD, Bytes, Positions, gather, sliding
+from zscope.parsers.smf.triplets import (
+    COUNT_WORD,
+    FIRST_TRIPLET,
+    TRIPLET_BYTES,
+    TRIPLET_COUNT,
+    USUAL_TRIPLETS,
+    Triplets,
+    clear_of_sections,
+    end_of,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zscope.parsers.smf.frames import Window
     from zscope.schemas import Section
-
-COUNT_WORD, TRIPLET_COUNT = 20, 24
-FIRST_TRIPLET = 28
-TRIPLET_BYTES = 8
-USUAL_TRIPLETS = 10
-"""So many are gathered at once; no layout known has more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,8 @@ class RecordGroup:
     file: str
     collected: Positions | None = None
     """The numbers of the records in the file, where the window is made up of records of several."""
+    declared: int | None = None
+    """How many triplets the layout says they have; None: the records say it."""
 
     @property
     def data(self) -> Bytes:
@@ -112,9 +118,25 @@ class RecordGroup:
     @cached_property
     def triplet_counts(self) -> Positions:
         """How many triplets each record has room for, of those it claims."""
+        if self.declared is not None:
+            return self._declared_counts(self.declared)
         claimed: Positions = self._words.view(">u2")[:, (TRIPLET_COUNT - COUNT_WORD) // 2].astype(np.int64)
-        if FIRST_TRIPLET + TRIPLET_BYTES * claimed.max(initial=0) <= self.lengths.min(initial=LONGEST_RECORD):
+        if end_of(claimed.max(initial=0)) <= self.lengths.min(initial=LONGEST_RECORD):
             return claimed
+        return self._counts_with_room(claimed)
+
+    def _declared_counts(self, declared: int) -> Positions:
+        """Where the layout tells the number: those that lie inside the record and under no section."""
+        counts = np.full(len(self), declared, np.int64)
+        if end_of(declared) > self.lengths.min(initial=LONGEST_RECORD):
+            counts = self._counts_with_room(counts)
+        clear = clear_of_sections(self._words[:, 1:], counts)
+        text = "a section lies over the triplets; those under it were left out"
+        self.flag(Code.TRIPLETS_OUTSIDE, np.flatnonzero(clear < counts), text, "", at=FIRST_TRIPLET)
+        return clear
+
+    def _counts_with_room(self, claimed: Positions) -> Positions:
+        """The numbers that are claimed, no more than the record has room for."""
         long_enough = self.lengths >= FIRST_TRIPLET
         claimed[~long_enough] = 0
         room = np.maximum(self.lengths - FIRST_TRIPLET, 0) // TRIPLET_BYTES
@@ -131,8 +153,7 @@ class RecordGroup:
         if index < USUAL_TRIPLETS:
             words = self._words[:, 1 + index]
         else:
-            place = FIRST_TRIPLET + TRIPLET_BYTES * index
-            words = gather(self.data, self.starts + place, TRIPLET_BYTES).view(np.uint64).ravel()
+            words = gather(self.data, self.starts + end_of(index), TRIPLET_BYTES).view(np.uint64).ravel()
         missing = self.triplet_counts <= index
         if missing.any():
             words = np.where(missing, np.uint64(0), words)
@@ -149,9 +170,9 @@ class RecordGroup:
         triplets = self._triplets(section.triplet)
         if not triplets.number.any():
             return NOWHERE
-        if not section.step_field and self._as_it_should_be(triplets):
+        if not section.step_field and triplets.once_inside(self._head(section.triplet), self.lengths):
             return self._once(triplets)
-        place = FIRST_TRIPLET + TRIPLET_BYTES * section.triplet
+        place = end_of(section.triplet)
         which = np.zeros(len(self), np.int32) if triplets.which is None else triplets.which
         offset, length, number = (part[which] for part in (triplets.offset, triplets.length, triplets.number))
         if section.step_field:
@@ -163,16 +184,9 @@ class RecordGroup:
         starts = self.starts[record] + offset[record] + index * length[record]
         return Placed(record, index, starts, length[record], in_each=bool((number == 1).all()))
 
-    def _as_it_should_be(self, triplets: Triplets) -> bool:
-        """Whether the section occurs at most once everywhere, and inside the record."""
-        absent = triplets.number == 0
-        sound = (triplets.number == 1) & (triplets.length > 0) & (triplets.offset >= HEADER_WITH_SUBTYPE)
-        if not (absent | sound).all():
-            return False
-        ends = np.where(absent, 0, triplets.offset + triplets.length)
-        if triplets.which is None:
-            return bool(ends[0] <= self.lengths.min())
-        return bool((ends[triplets.which] <= self.lengths).all())
+    def _head(self, triplet: int) -> int:
+        """Where the head of a record ends, as far as this triplet can tell: no section begins before that."""
+        return HEADER_WITH_SUBTYPE if self.declared is None else end_of(triplet + 1)
 
     def _once(self, triplets: Triplets) -> Placed:
         """The places of a section that occurs at most once everywhere."""
@@ -198,7 +212,8 @@ class RecordGroup:
             section.key,
             at=place,
         )
-        outside = claimed & ~empty & ((offset < HEADER_WITH_SUBTYPE) | (offset + length > self.lengths))
+        head = self._head(section.triplet or 0)
+        outside = claimed & ~empty & ((offset < head) | (offset + length > self.lengths))
         text = "the triplet points outside the record; the section was left out"
         self.flag(Code.SECTION_OUTSIDE, np.flatnonzero(outside), text, section.key, at=place)
         usable = claimed & ~empty & ~outside
@@ -277,15 +292,3 @@ class RecordGroup:
 
 _NONE = np.empty(0, np.int64)
 NOWHERE = Placed(_NONE, _NONE, _NONE, _NONE)
-
-
-class Triplets:
-    """The distinct triplets that some records have in one place."""
-
-    def __init__(self, words: NDArray[np.uint64], which: NDArray[np.int32] | None) -> None:
-        words = words.view(">u8").astype(np.uint64)
-        self.offset = (words >> np.uint64(32)).astype(np.int64)
-        self.length = (words >> np.uint64(16) & np.uint64(0xFFFF)).astype(np.int64)
-        self.number = (words & np.uint64(0xFFFF)).astype(np.int64)
-        self.which = which
-        """Index of the triplet of each record; None where all have the same."""

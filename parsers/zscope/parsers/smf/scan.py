@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from zscope.parsers.select import Selection
     from zscope.parsers.smf.frames import Window
     from zscope.parsers.smf.kinds import Kinds
+    from zscope.schemas import RecordLayout
 
 Batches = list[tuple[str, "pa.RecordBatch"]]
 Task = Callable[[], Batches]
@@ -76,7 +77,7 @@ class Decoder:
     def _decode(self, kind: int, group: RecordGroup) -> Batches:
         """The tables made of records of one kind."""
         plan = self._plans[kind]
-        builder = TableBuilder(group, plan, self.page)
+        builder = TableBuilder(_told(group, plan.record), plan, self.page)
         wanted = self.selection.columns
         made = ((t.name, builder.build(t, wanted[t.name])) for t in plan.record.tables if t.name in wanted)
         return [(name, batch) for name, batch in made if batch is not None]
@@ -94,9 +95,14 @@ class Decoder:
                 group = RecordGroup(window, np.flatnonzero(kinds == kind), self.issues, self.file)
                 record_type, subtype = type_and_subtype(kind)
                 layout = None if subtype is None else catalog().records.get((record_type, subtype))
-                for batch in raw_batches(group, layout, wanted[RAW_TABLE], self.page):
+                for batch in raw_batches(_told(group, layout), layout, wanted[RAW_TABLE], self.page):
                     batches.append((RAW_TABLE, batch))
         return batches
+
+
+def _told(group: RecordGroup, layout: RecordLayout | None) -> RecordGroup:
+    """The records with what their layout says about them as a whole."""
+    return group if layout is None or layout.triplets is None else replace(group, declared=layout.triplets)
 
 
 def decode_windows(

@@ -7,29 +7,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from zscope.parsers.smf.columns import Columns, Plans, SectionReader, gather_fields, storage
 from zscope.parsers.smf.spread import spread
 from zscope.schemas import RecordLayout, Section, TableLayout, catalog
 from zscope.schemas.arrow import table_schema
-from zscope.schemas.tables import HEADER_COLUMNS
+from zscope.schemas.tables import HEADER_COLUMNS, SMF_SOURCE
 
 if TYPE_CHECKING:
     from zscope.parsers.smf.codecs.raw import Column
     from zscope.parsers.smf.ebcdic import CodePage
     from zscope.parsers.smf.groups import Placed, RecordGroup
+    from zscope.parsers.smf.header import Positions
+    from zscope.schemas import RowKind
 
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
     """Where the wanted columns of one table come from."""
 
-    rows: Section
-    """Each occurrence of it makes a row."""
+    rows: tuple[tuple[Section, tuple[str, ...]], ...]
+    """Sections of which each occurrence makes a row, with the columns that are its own."""
     schema: pa.Schema
     lent: tuple[tuple[Section, tuple[str, ...]], ...]
     """Columns of sections that occur once in a record."""
-    own: tuple[str, ...]
+    kind: RowKind | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +49,17 @@ class LayoutPlan:
         if key not in self._tables:
             whole = table_schema(table.name)
             names = tuple(whole.names) if wanted is None else wanted
-            rows = self.record.section(table.rows)
+            rows = [self.record.section(row) for row in table.rows]
             lent: list[tuple[Section, tuple[str, ...]]] = [(catalog().header, HEADER_COLUMNS)]
             for join in table.joins:
                 section = self.record.section(join.section)
                 columns = tuple(f.column for f in section.columns) if join.columns is None else join.columns
                 lent.append((section, columns))
             self._tables[key] = TablePlan(
-                rows,
+                tuple((row, tuple(f.column for f in row.columns if f.column in names)) for row in rows),
                 pa.schema([whole.field(n) for n in names], whole.metadata),
                 tuple((section, tuple(c for c in columns if c in names)) for section, columns in lent),
-                tuple(f.column for f in rows.columns if f.column in names),
+                table.kind,
             )
         return self._tables[key]
 
@@ -74,24 +77,43 @@ class TableBuilder:
     def build(self, table: TableLayout, wanted: tuple[str, ...] | None) -> pa.RecordBatch | None:
         """The rows of one table; None when there are none."""
         plan = self.layout.table(table, wanted)
-        rows = self._place(plan.rows)
-        if not len(rows.record):
-            return None
-        arrays = self._made(rows, plan.schema.names) | self._read(plan.rows, plan.own, rows)
-        for section, columns in plan.lent:
+        made: list[tuple[Positions, pa.RecordBatch]] = []
+        for section, own in plan.rows:
+            rows = self._place(section)
+            if len(rows.record):
+                made.append((rows.record, self._batch(plan, section, own, rows)))
+        if len(made) < 2:
+            return made[0][1] if made else None
+        # Rows of one record belong together: how many records are decoded at a time must not show.
+        order = np.argsort(np.concatenate([records for records, _ in made]), kind="stable")
+        return in_one([batch for _, batch in made]).take(pa.array(order))
+
+    def _batch(self, plan: TablePlan, section: Section, own: tuple[str, ...], rows: Placed) -> pa.RecordBatch:
+        """A row for each occurrence of one section."""
+        arrays = self._made(plan, section, rows)
+        for lender, columns in plan.lent:
             if columns:
-                arrays |= self._lent(section, columns, rows)
+                _fill(arrays, self._lent(lender, columns, rows))
+        _fill(arrays, self._read(section, own, rows))
+        for column in plan.schema:
+            if column.name not in arrays:
+                arrays[column.name] = pa.nulls(len(rows.record), column.type)
         return pa.RecordBatch.from_arrays([arrays[n] for n in plan.schema.names], schema=plan.schema)
 
-    def _made(self, rows: Placed, names: list[str]) -> Columns:
+    def _made(self, plan: TablePlan, section: Section, rows: Placed) -> Columns:
         """What the reader itself knows about each row."""
         made: Columns = {}
+        names = plan.schema.names
         if "record_no" in names:
             made["record_no"] = pa.array(self.group.numbers[rows.record].view(np.uint64))
         if "record_offset" in names:
             made["record_offset"] = pa.array(self.group.offsets[rows.record].view(np.uint64))
         if "section_no" in names:
             made["section_no"] = pa.array(rows.number.astype(np.uint32))
+        if "source" in names:
+            made["source"] = _same(SMF_SOURCE, len(rows.record))
+        if plan.kind and plan.kind.column in names:
+            made[plan.kind.column] = _same(plan.kind.texts[section.key], len(rows.record))
         return made
 
     def _lent(self, section: Section, columns: tuple[str, ...], rows: Placed) -> Columns:
@@ -134,3 +156,30 @@ class TableBuilder:
                     result[placed.record[there]] = values
                     return result
         raise KeyError(name)
+
+
+def _same(text: str, count: int) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(np.zeros(count, np.int32), [text])
+
+
+def _fill(arrays: Columns, found: Columns) -> None:
+    """Add columns; where one is there already, its nulls are filled."""
+    for name, column in found.items():
+        before = arrays.get(name)
+        arrays[name] = column if before is None else _first_of(before, column)
+
+
+def _first_of(column: pa.Array, other: pa.Array) -> pa.Array:
+    if not column.null_count:
+        return column
+    if not pa.types.is_dictionary(column.type):
+        return pc.coalesce(column, other)
+    texts = pc.coalesce(column.dictionary_decode(), other.dictionary_decode())
+    return texts.dictionary_encode()
+
+
+def in_one(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """Batches of one table as one; their dictionaries become one as well."""
+    together = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()
+    (batch,) = together.to_batches()
+    return batch

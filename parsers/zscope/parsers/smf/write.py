@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from zscope.parsers.smf.codecs import CODECS
 from zscope.parsers.smf.ebcdic import CodePage, code_page
-from zscope.parsers.smf.groups import FIRST_TRIPLET, TRIPLET_BYTES
 from zscope.parsers.smf.header import HEADER_LENGTH, HEADER_WITH_SUBTYPE, LONGEST_RECORD
+from zscope.parsers.smf.triplets import FIRST_TRIPLET, TRIPLET_BYTES, end_of
 from zscope.schemas import Evidence, Field, Format, RecordLayout, Section, catalog
 from zscope.schemas.arrow import arrow_type
 
@@ -102,15 +102,27 @@ def encode_records(
     triplets: int | None = None,
     page: CodePage | None = None,
 ) -> list[bytes]:
-    """Whole records, each beginning with its four-byte descriptor."""
-    heads = encode_headers(layout.type, layout.subtype, header, count, page)
+    """Whole records, each beginning with its four-byte descriptor; the sections lie in the order given."""
     number = triplets if triplets is not None else triplet_count(layout)
+    heads = encode_heads(layout, header, count, page)
     return [_record(heads[index], number, sections, index) for index in range(count)]
 
 
 def triplet_count(layout: RecordLayout) -> int:
     """How many triplets a record of this layout has when it has all that are known."""
-    return max(s.triplet for s in layout.sections if s.triplet is not None) + 1
+    return layout.triplets or max(s.triplet for s in layout.sections if s.triplet is not None) + 1
+
+
+def encode_heads(
+    layout: RecordLayout, header: Mapping[str, pa.Array], count: int, page: CodePage | None = None
+) -> ByteRows:
+    """The headers of records of one layout: up to the number of triplets, or to these where it has none."""
+    rows = encode_headers(layout.type, layout.subtype, header, count, page)
+    if layout.triplets is None:
+        return rows
+    rows = np.hstack([rows, np.zeros((count, FIRST_TRIPLET - HEADER_WITH_SUBTYPE), np.uint8)])
+    write_fields(rows, layout.section("header"), header, page)
+    return rows
 
 
 def encode_headers(
@@ -132,7 +144,7 @@ def encode_headers(
 
 def _record(head: ByteRows, triplets: int, sections: Sequence[SectionBytes], index: int) -> bytes:
     pointers = bytearray(TRIPLET_BYTES * triplets)
-    offset = FIRST_TRIPLET + len(pointers)
+    offset = end_of(triplets)
     body: list[bytes] = []
     for part in sections:
         entries = part.entries[index]
@@ -146,8 +158,8 @@ def _record(head: ByteRows, triplets: int, sections: Sequence[SectionBytes], ind
         )
         body.append(block)
         offset += len(block)
-    content = head.tobytes()[4:] + triplets.to_bytes(2, "big") + b"\0\0" + pointers + b"".join(body)
-    return with_descriptor(content)
+    counted = triplets.to_bytes(2, "big") + b"\0\0" if len(head) < FIRST_TRIPLET else b""
+    return with_descriptor(head.tobytes()[4:] + counted + pointers + b"".join(body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,19 +180,20 @@ def encode_alike(heads: ByteRows, sections: Sequence[SectionRows], triplets: int
     They are laid out as one matrix and cut into rows, which is many times faster than one by one.
     """
     count, head = heads.shape
-    body = FIRST_TRIPLET + TRIPLET_BYTES * triplets
+    body = end_of(triplets)
     length = body + sum(part.rows.shape[1] for part in sections)
     if length > LONGEST_RECORD:
         raise ValueError(f"a record of {length:,} bytes cannot be described by a two-byte length")
     records = np.zeros((count, length), np.uint8)
     records[:, :head] = heads
     records[:, :4] = list(length.to_bytes(2, "big") + b"\0\0")
-    records[:, head : head + 2] = list(triplets.to_bytes(2, "big"))
+    if head < FIRST_TRIPLET:
+        records[:, head : head + 2] = list(triplets.to_bytes(2, "big"))
     offset = body
     for part in sections:
         size = part.rows.shape[1]
         records[:, offset : offset + size] = part.rows
-        place = FIRST_TRIPLET + TRIPLET_BYTES * (part.section.triplet or 0)
+        place = end_of(part.section.triplet or 0)
         pointer = offset.to_bytes(4, "big") + part.length.to_bytes(2, "big") + part.number.to_bytes(2, "big")
         records[:, place : place + TRIPLET_BYTES] = list(pointer)
         offset += size

@@ -20,8 +20,8 @@ from zscope.parsers.smf.frame import (
     block,
     segment,
 )
-from zscope.parsers.smf.groups import FIRST_TRIPLET, TRIPLET_BYTES, TRIPLET_COUNT
 from zscope.parsers.smf.segments import FIRST, MIDDLE
+from zscope.parsers.smf.triplets import FIRST_TRIPLET, TRIPLET_BYTES, TRIPLET_COUNT
 from zscope.parsers.smf.write import with_descriptor
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.parsers.smf.groups import FIRST_TRIPLET, TRIPLET_BYTES
+from zscope.parsers.smf.triplets import FIRST_TRIPLET, TRIPLET_BYTES
 from zscope.parsers.smf.write import cut_rows, with_descriptor
 from zscope.parsers.synthetic.batch import Batch, Numbers, Scene
 

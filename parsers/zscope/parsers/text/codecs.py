@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import MAXYEAR, datetime, timedelta
+from datetime import MAXYEAR, UTC, datetime, timedelta
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Any
@@ -147,6 +147,17 @@ def _time(text: str) -> datetime:
     raise ValueError(text)
 
 
+def _moment(text: str) -> datetime:
+    """With its offset from UTC: without one it would have to be guessed."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(text)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(text) from error
+
+
 def _as_it_is(value: Any) -> Any:  # noqa: ANN401 - whatever the reader made
     return value
 
@@ -169,6 +180,11 @@ CODECS: dict[PrintedFormat, TextCodec] = {
     PrintedFormat.SPAN: TextCodec("an elapsed time such as 15.00.000", _span, _span_text),
     PrintedFormat.TIME: TextCodec(
         "a date with a time of day", _time, lambda value: value.strftime("%m/%d/%Y %H:%M:%S")
+    ),
+    PrintedFormat.MOMENT: TextCodec(
+        "a time with an offset from UTC such as 2026-03-02T10:15:00+01:00 or 2026-03-02T09:15:00Z",
+        _moment,
+        datetime.isoformat,
     ),
     PrintedFormat.MADE: TextCodec("", _as_it_is, _as_it_is),
 }

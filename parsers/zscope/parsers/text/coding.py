@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from zscope.parsers.smf.ebcdic import BLANK, code_page
@@ -23,6 +24,7 @@ RECORD_LENGTHS = (
 )
 """Usual record lengths of print files and captures, tried where there are no line ends."""
 FEWEST_RECORDS = 3
+_LINES_TOGETHER = 1_000
 
 _ASCII_TEXT = bytes([*range(0x07, 0x0E), 0x1A, 0x1B, *range(0x20, 0x7F)])
 _EBCDIC_ENDS = bytes([0x15, 0x25, 0x0D, 0x0C, 0x05])
@@ -161,6 +163,21 @@ def read_lines(stream: ByteSource, coding: Coding) -> Iterator[str]:
         yield from (decode(record) for record in _records(stream, coding))
         return
     yield from _split(_characters(stream, coding))
+
+
+def read_pieces(stream: ByteSource, coding: Coding) -> Iterator[str]:
+    """A text in pieces of any length, every line end a line feed: for texts of which lines are no parts."""
+    if coding.name == EBCDIC and coding.ends is not LineEnds.CHARACTERS:
+        lines = read_lines(stream, coding)
+        while some := list(islice(lines, _LINES_TOGETHER)):
+            yield "".join(f"{line}\n" for line in some)
+        return
+    held = ""
+    for piece in _characters(stream, coding):
+        text = held + piece
+        held = "\r" if text.endswith("\r") else ""
+        yield _ends_alike(text.removesuffix("\r"))
+    yield "\n" if held else ""
 
 
 def _characters(stream: ByteSource, coding: Coding) -> Iterator[str]:

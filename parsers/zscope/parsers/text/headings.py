@@ -6,10 +6,14 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, time
 
+from zscope.parsers.text.mq_formatter.layout import names_structure
 from zscope.parsers.text.report import Source, Told
-from zscope.parsers.text.transaction_count import names_columns
+from zscope.parsers.text.supplied.forms import Forms, forms_for
+from zscope.parsers.text.zvm.heading import begins_page, from_screen, names_columns
 
-RMF, NETSTAT, GSKSRVR, TRANSACTION = "rmf", "netstat", "gsksrvr", "transaction"
+RMF, NETSTAT, GSKSRVR, ZVM, MQ, SUPPLIED = "rmf", "netstat", "gsksrvr", "zvm", "mq", "supplied"
+CSV_FAMILIES = frozenset({MQ, SUPPLIED})
+"""Families of which a line is all values: it has no margin, its tabs separate, nothing interrupts it."""
 
 _HEADING = re.compile(
     r"(?P<netstat>(?:EZZ\d{4}I )?MVS TCP/IP NETSTAT CS\b|EZD0101I NETSTAT CS\b|VM TCP/IP Netstat Level)"
@@ -65,8 +69,8 @@ class Heading:
     clock: time | None = None
 
 
-def heading_of(text: str) -> Heading | None:
-    """The heading that a line is, if it is one.
+def heading_of(text: str, raw: str | None = None, forms: Forms | None = None) -> Heading | None:
+    """The heading that a line is, if it is one; `raw` is the line with its tabs, if it has any.
 
     >>> heading_of("09.45.00 STC01234  GSK01032I Session cache status 418").text
     'GSK01032I Session cache status'
@@ -78,8 +82,17 @@ def heading_of(text: str) -> Heading | None:
     if (title := _PAGE_TITLE.match(text)) and "  " in text.strip():
         control = bool(title["control"])
         return Heading(RMF, text[1:] if control else text, 0, Source.TEXT, control)
-    if names_columns(text):
-        return Heading(TRANSACTION, text, 0, Source.CSV)
+    if begins_page(text):
+        return Heading(ZVM, text, 0, Source.TERMINAL if from_screen(text) else Source.TEXT)
+    return _csv_heading(text if raw is None else raw, forms or forms_for())
+
+
+def _csv_heading(text: str, forms: Forms) -> Heading | None:
+    """The heading that a line of CSV is: one that names the columns of a table."""
+    if names_structure(text):
+        return Heading(MQ, text, 0, Source.CSV)
+    if forms.heading(text):
+        return Heading(SUPPLIED, text, 0, Source.CSV)
     return None
 
 
@@ -210,7 +223,7 @@ def ends_before(text: str, family: str) -> bool:
     """Whether a report was over before this line: a prompt, a command or a message of something else."""
     if family == RMF:
         return _RMF_MESSAGE.match(text) is not None
-    if family == TRANSACTION:
+    if family == ZVM or family in CSV_FAMILIES:
         return False
     return _PROMPT.match(text) is not None or _OTHER_MESSAGE.match(text, front_width(text)) is not None
 
@@ -223,7 +236,7 @@ def goes_on(text: str, family: str) -> bool:
 
 def certainly_inside(text: str) -> bool:
     """Whether nothing but a report has such a line."""
-    return _CERTAIN.match(text) is not None or headless(text)
+    return _CERTAIN.match(text) is not None or headless(text) or names_columns(text)
 
 
 def paging(text: str) -> bool:

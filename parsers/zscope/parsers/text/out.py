@@ -126,6 +126,7 @@ class Out:
             "system_from": origin.system_from.value if origin.system_from else None,
             "time_from": origin.time_from.value,
             "taken_local": origin.taken(),
+            "run": origin.run,
             "taken_time": origin.clock.strftime("%H:%M:%S") if origin.clock else None,
             "extra": json.dumps(dict(extra), ensure_ascii=False) if extra else None,
             **self.lead,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
 class Line(NamedTuple):
@@ -21,10 +22,12 @@ class Source(StrEnum):
     """How a report was captured."""
 
     TEXT = "text"
-    """An RMF listing."""
+    """A listing, of RMF or of Performance Toolkit."""
     XML = "xml"
     CSV = "csv"
-    """Figures that someone supplies."""
+    """Figures that someone supplies, or that a formatter wrote."""
+    JSON = "json"
+    """The same as objects."""
     TERMINAL = "terminal"
     """TSO or the z/OS UNIX shell: they print the same."""
     CONSOLE = "console"
@@ -54,6 +57,8 @@ class Origin:
     day: date | None = None
     clock: time | None = None
     time_from: Told = Told.NOTHING
+    run: str | None = None
+    """The benchmark run it is of, where an option says so."""
 
     def taken(self) -> datetime | None:
         """Date and time, if both are known."""
@@ -65,7 +70,7 @@ class Report:
     """One report: the line that begins it and all others up to its end."""
 
     family: str
-    """`rmf`, `netstat`, `gsksrvr` or `transaction`: which grammar it is for."""
+    """`rmf`, `netstat`, `gsksrvr`, `supplied` and so on: which grammar it is for."""
     lines: list[Line]
     """The heading first; blank lines are empty texts, not left out."""
     origin: Origin
@@ -76,6 +81,16 @@ class Report:
     def first_line(self) -> int:
         """Number of the line it begins with."""
         return self.lines[0].no
+
+
+class ObjectGrammar(Protocol):
+    """Reads the objects of one family in one JSON file, one after another."""
+
+    def take(self, line: int, found: Mapping[str, Any]) -> bool:
+        """Take one that begins in this line; false if it is none of this family."""
+
+    def finish(self) -> None:
+        """There are no more in this file."""
 
 
 class Grammar(Protocol):

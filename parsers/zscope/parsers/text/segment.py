@@ -11,9 +11,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date, time
 
 from zscope.parsers.text.headings import (
+    CSV_FAMILIES,
+    MQ,
     NETSTAT,
     RMF,
-    TRANSACTION,
+    ZVM,
     Heading,
     begins_report,
     certainly_inside,
@@ -28,6 +30,7 @@ from zscope.parsers.text.headings import (
     titled,
 )
 from zscope.parsers.text.report import Line, Origin, Report, Source, Told
+from zscope.parsers.text.supplied.forms import Forms, forms_for
 from zscope.parsers.text.syslog import MOST_LINES, Regrouper, Reply
 
 _MESSAGE_ID = re.compile(r" {0,8}EZZ\d{4}I ", re.ASCII)
@@ -36,6 +39,8 @@ _CONTROLS = frozenset(" 01+-")
 _FEWEST_LINES = 5
 """So many lines must begin like lines with carriage control before that is believed."""
 _MOST_HELD = 1_000
+LINES_TOGETHER = 20_000
+"""Of reports whose lines have nothing to do with each other: there is no end to how many they may be."""
 TAB = 8
 
 Tell = Callable[[int, str], None]
@@ -50,11 +55,15 @@ class Known:
     day: date | None = None
     clock: time | None = None
     day_from: Told = Told.NOTHING
+    run: str | None = None
+    forms: Forms = field(default_factory=forms_for)
+    """The tables that it can hold as CSV, with the names of their columns."""
 
     def complete(self, origin: Origin) -> Origin:
         """Fill in what the capture itself does not tell."""
         if origin.system is None:
             origin.system, origin.system_from = self.system, self.system_from
+        origin.run = origin.run or self.run
         if origin.day is None and self.day:
             origin.day, origin.time_from = self.day, self.day_from
             if origin.clock is None:
@@ -107,19 +116,21 @@ class Segmenter:
 
     def _line(self, number: int, raw: str) -> Iterator[Report]:
         # Pages of the web and of mail programs put blanks that do not break lines.
-        text = (raw.expandtabs(TAB) if "\t" in raw else raw).replace("\xa0", " ").rstrip()
+        raw = raw.replace("\xa0", " ").rstrip(" ")
+        text = (raw.expandtabs(TAB) if "\t" in raw else raw).rstrip()
         replies = self._replies.take(number, text)
         if replies is not None:
             for reply in replies:
                 yield from self._of_reply(reply)
-        elif heading := heading_of(text):
+        elif heading := heading_of(text, raw, self.known.forms):
             yield from self._close()
             self._begin(number, heading)
         elif headless(text) and self._is_another(text):
             yield from self._close()
             self._begin_without_heading(number, text)
         elif self._report is not None:
-            yield from self._go_on(self._report, number, text)
+            csv = self._report.family in CSV_FAMILIES
+            yield from self._go_on(self._report, number, raw if csv else text)
         elif certainly_inside(text):
             self.tell(number, f"{text.strip()[:60]!r} belongs to a report whose beginning is not there")
 
@@ -167,7 +178,11 @@ class Segmenter:
             self._resume(report)
             report.lines.append(Line(number, line))
             self._titled = self._titled or titled(line)
-            if len(report.lines) > MOST_LINES:
+            if report.family == MQ and len(report.lines) > LINES_TOGETHER:
+                # Each line is a block by itself, and a busy day has millions of them.
+                yield report
+                self._report = Report(report.family, report.lines[:1], report.origin)
+            elif len(report.lines) > MOST_LINES:
                 report.complete = False
                 yield from self._close()
 
@@ -179,7 +194,7 @@ class Segmenter:
 
     def _freed(self, report: Report, text: str) -> str:
         """A line without margin and message id."""
-        if report.family in {RMF, TRANSACTION}:
+        if report.family in {RMF, ZVM} or report.family in CSV_FAMILIES:
             return text
         margin = text[: self._margin]
         system = report.origin.system

@@ -1,10 +1,11 @@
-"""A text or XML file with reports as an input."""
+"""A text, XML or JSON file with reports as an input."""
 
 from __future__ import annotations
 
 import codecs
 from collections import defaultdict
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
@@ -14,13 +15,23 @@ from zscope.parsers.inputs import FileSummary, tell
 from zscope.parsers.inventory import INVENTORY_SCHEMA
 from zscope.parsers.issues import Code, InputError, Issue
 from zscope.parsers.smf.refusal import refuse
-from zscope.parsers.text.coding import read_lines
-from zscope.parsers.text.families import FAMILIES, family_name, grammars, xml_grammar
+from zscope.parsers.text.coding import read_lines, read_pieces
+from zscope.parsers.text.families import (
+    FAMILIES,
+    OBJECT_FAMILIES,
+    families_of,
+    family_name,
+    grammars,
+    xml_grammar,
+)
 from zscope.parsers.text.file_name import day_of, system_of
 from zscope.parsers.text.headings import RMF
+from zscope.parsers.text.json_objects import looks_like_json as opens_object
+from zscope.parsers.text.json_source import Objects
 from zscope.parsers.text.out import Found, Sheet, shown
-from zscope.parsers.text.report import Told
+from zscope.parsers.text.report import Source, Told
 from zscope.parsers.text.segment import Known, Segmenter
+from zscope.parsers.text.supplied.forms import forms_for
 from zscope.schemas.printed import report_tables
 
 if TYPE_CHECKING:
@@ -35,8 +46,16 @@ if TYPE_CHECKING:
 TELL_EVERY = 10_000
 """Lines."""
 _HEAD = 1 << 16
+_OPENING = 1 << 12
 _XML = (b"<?xml", b"<ddsml", b"<!DOCTYPE")
+_READ_FROM: dict[str, Set[str]] = {"xml": {RMF}, "json": OBJECT_FAMILIES}
+"""The families of which a kind of file can have reports; a text can have those of all."""
 _XML_EBCDIC = tuple(mark.decode().encode("cp037") for mark in _XML)
+
+
+def looks_like_json(head: bytes, coding: Coding) -> bool:
+    """Whether a text in this coding that begins so holds JSON objects."""
+    return opens_object("".join(read_pieces(BytesIO(head[:_OPENING]), coding)))
 
 
 def looks_like_xml(head: bytes) -> bool:
@@ -60,6 +79,8 @@ class Reports:
     coding: Coding
     options: Options
     issues: Issues
+    kind: str = "text"
+    """`text`, `xml` or `json`."""
     summary: FileSummary = field(init=False)
     _found: list[Found] = field(default_factory=list, init=False)
     """The reports in it, as far as it was read."""
@@ -67,15 +88,14 @@ class Reports:
     """The first line that is not empty."""
 
     def __post_init__(self) -> None:
-        kind = "xml" if self.coding.name == "xml" else "text"
-        self.summary = FileSummary(self.member.name, self.member.packing, kind, str(self.coding))
+        self.summary = FileSummary(self.member.name, self.member.packing, self.kind, str(self.coding))
 
     def batches(self, selection: Selection) -> Iterator[tuple[str, pa.RecordBatch]]:
         """The rows of the selected tables; reports from which none of them is made are passed over."""
         tables = report_tables()
         wanted = {name: columns for name, columns in selection.columns.items() if name in tables}
         sheet = Sheet(wanted, self.issues, self.member.name)
-        yield from self._read(sheet, {tables[name].family for name in wanted})
+        yield from self._read(sheet, families_of(wanted))
 
     def inventory(self) -> pa.Table:
         """One row for each system, report and form of it."""
@@ -124,25 +144,30 @@ class Reports:
         return written
 
     def _read(self, sheet: Sheet, families: Set[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
-        if self.summary.kind == "xml" and RMF not in families:
+        if self.kind in _READ_FROM and families.isdisjoint(_READ_FROM[self.kind]):
             self.summary.skipped = True
             return
         head = self.member.stream.peek(_HEAD)
         self._found = sheet.found
-        reading = self._read_xml(sheet) if self.summary.kind == "xml" else self._read_text(sheet, families)
-        yield from reading
+        match self.kind:
+            case "xml":
+                yield from self._read_xml(sheet)
+            case "json":
+                yield from self._read_json(sheet)
+            case _:
+                yield from self._read_text(sheet, families)
         yield from sheet.rest()
         tell(self.summary, self.member, self.options)
         if not self.summary.reports and not sheet.told:
             self.summary.useless = True
             self.issues.add(self._no_report(head))
-        if undated := [found.line for found in sheet.found if found.when_local is None]:
+        if undated := [found.line for found in sheet.found if _should_have_date(found)]:
             shows = "1 display shows" if len(undated) == 1 else f"{len(undated):,} displays show"
             text = f"{shows} no date, and neither do the rows: tell it by option or in the name of the file"
             self.issues.add(Issue(Code.NO_DATE, text, self.member.name, line_no=undated[0]))
 
     def _read_text(self, sheet: Sheet, families: Set[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
-        by_family = grammars(sheet)
+        by_family = grammars(sheet, self.options)
         others = 0
         segmenter = Segmenter(self._known(), self._tell_lost(sheet), self._tell_headless)
         for report in segmenter.reports(self._lines()):
@@ -159,6 +184,14 @@ class Reports:
         grammar = xml_grammar(sheet)
         for done in grammar.read(iter(lambda: self.member.stream.read(UNPACKED_CHUNK), b"")):
             self.summary.bytes = done
+            tell(self.summary, self.member, self.options)
+            yield from sheet.full()
+        self.summary.reports = len(sheet.found)
+
+    def _read_json(self, sheet: Sheet) -> Iterator[tuple[str, pa.RecordBatch]]:
+        objects = Objects(sheet, self.options, self._known(), held=not self.member.named)
+        for done in objects.read(self.member.stream, self.coding):
+            self.summary.lines, self.summary.bytes = done
             tell(self.summary, self.member, self.options)
             yield from sheet.full()
         self.summary.reports = len(sheet.found)
@@ -190,7 +223,9 @@ class Reports:
         day, day_from = options.day, Told.OPTION
         if day is None:
             day, day_from = day_of(name), Told.FILE_NAME
-        return Known(system, system_from if system else None, day, options.clock, day_from)
+        told = system_from if system else None
+        forms = forms_for(options.mapping)
+        return Known(system, told, day, options.clock, day_from, options.run, forms)
 
     def _no_report(self, head: bytes) -> Issue:
         refused = refuse(head, self.member.name)
@@ -201,7 +236,14 @@ class Reports:
         if not self.member.named:
             return Issue(Code.NOT_AN_INPUT, f"was passed over: {text}", self.member.name)
         looked_for = (
-            "name an SMF dump, an RMF listing or XML with CPU reports, a capture that has the heading of "
-            "NETSTAT or of a GSKSRVR display (GSK01...), or a CSV of system, start, end, transactions"
+            "name an SMF dump, an RMF listing or XML with CPU reports, a listing or screen of Performance "
+            "Toolkit (FCX112, FCX215), a capture that has the heading of "
+            "NETSTAT or of a GSKSRVR display (GSK01...), or a CSV or JSON of figures whose columns have the "
+            "names that docs/inputs.md tells or --map says"
         )
         return Issue(Code.NO_REPORT, f"the file is {text}; {looked_for}", self.member.name)
+
+
+def _should_have_date(found: Found) -> bool:
+    """Whether a report without a date lacks one: supplied figures need none."""
+    return found.when_local is None and found.source not in {Source.CSV, Source.JSON}

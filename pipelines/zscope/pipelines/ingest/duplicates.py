@@ -20,7 +20,7 @@ from zscope.pipelines.store.rewrite import rewrite
 from zscope.schemas.ddl import literal
 from zscope.schemas.printed import report_tables
 from zscope.schemas.stored import LOAD_ID, local_clock, stored_schema, utc_clock
-from zscope.schemas.tables import DIGEST_TABLE
+from zscope.schemas.tables import DIGEST_TABLE, record_table_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 MEMORY = "256MB"
 _WHERE_FROM = {LOAD_ID.name, "file", "line_no", "system_from", "time_from"}
 """Columns that say where a row of a report is from, and nothing about the system."""
+_FROM_RECORDS = frozenset(record_table_names())
+"""Tables whose rows can come from records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +98,26 @@ def without_duplicates(before: Before, staged: list[StagedFile], work: Path) -> 
         connection.execute("SET enable_progress_bar = false")
         records = _repeated_records(connection, before, staged, found)
         for file in staged:
-            if file.table in report_tables():
-                _without_rows(connection, before, file, found)
-            elif records is None:
-                found.files.append(file)
-            else:
-                _keep(file, lambda rows, _: ~records[_numbers(rows)], found)
+            left: StagedFile | None = file
+            if records is not None and file.table in _FROM_RECORDS:
+                left = _without_records(file, records, found)
+            if left and file.table in report_tables():
+                left = _without_rows(connection, before, left, found)
+            if left:
+                found.files.append(left)
     return found
+
+
+def _without_records(file: StagedFile, repeated: NDArray[np.bool_], found: Duplicates) -> StagedFile | None:
+    """Take out the rows of repeated records; rows of reports in the same table have no record number."""
+
+    def keep(rows: pa.Table, _: int) -> NDArray[np.bool_]:
+        numbers = rows["record_no"]
+        kept: NDArray[np.bool_] = ~repeated[numbers.fill_null(0).to_numpy().astype(np.int64)]
+        kept[numbers.is_null().to_numpy()] = True
+        return kept
+
+    return _kept(file, keep, found)
 
 
 def _numbers(rows: pa.Table) -> NDArray[np.int64]:
@@ -162,12 +177,15 @@ def _repeated_records(
 
 def _without_rows(
     connection: duckdb.DuckDBPyConnection, before: Before, file: StagedFile, found: Duplicates
-) -> None:
-    """Take out the rows of a report that other loads brought, as often as they did."""
+) -> StagedFile | None:
+    """Take out the rows of a report that other loads brought, as often as they did.
+
+    Records can fill the same table; their rows, which have a record number, are none of a report.
+    """
     stored = before.files(file)
     if not stored:
-        found.files.append(file)
-        return
+        return file
+    reported = "record_no IS NULL" if file.table in _FROM_RECORDS else "true"
     clock = local_clock(file.table)
     # Rows without a local time say in UTC of when they are.
     dated = clock is None or file.day is not None
@@ -181,11 +199,12 @@ def _without_rows(
             SELECT {columns}, file_row_number AS place,
                 row_number() OVER (PARTITION BY {columns} ORDER BY file_row_number) AS nth
             FROM read_parquet({literal(str(file.path))}, file_row_number = true, hive_partitioning = false)
+            WHERE {reported}
         ),
         stored AS (
             SELECT {columns}, count(*) AS times, min(load_id) AS load_id
             FROM {_read(stored)}
-            WHERE {before.loads_for(dated=dated)}
+            WHERE {before.loads_for(dated=dated)} AND {reported}
             GROUP BY {columns}
         )
         SELECT staged.place, stored.load_id FROM staged
@@ -194,12 +213,11 @@ def _without_rows(
         """
     ).to_arrow_table()
     if not repeated.num_rows:
-        found.files.append(file)
-        return
+        return file
     found.count(repeated["load_id"])
     keep = np.ones(file.rows, np.bool_)
     keep[repeated["place"].to_numpy()] = False
-    _keep(file, lambda rows, first: keep[first : first + rows.num_rows], found)
+    return _kept(file, lambda rows, first: keep[first : first + rows.num_rows], found)
 
 
 def _may_meet(stored: DataFile, staged: StagedFile) -> bool:
@@ -209,15 +227,16 @@ def _may_meet(stored: DataFile, staged: StagedFile) -> bool:
     return stored.first_local <= staged.last_local and staged.first_local <= (stored.last_local or "")
 
 
-def _keep(file: StagedFile, keep: Keep, found: Duplicates) -> None:
+def _kept(file: StagedFile, keep: Keep, found: Duplicates) -> StagedFile | None:
+    """The file written again without some rows; None where none is left."""
     target = file.path.with_name(f"{file.path.stem}-kept.parquet")
     rows = rewrite(file.path, target, keep)
     found.by_table[file.table] += file.rows - rows
     file.path.unlink()
-    if rows:
-        size = target.stat().st_size
-        left = StagedFile(target, file.table, file.day, rows, size, file.first_local, file.last_local)
-        found.files.append(left)
+    if not rows:
+        return None
+    size = target.stat().st_size
+    return StagedFile(target, file.table, file.day, rows, size, file.first_local, file.last_local)
 
 
 def _read(paths: Iterable[Path]) -> str:

@@ -31,6 +31,7 @@ def stored_rows(table: str, rows: pa.RecordBatch, load_id: int, clocks: Clocks) 
 
 
 def _utc(rows: pa.RecordBatch, local: str, clocks: Clocks) -> pa.Array:
-    if "record_no" in rows.schema.names:
+    # Reports can fill tables of records: their rows have no number that tells an order.
+    if "record_no" in rows.schema.names and not rows["record_no"].null_count:
         return clocks.to_utc(rows["system"], rows[local], rows["record_no"])
     return clocks.to_utc_of_reports(rows["system"], rows[local])

@@ -94,6 +94,10 @@ class Run:
             "framing": options.framing.value if options.framing else None,
             "system": options.system,
             "taken": " ".join(str(part) for part in (options.day, options.clock) if part) or None,
+            "run": options.run,
+            "columns": ", ".join(f"{ours}={theirs!r}" for ours, theirs in options.mapping) or None,
+            "times": options.time_format,
+            "formatter zone": options.formatter_zone,
         }
         return "; ".join([str(self.choice), *(f"{name} {value}" for name, value in said.items() if value)])
 

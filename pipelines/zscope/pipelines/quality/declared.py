@@ -23,7 +23,7 @@ from zscope.schemas import catalog
 from zscope.schemas.ddl import literal
 from zscope.schemas.printed import report_tables
 from zscope.schemas.stored import local_clock, stored_schema
-from zscope.schemas.tables import RAW_TABLE, table_names
+from zscope.schemas.tables import RAW_TABLE, record_table_names, table_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,9 +140,12 @@ def grain_of(table: str) -> tuple[str, ...]:
 
     >>> grain_of("smf70_cpu"), grain_of("gsk_crypto")
     (('load_id', 'record_no', 'section_no'), ('load_id', 'file', 'line_no'))
+    >>> grain_of("mq_task")
+    ('load_id', 'record_no', 'task_type', 'section_no', 'file', 'line_no')
     """
     if table in report_tables():
-        return ("load_id", *report_tables()[table].grain)
+        from_records = catalog().table(table)[1].grain if table in record_table_names() else ()
+        return ("load_id", *from_records, *report_tables()[table].grain)
     parts = ("part",) if table == RAW_TABLE else ()
     names = stored_schema(table).names
     return ("load_id", "record_no", *parts, *(name for name in ("section_no",) if name in names))

@@ -170,7 +170,8 @@ def _sample(connection: duckdb.DuckDBPyConnection, table: str, rows: int, wanted
     name = identifier(table)
     condition = "true"
     if rows > wanted:
-        place = "record_no" if "record_no" in table_schema(table).names else "line_no"
+        places = [name for name in ("record_no", "line_no") if name in table_schema(table).names]
+        place = f"coalesce({', '.join(places)})"
         low_bits, most = f"{2**32}::UBIGINT", wanted * 2**32 // rows
         condition = f"({place} % {low_bits}) * {_SCRAMBLE}::UBIGINT % {low_bits} < {most}::UBIGINT"
     connection.execute(f"CREATE VIEW {SAMPLED}.{name} AS SELECT * FROM {CHECKED}.{name} WHERE {condition}")

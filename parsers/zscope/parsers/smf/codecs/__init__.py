@@ -30,6 +30,7 @@ CODECS: Mapping[Format, Codec] = {
     Format.PACKED_TIME: times.PACKED_TIME,
     Format.PACKED_DATE: times.PACKED_DATE,
     Format.TOD: times.TOD,
+    Format.TOD_LOCAL: times.TOD_LOCAL,
     Format.TOD_SPAN: times.TOD_SPAN,
     Format.TOD_SPAN_SIGNED: times.TOD_SPAN_SIGNED,
     Format.CERT_TIME: times.CERT_TIME,

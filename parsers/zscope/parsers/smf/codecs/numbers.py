@@ -32,14 +32,15 @@ class Integer:
         if values.dtype.kind == "V":
             rows = raw.byte_rows().astype(np.uint32)
             values = rows[:, 0] << 16 | rows[:, 1] << 8 | rows[:, 2]
+        nothing = None if raw.field.nothing is None else values == raw.field.nothing
         if raw.field.scale != 1:
             values = values.astype(f"{self.kind}8") * raw.field.scale
-        return pa.array(values, arrow_type(raw.field))
+        return pa.array(values, arrow_type(raw.field), mask=nothing)
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
-        """Null becomes zero, as on a system that has nothing to say."""
+        """Null becomes what the field has for nothing, or zero, as on a system that has nothing to say."""
         length = field.length or 0
-        numbers = filled(values, f"{self.kind}8") // field.scale
+        numbers = filled(values, f"{self.kind}8", (field.nothing or 0) * field.scale) // field.scale
         return rows_of(numbers)[:, -length:]
 
 

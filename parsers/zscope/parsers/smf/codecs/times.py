@@ -27,6 +27,7 @@ from zscope.parsers.smf.codecs.raw import (
     with_nulls,
 )
 from zscope.parsers.smf.header import HUNDREDTHS_OF_A_DAY
+from zscope.schemas.arrow import LOCAL as LOCAL_TYPE
 from zscope.schemas.arrow import UTC as UTC_TYPE
 from zscope.schemas.arrow import arrow_type
 
@@ -143,8 +144,12 @@ class PackedDate:
         return rows_of(encode_dates(microseconds // DAY_US, absent).astype(np.uint32))
 
 
+@dataclass(frozen=True, slots=True)
 class Tod:
     """A point in time on the TOD clock, in which bit 51 is one microsecond."""
+
+    kind: pa.DataType
+    """UTC, or local time where the clock was set to that."""
 
     def storage(self, length: int) -> str:
         """A plain number."""
@@ -153,7 +158,7 @@ class Tod:
     def decode(self, raw: Raw) -> pa.Array:
         """A clock of zero says that there is no time. Leap seconds are not taken out."""
         microseconds = (raw.values >> np.uint64(12)).astype(np.int64) - TOD_EPOCH_US
-        return with_nulls(microseconds, raw.values == 0, UTC_TYPE)
+        return with_nulls(microseconds, raw.values == 0, self.kind)
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
         """Microseconds; the finer bits are zero."""
@@ -234,7 +239,8 @@ def _certificate_time(form: int, raw: bytes, page: CodePage) -> int | None:
 HUNDREDTHS = Hundredths()
 PACKED_TIME = PackedTime()
 PACKED_DATE = PackedDate()
-TOD = Tod()
+TOD = Tod(UTC_TYPE)
+TOD_LOCAL = Tod(LOCAL_TYPE)
 TOD_SPAN = TodSpan("u")
 TOD_SPAN_SIGNED = TodSpan("i")
 CERT_TIME = CertTime()

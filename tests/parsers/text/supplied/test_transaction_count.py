@@ -17,9 +17,10 @@ from zscope.parsers import Tables, inventory, read
 from zscope.parsers.issues import Code, Severity
 from zscope.parsers.text import segment
 from zscope.parsers.text.dress import as_bytes
-from zscope.parsers.text.transaction_count import TABLE, names_columns
-from zscope.parsers.text.transaction_count_write import transaction_lines
+from zscope.parsers.text.supplied.forms import LONGEST_HEADING, forms_for
+from zscope.parsers.text.supplied.write import supplied_lines
 
+TABLE = "transaction_count"
 Row = dict[str, Any]
 HEAD = "system,start,end,transactions,workload"
 GOOD = "SYSA,2026-03-02T10:00:00+01:00,2026-03-02T10:15:00+01:00,1000,RR60(4kB)"
@@ -176,12 +177,14 @@ def test_the_inventory_shows_systems_and_their_first_count(tmp_path: Path) -> No
         (" workload , End,START,Transactions,System", True),
         ("system,start,end", False),
         ("system,start,end,transactionsx", False),
-        ("system;start;end;transactions", False),
-        (HEAD + "," + "x" * 1_000, False),
+        ("system;start;end;transactions", True),
+        ("system|start|end|transactions", False),
+        (HEAD + "," + "x" * LONGEST_HEADING, False),
     ],
 )
 def test_what_names_the_columns(line: str, is_one: bool) -> None:
-    assert names_columns(line) == is_one
+    heading = forms_for().heading(line)
+    assert (heading is not None and heading.form.table.name == TABLE) == is_one
 
 
 COUNTS = st.fixed_dictionaries(
@@ -201,7 +204,7 @@ def test_what_the_writer_writes_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, counts: list[Row], quarters: int
 ) -> None:
     written = [count | {"end_utc": count["start_utc"] + count["span"]} for count in counts]
-    lines = transaction_lines(written, quarters * QUARTER)
+    lines = supplied_lines(TABLE, written, quarters * QUARTER)
     found = read_lines(tmp_path_factory.mktemp("counts"), lines)
     # A system whose name begins with # makes its line a comment.
     kept = [row for row in written if not row["system"].startswith("#")]

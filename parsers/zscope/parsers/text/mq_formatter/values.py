@@ -1,0 +1,144 @@
+"""Values as the formatter prints them: text to value, and what it prints where a record has no such field."""
+
+from __future__ import annotations
+
+import csv
+import re
+from datetime import UTC, datetime, tzinfo
+
+MICROSECONDS = 1_000_000
+_NUMBER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
+_LETTERED = re.compile(r"(?=.*[A-F])[0-9A-F]{1,8}", re.ASCII | re.IGNORECASE)
+_HEX = re.compile(r"(?:[0-9A-Fa-f]{2})+", re.ASCII)
+_DATE = re.compile(r"(\d{4})[/-](\d\d)[/-](\d\d)", re.ASCII)
+_CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d{6}))?", re.ASCII)
+_NO_DATE = re.compile(r"|1970[/-]01[/-]01", re.ASCII)
+_NOT_THERE = "-1"
+
+
+class AmbiguousError(ValueError):
+    """A time that the clock of a zone shows twice, when it is put back."""
+
+
+def cells(text: str) -> list[str] | None:
+    """The values of a line without quotes, `=` and blanks around them; None for a line that is no CSV.
+
+    >>> cells('="100000","MQ5A ",8, 882000 ,')
+    ['100000', 'MQ5A', '8', '882000', '']
+    >>> cells('"MQ5A') is None
+    True
+    """
+    try:
+        (found,) = csv.reader([text], skipinitialspace=True, strict=True)
+    except (csv.Error, ValueError):
+        return None
+    return [_bare(cell) for cell in found]
+
+
+def _bare(cell: str) -> str:
+    """Spreadsheets leave text alone that is written as a formula: `="0012"`."""
+    bare = cell.strip()
+    if bare.startswith('="') and bare.endswith('"') and len(bare) > 2:
+        bare = bare[2:-1].strip()
+    return bare
+
+
+def number(text: str) -> int | None:
+    """A whole number; None where the record has no such field. ValueError for what is none.
+
+    >>> number("200"), number("-1")
+    (200, None)
+    """
+    if text in {"", _NOT_THERE}:
+        return None
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(text)
+    return int(text)
+
+
+def cipher(text: str) -> int | None:
+    """The number of a cipher suite: decimal, but early releases of the formatter print hex digits.
+
+    >>> cipher("49192") == cipher("C028")
+    True
+    """
+    return int(text, 16) if _LETTERED.fullmatch(text) else number(text)
+
+
+def says_something(text: str) -> bool:
+    """Whether a text is more than what stands where a record has no such field.
+
+    >>> says_something("0"), says_something("-1"), says_something("....")
+    (True, False, False)
+    """
+    return bool(text.strip(" .")) and text != _NOT_THERE
+
+
+def characters(text: str) -> str | None:
+    """A text without the blanks it is padded with; None where the record has no such field.
+
+    >>> characters("MQ5A  "), characters("    "), characters(".....")
+    ('MQ5A', '', None)
+    """
+    bare = text.strip()
+    return None if bare and not bare.strip(".") else bare
+
+
+def digits(text: str) -> str | None:
+    """Bytes as hexadecimal digits, as the columns of records have them.
+
+    >>> digits("0000000000001A2B")
+    '0000000000001a2b'
+    """
+    if not text.strip(" ."):
+        return None
+    if not _HEX.fullmatch(text):
+        raise ValueError(text)
+    return text.lower()
+
+
+def span(seconds: str, microseconds: str) -> int | None:
+    """A duration in microseconds; JSON has no seconds apart.
+
+    >>> span("8", "882000"), span("", "8882000")
+    (8882000, 8882000)
+    """
+    whole, part = number(seconds), number(microseconds)
+    if part is None:
+        return None
+    if part < 0 or (whole is not None and (whole < 0 or part >= MICROSECONDS)):
+        raise ValueError(f"{seconds}, {microseconds}")
+    return (whole or 0) * MICROSECONDS + part
+
+
+def clock(day: str, time: str) -> datetime | None:
+    """Date and time of day; None where nothing happened. ValueError for what is no time.
+
+    >>> clock("2026/03/02", "13:29:41,134500") == clock("2026-03-02", "13:29:41.134500")
+    True
+    >>> clock("1970/01/01", "00:00:00,000000") is None
+    True
+    """
+    if _NO_DATE.fullmatch(day):
+        return None
+    date, hour = _DATE.fullmatch(day), _CLOCK.fullmatch(time)
+    if date is None or hour is None:
+        raise ValueError(f"{day} {time}")
+    return datetime.fromisoformat(
+        f"{'-'.join(date.groups())}T{':'.join(hour.groups()[:3])}.{hour[4] or '000000'}"
+    )
+
+
+def moment(printed: datetime, zone: tzinfo) -> datetime:
+    """The moment at which the clock of a zone shows a time; ValueError if it never does.
+
+    >>> from zoneinfo import ZoneInfo
+    >>> moment(datetime(2026, 3, 2, 14, 30), ZoneInfo("Europe/Berlin")).hour
+    13
+    """
+    first, second = (printed.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
+    if first.astimezone(zone).replace(tzinfo=None) != printed:
+        raise ValueError(f"{printed} is left out when clocks are put forward")
+    if first != second:
+        raise AmbiguousError(f"{printed} comes twice, as clocks are put back")
+    return first

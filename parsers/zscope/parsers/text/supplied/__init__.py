@@ -1,0 +1,1 @@
+"""Tables that people supply as CSV or JSON: declared with all others, read by one reader."""

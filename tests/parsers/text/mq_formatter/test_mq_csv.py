@@ -1,0 +1,335 @@
+"""CSV of the formatter: what its columns mean, in whichever order and release they come."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
+
+import pytest
+from tests.parsers.text.mq_formatter.examples import (
+    ADAPTER,
+    ADAPTER_LINE,
+    BUSY,
+    CHANNEL,
+    IDLE,
+    RUNNING,
+    SSL,
+    read_csv,
+)
+from tests.parsers.text.reading import Row, codes
+
+from zscope.parsers.issues import Code, Severity
+
+INITIATOR = (
+    "Date,Time,LPAR,QMgr,QSG,MQ_Version,Interval_Start (DATE),Interval_Start (TIME),Interval_Duration,"
+    "Job_Name,QSG_Name,Current_Chl_High_Water,Current_Chl_Max,Active_Chl_High_Water,Active_Chl_Max,Max_TCP_Chl,"
+    "Max_LU62_Chl,Storage_Usage_31,Storage_Usage_64,Storage_Limit_64,"
+)
+INITIATED = (
+    '"2026/03/02","08:30:00,000000","SYS1","MQ5A","QSG1",="100000","2026/03/02","08:29:00,000000",60,"MQ5ACHIN",'
+    '"QSG1",12,200,8,200,200,200,41,210,17592186040320,'
+)
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def the_row(*lines: str, zone: tzinfo | None = UTC) -> Row:
+    found = read_csv(lines, zone=zone)
+    assert codes(found.issues) == []
+    (row,) = found.rows
+    return row
+
+
+def only(row: Row) -> Row:
+    """The columns that have a value."""
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def without(column: str, *lines: str) -> list[str]:
+    """The same lines without a column, as earlier releases print them."""
+    place = lines[0].split(",").index(column)
+    heading, *others = lines
+    assert all(line.split(",")[0].startswith('"') for line in others)
+    kept = [cell for cell in heading.split(",") if cell != column]
+    cut = []
+    for line in others:
+        # Times have a comma in their quotes.
+        cells = line.replace(",000000", ";000000").split(",")
+        cut.append(",".join(cells[:place] + cells[place + 1 :]).replace(";", ","))
+    return [",".join(kept), *cut]
+
+
+def test_a_task_has_its_times_in_microseconds_and_its_interval_from_them() -> None:
+    found = read_csv([SSL, BUSY, IDLE])
+    assert codes(found.issues) == []
+    busy, idle = found.tables["mq_task"]
+    assert only(busy) == {
+        "file": "report.txt",
+        "line_no": 2,
+        "source": "csv",
+        "system": "SYS1",
+        "system_from": "report",
+        "written_local": at("2026-03-02T08:30:00"),
+        "task_type": "SSL",
+        "queue_manager": "MQ5A",
+        "queue_sharing_group": "QSG1",
+        "mq_version": "100000",
+        "interval_start_local": at("2026-03-02T08:29:00"),
+        "interval_us": 60_000_000,
+        "task_number": 10_244_624,
+        "requests": 24_400,
+        "cpu_us": 1_954_000,
+        "elapsed_us": 8_882_000,
+        "wait_us": 51_118_000,
+        "longest_utc": at("2026-03-02T13:29:41.134500+00:00"),
+        "longest_us": 11_204,
+        "extra": '{"Task_Index": "0"}',
+    }
+    assert (idle["requests"], idle["cpu_us"], idle["longest_utc"], idle["longest_us"]) == (0, 0, None, 0)
+    assert idle["interval_us"] == 60_000_000
+    assert [(report.name, report.system, report.line) for report in found.found] == [("MQ QCTSSL", "SYS1", 2)]
+
+
+def test_a_channel_has_numbers_for_the_words_of_the_formatter() -> None:
+    row = the_row(CHANNEL, RUNNING)
+    assert only(row) == {
+        "file": "report.txt",
+        "line_no": 2,
+        "source": "csv",
+        "system": "SYS1",
+        "system_from": "report",
+        "written_local": at("2026-03-02T08:30:00"),
+        "queue_manager": "MQ5A",
+        "queue_sharing_group": "QSG1",
+        "mq_version": "100000",
+        "collected_utc": at("2026-03-02T13:30:00+00:00"),
+        "channel_name": "MQ5A.TO.MQ5B",
+        "disposition": 4,
+        "channel_type": 1,
+        "channel_state": 3,
+        "monitoring": 33,
+        "connection_name": "10.1.2.3",
+        "started_utc": at("2026-03-02T11:59:59.799296+00:00"),
+        "last_message_utc": at("2026-03-02T13:29:58.917120+00:00"),
+        "batch_size": 50,
+        "messages": 12_200,
+        "persistent_messages": 12_200,
+        "batches": 12_200,
+        "full_batches": 0,
+        "buffers_sent": 24_420,
+        "buffers_received": 12_210,
+        "shared_conversations": 0,
+        "message_bytes": 99_942_400,
+        "persistent_message_bytes": 99_942_400,
+        "sent_bytes": 104_858_100,
+        "received_bytes": 488_400,
+        "compression_rate": 0,
+        "exit_avg_us": 0,
+        "exit_max_us": 0,
+        "dns_us": 0,
+        "network_avg_us": 180,
+        "network_min_us": 151,
+        "network_max_us": 2_210,
+        "network_max_utc": at("2026-03-02T13:29:41+00:00"),
+        "remote_name": "MQ5B",
+        "peer_serial": "0000000000001a2b",
+        "peer_name": "MQ5B",
+        "cipher_code": 0xC028,
+        "put_retries": 0,
+        "transmission_queue_empty": 12_100,
+        "batch_interval": 0,
+        "batch_data_limit_kb": 5_000,
+        "dispatcher_number": 0,
+        "remote_product": "MQMV",
+        "remote_version": "10000000",
+    }
+
+
+def test_an_initiator_keeps_the_whole_seconds_of_its_interval_apart() -> None:
+    row = the_row(INITIATOR, INITIATED)
+    assert (row["job_name"], row["current_channels_high"], row["active_channels_max"]) == (
+        "MQ5ACHIN",
+        12,
+        200,
+    )
+    assert (row["storage_below_mb"], row["storage_above_mb"]) == (41, 210)
+    assert row["storage_above_limit_mb"] == 17_592_186_040_320
+    assert (row["interval_us"], row["extra"]) == (None, '{"Interval_Duration": "60"}')
+
+
+@pytest.mark.parametrize(
+    ("mark", "value", "kind", "name"),
+    [
+        ("Task_Channel_Count,", "17,", "dispatcher", "MQ QCTDSP"),
+        ("", "", "adapter", "MQ QCTADP"),
+        ("Max_DNS_Request_Duration(S),Max_DNS_Request_Duration(US),", "0, 5 ,", "DNS", "MQ QCTDNS"),
+    ],
+)
+def test_the_columns_tell_what_the_task_does(mark: str, value: str, kind: str, name: str) -> None:
+    found = read_csv([ADAPTER + mark, ADAPTER_LINE + value])
+    assert codes(found.issues) == []
+    (row,) = found.rows
+    assert (row["task_type"], found.names) == (kind, [name])
+    assert (row["channels"], row["longest_us"]) == (
+        17 if "Channel" in mark else None,
+        5 if "DNS" in mark else None,
+    )
+
+
+def test_columns_are_told_by_their_names_in_any_order() -> None:
+    heading, line = (
+        ADAPTER.rstrip(",").split(","),
+        ADAPTER_LINE.replace(",000000", ";000000").rstrip(",").split(","),
+    )
+    turned = [",".join(reversed(cells)).replace(";", ",") for cells in (heading, line)]
+    assert the_row(*turned) == the_row(ADAPTER, ADAPTER_LINE)
+
+
+def test_releases_without_the_later_columns_give_the_same() -> None:
+    lines = without("Task_Index", *without("QSG", ADAPTER, ADAPTER_LINE))
+    assert only(the_row(ADAPTER, ADAPTER_LINE)).keys() - only(the_row(*lines)).keys() == {
+        "queue_sharing_group",
+        "extra",
+    }
+    old = INITIATOR.replace("Storage_Usage_31,Storage_Usage_64,Storage_Limit_64,", "Storage_Usage,")
+    row = the_row(old, INITIATED.replace("41,210,17592186040320,", "41,"))
+    assert (row["storage_below_mb"], row["storage_above_mb"]) == (41, None)
+
+
+def test_the_block_names_the_group_where_the_record_does_not() -> None:
+    row = the_row(*without("QSG", INITIATOR, INITIATED))
+    assert row["queue_sharing_group"] == "QSG1"
+    other = the_row(INITIATOR, INITIATED.replace('"MQ5ACHIN","QSG1"', '"MQ5ACHIN","QSG2"'))
+    assert other["queue_sharing_group"] == "QSG1"
+    assert json.loads(other["extra"])["QSG_Name"] == "QSG2"
+
+
+def test_what_a_record_does_not_have_is_null() -> None:
+    line = RUNNING.replace('"MQMV",="10000000",', '".....",".....",').replace(
+        '"QSG1",="100000"', '"....",="800"'
+    )
+    line = line.replace("49192,0,12100", "-1,0,-1").replace('="0000000000001A2B"', '"....."')
+    line = line.replace('"2026/03/02","13:29:58,917120"', '"1970/01/01","00:00:00,000000"')
+    row = the_row(CHANNEL, line)
+    names = ("remote_product", "remote_version", "queue_sharing_group", "cipher_code", "peer_serial")
+    assert [row[name] for name in (*names, "last_message_utc", "transmission_queue_empty")] == [None] * 7
+    assert (row["mq_version"], row["extra"]) == ("800", None)
+    missing = the_row(INITIATOR, INITIATED.replace("41,210,17592186040320", "41,-1,-1"))
+    assert (missing["storage_above_mb"], missing["storage_above_limit_mb"]) == (None, None)
+
+
+def test_a_blank_text_is_in_the_record() -> None:
+    line = RUNNING.replace('"MQ5B            "', '="                "').replace('"MQMV"', '="    "')
+    row = the_row(CHANNEL, line)
+    assert (row["peer_name"], row["remote_product"]) == ("", "")
+
+
+def test_a_minimum_of_zero_is_one_only_if_there_was_a_maximum() -> None:
+    row = the_row(CHANNEL, RUNNING.replace("0,180,151,2210", "0,180,0,2210"))
+    assert (row["exit_min_us"], row["network_min_us"]) == (None, 0)
+    quiet = RUNNING.replace('0,180,151,2210,"2026/03/02","13:29:41,000000"', '0,0,0,0,"",""')
+    row = the_row(CHANNEL, quiet)
+    assert (row["exit_min_us"], row["network_min_us"], row["network_max_us"]) == (None, None, 0)
+
+
+def test_text_of_digits_is_the_same_with_and_without_a_sign_for_spreadsheets() -> None:
+    assert the_row(CHANNEL, RUNNING.replace('="', '"')) == the_row(CHANNEL, RUNNING)
+
+
+def test_a_suite_in_hex_digits_is_known_by_its_letters() -> None:
+    assert the_row(CHANNEL, RUNNING.replace(",49192,", ",C028,"))["cipher_code"] == 0xC028
+
+
+def test_moments_of_an_unknown_zone_are_kept_as_texts() -> None:
+    found = read_csv([SSL, IDLE, BUSY], zone=None)
+    (issue,) = found.issues
+    assert (issue.code, issue.severity, issue.line_no) == (Code.NO_DATE, Severity.NOTE, 2)
+    _, row = found.rows
+    assert (row["interval_start_local"], row["longest_utc"]) == (None, None)
+    assert json.loads(row["extra"]) == {
+        "Task_Index": "0",
+        "Interval_Start": "2026/03/02 08:29:00,000000",
+        "Max_SSL_Request_Time": "2026/03/02 13:29:41,134500",
+    }
+    assert row["written_local"] == at("2026-03-02T08:30:00")
+    assert row["interval_us"] == 60_000_000
+
+
+@pytest.mark.parametrize("zone", [timezone(timedelta(hours=1)), ZoneInfo("Europe/Berlin")])
+def test_a_zone_brings_moments_back_and_with_them_the_start_of_the_interval(zone: tzinfo) -> None:
+    shifted = BUSY.replace("08:29:00", "09:29:00").replace("13:29:41", "14:29:41")
+    assert the_row(SSL, shifted, zone=zone) == the_row(SSL, BUSY)
+
+
+@pytest.mark.parametrize(
+    ("day", "time", "code"),
+    [("2026/10/25", "02:30:00", Code.AMBIGUOUS_TIME), ("2026/03/29", "02:30:00", Code.BAD_VALUE)],
+)
+def test_times_that_a_zone_has_twice_or_never_are_told(day: str, time: str, code: Code) -> None:
+    line = BUSY.replace('"2026/03/02","13:29:41', f'"{day}","{time}')
+    found = read_csv([SSL, line], zone=ZoneInfo("Europe/Berlin"))
+    assert codes(found.issues) == [(code, 2)]
+    (row,) = found.rows
+    assert row["longest_utc"] is None
+    assert json.loads(row["extra"])["Max_SSL_Request_Time"] == f"{day} {time},134500"
+
+
+@pytest.mark.parametrize(("duration", "told"), [("59", False), ("61", False), ("62", True), ("0", True)])
+def test_an_interval_that_is_not_the_sum_of_its_times_is_told(duration: str, told: bool) -> None:
+    found = read_csv([SSL, BUSY.replace('000000",60,', f'000000",{duration},')])
+    assert codes(found.issues) == [(Code.ARITHMETIC, 2)] * told
+    (row,) = found.rows
+    assert row["interval_us"] == 60_000_000
+    assert ("Interval_Duration" in json.loads(row["extra"])) == told
+
+
+def test_columns_nobody_knows_are_kept() -> None:
+    row = the_row(CHANNEL + "Key_Resets,", RUNNING + '"100 ",')
+    assert row["extra"] == '{"Key_Resets": "100"}'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "column", "says"),
+    [
+        ('"Sender"', '"Spender"', "Type", "channel_type", "a word the formatter is known to print"),
+        ("12200,12200,12200", "-7,12200,12200", "Msg_All_Count", "messages", "a whole number"),
+        ("12200,12200,12200", "1e4,12200,12200", "Msg_All_Count", "messages", "a whole number"),
+        (",50,", ",4294967296,", "BatchSize", "batch_size", "a whole number"),
+        ('"11:59:59,799296"', '"noon"', "Start", "started_utc", "is no time such as"),
+        ('"2026/03/02","11:59:59', '"2026/02/30","11:59:59', "Start", "started_utc", "is no time such as"),
+        ('"0000000000001A2B"', '"1A2"', "SSL_Peer_Serial", "peer_serial", "hexadecimal digits"),
+    ],
+)
+def test_a_value_that_is_none_leaves_the_others(
+    old: str, new: str, field: str, column: str, says: str
+) -> None:
+    found = read_csv([CHANNEL, RUNNING.replace(old, new)])
+    (issue,) = found.issues
+    assert (issue.code, issue.line_no, issue.field, issue.table) == (Code.BAD_VALUE, 2, field, "mq_channel")
+    assert says in issue.text
+    assert issue.text.endswith("the column is null")
+    (row,) = found.rows
+    assert row[column] is None
+    assert row["sent_bytes"] == 104_858_100
+    assert field in json.loads(row["extra"])
+
+
+def test_seconds_and_microseconds_have_to_fit_together() -> None:
+    found = read_csv([SSL, BUSY.replace("1, 954000 ,", "1, 1954000 ,")])
+    assert [(issue.field, issue.line_no) for issue in found.issues] == [("Task_CPU_Time", 2)]
+    assert [row["cpu_us"] for row in found.rows] == [None]
+
+
+def test_a_record_without_a_time_is_taken_and_told() -> None:
+    found = read_csv([SSL, BUSY.replace('"2026/03/02","08:30:00,000000"', '"02.03.2026","08:30:00,000000"')])
+    assert codes(found.issues) == [(Code.BAD_VALUE, 2)]
+    assert [(row["written_local"], row["requests"]) for row in found.rows] == [(None, 24_400)]
+
+
+def test_other_structures_are_passed_over_with_a_note() -> None:
+    found = read_csv(["Date,Time,LPAR,QMgr,QSG,MQ_Version,Checkpoint_Count,", '"2026/03/02",'])
+    assert codes(found.issues) == [(Code.OTHER_REPORT, 1)]
+    assert found.rows == []

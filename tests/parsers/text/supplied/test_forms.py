@@ -1,0 +1,169 @@
+"""By which line a supplied table is recognised, and what a user says about its columns."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.parsers.text.supplied.reading import read_lines, read_text, rows, texts, told, values
+
+from zscope.parsers import read
+from zscope.parsers.issues import Code
+from zscope.parsers.text.coding import LONGEST_LINE
+from zscope.parsers.text.dress import as_bytes
+from zscope.parsers.text.supplied.forms import forms_for, supplied_tables
+from zscope.parsers.text.supplied.mapping import MappingError, checked, mapping_of
+
+SERIES = "ztpf_series"
+
+
+def test_the_tables_that_can_be_supplied() -> None:
+    assert {table.name for table in supplied_tables()} == {
+        "transaction_count",
+        "mq_round_trip",
+        "ztpf_series",
+        "zvm_user",
+        "zvm_channel",
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "table"),
+    [
+        ("message_bytes,cipher,round_trip_us", "mq_round_trip"),
+        ("CIPHER;note;Round_Trip_us;message_bytes", "mq_round_trip"),
+        ("time,ecbs_in_use", SERIES),
+        ('"Time"\t"ECBs in use"', SERIES),
+        ("timestamp,TLS session starts", SERIES),
+        ("userid,period_s,tcpu_s", "zvm_user"),
+        ("chpid,write_bytes_per_s,read_bytes_per_s", "zvm_channel"),
+        ("ID,Write/s,Read/s,Shrd", "zvm_channel"),
+        ("time,temperature", None),
+        ("ecbs_in_use,other", None),
+        ("message_bytes,round_trip_us", None),
+        ("Userid    %CPU  TCPU  VCPU Ratio", None),
+        ("we saw 62 ecbs in use, at that time", None),
+        ("", None),
+        (",;\t", None),
+    ],
+)
+def test_a_line_that_names_the_columns(line: str, table: str | None) -> None:
+    heading = forms_for().heading(line)
+    assert (heading.form.table.name if heading else None) == table
+
+
+def test_a_mapped_name_makes_a_heading_and_goes_before_a_declared_one() -> None:
+    assert forms_for().heading("ts,Active blocks") is None
+    forms = forms_for(mapping_of(["time=ts", "ecbs_in_use=Active blocks"]))
+    heading = forms.heading("ts,ACTIVE BLOCKS,ecbs_in_use,Time")
+    assert heading is not None
+    assert heading.columns == ("sample_utc", "ecbs_in_use", None, None)
+    plain = forms.heading("time,ecbs_in_use")
+    assert plain is not None
+    assert plain.columns == ("sample_utc", "ecbs_in_use")
+
+
+def test_columns_are_mapped_by_any_of_our_names() -> None:
+    assert mapping_of(["sample_utc=ts", "ECBs in use = A=B"]) == (("ecbs_in_use", "A=B"), ("time", "ts"))
+    assert checked([("start_utc", "from")]) == (("start", "from"),)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "problem"),
+    [
+        (["time"], "'time' is no COLUMN=NAME"),
+        (["time="], "'time=' is no COLUMN=NAME"),
+        (["colour=red"], "'colour' is no column of a table that can be supplied; columns are "),
+        (["=x"], "'' is no column"),
+        (["time=a", "timestamp=b"], "time is given two names: 'a' and 'b'"),
+        (["time=a", "ecbs_in_use=a"], "'a' is given to two columns"),
+    ],
+)
+def test_what_cannot_be_mapped_is_told(mapping: list[str], problem: str) -> None:
+    with pytest.raises(MappingError, match="^" + problem.replace("(", r"\(")):
+        mapping_of(mapping)
+
+
+def test_the_columns_that_can_be_mapped_are_named() -> None:
+    with pytest.raises(MappingError) as error:
+        mapping_of(["x"])
+    for column in ("time", "ecbs_in_use", "system", "run", "message_bytes", "userid", "transactions"):
+        assert f" {column}" in str(error.value)
+
+
+def test_two_columns_of_one_meaning_are_refused_until_one_is_mapped(tmp_path: Path) -> None:
+    lines = ["time,ECBs,active ECBs", "0,62,70"]
+    found = read_lines(tmp_path, SERIES, lines)
+    assert told(found) == [(Code.REPORT_UNREADABLE, 1, "")]
+    assert "ECBs and active ECBs are both ecbs_in_use: say with --map ecbs_in_use=NAME" in texts(found)
+    found = read_lines(tmp_path, SERIES, lines, mapping={"ecbs_in_use": "active ECBs"})
+    assert values(found, "ecbs_in_use", "extra") == [(70, '{"ecbs": "62"}')]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("coding", ["utf-8-sig", "utf-16", "cp1252", "utf-8"])
+def test_separators_and_codings(tmp_path: Path, separator: str, coding: str) -> None:
+    lines = [f"sep={separator}", "time,note,ecbs_in_use".replace(",", separator)]
+    lines += [f'0{separator}"für{separator}zwei"{separator}62.5', f"1{separator * 2}63", f"2{separator * 2}"]
+    path = tmp_path / "series.csv"
+    path.write_bytes(as_bytes(lines, coding, "\r\n"))
+    found = read(path, (SERIES,))
+    assert told(found) == []
+    assert values(found, "line_no", "ecbs_in_use") == [(3, 62.5), (4, 63.0), (5, None)]
+    assert rows(found)[0]["extra"] == f'{{"note": "für{separator}zwei"}}'.replace("\t", "\\t")
+
+
+def test_a_decimal_comma_counts_where_it_separates_nothing(tmp_path: Path) -> None:
+    found = read_lines(tmp_path, SERIES, ["time;ecbs_in_use", "0;62,5", "1;1.480,5", "2;1,480"])
+    assert values(found, "ecbs_in_use") == [(62.5,), (1480.5,), (None,)]
+    assert told(found) == [(Code.BAD_VALUE, 4, "ecbs_in_use")]
+    found = read_lines(tmp_path, SERIES, ["time,ecbs_in_use", '0,"1,480"', '1,"62,5"'])
+    assert values(found, "ecbs_in_use") == [(1480,), (None,)]
+    assert "'62,5' is no number; the column is null" in texts(found)
+
+
+def test_a_separator_behind_the_last_value_is_no_column(tmp_path: Path) -> None:
+    found = read_lines(tmp_path, SERIES, ["time,ecbs_in_use", "0,62,", "1,63,,", "2,64,x"])
+    assert values(found, "line_no") == [(2,)]
+    assert told(found) == [(Code.UNKNOWN_LINE, 3, ""), (Code.UNKNOWN_LINE, 4, "")]
+    found = read_lines(tmp_path, SERIES, ["time,ecbs_in_use,,", "0,62,,more"])
+    assert rows(found)[0]["extra"] == '{"column 4": "more"}'
+
+
+def test_a_line_that_is_cut_off_is_not_taken(tmp_path: Path) -> None:
+    found = read_lines(tmp_path, SERIES, ["time,note,ecbs_in_use", f"0,{'x' * LONGEST_LINE},62", "1,,63"])
+    assert values(found, "ecbs_in_use") == [(63,)]
+    assert told(found) == [(Code.UNKNOWN_LINE, 2, "")]
+
+
+def test_tables_of_several_kinds_in_one_file(tmp_path: Path) -> None:
+    text = "time,ecbs_in_use\n0,62\n\nuserid,period_s,tcpu_s\nRSCS,600,269.9\nsystem,start,end,transactions\n"
+    found = read_text(tmp_path, "zvm_user", text)
+    assert values(found, "line_no", "userid") == [(5, "RSCS")]
+    assert told(found) == [(Code.REPORT_CUT, 6, "")]
+
+
+def test_system_and_run_come_from_the_line_before_an_option_before_the_name(tmp_path: Path) -> None:
+    lines = ["userid,period_s,tcpu_s,system,run", "RSCS,600,1,VMB,r2", "TCPIP,600,2,,"]
+    columns = ("system", "system_from", "run")
+    found = read_lines(tmp_path, "zvm_user", lines, name="ZVM-VMA.csv")
+    assert values(found, *columns) == [("VMB", "report", "r2"), ("VMA", "file-name", None)]
+    found = read_lines(tmp_path, "zvm_user", lines, name="ZVM-VMA.csv", system="VMC", run="r1")
+    assert values(found, *columns) == [("VMB", "report", "r2"), ("VMC", "option", "r1")]
+    found = read_lines(tmp_path, "zvm_user", lines)
+    assert values(found, *columns) == [("VMB", "report", "r2"), (None, None, None)]
+
+
+DOCUMENT = Path(__file__).parents[4] / "docs" / "inputs.md"
+EXAMPLES = re.findall(r"```csv\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: text.partition("\n")[0][:30])
+def test_the_examples_of_the_document_are_read_as_they_stand(tmp_path: Path, example: str) -> None:
+    path = tmp_path / "example.csv"
+    path.write_text(example, encoding="utf-8")
+    found = read(path, tuple(table.name for table in supplied_tables()))
+    filled = [line for line in example.splitlines() if line and not line.startswith("#")]
+    assert list(found.issues) == []
+    assert sum(table.num_rows for table in found.tables.values()) == len(filled) - 1

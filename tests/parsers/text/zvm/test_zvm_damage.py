@@ -1,0 +1,286 @@
+"""Damaged and hostile listings: what is good is read, what is doubtful refused, and all of it told."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.parsers.text.zvm.listings import (
+    CHANNEL,
+    CPU,
+    GROUPS,
+    HEADINGS,
+    SCREEN,
+    TOP,
+    USER,
+    USERS,
+    Row,
+    extra,
+    read_listing,
+)
+
+from zscope.parsers.issues import Code, Severity
+from zscope.parsers.text.zvm import grammar
+
+FRONT = [*TOP, *GROUPS, HEADINGS]
+"""Nine lines."""
+
+
+@pytest.mark.parametrize(
+    ("headings", "row", "line", "column", "says"),
+    [
+        (
+            "Userid    %CPU  TCPU  VCPU",
+            "RSCS     44.9  269.9   2 01  .",
+            9,
+            26,
+            "2 and 01 both stand under VCPU",
+        ),
+        ("Userid    %CPU TCPU O  VCPU", "RSCS", 8, 17, "72.4 ends as near to TCPU and O"),
+        ("Userid    %CPU  TCPU TCPU  VCPU", "RSCS", 7, 22, "the heading TCPU is there more than once"),
+        ("Userid    %CPU  VCPU", "RSCS", 7, 1, "the column headings are not Userid ... TCPU"),
+        ("Userid    %CPU  TCPU" + "  X" * 400, "RSCS", 7, 1, "is longer than any"),
+    ],
+)
+def test_words_that_compete_refuse_the_report(
+    tmp_path: Path, headings: str, row: str, line: int, column: int, says: str
+) -> None:
+    lines = [*TOP, headings, "SSL00001  12.0  72.4  66.1", row, *CHANNEL]
+    found = read_listing(tmp_path, lines)
+    issue = found.issues[0]
+    assert (issue.code, issue.severity) == (Code.REPORT_UNREADABLE, Severity.WARNING)
+    assert (issue.line_no, issue.column_no) == (line, column)
+    assert says in issue.text
+    assert issue.text.endswith(": the report is left out")
+    assert (len(found.issues), len(found.users), len(found.channels)) == (1, 0, 2)
+
+
+def test_units_that_no_group_tells_apart_refuse_the_report(tmp_path: Path) -> None:
+    lines = [line.replace("Own Partition ", "-- -- -- -----") for line in CHANNEL]
+    found = read_listing(tmp_path, lines)
+    assert found.told == []
+    assert {row["own_work_units_pct"] for row in found.channels} == {None}
+    lines = [line.replace("-Own Partition -", "Total for System") for line in CHANNEL]
+    assert read_listing(tmp_path, [*lines, *USER]).told == [(Code.REPORT_UNREADABLE, 10, 39)]
+
+
+REST = "  5.00   1.2    .1   .0    .0     .0  .0     10     10      0   ..."
+LEFT_OUT: dict[str, tuple[str, Code, int | None]] = {
+    "a word": ("WHATEVER happened here", Code.UNKNOWN_LINE, None),
+    "a message": ("HCPGIR450W CP entered; disabled wait PSW 00020000 80000000", Code.UNKNOWN_LINE, None),
+    "a name only": ("MAINT", Code.UNKNOWN_LINE, None),
+    "a name too long": ("MAINT1234  1.00  6.00", Code.UNKNOWN_LINE, None),
+    "a very long line": ("MAINT     1.00  6.00" + " 1" * 2_000, Code.UNKNOWN_LINE, None),
+    "control characters": ("MAINT\x00\x01  1.00  6.00", Code.UNKNOWN_LINE, None),
+    "all moved": ("    MAINT     1.00  6.00  5.00   1.2   1.0", Code.REPORT_UNREADABLE, 5),
+    "figures moved": ("MAINT        1.00  6.00" + REST, Code.REPORT_UNREADABLE, 14),
+    "a figure under no word": ("MAINT    .9     6.00" + REST, Code.REPORT_UNREADABLE, 10),
+    "dots for CPU time": ("MAINT     ...   ..." + REST, Code.BAD_VALUE, None),
+    "no number for CPU time": ("MAINT     ...  6,00" + REST, Code.BAD_VALUE, 16),
+    "cut in CPU time": ("MAINT     1.00  6.", Code.REPORT_CUT, 18),
+    "cut before CPU time": ("MAINT     1.00", Code.REPORT_CUT, 14),
+    "cut in the first figure": ("MAINT     1.", Code.REPORT_CUT, 12),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "code", "column"), LEFT_OUT.values(), ids=LEFT_OUT.keys())
+def test_a_line_that_does_not_fit_is_left_out_alone(
+    tmp_path: Path, line: str, code: Code, column: int | None
+) -> None:
+    found = read_listing(tmp_path, [*FRONT, *USERS[:2], line, *USERS[2:]])
+    assert found.cpu() == CPU
+    assert (code, 12, column) in found.told
+    assert {no for _, no, _ in found.told} == {12}
+
+
+def _one(tmp_path: Path, line: str) -> tuple[Row, list[tuple[Code, int | None, int | None]]]:
+    found = read_listing(tmp_path, [*FRONT, line])
+    (row,) = found.users
+    return row, found.told
+
+
+@pytest.mark.parametrize(
+    ("line", "values", "told"),
+    [
+        ("RSCS     44.98 269.9", (44.98, 269.9, None, None), (Code.REPORT_CUT, 10, 20)),
+        ("RSCS     44.98 269.9 201", (44.98, 269.9, None, None), (Code.REPORT_CUT, 10, 24)),
+        ("RSCS     44.98 269.9 201.4   1.3", (44.98, 269.9, 201.4, 1.3), (Code.REPORT_CUT, 10, 32)),
+        (
+            "RSCS     ??.98 269.9 201.4   1.3  61.2 33.0   2.1     .0  .3     10     10    118  11.8",
+            (None, 269.9, 201.4, 1.3),
+            (Code.BAD_VALUE, 10, 10),
+        ),
+    ],
+)
+def test_what_is_missing_is_null_and_told(
+    tmp_path: Path, line: str, values: tuple[float | None, ...], told: tuple[Code, int, int]
+) -> None:
+    row, issues = _one(tmp_path, line)
+    assert tuple(row[name] for name in ("cpu_pct", "tcpu_s", "vcpu_s", "tv_ratio")) == values
+    assert issues == [told]
+
+
+def test_a_row_that_ends_behind_the_columns_of_the_table_is_whole(tmp_path: Path) -> None:
+    row, issues = _one(tmp_path, "RSCS     44.98 269.9 201.4   1.3  61.2 33.0")
+    assert (issues, row["virtual_io_per_s"], extra(row)) == ([], 61.2, {"Virtual IO/s DASD": "33.0"})
+    row, issues = _one(tmp_path, "RSCS     44.98 269.9 201.4   1.3  61.2 33.")
+    assert (issues, row["extra"]) == ([(Code.REPORT_CUT, 10, 42)], None), "half a figure is none"
+
+
+def test_what_stands_under_no_word_is_kept(tmp_path: Path) -> None:
+    rows = [f"{row:<90}{word}" for row, word in zip(USERS, ("", "17", "yes", "17"), strict=True)]
+    found = read_listing(tmp_path, [*FRONT, *rows])
+    assert found.cpu() == CPU
+    assert found.told == [(Code.UNKNOWN_COLUMN, 11, 91)]
+    assert [extra(row).get("column 91") for row in found.users] == [None, "17", "yes", "17"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "says"),
+    [
+        ("44.98", "94.98", "%CPU", "%CPU of RSCS is 94.98, which is not TCPU in percent of 600 s"),
+        ("201.4", "101.4", "T/V Ratio", "T/V Ratio of RSCS is 1.3, which is not TCPU over VCPU"),
+    ],
+)
+def test_figures_of_users_that_contradict_each_other(
+    tmp_path: Path, old: str, new: str, field: str, says: str
+) -> None:
+    found = read_listing(tmp_path, [line.replace(old, new) for line in USER])
+    (issue,) = found.issues
+    assert (issue.code, issue.line_no, issue.field, issue.text) == (Code.ARITHMETIC, 13, field, says)
+    assert len(found.users) == 4
+
+
+def test_what_contradicts_in_most_rows_is_told_once(tmp_path: Path) -> None:
+    """As where %CPU is of all engines together."""
+    rows = [f"USER000{no} {no}1.00 {no}9.00   ...   ..." for no in range(1, 9)]
+    found = read_listing(tmp_path, [*TOP, *GROUPS, HEADINGS[:32], *rows])
+    (issue,) = found.issues
+    assert (issue.code, issue.line_no) == (Code.ARITHMETIC, 10)
+    assert "so it is in 8 of 8 rows" in issue.text
+
+
+def test_a_part_is_not_more_than_the_whole(tmp_path: Path) -> None:
+    lines = [line.replace("8      8      5      4", "8      8     50      4") for line in CHANNEL]
+    found = read_listing(tmp_path, lines)
+    assert found.told == [(Code.ARITHMETIC, 12, None)]
+    assert "Own Partition Work Units of 54 is 50, which is more than" in found.issues[0].text
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("54  No       11      9      8      8      5      4      4    12.9M   12.8M", Code.REPORT_REPEATED),
+        ("5G  No       11      9      8      8      5      4      4    12.9M   12.8M", Code.UNKNOWN_LINE),
+        ("55  No       11      9      8      8      5      4      4    12.9M     ...", Code.BAD_VALUE),
+        ("55  No       11      9      8      8      5      4      4    12.9M   12.8T", Code.BAD_VALUE),
+        ("55  No       11      9      8      8      5      4      4    12.9M", Code.REPORT_CUT),
+    ],
+)
+def test_a_path_that_does_not_fit_is_left_out(tmp_path: Path, line: str, code: Code) -> None:
+    found = read_listing(tmp_path, [*CHANNEL, line])
+    assert [row["chpid"] for row in found.channels] == ["32", "54"]
+    assert {(issue.code, issue.line_no) for issue in found.issues} == {(code, 13)}
+
+
+def test_a_path_in_small_letters_that_says_nothing_of_sharing(tmp_path: Path) -> None:
+    line = "a4  ...      11      9      8      8      5      4      4    12.9M   12.8M"
+    found = read_listing(tmp_path, [*CHANNEL[:10], line, line.replace("a4  ...", "a5  May")])
+    assert [(row["chpid"], row["shared"]) for row in found.channels] == [("A4", None), ("A5", None)]
+    assert [(issue.code, issue.line_no, issue.field) for issue in found.issues] == [
+        (Code.BAD_VALUE, 12, "Shrd")
+    ]
+
+
+@pytest.mark.parametrize("lines", range(1, len(USER)))
+def test_a_file_that_ends_early(tmp_path: Path, lines: int) -> None:
+    found = read_listing(tmp_path, USER[:lines])
+    assert found.cpu() == dict(list(CPU.items())[: max(0, lines - 11)])
+    assert (Severity.WARNING in {issue.severity for issue in found.issues}) == (lines < 12)
+
+
+def test_rows_without_column_headings(tmp_path: Path) -> None:
+    found = read_listing(tmp_path, [*TOP, *USERS])
+    assert (found.told, found.users) == ([(Code.REPORT_UNREADABLE, 7, 1)], [])
+
+
+def test_a_heading_nobody_can_read_ends_a_report(tmp_path: Path) -> None:
+    found = read_listing(tmp_path, [*USER, "1FCX1", "1FCX113  Ru", *FRONT[1:], *USERS])
+    assert found.cpu() == CPU
+    assert (Code.REPORT_UNREADABLE, 17, 1) in found.told
+    assert {no for _, no, _ in found.told} == {16, 17}
+
+
+def test_a_user_with_the_name_of_a_report(tmp_path: Path) -> None:
+    found = read_listing(tmp_path, [line.replace("OPERATOR", "FCX112  ") for line in USER])
+    assert (found.told, found.users[0]["userid"]) == ([], "FCX112")
+
+
+def test_a_page_of_which_there_is_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grammar, "MOST_PAGES", 3)
+    head = [*TOP, *GROUPS, HEADINGS[:20]]
+    found = read_listing(tmp_path, [line for no in range(5) for line in (*head, f"USER000{no}   .00  .012")])
+    assert len(found.users) == 5
+    assert [code for code, _, _ in found.told] == [Code.REPORT_REPEATED]
+    assert "rows may be twice" in found.issues[0].text
+
+
+def _some_cut(lines: list[str], luck: random.Random) -> list[str]:
+    return [line[: luck.randrange(len(line) + 1)] if luck.random() < 0.2 else line for line in lines]
+
+
+def _some_lost(lines: list[str], luck: random.Random) -> list[str]:
+    return [line for line in lines if luck.random() > 0.2]
+
+
+def _some_moved(lines: list[str], luck: random.Random) -> list[str]:
+    return [" " * luck.randint(0, 3) + line if luck.random() < 0.3 else line for line in lines]
+
+
+def _swapped(lines: list[str], luck: random.Random) -> list[str]:
+    return luck.sample(lines, len(lines))
+
+
+def _garbled(lines: list[str], luck: random.Random) -> list[str]:
+    def garbled(line: str) -> str:
+        at = luck.randrange(len(line) + 1)
+        return line[:at] + "".join(chr(luck.randrange(1, 0x2FF)) for _ in range(2)) + line[at + 2 :]
+
+    return [garbled(line) if luck.random() < 0.2 else line for line in lines]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("spoil", [_some_cut, _some_lost, _some_moved, _swapped, _garbled])
+def test_a_spoiled_listing_gives_data_or_issues(
+    tmp_path: Path, spoil: Callable[[list[str], random.Random], list[str]], seed: int
+) -> None:
+    lines = spoil([*USER, *CHANNEL, *SCREEN], random.Random(seed))
+    found = read_listing(tmp_path, lines)
+    wrong = [row for row in found.users if CPU.get(row["userid"]) != row["tcpu_s"]]
+    told = [issue for issue in found.tables.issues if issue.severity > Severity.NOTE]
+    assert told or not wrong
+    assert all(issue.line_no is None or 0 < issue.line_no <= len(lines) for issue in told)
+    assert len(found.users) == 7 or told or len(lines) < len(USER) + len(CHANNEL) + len(SCREEN)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [*FRONT, *(USERS * 2_000)],
+        [*TOP, "Userid  TCPU " + "A " * 490, *(["RSCS 1.0 " + "1 " * 490] * 1_000)],
+        [*TOP, *(["<" * 900, "<" + "-" * 900] * 2), HEADINGS, *USERS] * 300,
+        [TOP[0]] * 10_000,
+        [f"1FCX112  Run 2026/03/02 14:{no // 60 % 60:02}:{no % 60:02}  USER" for no in range(10_000)],
+        [f"1FCX112  Run {' ' * 60_000}"] * 20,
+        [SCREEN[0] + " Interval" * 5_000] * 20,
+        [*TOP, *([HEADINGS] * 5_000)],
+    ],
+    ids=range(8),
+)
+def test_no_content_takes_long(tmp_path: Path, lines: list[str]) -> None:
+    begin = time.process_time()
+    read_listing(tmp_path, lines)
+    assert time.process_time() - begin < 10

@@ -1,0 +1,88 @@
+"""Supplied figures that come again: what the command line says about them belongs to what they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipelines.ingest.comparing import statuses
+from tests.pipelines.stores import load
+
+from zscope.parsers.inputs import Options
+from zscope.pipelines.ingest import How, choose
+from zscope.pipelines.store import open_reader
+
+TABLE = "ztpf_series"
+LINES = "time,ecbs_in_use,active\n0,62,9\n1,1480,9\n"
+
+
+def said(**options: Any) -> How:  # noqa: ANN401
+    return How(choose(None), Options(**options))
+
+
+def ask(store: Path, statement: str) -> list[tuple[Any, ...]]:
+    with open_reader(store) as connection:
+        return connection.execute(statement).fetchall()
+
+
+@pytest.fixture
+def flood(tmp_path: Path) -> Path:
+    path = tmp_path / "flood.csv"
+    path.write_text(LINES)
+    return path
+
+
+def test_the_same_file_said_the_same_is_there_already(flood: Path, tmp_path: Path) -> None:
+    store, how = tmp_path / "store", said(run="on", mapping=(("ecbs_in_use", "active"),))
+    assert statuses(load(store, flood, how=how)) == ["loaded"]
+    assert statuses(load(store, flood, how=how)) == ["repeated"]
+    assert ask(store, f"SELECT count(*) FROM {TABLE}") == [(2,)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"run": "on"},
+        {"mapping": (("ecbs_in_use", "active"),)},
+        {"time_format": "milliseconds"},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+def test_the_same_file_said_otherwise_is_another(flood: Path, tmp_path: Path, other: dict[str, Any]) -> None:
+    store = tmp_path / "store"
+    assert statuses(load(store, flood)) == ["loaded"]
+    assert statuses(load(store, flood, how=said(**other))) == ["loaded"]
+    assert statuses(load(store, flood)) == ["repeated"]
+    assert statuses(load(store, flood, how=said(**other))) == ["repeated"]
+
+
+def test_the_figures_of_two_runs_in_one_file_each_are_both_there(flood: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    for run in ("off", "on"):
+        load(store, flood, how=said(run=run))
+    assert ask(store, f"SELECT run, series, count(*) FROM {TABLE} GROUP BY ALL ORDER BY 1") == [
+        ("off", "off", 2),
+        ("on", "on", 2),
+    ]
+
+
+def test_a_series_that_has_grown_takes_the_place_of_its_beginning(flood: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    load(store, flood)
+    flood.write_text(LINES + "2,70,9\n")
+    load(store, flood)
+    assert ask(store, f"SELECT load_id, sample_no FROM {TABLE} ORDER BY ALL") == [(2, 0), (2, 1), (2, 2)]
+
+
+def test_figures_without_a_time_are_loaded_and_keep_what_they_say(tmp_path: Path) -> None:
+    store, path = tmp_path / "store", tmp_path / "links.csv"
+    path.write_text(
+        "userid,period_s,tcpu_s\nRSCS,600,269.9\n\nmessage_bytes,cipher,round_trip_us\n64,NONE,5\n"
+    )
+    report = load(store, path, how=said(run="case-2a", system="VMA"))
+    assert statuses(report) == ["loaded"]
+    assert ask(store, "SELECT run, system, userid, tcpu_s FROM zvm_user") == [
+        ("case-2a", "VMA", "RSCS", 269.9)
+    ]
+    assert ask(store, "SELECT run, cipher, measured_utc FROM mq_round_trip") == [("case-2a", "none", None)]
