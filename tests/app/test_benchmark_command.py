@@ -166,7 +166,7 @@ def test_generated_data_say_so_wherever_they_are_shown(run: Run, measured: Path)
         (["--verdict", "differs", "--verdict", "agrees"], 3),
         (["--area", "z/tpf"], 6),
         (["--document", "rscs"], 20),
-        (["--document", "RSCS", "--verdict", "no data"], 19),
+        (["--document", "RSCS", "--verdict", "no data"], 20),
         (["--document", "RSCS", "--verdict", "agrees"], 0),
     ],
 )
@@ -281,6 +281,21 @@ def test_a_result_without_measurement_is_explained_as_well(run: Run, bare: Path)
     assert "table mq_round_trip" in result.stdout
     assert "The closing table has 6 ms" in result.stdout
     assert "computed again" not in result.stderr
+
+
+def test_a_result_filled_from_captures_is_explained_from_its_measures(run: Run, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    captures = SAMPLE / "systems"
+    ingest(store, [captures / "mq" / "round-trips.csv"], How(choose(None)))
+    shutil.copyfile(captures / FILE_NAME, store / FILE_NAME)
+    result = run("benchmark", "--store", store, "--explain", "mq-8k-ecdhe-rsa-rt", "--format", "table")
+    assert result.exit_code == 0, result.stderr
+    assert "computed again from the loaded captures: the same on what is compared" in result.stderr
+    assert "SYNTHETIC" in result.stderr
+    for told in ("message=8KB cipher=none sslrkeyc=0", "100 x (437 / 402 - 1)", "402 to 437 us", "agrees"):
+        assert told in result.stdout
+    rows = rows_of(run("benchmark", "--store", store, "--area", "z/VM"))
+    assert rows["rscs-t2-etr"]["why"].startswith("both are missing: needs throughput_etr (ETR), the baseline")
 
 
 def test_another_number_than_that_of_the_row_is_a_failed_check() -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from importlib.resources import files
 from typing import Any
 
-import duckdb
 import pytest
 from tests.pipelines.metric_world import database
 
@@ -22,16 +20,6 @@ START = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
 TLS_RSA = "TLS_RSA_WITH_AES_256_CBC_SHA256"
 ECDHE_RSA = "ECDHE_RSA_AES_256_CBC_SHA384"
 
-TABLES = {
-    "mq_round_trip": "message_bytes BIGINT, cipher VARCHAR, sslrkeyc BIGINT, round_trip_us DOUBLE, "
-    "channel_bytes_per_message DOUBLE, channel_pairs BIGINT",
-    "zvm_user": "run VARCHAR, server VARCHAR, period_s DOUBLE, tcpu_s DOUBLE",
-    "zvm_channel": "run VARCHAR, chpid VARCHAR, write_bytes_per_s DOUBLE, read_bytes_per_s DOUBLE",
-    "ztpf_series": "run VARCHAR, sample_utc TIMESTAMPTZ, ecbs_in_use BIGINT, tls_starts_completed BIGINT, "
-    "sessions BIGINT",
-}
-"""The inputs that methods name and that no step of the store fills yet."""
-
 
 def worked(method: str, name: str | None = None) -> dict[str, Any]:
     """The published example of a method, with what is printed beside what follows."""
@@ -40,19 +28,12 @@ def worked(method: str, name: str | None = None) -> dict[str, Any]:
     return {part: found.get(part, {}) for part in ("given", "gives", "printed")}
 
 
-def run_method(method: str, **rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows that the statement of a method gives for rows of its inputs."""
-    text = (files("zscope.pipelines.metrics") / "methods" / f"{method}.sql").read_text(encoding="utf-8")
-    with duckdb.connect() as connection:
-        connection.execute("SET TimeZone = 'UTC'")
-        for table, columns in TABLES.items():
-            connection.execute(f"CREATE TABLE {table} ({columns})")
-            for row in rows.get(table, ()):
-                marks = ", ".join("?" for _ in row)
-                connection.execute(
-                    f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", list(row.values())
-                )
-        found: list[dict[str, Any]] = connection.execute(text).to_arrow_table().to_pylist()
+def asked(name: str, rows: Mapping[str, Sequence[Row]], **parameters: object) -> list[dict[str, Any]]:
+    """The rows of a metric over rows of the tables of a store."""
+    with database(name, rows) as connection:
+        for parameter, value in parameters.items():
+            connection.execute(f"SET VARIABLE {parameter} = ?", [value])
+        found: list[dict[str, Any]] = connection.execute(f"SELECT * FROM {name}").to_arrow_table().to_pylist()
         return found
 
 
@@ -185,18 +166,16 @@ def test_cipher_overhead_follows_from_round_trips(size: str) -> None:
     example = worked("mq-cipher-overhead", size)
     plain, protected = example["given"]["rt_none"], example["given"]["rt_cipher"]
     message = {"8KB": 8192, "32KB": 32768}[size]
-    [found] = run_method(
-        "mq_cipher_overhead",
-        mq_round_trip=[
-            # Two measurements without a cipher, which lie around the published one.
-            {"message_bytes": message, "cipher": "none", "round_trip_us": plain - 3},
-            {"message_bytes": message, "cipher": "none", "round_trip_us": plain + 3},
-            {"message_bytes": message, "cipher": ECDHE_RSA, "sslrkeyc": 0, "round_trip_us": protected},
-            # Renewing keys costs more and is another matter; another size is another row.
-            {"message_bytes": message, "cipher": ECDHE_RSA, "sslrkeyc": 1048576, "round_trip_us": 999.0},
-            {"message_bytes": 1, "cipher": ECDHE_RSA, "sslrkeyc": 0, "round_trip_us": 1.0},
-        ],
-    )
+    rows: list[Row] = [
+        # Two measurements without a cipher, which lie around the published one.
+        {"message_bytes": message, "cipher": "none", "round_trip_us": plain - 3.0},
+        {"message_bytes": message, "cipher": "none", "round_trip_us": plain + 3.0},
+        {"message_bytes": message, "cipher": ECDHE_RSA, "sslrkeyc": 0, "round_trip_us": float(protected)},
+        # Renewing keys costs more and is another matter; another size is another row.
+        {"message_bytes": message, "cipher": ECDHE_RSA, "sslrkeyc": 1048576, "round_trip_us": 999.0},
+        {"message_bytes": 1, "cipher": ECDHE_RSA, "sslrkeyc": 0, "round_trip_us": 1.0},
+    ]
+    [found] = asked("mq_cipher_overhead", {"mq_round_trip": rows})
     assert (found["message_bytes"], found["cipher"]) == (message, ECDHE_RSA)
     assert found["added_us"] == example["gives"]["added_us"]
     assert round(found["added_pct"], 2) == example["gives"]["pct"]
@@ -215,17 +194,15 @@ def test_negotiation_time_follows_from_round_trips(
     shared = {
         "message_bytes": message,
         "cipher": TLS_RSA,
-        "channel_bytes_per_message": channel_bytes,
+        "channel_message_bytes": float(channel_bytes),
         "channel_pairs": 2,
     }
-    [found] = run_method(
-        "mq_negotiation",
-        mq_round_trip=[
-            shared | {"sslrkeyc": 0, "round_trip_us": without},
-            shared | {"sslrkeyc": 1048576, "round_trip_us": with_renewal},
-            {"message_bytes": message, "cipher": "none", "round_trip_us": 402},
-        ],
-    )
+    rows: list[Row] = [
+        shared | {"sslrkeyc": 0, "round_trip_us": without},
+        shared | {"sslrkeyc": 1048576, "round_trip_us": with_renewal},
+        {"message_bytes": message, "cipher": "none", "round_trip_us": 402.0},
+    ]
+    [found] = asked("mq_negotiation_cost", {"mq_round_trip": rows})
     gives = example["gives"]
     wanted = example["given"]["messages_per_negotiation"]
     assert found["added_us"] == example["given"]["added_us"]
@@ -238,25 +215,28 @@ def test_negotiation_time_follows_from_round_trips(
 
 
 def test_negotiation_time_needs_a_run_that_renews_no_keys() -> None:
-    rows = [{"message_bytes": 8192, "cipher": TLS_RSA, "sslrkeyc": 1048576, "round_trip_us": 496}]
-    assert run_method("mq_negotiation", mq_round_trip=rows) == []
+    rows = [{"message_bytes": 8192, "cipher": TLS_RSA, "sslrkeyc": 1048576, "round_trip_us": 496.0}]
+    assert asked("mq_negotiation_cost", {"mq_round_trip": rows}) == []
 
 
 def test_cpu_per_transaction_on_zvm_follows_from_two_listings() -> None:
     # (12.9 M + 12.8 M) / 100000 = 257. SSL: 100 x 72.474 / 600 = 12.079 %, / 257 = 0.047; TCPIP: 53.97 s are
     # 8.995 %, 0.035; RSCS: 269.85 s are 44.975 %, 0.175. Together 66.049 % / 257 = 0.257.
-    used = {"SSL": 72.474, "TCPIP": 53.97, "RSCS": 269.85}
-    found = run_method(
-        "rscs_etr",
-        zvm_user=[{"run": "2A", "server": s, "period_s": 600, "tcpu_s": t} for s, t in used.items()],
-        zvm_channel=[
-            {"run": "2A", "chpid": "54", "write_bytes_per_s": 12.9e6, "read_bytes_per_s": 12.8e6},
-            {"run": "2A", "chpid": "32", "write_bytes_per_s": 1.2e6, "read_bytes_per_s": 3.4e6},
+    used = {"SSL00001": 72.474, "TCPIP": 53.97, "RSCS": 269.85}
+    listing = {"load_id": 1, "file": "perf.txt", "run": "2A", "period_s": 600.0}
+    rows: dict[str, list[Row]] = {
+        "zvm_user": [
+            listing | {"line_no": line, "userid": userid, "tcpu_s": tcpu_s}
+            for line, (userid, tcpu_s) in enumerate(used.items(), start=1)
         ],
-    )
-    by_server = {row["server"]: row for row in found}
+        "zvm_channel": [
+            listing | {"line_no": 8, "chpid": "32", "write_bytes_per_s": 1.2e6, "read_bytes_per_s": 3.4e6},
+            listing | {"line_no": 9, "chpid": "54", "write_bytes_per_s": 12.9e6, "read_bytes_per_s": 12.8e6},
+        ],
+    }
+    by_server = {row["server"]: row for row in asked("zvm_cpu_per_tx", rows)}
     table_2 = worked("rscs-etr", "Table 2")
-    for server in used:
+    for server in ("SSL", "TCPIP", "RSCS"):
         assert round(by_server[server]["cpu_per_tx"], 3) == table_2["given"][server.lower()]
     assert round(by_server["combined"]["cpu_per_tx"], 3) == table_2["gives"]["combined"]
     unit = worked("rscs-etr", "unit")
@@ -266,52 +246,66 @@ def test_cpu_per_transaction_on_zvm_follows_from_two_listings() -> None:
     )
 
 
-def samples(run: str, points: Sequence[tuple[float, int]], column: str, sessions: int = 8000) -> list[Row]:
-    return [
-        {"run": run, "sample_utc": START + timedelta(seconds=at), column: value, "sessions": sessions}
-        for at, value in points
-    ]
+def flood(name: str, points: Sequence[tuple[float, float]], column: str) -> dict[str, list[Row]]:
+    """A series of z/TPF with the run it belongs to, which begins 5 s after the first sample."""
+    begin = START + timedelta(seconds=5)
+    switch = {"before": "off", "after": "on"}[name]
+    run = {
+        "name": name, "system": "TPFA", "role": "server", "from_utc": begin,
+        "to_utc": begin + timedelta(minutes=1), "tags": [f"pj48040={switch}", "sessions=8000"],
+        "synthetic": False,
+    }  # fmt: skip
+    samples: list[Row] = [
+        {
+            "load_id": 1, "file": f"{name}.csv", "line_no": number + 2, "system": "TPFA", "series": name,
+            "run": name, "sample_no": number, "since_start_us": round(1e6 * at),
+            "sample_utc": START + timedelta(seconds=at), column: float(value),
+        }
+        for number, (at, value) in enumerate(points)
+    ]  # fmt: skip
+    return {"run": [run], "ztpf_series": samples}
+
+
+def floods(
+    column: str, *, rule: str = "trapezoid", **points: Sequence[tuple[float, float]]
+) -> dict[str, dict[str, Any]]:
+    """What the metric says of two floods, by their names."""
+    both = [flood(name, found, column) for name, found in points.items()]
+    rows = {table: [row for one in both for row in one[table]] for table in ("run", "ztpf_series")}
+    return {row["series"]: row for row in asked("ztpf_flood", rows, ztpf_rule=rule)}
 
 
 def test_throughput_gain_follows_from_sessions_over_time() -> None:
     # 20000 starts in 20 s against 29200 in 20 s: 1460 / 1000 - 1 = 46 %; 1000 / 1460 = 0.68493.
-    found = run_method(
-        "ztpf_throughput",
-        ztpf_series=[
-            *samples("before", [(0, 0), (10, 9000), (20, 20000)], "tls_starts_completed"),
-            *samples("after", [(0, 100), (20, 29300)], "tls_starts_completed"),
-        ],
+    found = floods(
+        "tls_starts_completed",
+        before=[(0, 0), (5, 0), (15, 10000), (25, 20000), (35, 20000)],
+        after=[(0, 100), (5, 100), (25, 29300), (40, 29300)],
     )
-    [gain] = [row for row in found if row["baseline_run"] == "before"]
     example = worked("ztpf-throughput")
-    assert (gain["baseline_starts_per_s"], gain["candidate_starts_per_s"]) == (1000, 1460)
-    assert gain["gain_pct"] == pytest.approx(example["given"]["gain_pct"], rel=1e-12)
-    assert round(gain["elapsed_ratio"], 3) == example["gives"]["elapsed_ratio"]
+    assert found["before"]["starts_per_s"] == pytest.approx(1000, rel=1e-12)
+    assert found["after"]["starts_per_s"] == pytest.approx(1460, rel=1e-12)
+    assert found["after"]["against"] == "before"
+    assert found["after"]["throughput_gain_pct"] == pytest.approx(example["given"]["gain_pct"], rel=1e-12)
+    assert round(found["after"]["elapsed_ratio"], 3) == example["gives"]["elapsed_ratio"]
 
 
 def test_ecb_seconds_follow_from_samples_over_time() -> None:
-    found = run_method(
-        "ztpf_ecb_seconds",
-        ztpf_series=[
-            *samples("before", [(at, 2500) for at in range(21)], "ecbs_in_use"),
-            *samples("after", [(0, 100), (0.5, 100), (2, 100)], "ecbs_in_use"),
-        ],
+    # The pictures as rectangles: values that hold until the next sample.
+    found = floods(
+        "ecbs_in_use",
+        rule="step",
+        before=[(at, 2500 if 5 <= at < 25 else 0) for at in range(31)],
+        after=[(at, 100 if 5 <= at < 7 else 0) for at in range(31)],
     )
-    [change] = [row for row in found if row["baseline_run"] == "before"]
-    before, after = worked("ztpf-ecb-seconds", "before"), worked("ztpf-ecb-seconds", "after")
-    for side, example in (("baseline", before), ("candidate", after)):
-        assert change[f"{side}_peak_ecbs"] == example["given"]["peak"]
-        assert change[f"{side}_ecb_seconds"] == example["gives"]["ecb_seconds"]
-        assert change[f"{side}_per_session"] == pytest.approx(example["gives"]["per_session"], rel=1e-12)
+    for name in ("before", "after"):
+        example = worked("ztpf-ecb-seconds", name)
+        assert found[name]["peak_ecbs"] == example["given"]["peak"]
+        assert found[name]["duration_s"] == example["given"]["duration_s"]
+        assert found[name]["sessions"] == example["given"]["sessions"]
+        assert found[name]["ecb_seconds"] == example["gives"]["ecb_seconds"]
+        assert found[name]["ecb_seconds_per_session"] == example["gives"]["per_session"]
     wanted = worked("ztpf-ecb-seconds", "change")["gives"]["change_pct"]
-    assert change["change_pct"] == pytest.approx(wanted, rel=1e-12)
-
-
-def test_ecb_seconds_are_an_integral_and_no_rectangle_where_the_use_varies() -> None:
-    # Trapezoids of 60, 1060, 1060, 560, 60 at 0 to 4 s: 560 + 1060 + 810 + 310 = 2740.
-    curve = [(0, 60), (1, 1060), (2, 1060), (3, 560), (4, 60)]
-    found = run_method(
-        "ztpf_ecb_seconds",
-        ztpf_series=samples("a", curve, "ecbs_in_use") + samples("b", [(0, 1), (1, 1)], "ecbs_in_use"),
-    )
-    assert [row["baseline_ecb_seconds"] for row in found] == [2740, 1]
+    assert found["after"]["ecb_seconds_change_pct"] == pytest.approx(wanted, rel=1e-12)
+    assert found["after"]["peak_change_pct"] == pytest.approx(-96, rel=1e-12)
+    assert found["after"]["duration_change_pct"] == pytest.approx(-90, rel=1e-12)

@@ -25,8 +25,8 @@ def test_every_result_has_one_filling() -> None:
     assert [row["id"] for row in FILLINGS] == [row["id"] for row in RESULTS]
     assert Counter(row["filled_from"] for row in FILLINGS) == {
         "runs": 63,
-        "inputs": 44,
-        "nothing": 18,
+        "inputs": 47,
+        "nothing": 15,
         "metric": 1,
     }
 
@@ -45,8 +45,9 @@ def test_a_filling_says_what_it_takes_or_why_there_is_none(
         assert not filling["captures"]
     else:
         assert filling["captures"]
-    if filling["filled_from"] == "inputs":
-        assert result["document"].startswith(("The impact", "RSCS", "Shared SSL"))
+    about_other_systems = result["document"].startswith(("The impact", "RSCS", "Shared SSL"))
+    assert (filling["filled_from"] == "inputs") == about_other_systems
+    assert (filling["measure"] is None) == (filling["filled_from"] == "nothing")
 
 
 @pytest.mark.parametrize(("result", "filling"), FROM_RUNS, ids=lambda row: row["id"])
@@ -65,6 +66,22 @@ def test_what_is_measured_is_what_was_published_or_it_is_said(
     result: dict[str, Any], filling: dict[str, Any]
 ) -> None:
     assert filling["measure"] == result["metric"] or filling["obstacle"]
+
+
+def test_a_level_that_depends_on_the_machine_says_so() -> None:
+    """A time, CPU or a scaled figure by itself is never held against that of another machine."""
+    for result, filling in PAIRS:
+        if filling["filled_from"] != "inputs" or result["unit"] in (None, "pct", "messages", "sends"):
+            continue
+        assert filling["level"], result["id"]
+    assert BY_ID["mq-8k-interval"]["level"] is None
+    assert BY_ID["ztpf-sharedssl-thread-cap"]["level"] is None
+
+
+def test_what_is_loaded_is_measured_under_the_name_of_the_result_or_that_of_its_rule() -> None:
+    assert BY_ID["rscs-t2-etr"]["measure"] == "throughput_etr"
+    assert BY_ID["mq-8k-cipher-added"]["measure"] == "round_trip"
+    assert BY_ID["ztpf-memory"]["measure"] == "ecb_seconds"
 
 
 def test_time_of_a_connection_stands_for_latency_only_where_each_transaction_has_one() -> None:
@@ -97,6 +114,7 @@ def test_workloads_that_a_document_names_are_found_in_its_words() -> None:
         ("fillings", '"nothing"\nobstacle', '"nothing"\ncaptures', "'obstacle' is missing, which a rule"),
         ("fillings", 'captures = "', 'capture = "', "'capture' is no part of a rule"),
         ("fillings", 'from = "runs"\n', "from = 1\n", "from is 1, which is no text"),
+        ("fillings", '"runs"\n', '"runs"\nlevel = "x"\n', "level is said, which a rule from runs does not"),
     ],
 )
 def test_a_wrong_filling_is_refused(tmp_path: Path, file: str, old: str, new: str, problem: str) -> None:

@@ -16,7 +16,7 @@ _INTERVALS = (
     "text",
 )  # fmt: skip
 _FIGURES = ("part", "stands_for", "run", "role", "system", "value", "low", "high", "unit", "text")
-_NUMBERS = ("figure", "change", "check", "count", "accepted")
+_NUMBERS = ("figure", "measure", "change", "check", "count", "accepted")
 _STATEMENTS = ("published", "conflict", "rule", "pair", "run")
 _WIDEST = 100
 _NARROWEST = 30

@@ -100,13 +100,16 @@ FILLING_SCHEMA = pa.schema(
             "runs: a pair of runs; metric: a metric of the store; inputs: tables that other captures fill; "
             "nothing: no input of zscope holds what it is about.",
         ),
-        _maybe("measure", "What is compared: a measure of run_comparison, or the metric."),
+        _maybe("measure", "What is compared: a measure of run_comparison or input_measure, or the metric."),
         _texts("both_tags", "key=value: what both runs need besides the tags of the result."),
         _texts("assumed_tags", "key=value: what no run may say otherwise, though it need not say it."),
         _texts("free_tags", "Keys in which the runs may differ besides those that the result varies."),
         _texts("run_kinds", "Kinds of workload that the runs may have; empty for any."),
         _texts("workloads", "Workloads that the document names, one of which the runs need; empty for any."),
         _maybe("captures", "What has to be loaded."),
+        _maybe(
+            "level", "Why a value by itself is no match for that of another machine; null where it is one."
+        ),
         _maybe("obstacle", "Why what can be measured is not what was published."),
     ],
     {"meaning": "One row per published result: what it can be held against here, and what that takes."},

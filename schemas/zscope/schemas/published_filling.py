@@ -15,7 +15,7 @@ from zscope.schemas.published_columns import CHOICES
 
 FILLING_KEYS = frozenset({"filled_by", "both_tags", "assumed_tags", "free_tags", "run_kinds"})
 """Keys of a declared result that are about its filling and not about what was published."""
-_RULE_KEYS = frozenset({"from", "measure", "captures", "obstacle"})
+_RULE_KEYS = frozenset({"from", "measure", "captures", "obstacle", "level"})
 _NEEDED = {
     "runs": {"measure", "captures"},
     "metric": {"measure", "captures"},
@@ -49,7 +49,8 @@ def filling(
         "id": key,
         "rule": name,
         "filled_from": rule["from"],
-        "measure": rule.get("measure"),
+        # What is loaded is measured under the names of the results, unless the rule has another one.
+        "measure": rule.get("measure", result.get("metric") if rule["from"] == "inputs" else None),
         "both_tags": _tags(result, "both_tags", wrong),
         "assumed_tags": _tags(result, "assumed_tags", wrong),
         "free_tags": _texts(result, "free_tags", wrong),
@@ -57,6 +58,7 @@ def filling(
         # Where other kinds may stand for it, the document names no workload that a run could have.
         "workloads": [] if own_kinds else _WORKLOAD.findall(result.get("workload") or ""),
         "captures": rule.get("captures"),
+        "level": rule.get("level"),
         "obstacle": rule.get("obstacle"),
     }
 
@@ -78,6 +80,8 @@ def _checked(name: str, rule: Mapping[str, Any]) -> Mapping[str, Any]:
     for key in sorted(_NEEDED[source]):
         if key not in rule:
             raise wrong(f"{key!r} is missing, which a rule from {source} needs")
+    if "level" in rule and source != "inputs":
+        raise wrong(f"level is said, which a rule from {source} does not have")
     return rule
 
 

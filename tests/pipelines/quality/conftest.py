@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from tests.pipelines.quality.mq_rows import mq_rows
+from tests.pipelines.quality.other_systems import other_systems
 
 from zscope.parsers import read
 from zscope.schemas.ddl import literal
@@ -36,10 +38,12 @@ def stored(table: str, rows: pa.Table) -> pa.Table:
 
 @pytest.fixture(scope="session")
 def sample() -> Tables:
-    """The sample data, as one load; the tables that have rows."""
+    """The sample data and a few rows of other systems, as one load; the tables that have rows."""
     found = read(["sample-data/smf-sample.bin", "sample-data/reports"]).tables
     wanted = [name for name in table_names() if name not in ANY_RECORD_TABLES]
-    return {name: stored(name, found[name]) for name in wanted if found[name].num_rows}
+    rows = {name: found[name] for name in wanted if found[name].num_rows}
+    rows |= {**mq_rows(), **other_systems()}
+    return {name: stored(name, rows[name]) for name in rows}
 
 
 @pytest.fixture(scope="session")

@@ -29,6 +29,9 @@ SHOWN = ("id", "measured", "as_printed", "verdict", "why", "conflict")
 """Columns of the table for people; all other formats have every column."""
 _SAME = 1e-9
 """How far apart two computations of one number may be, relative to it."""
+_INTERVALS = "the intervals of the runs"
+_NO_SIDE = "what is compared"
+"""In place of a side, of what has none."""
 _HINTS = 3
 """Ids named where one was not found."""
 
@@ -170,7 +173,7 @@ def _explain(session: Session, result: str, output: Output) -> None:
         click.echo("SYNTHETIC: the measurement is of generated data", err=True)
     if same := check(result, told):
         click.echo(
-            f"computed again from the intervals of the runs: the same on {', '.join(same)}",
+            f"computed again from {rests_on(told)}: the same on {', '.join(same)}",
             err=True,
         )
 
@@ -186,8 +189,13 @@ def _meant(result: str, ids: Sequence[str]) -> str:
     return f"did you mean {' or '.join(close[:_HINTS])}{more}?"
 
 
+def rests_on(lines: Sequence[dict[str, Any]]) -> str:
+    """What the arithmetic of a result begins with."""
+    return "the loaded captures" if any(line["part"] == "measure" for line in lines) else _INTERVALS
+
+
 def check(result: str, lines: Sequence[dict[str, Any]]) -> list[str]:
-    """Compare what was computed from the intervals with what the row has, and name the sides."""
+    """Compare what was computed once more with what the row has, and name the sides."""
     computed = {line["role"]: line for line in lines if line["part"] == "change"}
     has = {line["role"]: line for line in lines if line["part"] == "check"}
     for role, row in has.items():
@@ -195,7 +203,8 @@ def check(result: str, lines: Sequence[dict[str, Any]]) -> list[str]:
             mine, there = computed[role][end], row[end]
             if there is not None and (mine is None or abs(mine - there) > _SAME * max(1.0, abs(there))):
                 raise RefusedError(
-                    f"{result}: from its intervals the {end} of {role} is {mine}, but benchmark has {there}; "
-                    "this is a defect in zscope, please report it with what zscope benchmark printed"
+                    f"{result}: from {rests_on(lines)} the {end} of {role or _NO_SIDE} is {mine}, but "
+                    f"benchmark has {there}; this is a defect in zscope, please report it with what zscope "
+                    "benchmark printed"
                 )
-    return list(has)
+    return [role or _NO_SIDE for role in has]

@@ -1,4 +1,4 @@
-"""The arithmetic of one published result, from the intervals of the runs to the verdict."""
+"""The arithmetic of one published result, from what was loaded to the verdict."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 
 from zscope.app.dashboard.looks import BLUE, GREY, ORANGE, values
 from zscope.app.dashboard.parts.run_intervals import draw_intervals
-from zscope.app.dashboard.queries.benchmark_arithmetic import arithmetic, computed_again, part
+from zscope.app.dashboard.queries.benchmark_arithmetic import arithmetic, begins_with, computed_again, part
 from zscope.app.dashboard.queries.compare import MEASURES, drawable
 from zscope.app.dashboard.show import downloads, grid, picture, plain
 from zscope.app.exits import RefusedError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SOURCE = ["benchmark_arithmetic"]
 _LONG = 1000
 _TABLES = {
-    "Figures and change": ("figure", "count", "change", "check", "accepted", "verdict"),
+    "Figures and change": ("figure", "measure", "count", "change", "check", "accepted", "verdict"),
     "Intervals": ("interval",),
     "Sums": ("sum",),
     "Runs": ("run",),
@@ -33,7 +33,7 @@ _TABLES = {
 def show_arithmetic(data: Data, row: dict[str, Any]) -> None:
     """Compute a row once more, and show every step."""
     st.markdown("#### The arithmetic")
-    with st.spinner("Computing it again from the intervals of the runs"):
+    with st.spinner("Computing it again"):
         lines = arithmetic(data, row["id"])
     for rule in part(lines, "rule").to_pylist():
         st.markdown(f"Rule {plain(rule['what'])}: {plain(rule['text'], _LONG)}")
@@ -44,7 +44,7 @@ def show_arithmetic(data: Data, row: dict[str, Any]) -> None:
     else:
         if same:
             st.success(
-                f"Computed again from the intervals of the runs: the same ({', '.join(same)}).",
+                f"Computed again from {begins_with(lines)}: the same ({', '.join(same)}).",
                 icon=":material/calculate:",
             )
     _changes(lines)
@@ -64,17 +64,21 @@ def _changes(lines: pa.Table) -> None:
     if not found.num_rows:
         return
     table = found.select(["role", "value", "low", "high", "text"])
-    base = alt.Chart(values(table)).encode(
+    # A figure that has no side still needs a name on the axis.
+    named = table.set_column(0, "role", pc.fill_null(table["role"], "measured"))
+    unit = found["unit"][0].as_py()
+    base = alt.Chart(values(named)).encode(
         y=alt.Y("role:N", title=None, sort=["client", "server", "both"]),
         tooltip=[
             alt.Tooltip("role:N", title="Side"),
-            alt.Tooltip("value:Q", title="Measured (%)", format="+.2f"),
-            alt.Tooltip("low:Q", title="From (%)", format="+.2f"),
-            alt.Tooltip("high:Q", title="To (%)", format="+.2f"),
+            alt.Tooltip("value:Q", title=f"Measured ({unit})", format="+.2f"),
+            alt.Tooltip("low:Q", title=f"From ({unit})", format="+.2f"),
+            alt.Tooltip("high:Q", title=f"To ({unit})", format="+.2f"),
             alt.Tooltip("text:N", title="Computed as"),
         ],
     )
-    x = alt.X("value:Q", title="Measured (%), with its 95 % interval", scale=alt.Scale(zero=True, nice=True))
+    title = f"Measured ({unit}), with its 95 % interval where there is one"
+    x = alt.X("value:Q", title=title, scale=alt.Scale(zero=True, nice=True))
     drawn: list[alt.Chart] = [
         alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY).encode(x="zero:Q"),
         base.mark_rule(strokeWidth=2, color=BLUE).encode(x="low:Q", x2="high:Q"),

@@ -66,7 +66,8 @@ def _measured(row: dict[str, Any]) -> None:
     st.markdown("**Measured here**")
     sides = [f"{side} {row[name]:+.1f} %" for side, name in _INFORMATION.items() if row[name] is not None]
     accepted = [row["accepted_low"], row["accepted_high"]]
-    agrees = " to ".join("any" if end is None else f"{end:+g} %" for end in accepted)
+    unit = "%" if row["measured_unit"] == "pct" else row["measured_unit"]
+    agrees = " to ".join("any" if end is None else f"{end:+g} {unit}" for end in accepted)
     _facts([
         ("Figure", row["measured"] or "nothing"),
         ("Each side", ", ".join(sides)),
@@ -75,7 +76,7 @@ def _measured(row: dict[str, Any]) -> None:
         ("By", row["measured_by"]),
         ("From", row["baseline_run"]),
         ("To", row["candidate_run"]),
-        ("Pairs of runs that fit", row["pairs_found"] or ""),
+        ("Pairs that fit", row["pairs_found"] or ""),
     ])  # fmt: skip
 
 

@@ -83,15 +83,13 @@ def panels(rows: Sequence[Row]) -> Iterator[Panel]:
 
 
 def _axis(row: Row) -> str:
-    far = max(
-        abs(number) for number in (row["published_value"], _shown(row)["value"], 0.0) if number is not None
-    )
+    far = max(abs(number) for number in (_published(row), _shown(row)["value"], 0.0) if number is not None)
     beyond = f", beyond {_FAR_PCT} %" if far > _FAR_PCT else ""
     if in_words(row):
         return f"Change (%), published in words{beyond}"
     if row["value_kind"] == "percent_share":
         return "Share (%)"
-    if row["published_unit"] == _PCT:
+    if row["measured_unit"] == _PCT:
         return f"Change (%){beyond}"
     return f"Published value ({_UNITS.get(row['published_unit'], row['published_unit'])})"
 
@@ -120,7 +118,7 @@ def _agreed(row: Row) -> dict[str, float | None]:
     """The published mark, and from where to where a measurement agrees with it."""
     if not in_words(row):
         return {
-            "published": row["published_value"],
+            "published": _published(row),
             "agrees_from": _first(row["accepted_low"], row["published_low"]),
             "agrees_to": _first(row["accepted_high"], row["published_high"]),
         }
@@ -130,6 +128,11 @@ def _agreed(row: Row) -> dict[str, float | None]:
         "no_change": (-same, same), "comparable": (-same, same),
     }.get(row["published_direction"], (None, None))  # fmt: skip
     return {"published": None, "agrees_from": begin, "agrees_to": end}
+
+
+def _published(row: Row) -> float | None:
+    """The published figure in the unit of what was measured: of two levels the change between them."""
+    return _first(row["published_change_pct"], row["published_value"])
 
 
 def _shown(row: Row) -> dict[str, float | None]:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from zscope.app.commands.benchmark import check
+from zscope.app.commands.benchmark import check, rests_on
 from zscope.schemas.ddl import literal
 
 if TYPE_CHECKING:
@@ -26,8 +26,13 @@ def arithmetic(data: Data, result: str) -> pa.Table:
 
 
 def computed_again(result: str, lines: pa.Table) -> tuple[str, ...]:
-    """The sides whose change comes out the same from the intervals; RefusedError if one does not."""
+    """The sides whose change comes out the same once more; RefusedError if one does not."""
     return tuple(check(result, lines.to_pylist()))
+
+
+def begins_with(lines: pa.Table) -> str:
+    """What the arithmetic is computed from."""
+    return rests_on(lines.to_pylist())
 
 
 def part(lines: pa.Table, *names: str) -> pa.Table:

@@ -1,8 +1,9 @@
 -- One published result beside what was measured here, with a verdict.
 --
 -- Every result has its row, filled or not. What fills it is told by reference_filling: a pair of benchmark
--- runs (benchmark_pair chooses it), a metric, or tables of other captures. A percent change is compared,
--- never the level of another machine.
+-- runs (benchmark_pair chooses it), a metric, or tables of other captures (benchmark_input chooses of those).
+-- A percent change is compared, never the level of another machine; where two levels are published, the
+-- change between them.
 --
 -- Accepted is the published bound, or the published value with a tolerance to both sides: a share of the
 -- change or of what remains after it, whichever is less, and never less than half of the last printed digit.
@@ -14,6 +15,27 @@
 WITH every_pair AS (
     -- Only read here: planning takes DuckDB twice as long for each grouping or window above a view.
     SELECT * FROM benchmark_pair
+),
+
+every_input AS (
+    SELECT * FROM benchmark_input
+),
+
+targeted AS (
+    SELECT
+        p.*,
+        i.id IS NOT NULL AS is_input,
+        coalesce(i.comparable, p.unit = 'pct') AS comparable,
+        coalesce(i.compared_by, '') = 'level' AS is_level,
+        i.compared_by = 'change' AND p.value_kind = 'absolute' AS is_made_a_change,
+        -- What a measurement is held against, and its unit: no change between two levels is printed.
+        CASE WHEN is_made_a_change THEN p.recomputed_pct ELSE p.value END AS target,
+        CASE
+            WHEN i.compared_by = 'change' OR (i.id IS NULL AND p.unit IS NULL) THEN 'pct'
+            ELSE p.unit
+        END AS compared_unit
+    FROM reference_result AS p
+    LEFT JOIN every_input AS i ON p.id = i.id
 ),
 
 result AS (
@@ -31,14 +53,22 @@ result AS (
         -- To improve is to need less of what is measured.
         p.direction IN ('decrease', 'improved') AS is_less,
         greatest(
-            CASE WHEN p.value = round(p.value) THEN 0.5 ELSE 0.05 END,
+            CASE WHEN p.target = round(p.target) THEN 0.5 ELSE 0.05 END,
             CASE
-                WHEN p.value_kind = 'percent_change'
-                    THEN least(abs(p.value), 100 + p.value)
-                ELSE least(p.value, 100 - p.value)
-            END * coalesce(getvariable('benchmark_tolerance_pct')::DOUBLE, 10) / 100
-        ) AS tolerance
-    FROM reference_result AS p
+                WHEN p.is_made_a_change AND p.direction = 'no_change' THEN k.comparable_pct
+                WHEN p.value_kind = 'percent_change' OR p.is_made_a_change
+                    THEN least(abs(p.target), 100 + p.target) * k.tolerated
+                WHEN p.is_level THEN abs(p.target) * k.tolerated
+                ELSE least(p.target, 100 - p.target) * k.tolerated
+            END
+        ) AS tolerance,
+        k.comparable_pct
+    FROM targeted AS p
+    CROSS JOIN (
+        SELECT
+            coalesce(getvariable('benchmark_tolerance_pct')::DOUBLE, 10) / 100 AS tolerated,
+            coalesce(getvariable('benchmark_comparable_pct')::DOUBLE, 5) AS comparable_pct
+    ) AS k
     INNER JOIN reference_filling AS f ON p.id = f.id
 ),
 
@@ -46,14 +76,14 @@ accepting AS (
     SELECT
         *,
         CASE
-            WHEN kind = 'qualitative' OR unit <> 'pct' THEN NULL
-            WHEN kind <> 'bound' THEN value - tolerance
+            WHEN kind = 'qualitative' OR NOT comparable THEN NULL
+            WHEN kind <> 'bound' THEN target - tolerance
             WHEN low IS NOT NULL THEN low - tolerance
             WHEN is_share OR direction = 'increase' THEN 0
         END AS accepted_low,
         CASE
-            WHEN kind = 'qualitative' OR unit <> 'pct' THEN NULL
-            WHEN kind <> 'bound' THEN value + tolerance
+            WHEN kind = 'qualitative' OR NOT comparable THEN NULL
+            WHEN kind <> 'bound' THEN target + tolerance
             WHEN high IS NOT NULL THEN high + tolerance
             WHEN is_share THEN 100
             WHEN direction = 'decrease' THEN 0
@@ -68,6 +98,20 @@ pair AS (
         FROM every_pair
     )
     WHERE place = 1
+),
+
+-- What stands for a result, and where it is from.
+source AS (
+    SELECT
+        id, baseline_run, candidate_run, pairs_found, synthetic, problems, shared_tags, sending_role, systems,
+        NULL::VARCHAR AS measured_by, NULL::VARCHAR AS spread_remark, NULL::VARCHAR AS remarks
+    FROM pair
+    UNION ALL BY NAME
+    SELECT
+        id, baseline_run, candidate_run, pairs_found, synthetic, problems, shared_tags, measured_by,
+        spread_remark, remarks
+    FROM every_input
+    WHERE has_source
 ),
 
 displayed AS (
@@ -161,12 +205,23 @@ measured AS (
         side.high_pct AS high,
         side.remarks AS remarks,
         -- What is apportioned evenly over the intervals does not show how far it would vary.
-        coalesce(side.high_pct - side.low_pct < 1e-9, true) AS unknown_spread
+        coalesce(side.high_pct - side.low_pct < 1e-9, true) AS unknown_spread,
+        NULL AS told,
+        NULL AS level_remark
     FROM pair_side
     WHERE side.change_pct IS NOT NULL
     UNION ALL
-    SELECT id, role, value, value AS low, value AS high, NULL AS remarks, false AS unknown_spread
+    SELECT
+        id, role, value, value AS low, value AS high, NULL AS remarks, false AS unknown_spread, NULL AS told,
+        NULL AS level_remark
     FROM ticket_use
+    UNION ALL
+    -- A capture has often one value only; that it tells no spread is said, and keeps nothing from a verdict.
+    SELECT
+        id, 'input' AS role, value, coalesce(low, value) AS low, coalesce(high, value) AS high,
+        NULL AS remarks, false AS unknown_spread, told, level_remark
+    FROM every_input
+    WHERE value IS NOT NULL
 ),
 
 compared AS (
@@ -178,20 +233,26 @@ compared AS (
         m.high,
         CASE WHEN a.is_share THEN format('{:.1f} %', m.value) ELSE format('{:+.1f} %', m.value) END
             AS told_short,
-        told_short
-        || CASE WHEN m.low < m.high THEN format(' [{:+.1f}, {:+.1f}]', m.low, m.high) ELSE '' END AS told,
+        coalesce(
+            m.told,
+            told_short
+            || CASE WHEN m.low < m.high THEN format(' [{:+.1f}, {:+.1f}]', m.low, m.high) ELSE '' END
+        ) AS told,
         CASE
+            WHEN m.level_remark IS NOT NULL THEN 'not comparable'
             WHEN m.unknown_spread OR m.remarks LIKE '%counted in two ways%' THEN 'not comparable'
             WHEN a.kind = 'qualitative' THEN 'direction only'
-            WHEN NOT a.is_share AND m.low <= least(0, a.value) AND m.high >= greatest(0, a.value)
+            WHEN
+                NOT a.is_share AND a.target <> 0
+                AND m.low <= least(0, a.target) AND m.high >= greatest(0, a.target)
                 THEN 'not comparable'
             WHEN m.low <= a.accepted_high AND m.high >= a.accepted_low THEN 'agrees'
             ELSE 'differs'
         END AS verdict,
         CASE
             WHEN a.kind <> 'qualitative' OR m.unknown_spread THEN NULL
-            WHEN a.no_difference AND greatest(abs(m.low), abs(m.high)) <= k.comparable_pct THEN 'agrees'
-            WHEN a.no_difference AND m.low <= k.comparable_pct AND m.high >= -k.comparable_pct
+            WHEN a.no_difference AND greatest(abs(m.low), abs(m.high)) <= a.comparable_pct THEN 'agrees'
+            WHEN a.no_difference AND m.low <= a.comparable_pct AND m.high >= -a.comparable_pct
                 THEN 'within noise'
             WHEN a.no_difference THEN 'contradicts'
             WHEN m.low <= 0 AND m.high >= 0 THEN 'within noise'
@@ -199,13 +260,14 @@ compared AS (
             ELSE 'contradicts'
         END AS direction_matches,
         CASE
+            WHEN m.level_remark IS NOT NULL THEN m.level_remark
             WHEN m.low IS NULL THEN concat_ws(': ', 'how far it varies is not known', m.remarks)
             WHEN m.unknown_spread
                 THEN 'how far it varies is not known: every interval of each run has the same'
             WHEN m.remarks LIKE '%counted in two ways%' THEN m.remarks
             WHEN
-                a.kind <> 'qualitative' AND NOT a.is_share
-                AND m.low <= least(0, a.value) AND m.high >= greatest(0, a.value)
+                a.kind <> 'qualitative' AND NOT a.is_share AND a.target <> 0
+                AND m.low <= least(0, a.target) AND m.high >= greatest(0, a.target)
                 THEN 'too noisy: the interval holds both no change and the published figure'
             WHEN a.kind = 'bound' AND m.value < a.accepted_low
                 THEN format('{:.1f} points below the bound', coalesce(a.low, 0) - m.value)
@@ -213,26 +275,28 @@ compared AS (
                 THEN format('{:.1f} points above the bound', m.value - coalesce(a.high, 0))
             WHEN a.kind = 'bound' THEN 'inside the bound'
             WHEN a.kind <> 'qualitative'
-                THEN format('{:.1f} points {} the published figure, {:.1f} are tolerated',
-                    abs(m.value - a.value), CASE WHEN m.value < a.value THEN 'below' ELSE 'above' END,
+                THEN format('{:.1f} {} {} the published {}, {:.1f} are tolerated',
+                    abs(m.value - a.target),
+                    CASE a.compared_unit WHEN 'pct' THEN 'points' ELSE a.compared_unit END,
+                    CASE WHEN m.value < a.target THEN 'below' ELSE 'above' END,
+                    CASE
+                        WHEN a.is_made_a_change THEN format('change of {:+.1f} %', a.target) ELSE 'figure'
+                    END,
                     a.tolerance)
                 || CASE
-                    WHEN abs(m.value - a.value) <= a.tolerance THEN ''
+                    WHEN abs(m.value - a.target) <= a.tolerance THEN ''
                     WHEN verdict = 'agrees' THEN ', and its interval reaches that'
                     ELSE ''
                 END
-            WHEN a.no_difference AND greatest(abs(m.low), abs(m.high)) <= k.comparable_pct
-                THEN format('less than {:g} % apart', k.comparable_pct)
+            WHEN a.no_difference AND greatest(abs(m.low), abs(m.high)) <= a.comparable_pct
+                THEN format('less than {:g} % apart', a.comparable_pct)
             WHEN m.low <= 0 AND m.high >= 0 THEN 'no difference that stands out of the noise'
-            WHEN a.no_difference AND m.low <= k.comparable_pct AND m.high >= -k.comparable_pct
-                THEN format('perhaps less than {:g} % apart', k.comparable_pct)
+            WHEN a.no_difference AND m.low <= a.comparable_pct AND m.high >= -a.comparable_pct
+                THEN format('perhaps less than {:g} % apart', a.comparable_pct)
             ELSE CASE WHEN m.high < 0 THEN 'lower' ELSE 'higher' END
         END AS finding
     FROM accepting AS a
     INNER JOIN measured AS m ON a.id = m.id
-    CROSS JOIN (
-        SELECT coalesce(getvariable('benchmark_comparable_pct')::DOUBLE, 5) AS comparable_pct
-    ) AS k
 ),
 
 -- Whatever side a result is about, if the document told.
@@ -261,6 +325,7 @@ all_sides AS (
                 ELSE coalesce('direction ' || direction_matches, verdict)
             END AS outcome
         FROM compared
+        WHERE role <> 'input'
     )
     GROUP BY id
 ),
@@ -279,7 +344,7 @@ machine AS (
 
 here AS (
     SELECT p.id, list_sort(list_distinct(flatten(list([m.cpc, m.os])))) AS machines
-    FROM (SELECT id, unnest(systems) AS system FROM pair) AS p
+    FROM (SELECT id, unnest(systems) AS system FROM source) AS p
     INNER JOIN machine AS m ON p.system = m.system
     GROUP BY p.id
 ),
@@ -288,6 +353,9 @@ placed AS (
     SELECT
         a.*,
         p.baseline_run,
+        p.measured_by,
+        p.spread_remark,
+        p.remarks,
         coalesce(p.candidate_run, t.run) AS candidate_run,
         coalesce(p.pairs_found, 0) AS pairs_found,
         coalesce(p.synthetic, t.synthetic) AS synthetic,
@@ -306,6 +374,7 @@ placed AS (
         s.told_by_side,
         l.remarks AS lacking,
         CASE
+            WHEN a.is_input THEN 'input'
             WHEN a.side IN ('client', 'server', 'both') THEN a.side
             WHEN a.side = 'sender' THEN p.sending_role
             WHEN a.side = 'receiver'
@@ -324,7 +393,7 @@ placed AS (
             ''
         ) AS runs_needed
     FROM accepting AS a
-    LEFT JOIN pair AS p ON a.id = p.id
+    LEFT JOIN source AS p ON a.id = p.id
     LEFT JOIN ticket_use AS t ON a.id = t.id
     LEFT JOIN here AS h ON a.id = h.id
     LEFT JOIN all_sides AS s ON a.id = s.id
@@ -351,9 +420,12 @@ decided AS (
         c.direction_matches AS side_matches,
         CASE p.filled_from
             WHEN 'runs' THEN p.runs_needed || '; ' || p.captures
+            WHEN 'inputs' THEN i.asked_for || '; ' || p.captures
             ELSE p.captures
-        END AS needs
+        END AS needs,
+        i.lacking AS lacking_input
     FROM placed AS p
+    LEFT JOIN every_input AS i ON p.id = i.id
     LEFT JOIN compared AS c ON p.id = c.id AND p.role = c.role
 )
 
@@ -382,10 +454,14 @@ SELECT
             THEN
                 concat_ws(': ', 'the runs have no ' || measure || coalesce(' of ' || role, ''), lacking)
                 || '; needs ' || captures
-        WHEN verdict = 'no data' THEN 'needs ' || needs
+        WHEN verdict = 'no data' THEN concat_ws(': ', lacking_input, 'needs ' || needs)
         WHEN verdict = 'direction only'
-            THEN finding || ', published as ' || replace(direction, '_', ' ') || ': ' || side_matches
-        ELSE finding
+            THEN
+                concat_ws(
+                    '; ', finding || ', published as ' || replace(direction, '_', ' ') || ': ' || side_matches,
+                    spread_remark, remarks
+                )
+        ELSE concat_ws('; ', finding, CASE WHEN comparable THEN spread_remark END, remarks)
     END::VARCHAR AS why,
     CASE
         WHEN told IS NULL THEN NULL
@@ -402,6 +478,7 @@ SELECT
     accepted_low::DOUBLE AS accepted_low,
     accepted_high::DOUBLE AS accepted_high,
     CASE
+        WHEN is_input THEN measured_by
         WHEN filled_from = 'runs' THEN 'runs ' || baseline_run || ' and ' || candidate_run
         WHEN has_source THEN concat_ws(', run ', 'metric ' || measure, candidate_run)
     END::VARCHAR AS measured_by,
@@ -409,11 +486,13 @@ SELECT
     candidate_run::VARCHAR AS candidate_run,
     pairs_found::BIGINT AS pairs_found,
     measure::VARCHAR AS measure,
-    role::VARCHAR AS measured_side,
+    CASE WHEN NOT is_input THEN role WHEN side <> 'n/a' THEN side END::VARCHAR AS measured_side,
     measured_value::DOUBLE AS measured_value,
     measured_low::DOUBLE AS measured_low,
     measured_high::DOUBLE AS measured_high,
-    CASE WHEN unit = 'pct' THEN measured_value - value END::DOUBLE AS difference,
+    compared_unit::VARCHAR AS measured_unit,
+    CASE WHEN is_made_a_change THEN target END::DOUBLE AS published_change_pct,
+    CASE WHEN comparable THEN measured_value - target END::DOUBLE AS difference,
     CASE WHEN NOT is_share THEN client_value END::DOUBLE AS measured_client_pct,
     CASE WHEN NOT is_share THEN server_value END::DOUBLE AS measured_server_pct,
     CASE WHEN NOT is_share THEN both_value END::DOUBLE AS measured_both_pct,

@@ -1,9 +1,10 @@
 -- One line of the arithmetic behind a row of benchmark, from the published figure to the verdict.
 --
--- Numbers are computed here once more, from the intervals of the runs, and stand beside those that benchmark
--- has (part `check`); the two are the same unless one of them is wrong. Only the 95 % intervals of single
--- runs are taken over: they come from drawings of the same intervals (run_replicate). Those of two runs make
--- that of the change: half widths, on the logarithm, add up as the root of the sum of squares.
+-- Numbers are computed here once more, from the intervals of the runs or from the measures of other captures,
+-- and stand beside those that benchmark has (part `check`); the two are the same unless one of them is wrong.
+-- Only the 95 % intervals of single runs and measures are taken over: those of runs come from drawings of the
+-- same intervals (run_replicate). Two make that of the change: half widths, on the logarithm, add up as the
+-- root of the sum of squares.
 
 -- Steps that only read a view: planning takes DuckDB twice as long for each grouping above it.
 WITH told AS (
@@ -12,6 +13,10 @@ WITH told AS (
 
 every_pair AS (
     SELECT * FROM benchmark_pair
+),
+
+every_input AS (
+    SELECT * FROM benchmark_input
 ),
 
 every_interval AS (
@@ -168,6 +173,62 @@ displayed AS (
     GROUP BY ALL
 ),
 
+-- The measures that stand for a result filled from other captures.
+chosen_measure AS (
+    SELECT
+        i.id,
+        i.compared_by,
+        i.formula AS how,
+        s.stands_for,
+        m.*,
+        (m.high - m.low) / 2 AS half,
+        ln(nullif(m.high, 0) / nullif(m.low, 0)) / 2 AS log_half
+    FROM every_input AS i
+    INNER JOIN (VALUES ('baseline'), ('candidate')) AS s (stands_for) ON i.has_source
+    INNER JOIN input_measure AS m
+        ON m.measure_no = CASE s.stands_for WHEN 'baseline' THEN i.baseline_no ELSE i.candidate_no END
+),
+
+made_of AS (
+    SELECT
+        c.id,
+        c.compared_by,
+        c.how,
+        c.unit,
+        b.value AS b_value,
+        c.value AS c_value,
+        c.low AS c_low,
+        c.high AS c_high,
+        sqrt(b.log_half ** 2 + c.log_half ** 2) AS log_half,
+        sqrt(b.half ** 2 + c.half ** 2) AS half
+    FROM chosen_measure AS c
+    LEFT JOIN chosen_measure AS b ON c.id = b.id AND b.stands_for = 'baseline'
+    WHERE c.stands_for = 'candidate'
+),
+
+input_change AS (
+    SELECT
+        m.id,
+        m.how,
+        CASE WHEN m.compared_by IN ('change', 'share') THEN '%' ELSE m.unit END AS unit,
+        CASE m.compared_by
+            WHEN 'change' THEN 100 * (m.c_value / nullif(m.b_value, 0) - 1)
+            WHEN 'difference' THEN m.c_value - m.b_value
+            ELSE m.c_value
+        END AS value,
+        CASE m.compared_by
+            WHEN 'change' THEN 100 * (m.c_value / nullif(m.b_value, 0) * exp(-m.log_half) - 1)
+            WHEN 'difference' THEN m.c_value - m.b_value - m.half
+            ELSE m.c_low
+        END AS low,
+        CASE m.compared_by
+            WHEN 'change' THEN 100 * (m.c_value / nullif(m.b_value, 0) * exp(m.log_half) - 1)
+            WHEN 'difference' THEN m.c_value - m.b_value + m.half
+            ELSE m.c_high
+        END AS high
+    FROM made_of AS m
+),
+
 line AS (
     SELECT
         id,
@@ -198,6 +259,7 @@ line AS (
         id, 3 AS part_no, 'rule' AS part, rule AS what,
         CASE filled_from
             WHEN 'nothing' THEN 'nothing that is loaded can fill it'
+            WHEN 'inputs' THEN 'filled from inputs; ' || needs
             ELSE 'filled from ' || filled_from || coalesce(': ' || measure, '') || '; ' || needs
         END AS text
     FROM told
@@ -306,15 +368,65 @@ line AS (
     WHERE filled_from = 'metric' AND measured_value IS NOT NULL
     UNION ALL BY NAME
     SELECT
+        id, 4 AS part_no, 'pair' AS part, measured_by AS what,
+        CASE
+            WHEN len(problems) = 0 THEN format('chosen, of {} that fit', pairs_found)
+            ELSE 'closest, but it does not fit: ' || array_to_string(problems, '; ')
+        END
+        || CASE WHEN synthetic THEN ', synthetic' ELSE '' END AS text
+    FROM every_input
+    WHERE has_source
+    UNION ALL BY NAME
+    SELECT
+        id, 8 AS part_no, 'measure' AS part,
+        concat_ws(' ', stands_for, measure, '(' || subject || ')') AS what,
+        stands_for, run, system, value, low, high, unit,
+        concat_ws(
+            '; ', formula, nullif(array_to_string(tags, ' '), ''), 'series ' || series,
+            CASE WHEN synthetic THEN 'synthetic' END, remarks
+        ) AS text
+    FROM chosen_measure
+    UNION ALL BY NAME
+    SELECT
+        i.id, 9 AS part_no, 'change' AS part, t.measured_side AS role,
+        CASE i.unit WHEN '%' THEN 'candidate against baseline' ELSE 'what they come to' END AS what,
+        i.value, i.low, i.high, i.unit, i.how AS text
+    FROM input_change AS i
+    INNER JOIN told AS t ON i.id = t.id
+    WHERE i.value IS NOT NULL
+    UNION ALL BY NAME
+    SELECT
+        t.id, 10 AS part_no, 'check' AS part, t.measured_side AS role, 'the same in benchmark' AS what,
+        t.measured_value AS value,
+        -- Where nothing tells the spread, the row has the value in place of an interval.
+        CASE WHEN i.low IS NOT NULL THEN t.measured_low END AS low,
+        CASE WHEN i.low IS NOT NULL THEN t.measured_high END AS high,
+        i.unit
+    FROM told AS t
+    INNER JOIN input_change AS i ON t.id = i.id
+    WHERE t.measured_value IS NOT NULL
+    UNION ALL BY NAME
+    SELECT
         id, 12 AS part_no, 'accepted' AS part, 'bound, or figure with its tolerance' AS what,
-        accepted_low AS low, accepted_high AS high, '%' AS unit
+        accepted_low AS low, accepted_high AS high,
+        CASE measured_unit WHEN 'pct' THEN '%' ELSE measured_unit END AS unit,
+        CASE
+            WHEN published_change_pct IS NOT NULL
+                THEN
+                    format('{:+.2f} %', published_change_pct)
+                    || ' with its tolerance: the change between the published values, computed here'
+        END AS text
     FROM told
     WHERE accepted_low IS NOT NULL OR accepted_high IS NOT NULL
     UNION ALL BY NAME
     SELECT
         id, 13 AS part_no, 'verdict' AS part, verdict AS what, measured_side AS role,
         measured_value AS value, measured_low AS low, measured_high AS high,
-        CASE WHEN measured_value IS NOT NULL THEN '%' END AS unit, why AS text,
+        CASE
+            WHEN measured_value IS NOT NULL
+                THEN CASE measured_unit WHEN 'pct' THEN '%' ELSE measured_unit END
+        END AS unit,
+        why AS text,
         synthetic AND measured IS NOT NULL AS synthetic
     FROM told
 )

@@ -1,7 +1,8 @@
 -- The connections of one hour, system, port and job under one protocol and cipher suite, as one source tells.
 --
 -- Everything that is asked of protocols and suites by the hour is asked of these rows, which are few where
--- connections are millions.
+-- connections are millions. MQ channels tell no stack, job and port; the connections under them are among those
+-- of other sources.
 
 SELECT
     source,
@@ -22,3 +23,22 @@ SELECT
     sum(out_bytes)::BIGINT AS out_bytes
 FROM tls_connection
 GROUP BY ALL
+UNION ALL
+SELECT
+    'MQ channels',
+    'MQ channels',
+    system,
+    NULL,
+    hour_utc,
+    NULL,
+    NULL,
+    is_tls,
+    protocol,
+    NULL,
+    cipher,
+    connections,
+    0,
+    0,
+    in_bytes,
+    out_bytes
+FROM mq_channel_hour

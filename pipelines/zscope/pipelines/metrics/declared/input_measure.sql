@@ -1,0 +1,298 @@
+-- One quantity that was measured in a capture of MQ, z/VM or z/TPF, in the words of the published results.
+--
+-- Tags say what it was measured with: those that the capture itself tells (size of message, cipher, sessions),
+-- and those of its benchmark run about everything else. The values are those of the metrics of each system;
+-- only the spread of MQ round trips is computed here, from the measurements that their average is of.
+
+WITH run_tagged AS (
+    SELECT
+        name,
+        list_sort(list_distinct(flatten(list(tags)))) AS tags,
+        bool_or(synthetic) AS synthetic
+    FROM run
+    GROUP BY name
+),
+
+average AS (
+    SELECT
+        *,
+        regexp_replace(replace(upper(cipher), '_WITH_', '_'), '^TLS_', '') AS bare_name,
+        -- Up to 32768 a queue manager takes for 32768.
+        greatest(sslrkeyc, 32768) AS renewing_bytes
+    FROM mq_round_trip_average
+),
+
+-- A suite may be named by its number.
+single AS (
+    SELECT
+        r.*,
+        regexp_replace(
+            replace(coalesce(c.name, upper(trim(r.cipher))), '_WITH_', '_'), '^TLS_', ''
+        ) AS bare_name
+    FROM mq_round_trip AS r
+    LEFT JOIN cipher AS c ON upper(trim(r.cipher)) = c.code
+    WHERE coalesce(r.round_trips, 1) > 0
+),
+
+spread AS (
+    SELECT
+        a.system,
+        a.run,
+        a.message_bytes,
+        a.cipher,
+        a.sslrkeyc,
+        a.channel_pairs,
+        max(r.measured_utc) AS measured_utc,
+        count(r.cpu_us) AS cpu_n,
+        count(r.tcp_sends_per_message) AS sends_n,
+        avg(r.tcp_sends_per_message) AS sends,
+        CASE WHEN min(r.round_trip_us) > 0 THEN stddev_samp(ln(nullif(r.round_trip_us, 0))) END AS deviation,
+        CASE WHEN min(r.cpu_us) > 0 THEN stddev_samp(ln(nullif(r.cpu_us, 0))) END AS cpu_deviation
+    FROM average AS a
+    INNER JOIN single AS r
+        ON
+            a.system IS NOT DISTINCT FROM r.system
+            AND a.run IS NOT DISTINCT FROM r.run
+            AND a.message_bytes = r.message_bytes
+            AND a.channel_pairs = coalesce(r.channel_pairs, 2)
+            AND a.sslrkeyc = CASE WHEN r.bare_name = 'NONE' THEN 0 ELSE coalesce(r.sslrkeyc, 0) END
+            AND a.bare_name = r.bare_name
+    GROUP BY ALL
+),
+
+mq AS (
+    SELECT
+        v.measure,
+        v.unit,
+        v.value,
+        v.n,
+        v.deviation,
+        v.formula,
+        s.measured_utc,
+        a.system,
+        a.run,
+        a.message_bytes,
+        a.cipher,
+        a.sslrkeyc,
+        a.channel_pairs
+    FROM average AS a
+    LEFT JOIN spread AS s
+        ON
+            a.system IS NOT DISTINCT FROM s.system
+            AND a.run IS NOT DISTINCT FROM s.run
+            AND a.message_bytes = s.message_bytes
+            AND a.cipher = s.cipher
+            AND a.sslrkeyc = s.sslrkeyc
+            AND a.channel_pairs = s.channel_pairs
+    CROSS JOIN LATERAL (
+        VALUES
+        (
+            'round_trip', 'us', a.round_trip_us, a.measurements, s.deviation,
+            'average of ' || a.round_trips || ' round trips in ' || a.measurements || ' measurements'
+        ),
+        (
+            'cpu_per_round_trip', 'CPU us', a.cpu_us, s.cpu_n, s.cpu_deviation,
+            'average of ' || s.cpu_n || ' measurements'
+        ),
+        (
+            'tcp_sends_per_message', 'sends', s.sends, s.sends_n, NULL,
+            'average of ' || s.sends_n || ' measurements'
+        ),
+        (
+            'messages_per_negotiation',
+            'messages',
+            CASE WHEN a.sslrkeyc > 0 THEN a.renewing_bytes / nullif(a.channel_message_bytes, 0) END,
+            1,
+            NULL,
+            a.renewing_bytes || format(' / {:.6g} bytes of a message on the channel', a.channel_message_bytes)
+        )
+    ) AS v (measure, unit, value, n, deviation, formula)
+    UNION ALL BY NAME
+    SELECT
+        v.measure,
+        'ms' AS unit,
+        v.value,
+        1 AS n,
+        v.formula,
+        c.system,
+        c.run,
+        c.steady_run AS other_runs,
+        c.message_bytes,
+        c.cipher,
+        c.sslrkeyc,
+        c.channel_pairs,
+        CASE
+            WHEN NOT c.bytes_told
+                THEN 'the bytes of a message on the channel are not told; its size stands in for them'
+        END AS remarks
+    FROM (
+        SELECT
+            *,
+            format(
+                '({:.6g} - {:.6g}) us x {:.6g} messages', renewing_us, steady_us, messages_per_negotiation
+            ) AS both_pairs
+        FROM mq_negotiation_cost
+    ) AS c
+    CROSS JOIN LATERAL (
+        VALUES
+        (
+            'elapsed_per_negotiation',
+            c.per_negotiation_us / 1000,
+            c.both_pairs || ' / ' || c.channel_pairs || ' channel pairs / 1000'
+        ),
+        ('elapsed_negotiating', c.total_us / 1000, c.both_pairs || ' / 1000')
+    ) AS v (measure, value, formula)
+),
+
+mq_tagged AS (
+    SELECT
+        * EXCLUDE (message_bytes, cipher, sslrkeyc, channel_pairs),
+        [
+            'message=' || CASE
+                WHEN message_bytes % 1024 = 0 AND message_bytes > 0 THEN message_bytes // 1024 || 'KB'
+                ELSE message_bytes || 'B'
+            END,
+            'cipher=' || cipher,
+            'sslrkeyc=' || sslrkeyc,
+            'channel_pairs=' || channel_pairs
+        ] AS own_tags
+    FROM mq
+),
+
+zvm AS (
+    SELECT
+        v.measure,
+        v.subject,
+        v.unit,
+        v.value,
+        1 AS n,
+        v.formula,
+        z.system,
+        z.run,
+        z.begin_utc AS measured_utc,
+        []::VARCHAR[] AS own_tags,
+        CASE WHEN v.unit <> 'bits' THEN z.remarks END AS remarks
+    FROM zvm_cpu_per_tx AS z
+    LEFT JOIN run_tagged AS r ON z.run = r.name
+    CROSS JOIN LATERAL (
+        VALUES
+        (
+            'cpu_per_tran',
+            CASE z.server WHEN 'combined' THEN 'servers combined' ELSE z.server || ' server' END,
+            'CPU/tx',
+            z.cpu_per_tx,
+            format('100 x {:.6g} s of CPU / {:.6g} s / {:.6g}', z.tcpu_s, z.period_s, z.etr)
+        ),
+        (
+            'throughput_etr',
+            'ETR',
+            'transactions/s (scaled)',
+            CASE WHEN z.server = 'combined' THEN z.etr END,
+            'bytes per second of path ' || z.chpids || ' over the scaling constant'
+        ),
+        (
+            'cipher_strength',
+            NULL,
+            'bits',
+            CASE
+                WHEN z.server = 'combined'
+                    THEN try_cast(regexp_extract(
+                        list_filter(r.tags, lambda t : starts_with(t, 'cipher='))[1], 'AES_(\d+)', 1
+                    ) AS DOUBLE)
+            END,
+            'bits of the key in the name of the cipher'
+        )
+    ) AS v (measure, subject, unit, value, formula)
+),
+
+ztpf AS (
+    SELECT
+        v.measure,
+        v.unit,
+        v.value,
+        1 AS n,
+        v.formula,
+        f.system,
+        f.run,
+        f.series,
+        f.begin_utc AS measured_utc,
+        list_filter(['sessions=' || f.sessions], lambda t : t IS NOT NULL) AS own_tags,
+        CASE WHEN f.gaps > 0 THEN 'time without samples is in no figure' END AS remarks
+    FROM ztpf_flood AS f
+    CROSS JOIN LATERAL (
+        VALUES
+        ('throughput', 'starts/s', f.starts_per_s, 'TLS session starts per second of the flood'),
+        ('ecbs_in_use', 'ECBs', f.peak_ecbs, 'the most of ' || f.samples || ' samples'),
+        (
+            'duration_of_high_ecb_use', 's', f.duration_s,
+            format('seconds with {:.6g} ECBs or more', f.threshold_ecbs)
+        ),
+        ('ecb_seconds', 'ECB*s', f.ecb_seconds, 'ECBs in use, summed over the time'),
+        (
+            'share_of_worker_threads_for_session_starts', 'pct', f.starting_share_pct,
+            '100 x the most threads that start sessions / worker threads'
+        )
+    ) AS v (measure, unit, value, formula)
+),
+
+measured AS (
+    SELECT * FROM mq_tagged
+    UNION ALL BY NAME
+    SELECT * FROM zvm
+    UNION ALL BY NAME
+    SELECT * FROM ztpf
+),
+
+tagged AS (
+    SELECT
+        m.*,
+        -- What the capture tells goes before what was written down about the run.
+        list_concat(
+            m.own_tags,
+            list_filter(
+                coalesce(r.tags, []),
+                lambda t :
+                    NOT list_contains(
+                        list_transform(m.own_tags, lambda x : split_part(x, '=', 1)), split_part(t, '=', 1)
+                    )
+            )
+        ) AS tags,
+        -- Captures do not say that they were generated; their runs do, or others on their systems.
+        coalesce(
+            r.synthetic, m.system IN (SELECT s.system FROM run AS s WHERE s.synthetic), false
+        )
+        OR list_has_any(
+            string_split(coalesce(m.other_runs, ''), ', '),
+            coalesce((SELECT list(s.name) FROM run_tagged AS s WHERE s.synthetic), [])
+        ) AS synthetic,
+        m.deviation / sqrt(m.n) * CASE
+            WHEN m.n = 2 THEN 12.7062
+            -- The quantile of Student's t, as in run_result.
+            ELSE
+                1.959964 + 2.372271 / (m.n - 1) + 2.822499 / (m.n - 1) ** 2 + 2.555850 / (m.n - 1) ** 3
+                + 1.589534 / (m.n - 1) ** 4
+        END AS log_half
+    FROM measured AS m
+    LEFT JOIN run_tagged AS r ON m.run = r.name
+    WHERE m.value IS NOT NULL
+)
+
+SELECT
+    row_number() OVER (ORDER BY measure, subject, tags, system, run, series)::BIGINT AS measure_no,
+    measure::VARCHAR AS measure,
+    subject::VARCHAR AS subject,
+    system::VARCHAR AS system,
+    run::VARCHAR AS run,
+    series::VARCHAR AS series,
+    tags::VARCHAR[] AS tags,
+    value::DOUBLE AS value,
+    unit::VARCHAR AS unit,
+    n::BIGINT AS n,
+    (value * exp(-log_half))::DOUBLE AS low,
+    (value * exp(log_half))::DOUBLE AS high,
+    formula::VARCHAR AS formula,
+    measured_utc::TIMESTAMPTZ AS measured_utc,
+    synthetic::BOOLEAN AS synthetic,
+    remarks::VARCHAR AS remarks
+FROM tagged
+ORDER BY measure_no

@@ -1,0 +1,57 @@
+-- The average round trip of a run with one size of message, cipher, SSLRKEYC and number of channel pairs.
+--
+-- Measurements of the same are averaged, each weighted by its round trips (1 where it does not say how many);
+-- those of no round trip at all count nothing. A suite can be named as MQ names it, as it is registered, or by
+-- its number; all are shown as MQ names it, and what is known by neither stays as it is.
+
+WITH suite AS (
+    SELECT
+        code,
+        -- MQ leaves out some words of registered names, and not the same ones of all suites.
+        CASE
+            WHEN starts_with(name, 'TLS_ECDHE_') THEN replace(substr(name, 5), '_WITH_', '_')
+            ELSE name
+        END AS cipher_spec,
+        regexp_replace(replace(name, '_WITH_', '_'), '^TLS_', '') AS bare_name
+    FROM cipher
+),
+
+measured AS (
+    SELECT
+        *,
+        regexp_replace(replace(upper(trim(cipher)), '_WITH_', '_'), '^TLS_', '') AS bare_name,
+        coalesce(round_trips, 1)::DOUBLE AS weight
+    FROM mq_round_trip
+    WHERE coalesce(round_trips, 1) > 0
+),
+
+named AS (
+    SELECT
+        m.* EXCLUDE (cipher, sslrkeyc, channel_pairs),
+        coalesce(s.cipher_spec, if(m.bare_name = 'NONE', 'none', trim(m.cipher))) AS cipher,
+        s.code AS cipher_code,
+        -- Without a cipher there are no keys to renew, whatever the queue managers are told.
+        if(m.bare_name = 'NONE', 0, coalesce(try_cast(m.sslrkeyc AS BIGINT), 0)) AS sslrkeyc,
+        coalesce(try_cast(m.channel_pairs AS BIGINT), 2) AS channel_pairs
+    FROM measured AS m
+    LEFT JOIN suite AS s ON m.bare_name IN (s.code, s.bare_name)
+)
+
+SELECT
+    system::VARCHAR AS system,
+    run::VARCHAR AS run,
+    try_cast(message_bytes AS BIGINT) AS message_bytes,
+    cipher::VARCHAR AS cipher,
+    cipher_code::VARCHAR AS cipher_code,
+    sslrkeyc::BIGINT AS sslrkeyc,
+    channel_pairs::BIGINT AS channel_pairs,
+    count(*)::BIGINT AS measurements,
+    try_cast(sum(weight) AS BIGINT) AS round_trips,
+    (sum(round_trip_us * weight) / sum(weight))::DOUBLE AS round_trip_us,
+    (sum(cpu_us * weight) / sum(weight) FILTER (WHERE cpu_us IS NOT NULL))::DOUBLE AS cpu_us,
+    (
+        sum(channel_message_bytes * weight)
+        / sum(weight) FILTER (WHERE channel_message_bytes IS NOT NULL)
+    )::DOUBLE AS channel_message_bytes
+FROM named
+GROUP BY ALL

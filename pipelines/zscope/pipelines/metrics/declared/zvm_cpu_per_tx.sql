@@ -1,0 +1,52 @@
+-- CPU per transaction of one server of a z/VM system in one run, or of all servers of the link together.
+--
+-- Published method rscs-etr: CPU use of the server over the external throughput (ETR) of the link.
+
+WITH known_run AS (
+    SELECT
+        name,
+        bool_or(synthetic) AS synthetic
+    FROM run
+    GROUP BY name
+),
+
+-- A listing of users without one of channels is shown, with what is lacking.
+together AS (
+    SELECT
+        u.*,
+        l.chpids,
+        l.etr,
+        l.shared,
+        k.synthetic,
+        list_filter(
+            [
+                u.lacking,
+                CASE WHEN l.run IS NULL THEN 'no row of a channel belongs to this run' ELSE l.lacking END,
+                CASE WHEN l.shared THEN 'other partitions can use the path: its bytes are those of all' END
+            ],
+            lambda remark : remark IS NOT NULL
+        ) AS remarks
+    FROM zvm_server_use AS u
+    LEFT JOIN zvm_link_rate AS l ON u.run = l.run AND u.system IS NOT DISTINCT FROM l.system
+    LEFT JOIN known_run AS k ON u.run = k.name
+)
+
+SELECT
+    run,
+    system,
+    server,
+    begin_utc,
+    userids,
+    chpids::VARCHAR AS chpids,
+    periods,
+    period_s,
+    tcpu_s,
+    etr::DOUBLE AS etr,
+    busy_pct,
+    (busy_pct / nullif(etr, 0))::DOUBLE AS cpu_per_tx,
+    (10 * busy_pct / nullif(etr, 0))::DOUBLE AS cpu_ms_per_tx,
+    shared::BOOLEAN AS shared,
+    synthetic::BOOLEAN AS synthetic,
+    nullif(array_to_string(remarks, '; '), '')::VARCHAR AS remarks
+FROM together
+ORDER BY run, system, list_position(['SSL', 'TCPIP', 'RSCS', 'combined'], server)

@@ -1,0 +1,91 @@
+-- What the channel paths of a link of a z/VM system move in one run: the external throughput (ETR).
+--
+-- Rates of a path are averages weighted by the periods of the run; the paths of the link are added up.
+
+WITH asked AS (
+    SELECT
+        nullif(coalesce(getvariable('zvm_scaling')::DOUBLE, 100000), 0) AS scaling,
+        list_sort(list_distinct(list_transform(
+            regexp_extract_all(upper(coalesce(getvariable('zvm_chpid')::VARCHAR, '54')), '[^,\s]+'),
+            lambda path : CASE WHEN length(path) = 1 THEN '0' || path ELSE path END
+        ))) AS chpids
+),
+
+-- A period that was loaded from several files is taken from the first of them.
+listed AS (
+    SELECT
+        m.run,
+        c.system,
+        c.interval_start_local AS start_local,
+        CASE WHEN c.interval_start_local IS NULL THEN (c.load_id, c.file, c.line_no) END AS place,
+        c.period_s,
+        upper(c.chpid) AS chpid,
+        c.write_bytes_per_s + c.read_bytes_per_s AS bytes_per_s,
+        c.shared
+    FROM zvm_channel AS c
+    INNER JOIN measured_run AS m
+        ON
+            m.table_name = 'zvm_channel'
+            AND c.load_id = m.load_id
+            AND c.file = m.file
+            AND c.line_no = m.line_no
+    QUALIFY
+        c.interval_start_local IS NULL
+        OR rank() OVER (
+            PARTITION BY m.run, c.system, upper(c.chpid), c.interval_start_local, c.period_s
+            ORDER BY c.load_id, c.file
+        ) = 1
+),
+
+-- And one file may hold it twice. What does not tell its length weighs as much as the others do on average.
+weighted AS (
+    SELECT
+        *,
+        coalesce(period_s, avg(period_s) OVER (PARTITION BY run, system), 1) AS weight
+    FROM (SELECT DISTINCT * FROM listed) AS once
+),
+
+of_path AS (
+    SELECT
+        w.run,
+        w.system,
+        w.chpid,
+        list_contains(a.chpids, w.chpid) AS asked_for,
+        sum(w.bytes_per_s * w.weight) / nullif(sum(w.weight), 0) AS bytes_per_s,
+        bool_or(w.shared) AS shared
+    FROM weighted AS w
+    CROSS JOIN asked AS a
+    GROUP BY ALL
+),
+
+of_link AS (
+    SELECT
+        run,
+        system,
+        coalesce(list(chpid ORDER BY chpid) FILTER (WHERE asked_for), []) AS found,
+        sum(bytes_per_s) FILTER (WHERE asked_for) AS bytes_per_s,
+        bool_or(shared) FILTER (WHERE asked_for) AS shared
+    FROM of_path
+    GROUP BY run, system
+),
+
+missed AS (
+    SELECT
+        o.*,
+        a.scaling,
+        list_filter(a.chpids, lambda path : NOT list_contains(o.found, path)) AS missing
+    FROM of_link AS o
+    CROSS JOIN asked AS a
+)
+
+SELECT
+    run::VARCHAR AS run,
+    system::VARCHAR AS system,
+    nullif(array_to_string(found, ', '), '')::VARCHAR AS chpids,
+    bytes_per_s::DOUBLE AS bytes_per_s,
+    (bytes_per_s / scaling)::DOUBLE AS etr,
+    shared::BOOLEAN AS shared,
+    CASE
+        WHEN len(missing) > 0 THEN 'not among the channels: path ' || array_to_string(missing, ', ')
+    END::VARCHAR AS lacking
+FROM missed
