@@ -12,6 +12,7 @@ COMMANDS = {
     "benchmark": "Hold measured runs against the published results.",
     "runs": "List benchmark runs, name new ones, find them in the data.",
     "compare": "Compare two benchmark runs, with confidence intervals.",
+    "model": "Play through a model of a system, such as a flood of TLS sessions on z/TPF.",
     "check": "Check what is recommended and what is weak, with the evidence.",
     "dashboard": "Show the store in a browser.",
     "validate": "Check the quality of the data in a store: ranges, codes, arithmetic, agreement of sources.",

@@ -1,0 +1,119 @@
+"""The figures of a flood that was played through, and both modes side by side."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zscope.pipelines.flood.parameters import Mode
+from zscope.pipelines.flood.simulate import simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from zscope.pipelines.flood.parameters import Flood
+    from zscope.pipelines.flood.trace import Trace
+
+_FIRST, _LAST = 0.05, 0.95
+"""Shares of the completions between which the throughput is taken: neither the begin nor the end counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What a figure is called, and what it means."""
+
+    name: str
+    unit: str
+    meaning: str
+
+
+FIGURES = (
+    Figure("throughput_per_s", "1/s", "Session starts per second between 5 % and 95 % of them."),
+    Figure("elapsed_s", "s", "From the begin of the burst until the last session has started."),
+    Figure("peak_ecbs", "ECBs", "Most ECBs in use at a time, of those that start sessions."),
+    Figure("peak_at_s", "s", "When there are as many first."),
+    Figure("duration_s", "s", "How long the ECBs in use are at least the threshold's share of the peak."),
+    Figure("ecb_seconds", "ECB*s", "ECBs in use times time."),
+    Figure("ecb_seconds_per_session", "ECB*s", "The same for each session."),
+    Figure("mean_wait_ms", "ms", "How long a session waits for a connection, a thread or a processor."),
+    Figure("p95_wait_ms", "ms", "19 of 20 sessions wait no longer."),
+    Figure("thread_busy_pct", "%", "Share of the time in which worker threads are in use or held."),
+    Figure("starter_busy_pct", "%", "The same of the threads that may start sessions."),
+    Figure("processor_busy_pct", "%", "Share of the time in which I-streams work."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The figures of one mode; `FIGURES` says what each means."""
+
+    throughput_per_s: float | None
+    """None where all sessions start at the same time."""
+    elapsed_s: float
+    peak_ecbs: int
+    peak_at_s: float
+    duration_s: float
+    ecb_seconds: float
+    ecb_seconds_per_session: float
+    mean_wait_ms: float
+    p95_wait_ms: float
+    thread_busy_pct: float
+    starter_busy_pct: float
+    processor_busy_pct: float
+
+    @classmethod
+    def of(cls, trace: Trace) -> Figures:
+        """Work the figures out."""
+        flood, elapsed, ecbs = trace.flood, trace.elapsed_s, trace.ecbs
+        ecb_seconds = ecbs.integral(elapsed)
+        worked_s = flood.sessions * flood.cpu_s + trace.transfers * flood.background_ms / 1000
+        return cls(
+            throughput_per_s=_throughput(trace),
+            elapsed_s=elapsed,
+            peak_ecbs=ecbs.peak,
+            peak_at_s=ecbs.peak_at_s,
+            duration_s=ecbs.time_at_least(flood.threshold * ecbs.peak, elapsed),
+            ecb_seconds=ecb_seconds,
+            ecb_seconds_per_session=ecb_seconds / flood.sessions,
+            mean_wait_ms=float(trace.waited.mean()) * 1000,
+            p95_wait_ms=float(np.quantile(trace.waited, 0.95, method="inverted_cdf")) * 1000,
+            thread_busy_pct=100 * trace.threads.integral(elapsed) / (flood.threads * elapsed),
+            starter_busy_pct=100 * trace.starters.integral(elapsed) / (flood.starters * elapsed),
+            processor_busy_pct=100 * worked_s / (flood.processors * elapsed),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """The same flood before and with PJ48040, or in one mode alone."""
+
+    traces: dict[Mode, Trace]
+    figures: dict[Mode, Figures]
+
+    def value(self, name: str, mode: Mode) -> float | None:
+        """A figure of one mode; None if it was not played through."""
+        found: float | None = getattr(self.figures[mode], name) if mode in self.figures else None
+        return found
+
+    def change_pct(self, name: str) -> float | None:
+        """How far a figure is with PJ48040 from what it was before."""
+        before, after = (self.value(name, mode) for mode in Mode)
+        if before is None or after is None or not before:
+            return None
+        return 100 * (after / before - 1)
+
+
+def compare(flood: Flood, modes: Iterable[Mode] = Mode) -> Comparison:
+    """Play a flood through in both modes, or in one."""
+    traces = {mode: simulate(flood, mode) for mode in modes}
+    return Comparison(traces, {mode: Figures.of(trace) for mode, trace in traces.items()})
+
+
+def _throughput(trace: Trace) -> float | None:
+    ended = np.sort(trace.ended)
+    first, last = (math.ceil(share * len(ended)) for share in (_FIRST, _LAST))
+    took = float(ended[last - 1] - ended[first - 1])
+    return (last - first) / took if took else None
