@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from zscope.app import made_folder
 from zscope.app import world as command_module
 from zscope.parsers.synthetic import world as world_module
 
@@ -127,4 +128,4 @@ def test_without_a_target_or_a_world_nothing_is_done(run: Run) -> None:
 def test_the_words_in_the_help_are_those_of_the_generator() -> None:
     assert command_module.RUN_CHOICES == world_module.RUN_CHOICES
     assert command_module.PACKINGS == world_module.PACKINGS
-    assert command_module.MANIFEST == world_module.MANIFEST
+    assert made_folder.MANIFEST == world_module.MANIFEST

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from zscope.app.exits import NothingDoneError
+from zscope.app.made_folder import make_room
 
 if TYPE_CHECKING:
     from zscope.parsers.synthetic.world import CostModel
 
-MANIFEST = "manifest.json"
 RUN_CHOICES = ("all", "few", "none")
 PACKINGS = ("none", "gzip")
 
@@ -77,7 +75,7 @@ def world(folder: Path, *, costs: tuple[str, ...], **shape: Any) -> None:  # noq
     given = {name: value for name, value in shape.items() if value is not None}
     try:
         recipe = WorldRecipe(cost=_model(costs), **given)
-        _make_room(folder)
+        make_room(folder, "world", "cost_model")
         manifest = write_world(recipe, folder, lambda text: click.echo(text, err=True))
     except RecipeError as error:
         raise click.UsageError(str(error)) from error
@@ -92,31 +90,3 @@ def _model(costs: tuple[str, ...]) -> CostModel:
     for text in costs:
         model = model.changed(read_costs(text))
     return model
-
-
-def _make_room(folder: Path) -> None:
-    """Take away the files of a world that is there, and nothing else."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if not any(folder.iterdir()):
-        return
-    files = _files_of_a_world(folder)
-    if not files:
-        raise NothingDoneError(
-            f"{folder} has something in it that is no world: name a folder that is empty or not there"
-        )
-    for file in [*files, Path(MANIFEST)]:
-        (folder / file).unlink(missing_ok=True)
-
-
-def _files_of_a_world(folder: Path) -> list[Path]:
-    """What the manifest in a folder says that is in it; nothing if it is not the manifest of a world."""
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        names = manifest["files"] if manifest["cost_model"] else {}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return []
-    if not isinstance(names, dict):
-        return []
-    files = [Path(name) for name in names]
-    strange = (file.is_absolute() or ".." in file.parts or (folder / file).is_dir() for file in files)
-    return [] if any(strange) else files

@@ -25,7 +25,7 @@ SAMPLE = Path("sample-data")
 DUMP = "smf-sample.bin"
 REPORTS = "reports"
 DEMO_STORE = "zscope-demo-store"
-WORLD = "world"
+WORLD, SYSTEMS = "world", "systems"
 ZONE = "+01:00"
 """The clocks of all systems of the sample are an hour ahead."""
 _SHOWN = {
@@ -108,12 +108,13 @@ def command(*, store: Path) -> None:
     with _sample() as (folder, name):
         _say(
             f"{name}: SMF records, reports and displays of six systems, as they come from a mainframe, two\n"
-            "nights of benchmark runs among them. The data are synthetic: every name, address and number in\n"
-            "them is made up.\n"
+            "nights of benchmark runs among them, and measurements of MQ, a z/VM link and z/TPF floods.\n"
+            "The data are synthetic: every name, address and number in them is made up.\n"
         )
         _tell(_ingest(store, folder), "Loading them into", store)
         _tell(_ingest(store, folder), "Once more into", store)
-        _name_runs(store, folder / WORLD)
+        for part in (WORLD, SYSTEMS):
+            _name_runs(store, folder / part)
     with asking(store) as session:
         for title, (name, statement) in _SHOWN.items():
             prepare(session, name)
@@ -132,6 +133,8 @@ def command(*, store: Path) -> None:
         "  zscope benchmark --explain tls31-tls13-vs-tls12-cpu\n"
         "  zscope check\n"
         "  zscope compare tls12-signature-0804 tls13-signature-0804\n"
+        "  zscope metrics mq_negotiation_cost\n"
+        "  zscope model flood\n"
         "  zscope sql\n"
         "  zscope validate\n"
         "  zscope fields handshake\n"
@@ -143,7 +146,7 @@ def _show_benchmark(session: Session) -> None:
     prepare(session, "benchmark")
     results = _count(session, "SELECT count(*) FROM benchmark")
     _say(
-        f"\nThe {results} published results, and what the benchmark nights say to them (benchmark). The\n"
+        f"\nThe {results} published results, and what the runs say to them (benchmark). The\n"
         "runs are SYNTHETIC: agreement proves the arithmetic, not the figure.\n"
     )
     _show(session, _BENCHMARK)
@@ -151,15 +154,15 @@ def _show_benchmark(session: Session) -> None:
     _show(session, _NOT_MEASURED)
 
 
-def _name_runs(store: Path, world: Path) -> None:
-    """Take over the runs of the world; those of the last time are there already."""
+def _name_runs(store: Path, part: Path) -> None:
+    """Take over the runs of a part of the sample; those of the last time are there already."""
     from zscope.pipelines.runs.change import import_runs
     from zscope.pipelines.runs.read import FILE_NAME, read_file
     from zscope.pipelines.settings import Settings
 
     with changing_runs(store) as folder:
-        added = import_runs(folder, Settings(), _say, read_file(world / FILE_NAME))
-    _say(f"{added} sides of benchmark runs named in {store / FILE_NAME}")
+        added = import_runs(folder, Settings(), _say, read_file(part / FILE_NAME))
+    _say(f"{added} sides of benchmark runs of {part.name} named in {store / FILE_NAME}")
 
 
 @contextmanager
@@ -167,6 +170,7 @@ def _sample() -> Iterator[tuple[Path, str]]:
     """The sample in the checkout with its name there, or the same data made anew and how to make them."""
     from zscope.parsers.synthetic import generate, sample
     from zscope.parsers.synthetic.reports import report_files
+    from zscope.parsers.synthetic.systems import write_systems
     from zscope.parsers.synthetic.world import small_world, write_world
 
     if (CHECKOUT / SAMPLE / DUMP).is_file():
@@ -180,9 +184,10 @@ def _sample() -> Iterator[tuple[Path, str]]:
         for file in report_files(folder / DUMP, sample()):
             (folder / REPORTS / file.name).write_bytes(file.content)
         write_world(small_world(), folder / WORLD, lambda _: None)
+        write_systems(1, folder / SYSTEMS, lambda _: None)
         _say(
             f"To have the sample as files: zscope generate --preset sample -o {DUMP} --reports {REPORTS}\n"
-            "and zscope generate world world\n"
+            "and zscope generate world world; zscope generate systems systems\n"
         )
         yield folder, str(SAMPLE)
 

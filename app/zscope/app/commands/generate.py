@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from zscope.app.output.target import STANDARD_OUTPUT, open_target
 from zscope.app.reading import distinct_outputs
+from zscope.app.systems import systems as other_systems
 from zscope.app.world import world
 from zscope.parsers.synthetic import (
     DAMAGES,
@@ -163,6 +164,7 @@ def command(
       zscope generate -o day.smf --records 50000 --reports captured/
       zscope generate -o bad.smf --damage mid-garbage,truncated --mix zert-detail=3,tcp-term=1
       zscope generate world small --days 1
+      zscope generate systems others
     """
     if context.invoked_subcommand is not None:
         _nothing_said(context)
@@ -217,3 +219,4 @@ def _nothing_said(context: click.Context) -> None:
 
 
 command.add_command(world)
+command.add_command(other_systems)

@@ -1,0 +1,144 @@
+"""The benchmark of MQ, z/VM and z/TPF over the sample captures: each row is filled, and follows from them."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.pipelines.metric_world import database
+
+from zscope.pipelines.ingest import How, choose, ingest
+from zscope.pipelines.metrics import metric
+from zscope.pipelines.metrics.narrowing import prepared
+from zscope.pipelines.runs import FILE_NAME
+from zscope.pipelines.settings import Settings
+from zscope.pipelines.store import open_reader
+from zscope.pipelines.store.catalogue import publish
+from zscope.pipelines.store.commits import read_state
+from zscope.pipelines.store.folder import Folder
+
+if TYPE_CHECKING:
+    import duckdb
+
+SYSTEMS = Path(__file__).resolve().parents[2] / "sample-data" / "systems"
+OURS = "filled_from = 'inputs'"
+RESULTS = 47
+"""Published results about the three systems."""
+
+
+@pytest.fixture(scope="module")
+def systems(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    """What the benchmark reads of the sample, made ready as zscope benchmark does."""
+    store = tmp_path_factory.mktemp("systems") / "store"
+    captures = [SYSTEMS / "mq" / "round-trips.csv", SYSTEMS / "zvm", SYSTEMS / "ztpf"]
+    ingest(store, captures, How(choose(None), settings=Settings().merge(["+01:00"])))
+    shutil.copyfile(SYSTEMS / FILE_NAME, store / FILE_NAME)
+    publish(Folder(store), read_state(Folder(store)))
+    with open_reader(store) as connection:
+        for text in prepared(metric("benchmark_arithmetic")):
+            connection.execute(text)
+        yield connection
+
+
+def rows(connection: duckdb.DuckDBPyConnection, text: str) -> list[dict[str, Any]]:
+    found = connection.execute(text)
+    names = [column[0] for column in found.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def test_every_result_about_these_systems_is_filled(systems: duckdb.DuckDBPyConnection) -> None:
+    found = rows(systems, f"SELECT * FROM benchmark WHERE {OURS}")
+    assert len(found) == RESULTS
+    assert Counter(row["area"] for row in found) == {"MQ": 21, "z/VM RSCS": 20, "z/TPF": 6}
+    assert [row["id"] for row in found if row["measured"] is None or row["verdict"] == "no data"] == []
+    assert all(row["synthetic"] and row["measured"].endswith(" synthetic") for row in found)
+    assert all(row["measured_by"] and row["needs"] for row in found)
+
+
+def test_only_levels_of_another_machine_are_not_compared(systems: duckdb.DuckDBPyConnection) -> None:
+    for row in rows(systems, f"SELECT * FROM benchmark WHERE {OURS}"):
+        in_time_of_its_own = row["measured_unit"] in {"us", "CPU us", "ms", "CPU/tx"}
+        assert (row["verdict"] == "not comparable") == in_time_of_its_own, row["id"]
+        if in_time_of_its_own:
+            assert f" here, {row['as_printed']} published: " in row["why"]
+
+
+@pytest.mark.parametrize(
+    ("result", "verdict", "measured"),
+    [
+        ("mq-8k-ecdhe-rsa-rt", "agrees", "(402 to 437 us) synthetic"),
+        ("mq-8k-per-negotiation", "not comparable", "3.599 ms synthetic"),
+        ("mq-8k-interval", "agrees", "122 messages synthetic"),
+        ("mq-tcp-sends-32k", "agrees", "+50.0 % (2 to 3 sends) synthetic"),
+        # From 7.2 to 6.0 ms is no 20 %, as the document has it.
+        ("mq-32k-vs-8k-negotiation", "differs", "(7.198 to 6.016 ms) synthetic"),
+        ("rscs-t2-combined", "agrees", "(0.165 to 0.257 CPU/tx) synthetic"),
+        ("rscs-t3-ssl", "agrees", "+2.1 % (0.047 to 0.048 CPU/tx) synthetic"),
+        # The abstract has the opposite sign of the table.
+        ("rscs-abs-tls12", "differs", "+2.1 % (0.047 to 0.048 CPU/tx) synthetic"),
+        ("rscs-default-strength", "direction only", "-50.0 % (256 to 128 bits) synthetic"),
+        ("ztpf-inetd-peak-ecbs", "agrees", "-96.0 % (2500 to 100 ECBs) synthetic"),
+        ("ztpf-sharedssl-thread-cap", "agrees", "50.0 % synthetic"),
+    ],
+)
+def test_a_row_says_what_was_measured_and_how_it_compares(
+    result: str, verdict: str, measured: str, systems: duckdb.DuckDBPyConnection
+) -> None:
+    [row] = rows(systems, f"SELECT * FROM benchmark WHERE id = '{result}'")
+    assert row["verdict"] == verdict
+    assert row["measured"].endswith(measured)
+
+
+def test_the_key_that_shrinks_contradicts_what_is_said_of_it(systems: duckdb.DuckDBPyConnection) -> None:
+    [row] = rows(systems, "SELECT * FROM benchmark WHERE id = 'rscs-default-strength'")
+    assert row["direction_matches"] == "contradicts"
+    assert "only the hash is stronger" in row["conflict"]
+
+
+def test_every_number_is_the_one_that_its_measures_give(systems: duckdb.DuckDBPyConnection) -> None:
+    text = f"SELECT * FROM benchmark_arithmetic WHERE id IN (SELECT id FROM benchmark WHERE {OURS})"
+    lines = rows(systems, text)
+    has = {line["id"]: line for line in lines if line["part"] == "check"}
+    computed = {line["id"]: line for line in lines if line["part"] == "change"}
+    assert len(has) == RESULTS
+    for result, row in has.items():
+        for end in ("value", "low", "high"):
+            assert computed[result][end] == (None if row[end] is None else pytest.approx(row[end], rel=1e-9))
+    measures = Counter(line["id"] for line in lines if line["part"] == "measure")
+    assert set(measures) == set(has)
+    assert set(measures.values()) == {1, 2}
+
+
+def test_a_pair_of_the_same_size_is_found_among_more_measures_than_are_looked_at() -> None:
+    """Sixty sizes without a cipher and ninety with one: only one size has both."""
+    result: dict[str, Any] = {
+        "id": "any-size", "metric": "round_trip", "kind": "absolute", "value_kind": "percent_change",
+        "baseline_tags": ["cipher=none"], "candidate_tags": [], "condition_tags": ["message=77KB"],
+        "environment": [], "conflicts_with": [],
+    }  # fmt: skip
+    filling: dict[str, Any] = {
+        "id": "any-size",
+        "filled_from": "inputs",
+        "measure": "round_trip",
+        "both_tags": [],
+        "free_tags": [],
+    }
+    without = [(size, "none") for size in range(60)]
+    protected = [(size, cipher) for size in range(100, 130) for cipher in ("X", "Y", "Z")]
+    both = [(77, "none"), (77, "Y")]
+    measures = [
+        {
+            "measure_no": number, "measure": "round_trip", "tags": [f"message={size}KB", f"cipher={cipher}"],
+            "value": 100.0 + number, "unit": "us", "n": 1, "synthetic": False,
+        }
+        for number, (size, cipher) in enumerate([*without, *protected, *both])
+    ]  # fmt: skip
+    given = {"reference_result": [result], "reference_filling": [filling], "input_measure": measures}
+    with database("benchmark_input", given) as connection:
+        [row] = rows(connection, "SELECT * FROM benchmark_input")
+    assert (row["baseline_no"], row["candidate_no"]) == (150, 151)
+    assert row["problems"] == []
