@@ -19,7 +19,7 @@ from zscope.pipelines.store.commits import State
 from zscope.pipelines.store.folder import make_store
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample-data"
-WORLD = SAMPLE / "world"
+WORLD, SYSTEMS = SAMPLE / "world", SAMPLE / "systems"
 MARKUP = "<b>*_`$["
 """As the name of a job: eight characters, all of which mean something in HTML or Markdown."""
 REPLACED = {"WEBPROD ": MARKUP, "CICSPROD": "A\x05\x00B\x1b[m ", "O=Synthetic": "**_`<u>$$x["}
@@ -50,6 +50,14 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small world with its runs."""
     store = _load(tmp_path_factory.mktemp("world") / "store", WORLD)
     shutil.copyfile(WORLD / RUNS, store / RUNS)
+    return store
+
+
+@pytest.fixture(scope="session")
+def systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """MQ channels, a z/VM link and floods on z/TPF, with their runs."""
+    store = _load(tmp_path_factory.mktemp("systems") / "store", SYSTEMS)
+    shutil.copyfile(SYSTEMS / RUNS, store / RUNS)
     return store
 
 

@@ -24,7 +24,8 @@ _UNITS = {
 _ABBREVIATIONS = {
     "cpu": "CPU", "tls": "TLS", "ip": "IP", "dn": "name", "id": "ID", "lpar": "LPAR", "ziip": "zIIP",
     "pfs": "PFS", "cp": "CP", "cps": "CPs", "ssl": "SSL", "rsa": "RSA", "tls10": "TLSv1.0,",
-    "tls11": "TLSv1.1",
+    "tls11": "TLSv1.1", "ecb": "ECB", "ecbs": "ECBs", "etr": "ETR", "mq": "MQ", "sslrkeyc": "SSLRKEYC",
+    "tcp": "TCP",
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import streamlit as st
 
-from zscope.app.dashboard.looks import BLUE, GREEN, ORANGE, colours, time_axis, time_tip, values
+from zscope.app.dashboard.looks import BLUE, GREEN, ORANGE, RED, colours, time_axis, time_tip, values
 from zscope.app.dashboard.picking import chosen
 from zscope.app.dashboard.queries.loads import MOST, history, kinds, tables
 from zscope.app.dashboard.show import grid, picture, plain
@@ -23,7 +23,7 @@ _CLOCK = {
 }  # fmt: skip
 """A first load can be over in a second."""
 _BELOW = alt.Legend(orient="bottom")
-_KINDS = {"smf": BLUE, "text": ORANGE, "xml": GREEN}
+_KINDS = {"smf": BLUE, "text": ORANGE, "xml": GREEN, "json": RED}
 _OF_PICTURE = [
     "load_id", "name", "kind", "status", "started_utc", "rows", "content_mb", "mb_per_second",
 ]  # fmt: skip

@@ -39,6 +39,12 @@ SOURCES = (
     Source("RMF reports", "starts_with(report, 'RMF')", "rmf_"),
     Source("NETSTAT displays", "starts_with(report, 'NETSTAT')", "netstat_"),
     Source("GSKSRVR displays", "starts_with(report, 'GSKSRVR')", "gsk_"),
+    Source("MQ channels (SMF 115-231, 116-10)",
+           "(record_type = 115 AND record_subtype = 231) OR (record_type = 116 AND record_subtype = 10)"
+           " OR starts_with(report, 'MQ Q')", "mq_(task|channel)"),
+    Source("MQ round trips", "report = 'MQ ROUND TRIPS'", "mq_round_trip"),
+    Source("z/VM Performance Toolkit", "starts_with(report, 'ZVM')", "zvm_"),
+    Source("z/TPF time series", "report = 'Z/TPF TIME SERIES'", "ztpf_"),
     Source("Transaction counts", "report = 'TRANSACTION COUNTS'", "transaction_count"),
 )  # fmt: skip
 """The first that fits counts."""
