@@ -1,8 +1,7 @@
 -- One quantity that was measured in a capture of MQ, z/VM or z/TPF, in the words of the published results.
 --
 -- Tags say what it was measured with: those that the capture itself tells (size of message, cipher, sessions),
--- and those of its benchmark run about everything else. The values are those of the metrics of each system;
--- only the spread of MQ round trips is computed here, from the measurements that their average is of.
+-- and those of its benchmark run about everything else. The values are those of the metrics of each system.
 
 WITH run_tagged AS (
     SELECT
@@ -13,53 +12,6 @@ WITH run_tagged AS (
     GROUP BY name
 ),
 
-average AS (
-    SELECT
-        *,
-        regexp_replace(replace(upper(cipher), '_WITH_', '_'), '^TLS_', '') AS bare_name,
-        -- Up to 32768 a queue manager takes for 32768.
-        greatest(sslrkeyc, 32768) AS renewing_bytes
-    FROM mq_round_trip_average
-),
-
--- A suite may be named by its number.
-single AS (
-    SELECT
-        r.*,
-        regexp_replace(
-            replace(coalesce(c.name, upper(trim(r.cipher))), '_WITH_', '_'), '^TLS_', ''
-        ) AS bare_name
-    FROM mq_round_trip AS r
-    LEFT JOIN cipher AS c ON upper(trim(r.cipher)) = c.code
-    WHERE coalesce(r.round_trips, 1) > 0
-),
-
-spread AS (
-    SELECT
-        a.system,
-        a.run,
-        a.message_bytes,
-        a.cipher,
-        a.sslrkeyc,
-        a.channel_pairs,
-        max(r.measured_utc) AS measured_utc,
-        count(r.cpu_us) AS cpu_n,
-        count(r.tcp_sends_per_message) AS sends_n,
-        avg(r.tcp_sends_per_message) AS sends,
-        CASE WHEN min(r.round_trip_us) > 0 THEN stddev_samp(ln(nullif(r.round_trip_us, 0))) END AS deviation,
-        CASE WHEN min(r.cpu_us) > 0 THEN stddev_samp(ln(nullif(r.cpu_us, 0))) END AS cpu_deviation
-    FROM average AS a
-    INNER JOIN single AS r
-        ON
-            a.system IS NOT DISTINCT FROM r.system
-            AND a.run IS NOT DISTINCT FROM r.run
-            AND a.message_bytes = r.message_bytes
-            AND a.channel_pairs = coalesce(r.channel_pairs, 2)
-            AND a.sslrkeyc = CASE WHEN r.bare_name = 'NONE' THEN 0 ELSE coalesce(r.sslrkeyc, 0) END
-            AND a.bare_name = r.bare_name
-    GROUP BY ALL
-),
-
 mq AS (
     SELECT
         v.measure,
@@ -68,43 +20,39 @@ mq AS (
         v.n,
         v.deviation,
         v.formula,
-        s.measured_utc,
+        a.measured_utc,
         a.system,
         a.run,
         a.message_bytes,
         a.cipher,
         a.sslrkeyc,
         a.channel_pairs
-    FROM average AS a
-    LEFT JOIN spread AS s
-        ON
-            a.system IS NOT DISTINCT FROM s.system
-            AND a.run IS NOT DISTINCT FROM s.run
-            AND a.message_bytes = s.message_bytes
-            AND a.cipher = s.cipher
-            AND a.sslrkeyc = s.sslrkeyc
-            AND a.channel_pairs = s.channel_pairs
+    FROM mq_round_trip_average AS a
     CROSS JOIN LATERAL (
         VALUES
         (
-            'round_trip', 'us', a.round_trip_us, a.measurements, s.deviation,
+            'round_trip', 'us', a.round_trip_us, a.measurements, a.round_trip_deviation,
             'average of ' || a.round_trips || ' round trips in ' || a.measurements || ' measurements'
         ),
         (
-            'cpu_per_round_trip', 'CPU us', a.cpu_us, s.cpu_n, s.cpu_deviation,
-            'average of ' || s.cpu_n || ' measurements'
+            'cpu_per_round_trip', 'CPU us', a.cpu_us, a.cpu_measurements, a.cpu_deviation,
+            'average of ' || a.cpu_measurements || ' measurements'
         ),
         (
-            'tcp_sends_per_message', 'sends', s.sends, s.sends_n, NULL,
-            'average of ' || s.sends_n || ' measurements'
+            'tcp_sends_per_message', 'sends', a.tcp_sends_per_message, a.tcp_sends_measurements, NULL,
+            'average of ' || a.tcp_sends_measurements || ' measurements'
         ),
         (
             'messages_per_negotiation',
             'messages',
-            CASE WHEN a.sslrkeyc > 0 THEN a.renewing_bytes / nullif(a.channel_message_bytes, 0) END,
+            -- Up to 32768 a queue manager takes for 32768.
+            CASE
+                WHEN a.sslrkeyc > 0 THEN greatest(a.sslrkeyc, 32768) / nullif(a.channel_message_bytes, 0)
+            END,
             1,
             NULL,
-            a.renewing_bytes || format(' / {:.6g} bytes of a message on the channel', a.channel_message_bytes)
+            greatest(a.sslrkeyc, 32768)
+            || format(' / {:.6g} bytes of a message on the channel', a.channel_message_bytes)
         )
     ) AS v (measure, unit, value, n, deviation, formula)
     UNION ALL BY NAME
@@ -217,7 +165,7 @@ ztpf AS (
         f.series,
         f.begin_utc AS measured_utc,
         list_filter(['sessions=' || f.sessions], lambda t : t IS NOT NULL) AS own_tags,
-        CASE WHEN f.gaps > 0 THEN 'time without samples is in no figure' END AS remarks
+        CASE WHEN f.gaps > 0 THEN format('{:.6g} s are without samples', f.gap_s) END AS remarks
     FROM ztpf_flood AS f
     CROSS JOIN LATERAL (
         VALUES
@@ -227,7 +175,11 @@ ztpf AS (
             'duration_of_high_ecb_use', 's', f.duration_s,
             format('seconds with {:.6g} ECBs or more', f.threshold_ecbs)
         ),
-        ('ecb_seconds', 'ECB*s', f.ecb_seconds, 'ECBs in use, summed over the time'),
+        -- Above the baseline: the total grows with the time that was sampled before the flood and after it.
+        (
+            'ecb_seconds', 'ECB*s', f.excess_ecb_seconds,
+            format('ECBs in use above {:.6g}, summed over the time', f.baseline_ecbs)
+        ),
         (
             'share_of_worker_threads_for_session_starts', 'pct', f.starting_share_pct,
             '100 x the most threads that start sessions / worker threads'

@@ -1,40 +1,34 @@
--- The benchmark run that a row of a z/VM listing or a sample of a z/TPF series is a measurement of.
+-- The benchmark run that rows of a z/VM listing or samples of a z/TPF series are measurements of.
 --
--- What the row itself names comes first. Else it is the run in whose time the period begins or the sample was
+-- What a row itself names comes first. Else it is the run in whose time the period begins or the sample was
 -- taken, on the same system; of several, the one that began last. Else the file gives the name. Listings that
 -- tell of the same period of a system then share the name of one file: FCX112 and FCX215 may stand in two.
+--
+-- Rows are found here by what they tell, not by their line: a line of JSON can hold all rows of a file.
 
 WITH measured AS (
     SELECT
-        'zvm_user' AS table_name,
-        load_id,
         file,
-        line_no,
         system,
         run,
         interval_start_utc AS moment_utc,
         interval_start_local AS period_local
     FROM zvm_user
-    UNION ALL BY NAME
+    UNION
     SELECT
-        'zvm_channel' AS table_name,
-        load_id,
         file,
-        line_no,
         system,
         run,
-        interval_start_utc AS moment_utc,
-        interval_start_local AS period_local
+        interval_start_utc,
+        interval_start_local
     FROM zvm_channel
-    UNION ALL BY NAME
+    UNION
     SELECT
-        'ztpf_series' AS table_name,
-        load_id,
         file,
-        line_no,
         system,
         run,
-        sample_utc AS moment_utc
+        sample_utc,
+        NULL
     FROM ztpf_series
 ),
 
@@ -49,26 +43,21 @@ of_moment AS (
     QUALIFY row_number() OVER (PARTITION BY m.system, m.moment_utc ORDER BY r.from_utc DESC, r.name) = 1
 ),
 
-by_time AS (
-    SELECT
-        m.*,
-        o.name AS run_of_time
-    FROM measured AS m
-    LEFT JOIN of_moment AS o ON m.system = o.system AND m.moment_utc = o.moment_utc
-),
-
 named AS (
     SELECT
-        *,
-        CASE WHEN run IS NULL AND run_of_time IS NULL THEN file END AS own_file
-    FROM by_time
+        m.*,
+        o.name AS run_of_time,
+        CASE WHEN m.run IS NULL AND o.name IS NULL THEN m.file END AS own_file
+    FROM measured AS m
+    LEFT JOIN of_moment AS o ON m.system = o.system AND m.moment_utc = o.moment_utc
 )
 
 SELECT
-    table_name::VARCHAR AS table_name,
-    load_id::BIGINT AS load_id,
     file::VARCHAR AS file,
-    line_no::BIGINT AS line_no,
+    system::VARCHAR AS system,
+    run::VARCHAR AS told_run,
+    moment_utc::TIMESTAMPTZ AS moment_utc,
+    period_local::TIMESTAMP AS period_local,
     CASE
         WHEN own_file IS NULL THEN coalesce(run, run_of_time)
         WHEN period_local IS NULL THEN file

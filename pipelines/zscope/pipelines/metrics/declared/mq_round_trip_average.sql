@@ -52,6 +52,17 @@ SELECT
     (
         sum(channel_message_bytes * weight)
         / sum(weight) FILTER (WHERE channel_message_bytes IS NOT NULL)
-    )::DOUBLE AS channel_message_bytes
+    )::DOUBLE AS channel_message_bytes,
+    (
+        sum(tcp_sends_per_message * weight)
+        / sum(weight) FILTER (WHERE tcp_sends_per_message IS NOT NULL)
+    )::DOUBLE AS tcp_sends_per_message,
+    count(cpu_us)::BIGINT AS cpu_measurements,
+    count(tcp_sends_per_message)::BIGINT AS tcp_sends_measurements,
+    -- Of a time of nothing there is no logarithm.
+    CASE WHEN min(round_trip_us) > 0 THEN stddev_samp(ln(nullif(round_trip_us, 0))) END::DOUBLE
+        AS round_trip_deviation,
+    CASE WHEN min(cpu_us) > 0 THEN stddev_samp(ln(nullif(cpu_us, 0))) END::DOUBLE AS cpu_deviation,
+    max(measured_utc)::TIMESTAMPTZ AS measured_utc
 FROM named
 GROUP BY ALL

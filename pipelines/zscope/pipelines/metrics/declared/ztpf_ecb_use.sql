@@ -3,8 +3,8 @@
 -- Published method ztpf-ecb-seconds. Between two samples lies a stretch: a trapezoid, or with the step rule
 -- the first value held to its end. The baseline is the median of the samples before the flood; where there is
 -- none the least value stands for it. The flood lasts as long as the threshold is reached, with crossings on
--- the line between two samples. Nothing is known of a stretch longer than three times the median: it is
--- counted as gap and in nothing else.
+-- the line between two samples; where nothing is above the baseline there is none. Nothing is known of a
+-- stretch longer than three times the median: it is counted as gap and in nothing else.
 
 WITH asked AS (
     SELECT
@@ -75,6 +75,7 @@ known AS (
         END AS excess,
         CASE
             WHEN l.rule NOT IN ('trapezoid', 'step') THEN NULL
+            WHEN l.peak = l.baseline THEN 0
             WHEN j.ecbs_1 >= l.threshold AND (l.rule = 'step' OR j.ecbs_2 >= l.threshold) THEN j.lasts_s
             WHEN l.rule = 'step' OR greatest(j.ecbs_1, j.ecbs_2) < l.threshold THEN 0
             ELSE

@@ -123,7 +123,11 @@ SELECT
                 [
                     c.lacking_use,
                     c.lacking_rate,
-                    CASE WHEN c.gaps > 0 THEN 'time without samples is in no figure' END,
+                    CASE WHEN c.gaps > 0 THEN 'time without samples is in no duration and no ECB seconds' END,
+                    CASE
+                        WHEN p.series IS NULL AND (SELECT named FROM asked) IS NOT NULL
+                            THEN 'no series has the name that ztpf_baseline gives'
+                    END,
                     CASE
                         WHEN b.sessions <> c.sessions
                             THEN 'other number of sessions: ' || b.sessions || ' and ' || c.sessions

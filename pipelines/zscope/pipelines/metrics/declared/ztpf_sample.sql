@@ -12,10 +12,11 @@ WITH measured AS (
     FROM ztpf_series AS s
     INNER JOIN measured_run AS m
         ON
-            m.table_name = 'ztpf_series'
-            AND s.load_id = m.load_id
-            AND s.file = m.file
-            AND s.line_no = m.line_no
+            s.file = m.file
+            AND s.system IS NOT DISTINCT FROM m.system
+            AND s.run IS NOT DISTINCT FROM m.told_run
+            AND s.sample_utc IS NOT DISTINCT FROM m.moment_utc
+            AND m.period_local IS NULL
 ),
 
 cut AS (

@@ -25,10 +25,11 @@ listed AS (
     FROM zvm_channel AS c
     INNER JOIN measured_run AS m
         ON
-            m.table_name = 'zvm_channel'
-            AND c.load_id = m.load_id
-            AND c.file = m.file
-            AND c.line_no = m.line_no
+            c.file = m.file
+            AND c.system IS NOT DISTINCT FROM m.system
+            AND c.run IS NOT DISTINCT FROM m.told_run
+            AND c.interval_start_utc IS NOT DISTINCT FROM m.moment_utc
+            AND c.interval_start_local IS NOT DISTINCT FROM m.period_local
     QUALIFY
         c.interval_start_local IS NULL
         OR rank() OVER (
@@ -73,6 +74,7 @@ missed AS (
     SELECT
         o.*,
         a.scaling,
+        len(a.chpids) AS paths_asked,
         list_filter(a.chpids, lambda path : NOT list_contains(o.found, path)) AS missing
     FROM of_link AS o
     CROSS JOIN asked AS a
@@ -86,6 +88,8 @@ SELECT
     (bytes_per_s / scaling)::DOUBLE AS etr,
     shared::BOOLEAN AS shared,
     CASE
+        WHEN paths_asked = 0 THEN 'zvm_chpid names no path'
+        WHEN scaling IS NULL THEN 'zvm_scaling is 0'
         WHEN len(missing) > 0 THEN 'not among the channels: path ' || array_to_string(missing, ', ')
     END::VARCHAR AS lacking
 FROM missed

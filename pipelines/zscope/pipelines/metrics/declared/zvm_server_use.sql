@@ -39,10 +39,11 @@ listed AS (
     FROM zvm_user AS u
     INNER JOIN measured_run AS m
         ON
-            m.table_name = 'zvm_user'
-            AND u.load_id = m.load_id
-            AND u.file = m.file
-            AND u.line_no = m.line_no
+            u.file = m.file
+            AND u.system IS NOT DISTINCT FROM m.system
+            AND u.run IS NOT DISTINCT FROM m.told_run
+            AND u.interval_start_utc IS NOT DISTINCT FROM m.moment_utc
+            AND u.interval_start_local IS NOT DISTINCT FROM m.period_local
     QUALIFY
         u.interval_start_local IS NULL
         OR rank() OVER (
