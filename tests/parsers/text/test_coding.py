@@ -48,6 +48,11 @@ def test_records_of_one_length(width: int) -> None:
     assert _lines(data) == LINES * 3
 
 
+@pytest.mark.parametrize("line", ["time,ecbs_in_use", "Time;ECBs", '{"time":0,"ecbs_in_use":1}'])
+def test_ebcdic_without_a_blank(line: str) -> None:
+    assert _lines(code_page().encode(line) + b"\x15") == [line]
+
+
 def test_line_feeds_of_ebcdic() -> None:
     data = b"\x25".join(code_page().encode(line) for line in LINES)
     assert _lines(data) == LINES

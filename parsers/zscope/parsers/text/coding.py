@@ -31,6 +31,7 @@ _EBCDIC_ENDS = bytes([0x15, 0x25, 0x0D, 0x0C, 0x05])
 _EBCDIC_TEXT = (
     _EBCDIC_ENDS + "".join(map(chr, range(0x20, 0x7F))).encode("cp037") + b"\xad\xbd\xba\xbb\x5f\xb0"
 )
+_EBCDIC_BETWEEN = (BLANK, *",;".encode("cp037"))
 _SAMPLE = 1 << 16
 _BEHIND_PADDING = re.compile(rb"\x40\x40(?!\x40)", re.DOTALL)
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".encode("cp037"))
@@ -107,9 +108,9 @@ def _narrow(head: bytes) -> str:
 
 
 def _is_ebcdic(data: bytes) -> bool:
-    return len(data.translate(None, _EBCDIC_TEXT)) * _FEW <= len(data) and data.count(BLANK) * _FEW >= len(
-        data
-    )
+    """Whether it consists of letters and the like, with blanks between words or commas between values."""
+    between = max(map(data.count, _EBCDIC_BETWEEN))
+    return len(data.translate(None, _EBCDIC_TEXT)) * _FEW <= len(data) <= between * _FEW
 
 
 def _ebcdic(head: bytes, *, whole: bool) -> Coding:

@@ -19,6 +19,8 @@ LONGEST_OBJECT = 1 << 18
 """Characters; one sample or one record of statistics has a few thousand."""
 MOST_NESTED = 16
 """Objects and lists in each other."""
+_LONGEST_NUMBER = 40
+"""Digits; no column has half as many."""
 
 _OPENING = re.compile(r"[\s\ufeff\x1e]*(?:\{\s*[\"}]|\[[\s,\[]*(?:\{\s*[\"}]|\]))")
 _SOMETHING = re.compile(r"[^\s,\[\]\x1e\ufeff]")
@@ -175,7 +177,7 @@ class _Scanner:
             self.tell(line, f"the object is longer than {LONGEST_OBJECT:,} characters; it is left out")
             return True
         try:
-            found = json.loads(text, parse_constant=_refuse, strict=False)
+            found = json.loads(text, parse_int=_whole_number, parse_constant=_refuse, strict=False)
             if "\\ud" in text.lower():
                 # Half of a character is no text that can be kept.
                 json.dumps(found, ensure_ascii=False).encode()
@@ -231,6 +233,11 @@ class _Scanner:
         self._line_at(last)
         self._text, self._at, self._counted = "\n", 0, 0
         return False
+
+
+def _whole_number(digits: str) -> int | str:
+    """Python makes no numbers of thousands of digits; whose column it is can tell what is wrong with it."""
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else digits
 
 
 def _refuse(word: str) -> NoReturn:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Config = dict[str, str | bool | int | float | list[str]]
 
 MEMORY = "256MB"
-_WHERE_FROM = {LOAD_ID.name, "file", "line_no", "system_from", "time_from"}
+_WHERE_FROM = {LOAD_ID.name, "file", "line_no", "object_no", "system_from", "time_from"}
 """Columns that say where a row of a report is from, and nothing about the system."""
 _FROM_RECORDS = frozenset(record_table_names())
 """Tables whose rows can come from records."""

@@ -144,6 +144,14 @@ def test_tables_of_several_kinds_in_one_file(tmp_path: Path) -> None:
     assert told(found) == [(Code.REPORT_CUT, 6, "")]
 
 
+def test_a_line_that_names_the_columns_of_two_tables_is_told(tmp_path: Path) -> None:
+    text = "chpid,write_bytes_per_s,read_bytes_per_s,userid,period_s,tcpu_s\n54,1,2,RSCS,600,3\n"
+    found = read_text(tmp_path, "zvm_channel", text)
+    assert values(found, "chpid", "extra") == [("54", '{"userid": "RSCS", "tcpu_s": "3"}')]
+    assert told(found) == [(Code.OTHER_REPORT, 1, "")]
+    assert "those of zvm_user, too" in texts(found)
+
+
 def test_system_and_run_come_from_the_line_before_an_option_before_the_name(tmp_path: Path) -> None:
     lines = ["userid,period_s,tcpu_s,system,run", "RSCS,600,1,VMB,r2", "TCPIP,600,2,,"]
     columns = ("system", "system_from", "run")

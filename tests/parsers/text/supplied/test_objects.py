@@ -35,6 +35,8 @@ def test_values_are_found_by_their_paths(tmp_path: Path, text: str) -> None:
     assert values(found, "source", "series", "sample_no", "since_start_us", "ecbs_in_use", "extra") == [
         ("json", "flood", no, no * 1_000_000, 62 + no, None) for no in range(3)
     ]
+    # A list in one line has all objects there.
+    assert values(found, "object_no") == [(1,), (2,), (3,)]
 
 
 @pytest.mark.parametrize("coding", ["utf-16", "cp1047", "utf-8-sig"])
@@ -67,6 +69,36 @@ def test_keys_are_names_of_columns_and_other_keys_are_kept(tmp_path: Path) -> No
         ("off", BEGIN.replace(second=1), None, None, None),
     ]
     assert told(found) == [(Code.BAD_VALUE, 1, "worker_threads")]
+
+
+@pytest.mark.parametrize(
+    ("mapping", "extra"),
+    [
+        ({"ecbs_in_use": "data.ecb.0.inUse"}, {"data": '{"ecb": [{"peak": 9}, 7], "note": "x"}'}),
+        ({"ecbs_in_use": "data.ecb.1"}, {"data": '{"ecb": [{"inUse": 5, "peak": 9}, null], "note": "x"}'}),
+        (
+            {"ecbs_in_use": "data.ecb.0.inUse", "threads_starting": "data.ecb.0.peak"},
+            {"data": '{"ecb": [{}, 7], "note": "x"}'},
+        ),
+        ({"ecbs_in_use": "data.ecb.1", "run": "data"}, {}),
+        ({"run": "data.ecb", "ecbs_in_use": "data.ecb.1"}, {"data": '{"note": "x"}'}),
+    ],
+)
+def test_what_stands_beside_the_end_of_a_path_is_kept(
+    tmp_path: Path, mapping: dict[str, str], extra: dict[str, str]
+) -> None:
+    text = json.dumps([{"time": 0, "data": {"ecb": [{"inUse": 5, "peak": 9}, 7], "note": "x"}}])
+    found = read_text(tmp_path, TABLE, text, name="flood.json", mapping=mapping)
+    ((in_use, kept),) = values(found, "ecbs_in_use", "extra")
+    assert in_use in (5, 7)
+    assert json.loads(kept or "{}") == extra
+
+
+def test_a_number_of_any_length_leaves_the_other_values(tmp_path: Path) -> None:
+    text = f'{{"time": 0, "ecbs_in_use": {"9" * 10_000}, "worker_threads": 4}}'
+    found = read_text(tmp_path, TABLE, text, name="flood.json")
+    assert values(found, "ecbs_in_use", "worker_threads") == [(None, 4)]
+    assert told(found) == [(Code.BAD_VALUE, 1, "ecbs_in_use")]
 
 
 def test_a_key_with_points_goes_before_a_path(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ def test_a_round_trip(tmp_path: Path) -> None:
     assert row | {"file": ""} == {
         "file": "",
         "line_no": 2,
+        "object_no": None,
         "source": "csv",
         "system": None,
         "system_from": None,

@@ -49,6 +49,7 @@ def test_a_count_has_its_period_in_utc(tmp_path: Path) -> None:
     assert row == {
         "file": str(tmp_path / "counts.csv"),
         "line_no": 2,
+        "object_no": None,
         "source": "csv",
         "system": "SYSA",
         "system_from": "report",

@@ -80,6 +80,8 @@ class Heading:
     separator: str
     names: tuple[str, ...]
     columns: tuple[str | None, ...]
+    others: tuple[Form, ...] = ()
+    """Further tables whose columns it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +105,10 @@ class Forms:
             return None
         for separator in SEPARATORS:
             names = cells(text, separator) if separator in text else ()
-            for form in self.all if names else ():
-                columns = form.columns_of(names)
-                if form.is_told_by(columns):
-                    return Heading(form, separator, tuple(names), columns)
+            told = [form for form in self.all if form.is_told_by(form.columns_of(names))] if names else []
+            if told:
+                form, *others = told
+                return Heading(form, separator, tuple(names), form.columns_of(names), tuple(others))
         return None
 
 

@@ -42,6 +42,8 @@ class SuppliedCsv:
         if problem := _doubled(heading):
             out.issue(Code.REPORT_UNREADABLE, f"{problem}; no line below is taken", first.no, 1)
             return
+        if heading.others:
+            _tell_others(out, heading, first.no)
         taker = self._rules.taker(report.origin, heading.form, first.no)
         filled = [line for line in lines if says_something(line.text)]
         for line in filled:
@@ -55,6 +57,13 @@ class SuppliedCsv:
 
     def finish(self) -> None:
         """There are no more in this file."""
+
+
+def _tell_others(out: Out, heading: Heading, line: int) -> None:
+    others = " and ".join(form.table.name for form in heading.others)
+    taken = heading.form.table.name
+    told = f"the columns are those of {others}, too: for these put theirs into a file of their own"
+    out.issue(Code.OTHER_REPORT, f"{told}; the lines are taken as {taken}", line, table=taken)
 
 
 def _doubled(heading: Heading) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -31,13 +31,18 @@ class SuppliedObjects:
         self._rules = Rules(sheet, options)
         self._origin = origin
         self._takers: dict[str, Taker] = {}
+        self._number = 0
 
     def take(self, line: int, found: Mapping[str, Any]) -> bool:
         """Make a row of an object that has the columns of a supplied table; false if it has not."""
+        self._number += 1
         for form in self._forms.all:
-            told, extra = _told(form, found)
-            if form.is_told_by(tuple(told)):
-                self._taker(form, line).take(line, told, extra, _SEPARATOR)
+            paths = _paths(form, found)
+            if form.is_told_by(tuple(paths)):
+                told = {column: _text(_at(found, path)) for column, path in paths.items()}
+                left = _without(found, paths.values())
+                extra = {key: _text(value) for key, value in left.items() if value not in (None, "")}
+                self._taker(form, line).take(line, told, extra, _SEPARATOR, self._number)
                 return True
         return False
 
@@ -53,22 +58,37 @@ class SuppliedObjects:
         return self._takers[name]
 
 
-def _told(form: Form, found: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
-    """The texts of the columns that an object has, and what else is in it."""
-    told, extra = dict[str, str](), dict[str, str]()
-    used = set[str]()
-    for column, path in form.mapped.items():
-        value = _at(found, path)
-        if value is not _NOT_THERE:
-            told[column] = _text(value)
-            used.add(path if path in found else path.partition(".")[0])
-    for key, value in found.items():
+def _paths(form: Form, found: Mapping[str, Any]) -> dict[str, str]:
+    """The columns that an object has, and under which key or path."""
+    paths = {column: path for column, path in form.mapped.items() if _at(found, path) is not _NOT_THERE}
+    used = set(paths.values())
+    for key in found:
         declared = form.columns.get(_plain(key))
-        if declared and declared not in told and key not in used:
-            told[declared] = _text(value)
-        elif key not in used and value not in (None, ""):
-            extra[key] = _text(value)
-    return told, extra
+        if declared and key not in used:
+            paths.setdefault(declared, key)
+    return paths
+
+
+def _without(found: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
+    """What else is in an object than the values at the end of some paths."""
+    left = dict(found)
+    for path in paths:
+        left = _pruned(left, [path] if path in found else path.split("."))
+    return left
+
+
+def _pruned(value: Any, steps: Sequence[str]) -> Any:  # noqa: ANN401 - as the object has it
+    """A value without what a path leads to, and without what is empty then; in a list others are counted."""
+    step, *others = steps
+    if isinstance(value, list):
+        at = int(step[:9])
+        value = [*value[:at], _pruned(value[at], others) if others else None, *value[at + 1 :]]
+        return value if any(value) else None
+    if not isinstance(value, Mapping) or step not in value:
+        # Another path led to all of it.
+        return value
+    rest = _pruned(value[step], others) if others else None
+    return {key: each if key != step else rest for key, each in value.items() if key != step or rest}
 
 
 def _at(found: Mapping[str, Any], path: str) -> object:

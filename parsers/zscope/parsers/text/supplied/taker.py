@@ -39,7 +39,14 @@ class Taker:
         self._found: dict[str | None, Found] = {}
         """By system."""
 
-    def take(self, line: int, told: Mapping[str, str], extra: Mapping[str, str], separator: str) -> None:
+    def take(
+        self,
+        line: int,
+        told: Mapping[str, str],
+        extra: Mapping[str, str],
+        separator: str,
+        object_no: int | None = None,
+    ) -> None:
         """Make a row of the texts of some columns; what is wrong with them is told."""
         draft = Draft(self._out, self._form, line, told, separator)
         draft.read()
@@ -47,7 +54,7 @@ class Taker:
             self._rule(draft)
         if not draft.good:
             return
-        lead = {"run": draft.run, **draft.made, **self._period()}
+        lead = {"run": draft.run, "object_no": object_no, **draft.made, **self._period()}
         if told.get(SYSTEM):
             lead |= {"system": draft.system, "system_from": Told.REPORT.value}
         self._out.lead = lead
