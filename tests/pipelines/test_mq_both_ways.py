@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from tests.parsers.smf.mq_composed import ACCOUNTING, STATISTICS
-from tests.parsers.text.mq_formatter.examples import BUSY, CHANNEL, IDLE, RUNNING, SSL, TABLES
+from tests.parsers.smf.mq_composed import ACCOUNTING, STATISTICS, TABLES
+from tests.parsers.text.mq_formatter.examples import BUSY, CHANNEL, IDLE, RUNNING, SSL
 from tests.pipelines.stores import load
 
 from zscope.app.cli import program

@@ -44,6 +44,7 @@ class Code(StrEnum):
     SECTION_EMPTY = "section-empty"
     SECTION_REPEATED = "section-repeated"
     SECTION_LONGER = "section-longer"
+    SECTION_SHORTER = "section-shorter"
     ENTRY_LENGTH = "entry-length"
     BAD_DATE = "bad-date"
     BAD_TIME = "bad-time"
@@ -76,6 +77,7 @@ NOTES = frozenset(
     {
         Code.ZERO_PADDING,
         Code.SECTION_LONGER,
+        Code.SECTION_SHORTER,
         Code.EXCLUSIVE_LENGTHS,
         Code.TRAILER_MISSING,
         Code.NOT_AN_INPUT,

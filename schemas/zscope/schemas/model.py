@@ -170,6 +170,11 @@ class Section:
         return max((f.end for f in self.fields), default=0)
 
     @property
+    def shortest_length(self) -> int:
+        """Length of the oldest level known here; 0 where lengths vary."""
+        return min(self.lengths.values()) if self.lengths else 0
+
+    @property
     def columns(self) -> tuple[Field, ...]:
         """The fields that make a column: all but the dates that complete a time."""
         return tuple(f for f in self.fields if not f.is_date_part)

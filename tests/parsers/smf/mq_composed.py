@@ -40,10 +40,10 @@ ACCOUNTING = bytes.fromhex(
     """
 )
 """Its only channel, a sender with ECDHE_RSA_AES_256_CBC_SHA384."""
-MQ_TABLES = "mq_task,mq_channel,mq_channel_initiator"
+TABLES = ("mq_task", "mq_channel", "mq_channel_initiator")
 
 
-def decoded(tmp_path: Path, records: Iterable[bytes], select: str = MQ_TABLES) -> Tables:
+def decoded(tmp_path: Path, records: Iterable[bytes], select: str | Iterable[str] = TABLES) -> Tables:
     """What some records come to, as tables."""
     file = tmp_path / "dump"
     file.write_bytes(b"".join(records))

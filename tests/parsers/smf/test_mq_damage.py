@@ -7,7 +7,7 @@ import struct
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.parsers.smf.mq_composed import ACCOUNTING, MQ_TABLES, STATISTICS, decoded
+from tests.parsers.smf.mq_composed import ACCOUNTING, STATISTICS, TABLES, decoded
 
 from zscope.parsers import Code
 from zscope.schemas.arrow import table_schema
@@ -72,6 +72,24 @@ def test_shorter_blocks_of_older_releases(tmp_path: Path) -> None:
     assert len(found.issues) == 0
 
 
+@pytest.mark.parametrize(
+    ("record", "triplet", "length", "count"),
+    [
+        pytest.param(STATISTICS, 4, 10, 2, id="tasks without times"),
+        pytest.param(STATISTICS, 0, 51, 1, id="header of MQ without its last byte"),
+        pytest.param(ACCOUNTING, 1, 1, 400, id="a channel in each byte"),
+    ],
+)
+def test_blocks_shorter_than_in_any_release_are_told(
+    tmp_path: Path, record: bytes, triplet: int, length: int, count: int
+) -> None:
+    found = decoded(tmp_path, [_with(record, (_triplet(triplet) + 4, struct.pack(">HH", length, count)))])
+    at = struct.unpack_from(">I", record, _triplet(triplet))[0]
+    first, *_ = found.issues
+    assert (first.code, first.record_no, first.offset) == (Code.SECTION_SHORTER, 1, at)
+    assert {issue.code for issue in found.issues} == {Code.SECTION_SHORTER}
+
+
 def test_a_triplet_that_counts_nothing_is_absent_wherever_it_points(tmp_path: Path) -> None:
     record = _with(STATISTICS, (_triplet(4), struct.pack(">IHH", 0xFFFFFFFF, 48, 0)))
     found = decoded(tmp_path, [record])
@@ -117,9 +135,9 @@ def test_a_record_cut_anywhere(tmp_path: Path, record: bytes) -> None:
     pieces = []
     for length in range(18, len(record)):
         pieces += [struct.pack(">H", length) + record[2:length], record]
-    found = decoded(tmp_path, pieces, f"{MQ_TABLES},smf_raw")
+    found = decoded(tmp_path, pieces, (*TABLES, "smf_raw"))
     whole = decoded(tmp_path, [record])
-    for table in MQ_TABLES.split(","):
+    for table in TABLES:
         rows = [row for row in found[table].to_pylist() if row["record_no"] % 2 == 0]
         assert len(rows) == (len(record) - 18) * whole[table].num_rows
     assert len(found.issues) > 0
@@ -135,7 +153,7 @@ def test_noise_never_ends_in_an_error(tmp_path: Path, seed: int) -> None:
         for _ in range(rng.choice([1, 3, 30])):
             record[rng.randrange(24, len(record))] = rng.randrange(256)
         records.append(bytes(record))
-    found = decoded(tmp_path, [STATISTICS, *records, STATISTICS], f"{MQ_TABLES},smf_raw")
+    found = decoded(tmp_path, [STATISTICS, *records, STATISTICS], (*TABLES, "smf_raw"))
     for name, rows in found.tables.items():
         rows.validate(full=True)
         assert rows.schema.equals(table_schema(name))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.parsers.smf.mq_composed import ACCOUNTING, MQ_TABLES, STATISTICS, decoded
+from tests.parsers.smf.mq_composed import ACCOUNTING, STATISTICS, TABLES, decoded
 
 from zscope.parsers import Code, read
 from zscope.parsers.smf.write import (
@@ -149,7 +149,7 @@ def test_nothing_of_a_described_record_is_raw(tmp_path: Path) -> None:
 
 
 def test_real_tasks(real_data: Path) -> None:
-    found = read(real_data / "mq" / "TESTCHL.dat", f"{MQ_TABLES},smf_record")
+    found = read(real_data / "mq" / "TESTCHL.dat", (*TABLES, "smf_record"))
     assert len(found.issues) == 0
     tasks = found["mq_task"].to_pylist()
     assert len(tasks) == 224
@@ -180,7 +180,7 @@ def test_real_channels(real_data: Path) -> None:
 
 
 def test_real_records_without_channels(real_data: Path) -> None:
-    found = read(real_data / "mq" / "TEST115.dat", f"{MQ_TABLES},115")
+    found = read(real_data / "mq" / "TEST115.dat", (*TABLES, "115"))
     assert [table.num_rows for table in found.tables.values()] == [0, 0, 0]
     assert {issue.code for issue in found.issues} <= {Code.TRAILER_MISSING}
 

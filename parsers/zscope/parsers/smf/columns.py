@@ -139,6 +139,7 @@ class SectionReader:
         for to_the_end in plan.variable:
             result[to_the_end.column] = self._variable(to_the_end)
         self._note_longer()
+        self._flag_shorter()
         return result
 
     def _fixed(self, plan: SectionPlan) -> Columns:
@@ -210,6 +211,18 @@ class SectionReader:
                 )
                 issue = Issue(Code.SECTION_LONGER, text, self.group.file, section=section.key)
                 self.group.issues.add_once(issue)
+
+    def _flag_shorter(self) -> None:
+        """Report sections that are shorter than at any level: the fields behind their end were lost."""
+        if self.section.triplet is None:
+            return
+        known = self.section.shortest_length
+        short = np.flatnonzero(self.placed.lengths < known)
+        if len(short):
+            which = self.placed.record[short]
+            at = self.placed.starts[short] - self.group.starts[which]
+            text = f"is shorter than the {known} bytes of the oldest release; what is behind its end is null"
+            self.group.flag(Code.SECTION_SHORTER, which, text, self.section.key, at=at)
 
 
 def where_told(field: Field, partners: Mapping[str, Column], column: pa.Array) -> pa.Array:

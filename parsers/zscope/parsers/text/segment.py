@@ -40,7 +40,9 @@ _FEWEST_LINES = 5
 """So many lines must begin like lines with carriage control before that is believed."""
 _MOST_HELD = 1_000
 LINES_TOGETHER = 20_000
-"""Of reports whose lines have nothing to do with each other: there is no end to how many they may be."""
+"""Of reports whose lines have nothing to do with each other: there is no end to how many they may be. And of
+a page of Performance Toolkit, which has dozens, or in one piece as many as there are virtual machines.
+"""
 TAB = 8
 
 Tell = Callable[[int, str], None]
@@ -182,7 +184,7 @@ class Segmenter:
                 # Each line is a block by itself, and a busy day has millions of them.
                 yield report
                 self._report = Report(report.family, report.lines[:1], report.origin)
-            elif len(report.lines) > MOST_LINES:
+            elif len(report.lines) > (LINES_TOGETHER if report.family == ZVM else MOST_LINES):
                 report.complete = False
                 yield from self._close()
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from datetime import UTC, tzinfo
 from typing import Any
 
+from tests.parsers.smf.mq_composed import TABLES
 from tests.parsers.text.reading import Reading, in_turn, read_reports
 
 from zscope.parsers.text.mq_formatter.grammar import MqFormatter
 from zscope.parsers.text.report import Origin, Report, Source
 
 Row = dict[str, Any]
-TABLES = ("mq_task", "mq_channel", "mq_channel_initiator")
 TASKS = (
     "Task_Number,Task_Index,Request_Count,Task_CPU_Time(S),Task_CPU_Time(US),Task_Elapsed_Time(S),"
     "Task_Elapsed_Time(US),Task_Wait_Time(S),Task_Wait_Time(US),"

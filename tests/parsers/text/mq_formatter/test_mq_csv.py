@@ -239,8 +239,12 @@ def test_text_of_digits_is_the_same_with_and_without_a_sign_for_spreadsheets() -
     assert the_row(CHANNEL, RUNNING.replace('="', '"')) == the_row(CHANNEL, RUNNING)
 
 
-def test_a_suite_in_hex_digits_is_known_by_its_letters() -> None:
-    assert the_row(CHANNEL, RUNNING.replace(",49192,", ",C028,"))["cipher_code"] == 0xC028
+@pytest.mark.parametrize(
+    ("printed", "code"),
+    [("C028", 0xC028), ("0035", 0x35), ('="00001301"', 0x1301), ("00000000", 0), ("0", 0), ("1301", 1301)],
+)
+def test_a_suite_in_hex_digits_is_known_by_a_letter_or_a_leading_zero(printed: str, code: int) -> None:
+    assert the_row(CHANNEL, RUNNING.replace(",49192,", f",{printed},"))["cipher_code"] == code
 
 
 def test_moments_of_an_unknown_zone_are_kept_as_texts() -> None:
@@ -267,11 +271,15 @@ def test_a_zone_brings_moments_back_and_with_them_the_start_of_the_interval(zone
 @pytest.mark.parametrize(
     ("day", "time", "code"),
     [("2026/10/25", "02:30:00", Code.AMBIGUOUS_TIME), ("2026/03/29", "02:30:00", Code.BAD_VALUE)],
+    ids=["put back", "put forward"],
 )
-def test_times_that_a_zone_has_twice_or_never_are_told(day: str, time: str, code: Code) -> None:
+def test_times_that_a_zone_has_twice_or_never_are_told(
+    day: str, time: str, code: Code, request: pytest.FixtureRequest
+) -> None:
     line = BUSY.replace('"2026/03/02","13:29:41', f'"{day}","{time}')
     found = read_csv([SSL, line], zone=ZoneInfo("Europe/Berlin"))
     assert codes(found.issues) == [(code, 2)]
+    assert f"clocks are {request.node.callspec.id}" in found.issues[0].text
     (row,) = found.rows
     assert row["longest_utc"] is None
     assert json.loads(row["extra"])["Max_SSL_Request_Time"] == f"{day} {time},134500"

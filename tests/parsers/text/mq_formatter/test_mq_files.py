@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.parsers.smf.mq_composed import TABLES
 from tests.parsers.text.damage import interrupted
 from tests.parsers.text.mq_formatter.examples import (
     ADAPTER,
@@ -19,7 +20,6 @@ from tests.parsers.text.mq_formatter.examples import (
     IDLE,
     RUNNING,
     SSL,
-    TABLES,
     read_csv,
 )
 
@@ -187,3 +187,9 @@ def test_any_bytes_between_are_told_or_read(
     damaged = whole[:at] + put + whole[at + cut :]
     found = read_file(tmp_path_factory.mktemp("mq"), [damaged, CHANNEL, RUNNING])
     assert lines_of(found, "mq_channel")[-1] == damaged.count("\n") + 3
+
+
+@pytest.mark.parametrize("zone", ["Nowhere", "", "../UTC", "+1", "+25:00", "-"])
+def test_a_zone_that_is_none_is_refused_with_what_would_be_one(tmp_path: Path, zone: str) -> None:
+    with pytest.raises(ValueError, match=r"is no time zone: expected is a name such as Europe/Berlin or"):
+        read_file(tmp_path, [SSL, BUSY], zone=zone)

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from datetime import UTC
 from typing import Any
 
-from tests.parsers.text.mq_formatter.examples import BUSY, CHANNEL, IDLE, RUNNING, SSL, TABLES, read_csv
+from tests.parsers.smf.mq_composed import TABLES
+from tests.parsers.text.mq_formatter.examples import BUSY, CHANNEL, IDLE, RUNNING, SSL, read_csv
 from tests.parsers.text.reading import FILE, Reading, codes
 
 from zscope.parsers.issues import Code, Issues

@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.parsers.smf.mq_composed import TABLES
 from tests.parsers.text.mq_formatter.examples import (
     ADAPTER,
     ADAPTER_LINE,
@@ -15,7 +16,6 @@ from tests.parsers.text.mq_formatter.examples import (
     IDLE,
     RUNNING,
     SSL,
-    TABLES,
     read_csv,
 )
 from tests.parsers.text.reading import codes

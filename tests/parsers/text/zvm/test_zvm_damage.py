@@ -23,6 +23,7 @@ from tests.parsers.text.zvm.listings import (
 )
 
 from zscope.parsers.issues import Code, Severity
+from zscope.parsers.text import segment
 from zscope.parsers.text.zvm import grammar
 
 FRONT = [*TOP, *GROUPS, HEADINGS]
@@ -214,13 +215,29 @@ def test_a_heading_nobody_can_read_ends_a_report(tmp_path: Path) -> None:
     assert {no for _, no, _ in found.told} == {16, 17}
 
 
+@pytest.mark.parametrize(("printed", "rows"), [("-.012", 3), ("-.009", 4)])
+def test_a_figure_below_zero_is_none(tmp_path: Path, printed: str, rows: int) -> None:
+    wide = [line.replace(f" {printed[1:]}", printed) for line in USER]
+    found = read_listing(tmp_path, wide)
+    assert len(found.users) == rows
+    assert any("'" + printed + "' is below 0" in issue.text for issue in found.issues)
+    assert all(user["vcpu_s"] is None or user["vcpu_s"] >= 0 for user in found.users)
+
+
+def test_a_page_is_taken_up_to_a_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment, "LINES_TOGETHER", len(USER) - 2)
+    found = read_listing(tmp_path, USER)
+    assert [user["userid"] for user in found.users] == ["OPERATOR", "RSCS", "SSL00001"]
+    assert [code for code, _, _ in found.told] == [Code.REPORT_CUT]
+
+
 def test_a_user_with_the_name_of_a_report(tmp_path: Path) -> None:
     found = read_listing(tmp_path, [line.replace("OPERATOR", "FCX112  ") for line in USER])
     assert (found.told, found.users[0]["userid"]) == ([], "FCX112")
 
 
 def test_a_page_of_which_there_is_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grammar, "MOST_PAGES", 3)
+    monkeypatch.setattr(grammar, "MOST_LINES", 3 * 4)
     head = [*TOP, *GROUPS, HEADINGS[:20]]
     found = read_listing(tmp_path, [line for no in range(5) for line in (*head, f"USER000{no}   .00  .012")])
     assert len(found.users) == 5

@@ -177,6 +177,8 @@ class _Row:
             self.unplaced = item.name
         except values.AmbiguousError as error:
             self._issue(item.name, str(error), Code.AMBIGUOUS_TIME)
+        except values.SkippedError as error:
+            self._issue(item.name, str(error))
         except (ValueError, OverflowError):
             self._issue(item.name, f"{shown(f'{day} {time}')} is no time such as 2026/03/02 08:30:00,000000")
         self.extra[item.name] = f"{day} {time}"

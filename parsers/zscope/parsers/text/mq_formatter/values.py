@@ -8,7 +8,8 @@ from datetime import UTC, datetime, tzinfo
 
 MICROSECONDS = 1_000_000
 _NUMBER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
-_LETTERED = re.compile(r"(?=.*[A-F])[0-9A-F]{1,8}", re.ASCII | re.IGNORECASE)
+_HEX_NUMBER = re.compile(r"(?=0.|.*[A-F])[0-9A-F]{1,8}", re.ASCII | re.IGNORECASE)
+"""With a letter or a leading zero: numbers in decimal have neither."""
 _HEX = re.compile(r"(?:[0-9A-Fa-f]{2})+", re.ASCII)
 _DATE = re.compile(r"(\d{4})[/-](\d\d)[/-](\d\d)", re.ASCII)
 _CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d{6}))?", re.ASCII)
@@ -18,6 +19,10 @@ _NOT_THERE = "-1"
 
 class AmbiguousError(ValueError):
     """A time that the clock of a zone shows twice, when it is put back."""
+
+
+class SkippedError(ValueError):
+    """A time that the clock of a zone never shows, as it is put forward."""
 
 
 def cells(text: str) -> list[str] | None:
@@ -59,10 +64,10 @@ def number(text: str) -> int | None:
 def cipher(text: str) -> int | None:
     """The number of a cipher suite: decimal, but early releases of the formatter print hex digits.
 
-    >>> cipher("49192") == cipher("C028")
-    True
+    >>> cipher("49192") == cipher("C028"), cipher("00001301") == cipher("4865")
+    (True, True)
     """
-    return int(text, 16) if _LETTERED.fullmatch(text) else number(text)
+    return int(text, 16) if _HEX_NUMBER.fullmatch(text) else number(text)
 
 
 def says_something(text: str) -> bool:
@@ -130,7 +135,7 @@ def clock(day: str, time: str) -> datetime | None:
 
 
 def moment(printed: datetime, zone: tzinfo) -> datetime:
-    """The moment at which the clock of a zone shows a time; ValueError if it never does.
+    """The moment at which the clock of a zone shows a time; an error of its own if it never does, or twice.
 
     >>> from zoneinfo import ZoneInfo
     >>> moment(datetime(2026, 3, 2, 14, 30), ZoneInfo("Europe/Berlin")).hour
@@ -138,7 +143,7 @@ def moment(printed: datetime, zone: tzinfo) -> datetime:
     """
     first, second = (printed.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
     if first.astimezone(zone).replace(tzinfo=None) != printed:
-        raise ValueError(f"{printed} is left out when clocks are put forward")
+        raise SkippedError(f"{printed} is left out as clocks are put forward: the zone may be another")
     if first != second:
         raise AmbiguousError(f"{printed} comes twice, as clocks are put back")
     return first

@@ -16,9 +16,10 @@ def zone_of(text: str | None) -> tzinfo | None:
         return None
     if text.upper() in {"UTC", "Z"}:
         return UTC
-    if text[:1] in {"+", "-"}:
-        return datetime.fromisoformat(f"2000-01-01T00:00{text}").tzinfo
     try:
+        if text[:1] in {"+", "-"}:
+            return datetime.fromisoformat(f"2000-01-01T00:00{text}").tzinfo
         return ZoneInfo(text)
-    except (OSError, KeyError) as error:
-        raise ValueError(f"{text[:60]!r} is no time zone") from error
+    except (OSError, KeyError, ValueError) as error:
+        expected = "a name such as Europe/Berlin or a distance from UTC such as +01:00"
+        raise ValueError(f"{text[:60]!r} is no time zone: expected is {expected}") from error

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from zscope.parsers.text.out import Sheet
     from zscope.parsers.text.report import Report
 
-MOST_PAGES = 2_000
-"""Of one report: a file in which it never ends must not fill memory."""
+MOST_LINES = 50_000
+"""Of one report, unless it is a single page: a file in which it never ends must not fill memory."""
 MOST_OPEN = 8
 """Reports whose pages may come in turn, as screens do."""
 _CONTROLS = frozenset(" 01+-")
@@ -34,6 +34,12 @@ class _Pages:
     heading: Heading
     first: Report
     bodies: list[Sequence[Line]] = field(default_factory=list)
+    lines: int = 0
+
+    def add(self, body: Sequence[Line]) -> None:
+        """Take another page."""
+        self.bodies.append(body)
+        self.lines += len(body)
 
 
 class PerformanceToolkit:
@@ -64,7 +70,7 @@ class PerformanceToolkit:
             problem = f"the page is too long: nothing is taken behind line {lines[-1].no:,}"
             out.issue(Code.REPORT_CUT, problem, lines[-1].no)
         if not self._is_repeated(heading, body, out):
-            self._pages(heading, report, out).bodies.append(body)
+            self._pages(heading, report, out).add(body)
 
     def finish(self) -> None:
         """Write what is left."""
@@ -74,7 +80,7 @@ class PerformanceToolkit:
     def _pages(self, heading: Heading, report: Report, out: Out) -> _Pages:
         """The report that a page belongs to."""
         pages = self._open.get(heading)
-        if pages and len(pages.bodies) < MOST_PAGES:
+        if pages and pages.lines < MOST_LINES:
             return pages
         if pages or len(self._open) == MOST_OPEN:
             self._write(self._open.pop(heading if pages else next(iter(self._open))))

@@ -214,13 +214,15 @@ class Body:
 
     def _figure(self, line: Line, column: Column, cell: Cell) -> Figure | None:
         try:
-            return figure_of(cell.text)
+            figure = figure_of(cell.text)
+            if figure is None or figure.value >= 0:
+                return figure
+            problem = "is below 0"
         except ValueError:
-            problem = f"{shown(cell.text)} is not a number; the column is null"
-            self.out.issue(
-                Code.BAD_VALUE, problem, line.no, cell.start, field=column.label, table=self.kind.table
-            )
-            return None
+            problem = "is not a number"
+        told = f"{shown(cell.text)} {problem}; the column is null"
+        self.out.issue(Code.BAD_VALUE, told, line.no, cell.start, field=column.label, table=self.kind.table)
+        return None
 
 
 def _words(text: str) -> list[Cell]:
