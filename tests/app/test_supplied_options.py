@@ -70,6 +70,8 @@ def test_a_json_file_is_told_as_such(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "problem"),
     [
+        ("--run", "", "expected is a text of 1 to 64 characters"),
+        ("--run", "a\nb", "expected is a text of 1 to 64 characters"),
         ("--map", "time", "'time' is no COLUMN=NAME such as"),
         ("--map", "colour=red", "'colour' is no column of a table that can be supplied; columns are"),
         ("--map", "colour=red", " sslrkeyc,"),

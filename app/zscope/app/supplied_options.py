@@ -65,7 +65,7 @@ def supplied_options(command: Command) -> Command:
         formatter_zone: str | None,
         **options: object,
     ) -> int | None:
-        supplied = Supplied(run or None, _mapping(mapping), time_format or None, formatter_zone or None)
+        supplied = Supplied(run, _mapping(mapping), time_format or None, formatter_zone or None)
         _check(supplied)
         return command(supplied=supplied, **options)
 
@@ -84,9 +84,15 @@ def _mapping(texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def _check(supplied: Supplied) -> None:
-    """Refuse a format of times and a zone that cannot be used."""
+    """Refuse a name of a run, a format of times and a zone that cannot be used."""
+    from zscope.pipelines.runs.entry import RunError, run_name
     from zscope.pipelines.zones import ZoneError, zone_of
 
+    if supplied.run is not None:
+        try:
+            run_name(supplied.run)
+        except RunError as error:
+            raise click.BadParameter(error.problem, param_hint="'--run'") from error
     if supplied.time_format:
         from zscope.parsers.text.supplied.times import TimeFormatError, check_time_format
 

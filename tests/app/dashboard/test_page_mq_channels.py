@@ -48,3 +48,4 @@ def test_without_data_it_says_what_would_bring_them(open_page: Open, empty: Path
     page = open_page("mq_channels", empty)
     assert "Nothing of MQ channels" in words(page)
     assert "0 of" in words(page)
+    assert not page.number_input

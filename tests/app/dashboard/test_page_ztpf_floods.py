@@ -14,6 +14,13 @@ def test_floods_are_figures_and_curves(open_page: Open, systems: Path) -> None:
     peaks = figures.set_index("series")["peak_ecbs"]
     assert (peaks["ztpf-ecbs-before"], peaks["ztpf-ecbs-with"]) == (2500, 100)
     assert "ECBs in use" in words(page)
+    [changes] = [
+        frame.value for frame in page.dataframe if list(frame.value.columns[:2]) == ["series", "against"]
+    ]
+    assert changes.set_index("series")["against"].to_dict() == {
+        "ztpf-ecbs-with": "ztpf-ecbs-before",
+        "ztpf-starts-with": "ztpf-starts-before",
+    }
 
 
 def test_without_data_it_says_what_would_bring_them(open_page: Open, empty: Path) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from zscope.pipelines.flood.attempts import ATTEMPTS, Attempt
+from zscope.pipelines.flood.figures import compare
+from zscope.pipelines.flood.parameters import Flood, Order
 from zscope.pipelines.flood.published import (
     GAIN,
     HIGH_WITH,
@@ -123,6 +125,23 @@ def test_sensitivity_changes_one_parameter_at_a_time() -> None:
     [row] = [row for row in rows if (row["parameter"], row["set_to"]) == ("network_ms", "0.184")]
     assert row["change_pct"] == pytest.approx(-20, abs=0.5)
     assert row["change"] == pytest.approx(row["value"] - row["unchanged"])
+
+
+def test_what_need_not_be_played_through_again_comes_to_the_same() -> None:
+    flood = Flood(sessions=300, burst_s=0.05, connections=100)
+    _, changes = sensitivity(flood)
+    changed = {(each.parameter, each.value): each.figures for each in changes}
+    others: tuple[tuple[str, Any, str], ...] = (
+        ("threshold", 0.1 * 1.2, "0.12"), ("order", Order.ARRIVAL, "arrival"), ("ecb_in_queue", False, "no"),
+    )  # fmt: skip
+    for name, value, shown in others:
+        assert changed[name, shown] == modelled(compare(replace(flood, **{name: value})))
+
+
+def test_fewer_sessions_in_the_sensitivity_are_told(found: dict[str, Reproduction]) -> None:
+    for name, reproduction in found.items():
+        told = " ".join(remarks(reproduction))
+        assert ("was tried with 1,000 requests" in told) == (name == "throughput test")
 
 
 def test_a_search_that_does_not_arrive_gives_the_nearest() -> None:

@@ -40,11 +40,12 @@ class Explained:
 def label(column: str) -> str:
     """The name of a column in words.
 
-    >>> label("resumed_pct"), label("cpu_us_per_transaction"), label("hour_utc")
-    ('Resumed (%)', 'CPU µs per transaction', 'Hour (UTC)')
+    >>> label("resumed_pct"), label("cpu_us_per_transaction"), label("hour_utc"), label("starts_per_s")
+    ('Resumed (%)', 'CPU µs per transaction', 'Hour (UTC)', 'Starts per s')
     """
     parts = column.split("_")
-    unit = _UNITS.get(parts[-1]) if len(parts) > 1 else None
+    # What is per second has no seconds as its unit.
+    unit = _UNITS.get(parts[-1]) if len(parts) > 1 and parts[-2] != "per" else None
     words = [_ABBREVIATIONS.get(part, _UNITS.get(part, part)) for part in (parts[:-1] if unit else parts)]
     text = " ".join(words)
     return f"{text[:1].upper() if text[:1] != 'z' else 'z'}{text[1:]}" + (f" ({unit})" if unit else "")

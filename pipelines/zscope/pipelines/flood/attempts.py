@@ -97,7 +97,7 @@ ATTEMPTS = (
         (GAIN,),
         (GAIN,),
         throughput,
-        4000,
+        1000,
     ),
     Attempt(
         "ECB test",

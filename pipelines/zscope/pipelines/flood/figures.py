@@ -108,7 +108,11 @@ class Comparison:
 
 def compare(flood: Flood, modes: Iterable[Mode] = Mode) -> Comparison:
     """Play a flood through in both modes, or in one."""
-    traces = {mode: simulate(flood, mode) for mode in modes}
+    return compared_traces({mode: simulate(flood, mode) for mode in modes})
+
+
+def compared_traces(traces: dict[Mode, Trace]) -> Comparison:
+    """The figures of what was played through already."""
     return Comparison(traces, {mode: Figures.of(trace) for mode, trace in traces.items()})
 
 

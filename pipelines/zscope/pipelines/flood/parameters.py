@@ -127,8 +127,9 @@ class Flood:
         room = MOST_BUSY * min(self.processors, self.threads)
         if busy > room:
             raise FloodError(
-                f"data transfer keeps {busy:g} threads and processors busy, which leaves too little for "
-                f"sessions; background_per_s times background_ms may be {room * 1000:g} here"
+                f"data transfer keeps {busy:g} of the threads and processors busy, which "
+                "leaves too little for sessions; background_per_s times background_ms may be "
+                f"{room * 1000:g} here"
             )
 
     @property

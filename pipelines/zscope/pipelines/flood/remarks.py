@@ -54,6 +54,12 @@ def _about_the_ratio(found: Reproduction) -> Iterator[str]:
         f"{many.starters} may start sessions, all I-streams are busy even before, and it is "
         f"{gain_pct(many):.3g} %."
     )
+    tried = found.attempt.tried_sessions
+    if tried != flood.sessions:
+        yield (
+            f"What each parameter does was tried with {tried:,} requests instead of {flood.sessions:,}: the "
+            "gain of a long queue hardly depends on how long it is."
+        )
 
 
 def _about_the_gain(found: Reproduction) -> Iterator[str]:

@@ -85,7 +85,7 @@ def about(attempt: Attempt) -> Iterator[dict[str, Any]]:
     """All about one test: what is to be known, parameters, figures, and what each parameter does to them."""
     found = reproduce(attempt)
     for remark in remarks(found):
-        yield {"part": "remark", "test": attempt.name, "text": remark}
+        yield {"part": "remark", "test": attempt.name, "text": remark, "basis": MODEL}
     yield from parameter_rows(found)
     yield from figure_rows(found)
     yield from sensitivity_rows(found, *sensitivity(replace(found.flood, sessions=attempt.tried_sessions)))

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from zscope.pipelines.flood.figures import compare
-from zscope.pipelines.flood.parameters import NUMBERS, Arrivals, Network, Order
+from zscope.pipelines.flood.figures import compare, compared_traces
+from zscope.pipelines.flood.parameters import NUMBERS, Arrivals, Mode, Network, Order
 from zscope.pipelines.flood.published import modelled
+from zscope.pipelines.flood.simulate import simulate
 
 if TYPE_CHECKING:
+    from zscope.pipelines.flood.figures import Comparison
     from zscope.pipelines.flood.parameters import Flood
 
 CHANGE = 0.2
@@ -24,6 +26,11 @@ _OTHERWISE: Mapping[str, Any] = {
     "ecb_in_queue": False,
 }
 """What is no number, and the other choice than the usual one."""
+_NOT_PLAYED: Mapping[Mode, frozenset[str]] = {
+    Mode.BLOCKING: frozenset({"threshold", "order", "ecb_in_queue"}),
+    Mode.NON_BLOCKING: frozenset({"threshold"}),
+}
+"""Parameters that change nothing of what happens in a mode: it need not be played through again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +45,21 @@ class Changed:
 
 def sensitivity(flood: Flood) -> tuple[Mapping[str, float | None], list[Changed]]:
     """The figures of a flood, and those of its neighbours."""
+    unchanged = compare(flood)
     changed = [
-        Changed(name, _shown(value), modelled(compare(replace(flood, **{name: value}))))
+        Changed(name, _shown(value), modelled(_changed(unchanged, replace(flood, **{name: value}), name)))
         for name, value in _neighbours(flood)
     ]
-    return modelled(compare(flood)), changed
+    return modelled(unchanged), changed
+
+
+def _changed(unchanged: Comparison, flood: Flood, name: str) -> Comparison:
+    return compared_traces(
+        {
+            mode: replace(trace, flood=flood) if name in _NOT_PLAYED[mode] else simulate(flood, mode)
+            for mode, trace in unchanged.traces.items()
+        }
+    )
 
 
 def _neighbours(flood: Flood) -> Iterator[tuple[str, Any]]:

@@ -101,7 +101,8 @@ def _needed(raw: Mapping[str, Any], key: str) -> object:
     return raw[key]
 
 
-def _name(raw: object) -> str:
+def run_name(raw: object) -> str:
+    """The name of a run, if it is one."""
     if isinstance(raw, str) and 1 <= len(raw) <= LONGEST_NAME and raw.isprintable() and raw == raw.strip():
         return raw
     expected = f"a text of 1 to {LONGEST_NAME} characters, none of them a blank at its ends"
@@ -121,7 +122,7 @@ def _role(raw: object) -> str:
     raise RunError("role", f'expected is "client" or "server"; found is {shown(raw)}')
 
 
-_WHICH = {"name": _name, "system": _system, "role": _role}
+_WHICH = {"name": run_name, "system": _system, "role": _role}
 
 
 def _time(key: str, raw: object) -> datetime:

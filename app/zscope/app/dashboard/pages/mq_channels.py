@@ -40,6 +40,15 @@ if TYPE_CHECKING:
 _SIZES = (BLUE, SKY, PURPLE, GREEN)
 """Of the sizes of messages; orange is for what was published."""
 _TASKS = ("dispatcher", "adapter", "SSL", "DNS")
+_OF_TASKS = (
+    "system", "queue_manager", "task_type", "tasks", "requests", "busy_pct", "cpu_pct", "cpu_us_per_request",
+    "elapsed_us_per_request", "off_cpu_us_per_request", "longest_us", "not_adding_up",
+)  # fmt: skip
+_OF_RESETS = (
+    "system", "queue_manager", "channel_name", "connection_name", "channel_end", "cipher", "messages",
+    "channel_bytes", "bytes_per_message", "estimated_resets",
+)  # fmt: skip
+"""What is read first; the downloads have all columns."""
 
 
 def render(data: Data) -> None:
@@ -133,18 +142,17 @@ def _tasks(data: Data, busy: pa.Table) -> None:
     )
     picture(chart, busy, "mq-tasks", "How busy the tasks of each kind were, over time.",
             sources=["mq_ssl_task_busy"])  # fmt: skip
-    grid(tasks(data), "mq-tasks-all", sources=["mq_ssl_task_busy"])
+    grid(tasks(data), "mq-tasks-all", sources=["mq_ssl_task_busy"], columns=_OF_TASKS)
 
 
 def _resets(data: Data) -> None:
+    if not key_resets(data, USUAL_SSLRKEYC).num_rows:
+        return
+    st.subheader("Resets of the secret key, estimated from the bytes of each channel")
     sslrkeyc = st.number_input(
         "SSLRKEYC (bytes)", 0, MOST_SSLRKEYC, USUAL_SSLRKEYC, step=32_768, key="mq_sslrkeyc",
         bind="query-params", persist_state="session",
         help="After so many bytes the secret key is negotiated again; 0 is never. No record tells it.",
     )  # fmt: skip
-    found = key_resets(data, sslrkeyc)
-    if not found.num_rows:
-        return
-    st.subheader("Resets of the secret key, estimated from the bytes of each channel")
-    grid(found, "mq-resets", sources=["mq_key_resets"])
+    grid(key_resets(data, sslrkeyc), "mq-resets", sources=["mq_key_resets"], columns=_OF_RESETS)
     st.caption("No record counts them. After a heartbeat there can be more, so this is the least there were.")

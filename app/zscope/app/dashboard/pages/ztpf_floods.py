@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import altair as alt
+import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.looks import spread_colours, values
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.answers import Data
 
 _CURVES = {"ecbs_in_use": "ECBs in use", "tls_starts_completed": "TLS sessions started"}
+_OF_FLOODS = (
+    "series", "system", "sessions", "peak_ecbs", "duration_s", "ecb_seconds", "ecb_seconds_per_session",
+    "starts_per_s", "gaps", "remarks",
+)  # fmt: skip
+"""What is read first; the download has all columns."""
+_OF_CHANGES = (
+    "series", "against", "throughput_gain_pct", "elapsed_ratio", "peak_change_pct", "duration_change_pct",
+    "ecb_seconds_change_pct", "excess_change_pct",
+)  # fmt: skip
 
 
 def render(data: Data) -> None:
@@ -25,7 +35,8 @@ def render(data: Data) -> None:
     found = floods(data)
     if found.num_rows:
         st.subheader("Floods")
-        grid(found, "ztpf-floods", sources=["ztpf_flood"])
+        grid(found, "ztpf-floods", sources=["ztpf_flood"], columns=_OF_FLOODS)
+        _changes(found)
         for column, title in _CURVES.items():
             st.subheader(title)
             for sessions, samples in curves(data, found, column):
@@ -37,6 +48,13 @@ def render(data: Data) -> None:
             "zscope ingest --run before ecb-series.csv",
         )
     against_published(data, AREA, "ztpf")
+
+
+def _changes(found: pa.Table) -> None:
+    compared = found.filter(pc.is_valid(found["against"])).select(_OF_CHANGES)
+    if compared.num_rows:
+        st.subheader("One flood against another")
+        grid(compared, "ztpf-changes", sources=["ztpf_flood"])
 
 
 def _curve(told: pa.Table, column: str, title: str, sessions: int | None) -> None:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.answers import Data
 
 
+_OF_COMPARISON = ("measure", "unit", "baseline", "candidate", "delta", "pct", "shared")
+"""The runs are chosen above the table."""
+
+
 def render(data: Data) -> None:
     """Draw the page."""
     found = cost(data)
@@ -80,4 +84,5 @@ def _comparison(found: pa.Table) -> None:
         candidate = st.selectbox("To", others, key="zvm_to", bind="query-params", persist_state="session",
                                  format_func=clean)  # fmt: skip
     chosen = found.filter((pc.field("baseline_run") == baseline) & (pc.field("candidate_run") == candidate))
-    grid(chosen, "zvm-comparison", sources=["zvm_comparison"])
+    config = {"pct": st.column_config.NumberColumn("Change (%)", format="%.1f")}
+    grid(chosen, "zvm-comparison", sources=["zvm_comparison"], columns=_OF_COMPARISON, config=config)
