@@ -39,15 +39,16 @@ def test_counts_are_the_known_answers(run: Run, monkeypatch: pytest.MonkeyPatch,
 def test_the_second_time_nothing_is_added(run: Run, tmp_path: Path) -> None:
     output = run("demo", "--store", tmp_path / "store").stdout
     assert re.search(
-        r"Loading them into .*: 18 files with 25,771 records .*, 0 files were there already", output
+        r"Loading them into .*: 35 files with 25,894 records .*, 0 files were there already", output
     )
     assert re.search(
-        r"Once more into .*: 0 files with 0 .* as 0 rows .*, 18 files were there already", output
+        r"Once more into .*: 0 files with 0 .* as 0 rows .*, 35 files were there already", output
     )
-    assert "72 sides of benchmark runs named" in output
+    assert "72 sides of benchmark runs of world named" in output
+    assert "9 sides of benchmark runs of systems named" in output
     again = run("demo", "--store", tmp_path / "store").stdout
-    assert re.search(r"Loading them into .*: 0 files with 0 .* 18 files were there already", again)
-    assert "\n0 sides of benchmark runs named" in again
+    assert re.search(r"Loading them into .*: 0 files with 0 .* 35 files were there already", again)
+    assert len(re.findall(r"^0 sides of benchmark runs of \w+ named", again, re.MULTILINE)) == 2
 
 
 def test_it_ends_with_the_benchmark_and_says_what_is_synthetic_and_what_to_try_next(

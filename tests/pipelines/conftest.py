@@ -16,7 +16,7 @@ from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import existing_store
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample-data"
-WORLD = SAMPLE / "world"
+WORLD, SYSTEMS = SAMPLE / "world", SAMPLE / "systems"
 
 MakeStore = Callable[[], Path]
 
@@ -35,6 +35,16 @@ def world_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = tmp_path_factory.mktemp("world") / "store"
     _load(store, WORLD)
     shutil.copyfile(WORLD / RUNS, store / RUNS)
+    publish(existing_store(store), read_state(existing_store(store)))
+    return store
+
+
+@pytest.fixture(scope="session")
+def systems_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """MQ channels, a z/VM link and floods on z/TPF with their runs, loaded once; only to be read."""
+    store = tmp_path_factory.mktemp("systems") / "store"
+    _load(store, SYSTEMS)
+    shutil.copyfile(SYSTEMS / RUNS, store / RUNS)
     publish(existing_store(store), read_state(existing_store(store)))
     return store
 

@@ -12,6 +12,7 @@ _END_BY_BEGIN = {
     "interval_start_utc": "interval_end_utc",
     "from_utc": "to_utc",
     "period_from_utc": "period_to_utc",
+    "begin_utc": "end_utc",
 }
 _LENGTHS = {"hour_utc": "INTERVAL 1 HOUR", "day_utc": "INTERVAL 1 DAY", "week_utc": "INTERVAL 7 DAY"}
 """Columns that name the begin of an interval whose length is always the same."""
@@ -27,7 +28,8 @@ class Axis:
     begin: str
     """Column."""
     end: str
-    """Expression in SQL over the columns of the metric; the begin where nothing tells the end."""
+    """Expression in SQL over the columns of the metric; the begin where nothing tells the end, or where the
+    clock of the metric is the end itself."""
     columns: frozenset[str]
     """The columns that only tell the time."""
     fixed: bool = False

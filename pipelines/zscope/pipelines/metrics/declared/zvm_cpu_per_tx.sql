@@ -36,6 +36,7 @@ SELECT
     system,
     server,
     begin_utc,
+    begin_utc + to_microseconds((1e6 * period_s)::BIGINT) AS end_utc,
     userids,
     chpids::VARCHAR AS chpids,
     periods,
