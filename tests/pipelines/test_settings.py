@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zscope.pipelines import zones as zones_module
 from zscope.pipelines.settings import FILE_NAME, Settings, SettingsError, read_settings
-from zscope.pipelines.zones import ZoneError, Zones, zone_of
+from zscope.pipelines.zones import Zones
+from zscope.schemas import zones as zones_module
+from zscope.schemas.zones import ZoneError, zone_of
 
 WHOLE = """
 [systems.SYSA]

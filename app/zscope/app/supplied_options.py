@@ -86,7 +86,7 @@ def _mapping(texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 def _check(supplied: Supplied) -> None:
     """Refuse a name of a run, a format of times and a zone that cannot be used."""
     from zscope.pipelines.runs.entry import RunError, run_name
-    from zscope.pipelines.zones import ZoneError, zone_of
+    from zscope.schemas.zones import ZoneError, zone_of
 
     if supplied.run is not None:
         try:

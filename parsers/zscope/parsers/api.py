@@ -17,10 +17,10 @@ from zscope.parsers.inventory import INVENTORY_SCHEMA
 from zscope.parsers.issues import Code, InputError, Issues
 from zscope.parsers.select import Selection, parse
 from zscope.parsers.smf.ebcdic import DEFAULT_CODE_PAGE
-from zscope.parsers.text.mq_formatter.zone import zone_of
 from zscope.parsers.text.supplied.mapping import checked
 from zscope.parsers.text.supplied.times import check_time_format
 from zscope.schemas.arrow import table_schema
+from zscope.schemas.zones import zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -145,7 +145,8 @@ def _with_supplied(
     pairs = mapping.items() if isinstance(mapping, Mapping) else mapping
     if time_format:
         check_time_format(time_format)
-    zone_of(formatter_zone)
+    if formatter_zone is not None:
+        zone_of(formatter_zone)
     return replace(
         options,
         run=run,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, time
+from datetime import date, time, tzinfo
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from zscope.parsers.containers.source import Member, input_paths, members, open_input
 from zscope.parsers.issues import InputError, Issues
 from zscope.parsers.smf.ebcdic import DEFAULT_CODE_PAGE, CodePage, code_page
+from zscope.schemas.zones import zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -64,6 +65,11 @@ class Options:
     """How times of a series are written, where that is not seen."""
     formatter_zone: str | None = None
     """Zone in which a formatter wrote moments of other clocks."""
+
+    @property
+    def formatter_clock(self) -> tzinfo | None:
+        """That zone itself; raises a ValueError for what is none."""
+        return None if self.formatter_zone is None else zone_of(self.formatter_zone)
 
     @property
     def page(self) -> CodePage:

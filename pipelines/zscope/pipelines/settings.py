@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from zscope.pipelines.zones import EXPECTED, ZoneError, Zones, zone_of
+from zscope.pipelines.zones import Zones
+from zscope.schemas.zones import EXPECTED, ZoneError, zone_of
 
 FILE_NAME = "zscope.toml"
 LONGEST_NAME = 8

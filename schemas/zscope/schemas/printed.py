@@ -90,7 +90,7 @@ class ReportTable:
     name: str
     meaning: str
     family: str
-    """Kind of report: `rmf`, `netstat`, `gsksrvr`, `zvm` or `supplied`."""
+    """Kind of report: `rmf`, `netstat`, `gsksrvr`, `zvm`, `mq` or `supplied`."""
     title: str
     """The report that people know."""
     grain: tuple[str, ...]

@@ -23,9 +23,10 @@ from zscope.parsers.smf.framing import Framing
 from zscope.parsers.smf.write import plain_records
 from zscope.pipelines.ingest.clocks import Clocks
 from zscope.pipelines.offsets import offsets_of
-from zscope.pipelines.zones import Zones, zone_of
+from zscope.pipelines.zones import Zones
 from zscope.schemas.arrow import LOCAL
 from zscope.schemas.arrow import UTC as UTC_TYPE
+from zscope.schemas.zones import zone_of
 
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - counts local times as well
 MICROSECOND = timedelta(microseconds=1)

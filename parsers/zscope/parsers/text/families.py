@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zscope.parsers.text.headings import GSKSRVR, MQ, NETSTAT, RMF, SUPPLIED, ZVM
-from zscope.parsers.text.mq_formatter.zone import zone_of
 from zscope.schemas.printed import report_table
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def grammars(sheet: Sheet, options: Options) -> dict[str, Grammar]:
         NETSTAT: Netstat(sheet),
         GSKSRVR: Gsksrvr(sheet),
         ZVM: PerformanceToolkit(sheet),
-        MQ: MqFormatter(sheet, zone_of(options.formatter_zone)),
+        MQ: MqFormatter(sheet, options.formatter_clock),
         SUPPLIED: SuppliedCsv(sheet, options),
     }
 
@@ -58,8 +57,7 @@ def object_grammars(sheet: Sheet, options: Options, origin: Origin) -> tuple[Obj
     from zscope.parsers.text.mq_formatter.objects import MqObjects
     from zscope.parsers.text.supplied.objects import SuppliedObjects
 
-    zone = zone_of(options.formatter_zone)
-    return (MqObjects(sheet, origin, zone), SuppliedObjects(sheet, options, origin))
+    return (MqObjects(sheet, origin, options.formatter_clock), SuppliedObjects(sheet, options, origin))
 
 
 def xml_grammar(sheet: Sheet) -> RmfXml:
