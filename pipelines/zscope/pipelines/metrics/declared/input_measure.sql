@@ -23,7 +23,7 @@ mq AS (
         a.measured_utc,
         a.system,
         a.run,
-        a.message_bytes,
+        a.message,
         a.cipher,
         a.sslrkeyc,
         a.channel_pairs
@@ -65,7 +65,7 @@ mq AS (
         c.system,
         c.run,
         c.steady_run AS other_runs,
-        c.message_bytes,
+        c.message,
         c.cipher,
         c.sslrkeyc,
         c.channel_pairs,
@@ -94,12 +94,9 @@ mq AS (
 
 mq_tagged AS (
     SELECT
-        * EXCLUDE (message_bytes, cipher, sslrkeyc, channel_pairs),
+        * EXCLUDE (message, cipher, sslrkeyc, channel_pairs),
         [
-            'message=' || CASE
-                WHEN message_bytes % 1024 = 0 AND message_bytes > 0 THEN message_bytes // 1024 || 'KB'
-                ELSE message_bytes || 'B'
-            END,
+            'message=' || message,
             'cipher=' || cipher,
             'sslrkeyc=' || sslrkeyc,
             'channel_pairs=' || channel_pairs

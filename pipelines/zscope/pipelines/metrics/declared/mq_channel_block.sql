@@ -7,63 +7,49 @@
 -- are added up, and no differences taken. Instances are told apart by when they started, to about a second;
 -- `alike` says how many of an interval cannot be told apart.
 
-WITH printed AS (
+WITH told AS (
+    SELECT
+        *,
+        -- Compared as a whole, what is not told is alike as well.
+        row(
+            system, queue_manager, written_local, channel_name, connection_name, channel_type, channel_state,
+            messages, message_bytes, sent_bytes, received_bytes
+        ) AS told
+    FROM mq_channel
+),
+
+printed AS (
     SELECT
         *,
         -- Within one file, rows that are alike are different instances.
-        row_number() OVER (
-            PARTITION BY
-                load_id, file, system, queue_manager, written_local, channel_name, connection_name,
-                channel_type, channel_state, messages, message_bytes, sent_bytes, received_bytes
-            ORDER BY line_no
-        ) AS place
-    FROM mq_channel
+        row_number() OVER (PARTITION BY load_id, file, told ORDER BY line_no) AS place
+    FROM told
     WHERE source <> 'smf'
 ),
 
 printed_once AS (
     SELECT *
     FROM printed
-    QUALIFY row_number() OVER (
-        PARTITION BY
-            system, queue_manager, written_local, channel_name, connection_name, channel_type, channel_state,
-            messages, message_bytes, sent_bytes, received_bytes, place
-        ORDER BY source DESC, load_id, file
-    ) = 1
+    QUALIFY row_number() OVER (PARTITION BY told, place ORDER BY source DESC, load_id, file) = 1
 ),
 
 recorded AS (
-    SELECT
-        system, queue_manager, written_local, channel_name, connection_name, channel_type, channel_state,
-        messages, message_bytes, sent_bytes, received_bytes,
-        count(*) AS times
-    FROM mq_channel
+    SELECT told, count(*) AS times
+    FROM told
     WHERE source = 'smf' AND (system, queue_manager, written_local) IN (
         SELECT (p.system, p.queue_manager, p.written_local) FROM printed_once AS p
     )
-    GROUP BY ALL
+    GROUP BY told
 ),
 
 once AS (
-    SELECT *
-    FROM mq_channel
+    SELECT * EXCLUDE (told)
+    FROM told
     WHERE source = 'smf'
     UNION ALL BY NAME
-    SELECT p.* EXCLUDE (place)
+    SELECT p.* EXCLUDE (told, place)
     FROM printed_once AS p
-    LEFT JOIN recorded AS r
-        ON
-            p.system = r.system
-            AND p.queue_manager = r.queue_manager
-            AND p.written_local = r.written_local
-            AND p.channel_name IS NOT DISTINCT FROM r.channel_name
-            AND p.connection_name IS NOT DISTINCT FROM r.connection_name
-            AND p.channel_type IS NOT DISTINCT FROM r.channel_type
-            AND p.channel_state IS NOT DISTINCT FROM r.channel_state
-            AND p.messages IS NOT DISTINCT FROM r.messages
-            AND p.message_bytes IS NOT DISTINCT FROM r.message_bytes
-            AND p.sent_bytes IS NOT DISTINCT FROM r.sent_bytes
-            AND p.received_bytes IS NOT DISTINCT FROM r.received_bytes
+    LEFT JOIN recorded AS r ON p.told = r.told
     WHERE p.place > coalesce(r.times, 0)
 ),
 

@@ -8,6 +8,7 @@ SELECT
     system,
     run,
     message_bytes,
+    message,
     cipher,
     cipher_code,
     channel_pairs,

@@ -24,6 +24,7 @@ SELECT
     system,
     run,
     message_bytes,
+    message,
     cipher,
     cipher_code,
     sslrkeyc,

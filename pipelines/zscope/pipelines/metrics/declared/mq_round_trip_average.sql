@@ -41,6 +41,10 @@ SELECT
     system::VARCHAR AS system,
     run::VARCHAR AS run,
     try_cast(message_bytes AS BIGINT) AS message_bytes,
+    CASE
+        WHEN message_bytes % 1024 = 0 AND message_bytes > 0 THEN message_bytes // 1024 || 'KB'
+        ELSE message_bytes || 'B'
+    END::VARCHAR AS message,
     cipher::VARCHAR AS cipher,
     cipher_code::VARCHAR AS cipher_code,
     sslrkeyc::BIGINT AS sslrkeyc,

@@ -56,12 +56,12 @@ printed AS (
 
 published AS (
     SELECT
-        k.message_bytes,
+        k.message,
         k.cipher,
         k.sslrkeyc,
         string_agg(p.words, '; ' ORDER BY p.id) AS published,
         string_agg(p.conflict, ' ' ORDER BY p.id) AS conflict
-    FROM (SELECT DISTINCT message_bytes, cipher, sslrkeyc FROM pair) AS k
+    FROM (SELECT DISTINCT message, cipher, sslrkeyc FROM pair) AS k
     INNER JOIN printed AS p
         ON
             p.is_of_negotiations = (k.sslrkeyc > 0)
@@ -69,21 +69,18 @@ published AS (
                 [
                     'cipher=' || k.cipher,
                     'sslrkeyc=' || k.sslrkeyc,
-                    'message=' || if(
-                        k.message_bytes % 1024 = 0 AND k.message_bytes > 0,
-                        k.message_bytes // 1024 || 'KB',
-                        k.message_bytes || 'B'
-                    )
+                    'message=' || k.message
                 ],
                 p.tags
             )
-    GROUP BY k.message_bytes, k.cipher, k.sslrkeyc
+    GROUP BY k.message, k.cipher, k.sslrkeyc
 )
 
 SELECT
     p.system::VARCHAR AS system,
     p.run::VARCHAR AS run,
     p.message_bytes::BIGINT AS message_bytes,
+    p.message::VARCHAR AS message,
     p.cipher::VARCHAR AS cipher,
     p.cipher_code::VARCHAR AS cipher_code,
     p.sslrkeyc::BIGINT AS sslrkeyc,
@@ -100,4 +97,4 @@ SELECT
     r.conflict::VARCHAR AS conflict
 FROM pair AS p
 LEFT JOIN published AS r
-    ON p.message_bytes = r.message_bytes AND p.cipher = r.cipher AND p.sslrkeyc = r.sslrkeyc
+    ON p.message = r.message AND p.cipher = r.cipher AND p.sslrkeyc = r.sslrkeyc

@@ -6,60 +6,49 @@
 -- An interval may be loaded as records, as CSV and as JSON of the formatter, and twice where files overlap.
 -- Rows that tell the same count once: those of records first, then JSON, then CSV.
 
-WITH printed AS (
+WITH told AS (
+    SELECT
+        *,
+        -- Compared as a whole, what is not told is alike as well.
+        row(
+            system, queue_manager, written_local, task_type, task_number, requests, cpu_us, elapsed_us,
+            wait_us
+        ) AS told
+    FROM mq_task
+),
+
+printed AS (
     SELECT
         *,
         -- Within one file, rows that are alike are different tasks.
-        row_number() OVER (
-            PARTITION BY
-                load_id, file, system, queue_manager, written_local, task_type, task_number, requests, cpu_us,
-                elapsed_us, wait_us
-            ORDER BY line_no
-        ) AS place
-    FROM mq_task
+        row_number() OVER (PARTITION BY load_id, file, told ORDER BY line_no) AS place
+    FROM told
     WHERE source <> 'smf'
 ),
 
 printed_once AS (
     SELECT *
     FROM printed
-    QUALIFY row_number() OVER (
-        PARTITION BY
-            system, queue_manager, written_local, task_type, task_number, requests, cpu_us, elapsed_us, wait_us,
-            place
-        ORDER BY source DESC, load_id, file
-    ) = 1
+    QUALIFY row_number() OVER (PARTITION BY told, place ORDER BY source DESC, load_id, file) = 1
 ),
 
 recorded AS (
-    SELECT
-        system, queue_manager, written_local, task_type, task_number, requests, cpu_us, elapsed_us, wait_us,
-        count(*) AS times
-    FROM mq_task
+    SELECT told, count(*) AS times
+    FROM told
     WHERE source = 'smf' AND (system, queue_manager, written_local) IN (
         SELECT (p.system, p.queue_manager, p.written_local) FROM printed_once AS p
     )
-    GROUP BY ALL
+    GROUP BY told
 ),
 
 once AS (
-    SELECT *
-    FROM mq_task
+    SELECT * EXCLUDE (told)
+    FROM told
     WHERE source = 'smf'
     UNION ALL BY NAME
-    SELECT p.* EXCLUDE (place)
+    SELECT p.* EXCLUDE (told, place)
     FROM printed_once AS p
-    LEFT JOIN recorded AS r
-        ON
-            p.system = r.system
-            AND p.queue_manager = r.queue_manager
-            AND p.written_local = r.written_local
-            AND p.task_type = r.task_type
-            AND p.task_number IS NOT DISTINCT FROM r.task_number
-            AND p.requests IS NOT DISTINCT FROM r.requests
-            AND p.cpu_us IS NOT DISTINCT FROM r.cpu_us
-            AND p.elapsed_us IS NOT DISTINCT FROM r.elapsed_us
-            AND p.wait_us IS NOT DISTINCT FROM r.wait_us
+    LEFT JOIN recorded AS r ON p.told = r.told
     WHERE p.place > coalesce(r.times, 0)
 )
 
