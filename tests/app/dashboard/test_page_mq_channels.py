@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.app.dashboard.conftest import Open, fine, words
+
+from zscope.app.dashboard.answers import Answers, Data
+from zscope.app.dashboard.filters import Filters
+from zscope.app.dashboard.queries import mq
+from zscope.app.dashboard.queries.mq import tasks_over_time
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_round_trips_tasks_and_published_results_are_shown(open_page: Open, systems: Path) -> None:
@@ -26,7 +35,7 @@ def test_negotiations_stand_beside_what_was_published(open_page: Open, systems: 
     page = open_page("mq_channels", systems)
     grids = [frame.value for frame in page.dataframe]
     [found] = [grid for grid in grids if "per_negotiation_ms" in grid.columns]
-    rsa = found[found["cipher"] == "TLS_RSA_WITH_AES_256_CBC_SHA256"].set_index("size")
+    rsa = found[found["cipher"] == "TLS_RSA_WITH_AES_256_CBC_SHA256"].set_index("message")
     assert round(rsa.loc["8KB", "per_negotiation_ms"], 1) == 3.6
     assert round(rsa.loc["8KB", "total_ms"], 1) == 7.2
     assert "3.6 ms" in rsa.loc["8KB", "published"]
@@ -49,3 +58,15 @@ def test_without_data_it_says_what_would_bring_them(open_page: Open, empty: Path
     assert "Nothing of MQ channels" in words(page)
     assert "0 of" in words(page)
     assert not page.number_input
+
+
+def test_tasks_are_drawn_by_interval_where_these_can_be_told_apart(
+    systems: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = Answers(systems)
+    data = Data(answers, answers.version(), Filters())
+    column, found = tasks_over_time(data)
+    assert (column, len(set(found[column].to_pylist()))) == ("interval_end_utc", 14)
+    monkeypatch.setattr(mq, "_MOST_POINTS", 10)
+    column, found = tasks_over_time(data)
+    assert (column, len(set(found[column].to_pylist()))) == ("day_utc", 1)

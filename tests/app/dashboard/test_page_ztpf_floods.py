@@ -6,6 +6,11 @@ from pathlib import Path
 
 from tests.app.dashboard.conftest import Open, words
 
+from zscope.app.dashboard.answers import Answers, Data
+from zscope.app.dashboard.filters import Filters
+from zscope.app.dashboard.queries.ztpf import curves, floods
+from zscope.pipelines.ingest import How, choose, ingest
+
 
 def test_floods_are_figures_and_curves(open_page: Open, systems: Path) -> None:
     page = open_page("ztpf_floods", systems)
@@ -25,3 +30,19 @@ def test_floods_are_figures_and_curves(open_page: Open, systems: Path) -> None:
 
 def test_without_data_it_says_what_would_bring_them(open_page: Open, empty: Path) -> None:
     assert "No flood of z/TPF" in words(open_page("ztpf_floods", empty))
+
+
+def test_a_long_series_is_thinned_and_keeps_its_highest_sample(tmp_path: Path) -> None:
+    lines = [
+        "time,ecbs_in_use",
+        *(f"{second},{5_000 if second == 7_777 else 60}" for second in range(20_000)),
+    ]
+    (tmp_path / "long.csv").write_text("\n".join(lines), encoding="utf-8")
+    ingest(tmp_path / "store", [tmp_path / "long.csv"], How(choose(None)))
+    answers = Answers(tmp_path / "store")
+    data = Data(answers, answers.version(), Filters())
+    [(sessions, drawn)] = curves(data, floods(data), "ecbs_in_use")
+    assert sessions is None
+    assert drawn.num_rows == 1_000
+    peak = max(drawn.to_pylist(), key=lambda row: row["ecbs_in_use"])
+    assert (peak["since_start_s"], peak["ecbs_in_use"]) == (7_777.0, 5_000.0)

@@ -53,7 +53,7 @@ _OF_RESETS = (
 
 def render(data: Data) -> None:
     """Draw the page."""
-    added, busy = overhead(data), tasks_over_time(data)
+    added, (moment, busy) = overhead(data), tasks_over_time(data)
     if not added.num_rows and not busy.num_rows:
         nothing(
             "Nothing of MQ channels: it comes from SMF 115 subtype 231 and 116 subtype 10, from CSV or JSON"
@@ -63,7 +63,7 @@ def render(data: Data) -> None:
     if added.num_rows:
         _round_trips(data, added)
     if busy.num_rows:
-        _tasks(data, busy)
+        _tasks(data, busy, moment)
     _resets(data)
     against_published(data, AREA, "mq")
 
@@ -73,7 +73,7 @@ def _round_trips(data: Data, added: pa.Table) -> None:
     base = alt.Chart(values(added)).encode(
         y=alt.Y("cipher:N", title=None, axis=alt.Axis(labelLimit=300)),
         tooltip=[
-            alt.Tooltip("size:N", title="Message"),
+            alt.Tooltip("message:N", title="Message"),
             alt.Tooltip("cipher:N", title="Cipher"),
             alt.Tooltip("plain_us:Q", title="Without (µs)", format=",.1f"),
             alt.Tooltip("cipher_us:Q", title="With (µs)", format=",.1f"),
@@ -81,11 +81,13 @@ def _round_trips(data: Data, added: pa.Table) -> None:
             alt.Tooltip("added_pct:Q", title="Added (%)", format=".1f"),
         ],
     )
-    sizes = list(dict.fromkeys(added["size"].to_pylist()))
+    sizes = list(dict.fromkeys(added["message"].to_pylist()))
     bars = base.mark_bar().encode(
         x=alt.X("added_pct:Q", title="Added to the round trip (%)"),
-        yOffset=alt.YOffset("size:N", sort=sizes),
-        color=alt.Color("size:N", title="Message", scale=alt.Scale(domain=sizes, range=_SIZES), sort=sizes),
+        yOffset=alt.YOffset("message:N", sort=sizes),
+        color=alt.Color(
+            "message:N", title="Message", scale=alt.Scale(domain=sizes, range=_SIZES), sort=sizes
+        ),
     )
     there = published_overhead(data)
     ticks = (
@@ -94,8 +96,11 @@ def _round_trips(data: Data, added: pa.Table) -> None:
         .encode(
             x="added_pct:Q",
             y=alt.Y("cipher:N", title=None),
-            yOffset=alt.YOffset("size:N", sort=sizes),
-            tooltip=[alt.Tooltip("as_printed:N", title="Published"), alt.Tooltip("size:N", title="Message")],
+            yOffset=alt.YOffset("message:N", sort=sizes),
+            tooltip=[
+                alt.Tooltip("as_printed:N", title="Published"),
+                alt.Tooltip("message:N", title="Message"),
+            ],
         )
     )
     words = (
@@ -107,11 +112,10 @@ def _round_trips(data: Data, added: pa.Table) -> None:
     if found.num_rows:
         st.subheader("What negotiating the secret key costs")
         columns = (
-            "size", "cipher", "sslrkeyc", "added_us", "messages_per_negotiation", "total_ms",
+            "message", "cipher", "sslrkeyc", "added_us", "messages_per_negotiation", "total_ms",
             "per_negotiation_ms", "published", "conflict",
         )  # fmt: skip
         titles = {
-            "size": "Message",
             "total_ms": "All channel pairs (ms)",
             "per_negotiation_ms": "Each pair (ms)",
         }
@@ -120,18 +124,18 @@ def _round_trips(data: Data, added: pa.Table) -> None:
     without_effect(data.without_effect("mq_cipher_overhead"))
 
 
-def _tasks(data: Data, busy: pa.Table) -> None:
+def _tasks(data: Data, busy: pa.Table, moment: str) -> None:
     st.subheader("Tasks of the channel initiator")
     chart = (
         alt.Chart(values(busy))
         .mark_line(point=True)
         .encode(
-            x=time_axis("interval_end_utc"),
+            x=time_axis(moment),
             y=alt.Y("busy_pct:Q", title="Busy (% of the time of the tasks)"),
             color=alt.Color("task_type:N", title="Task", scale=spread_colours(_TASKS)),
             shape=alt.Shape("task_type:N", title="Task", sort=list(_TASKS)),
             tooltip=[
-                time_tip("interval_end_utc"),
+                time_tip(moment),
                 alt.Tooltip("task_type:N", title="Task"),
                 alt.Tooltip("busy_pct:Q", title="Busy (%)", format=".2f"),
                 alt.Tooltip("requests:Q", title="Requests", format=","),
