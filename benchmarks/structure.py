@@ -1,0 +1,140 @@
+"""State the size and the structure of the project in numbers: `python benchmarks/structure.py [CHECKOUT]`.
+
+Modules, modules with a single importer, import cycles, large folders, repeated class names, and how many
+files and functions of zscope one record of type 119 subtype 11 passes on its way from a dump into the store.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOTS = ("schemas", "parsers", "pipelines", "sample-data", "app")
+LARGE_FOLDER = 25
+TRACE = """
+import sys, threading
+from importlib.metadata import entry_points
+seen = set()
+def note(frame, event, argument):
+    code = frame.f_code
+    # Bodies of modules and classes are not optimized code: only functions count.
+    if event == "call" and any(root in code.co_filename for root in roots) and code.co_flags & 1:
+        seen.add((code.co_filename, code.co_qualname))
+[program] = entry_points(group="console_scripts", name="zscope")
+main = program.load()
+folder = sys.argv.pop()
+roots = sys.argv.pop().split()
+arguments = sys.argv[1:]
+# The first load reads the declarations, which are cached; the second only decodes and stores the record.
+for store in ("first", "second"):
+    sys.argv = ["zscope", "ingest", *arguments, "--store", f"{folder}/{store}"]
+    if store == "second":
+        threading.setprofile(note)
+        sys.setprofile(note)
+    try:
+        main()
+    except SystemExit:
+        pass
+sys.setprofile(None)
+import json
+print(json.dumps(sorted(seen)), file=sys.stderr)
+"""
+
+
+def modules(checkout: Path) -> dict[str, Path]:
+    """Every module of the source roots by its dotted name."""
+    paths = [(root, path) for root in ROOTS for path in sorted((checkout / root / "zscope").rglob("*.py"))]
+    names = (".".join(path.relative_to(checkout / root).with_suffix("").parts) for root, path in paths)
+    return {name.removesuffix(".__init__"): path for name, (_, path) in zip(names, paths, strict=True)}
+
+
+def imports(name: str, path: Path, known: dict[str, Path]) -> set[str]:
+    """The modules of the project that a module imports, in functions and for types too."""
+    result = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            result |= {
+                f"{node.module}.{a.name}" if f"{node.module}.{a.name}" in known else node.module
+                for a in node.names
+            }
+        elif isinstance(node, ast.Import):
+            result |= {alias.name for alias in node.names}
+    return (result & known.keys()) - {name}
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules that import each other, directly or through others."""
+    reach: dict[str, set[str]] = {}
+    for start in graph:
+        seen: set[str] = set()
+        todo = [start]
+        while todo:
+            for target in graph[todo.pop()] - seen:
+                seen.add(target)
+                todo.append(target)
+        reach[start] = seen
+    groups = {frozenset({a, *(b for b in reach[a] if a in reach[b])}) for a in graph if a in reach[a]}
+    return sorted(sorted(group) for group in groups)
+
+
+def class_names(known: dict[str, Path]) -> dict[str, list[str]]:
+    """Class names that occur in more than one place, and where."""
+    places = defaultdict(list)
+    for name, path in known.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(name)
+    return {name: where for name, where in sorted(places.items()) if len(where) > 1}
+
+
+def large_folders(checkout: Path) -> Iterator[tuple[str, int]]:
+    """Folders under version control with more than 25 files."""
+    listed = subprocess.run(["git", "ls-files"], cwd=checkout, capture_output=True, text=True, check=True)
+    count = Counter(str(Path(line).parent) for line in listed.stdout.splitlines())
+    yield from sorted((folder, files) for folder, files in count.items() if files > LARGE_FOLDER)
+
+
+def passed_by_a_record(checkout: Path) -> tuple[int, int]:
+    """Files and functions of zscope that run while a dump of zERT connection detail records is loaded."""
+    python = checkout / ".venv" / "bin" / "python"
+    with tempfile.TemporaryDirectory(prefix="zscope-structure-") as folder:
+        sample = checkout / "sample-data" / "smf-sample.bin"
+        command = [str(python), "-c", TRACE, str(sample), "--select", "119(11)", "--timezone", "UTC"]
+        places = " ".join(f"{checkout}/{root}/zscope/" for root in ROOTS)
+        done = subprocess.run(
+            [*command, places, folder], cwd=folder, capture_output=True, text=True, check=True
+        )
+        seen = json.loads(done.stderr.splitlines()[-1])
+    return len({file for file, _ in seen}), len(seen)
+
+
+def main() -> None:
+    """Print the numbers."""
+    checkout = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1]).resolve()
+    known = modules(checkout)
+    graph = {name: imports(name, path, known) for name, path in known.items()}
+    importers = Counter(target for targets in graph.values() for target in targets)
+    single = sorted(name for name in known if importers[name] == 1)
+    lines = [len(path.read_text(encoding="utf-8").splitlines()) for path in known.values()]
+    files, functions = passed_by_a_record(checkout)
+    print(f"modules: {len(known)}; lines: {sum(lines)}, median {statistics.median(lines):.0f}")
+    print(f"modules with one importer: {len(single)} ({100 * len(single) / len(known):.0f} %)")
+    print(f"files and functions passed by a record of 119-11: {files}, {functions}")
+    print(f"import cycles, types included: {cycles(graph) or 'none'}")
+    print(f"folders over {LARGE_FOLDER} files: {list(large_folders(checkout)) or 'none'}")
+    repeated = class_names(known)
+    print(f"repeated class names: {len(repeated)}", repeated or "")
+
+
+if __name__ == "__main__":
+    main()
