@@ -3,8 +3,8 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test format-check lint types contracts docs-check pytest browser-test format docs bench-decode bench-reports \
-        bench-ingest bench-metrics bench-dashboard build lock clean distclean
+.PHONY: help env demo test test-deep static format-check lint types contracts docs-check pytest browser-test format docs \
+        bench-decode bench-reports bench-ingest bench-metrics bench-dashboard compare structure build lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
 # So every candidate is started. `make env PYTHON=...` chooses another one.
@@ -15,7 +15,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 PY := $(BIN)/python
 UV := .uv/bin/uv
-SOURCES := schemas parsers pipelines app
+SOURCES := schemas parsers pipelines sample-data app
 
 # The interpreter found above is the one to use, company certificates count, nothing is kept in $HOME.
 export UV_PYTHON_DOWNLOADS := never
@@ -34,7 +34,15 @@ env: .venv/ready ## build the locked environment, if it is not up to date
 demo: env ## load sample-data and print the headline metrics
 	$(BIN)/zscope demo
 
-test: format-check lint types contracts docs-check pytest ## everything below up to pytest
+# The type checker uses one processor: the tests run beside it.
+test: env ## the static checks and the tests, side by side
+	$(MAKE) --no-print-directory --jobs=2 static pytest
+
+test-deep: env ## the tests that take long: many examples, kills, full disks, several writers
+	$(BIN)/pytest -m deep --numprocesses auto --dist loadfile $(ARGS)
+
+static: ## the five checks below, one after the other
+	@$(MAKE) --no-print-directory --jobs=1 format-check lint types contracts docs-check
 
 format-check: env ## is the code formatted?
 	$(BIN)/ruff format --check
@@ -78,6 +86,12 @@ bench-metrics: env ## measure the metrics over millions of connections
 
 bench-dashboard: env ## measure the dashboard in a real browser; needs Chromium
 	$(PY) benchmarks/dashboard.py
+
+structure: env ## size and structure of the project in numbers
+	$(PY) benchmarks/structure.py
+
+compare: env ## compare the results of another checkout with this one: make compare BEFORE=../old
+	$(PY) benchmarks/compare_versions.py $(BEFORE) . $(COMPARE_FLAGS)
 
 build: env ## wheel and sdist in dist/
 	rm -rf dist

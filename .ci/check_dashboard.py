@@ -1,4 +1,4 @@
-"""Start an installed dashboard from a folder of its own and look at a page in a browser."""
+"""Start an installed dashboard from another folder and open its first page in a browser."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ WAITS = 300
 
 
 def main() -> None:
-    """Open the first page on a store; end with an error if it shows none of its numbers."""
+    """Open the first page on a store; exit with an error if it shows no figures."""
     program, store = sys.argv[1], Path(sys.argv[2]).resolve()
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    with tempfile.TemporaryDirectory() as elsewhere:
+    with tempfile.TemporaryDirectory() as folder:
         command = [program, "dashboard", "--store", str(store), "--port", str(port)]
-        server = subprocess.Popen(command, cwd=elsewhere)
+        server = subprocess.Popen(command, cwd=folder)
         try:
             wait_for(f"http://127.0.0.1:{port}/_stcore/health", server)
-            look(f"http://127.0.0.1:{port}")
+            open_first_page(f"http://127.0.0.1:{port}")
         finally:
             server.terminate()
             server.wait(20)
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
-    """Until the server answers."""
+    """Wait until the server answers."""
     for _ in range(WAITS):
         if server.poll() is not None:
             sys.exit(f"the dashboard ended with {server.returncode}")
@@ -45,11 +45,11 @@ def wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
                 return
         except URLError:
             time.sleep(0.1)
-    sys.exit("the dashboard does not answer")
+    sys.exit("the dashboard does not answer within 30 seconds")
 
 
-def look(address: str) -> None:
-    """See the numbers of the overview."""
+def open_first_page(address: str) -> None:
+    """Wait for the figures of the overview; exit with an error if the page shows one."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]

@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-ROOTS = ("schemas/zscope/", "parsers/zscope/", "pipelines/zscope/", "app/zscope/")
+ROOTS = ("schemas/zscope/", "parsers/zscope/", "pipelines/zscope/", "sample-data/zscope/", "app/zscope/")
 
 
 def committed() -> set[str]:

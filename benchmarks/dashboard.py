@@ -1,9 +1,8 @@
-"""How long a reader of the dashboard waits: `make bench-dashboard`.
+"""Measure how long the pages of the dashboard take: `make bench-dashboard`.
 
-On the store of three million connections that `make bench-metrics` makes, the dashboard is started as users
-start it and opened in Chromium. A page is there when Streamlit has drawn it and nothing of the old one is
-left. The first page is opened by a new reader on a server that has run before; a filter is changed on each
-page by choosing one system more: each time it is another question, to which no answer is kept.
+The dashboard shows the store of `make bench-metrics` in Chromium. A page is complete when Streamlit has drawn
+it and nothing of the previous page is left. Pages are opened by a new reader on a server that has run before.
+The filter of each page is changed by selecting one more system, so that no cached result applies.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,11 +25,13 @@ from metrics import CONNECTIONS_PER_HOUR, loaded
 from playwright.sync_api import sync_playwright
 from working_folder import working_folder
 
-from zscope.app.dashboard.pages import PAGES
-from zscope.parsers.synthetic.world import WorldRecipe
+from zscope.app.dashboard.registry import registered_pages
 from zscope.pipelines.store import open_reader
+from zscope.samples.world import WorldRecipe
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from playwright.sync_api import Browser, Page
 
 FIRST_PAGE_S = 2.0
@@ -47,7 +47,7 @@ _BEGUN = "() => document.querySelector('[data-testid=stApp]').dataset.testScript
 
 
 def main() -> None:
-    """Build what is not there, measure, print."""
+    """Create the store if necessary, measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--connections-per-hour", type=int, default=CONNECTIONS_PER_HOUR, metavar="N")
     parser.add_argument("--repeats", type=int, default=REPEATS, metavar="N")
@@ -70,9 +70,10 @@ def main() -> None:
 
 
 def measured(browser: Browser, address: str, systems: list[str], repeats: int) -> Iterator[tuple[str, ...]]:
-    """A line for each page."""
-    first_page(browser, address, PAGES[0].address, PAGES[0].title)  # the server loads its libraries
-    for page in PAGES:
+    """Yield a line of the report for each page."""
+    pages = registered_pages()
+    first_page(browser, address, pages[0].address, pages[0].title)  # the server loads its libraries
+    for page in pages:
         opened = [first_page(browser, address, page.address, page.title) for _ in range(repeats)]
         took = statistics.median(opened)
         line = (page.title, f"{took:.2f}", verdict(took <= FIRST_PAGE_S))
@@ -84,19 +85,19 @@ def measured(browser: Browser, address: str, systems: list[str], repeats: int) -
 
 
 def first_page(browser: Browser, address: str, name: str, title: str) -> float:
-    """Seconds until a new reader sees a page."""
+    """Return the seconds until a page is complete for a new reader."""
     context = browser.new_context(viewport={"width": 1440, "height": 1400})
     page = context.new_page()
-    begun = time.perf_counter()
+    start = time.perf_counter()
     page.goto(f"{address}/{name}")
     page.wait_for_function(_READY, arg=title, timeout=60_000)
-    took = time.perf_counter() - begun
+    took = time.perf_counter() - start
     context.close()
     return took
 
 
 def changes(browser: Browser, address: str, name: str, title: str, systems: list[str]) -> Iterator[float]:
-    """Seconds until a page follows its filter, as one system after the other is chosen."""
+    """Yield the seconds until a page shows a changed filter, for one more system at a time."""
     context = browser.new_context(viewport={"width": 1440, "height": 1400})
     page = context.new_page()
     page.goto(f"{address}/{name}")
@@ -107,22 +108,22 @@ def changes(browser: Browser, address: str, name: str, title: str, systems: list
 
 
 def added(page: Page, system: str, title: str) -> float:
-    """Choose one more system."""
+    """Select one more system."""
     page.get_by_test_id("stMultiSelect").filter(has_text="System").first.locator("input").click()
     option = page.get_by_role("option", name=system, exact=True)
     option.wait_for()
-    begun = time.perf_counter()
+    start = time.perf_counter()
     option.click()
     page.wait_for_function(_BEGUN, timeout=5_000, polling=5)
     page.wait_for_function(_READY, arg=title, timeout=60_000, polling=20)
-    took = time.perf_counter() - begun
+    took = time.perf_counter() - start
     page.keyboard.press("Escape")
     return took
 
 
 @contextmanager
 def served(store: Path, log: Path) -> Iterator[str]:
-    """The dashboard on a store: its address."""
+    """Run the dashboard on a store and yield its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -1,17 +1,17 @@
-"""How fast dumps are read and decoded, against a plain `struct` loop on the same bytes: `make bench-decode`.
+"""Measure how fast dumps are read and decoded, compared with a plain `struct` loop: `make bench-decode`.
 
-Everything is measured in one run, in turn, several times; the figures are medians. The dumps are synthetic
-and written into a temporary folder, or the one that ZSCOPE_BENCH_DIR names, where they stay.
+All cases are measured in one run, in turn, several times; the figures are medians. The dumps are synthetic
+and are written to a temporary folder, or to the folder in ZSCOPE_BENCH_DIR, which is kept.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import struct_loop
 from dumps import Dump, first_records, large_dump, mixed_dump, zert_dump
@@ -19,22 +19,25 @@ from figures import aligned, machine, verdict, write_between
 from measure import Case, disturbance, memory_copy, peak_memory, take_times
 from working_folder import working_folder
 
-from zscope.parsers import inventory, scan
+from zscope.parsers import ReadOptions, inventory, scan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- begin of the figures -->\n", "<!-- end of the figures -->\n"
 ALL_FIELDS = "smf119_zert_detail,smf119_zert_dn"
 TEN_FIELDS = f"smf119_zert_detail[{','.join(struct_loop.TEN_COLUMNS)}]"
 LOOP_BYTES = 10_000_000
-"""So much of the dump is enough for the loop, which takes the same time for each record."""
+"""Bytes of the dump for the loop, whose time per record is constant."""
 MEMORY_LIMIT = 500_000_000
 GROWTH = 1.25
-"""Twenty times the file may take so many times the memory; allocators are not exact."""
+"""Maximum growth of memory for a file twenty times as large; allocators are not exact."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a case has to reach: so many times the loop, or bytes a second."""
+    """The target of a case: a multiple of the loop, or bytes per second."""
 
     case: str
     times: float = 0.0
@@ -52,7 +55,7 @@ LOOP = "struct loop, all fields"
 
 
 def cases(zert: Dump, mixed: Dump) -> list[Case]:
-    """All that is timed."""
+    """Return all timed cases."""
     head = first_records(zert.path, LOOP_BYTES)
     return [
         memory_copy(),
@@ -71,13 +74,13 @@ def cases(zert: Dump, mixed: Dump) -> list[Case]:
 
 def _decode(dump: Dump, select: str, jobs: int) -> Callable[[], int]:
     def run() -> int:
-        return sum(batch.rows.num_rows for batch in scan(dump.path, select, jobs=jobs))
+        return sum(batch.rows.num_rows for batch in scan(dump.path, select, options=ReadOptions(jobs=jobs)))
 
     return run
 
 
 def check(zert: Dump) -> None:
-    """The loop and the decoder must find the same, or their times mean nothing."""
+    """Compare the rows of the loop and the decoder, without which their times are meaningless."""
     head = first_records(zert.path, LOOP_BYTES)
     part = zert.path.with_suffix(".part")
     part.write_bytes(head)
@@ -87,18 +90,18 @@ def check(zert: Dump) -> None:
         "smf119_zert_dn": (struct_loop.NAME_COLUMNS, names),
     }
     for table, (columns, rows) in expected.items():
-        found = [
+        decoded = [
             row
             for batch in scan(part, f"{table}[{','.join(columns)}]")
             for row in zip(*(batch.rows[name].to_pylist() for name in columns), strict=True)
         ]
-        if found != rows:
+        if decoded != rows:
             raise SystemExit(f"{table}: the decoder and the struct loop differ on {part}")
     part.unlink()
 
 
 def table(measured: list[Case]) -> list[tuple[str, ...]]:
-    """The rows of the report."""
+    """Return the rows of the report."""
     by_name = {case.name: case for case in measured}
     loop = by_name[LOOP].rate
     targets = {target.case: target for target in TARGETS}
@@ -119,7 +122,7 @@ def table(measured: list[Case]) -> list[tuple[str, ...]]:
 
 
 def memory_lines(dumps: list[Dump]) -> list[str]:
-    """Peak memory for files of different size."""
+    """Return the peak memory for files of different size."""
     peaks = [peak_memory(dump.path, ALL_FIELDS, 2) for dump in dumps]
     lines = [
         f"peak memory, {dump.bytes / 1e9:.2f} GB, all fields, 2 cores: {peak / 1e6:,.0f} MB "
@@ -133,14 +136,14 @@ def memory_lines(dumps: list[Dump]) -> list[str]:
 
 
 def _share(dump: Dump, record_type: int) -> float:
-    """How much of the bytes records of a type are."""
+    """Return the share of a record type in the bytes of a dump."""
     rows = inventory(dump.path).rows.to_pylist()
     counted: int = sum(row["total_bytes"] for row in rows if row["record_type"] == record_type)
     return counted / dump.bytes
 
 
 def measure(folder: Path, repetitions: int, *, large: bool) -> str:
-    """The whole report."""
+    """Return the whole report."""
     print("writing the dumps", file=sys.stderr)
     zert, mixed = zert_dump(folder), mixed_dump(folder)
     check(zert)

@@ -1,12 +1,15 @@
-"""The dumps that are measured: synthetic, seeded, written once into a folder."""
+"""Synthetic dumps for the benchmarks, each with a fixed seed."""
 
 from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from zscope.parsers.synthetic import Recipe, generate, mixed, zert_only
+from zscope.samples import Recipe, generate, mixed, zert_only
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ZERT_RECORDS = 300_000
 MIXED_BYTES = 300_000_000
@@ -18,7 +21,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Dump:
-    """A file and what its manifest says is in it."""
+    """A dump file and its number of records according to the manifest."""
 
     path: Path
     records: int
@@ -29,33 +32,33 @@ class Dump:
         return self.path.stat().st_size
 
     def describe(self) -> str:
-        """One line for the report."""
+        """Return a description in one line."""
         average = self.bytes / self.records
         return f"{self.bytes / 1e6:,.0f} MB, {self.records:,} records of {average:.0f} bytes on average"
 
 
 def zert_dump(folder: Path) -> Dump:
-    """Nothing but zERT detail records."""
+    """Write a dump with only zERT detail records."""
     return _made(folder / "zert.smf", zert_only(ZERT_RECORDS, seed=SEED))
 
 
 def mixed_dump(folder: Path) -> Dump:
-    """All kinds of records; those of type 119 make a tenth of the bytes."""
+    """Write a dump with all kinds of records, in which type 119 is a tenth of the bytes."""
     return _made(folder / "mixed.smf", mixed(MIXED_BYTES, seed=SEED))
 
 
 def many_zert_dump(folder: Path) -> Dump:
-    """As many records as a large site has in a day; all different, as the store keeps no record twice."""
+    """Write as many records as a large site has in a day, all different as the store has no duplicates."""
     return _made(folder / "zert-many.smf", zert_only(MANY_ZERT_RECORDS, seed=SEED))
 
 
 def many_mixed_dump(folder: Path) -> Dump:
-    """A mixed dump in which starting a process does not count for much."""
+    """Write a mixed dump for which the start of a process is insignificant."""
     return _made(folder / "mixed-many.smf", mixed(MANY_MIXED_BYTES, seed=SEED))
 
 
 def first_records(path: Path, size: int) -> bytes:
-    """The whole records in the first bytes of a dump."""
+    """Return the whole records in the first bytes of a dump."""
     with path.open("rb") as file:
         data = file.read(size)
     end, place = 0, 0
@@ -65,7 +68,7 @@ def first_records(path: Path, size: int) -> bytes:
 
 
 def large_dump(folder: Path, part: Dump) -> Dump:
-    """A dump many times over, as concatenating daily dumps makes one."""
+    """Write a dump many times over, as after concatenating daily dumps."""
     path = folder / "large.smf"
     times = round(LARGE_BYTES / part.bytes)
     with path.open("wb") as out:

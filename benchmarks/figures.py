@@ -1,4 +1,4 @@
-"""How figures are shown: on what they were measured, and tables that read well as text and as Markdown."""
+"""Format figures: the machine they were measured on, and tables readable as text and as Markdown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 
 
 def machine() -> str:
-    """What it was measured on."""
+    """Return a description of the machine and the versions."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     versions = f"Python {platform.python_version()}, numpy {np.__version__}, pyarrow {pa.__version__}"
     return f"{_processor()}, {cores} cores, {platform.system()} {platform.machine()}; {versions}"
@@ -27,12 +27,12 @@ def _processor() -> str:
 
 
 def verdict(reached: bool) -> str:
-    """Whether a target is met."""
+    """Return whether a target is met."""
     return "met" if reached else "MISSED"
 
 
 def write_between(document: Path, begin: str, end: str, report: str) -> None:
-    """Put a report between two marks in a document."""
+    """Write a report between two marks in a document."""
     text = document.read_text(encoding="utf-8")
     before, _, rest = text.partition(begin)
     _, mark, after = rest.partition(end)
@@ -42,7 +42,7 @@ def write_between(document: Path, begin: str, end: str, report: str) -> None:
 
 
 def aligned(rows: list[tuple[str, ...]]) -> str:
-    """Columns under each other, as Markdown, which is readable on a terminal too."""
+    """Return rows as an aligned Markdown table."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     lines = []
     for row in rows:

@@ -1,8 +1,8 @@
-"""How fast dumps become a store that answers, against a loop that writes Parquet: `make bench-ingest`.
+"""Measure how fast dumps are loaded into a store, compared with a loop that writes Parquet: `make
+bench-ingest`.
 
-Everything is measured in one run, in turn, several times; the figures are medians. The dumps are synthetic.
-They and the stores are written into a temporary folder, or the one that ZSCOPE_BENCH_DIR names, where they
-stay.
+All cases are measured in one run, in turn, several times; the figures are medians. The synthetic dumps and
+the stores are written to a temporary folder, or to the folder in ZSCOPE_BENCH_DIR, which is kept.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from figures import aligned, machine, verdict, write_between
 from measure import Case, disturbance, peak_of, take_times
 from working_folder import working_folder
 
-from zscope.pipelines.ingest import How, choose, ingest
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.catalogue import empty_catalogue
@@ -37,19 +37,19 @@ DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- begin of the ingest figures -->\n", "<!-- end of the ingest figures -->\n"
 LOOP = "struct loop to Parquet"
 LOOP_BYTES = 10_000_000
-"""A batch of the loop, which takes the same time for each record."""
+"""A batch of the loop, whose time per record is constant."""
 ZONE = "Europe/Berlin"
-"""Of the systems: local times become UTC, as they do where a site has told its zone."""
+"""Time zone of the systems, so that local times are converted to UTC."""
 ZSCOPE = Path(sys.executable).with_name("zscope")
 MEMORY_LIMIT = 800_000_000
 LARGEST_STORE = 0.35
-"""Of the dump."""
+"""Maximum size of the store relative to the dump."""
 LONGEST_ANSWER_S = 0.3
 ANSWERS = 9
-"""So often the question is asked."""
+"""Number of measurements of the query."""
 
 _INGEST = """
-from zscope.app.cli import main
+from zscope.app.cli.main import main
 try:
     main()
 except SystemExit as ended:
@@ -73,13 +73,13 @@ GROUP BY ALL
 
 @dataclass(frozen=True)
 class Target:
-    """What has to be reached: so many times the loop, or bytes a second."""
+    """A target: a multiple of the loop, or bytes per second."""
 
     times: float = 0.0
     rate: float = 0.0
 
     def shown(self, rate: float, loop: float) -> tuple[str, str]:
-        """The target, and whether it is met."""
+        """Return the target, and whether it is met."""
         if self.times:
             return f"{self.times:.0f} x loop", verdict(rate >= self.times * loop)
         return f"{self.rate / 1e6:,.0f} MB/s", verdict(rate >= self.rate)
@@ -88,7 +88,7 @@ class Target:
 ZERT, MIXED, AGAIN = Target(times=8), Target(rate=700e6), Target(rate=1e9)
 
 NEVER = 10**12
-"""So many rows no dump has: summaries are timed by themselves."""
+"""More rows than any dump has, to disable summaries, which are timed separately."""
 
 
 @dataclass(frozen=True)
@@ -101,28 +101,28 @@ class Subject:
 
     @property
     def store(self) -> Path:
-        """Made anew for each run."""
+        """Created again for each run."""
         return self.dump.path.with_suffix(".store")
 
     def fresh(self) -> None:
-        """An empty store in place of the one of the run before."""
+        """Replace the store by an empty one."""
         shutil.rmtree(self.store, ignore_errors=True)
-        ingest(self.store, [], How(choose(None)))
+        ingest(self.store, [], IngestOptions(selection=row_selection(None)))
 
     def load(self) -> None:
-        """In this process."""
+        """Load the dump in this process."""
         settings = Settings(summarise_from_rows=NEVER).merge([ZONE])
-        ingest(self.store, [self.dump.path], How(choose(None), settings=settings))
+        ingest(self.store, [self.dump.path], IngestOptions(selection=row_selection(None), settings=settings))
 
     def load_by_process(self) -> None:
-        """As a scheduler does it: from the start of the command to its end.
+        """Load the dump with the command line program, including its start.
 
-        Python keeps compiled modules, as it does for installed programs, but beside the dump.
+        Compiled modules are cached, as for installed programs, but in a folder beside the dump.
         """
         compiled = {"PYTHONPYCACHEPREFIX": str(self.dump.path.parent / "compiled")}
-        kept = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         command = [str(ZSCOPE), *self._command]
-        subprocess.run(command, check=True, capture_output=True, env=kept | compiled)
+        subprocess.run(command, check=True, capture_output=True, env=environment | compiled)
 
     @property
     def _command(self) -> list[str]:
@@ -132,7 +132,7 @@ class Subject:
         return ["ingest", str(self.dump.path), *named]
 
     def cases(self) -> list[tuple[Case, Target]]:
-        """What is timed; the same file again finds it in the store that the cases before made."""
+        """Return the timed cases; those named "again" load a file that is already in the store."""
         case = partial(Case, bytes=self.dump.bytes, cores=2)
         return [
             (case(f"{self.name}, ingest()", run=self.load, prepare=self.fresh), self.target),
@@ -142,19 +142,19 @@ class Subject:
         ]
 
     def rows(self) -> int:
-        """In all tables of the store."""
+        """Return the number of rows in all tables of the store."""
         with open_reader(self.store) as reader:
-            found = reader.execute("SELECT sum(rows) FROM load").fetchone()
-        assert found is not None
-        return int(found[0])
+            stored = reader.execute("SELECT sum(rows) FROM load").fetchone()
+        assert stored is not None
+        return int(stored[0])
 
     def memory(self) -> int:
-        """The most bytes that an ingest held."""
+        """Return the peak memory of a load."""
         self.fresh()
         return peak_of(_INGEST, *self._command)
 
     def size_line(self) -> str:
-        """How large the store is."""
+        """Describe the size of the store."""
         size = _bytes(self.store)
         share = size / self.dump.bytes
         catalogue = size - _bytes(self.store / "data")
@@ -165,7 +165,7 @@ class Subject:
         )
 
     def memory_line(self) -> str:
-        """How much memory an ingest takes."""
+        """Describe the peak memory of a load."""
         peak = self.memory()
         return (
             f"{self.name}: peak memory {peak / 1e6:,.0f} MB (target: under {MEMORY_LIMIT / 1e6:,.0f} MB, "
@@ -178,7 +178,7 @@ def _bytes(folder: Path) -> int:
 
 
 def check(head: Path) -> None:
-    """The loop and the store must hold the same, or their times mean nothing."""
+    """Compare the rows of the loop and the store, without which their times are meaningless."""
     subject = Subject("", Dump(head, 0), ZERT)
     subject.fresh()
     subject.load()
@@ -190,8 +190,8 @@ def check(head: Path) -> None:
             ("smf119_zert_dn", struct_loop.NAME_COLUMNS, names, "record_no, section_no"),
         ):
             query = f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"
-            found = reader.execute(query).to_arrow_table()
-            if list(zip(*(column.to_pylist() for column in found.columns), strict=True)) != expected:
+            stored = reader.execute(query).to_arrow_table()
+            if list(zip(*(column.to_pylist() for column in stored.columns), strict=True)) != expected:
                 raise SystemExit(f"{table}: the store and the struct loop differ on {head}")
     subject.fresh()
 
@@ -199,7 +199,7 @@ def check(head: Path) -> None:
 def round_of(
     subjects: list[Subject], head: bytes, repetitions: int
 ) -> tuple[list[Case], list[tuple[str, ...]]]:
-    """Time the loop and some dumps in turn: the cases, and a row of the report for each."""
+    """Time the loop and some dumps in turn; return the cases and their rows of the report."""
     folder = subjects[0].dump.path.parent
     rows_of_loop = struct_loop.to_parquet(head, folder)
     loop = Case(LOOP, len(head), lambda: struct_loop.to_parquet(head, folder), cores=2)
@@ -222,7 +222,7 @@ def _line(case: Case, loop: Case, rows: int, target: Target | None) -> tuple[str
 
 
 def new_store_line(subject: Subject) -> str:
-    """What the first load into a new store takes on top."""
+    """Describe the additional time of the first load into a new store."""
     times = []
     for _ in range(ANSWERS):
         empty_catalogue.cache_clear()  # a process keeps what every catalogue begins with; a command is new
@@ -233,7 +233,7 @@ def new_store_line(subject: Subject) -> str:
 
 
 def summaries_line(subject: Subject) -> str:
-    """What the summaries take, which are made when a load is in the store and can be read."""
+    """Describe the time for the summaries, which are computed after a load."""
     subject.fresh()
     subject.load()
     begin = time.perf_counter()
@@ -246,7 +246,7 @@ def summaries_line(subject: Subject) -> str:
 
 
 def answer_line(subject: Subject) -> str:
-    """How long the store takes to answer a question that goes over all connections."""
+    """Describe the time of a query over all connections."""
     with open_reader(subject.store) as reader:
         case = Case("", 1, partial(_ask, reader), cores=2)
         take_times([case], ANSWERS)
@@ -265,7 +265,7 @@ def _ask(reader: duckdb.DuckDBPyConnection) -> int:
 
 
 def measure(folder: Path, repetitions: int, repetitions_of_large: int, *, large: bool) -> str:
-    """The whole report."""
+    """Return the whole report."""
     print("writing the dumps", file=sys.stderr)
     rounds = [
         ([Subject("zERT", zert_dump(folder), ZERT), Subject("mixed", mixed_dump(folder), MIXED)], repetitions)
@@ -285,18 +285,18 @@ def measure(folder: Path, repetitions: int, repetitions_of_large: int, *, large:
         cases, lines = round_of(subjects, part.read_bytes(), times)
         measured += cases
         table += lines
-    everyone = [subject for subjects, _ in rounds for subject in subjects]
+    every = [subject for subjects, _ in rounds for subject in subjects]
     zert = rounds[-1][0][0]
     facts = [
         f"{datetime.now(UTC):%Y-%m-%d}, {machine()}, DuckDB {duckdb.__version__}",
-        *(f"{subject.name} dump: {subject.dump.describe()}" for subject in everyone),
+        *(f"{subject.name} dump: {subject.dump.describe()}" for subject in every),
         f"repetitions in turn: {' and '.join(str(times) for _, times in rounds)}, medians",
         disturbance(measured),
         answer_line(zert),
-        *(subject.size_line() for subject in everyone),
-        *(subject.memory_line() for subject in everyone),
-        *(summaries_line(subject) for subject in everyone),
-        new_store_line(everyone[0]),
+        *(subject.size_line() for subject in every),
+        *(subject.memory_line() for subject in every),
+        *(summaries_line(subject) for subject in every),
+        new_store_line(every[0]),
     ]
     return aligned(table) + "\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n"
 

@@ -1,6 +1,4 @@
-"""Taking times side by side: every repetition runs all cases, so a slow moment of the machine hits them
-all.
-"""
+"""Measure times side by side: every repetition runs all cases, so disturbances affect all of them."""
 
 from __future__ import annotations
 
@@ -10,58 +8,61 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
 COPY_BYTES = 1 << 28
 DISTURBED = 0.2
-"""With more than so much of a core taken by others, a run does not count."""
+"""A run does not count if other processes used more than this share of a core."""
 ENOUGH = 3
-"""So many undisturbed runs make a median."""
+"""Minimum number of undisturbed runs for a median."""
 
 
 @dataclass
 class Case:
-    """Something that takes time."""
+    """A timed case."""
 
     name: str
     bytes: int
-    """What it works on."""
+    """Bytes that it processes."""
     run: Callable[[], object]
     cores: int = 1
     prepare: Callable[[], object] | None = None
-    """What has to be done before each run, and is not timed."""
+    """Untimed preparation before each run."""
     samples: list[tuple[float, float]] = field(default_factory=list)
-    """Seconds, and how many cores other processes kept busy meanwhile."""
+    """Seconds of each run, and the number of cores that other processes used during it."""
 
     @property
     def undisturbed(self) -> list[float]:
-        """Seconds of the runs that had the machine to themselves."""
+        """Seconds of the undisturbed runs."""
         return [seconds for seconds, others in self.samples if others <= DISTURBED]
 
     @property
     def seconds(self) -> list[float]:
-        """What counts: the undisturbed runs, if there are enough of them."""
+        """Seconds of the undisturbed runs if there are enough of them, otherwise of all runs."""
         alone = self.undisturbed
         return alone if len(alone) >= ENOUGH else [seconds for seconds, _ in self.samples]
 
     @property
     def rate(self) -> float:
-        """Bytes per second, by the median."""
+        """Bytes per second, from the median."""
         return self.bytes / statistics.median(self.seconds)
 
     @property
     def rates(self) -> tuple[float, float]:
-        """The slowest and the fastest."""
+        """The slowest and the fastest rate."""
         return self.bytes / max(self.seconds), self.bytes / min(self.seconds)
 
 
 def take_times(cases: list[Case], repetitions: int) -> None:
-    """Run every case once to warm up, then so many times in turn."""
+    """Run every case once to warm up, then all of them in turn."""
     for repetition in range(repetitions + 1):
         for case in cases:
             if case.prepare:
@@ -79,7 +80,7 @@ def take_times(cases: list[Case], repetitions: int) -> None:
 
 
 def disturbance(measured: list[Case]) -> str:
-    """How far other processes were in the way."""
+    """Describe how much other processes interfered."""
     runs = sum(len(case.samples) for case in measured)
     left_out = runs - sum(len(case.undisturbed) for case in measured)
     hopeless = [case.name for case in measured if len(case.undisturbed) < ENOUGH]
@@ -88,20 +89,20 @@ def disturbance(measured: list[Case]) -> str:
 
 
 def _cpu_of_others() -> float:
-    """Seconds of processor time that other processes have taken so far; 0 where nobody tells."""
+    """Return the CPU seconds of other processes so far; 0 if the system does not provide them."""
     totals = Path("/proc/stat")
     if not totals.exists():
         return 0.0
     fields = totals.read_text(encoding="ascii").split("\n", 1)[0].split()[1:9]
     user, nice, system, _idle, _waiting, *interrupts = (int(field) for field in fields)
-    everyone = (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
+    total = (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
     ours = os.times()
-    return everyone - time.process_time() - ours.children_user - ours.children_system
+    return total - time.process_time() - ours.children_user - ours.children_system
 
 
 @contextmanager
 def only_cores(count: int) -> Iterator[None]:
-    """Keep this process to so many cores, where the system can do that."""
+    """Restrict this process to some cores, if the system supports it."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -114,7 +115,7 @@ def only_cores(count: int) -> Iterator[None]:
 
 
 def memory_copy() -> Case:
-    """How fast this machine copies memory: the ceiling for everything that reads and writes bytes."""
+    """Return a case that copies memory: the upper limit for everything that reads and writes bytes."""
     source, target = np.ones(COPY_BYTES, np.uint8), np.zeros(COPY_BYTES, np.uint8)
     return Case("memory copy", COPY_BYTES, lambda: np.copyto(target, source))
 
@@ -138,12 +139,12 @@ print(peak)
 
 
 def peak_memory(path: Path, select: str, jobs: int) -> int:
-    """The most bytes that a process of its own held while it read a file from front to end."""
+    """Return the peak memory of a new process that reads a whole file."""
     return peak_of(_SCAN, str(path), select, str(jobs))
 
 
 def peak_of(code: str, *arguments: str) -> int:
-    """The most bytes that a process of its own held while it ran some code."""
+    """Return the peak memory of a new process that runs some code."""
     done = subprocess.run(
         [sys.executable, "-c", code + _PEAK, *arguments], check=True, capture_output=True, text=True
     )

@@ -1,10 +1,9 @@
-"""How long metrics take over millions of connections: `make bench-metrics`.
+"""Measure how long metrics take over millions of connections: `make bench-metrics`.
 
-A synthetic world of a week is written and loaded: a million connections and a half, each on both its ends, so
-that the store has more than three million of each kind of record. Every metric is then asked as `zscope
-metrics` does it, and as the view of the catalogue that any DuckDB client sees. The figures are medians of
-warm runs. World and store are written into a temporary folder, or the one that ZSCOPE_BENCH_DIR names, where
-they stay.
+A synthetic world of a week is written and loaded: 1.5 million connections, each with both ends, so that the
+store has more than three million of each kind of record. Every metric is computed as by `zscope metrics`, and
+as the view in the catalogue that any DuckDB client can use. The figures are medians of warm runs. World and
+store are written to a temporary folder, or to the folder in ZSCOPE_BENCH_DIR, which is kept.
 """
 
 from __future__ import annotations
@@ -13,21 +12,22 @@ import argparse
 import shutil
 import statistics
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from figures import aligned, machine, verdict
 from working_folder import working_folder
 
-from zscope.parsers.synthetic.world import MANIFEST, ZONE, WorldRecipe, write_world
-from zscope.pipelines.ingest import How, choose, ingest
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.metrics import metric, metric_names
 from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.summaries import has_summaries
+from zscope.samples.world import MANIFEST, ZONE, WorldRecipe, write_world
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import duckdb
 
 LONGEST_ANSWER_S = 2.0
@@ -36,7 +36,7 @@ REPEATS = 3
 
 
 def main() -> None:
-    """Build what is not there, measure, print."""
+    """Create the store if necessary, measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--connections-per-hour", type=int, default=CONNECTIONS_PER_HOUR, metavar="N")
     parser.add_argument("--repeats", type=int, default=REPEATS, metavar="N")
@@ -53,41 +53,43 @@ def main() -> None:
 
 
 def loaded(folder: Path, recipe: WorldRecipe) -> Path:
-    """The store of a world, made if it is not there."""
+    """Return the store of a world, created if it does not exist."""
     name = f"world-{recipe.connections_per_hour}"
     world, store = folder / name, folder / f"{name}-store"
     if not (store / "zscope.duckdb").exists():
         if not (world / MANIFEST).exists():
             write_world(recipe, world, lambda _: None)
-        ingest(store, [world], How(choose(None), settings=Settings().merge([ZONE])))
+        ingest(
+            store, [world], IngestOptions(selection=row_selection(None), settings=Settings().merge([ZONE]))
+        )
     shutil.copyfile(world / "runs.toml", store / "runs.toml")
     return store
 
 
 def measured(store: Path, name: str, repeats: int) -> tuple[str, ...]:
-    """A line of the result: a metric, its rows, how long it took."""
-    rows, asked = take(store, name, repeats, ready=True)
-    _, bare = take(store, name, repeats, ready=False)
-    told = verdict(asked <= LONGEST_ANSWER_S)
-    return name, f"{rows:,}", f"{asked:.2f}", f"{bare:.2f}", told
+    """Return a line of the report: a metric, its rows and times."""
+    rows, seconds = take(store, name, repeats, ready=True)
+    _, seconds_of_view = take(store, name, repeats, ready=False)
+    met = verdict(seconds <= LONGEST_ANSWER_S)
+    return name, f"{rows:,}", f"{seconds:.2f}", f"{seconds_of_view:.2f}", met
 
 
 def take(store: Path, name: str, repeats: int, *, ready: bool) -> tuple[int, float]:
-    """The rows of a metric, and the median time in seconds after a first run."""
+    """Return the number of rows of a metric, and the median time in seconds after a first run."""
     times: list[float] = []
     rows = 0
     with open_reader(store) as connection:
         for _ in range(repeats + 1):
-            begun = time.perf_counter()
+            start = time.perf_counter()
             if ready:
                 prepare(connection, name)
             rows = connection.execute(f"SELECT * FROM {name}").to_arrow_table().num_rows
-            times.append(time.perf_counter() - begun)
+            times.append(time.perf_counter() - start)
     return rows, statistics.median(times[1:])
 
 
 def prepare(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """What `zscope metrics` does before it asks."""
+    """Run the preparations of `zscope metrics`."""
     for statement in prepared(metric(name), summarised=has_summaries(connection)):
         connection.execute(statement)
 

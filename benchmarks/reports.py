@@ -1,9 +1,9 @@
-"""How fast reports are read, against the loop people write by hand: `make bench-reports`.
+"""Measure how fast reports are read, compared with a simple hand-written script: `make bench-reports`.
 
-Everything is measured in one run, in turn, several times; the figures are medians. All inputs are synthetic.
-The rates that the project promises are in the table; what carries over to other machines is the comparison
-with a script by hand, and for XML the memory against the usual tree. The inputs are written into a temporary
-folder, or the one that ZSCOPE_BENCH_DIR names, where they stay.
+All cases are measured in one run, in turn, several times; the figures are medians. All inputs are synthetic.
+The table contains the target rates of the project; results that can be transferred to other machines are the
+ratio to the hand-written script, and for XML the memory compared with a tree of the document. The inputs are
+written to a temporary folder, or to the folder in ZSCOPE_BENCH_DIR, which is kept.
 """
 
 from __future__ import annotations
@@ -12,25 +12,26 @@ import argparse
 import re
 import statistics
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from figures import aligned, machine, write_between
 from measure import Case, peak_of, take_times
 from working_folder import working_folder
 
 from zscope.parsers import read, scan
-from zscope.parsers.synthetic import Recipe, generate
-from zscope.parsers.synthetic.reports.files import RMF_TABLES
-from zscope.parsers.synthetic.rmf_rows import rmf_rows
-from zscope.parsers.text.netstat.conn_write import conn_lines
-from zscope.parsers.text.rmf.cpu_write import cpu_pages
-from zscope.parsers.text.rmf.heading_write import Form
-from zscope.parsers.text.rmf.partition_write import partition_pages
+from zscope.parsers.text.netstat.conn import conn_lines
+from zscope.parsers.text.rmf.cpu import cpu_pages
+from zscope.parsers.text.rmf.page_write import RmfPrintForm
+from zscope.parsers.text.rmf.partition import partition_pages
 from zscope.parsers.text.rmf.xml_write import rmf_xml
+from zscope.samples import Recipe, generate
+from zscope.samples.reports.rmf import TABLES_NEEDED, rmf_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- begin of the report figures -->\n", "<!-- end of the report figures -->\n"
@@ -41,7 +42,7 @@ XML_BYTES = 200_000_000
 
 @dataclass(frozen=True)
 class Input:
-    """A file and how many of the things that count are in it."""
+    """An input file and the number of items in it."""
 
     path: Path
     count: int
@@ -49,7 +50,7 @@ class Input:
 
 
 def conn_report(folder: Path, *, long: bool) -> Input:
-    """A NETSTAT report of a busy stack."""
+    """Write a NETSTAT report of a busy stack."""
     rows = [
         {
             "job_name": f"JOB{number % 40:05}",
@@ -68,11 +69,11 @@ def conn_report(folder: Path, *, long: bool) -> Input:
 
 
 def rmf_inputs(folder: Path) -> tuple[Input, Input]:
-    """A listing and a document about the same intervals."""
+    """Write a listing and an XML document about the same intervals."""
     dump = folder / "rmf.smf"
     with dump.open("wb") as out:
         generate(Recipe(records=190, mix={"rmf-cpu": 1.0}), out)
-    rows = rmf_rows(read(dump, RMF_TABLES).tables)
+    rows = rmf_rows(read(dump, TABLES_NEEDED).tables)
     pages: list[list[str]] = []
     for interval in rows.intervals:
         key = interval["system"], interval["interval_start_local"]
@@ -80,8 +81,8 @@ def rmf_inputs(folder: Path) -> tuple[Input, Input]:
             [row for row in table if (row["system"], row["interval_start_local"]) == key]
             for table in (rows.cpus, rows.partitions)
         )
-        pages += cpu_pages(interval, cpus, Form())
-        pages += partition_pages(interval, partitions, Form())
+        pages += cpu_pages(interval, cpus, RmfPrintForm())
+        pages += partition_pages(interval, partitions, RmfPrintForm())
     listing = folder / "rmf.txt"
     lines = [line for page in pages for line in page]
     listing.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -92,7 +93,7 @@ def rmf_inputs(folder: Path) -> tuple[Input, Input]:
 
 
 def large_document(small: Path, folder: Path) -> Path:
-    """The intervals of a document many times over, each time in another year: repeated ones are left out."""
+    """Write the intervals of a document many times, each time in another year, as duplicates are skipped."""
     text = small.read_text(encoding="utf-8")
     first, last = text.index("<postprocessor>"), text.rindex("</postprocessor>") + len("</postprocessor>")
     path = folder / "large.xml"
@@ -108,7 +109,7 @@ _CONN_ROW = re.compile(r"(\S+) +([0-9A-F]{8}) +(\S+)\.\.(\d+) +(\S+)\.\.(\d+) +(
 
 
 def by_hand(path: Path) -> list[tuple[Any, ...]]:
-    """What a script does: a regular expression for each line, no checks, no columns."""
+    """Read a report with one regular expression for each line, without checks and columns."""
     rows = []
     with path.open(encoding="utf-8") as file:
         for line in file:
@@ -119,7 +120,7 @@ def by_hand(path: Path) -> list[tuple[Any, ...]]:
 
 
 def tree(path: Path) -> int:
-    """The usual way to read XML: all of it becomes a tree first."""
+    """Read an XML document as a tree."""
     root = ET.parse(path).getroot()
     return sum(1 for _ in root.iter("row"))
 
@@ -128,7 +129,7 @@ def _rows(path: Path, tables: str) -> Callable[[], int]:
     return lambda: sum(batch.rows.num_rows for batch in scan(path, tables))
 
 
-_OURS = """
+_ZSCOPE = """
 import sys
 from zscope.parsers import scan
 sum(batch.rows.num_rows for batch in scan(sys.argv[1], "rmf_interval,rmf_cpu,rmf_partition"))
@@ -141,7 +142,7 @@ root = ET.parse(sys.argv[1])
 
 
 def main() -> None:
-    """Measure, print, and on request put the figures into the document."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--write-docs", action="store_true")
@@ -154,19 +155,19 @@ def main() -> None:
 
 
 def measured(folder: Path, repeat: int) -> str:
-    """The figures as Markdown."""
+    """Return the figures as Markdown."""
     short, long = conn_report(folder, long=False), conn_report(folder, long=True)
     listing, document = rmf_inputs(folder)
     hand = by_hand(short.path)
-    ours = read(short.path, "netstat_conn")["netstat_conn"].to_pylist()
+    decoded = read(short.path, "netstat_conn")["netstat_conn"].to_pylist()
     names = ("job_name", "connection_id", "local_ip", "local_port", "remote_ip", "remote_port", "state")
-    if hand != [tuple(row[name] for name in names) for row in ours]:
-        raise SystemExit("the script by hand and the grammar differ")
+    if hand != [tuple(row[name] for name in names) for row in decoded]:
+        raise SystemExit("the hand-written script and zscope differ")
     for path in (listing.path, document.path):
         if read(path, "rmf_interval")["rmf_interval"].num_rows != document.count:
-            raise SystemExit(f"{path.name}: intervals are missing, so its time means nothing")
+            raise SystemExit(f"{path.name}: intervals are missing, so its time is meaningless")
     inputs = {
-        "NETSTAT CONN, script by hand": (short, lambda: by_hand(short.path), ""),
+        "NETSTAT CONN, hand-written script": (short, lambda: by_hand(short.path), ""),
         "NETSTAT CONN, short": (short, _rows(short.path, "netstat_conn"), "10,000 rows/s"),
         "NETSTAT CONN, long": (long, _rows(long.path, "netstat_conn"), "10,000 rows/s"),
         "RMF listing": (
@@ -179,18 +180,18 @@ def measured(folder: Path, repeat: int) -> str:
     }
     cases = [Case(name, input_.path.stat().st_size, run) for name, (input_, run, _) in inputs.items()]
     take_times(cases, repeat)
-    rows: list[tuple[str, ...]] = [("", "per second", "MB/s", "x script", "promised")]
+    rows: list[tuple[str, ...]] = [("", "per second", "MB/s", "x script", "target")]
     base = statistics.median(cases[0].seconds)
     for case in cases:
-        input_, _, promised = inputs[case.name]
+        input_, _, target = inputs[case.name]
         seconds = statistics.median(case.seconds)
         speed = f"{input_.count / seconds:,.0f} {input_.unit}"
         ratio = f"{base / seconds:.2f}" if input_ is short else ""
-        rows.append((case.name, speed, f"{case.rate / 1e6:.1f}", ratio, promised))
+        rows.append((case.name, speed, f"{case.rate / 1e6:.1f}", ratio, target))
     large = large_document(document.path, folder)
-    ours_peak, tree_peak = (peak_of(code, str(large)) / 1e6 for code in (_OURS, _TREE))
+    zscope_peak, tree_peak = (peak_of(code, str(large)) / 1e6 for code in (_ZSCOPE, _TREE))
     size = large.stat().st_size / 1e6
-    memory = f"at most {ours_peak:,.0f} MB of memory; a tree of it takes {tree_peak:,.0f} MB"
+    memory = f"at most {zscope_peak:,.0f} MB of memory; its tree takes {tree_peak:,.0f} MB"
     about = f"{datetime.now(tz=UTC):%Y-%m-%d}, {machine()}; {repeat} repetitions in turn, medians"
     return "\n".join([aligned(rows), "", f"- {about}", f"- XML of {size:,.0f} MB: {memory}", ""])
 

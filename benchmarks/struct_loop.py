@@ -1,23 +1,23 @@
-"""The decoder people write by hand: one zERT detail record (SMF 119-11) after the other, with `struct`.
+"""A simple hand-written decoder of zERT detail records (SMF 119-11) with `struct`, and a loader to Parquet.
 
-The loader they make of it writes the rows as Parquet.
-
-It knows nothing of zscope: offsets are those of the published record tables. The benchmark takes it as the
-baseline, and a test takes it as a second opinion on what the columns must hold. Both want it neither slow
-on purpose nor clever: all numbers of a section are unpacked at once, a row is one tuple.
+It is independent of zscope: its offsets are those of the published record descriptions. The benchmarks use it
+as the baseline, and a test as an independent reference for the columns. For both, it should be neither slow
+on purpose nor optimised: all numbers of a section are unpacked at once, and a row is one tuple.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 from ipaddress import IPv6Address
-from pathlib import Path
 from socket import inet_ntoa
 from struct import Struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Rows = list[tuple[Any, ...]]
 
@@ -64,12 +64,12 @@ TEN_COLUMNS = tuple(_NAMES_OF_TEN.split())
 
 
 def text(raw: bytes) -> str:
-    """EBCDIC without padding."""
+    """Decode EBCDIC and remove padding."""
     return raw.decode("cp037").rstrip(" \0")
 
 
 def time_of(date: bytes, hundredths: int, zone: timezone | None = None) -> datetime | None:
-    """Packed 0cyydddF and hundredths of a second since midnight; local time unless a zone is given."""
+    """Decode packed 0cyydddF and hundredths of a second since midnight; local time unless a zone is given."""
     digits = date.hex()
     if digits in {"0000000f", "00000000"}:
         return None
@@ -78,7 +78,7 @@ def time_of(date: bytes, hundredths: int, zone: timezone | None = None) -> datet
 
 
 def address(raw: bytes, flags: int) -> str:
-    """IPv4 in the first four bytes unless bit 0x80 of the flags says IPv6."""
+    """Decode an address: IPv4 in the first four bytes unless bit 0x80 of the flags means IPv6."""
     if not flags & 0x80:
         return inet_ntoa(raw[:4])
     six = IPv6Address(raw)
@@ -86,12 +86,12 @@ def address(raw: bytes, flags: int) -> str:
 
 
 def serial(raw: bytes, size: int) -> str | None:
-    """The valid bytes in hexadecimal."""
+    """Return the valid bytes in hexadecimal."""
     return raw[:size].hex() if size else None
 
 
 def expiry(raw: bytes, form: int) -> datetime | None:
-    """YYMMDDhhmmssZ (form 1) or YYYYMMDDhhmmssZ (form 2)."""
+    """Decode YYMMDDhhmmssZ (form 1) or YYYYMMDDhhmmssZ (form 2)."""
     if form == 0:
         return None
     shown = raw.decode("ascii" if raw[:1].isdigit() else "cp037").rstrip(" \0")
@@ -131,17 +131,17 @@ def _filter_values(section: bytes) -> tuple[Any, ...]:
 
 
 def _first_sections(record: bytes, triplets: int) -> dict[str, bytes]:
-    """The sections that occur once, by name."""
-    found = {}
+    """Return the sections that occur once, by name."""
+    sections = {}
     for index, name in enumerate(_DETAIL_TRIPLETS[:triplets]):
         offset, length, number = _TRIPLET.unpack_from(record, 28 + 8 * index)
         if number:
-            found[name] = record[offset : offset + length]
-    return found
+            sections[name] = record[offset : offset + length]
+    return sections
 
 
 def decode(data: bytes) -> tuple[Rows, Rows]:
-    """All fields of all zERT detail records: rows of connections, and rows of distinguished names."""
+    """Decode all fields of all zERT detail records: rows of connections and rows of distinguished names."""
     details: Rows = []
     names: Rows = []
     position, number = 0, 0
@@ -184,32 +184,30 @@ def decode(data: bytes) -> tuple[Rows, Rows]:
 
 
 def decode_ten(data: bytes) -> Rows:
-    """Only the ten fields that a handshake metric needs."""
+    """Decode only the ten fields that a handshake metric needs."""
     rows: Rows = []
     position = 0
     while position < len(data):
         length, _, _, kind, _, _, sid, _, subtype, triplets = _HEADER.unpack_from(data, position)
         if (kind, subtype) == (119, 11) and triplets > 3:
             common, _, _ = _TRIPLET.unpack_from(data, position + 36)
-            tls, _, there = _TRIPLET.unpack_from(data, position + 52)
+            tls, _, exists = _TRIPLET.unpack_from(data, position + 52)
             (_, _, _, _, _, job, _, _, time, date, _, _, _, _, _, port, connection, received, *_) = (
                 _COMMON.unpack_from(data, position + common)
             )
             version, _, kind, role, _, _, _, cipher, *_ = (
-                _TLS.unpack_from(data, position + tls) if there else (None,) * 8
+                _TLS.unpack_from(data, position + tls) if exists else (None,) * 8
             )
             rows.append((
                 text(sid), time_of(date, time, UTC), text(job), port, connection, role, kind, version,
-                text(cipher) if there else None, received,
+                text(cipher) if exists else None, received,
             ))  # fmt: skip
         position += length
     return rows
 
 
 def to_parquet(data: bytes, folder: Path) -> int:
-    """What people do with the rows: a Parquet file of each table for each batch of records; tells how many
-    rows.
-    """
+    """Write one Parquet file of each table for each batch of records, and return the number of rows."""
     details, names = decode(data)
     for table, columns, rows in (("detail", DETAIL_COLUMNS, details), ("names", NAME_COLUMNS, names)):
         values = dict(zip(columns, zip(*rows, strict=True), strict=True))

@@ -1,19 +1,22 @@
-"""Where the inputs of a benchmark are written, and stay if somebody wants them to."""
+"""The folder for the inputs of a benchmark."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 VARIABLE = "ZSCOPE_BENCH_DIR"
 
 
 @contextmanager
 def working_folder() -> Iterator[Path]:
-    """The folder that the environment names, which is kept; else a temporary one."""
+    """Yield the folder in the environment variable, which is kept, or a temporary folder."""
     if kept := os.environ.get(VARIABLE):
         folder = Path(kept)
         folder.mkdir(parents=True, exist_ok=True)

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
-from zscope.app.cli import program
+from zscope.app.cli.main import program
 from zscope.parsers.smf.write import SectionBytes, encode_records, encode_section
 from zscope.schemas import catalog
 from zscope.schemas.arrow import arrow_type
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Run = Callable[..., Result]
 

@@ -1,4 +1,4 @@
-"""A store with the sample data: made once, copied for tests that change it."""
+"""Stores with the sample data, created once and copied for tests that change them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from zscope.pipelines.ingest import How, choose, ingest
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.runs import FILE_NAME as RUNS
 from zscope.pipelines.settings import Settings
-from zscope.pipelines.store.catalogue import publish
+from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import existing_store
 
@@ -23,7 +23,7 @@ MakeStore = Callable[[], Path]
 
 @pytest.fixture(scope="session")
 def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample data, loaded once; only to be read."""
+    """The sample data, loaded once; read-only."""
     store = tmp_path_factory.mktemp("sample") / "store"
     _load(store, SAMPLE / "smf-sample.bin", SAMPLE / "reports")
     return store
@@ -31,29 +31,29 @@ def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def world_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small world with its runs, loaded once; only to be read."""
+    """The small world with its runs, loaded once; read-only."""
     store = tmp_path_factory.mktemp("world") / "store"
     _load(store, WORLD)
     shutil.copyfile(WORLD / RUNS, store / RUNS)
-    publish(existing_store(store), read_state(existing_store(store)))
+    publish_catalogue(existing_store(store), read_state(existing_store(store)))
     return store
 
 
 @pytest.fixture(scope="session")
 def systems_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """MQ channels, a z/VM link and floods on z/TPF with their runs, loaded once; only to be read."""
+    """MQ channels, a z/VM link and floods on z/TPF with their runs, loaded once; read-only."""
     store = tmp_path_factory.mktemp("systems") / "store"
     _load(store, SYSTEMS)
     shutil.copyfile(SYSTEMS / RUNS, store / RUNS)
-    publish(existing_store(store), read_state(existing_store(store)))
+    publish_catalogue(existing_store(store), read_state(existing_store(store)))
     return store
 
 
 def _load(store: Path, *paths: Path) -> None:
-    ingest(store, paths, How(choose(None), settings=Settings().merge(["+01:00"])))
+    ingest(store, paths, IngestOptions(selection=row_selection(None), settings=Settings().merge(["+01:00"])))
 
 
 @pytest.fixture
 def copied_store(sample_store: Path, tmp_path: Path) -> Path:
-    """The same in a folder of its own."""
+    """A copy of the store with the sample data."""
     return Path(shutil.copytree(sample_store, tmp_path / "store"))

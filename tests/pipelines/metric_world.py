@@ -1,4 +1,4 @@
-"""Tables with the few rows a case names, in an empty DuckDB, for the metrics to run on."""
+"""A catalogue in memory with the few rows that a test names, for the metrics to read."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from zscope.pipelines.metrics import declared, needed, view_sql
-from zscope.pipelines.runs.table import RUN_SCHEMA
+from zscope.pipelines.metrics import declared, macros_sql, needed, view_sql
+from zscope.pipelines.runs.read import RUN_SCHEMA
 from zscope.pipelines.store.commits import State
 from zscope.pipelines.store.history import history_tables
-from zscope.pipelines.store.tables import kept_schema, kept_tables
+from zscope.pipelines.store.parts import parquet_schema, parquet_tables
 from zscope.schemas.ddl import create_table
 from zscope.schemas.reference import reference_tables
 from zscope.schemas.stored import DAY
@@ -28,39 +28,66 @@ def table_schema(name: str) -> pa.Schema:
     """The columns of a table as a catalogue has it, or of a metric as it is declared."""
     if name == "run":
         return RUN_SCHEMA
-    if name in kept_tables():
-        return pa.schema([*kept_schema(name), DAY])
+    if name in parquet_tables():
+        return pa.schema([*parquet_schema(name), DAY])
     if name in reference_tables():
         return reference_tables()[name].schema
     return history_tables(State())[name].schema
 
 
+@cache
+def catalogue() -> duckdb.DuckDBPyConnection:
+    """The catalogue of a store without data, in memory: empty tables, filled reference tables, all views.
+
+    It is built once. Cases work on a cursor of it, in a transaction that is rolled back.
+    """
+    connection = duckdb.connect()
+    connection.execute(macros_sql())
+    for table in (*parquet_tables(), *history_tables(State()), "run", *reference_tables()):
+        connection.execute(create_table(table, _loose(table_schema(table)))[0])
+    for table, rows in reference_tables().items():
+        _append(connection, table, rows)
+    for found in declared().values():
+        connection.execute(f"CREATE VIEW {found.name} AS {view_sql(found)}")
+    return connection
+
+
 def database(
     name: str, given: Mapping[str, Sequence[Row]], defaults: Mapping[str, Row] | None = None
 ) -> duckdb.DuckDBPyConnection:
-    """A database in which a metric can run: the tables it rests on, with these rows, and the views between.
+    try:
+        return _database(catalogue(), name, given, defaults)
+    except duckdb.TransactionException:  # a fixture has changed the same table and is still open
+        return _database(catalogue.__wrapped__(), name, given, defaults)
 
-    Rows can be given for a step as well, which then is a table. Reference tables are filled as in a store.
+
+def _database(
+    shared: duckdb.DuckDBPyConnection,
+    name: str,
+    given: Mapping[str, Sequence[Row]],
+    defaults: Mapping[str, Row] | None,
+) -> duckdb.DuckDBPyConnection:
+    """A database in which a metric can run: the tables it depends on with these rows, and the views between.
+
+    Rows can be given for a step as well, which then is a table. Rows of a reference table replace its own.
+    Close the connection to undo everything.
     """
-    connection = duckdb.connect()
+    if unread := sorted(set(given) - set(needed(name))):
+        raise LookupError(f"{name} does not read {', '.join(unread)}")
+    connection = shared.cursor()
     connection.execute("SET TimeZone = 'UTC'")
-    wanted = needed(name)
-    if strange := sorted(set(given) - set(wanted)):
-        raise LookupError(f"{name} does not read {', '.join(strange)}")
-    for table in wanted:
-        rows = [dict((defaults or {}).get(table, {})) | dict(row) for row in given.get(table, ())]
-        if table in declared() and (table not in given or table == name):
-            connection.execute(f"CREATE VIEW {table} AS {view_sql(declared()[table])}")
-        elif table in declared():
+    connection.execute("BEGIN")
+    for table, table_rows in given.items():
+        rows = [dict((defaults or {}).get(table, {})) | dict(row) for row in table_rows]
+        if table in declared() and table != name:
             columns = ", ".join(f"{column.name} {column.type}" for column in declared()[table].view_columns)
+            connection.execute(f"DROP VIEW {table}")
             connection.execute(f"CREATE TABLE {table} ({columns})")
             _insert_loose(connection, table, rows)
-        else:
-            connection.execute(create_table(table, _loose(table_schema(table)))[0])
-            if rows:
-                insert(connection, table, rows)
-            elif table in reference_tables():
-                _append(connection, table, reference_tables()[table])
+        elif table not in declared() and rows:
+            if table in reference_tables():
+                connection.execute(f"DELETE FROM {table}")
+            insert(connection, table, rows)
     return connection
 
 

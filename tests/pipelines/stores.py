@@ -1,4 +1,4 @@
-"""Stores for tests: dumps to fill them with, and what is in them in a form that can be compared."""
+"""Stores for tests: dumps to load, and the contents of a store for comparing."""
 
 from __future__ import annotations
 
@@ -6,53 +6,54 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zscope.parsers.synthetic import Kind, Recipe, generate
-from zscope.parsers.synthetic.recipe import TYPICAL_MIX
-from zscope.pipelines.ingest import How, choose, ingest
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import Folder
-from zscope.pipelines.store.tables import data_tables
+from zscope.pipelines.store.parts import data_tables
+from zscope.samples import Recipe, RecordKind, generate
+from zscope.samples.dump.recipe import TYPICAL_MIX
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import duckdb
 
-    from zscope.pipelines.ingest.outcome import Report
+    from zscope.pipelines.ingest.outcome import IngestReport
 
 CATALOGUE = "zscope.duckdb"
 WHERE_FROM = ("load_id", "record_no", "record_offset", "file", "line_no")
-"""Columns that say by which load and from which place in a file a row came."""
-EVERYTHING = How(choose(None))
+"""Columns about the origin of a row."""
+EVERYTHING = IngestOptions(selection=row_selection(None))
 
 Contents = Mapping[str, tuple[int, int]]
-"""Of each table that has rows, how many there are and a sum over them that does not depend on their order."""
+"""By table with rows: their number, and a sum over them that does not depend on their order."""
 
 
 def dump_bytes(records: int = 400, days: int = 3, **changes: Any) -> bytes:  # noqa: ANN401 - fields of a recipe
-    """A dump with many tables and days; the same arguments give the same bytes."""
-    recipe = Recipe(records=records, seed=4, mix=dict(TYPICAL_MIX) | {Kind.FOREIGN: 0.02})
+    """Return a dump with many tables and days; the same arguments give the same bytes."""
+    recipe = Recipe(records=records, seed=4, mix=dict(TYPICAL_MIX) | {RecordKind.FOREIGN: 0.02})
     out = io.BytesIO()
     generate(replace(recipe, end=recipe.start + timedelta(days=days), **changes), out)
     return out.getvalue()
 
 
-def load(store: Path, *paths: Path, how: How = EVERYTHING) -> Report:
-    """Load files as a program would."""
+def load(store: Path, *paths: Path, how: IngestOptions = EVERYTHING) -> IngestReport:
+    """Load files."""
     return ingest(store, paths, how)
 
 
 def rows_of(store: Path) -> Contents:
-    """All rows in a store, whatever file they came from."""
+    """Return the contents of all tables of a store."""
     with open_reader(store) as connection:
         return contents(connection)
 
 
 def contents(connection: duckdb.DuckDBPyConnection, left_out: Iterable[str] = WHERE_FROM) -> Contents:
-    """All rows that a connection shows in the tables of decoded data, but for some columns."""
-    found: dict[str, tuple[int, int]] = {}
+    """Return the contents of the tables of decoded data, without some columns."""
+    result: dict[str, tuple[int, int]] = {}
     names: dict[str, list[str]] = {}
     columns = connection.execute(
         "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
@@ -64,27 +65,29 @@ def contents(connection: duckdb.DuckDBPyConnection, left_out: Iterable[str] = WH
     for table in data_tables():
         if table not in with_files:  # most tables of most stores: no rows, at the price of a query
             continue
-        said = ", ".join(name for name in names[table] if name not in set(left_out))
-        counted = connection.execute(f"SELECT count(*), sum(hash({said})::HUGEINT) FROM {table}").fetchone()
+        selected = ", ".join(name for name in names[table] if name not in set(left_out))
+        counted = connection.execute(
+            f"SELECT count(*), sum(hash({selected})::HUGEINT) FROM {table}"
+        ).fetchone()
         assert counted is not None
         if counted[0]:
-            found[table] = counted
-    return found
+            result[table] = counted
+    return result
 
 
 def counts(found: Contents) -> dict[str, int]:
-    """Only how many rows there are."""
+    """Return only the numbers of rows."""
     return {table: rows for table, (rows, _) in found.items()}
 
 
 def files_that_count(store: Path) -> set[str]:
-    """The data files that the commits name, those that were dropped of late included."""
+    """Return the data files that commits list, including recently dropped ones."""
     state = read_state(Folder(store))
     return {*state.files, *state.dropped}
 
 
 def leftovers(store: Path) -> list[str]:
-    """Files in a store that nothing names: what a killed writer left and nobody swept."""
+    """Return leftovers of a killed writer: files in a store that are not part of it."""
     folder = Folder(store)
     named = {folder.data / name for name in files_that_count(store)}
     named |= {folder.lock, folder.catalogue, folder.settings, folder.runs, store / "zscope-store.json"}

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.pipelines.metric_world import database
 
-from zscope.pipelines.ingest import How, choose, ingest
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.metrics import metric
 from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.runs import FILE_NAME
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
-from zscope.pipelines.store.catalogue import publish
+from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import Folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import duckdb
 
 SYSTEMS = Path(__file__).resolve().parents[2] / "sample-data" / "systems"
@@ -35,9 +36,11 @@ def systems(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBP
     """What the benchmark reads of the sample, made ready as zscope benchmark does."""
     store = tmp_path_factory.mktemp("systems") / "store"
     captures = [SYSTEMS / "mq" / "round-trips.csv", SYSTEMS / "zvm", SYSTEMS / "ztpf"]
-    ingest(store, captures, How(choose(None), settings=Settings().merge(["+01:00"])))
+    ingest(
+        store, captures, IngestOptions(selection=row_selection(None), settings=Settings().merge(["+01:00"]))
+    )
     shutil.copyfile(SYSTEMS / FILE_NAME, store / FILE_NAME)
-    publish(Folder(store), read_state(Folder(store)))
+    publish_catalogue(Folder(store), read_state(Folder(store)))
     with open_reader(store) as connection:
         for text in prepared(metric("benchmark_arithmetic")):
             connection.execute(text)
@@ -85,7 +88,7 @@ def test_only_levels_of_another_machine_are_not_compared(systems: duckdb.DuckDBP
         ("ztpf-sharedssl-thread-cap", "agrees", "50.0 % synthetic"),
     ],
 )
-def test_a_row_says_what_was_measured_and_how_it_compares(
+def test_a_row_contains_the_measurement_and_the_verdict(
     result: str, verdict: str, measured: str, systems: duckdb.DuckDBPyConnection
 ) -> None:
     [row] = rows(systems, f"SELECT * FROM benchmark WHERE id = '{result}'")
@@ -93,13 +96,13 @@ def test_a_row_says_what_was_measured_and_how_it_compares(
     assert row["measured"].endswith(measured)
 
 
-def test_the_key_that_shrinks_contradicts_what_is_said_of_it(systems: duckdb.DuckDBPyConnection) -> None:
+def test_a_shorter_key_contradicts_the_document(systems: duckdb.DuckDBPyConnection) -> None:
     [row] = rows(systems, "SELECT * FROM benchmark WHERE id = 'rscs-default-strength'")
     assert row["direction_matches"] == "contradicts"
     assert "only the hash is stronger" in row["conflict"]
 
 
-def test_every_number_is_the_one_that_its_measures_give(systems: duckdb.DuckDBPyConnection) -> None:
+def test_every_number_follows_from_its_measures(systems: duckdb.DuckDBPyConnection) -> None:
     text = f"SELECT * FROM benchmark_arithmetic WHERE id IN (SELECT id FROM benchmark WHERE {OURS})"
     lines = rows(systems, text)
     has = {line["id"]: line for line in lines if line["part"] == "check"}
@@ -113,7 +116,7 @@ def test_every_number_is_the_one_that_its_measures_give(systems: duckdb.DuckDBPy
     assert set(measures.values()) == {1, 2}
 
 
-def test_a_pair_of_the_same_size_is_found_among_more_measures_than_are_looked_at() -> None:
+def test_a_pair_of_the_same_size_is_chosen_from_many_measures() -> None:
     """Sixty sizes without a cipher and ninety with one: only one size has both."""
     result: dict[str, Any] = {
         "id": "any-size", "metric": "round_trip", "kind": "absolute", "value_kind": "percent_change",

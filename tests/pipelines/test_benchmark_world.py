@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +11,9 @@ from zscope.pipelines.metrics import declared, needed, view_sql
 from zscope.pipelines.store import open_reader
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     import duckdb
 
 
@@ -26,13 +27,13 @@ def world(world_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def test_each_kind_of_verdict_comes_out(world: duckdb.DuckDBPyConnection) -> None:
+def test_each_kind_of_verdict_occurs(world: duckdb.DuckDBPyConnection) -> None:
     verdicts = Counter(row[0] for row in world.execute("SELECT verdict FROM benchmark").fetchall())
     assert sum(verdicts.values()) == 126
     assert set(verdicts) == {"agrees", "differs", "direction only", "not comparable", "no data"}
 
 
-def test_what_is_measured_is_said_to_be_generated(world: duckdb.DuckDBPyConnection) -> None:
+def test_measurements_are_marked_as_synthetic(world: duckdb.DuckDBPyConnection) -> None:
     measured = world.execute(
         "SELECT measured, synthetic FROM benchmark WHERE measured IS NOT NULL"
     ).fetchall()
@@ -40,7 +41,7 @@ def test_what_is_measured_is_said_to_be_generated(world: duckdb.DuckDBPyConnecti
     assert all(text.endswith(" synthetic") and synthetic for text, synthetic in measured)
 
 
-def test_every_number_is_the_one_that_its_rows_give(world: duckdb.DuckDBPyConnection) -> None:
+def test_every_number_follows_from_its_rows(world: duckdb.DuckDBPyConnection) -> None:
     checked = world.execute(
         "SELECT a.id, a.role, a.value, b.value, a.low, b.low, a.high, b.high FROM benchmark_arithmetic AS a "
         "INNER JOIN benchmark_arithmetic AS b ON a.id = b.id AND a.role = b.role "

@@ -13,18 +13,17 @@ import pytest
 
 from zscope.parsers import read
 from zscope.parsers.issues import Issues
-from zscope.parsers.synthetic.rmf_interval import TABLES_NEEDED
-from zscope.parsers.synthetic.rmf_rows import RmfRows, rmf_rows
-from zscope.parsers.text.out import Sheet
-from zscope.parsers.text.report import Line, Origin, Report, Source
-from zscope.parsers.text.rmf.cpu_write import cpu_pages
-from zscope.parsers.text.rmf.heading_write import Form
+from zscope.parsers.text.captured_report import CapturedReport, Line, Origin, ReportSource
+from zscope.parsers.text.report_rows import FileRows
+from zscope.parsers.text.rmf.cpu import cpu_pages
 from zscope.parsers.text.rmf.listing import RmfListing
-from zscope.parsers.text.rmf.partition_write import partition_pages
+from zscope.parsers.text.rmf.page_write import RmfPrintForm
+from zscope.parsers.text.rmf.partition import partition_pages
 from zscope.parsers.text.rmf.xml import RmfXml
 from zscope.parsers.text.rmf.xml_write import rmf_xml
 from zscope.pipelines.metrics import declared, needed, view_sql
-from zscope.pipelines.store.tables import kept_schema
+from zscope.pipelines.store.parts import parquet_schema
+from zscope.samples.reports.rmf import TABLES_NEEDED, RmfRows, rmf_rows
 from zscope.schemas.arrow import table_schema
 
 Row = dict[str, Any]
@@ -51,13 +50,13 @@ def rows(smf: Tables) -> RmfRows:
     return rmf_rows(smf)
 
 
-def as_tables(sheet: Sheet) -> Tables:
-    found = {name: pa.Table.from_batches([batch]) for name, batch in sheet.rest()}
+def as_tables(sheet: FileRows) -> Tables:
+    found = {name: pa.Table.from_batches([batch]) for name, batch in sheet.remaining_batches()}
     return {name: found.get(name, table_schema(name).empty_table()) for name in RMF_TABLES}
 
 
 def from_xml(rows: RmfRows, file: str = "cpu.xml") -> Tables:
-    sheet = Sheet(dict.fromkeys(RMF_TABLES), Issues(), file)
+    sheet = FileRows(dict.fromkeys(RMF_TABLES), Issues(), file)
     document = rmf_xml(rows.intervals, rows.cpus, rows.partitions).encode()
     list(RmfXml(sheet).read(iter([document])))
     assert list(sheet.issues) == []
@@ -65,16 +64,16 @@ def from_xml(rows: RmfRows, file: str = "cpu.xml") -> Tables:
 
 
 def from_text(rows: RmfRows) -> Tables:
-    sheet = Sheet(dict.fromkeys(RMF_TABLES), Issues(), "cpu.txt")
+    sheet = FileRows(dict.fromkeys(RMF_TABLES), Issues(), "cpu.txt")
     grammar, number = RmfListing(sheet), 0
     for interval in rows.intervals:
         cpus, partitions = of_interval(rows.cpus, interval), of_interval(rows.partitions, interval)
-        pages = cpu_pages(interval, cpus, Form())
-        pages += partition_pages(interval, partitions, Form(), len(pages) + 1)
+        pages = cpu_pages(interval, cpus, RmfPrintForm())
+        pages += partition_pages(interval, partitions, RmfPrintForm(), len(pages) + 1)
         for page in pages:
             lines = [Line(number + at, text) for at, text in enumerate(page, 1)]
             number += len(page)
-            grammar.read(Report("rmf", lines, Origin(Source.TEXT)))
+            grammar.read(CapturedReport("rmf", lines, Origin(ReportSource.TEXT)))
     grammar.finish()
     assert list(sheet.issues) == []
     return as_tables(sheet)
@@ -111,7 +110,7 @@ def make_views(shell: duckdb.DuckDBPyConnection, view: str, *sources: Tables) ->
 
 def as_stored(name: str, table: pa.Table | None) -> pa.Table:
     """A table with the columns that a store adds; the moments in UTC are not known."""
-    schema = kept_schema(name)
+    schema = parquet_schema(name)
     if table is None:
         return schema.empty_table()
     columns = {
@@ -160,7 +159,7 @@ def test_smf_records_alone(smf: Tables) -> None:
 
 
 @pytest.mark.parametrize("source", ["xml", "text"])
-def test_reports_say_the_same_within_rounding(smf: Tables, rows: RmfRows, source: str) -> None:
+def test_reports_agree_within_rounding(smf: Tables, rows: RmfRows, source: str) -> None:
     reports = from_xml(rows) if source == "xml" else from_text(rows)
     found, expected = cpu_interval(reports), cpu_interval(smf)
     assert [(row["system"], row["interval_start_local"]) for row in found] == [
@@ -188,7 +187,7 @@ def without_busy(tables: Tables) -> Tables:
     return changed(tables, "rmf_cpu", "lpar_busy_pct", lambda _: None)
 
 
-def test_dispatched_time_stands_in_for_a_busy_share_that_is_missing(smf: Tables, rows: RmfRows) -> None:
+def test_dispatched_time_replaces_a_missing_busy_share(smf: Tables, rows: RmfRows) -> None:
     found = cpu_interval(without_busy(from_xml(rows)))
     for got, wanted in zip(found, cpu_interval(smf), strict=True):
         assert got["lpar_busy_pct"] is None
@@ -200,7 +199,7 @@ def test_dispatched_time_stands_in_for_a_busy_share_that_is_missing(smf: Tables,
     ("table", "column"), [("rmf_partition", "dedicated"), ("rmf_interval", "wait_completion")]
 )
 @pytest.mark.parametrize("told", [True, None])
-def test_dispatched_time_with_waiting_in_it_stands_in_for_nothing(
+def test_dispatched_time_with_wait_completion_replaces_nothing(
     rows: RmfRows, table: str, column: str, told: bool | None
 ) -> None:
     found = cpu_interval(changed(without_busy(from_xml(rows)), table, column, lambda _: told))
@@ -208,12 +207,12 @@ def test_dispatched_time_with_waiting_in_it_stands_in_for_nothing(
     assert {(row["cpu_s"], row["ziip_s"]) for row in found} == {(None, None)}
 
 
-def test_time_online_weighs(smf: Tables, rows: RmfRows) -> None:
+def test_busy_shares_are_weighted_by_time_online(smf: Tables, rows: RmfRows) -> None:
     half = [row | {"online_pct": 50.0} if row.get("cpu_id") == 0 else row for row in rows.cpus]
     cps = [cpu for cpu in of_interval(rows.cpus, rows.intervals[0]) if cpu["cpu_type_name"] == "CP"]
     busy = [cpu["lpar_busy_pct"] for cpu in cps if cpu["row_kind"] == "processor"]
     document = rmf_xml(rows.intervals[:1], half).encode()
-    sheet = Sheet(dict.fromkeys(RMF_TABLES), Issues(), "cpu.xml")
+    sheet = FileRows(dict.fromkeys(RMF_TABLES), Issues(), "cpu.xml")
     list(RmfXml(sheet).read(iter([document])))
     (row,) = cpu_interval(as_tables(sheet))
     assert row["cps_online"] == pytest.approx(3.5)
@@ -226,7 +225,7 @@ def test_time_online_weighs(smf: Tables, rows: RmfRows) -> None:
         assert got["cpu_s"] == whole["cpu_s"]
 
 
-def test_the_better_source_goes_first(smf: Tables, rows: RmfRows) -> None:
+def test_the_better_source_has_priority(smf: Tables, rows: RmfRows) -> None:
     xml, text = from_xml(rows), from_text(rows)
     expected = cpu_interval(smf)
     assert cpu_interval(smf, both(xml, text)) == expected
@@ -268,7 +267,7 @@ def test_starts_with_fractions_of_a_second(smf: Tables) -> None:
     assert ask("cpu_interval_disagreement", moved, reports) == []
 
 
-def test_what_is_there_twice_counts_once(smf: Tables, rows: RmfRows) -> None:
+def test_duplicate_intervals_count_once(smf: Tables, rows: RmfRows) -> None:
     twice = {name: pa.concat_tables([table, table]) for name, table in smf.items()}
     assert cpu_interval(twice) == cpu_interval(smf)
     elsewhere = dict(smf)
@@ -281,19 +280,19 @@ def test_what_is_there_twice_counts_once(smf: Tables, rows: RmfRows) -> None:
     assert cpu_interval(both(once, once)) == cpu_interval(once)
 
 
-def test_a_report_that_lost_its_tables_gives_way(rows: RmfRows) -> None:
+def test_a_report_without_its_tables_is_not_used(rows: RmfRows) -> None:
     begun = from_xml(RmfRows(rows.intervals))
     assert cpu_interval(begun) == []
     assert {row["source"] for row in cpu_interval(both(begun, from_text(rows)))} == {"text"}
 
 
-def test_a_list_of_processors_that_goes_on_elsewhere_is_passed_over(smf: Tables) -> None:
+def test_a_continued_list_of_processors_is_skipped(smf: Tables) -> None:
     short = smf["smf70_logical_cpu"].filter(pc.field("section_no") > 0)
     systems = {row["system"] for row in cpu_interval({**smf, "smf70_logical_cpu": short})}
     assert systems == {"SYSB"}
 
 
-def test_waiting_is_no_use(smf: Tables) -> None:
+def test_wait_time_is_not_busy_time(smf: Tables) -> None:
     """With dedicated processors and with wait completion the dispatched time has waiting in it."""
     wait = {(cpu["record_no"], cpu["cpu_id"]): cpu["wait_us"] for cpu in smf["smf70_cpu"].to_pylist()}
     dedicated = cpu_interval(changed(smf, "smf70_logical_cpu", "weight", lambda _: 65_535))
@@ -309,7 +308,7 @@ def test_waiting_is_no_use(smf: Tables) -> None:
     assert (dedicated[0]["cp_kind"], completing[0]["cp_kind"]) == ("dedicated", "shared")
 
 
-def test_a_wait_time_that_is_missing_is_no_busy_time(smf: Tables) -> None:
+def test_a_missing_wait_time_is_no_busy_time(smf: Tables) -> None:
     dedicated = changed(smf, "smf70_logical_cpu", "weight", lambda _: 65_535)
     invalid = changed(
         dedicated, "smf70_cpu", "config_flags", lambda cpu: 2 if cpu["cpu_id"] == 0 else cpu["config_flags"]
@@ -361,7 +360,7 @@ def test_rounding_is_no_disagreement(smf: Tables, rows: RmfRows, more: float, li
     assert ("lpar_busy_pct" in {row["column_name"] for row in found}) == listed
 
 
-def test_views_are_statements_that_make_views(smf: Tables, rows: RmfRows) -> None:
+def test_views_can_be_created(smf: Tables, rows: RmfRows) -> None:
     with duckdb.connect() as shell:
         make_views(shell, "cpu_interval_disagreement", smf, from_xml(rows))
         shell.execute(f"CREATE VIEW cpu_interval AS {view_sql(declared()['cpu_interval'])}")

@@ -1,32 +1,34 @@
-"""Tables of the store for others: what is in the files, and that there are only whole exports."""
+"""Exported tables have the contents of the store, and exports are complete or absent."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from zscope.pipelines.export import Slice, Source, export_database, export_files
+from zscope.pipelines.export import ExportSource, RowFilter, export_database, export_files
 from zscope.pipelines.export_target import ExportError, new_file, new_folder
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.session import Session
 from zscope.schemas.stored import DAY, stored_schema
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 Counts = dict[str, int]
 
 
 @pytest.fixture
-def source(sample_store: Path) -> Iterator[Source]:
+def source(sample_store: Path) -> Iterator[ExportSource]:
     with Session.guard(open_reader(sample_store), sample_store) as session:
-        yield Source(session)
+        yield ExportSource(session)
 
 
 def write_parquet(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: BinaryIO) -> None:
@@ -35,16 +37,16 @@ def write_parquet(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: Bin
             writer.write_batch(batch)
 
 
-def files(source: Source, tables: list[str], target: Path) -> Counts:
-    """Export to Parquet and say what was told."""
-    told: Counts = {}
-    export_files(source, tables, target, ".parquet", write_parquet, told.__setitem__)
-    return told
+def files(source: ExportSource, tables: list[str], target: Path) -> Counts:
+    """Export to Parquet and return the reported rows by table."""
+    rows_by_table: Counts = {}
+    export_files(source, tables, target, ".parquet", write_parquet, rows_by_table.__setitem__)
+    return rows_by_table
 
 
-def test_files_say_of_columns_what_the_store_knows(source: Source, tmp_path: Path) -> None:
-    told = files(source, ["smf70_logical_cpu", "gsk_cache_status", "cipher"], tmp_path / "out")
-    assert told["smf70_logical_cpu"] == 4224
+def test_files_have_the_metadata_of_the_columns(source: ExportSource, tmp_path: Path) -> None:
+    rows_by_table = files(source, ["smf70_logical_cpu", "gsk_cache_status", "cipher"], tmp_path / "out")
+    assert rows_by_table["smf70_logical_cpu"] == 4224
     for table in ("smf70_logical_cpu", "gsk_cache_status"):
         schema = pq.read_schema(tmp_path / "out" / f"{table}.parquet")
         declared = [*stored_schema(table), DAY]
@@ -59,25 +61,27 @@ def _meaning(field: pa.Field) -> dict[bytes, bytes]:
     return {key: value for key, value in (field.metadata or {}).items() if key != b"PARQUET:field_id"}
 
 
-def test_files_have_the_rows_of_the_store(source: Source, tmp_path: Path) -> None:
+def test_files_have_the_rows_of_the_store(source: ExportSource, tmp_path: Path) -> None:
     tables = [table for table in source.names_with_rows() if not table.startswith("code_")]
-    told = files(source, tables, tmp_path / "out")
-    assert "zscope_store" not in told
-    assert "record_digest" not in told
+    rows_by_table = files(source, tables, tmp_path / "out")
+    assert "zscope_store" not in rows_by_table
+    assert "record_digest" not in rows_by_table
     for table in tables:
         expected = source.rows(table, "ORDER BY ALL")
         rows = pa.Table.from_batches(list(expected.batches), expected.schema)
         path = tmp_path / "out" / f"{table}.parquet"
         found = duckdb.sql(f"FROM read_parquet('{path}', hive_partitioning = false) ORDER BY ALL").arrow()
-        assert told[table] == rows.num_rows > 0
+        assert rows_by_table[table] == rows.num_rows > 0
         assert found.read_all().cast(rows.schema) == rows, table
 
 
-def test_a_database_has_real_tables_with_comments(source: Source, sample_store: Path, tmp_path: Path) -> None:
+def test_a_database_has_real_tables_with_comments(
+    source: ExportSource, sample_store: Path, tmp_path: Path
+) -> None:
     target = tmp_path / "all.duckdb"
     tables = ["smf70_cpu", "netstat_conn", "cpu_interval", "cipher", "code_handshake_type", "load", "issue"]
-    told: Counts = {}
-    export_database(source, tables, target, told.__setitem__)
+    rows_by_table: Counts = {}
+    export_database(source, tables, target, rows_by_table.__setitem__)
     with (
         duckdb.connect(str(target), read_only=True) as copy,
         duckdb.connect(str(sample_store / "zscope.duckdb"), read_only=True) as store,
@@ -97,24 +101,24 @@ def test_a_database_has_real_tables_with_comments(source: Source, sample_store: 
         required = copy.execute(
             "SELECT column_name FROM duckdb_columns() WHERE table_name = 'cipher' AND NOT is_nullable"
         ).fetchall()
-    assert told["netstat_conn"] > 0
+    assert rows_by_table["netstat_conn"] > 0
     assert meaning[0].startswith("Cipher suites by the hexadecimal number")
     assert ("code",) in required
     assert [path.name for path in tmp_path.iterdir()] == ["all.duckdb"]
 
 
-def test_a_slice_takes_what_it_says(sample_store: Path) -> None:
-    def count(cut: Slice, table: str) -> int:
+def test_a_filter_selects_days_and_systems(sample_store: Path) -> None:
+    def count(cut: RowFilter, table: str) -> int:
         with Session.guard(open_reader(sample_store), sample_store) as session:
-            return sum(batch.num_rows for batch in Source(session, cut).rows(table).batches)
+            return sum(batch.num_rows for batch in ExportSource(session, cut).rows(table).batches)
 
     monday = date(2026, 3, 2)
-    assert count(Slice(monday, monday, ("SYSA",)), "smf70_interval") == count(
-        Slice(end=monday, systems=("SYSA",)), "smf70_interval"
+    assert count(RowFilter(monday, monday, ("SYSA",)), "smf70_interval") == count(
+        RowFilter(end=monday, systems=("SYSA",)), "smf70_interval"
     )
-    assert count(Slice(systems=("SYSA", "it's")), "smf70_interval") == 96
-    assert count(Slice(begin=date(2030, 1, 1)), "cpu_interval") == 0
-    assert count(Slice(begin=date(2030, 1, 1)), "load") == count(Slice(), "load") > 0
+    assert count(RowFilter(systems=("SYSA", "it's")), "smf70_interval") == 96
+    assert count(RowFilter(begin=date(2030, 1, 1)), "cpu_interval") == 0
+    assert count(RowFilter(begin=date(2030, 1, 1)), "load") == count(RowFilter(), "load") > 0
 
 
 @pytest.mark.parametrize(
@@ -126,13 +130,13 @@ def test_a_slice_takes_what_it_says(sample_store: Path) -> None:
         (["code", "text"], "true"),
     ],
 )  # fmt: skip
-def test_a_slice_asks_for_what_a_table_has(columns: list[str], condition: str) -> None:
-    text, parameters = Slice(date(2026, 3, 2), date(2026, 3, 3), ("SYSA",)).where(columns)
+def test_a_filter_only_uses_columns_of_the_table(columns: list[str], condition: str) -> None:
+    text, parameters = RowFilter(date(2026, 3, 2), date(2026, 3, 3), ("SYSA",)).where(columns)
     assert text == condition
     assert all(f"${name}" in text for name in parameters)
 
 
-def test_what_fails_leaves_the_old_export_as_it_was(source: Source, tmp_path: Path) -> None:
+def test_a_failed_export_does_not_change_an_existing_one(source: ExportSource, tmp_path: Path) -> None:
     target = tmp_path / "out"
     files(source, ["load"], target)
     before = (target / "load.parquet").read_bytes()
@@ -148,7 +152,7 @@ def test_what_fails_leaves_the_old_export_as_it_was(source: Source, tmp_path: Pa
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
-def test_whatever_ends_an_export_nothing_is_left(error: type[BaseException], tmp_path: Path) -> None:
+def test_an_interrupted_export_leaves_no_files(error: type[BaseException], tmp_path: Path) -> None:
     def fill_folder() -> None:
         with new_folder(tmp_path / "out") as folder:
             (folder / "a.parquet").write_text("half")
@@ -166,7 +170,7 @@ def test_whatever_ends_an_export_nothing_is_left(error: type[BaseException], tmp
         assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_cannot_be_replaced_is_put_back(
+def test_a_folder_that_cannot_be_replaced_is_restored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "out"
@@ -204,13 +208,15 @@ for name, count in (("few", 100_000), ("many", 2_000_000)):
     connection.execute(f"CREATE VIEW {name} AS SELECT {columns} FROM range({count})")
 with Session.guard(connection, folder, memory="64MB", threads=2) as session:
     for name in ("few", "many"):
-        export.export_database(export.Source(session), [name], folder / f"{name}.duckdb", lambda *told: None)
+        source = export.ExportSource(session)
+        export.export_database(source, [name], folder / f"{name}.duckdb", lambda *row: None)
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
+@pytest.mark.deep
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
-    """Some 150 MB of them, in a process of its own, whose greatest size can be told."""
+    """Export about 150 MB in a new process, whose peak memory can be measured."""
     command = [sys.executable, "-c", EXPORTED, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

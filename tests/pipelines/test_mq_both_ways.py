@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,15 +12,18 @@ from tests.parsers.smf.mq_composed import ACCOUNTING, STATISTICS, TABLES
 from tests.parsers.text.mq_formatter.examples import BUSY, CHANNEL, IDLE, RUNNING, SSL
 from tests.pipelines.stores import load
 
-from zscope.app.cli import program
+from zscope.app.cli.main import program
 from zscope.parsers import read
-from zscope.parsers.inputs import Options
+from zscope.parsers.options import ReadOptions
 from zscope.parsers.text.mq_formatter.write import JSON_FILE, csv_files, json_lines
-from zscope.pipelines.ingest import How, choose
+from zscope.pipelines.ingest import IngestOptions, row_selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Row = dict[str, str]
 Rows = dict[str, list[Row]]
-WAYS = How(choose(None), Options(formatter_zone="UTC"))
+WAYS = IngestOptions(selection=row_selection(None), read_options=ReadOptions(formatter_zone="UTC"))
 PLACE = {
     "load_id",
     "record_no",
@@ -85,9 +87,7 @@ def dump(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
-def test_a_dump_and_what_was_formatted_of_it_are_the_same_in_a_store(
-    tmp_path: Path, dump: Path, form: str
-) -> None:
+def test_dump_and_formatter_output_give_the_same_rows(tmp_path: Path, dump: Path, form: str) -> None:
     paths = formatted(tmp_path, dump)[form]
     (tmp_path / "one").mkdir()
     (tmp_path / "other").mkdir()

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from zscope.pipelines.offsets import CLOCK_SCHEMA, spans, system_clock
-from zscope.pipelines.zones import Zones
+from zscope.pipelines.settings import Zones
 from zscope.schemas.arrow import LOCAL
 
 CHECKOUT = Path(__file__).resolve().parents[2]

@@ -91,5 +91,5 @@ def as_printed(pct: float) -> float:
     return float(Decimal(f"{pct:.9f}").quantize(Decimal("0.1"), ROUND_HALF_UP))
 
 
-def test_all_lines_of_all_tables_are_there() -> None:
+def test_all_lines_of_all_tables_are_published_results() -> None:
     assert len(published()) == len(TABLES) * len(MEASURES)

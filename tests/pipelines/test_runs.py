@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zscope.pipelines.runs import FILE_NAME, Run, read_runs, run_table, runs_digest
-from zscope.pipelines.runs.read import parse_runs
-from zscope.pipelines.runs.table import RUN_SCHEMA
+from zscope.pipelines.runs.read import RUN_SCHEMA, parse_runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ONE = """
 [[run]]
@@ -31,7 +33,7 @@ def problem_of(text: str) -> tuple[int | None, str, str]:
     return problem.line, problem.key, problem.text
 
 
-def test_a_run_is_read_with_all_it_says(tmp_path: Path) -> None:
+def test_run_with_all_keys(tmp_path: Path) -> None:
     more = """workload = "CRR40(64B/8kB)"
 transactions = 123456
 note = "after the change"
@@ -72,7 +74,7 @@ def test_the_table_has_its_schema_with_and_without_a_file(tmp_path: Path) -> Non
     assert run_table(tmp_path).num_rows == 1
 
 
-def test_what_is_not_said_is_null_and_tags_are_an_empty_list() -> None:
+def test_missing_keys_are_null_and_tags_are_empty() -> None:
     (run,) = parse_runs(ONE).runs
     assert (run.workload, run.workload_kind, run.transactions, run.note) == (None, None, None, None)
     assert (run.tags, run.synthetic) == ((), False)
@@ -94,44 +96,42 @@ def test_a_workload_of_several_parts_has_no_kind_and_no_sizes() -> None:
     ("wrong", "key", "problem"),
     [
         ('name = ""', "name", "a text of 1 to 64 characters"),
-        ('name = " a"', "name", "none of them a blank at its ends; found is ' a'"),
-        ("name = 5", "name", "found is 5"),
+        ('name = " a"', "name", "without leading or trailing blanks, got ' a'"),
+        ("name = 5", "name", "got 5"),
         ('system = "SYSTEM001"', "system", "1 to 8 characters"),
-        ('system = "SYS A"', "system", "found is 'SYS A'"),
-        ('role = "Client"', "role", 'expected is "client" or "server"; found is \'Client\''),
+        ('system = "SYS A"', "system", "got 'SYS A'"),
+        ('role = "Client"', "role", 'expected "client" or "server", got \'Client\''),
         (
             "from = 2026-03-09T01:00:00",
             "from",
-            "2026-03-09T01:00:00 has no offset from UTC; expected is a time",
+            "2026-03-09T01:00:00 has no offset from UTC; expected a time",
         ),
-        ("from = 2026-03-09", "from", "or 2026-03-09T02:00:00+01:00; found is 2026-03-09"),
-        ('to = "2026-03-09T01:12:00Z"', "to", "without quotes; found is '2026-03-09T01:12:00Z'"),
+        ("from = 2026-03-09", "from", "or 2026-03-09T02:00:00+01:00, got 2026-03-09"),
+        ('to = "2026-03-09T01:12:00Z"', "to", "without quotes, got '2026-03-09T01:12:00Z'"),
         (
             "to = 2026-03-09T01:00:00Z",
             "to",
             "2026-03-09 01:00:00 UTC is not after from, 2026-03-09 01:00:00 UTC",
         ),
-        ("to = 2062-03-09T01:12:00Z", "to", "is 13,149 days after from; a run lasts less than 31 days"),
-        ("from = 0001-01-01T00:00:00+05:00", "from", "is no time that UTC has"),
-        ("transactions = -1", "transactions", "a whole number of 0 or more; found is -1"),
-        ("transactions = true", "transactions", "found is True"),
-        ("transactions = 9223372036854775808", "transactions", "found is 9223372036854775808"),
-        ("transactions = 1.5", "transactions", "found is 1.5"),
-        ('workload = "CRR40(64B/8k)"', "workload", "'k)' stands at column 12"),
-        ("workload = 40", "workload", "expected is a name such as CRR40(64B/8kB); found is 40"),
-        ("note = 1", "note", "a text of up to 2,000 characters; found is 1"),
-        ('synthetic = "yes"', "synthetic", "expected is true or false; found is 'yes'"),
-        ("tags = 1", "tags", "expected is a table [run.tags]; found is 1"),
-        ('tags = { "a b" = 1 }', "tags.a b", "letters, digits and _ only"),
-        ("tags = { mtu = [] }", "tags.mtu", "a number, true or false; found is []"),
-        ('tags = { mtu = "" }', "tags.mtu", "found is ''"),
-        ("trasactions = 5", "trasactions", "is no key of a run; did you mean 'transactions'?"),
-        ("zzz = 5", "zzz", "known here: name, system, role, from, to, workload"),
+        ("to = 2062-03-09T01:12:00Z", "to", "is 13,149 days after from; a run is shorter than 31 days"),
+        ("from = 0001-01-01T00:00:00+05:00", "from", "is not a valid time in UTC"),
+        ("transactions = -1", "transactions", "an integer of 0 or more, got -1"),
+        ("transactions = true", "transactions", "got True"),
+        ("transactions = 9223372036854775808", "transactions", "got 9223372036854775808"),
+        ("transactions = 1.5", "transactions", "got 1.5"),
+        ('workload = "CRR40(64B/8k)"', "workload", "expected B, kB or MB at column 12, got 'k)'"),
+        ("workload = 40", "workload", "expected a name such as CRR40(64B/8kB), got 40"),
+        ("note = 1", "note", "a text of up to 2,000 characters, got 1"),
+        ('synthetic = "yes"', "synthetic", "expected true or false, got 'yes'"),
+        ("tags = 1", "tags", "expected a table [run.tags], got 1"),
+        ('tags = { "a b" = 1 }', "tags.a b", "only letters, digits and _"),
+        ("tags = { mtu = [] }", "tags.mtu", "a number, true or false, got []"),
+        ('tags = { mtu = "" }', "tags.mtu", "got ''"),
+        ("trasactions = 5", "trasactions", "is not a key of a run; did you mean 'transactions'?"),
+        ("zzz = 5", "zzz", "valid names: name, system, role, from, to, workload"),
     ],
 )
-def test_a_value_that_cannot_be_used_is_told_with_its_place_and_the_rest_is_read(
-    wrong: str, key: str, problem: str
-) -> None:
+def test_invalid_value_is_a_problem_with_its_place(wrong: str, key: str, problem: str) -> None:
     replaced = wrong.partition(" ")[0]
     kept = [line for line in ONE.strip().splitlines() if line.partition(" ")[0] != replaced]
     text = "\n".join([*kept, wrong, OTHER])
@@ -146,19 +146,21 @@ def test_a_value_that_cannot_be_used_is_told_with_its_place_and_the_rest_is_read
 
 
 @pytest.mark.parametrize("key", ["name", "system", "role", "from", "to"])
-def test_what_a_run_needs_is_missed(key: str) -> None:
+def test_missing_required_keys_are_problems(key: str) -> None:
     text = "\n".join(line for line in ONE.splitlines() if not line.startswith(f"{key} "))
     line, place, told = problem_of(text)
     assert (line, told) == (2, "is missing")
     assert place.endswith(f": {key}")
 
 
-def test_the_same_side_twice_is_there_once() -> None:
+def test_duplicate_side_is_a_problem() -> None:
     found = parse_runs(ONE + OTHER + ONE.replace("cli1", "CLI1"))
     assert len(found.runs) == 2
     (problem,) = found.problems
     assert (problem.line, problem.key) == (16, "run 3 ('tls13')")
-    assert problem.text == "tls13 (client on CLI1) is there before; each side of a run is there once"
+    assert (
+        problem.text == "tls13 (client on CLI1) is already defined above; each side of a run is defined once"
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,10 +168,10 @@ def test_the_same_side_twice_is_there_once() -> None:
     [
         ("[[run]\n", "is not TOML: "),
         ("from = 2026-02-30T00:00:00Z", "is not TOML: "),
-        ("a = " + "[" * 5_000, "is nested too deep for a list of runs"),
+        ("a = " + "[" * 5_000, "is nested too deeply for a list of runs"),
     ],
 )
-def test_a_text_that_is_no_toml_has_no_runs_and_one_problem(text: str, problem: str) -> None:
+def test_invalid_toml_is_one_problem(text: str, problem: str) -> None:
     found = parse_runs(text)
     assert found.runs == ()
     assert found.problems[0].text.startswith(problem)
@@ -178,20 +180,20 @@ def test_a_text_that_is_no_toml_has_no_runs_and_one_problem(text: str, problem: 
 @pytest.mark.parametrize(
     ("text", "key", "problem"),
     [
-        (f"[run]{ONE[7:]}".replace("[run]]", "[run]"), "run", "with two brackets each"),
-        ("run = [5]", "run 1", "expected is a block [[run]], found is 5"),
-        ("[[runs]]\nname = 'a'", "runs", "is not known here; did you mean 'run'?"),
-        ("kb_bytes = 1000.0", "kb_bytes", "expected is 1000 or 1024; found is 1000.0"),
-        ("kb_bytes = 512", "kb_bytes", "found is 512"),
+        (f"[run]{ONE[7:]}".replace("[run]]", "[run]"), "run", "each with two brackets"),
+        ("run = [5]", "run 1", "expected a block [[run]], got 5"),
+        ("[[runs]]\nname = 'a'", "runs", "is not a valid key; did you mean 'run'?"),
+        ("kb_bytes = 1000.0", "kb_bytes", "expected 1000 or 1024, got 1000.0"),
+        ("kb_bytes = 512", "kb_bytes", "got 512"),
     ],
 )
-def test_what_is_wrong_with_the_file_is_told_by_its_key(text: str, key: str, problem: str) -> None:
+def test_problems_of_the_file_name_the_key(text: str, key: str, problem: str) -> None:
     _, place, told = problem_of(text)
     assert place == key
     assert problem in told
 
 
-def test_a_file_that_cannot_be_read_is_told_and_costs_no_store(tmp_path: Path) -> None:
+def test_unreadable_file_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"# \xff")
     assert read_runs(tmp_path).problems[0].text == "is not UTF-8 text (byte 2)"
     assert run_table(tmp_path).num_rows == 0
@@ -204,10 +206,10 @@ def test_a_file_that_cannot_be_read_is_told_and_costs_no_store(tmp_path: Path) -
 
 def test_a_file_that_is_too_large_for_runs_is_not_read(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"#" * (5 << 20))
-    assert read_runs(tmp_path).problems[0].text == "has more than 4,194,304 bytes and is no list of runs"
+    assert read_runs(tmp_path).problems[0].text == "is larger than 4,194,304 bytes and not a list of runs"
 
 
-def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+def test_byte_order_mark_is_ignored() -> None:
     assert len(parse_runs("\ufeff" + ONE).runs) == 1
 
 
@@ -227,16 +229,16 @@ def doubts_of(text: str) -> list[str]:
     return [str(problem) for problem in found.problems]
 
 
-def test_runs_at_the_same_time_on_one_system_are_doubtful_and_kept() -> None:
+def test_overlapping_runs_are_warned_about() -> None:
     later = ONE.replace("tls13", "next").replace("T02:00:00+01:00", "T01:10:00Z").replace("01:12", "01:20")
     (doubt,) = doubts_of(ONE + later)
     assert doubt == (
         "runs.toml, line 9: next (client on CLI1): overlaps with tls13 (client on CLI1): until 2026-03-09 "
-        "01:12:00 UTC both count the same CPU time and connections"
+        "01:12:00 UTC both include the same CPU time and connections"
     )
 
 
-def test_runs_that_follow_each_other_or_are_on_other_systems_are_not_doubtful() -> None:
+def test_runs_without_overlap_have_no_warning() -> None:
     behind = (
         ONE.replace("tls13", "next")
         .replace("T02:00:00+01:00", "T01:12:00Z")
@@ -254,21 +256,21 @@ def test_a_long_run_overlaps_with_every_one_in_it() -> None:
     assert [doubt.count("overlaps with tls13") for doubt in doubts_of(ONE + inside)] == [1, 1]
 
 
-def test_sides_that_do_not_match_are_doubtful() -> None:
+def test_sides_that_do_not_match_are_warned_about() -> None:
     (workload,) = doubts_of(f'{ONE}workload = "CRR40(64B/8kB)"\n{OTHER}')
     assert "has workload None, but tls13 (client on CLI1) has CRR40(64B/8kB)" in workload
     (time,) = doubts_of(ONE + OTHER.replace("2026-03-09", "2026-03-10"))
-    assert "is at another time than tls13 (client on CLI1)" in time
+    assert "is not at the same time as tls13 (client on CLI1)" in time
 
 
-def test_a_tag_that_is_nearly_one_of_the_published_results_is_doubtful() -> None:
+def test_misspelt_tag_is_warned_about() -> None:
     (doubt,) = doubts_of(f'{ONE}[run.tags]\ncypher = "1302"\nmy_own_setting = "x"\ncipher = "1302"\n')
-    assert "tag 'cypher' is none that published results have; did you mean 'cipher'?" in doubt
+    assert "tag 'cypher' is not used by published results; did you mean 'cipher'?" in doubt
 
 
 @given(st.text(max_size=200) | st.text(alphabet="[]run=\"\n#.{}'ta,0123456789-:TZ ", max_size=200))
 @settings(deadline=None, max_examples=60)
-def test_no_text_is_an_error(text: str) -> None:
+def test_any_text_is_read_without_exception(text: str) -> None:
     found = parse_runs(text)
     assert all(isinstance(run, Run) for run in found.runs)
     assert all(str(problem) for problem in found.problems)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zscope.pipelines.runs import Run
-from zscope.pipelines.runs.edit import RunsChangeError, block, with_runs, without_runs
+from zscope.pipelines.runs.edit import RunsChangeError, run_block, with_runs, without_runs
 from zscope.pipelines.runs.read import parse_runs
 
 START = datetime(2026, 3, 9, 1, tzinfo=UTC)
@@ -44,14 +44,14 @@ def a_run(name: str = "b", hours: int = 0, **more: object) -> Run:
     return Run(name, "SYSA", "client", start, start + timedelta(minutes=10), **more)  # type: ignore[arg-type]
 
 
-def test_runs_are_added_behind_what_there_is() -> None:
+def test_runs_are_appended() -> None:
     changed = with_runs(HAND_WRITTEN, [a_run("x", 5), a_run("y", 6)])
     assert changed.startswith(HAND_WRITTEN)
     assert [run.name for run in parse_runs(changed).runs] == ["old", "new", "x", "y"]
 
 
 @pytest.mark.parametrize("text", ["", "# nothing yet", "\n\n", "\ufeff", "kb_bytes = 1024"])
-def test_runs_are_added_where_there_are_none(text: str) -> None:
+def test_runs_are_added_to_an_empty_file(text: str) -> None:
     changed = with_runs(text, [a_run()])
     assert changed.startswith(text)
     assert parse_runs(changed).runs == (a_run(),)
@@ -69,7 +69,7 @@ def test_a_file_without_a_last_line_feed_gets_one() -> None:
     assert len(parse_runs(with_runs(HAND_WRITTEN.rstrip("\n"), [a_run()])).runs) == 3
 
 
-def test_line_ends_stay_what_they_are() -> None:
+def test_line_ends_are_preserved() -> None:
     changed = with_runs(HAND_WRITTEN.replace("\n", "\r\n"), [a_run()])
     assert changed.count("\r\n") == changed.count("\n")
     shorter, _ = without_runs(changed, "old")
@@ -77,25 +77,25 @@ def test_line_ends_stay_what_they_are() -> None:
     assert [run.name for run in parse_runs(shorter).runs] == ["new", "b"]
 
 
-def test_a_run_that_is_there_is_not_added_again() -> None:
-    with pytest.raises(RunsChangeError, match=r"b \(client on SYSA\) is there already"):
+def test_existing_run_is_not_added_again() -> None:
+    with pytest.raises(RunsChangeError, match=r"b \(client on SYSA\) exists already"):
         with_runs(with_runs("", [a_run()]), [a_run(hours=3)])
-    with pytest.raises(RunsChangeError, match="is there already"):
+    with pytest.raises(RunsChangeError, match="exists already"):
         with_runs("", [a_run(), a_run()])
 
 
 @pytest.mark.parametrize("text", ["run = []", "[run]\nname = 'a'"])
-def test_a_file_in_which_a_block_would_not_be_read_is_refused(text: str) -> None:
-    with pytest.raises(RunsChangeError, match="change it by hand"):
+def test_file_in_unsupported_form_is_refused(text: str) -> None:
+    with pytest.raises(RunsChangeError, match="edit the file by hand"):
         with_runs(text, [a_run()])
 
 
-def test_a_file_with_a_run_that_cannot_be_used_is_added_to_all_the_same() -> None:
+def test_run_is_added_to_a_file_with_an_invalid_run() -> None:
     changed = with_runs("[[run]]\nname = 5\n", [a_run()])
     assert parse_runs(changed).runs == (a_run(),)
 
 
-def test_a_run_goes_with_the_comment_above_it() -> None:
+def test_run_is_removed_with_the_comment_above_it() -> None:
     changed, gone = without_runs(HAND_WRITTEN, "old")
     assert gone == 1
     assert (
@@ -108,12 +108,12 @@ def test_a_run_goes_with_the_comment_above_it() -> None:
     assert changed == HAND_WRITTEN[: HAND_WRITTEN.index("# the new")]
 
 
-def test_the_head_of_a_file_stays_though_the_first_run_goes() -> None:
-    changed, _ = without_runs(f"# my runs\n{block(a_run())}", "b")
+def test_first_comment_of_a_file_stays() -> None:
+    changed, _ = without_runs(f"# my runs\n{run_block(a_run())}", "b")
     assert changed == "# my runs\n"
 
 
-def test_all_sides_of_a_run_go_and_others_stay() -> None:
+def test_all_sides_of_a_run_are_removed() -> None:
     sides = [
         a_run("a"),
         a_run("b"),
@@ -126,8 +126,8 @@ def test_all_sides_of_a_run_go_and_others_stay() -> None:
     assert without_runs(changed, "nobody") == (changed, 0)
 
 
-def test_a_run_that_cannot_be_used_can_be_removed() -> None:
-    assert without_runs(f'[[run]]\nname = "bad"\n{block(a_run())}', "bad") == (block(a_run()), 1)
+def test_invalid_run_can_be_removed() -> None:
+    assert without_runs(f'[[run]]\nname = "bad"\n{run_block(a_run())}', "bad") == (run_block(a_run()), 1)
 
 
 @pytest.mark.parametrize(
@@ -138,15 +138,15 @@ def test_a_run_that_cannot_be_used_can_be_removed() -> None:
         '[[run]]\nname = "a"\n[else]\nkey = 1\n',
     ],
 )
-def test_a_file_from_which_a_run_cannot_be_cut_is_refused(text: str) -> None:
-    with pytest.raises(RunsChangeError, match="change it by hand"):
+def test_removal_from_a_file_in_unsupported_form_is_refused(text: str) -> None:
+    with pytest.raises(RunsChangeError, match="edit the file by hand"):
         without_runs(text, "a")
 
 
-def test_a_file_that_is_no_toml_has_to_be_mended_first() -> None:
-    with pytest.raises(RunsChangeError, match=r"it is not TOML: .* mend it first"):
+def test_invalid_toml_must_be_corrected_first() -> None:
+    with pytest.raises(RunsChangeError, match=r"the file is not TOML: .* correct it first"):
         without_runs("[[run", "a")
-    with pytest.raises(RunsChangeError, match=r"it is not TOML: .* mend it first"):
+    with pytest.raises(RunsChangeError, match=r"the file is not TOML: .* correct it first"):
         with_runs("[[run", [a_run()])
 
 
@@ -170,7 +170,7 @@ _RUNS = st.builds(
 
 @given(st.lists(_RUNS, max_size=4, unique_by=lambda run: run.key))
 @settings(deadline=None, max_examples=60)
-def test_what_is_written_is_read_as_it_was(runs: list[Run]) -> None:
+def test_written_runs_are_read_back(runs: list[Run]) -> None:
     found = parse_runs(with_runs(HAND_WRITTEN, runs))
     assert [problem for problem in found.problems if not problem.warning] == []
     assert list(found.runs[2:]) == runs
@@ -178,7 +178,7 @@ def test_what_is_written_is_read_as_it_was(runs: list[Run]) -> None:
 
 @given(st.lists(_RUNS, min_size=1, max_size=4, unique_by=lambda run: run.key), st.integers(0, 3))
 @settings(deadline=None, max_examples=60)
-def test_what_was_added_can_be_removed_again(runs: list[Run], which: int) -> None:
+def test_added_runs_can_be_removed(runs: list[Run], which: int) -> None:
     name = runs[which % len(runs)].name
     changed, gone = without_runs(with_runs(HAND_WRITTEN, runs), name)
     assert gone == sum(run.name == name for run in runs)

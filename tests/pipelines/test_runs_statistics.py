@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +10,11 @@ import pytest
 from scipy import stats
 from tests.pipelines.metric_world import database
 
-from zscope.pipelines.metrics import metric
+from zscope.pipelines.metrics import macros_sql
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import duckdb
 
 PAIRS = 100
@@ -139,7 +140,7 @@ def test_the_expansion_of_the_quantile_is_close_to_scipy(df: int) -> None:
     coefficients = (1.959964, 2.372271, 2.822499, 2.555850, 1.589534)
     expansion = sum(coefficient / df**power for power, coefficient in enumerate(coefficients))
     assert expansion == pytest.approx(stats.t.ppf(0.975, df), rel=0.01 if df == 2 else 0.002)
-    assert all(f"{coefficient:.6f}" in metric("run_result").sql for coefficient in coefficients)
+    assert all(f"{coefficient:.6f}" in macros_sql() for coefficient in coefficients)
 
 
 def test_the_same_data_give_the_same_interval_in_any_order_and_with_any_number_of_threads() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.pipelines.stores import load
@@ -10,7 +9,9 @@ from tests.pipelines.stores import load
 from zscope.pipelines.store import open_reader
 
 if TYPE_CHECKING:
-    from zscope.pipelines.ingest.outcome import Report
+    from pathlib import Path
+
+    from zscope.pipelines.ingest.outcome import IngestReport
 
 HEAD = "system,start,end,transactions,workload"
 FIRST = "SYSA,2026-03-02T10:00:00+01:00,2026-03-02T10:15:00+01:00,900,RR60(4kB)"
@@ -22,7 +23,7 @@ def write(path: Path, *lines: str) -> Path:
     return path
 
 
-def counts(report: Report) -> list[tuple[int, int]]:
+def counts(report: IngestReport) -> list[tuple[int, int]]:
     """Rows that were stored, and those that were there already."""
     loads = [outcome.load for outcome in report.outcomes]
     return [(load.rows, load.duplicates) for load in loads if load]
@@ -43,7 +44,7 @@ def test_counts_are_loaded_with_their_load_and_line(tmp_path: Path) -> None:
     ]
 
 
-def test_a_count_that_is_there_already_is_no_second_one(tmp_path: Path) -> None:
+def test_repeated_count_is_not_stored_again(tmp_path: Path) -> None:
     store = tmp_path / "store"
     load(store, write(tmp_path / "one.csv", FIRST))
     report = load(store, write(tmp_path / "both.csv", SECOND, FIRST))
@@ -51,7 +52,7 @@ def test_a_count_that_is_there_already_is_no_second_one(tmp_path: Path) -> None:
     assert ask(store, "SELECT sum(transactions)::BIGINT FROM transaction_count") == [(2700,)]
 
 
-def test_a_count_gives_a_rate_also_where_nothing_else_is_known(tmp_path: Path) -> None:
+def test_count_gives_a_rate_without_other_data(tmp_path: Path) -> None:
     store = tmp_path / "store"
     load(store, write(tmp_path / "counts.csv", FIRST, SECOND))
     found = ask(

@@ -8,14 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zscope.pipelines.workload import Kind, Workload, WorkloadError, parse_workload, parse_workloads
+from zscope.pipelines.runs.entry import (
+    BenchmarkWorkload,
+    WorkloadError,
+    WorkloadKind,
+    parse_workload,
+    parse_workloads,
+)
 from zscope.schemas.published import published_tables
 
 SIZE = st.tuples(st.integers(1, 10**12 - 1), st.sampled_from(["B", "kB", "MB"]))
 UNITS = {"B": 0, "kB": 1, "MB": 2}
 
 
-def worked_examples() -> list[tuple[str, Workload]]:
+def worked_examples() -> list[tuple[str, BenchmarkWorkload]]:
     """Those of the method in the reference, with the sizes in bytes."""
     in_bytes = {"1B": 1, "64B": 64, "100B": 100, "200B": 200, "8kB": 8_000, "20MB": 20_000_000}
     methods = published_tables()["reference_method"].to_pylist()
@@ -24,12 +30,14 @@ def worked_examples() -> list[tuple[str, Workload]]:
     for example in json.loads(worked):
         gives = example["gives"]
         sizes = in_bytes[gives["client_bytes"]], in_bytes[gives["server_bytes"]]
-        examples.append((example["given"]["name"], Workload(gives["kind"], gives["clients"], *sizes)))
+        examples.append(
+            (example["given"]["name"], BenchmarkWorkload(gives["kind"], gives["clients"], *sizes))
+        )
     return examples
 
 
 @pytest.mark.parametrize(("name", "expected"), worked_examples())
-def test_the_worked_examples_of_the_reference(name: str, expected: Workload) -> None:
+def test_the_worked_examples_of_the_reference(name: str, expected: BenchmarkWorkload) -> None:
     assert parse_workload(name) == expected
 
 
@@ -49,11 +57,11 @@ def test_the_reference_has_worked_examples() -> None:
         (" CRR40 ( 64B / 8kB ) ", "CRR", 40, 64, 8_000),
     ],
 )
-def test_one_size_or_two_and_the_forms_of_the_count(
-    name: str, kind: Kind, clients: int, sent: int, received: int
+def test_forms_of_sizes_and_counts(
+    name: str, kind: WorkloadKind, clients: int, sent: int, received: int
 ) -> None:
     found = parse_workload(name)
-    assert found == Workload(kind, clients, sent, received)
+    assert found == BenchmarkWorkload(kind, clients, sent, received)
     assert found.transaction_bytes == sent + received
 
 
@@ -66,8 +74,8 @@ def test_a_kb_is_what_the_caller_says() -> None:
 
 def test_several_workloads_at_once() -> None:
     assert parse_workloads("RR10(4kB) + STR1(5MB/1B)") == (
-        Workload("RR", 10, 4_000, 4_000),
-        Workload("STR", 1, 5_000_000, 1),
+        BenchmarkWorkload("RR", 10, 4_000, 4_000),
+        BenchmarkWorkload("STR", 1, 5_000_000, 1),
     )
     assert parse_workloads("RR10(4kB)") == (parse_workload("RR10(4kB)"),)
 
@@ -94,31 +102,33 @@ def test_several_workloads_at_once() -> None:
         ("RR60(4kB) and more", 11, "the end of the name"),
     ],
 )
-def test_what_is_no_workload_says_where_and_what_was_expected(name: str, column: int, expected: str) -> None:
+def test_invalid_workload_reports_position_and_expectation(name: str, column: int, expected: str) -> None:
     for parse in (parse_workload, parse_workloads):
         with pytest.raises(WorkloadError) as error:
             parse(name)
         assert (error.value.column, error.value.expected) == (column, expected)
-        assert f"column {column} where {expected} was expected" in str(error.value)
+        assert f"expected {expected} at column {column}, got " in str(error.value)
 
 
 def test_a_sum_is_not_one_workload_and_needs_a_second_part() -> None:
-    with pytest.raises(WorkloadError, match=r"'\+ STR1\(1B\)' stands at column 10 where the end of the name"):
+    with pytest.raises(
+        WorkloadError, match=r"expected the end of the name at column 10, got '\+ STR1\(1B\)'"
+    ):
         parse_workload("RR10(4kB)+ STR1(1B)")
-    with pytest.raises(WorkloadError, match="the name ends at column 12 where CRR, RR or STR"):
+    with pytest.raises(WorkloadError, match="expected CRR, RR or STR at column 12, got the end of the name"):
         parse_workloads("RR10(4kB) +")
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.sampled_from(["CRR", "RR", "STR"]), st.integers(1, 10**6), SIZE, st.none() | SIZE, st.booleans())
 def test_every_name_that_can_be_written_is_read(
-    kind: Kind, clients: int, sent: tuple[int, str], received: tuple[int, str] | None, apart: bool
+    kind: WorkloadKind, clients: int, sent: tuple[int, str], received: tuple[int, str] | None, apart: bool
 ) -> None:
     sizes = [sent] if received is None else [sent, received]
     count = f"({clients}) " if apart else f"{clients}"
     name = f"{kind}{count}({'/'.join(f'{number}{unit}' for number, unit in sizes)})"
     in_bytes = [number * 1024 ** UNITS[unit] for number, unit in sizes]
-    assert parse_workload(name, kb=1024) == Workload(kind, clients, in_bytes[0], in_bytes[-1])
+    assert parse_workload(name, kb=1024) == BenchmarkWorkload(kind, clients, in_bytes[0], in_bytes[-1])
 
 
 @settings(deadline=None, max_examples=60)

@@ -1,16 +1,29 @@
-"""House rules for source files: where they lie, how they are named, how they begin, how long they get."""
+"""Rules for source files: where they are, how they are named, and how they depend on each other."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-ROOTS = ("schemas", "parsers", "pipelines", "app")
+PACKAGES = {
+    "schemas": "schemas",
+    "parsers": "parsers",
+    "pipelines": "pipelines",
+    "sample-data": "samples",
+    "app": "app",
+}
+"""Source roots and the package in each."""
+TOP_MODULES = {"app": {"api.py", "__main__.py"}}
+"""Modules directly in the namespace: `zscope.api` and `python -m zscope`."""
 MODULES = sorted(
-    path.relative_to(CHECKOUT).as_posix() for root in ROOTS for path in (CHECKOUT / root).rglob("*.py")
+    path.relative_to(CHECKOUT).as_posix()
+    for root in PACKAGES
+    for path in (CHECKOUT / root / "zscope").rglob("*.py")
 )
 # Python files outside the source roots are read by people too.
 OTHERS = sorted(
@@ -18,28 +31,35 @@ OTHERS = sorted(
     for folder in ("tests", "benchmarks", ".ci")
     for path in (CHECKOUT / folder).rglob("*.py")
 )
-MOST_LINES = 300
+MOST_FILES = 25
+LARGE_FOLDERS = (
+    "schemas/zscope/schemas/layouts",
+    "schemas/zscope/schemas/codes",
+    "schemas/zscope/schemas/reports",
+    "schemas/zscope/schemas/reference",
+)
+"""Folders of data files, one for each record type, code table, report or document."""
 
 
-@pytest.mark.parametrize("root", ROOTS)
+@pytest.mark.parametrize("root", PACKAGES)
 def test_namespace_has_no_init(root: str) -> None:
-    """With a ``zscope/__init__.py`` in one root, the packages of the other three could not be imported."""
+    """With a `zscope/__init__.py` in one root, the packages of the other roots could not be imported."""
     assert not (CHECKOUT / root / "zscope" / "__init__.py").exists()
 
 
-@pytest.mark.parametrize("root", ROOTS)
-def test_root_holds_exactly_its_package(root: str) -> None:
-    inside = {path.name for path in (CHECKOUT / root / "zscope").iterdir() if path.name != "__pycache__"}
-    assert inside == {root}
+@pytest.mark.parametrize(("root", "package"), PACKAGES.items())
+def test_root_contains_exactly_its_package(root: str, package: str) -> None:
+    names = {path.name for path in (CHECKOUT / root / "zscope").iterdir() if path.name != "__pycache__"}
+    assert names == {package} | TOP_MODULES.get(root, set())
 
 
-@pytest.mark.parametrize("root", ROOTS)
-def test_package_is_typed(root: str) -> None:
-    """Without ``py.typed`` a type checker ignores the annotations of an installed zscope."""
-    assert (CHECKOUT / root / "zscope" / root / "py.typed").is_file()
+@pytest.mark.parametrize(("root", "package"), PACKAGES.items())
+def test_package_is_typed(root: str, package: str) -> None:
+    """Without `py.typed` a type checker ignores the annotations of an installed zscope."""
+    assert (CHECKOUT / root / "zscope" / package / "py.typed").is_file()
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if "/zscope/" in module])
+@pytest.mark.parametrize("module", [module for module in MODULES if module.count("/") > 2])
 def test_package_has_an_init(module: str) -> None:
     """Below the namespace every folder is a regular package: import-linter sees only those."""
     folder = Path(module).parent
@@ -48,16 +68,101 @@ def test_package_has_an_init(module: str) -> None:
 
 @pytest.mark.parametrize("module", [*MODULES, *OTHERS])
 def test_module_has_a_docstring(module: str) -> None:
-    source = (CHECKOUT / module).read_text(encoding="utf-8")
-    assert ast.get_docstring(ast.parse(source)), f"{module}: say in one sentence what this module is for"
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_module_is_short(module: str) -> None:
-    lines = len((CHECKOUT / module).read_text(encoding="utf-8").splitlines())
-    assert lines <= MOST_LINES, f"{module} has {lines} lines: split it by subject"
+    assert ast.get_docstring(_parsed(module)), f"{module}: describe in one sentence what this module is for"
 
 
 @pytest.mark.parametrize("module", [*MODULES, *OTHERS])
 def test_module_is_named_by_subject(module: str) -> None:
     assert Path(module).stem not in {"utils", "util", "helpers", "misc", "common"}
+
+
+def test_class_names_are_unique() -> None:
+    """A name that occurs once can be searched for, and says in every import what it is."""
+    modules = defaultdict(list)
+    for module in MODULES:
+        for node in ast.walk(_parsed(module)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                modules[node.name].append(module)
+    repeated = [f"{name}: {', '.join(where)}" for name, where in sorted(modules.items()) if len(where) > 1]
+    assert not repeated, "rename these classes:\n" + "\n".join(repeated)
+
+
+def test_there_is_no_import_cycle() -> None:
+    """Imports for type checkers and inside functions count too: a cycle means two halves of one subject."""
+    cycles = _cycles(_imports())
+    assert not cycles, "these modules import each other:\n" + "\n".join(cycles)
+
+
+def test_folders_are_small() -> None:
+    """Data files outside the packages, and files next to tests that are no Python, are test data."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for root in PACKAGES:
+        for path in (CHECKOUT / root / "zscope").rglob("*.*"):
+            kind = "SQL and TOML" if path.suffix in {".sql", ".toml"} else path.suffix
+            counts[path.parent.relative_to(CHECKOUT).as_posix(), kind] += path.is_file()
+    for module in OTHERS:
+        counts[Path(module).parent.as_posix(), ".py"] += 1
+    large = [
+        f"{folder}: {count} files ({kind})"
+        for (folder, kind), count in sorted(counts.items())
+        if count > MOST_FILES and folder not in LARGE_FOLDERS and "__pycache__" not in folder
+    ]
+    assert not large, f"more than {MOST_FILES} files of a kind in a folder; sort them by subject:\n" + (
+        "\n".join(large)
+    )
+
+
+@cache
+def _parsed(module: str) -> ast.Module:
+    return ast.parse((CHECKOUT / module).read_text(encoding="utf-8"))
+
+
+def _imports() -> dict[str, set[str]]:
+    """Return the modules that each module of zscope imports anywhere in its text."""
+    names = {_dotted(module): module for module in MODULES}
+    imported: dict[str, set[str]] = {}
+    for name, module in names.items():
+        targets: set[str] = set()
+        for node in ast.walk(_parsed(module)):
+            if isinstance(node, ast.Import):
+                targets.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                inside = {f"{node.module}.{alias.name}" for alias in node.names}
+                submodules = inside & names.keys()
+                targets |= submodules
+                if len(submodules) < len(inside):
+                    targets.add(node.module)
+        imported[name] = targets & names.keys() - {name}
+    return imported
+
+
+def _dotted(module: str) -> str:
+    parts = Path(module).with_suffix("").parts[1:]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _cycles(imported: dict[str, set[str]]) -> list[str]:
+    """Describe one cycle for each group of modules that import each other."""
+    cycles = []
+    done: set[str] = set()
+    for start in sorted(imported):
+        if start in done:
+            continue
+        path = _path_back(start, imported)
+        if path:
+            cycles.append(" -> ".join(path))
+            done.update(path)
+    return cycles
+
+
+def _path_back(start: str, imported: dict[str, set[str]]) -> list[str]:
+    """Return the shortest way from a module along imports back to itself; empty if there is none."""
+    ways = {target: [start, target] for target in sorted(imported[start])}
+    waiting = list(ways)
+    for name in waiting:
+        if start in imported[name]:
+            return [*ways[name], start]
+        for target in sorted(imported[name] - ways.keys()):
+            ways[target] = [*ways[name], target]
+            waiting.append(target)
+    return []

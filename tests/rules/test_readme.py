@@ -1,24 +1,28 @@
-"""What README and manual tell people to type works as it stands."""
+"""The commands, Python examples and links of the README and the documents work as written."""
 
 from __future__ import annotations
 
 import doctest
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner, Result
+
+from zscope.app.cli.main import program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from _pytest.mark import ParameterSet
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 WITH_COMMANDS = (README, *sorted((ROOT / "docs").glob("*.md")))
 GENERATED = ("cli.md", "data-dictionary.md")
-"""Rendered from the code, with examples of files that nobody has."""
-FOLDER = "DOCUMENTS_FOLDER"
-"""Where the commands of the documents are run."""
+"""Rendered from the code; their examples name files that do not exist."""
 
 
 def _commands() -> list[str]:
@@ -28,7 +32,7 @@ def _commands() -> list[str]:
 
 
 SERVES = "zscope dashboard"
-"""Does not end; in a browser it is tested elsewhere."""
+"""Runs until it is stopped; the browser tests start it."""
 
 
 def test_there_are_commands_to_try() -> None:
@@ -36,33 +40,33 @@ def test_there_are_commands_to_try() -> None:
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """A store with the sample data, so that a command may ask before another one has loaded, and a folder
-    that looks like the checkout, for what commands write.
-    """
+def zscope(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Result]]:
+    """Run commands in a folder that looks like the checkout, with a store that contains the sample data."""
     folder = tmp_path_factory.mktemp("documents")
-    environment = os.environ | {"ZSCOPE_STORE": str(folder / "store"), FOLDER: str(folder / "checkout")}
-    (folder / "checkout").mkdir()
     for name in ("README.md", "docs", "sample-data"):
-        (folder / "checkout" / name).symlink_to(ROOT / name)
-    done = _run("zscope ingest sample-data", environment)
-    assert done.returncode == 0, done.stderr
-    return environment
+        (folder / name).symlink_to(ROOT / name)
+
+    def run(command: str) -> Result:
+        return CliRunner().invoke(program, shlex.split(command, comments=True)[1:], prog_name="zscope")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("ZSCOPE_STORE", str(folder / "store"))
+        loaded = run("zscope ingest sample-data")
+        assert loaded.exit_code == 0, loaded.stderr
+        yield run
 
 
-def _run(command: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    program = Path(sys.executable).with_name("zscope")
-    arguments = [str(program), *shlex.split(command, comments=True)[1:]]
-    return subprocess.run(
-        arguments, cwd=environment[FOLDER], env=environment, capture_output=True, text=True, check=False
-    )
+def _with_marks(command: str) -> ParameterSet:
+    """Data validation takes long on every load; `make test-deep` runs it."""
+    return pytest.param(command, marks=pytest.mark.deep if command.startswith("zscope validate") else ())
 
 
-@pytest.mark.parametrize("command", [command for command in _commands() if not command.startswith(SERVES)])
-def test_command_works(command: str, environment: dict[str, str]) -> None:
-    done = _run(command, environment)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout + done.stderr
+@pytest.mark.parametrize("command", [_with_marks(c) for c in _commands() if not c.startswith(SERVES)])
+def test_command_works(command: str, zscope: Callable[[str], Result]) -> None:
+    done = zscope(command)
+    assert done.exit_code == 0, done.stderr
+    assert done.output
 
 
 def _scheduled() -> list[str]:
@@ -76,10 +80,10 @@ def _scheduled() -> list[str]:
 
 
 @pytest.mark.parametrize("command", _scheduled() + [c for c in _commands() if c.startswith(SERVES)])
-def test_scheduled_command_is_understood(command: str, environment: dict[str, str]) -> None:
-    """Its folders are not here, but every option it names has to be one."""
-    assert _run(f"{command} --help", environment).returncode == 0
-    assert _run(f"{command} --no-such-option --help", environment).returncode == 12
+def test_scheduled_command_has_valid_options(command: str, zscope: Callable[[str], Result]) -> None:
+    """The folders in these examples do not exist here, but every option has to."""
+    assert zscope(f"{command} --help").exit_code == 0
+    assert zscope(f"{command} --no-such-option --help").exit_code == 12
 
 
 def test_there_are_scheduled_commands() -> None:

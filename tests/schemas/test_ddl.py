@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
@@ -14,6 +13,9 @@ from zscope.schemas.arrow import table_schema
 from zscope.schemas.ddl import column_comment, create_table, duckdb_type, table_ddl
 from zscope.schemas.reference import reference_tables
 from zscope.schemas.tables import table_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @pytest.fixture
@@ -79,7 +81,7 @@ def test_null_is_refused_where_the_schema_refuses_it(table: str, con: duckdb.Duc
 
 
 @pytest.mark.parametrize("table", table_names())
-def test_every_column_says_what_it_means(table: str, con: duckdb.DuckDBPyConnection) -> None:
+def test_every_column_has_a_meaning(table: str, con: duckdb.DuckDBPyConnection) -> None:
     execute(con, table_ddl(table))
     for field, (name, _, _, comment) in zip(table_schema(table), columns(con, table), strict=True):
         assert field.metadata[b"meaning"].decode() in comment, name
@@ -94,7 +96,7 @@ def test_the_comment_names_field_unit_and_codes() -> None:
     assert column_comment(field).endswith("[SMF119SC_TLS_Handshake_Type, codes in code_handshake_type]")
 
 
-def test_every_table_says_what_a_row_is(con: duckdb.DuckDBPyConnection) -> None:
+def test_every_table_has_a_meaning(con: duckdb.DuckDBPyConnection) -> None:
     for table in table_names():
         execute(con, table_ddl(table))
     comments = dict(con.execute("SELECT table_name, comment FROM duckdb_tables()").fetchall())
@@ -103,7 +105,7 @@ def test_every_table_says_what_a_row_is(con: duckdb.DuckDBPyConnection) -> None:
 
 
 @pytest.mark.parametrize("table", table_names())
-def test_a_row_with_extreme_values_comes_back_as_it_was(table: str, con: duckdb.DuckDBPyConnection) -> None:
+def test_a_row_with_extreme_values_is_read_back_unchanged(table: str, con: duckdb.DuckDBPyConnection) -> None:
     con.execute("SET TimeZone = 'America/New_York'")  # a session's zone must not change what is stored
     execute(con, table_ddl(table))
     rows = one_row(table_schema(table))
@@ -143,11 +145,11 @@ def test_reference_tables_can_be_created_and_filled(name: str, con: duckdb.DuckD
 def test_flags_are_explained_by_a_join_over_the_mask(con: duckdb.DuckDBPyConnection) -> None:
     """Polarisation: 0x20 is a flag of its own, the two highest bits are one value; 160 is 0xA0."""
     con.register("codes", reference_tables()["code_polarisation"])
-    found = con.execute("SELECT text FROM codes WHERE 160::UINTEGER & mask = code ORDER BY mask").fetchall()
-    assert found == [("changed",), ("vertical medium",)]
+    rows = con.execute("SELECT text FROM codes WHERE 160::UINTEGER & mask = code ORDER BY mask").fetchall()
+    assert rows == [("changed",), ("vertical medium",)]
 
 
-def test_ciphers_have_all_that_is_known_of_them() -> None:
+def test_ciphers_have_all_their_properties() -> None:
     [suite] = [s for s in reference_tables()["cipher"].to_pylist() if s["code"] == "C02F"]
     assert suite["name"] == "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"
     assert (suite["key_exchange"], suite["key_bits"], suite["pfs"]) == ("ECDHE", 128, "yes")

@@ -59,7 +59,7 @@ def sections_in(row: list[str], section: str) -> list[int]:
 
 
 def check_row(row: list[str], section: str, field: dict[str, Any]) -> None:
-    """The cells behind the names and the section are those of the field, at its place among several names."""
+    """The cells after the names and the section are those of the field, at its place among several names."""
     names = next(cell for cell in row if f"`{field['name']}`" in cell).split(", ")
     which = names.index(f"`{field['name']}`")
     in_table = row[0].startswith("`")
@@ -103,7 +103,7 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_head() -> None:
         assert not width or len(cells(line)) == width, f"line {number + 1}: {line}"
 
 
-def test_links_inside_the_page_lead_somewhere() -> None:
+def test_links_inside_the_page_have_a_target() -> None:
     heads = [line.lstrip("# ") for line in LINES if line.startswith("#")]
     anchors = {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
     assert len(heads) == len(set(heads)), "two chapters of one name: links lead to the first"

@@ -35,10 +35,10 @@ def test_every_column_of_a_table_is_one_row(table: str) -> None:
 def test_every_declared_field_is_there_with_its_place(file: str) -> None:
     for section in LAYOUTS[file]["section"]:
         for field in section.get("fields", []):
-            found = [r for r in rows_of(field["name"]) if section["key"] in r["section"].split(", ")]
-            assert found, field["name"]
-            # The place is that of the name told first; two fields of one place are told apart by column.
-            placed = [r for r in found if r["vendor_name"].split(", ")[0] == field["name"]]
+            matching = [r for r in rows_of(field["name"]) if section["key"] in r["section"].split(", ")]
+            assert matching, field["name"]
+            # The place is that of the first name; the column distinguishes two fields of one place.
+            placed = [r for r in matching if r["vendor_name"].split(", ")[0] == field["name"]]
             placed = [r for r in placed if r["column_name"] in {field["column"], None}]
             if field["format"] != "packed_date" and placed:
                 assert {r["byte_offset"] for r in placed} == {field["offset"]}, field["name"]
@@ -51,12 +51,12 @@ def test_every_pointer_is_there(file: str) -> None:
     assert [name for name in names if not rows_of(name)] == []
 
 
-def test_columns_are_told_once() -> None:
+def test_columns_are_listed_once() -> None:
     counts = Counter((r["table_name"], r["column_name"]) for r in ROWS if r["table_name"])
     assert [key for key, count in counts.items() if count > 1] == []
 
 
-def test_a_field_in_no_table_is_told_once_for_all_records_that_share_it() -> None:
+def test_a_field_in_no_table_is_listed_once_for_all_records_that_share_it() -> None:
     assert [(r["record"], r["table_name"]) for r in rows_of("SMF119SD_TRN")] == [("119", None)]
     assert [r["record"] for r in rows_of("SMF70RBR")] == ["70"]
     assert [r["record"] for r in rows_of("SMF119S6Off")] == ["119-3, 119-70", "119-11"]
@@ -70,7 +70,7 @@ def test_a_time_and_its_date_are_one_row() -> None:
     assert not [r for r in ROWS if r["vendor_name"] == "SMF119SC_SASDate"]
 
 
-def test_a_row_says_all_there_is_to_say() -> None:
+def test_a_row_has_all_columns() -> None:
     [row] = [r for r in rows_of("SMF119SC_TLS_Neg_Cipher") if r["table_name"]]
     del row["meaning"]
     assert row == {
@@ -112,7 +112,7 @@ def test_header_fields_have_the_name_of_their_record_type() -> None:
 @pytest.mark.parametrize(
     ("pointer", "record", "offset", "length"),
     [
-        # Record and offset from the published tables; triplet n stands at 28 + 8n.
+        # Record and offset from the published tables; triplet n is at offset 28 + 8n.
         ("SMF119IDOff", "119", 28, 4),
         ("SMF119S1Off", "119-2", 36, 4),
         ("SMF119S1Len", "119-2", 40, 2),
@@ -122,7 +122,7 @@ def test_header_fields_have_the_name_of_their_record_type() -> None:
         ("SMF70CCN", "70-1", 42, 2),
     ],
 )
-def test_triplets_lie_behind_the_header(pointer: str, record: str, offset: int, length: int) -> None:
+def test_triplets_lie_after_the_header(pointer: str, record: str, offset: int, length: int) -> None:
     [row] = [r for r in rows_of(pointer) if r["record"] == record]
     assert (row["section"], row["byte_offset"], row["byte_length"]) == ("header", offset, length)
     assert row["table_name"] is None
@@ -134,7 +134,7 @@ def test_what_is_not_in_the_record_has_no_place() -> None:
     assert {(r["vendor_name"], r["byte_offset"], r["evidence"]) for r in made} == {(None, None, None)}
 
 
-def test_since_is_told_once() -> None:
+def test_since_is_in_the_meaning_once() -> None:
     for file in LAYOUTS.values():
         declared = [f for s in file["section"] for f in s.get("fields", []) if "since" in f]
         for field in declared:
@@ -151,17 +151,17 @@ def test_no_column_needs_quotes_in_sql() -> None:
             assert con.execute(f"SELECT count({name}) AS n FROM field_catalog").fetchone() is not None
 
 
-def found(*words: str) -> set[tuple[str | None, str | None, str | None]]:
+def matching(*words: str) -> set[tuple[str | None, str | None, str | None]]:
     rows = search(words).to_pylist()
     return {(r["table_name"], r["column_name"], r["vendor_name"]) for r in rows}
 
 
 def test_search_ignores_case_and_looks_everywhere() -> None:
     cipher = ("smf119_zert_detail", "cipher", "SMF119SC_TLS_Neg_Cipher")
-    assert found("smf119sc_tls_neg_cipher") == {cipher}
-    assert cipher in found("AGREED SUITE")
-    assert cipher in found("zert_detail")
-    assert cipher in found("cipher")
+    assert matching("smf119sc_tls_neg_cipher") == {cipher}
+    assert cipher in matching("AGREED SUITE")
+    assert cipher in matching("zert_detail")
+    assert cipher in matching("cipher")
 
 
 def test_all_words_must_be_there() -> None:
@@ -171,11 +171,11 @@ def test_all_words_must_be_there() -> None:
     assert search(["smf70_cpu", "wait", "kangaroo"]).num_rows == 0
 
 
-def test_a_pattern_stands_for_a_whole_name() -> None:
-    names = {name for _, _, name in found("SMF70CP?")}
+def test_a_pattern_matches_a_whole_name() -> None:
+    names = {name for _, _, name in matching("SMF70CP?")}
     assert {"SMF70CPS", "SMF70CPL", "SMF70CPN"} <= {name for name in names if name}
     assert all(len(part) == len("SMF70CPx") for name in names if name for part in name.split(", "))
-    assert found("smf70_cpu.wait_?s") == {("smf70_cpu", "wait_us", "SMF70WAT")}
+    assert matching("smf70_cpu.wait_?s") == {("smf70_cpu", "wait_us", "SMF70WAT")}
 
 
 def test_no_word_means_everything() -> None:

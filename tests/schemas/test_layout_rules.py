@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
 
 from zscope.schemas import Evidence, Field, Format, Section, catalog
 from zscope.schemas.arrow import arrow_type, table_schema
 from zscope.schemas.model import unit_in
-from zscope.schemas.printed import report_tables
+from zscope.schemas.reports import report_tables
 from zscope.schemas.tables import ANY_RECORD_TABLES, columns_of, record_table_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TIMES = {
     Format.TIME_HUNDREDTHS, Format.PACKED_TIME, Format.TOD, Format.TOD_LOCAL, Format.CERT_TIME,
@@ -25,13 +29,23 @@ AVERAGES = {"cpu_us"}
 
 
 def _sections() -> list[tuple[str, Section]]:
-    found = [("header", catalog().header)]
+    sections = [("header", catalog().header)]
     for (record_type, subtype), record in catalog().records.items():
-        found += [(f"{record_type}-{subtype}-{section.key}", section) for section in record.sections]
-    return found
+        sections += [(f"{record_type}-{subtype}-{section.key}", section) for section in record.sections]
+    return sections
 
 
-SECTIONS = [pytest.param(section, id=name) for name, section in _sections()]
+def for_each_section(test: Callable[[Section], None]) -> Callable[[list[Section]], None]:
+    """Run a test for all sections of a record; thousands of tests of one section each would take minutes."""
+
+    def run(sections: list[Section]) -> None:
+        for section in sections:
+            test(section)
+
+    run.__name__ = test.__name__
+    records = [([catalog().header], "header")]
+    records += [(list(r.sections), f"{kind}-{subtype}") for (kind, subtype), r in catalog().records.items()]
+    return pytest.mark.parametrize("sections", [pytest.param(s, id=name) for s, name in records])(run)
 
 
 def _placed(section: Section) -> list[Field]:
@@ -39,7 +53,7 @@ def _placed(section: Section) -> list[Field]:
     return [field for field in section.fields if field.format is not Format.RAW]
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@for_each_section
 def test_fields_are_in_order_and_do_not_overlap(section: Section) -> None:
     fields = _placed(section)
     for before, after in pairwise(fields):
@@ -55,27 +69,27 @@ def _same_place(one: Field, other: Field) -> bool:
     return place == (other.name, other.offset, other.length) and one.format is not other.format
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_a_name_stands_for_one_place(section: Section) -> None:
+@for_each_section
+def test_a_name_has_one_place(section: Section) -> None:
     places = {(field.name, field.offset, field.length) for field in section.fields}
     assert len(places) == len({field.name for field in section.fields})
     assert len(section.columns) == len({field.column for field in section.columns})
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@for_each_section
 def test_fields_lie_inside_the_known_length(section: Section) -> None:
     for field in _placed(section):
         inside = field.end <= section.known_length
         assert inside or field.evidence is Evidence.INFERRED, f"{field.name} ends at {field.end}"
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@for_each_section
 def test_lengths_grow_with_the_releases(section: Section) -> None:
     lengths = list((section.lengths or {}).values())
     assert lengths == sorted(lengths)
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@for_each_section
 def test_fields_are_described(section: Section) -> None:
     for field in section.fields:
         where = f"{field.name}: {field.meaning}"
@@ -86,14 +100,14 @@ def test_fields_are_described(section: Section) -> None:
         assert field.length is None or field.length > 0, where
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@for_each_section
 def test_unit_and_name_agree(section: Section) -> None:
     for field in section.fields:
         assert unit_in(field.column) == field.unit, field.name
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_times_say_which_clock_they_are_on(section: Section) -> None:
+@for_each_section
+def test_times_have_a_clock(section: Section) -> None:
     for field in section.fields:
         assert (field.format in TIMES) == field.column.endswith(("_utc", "_local")), field.name
         if field.format in {Format.TOD, Format.CERT_TIME}:
@@ -102,28 +116,28 @@ def test_times_say_which_clock_they_are_on(section: Section) -> None:
             assert field.column.endswith("_local"), field.name
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_what_stands_for_nothing_fits_into_a_number(section: Section) -> None:
+@for_each_section
+def test_the_value_for_absent_fits_into_the_number(section: Section) -> None:
     for field in section.fields:
         if field.nothing is not None:
             assert field.format is Format.UINT, field.name
             assert 0 < field.nothing < 256 ** (field.length or 0), field.name
 
 
-def test_conditions_ask_fields_that_compare_as_numbers() -> None:
+def test_conditions_use_fields_that_compare_as_numbers() -> None:
     """Texts of other lengths than three are stored in the byte order of the machine."""
     for key, record in catalog().records.items():
         named = {field.name: field for section in record.sections for field in section.fields}
         for field in named.values():
             for condition in field.when:
-                asked = named[condition.field]
-                number = asked.format in {Format.UINT, Format.BITS} or asked.length == 3
-                assert number, f"{key}: {field.name} asks {asked.name}"
+                other = named[condition.field]
+                number = other.format in {Format.UINT, Format.BITS} or other.length == 3
+                assert number, f"{key}: {field.name} uses {other.name}"
                 assert condition.bits or condition.least, f"{key}: {field.name}"
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_partners_are_there_and_of_use(section: Section) -> None:
+@for_each_section
+def test_partners_exist_and_are_needed(section: Section) -> None:
     for field in section.fields:
         needs = {
             Format.TIME_HUNDREDTHS: field.date,
@@ -147,7 +161,7 @@ def test_every_packed_date_completes_a_time() -> None:
         assert dates == {field.date for field in section.fields if field.date}, name
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@for_each_section
 def test_code_tables_exist_and_fit(section: Section) -> None:
     for field in section.fields:
         if not field.codes:
@@ -210,14 +224,13 @@ def test_every_located_section_has_its_own_triplet() -> None:
         assert len(triplets) == len(set(triplets)), key
 
 
-def test_a_layout_that_tells_the_number_of_triplets_has_no_count_in_its_header() -> None:
+def test_triplets_are_counted_by_the_record_or_by_the_layout() -> None:
     for key, record in catalog().records.items():
-        header = record.section("header")
-        counts = [field for field in header.fields if field.offset == 24 and field.format is Format.UINT]
-        assert bool(counts) == (record.triplets is None), key
+        area = record.triplets
+        assert area is not None, key
+        assert (area.count_at is None) == (area.number is not None), key
         located = [section.triplet for section in record.sections if section.triplet is not None]
-        assert record.triplets is None or sorted(located) == list(range(record.triplets)), key
-        assert record.triplets is None or header.known_length == 28, key
+        assert area.number is None or sorted(located) == list(range(area.number)), key
 
 
 def test_every_section_with_fields_reaches_a_table() -> None:

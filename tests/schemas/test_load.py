@@ -1,23 +1,39 @@
-"""A declaration that is wrong is refused with its file, its entry and what is wrong."""
+"""A wrong declaration is refused with its file, its key and what is wrong."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from zscope.schemas.load import LayoutError, read_catalog
-from zscope.schemas.model import CodeTable, MaskedCodes
+from zscope.schemas.model import CodeTable, MaskedCodes, TripletArea
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SECTION = """
 [[section]]
 key = "{key}"
 title = "T"
+{place}
 evidence = "ibm-doc"
 source = "s"
 fields = [{fields}]
 """
+HEADER = """
+[header]
+title = "H"
+prefix = "SMF1"
+fields = [
+  { name = "SMF1TRN", offset = 2, length = 2, format = "uint", column = "triplet_count", meaning = "M." },
+]
+lengths = { all = 4 }
+evidence = "ibm-doc"
+"""
+COUNTED = '[triplets]\nat = 4\ncount = "SMF1TRN"\n'
 FIELD = '{ name = "N", offset = 0, length = 2, format = "uint", column = "n", meaning = "M." }'
+TABLE = '[[table]]\nname = "t"\nmeaning = "M."\nrows = "b"\ngrain = []\n'
 TWO_KINDS = """
 [[table]]
 name = "t"
@@ -29,36 +45,102 @@ column = "kind"
 meaning = "M."
 texts = {{ a = "A", {b} = "B" }}
 """
-ASKS = FIELD.replace("meaning", 'when = [{ field = "X", bits = 1 }], meaning')
+CONDITIONAL = FIELD.replace("meaning", 'when = [{ field = "X", bits = 1 }], meaning')
 
 
-def _folder(tmp_path: Path, record: str, codes: str = "") -> Path:
+def _section(key: str, fields: str = FIELD, triplet: int | None = 0) -> str:
+    place = "" if triplet is None else f"triplet = {triplet}"
+    return SECTION.format(key=key, fields=fields, place=place)
+
+
+def _folder(tmp_path: Path, record: str, codes: str = "", *, start: str = HEADER + COUNTED) -> Path:
     (tmp_path / "layouts").mkdir()
     (tmp_path / "codes").mkdir()
     (tmp_path / "layouts" / "sources.toml").write_text('[s]\ntitle = "S"\n')
-    (tmp_path / "layouts" / "smf_header.toml").write_text(SECTION.format(key="header", fields=FIELD))
-    (tmp_path / "layouts" / "record.toml").write_text('type = 1\nsubtype = 2\ntitle = "R"\n' + record)
+    (tmp_path / "layouts" / "smf_header.toml").write_text(
+        _section("header", FIELD.replace("N", "SMFxLEN"), None)
+    )
+    (tmp_path / "layouts" / "record.toml").write_text('type = 1\nsubtype = 2\ntitle = "R"\n' + start + record)
     (tmp_path / "codes" / "codes.toml").write_text(codes)
     return tmp_path
 
 
 def test_reads_a_record(tmp_path: Path) -> None:
-    section = SECTION.format(key="body", fields=FIELD)
     table = '[[table]]\nname = "t"\nmeaning = "M."\nrows = "body"\ngrain = ["record_no"]\n'
-    found = read_catalog(_folder(tmp_path, section + table))
-    assert found.records[1, 2].section("body").field("N").length == 2
-    assert found.table("t")[1].rows == ("body",)
-    assert found.records[1, 2].triplets is None
+    catalog = read_catalog(_folder(tmp_path, _section("body") + table))
+    record = catalog.records[1, 2]
+    assert record.section("body").field("N").length == 2
+    assert catalog.table("t")[1].rows == ("body",)
+    assert record.triplets == TripletArea(at=4, count_at=2)
+
+
+def test_a_header_inherits_the_standard_fields(tmp_path: Path) -> None:
+    changes = '[header.standard]\nSMFxLEN = { name = "LENGTH", meaning = "Other." }\n'
+    record = read_catalog(_folder(tmp_path, "", start=HEADER + changes + COUNTED)).records[1, 2]
+    assert [(f.name, f.offset, f.length, f.meaning) for f in record.header.fields] == [
+        ("LENGTH", 0, 2, "Other."),
+        ("SMF1TRN", 2, 2, "M."),
+    ]
+
+
+def test_a_layout_adds_to_what_its_family_declares(tmp_path: Path) -> None:
+    folder = _folder(
+        tmp_path, _section("body", triplet=1), start='common = "family"\ntriplets = { number = 3 }\n'
+    )
+    family = HEADER + "[triplets]\nat = 20\n" + _section("shared")
+    (folder / "layouts" / "family.toml").write_text(family)
+    record = read_catalog(folder).records[1, 2]
+    assert [section.key for section in record.sections] == ["header", "shared", "body"]
+    assert record.header.fields[0].name == "SMF1LEN"
+    assert record.triplets == TripletArea(at=20, number=3)
 
 
 def test_reads_a_table_of_several_sections(tmp_path: Path) -> None:
-    sections = SECTION.format(key="a", fields=FIELD) + SECTION.format(key="b", fields=FIELD)
-    found = read_catalog(_folder(tmp_path, "triplets = 2\n" + sections + TWO_KINDS.format(b="b")))
-    table = found.table("t")[1]
+    sections = _section("a") + _section("b", triplet=1)
+    catalog = read_catalog(_folder(tmp_path, sections + TWO_KINDS.format(b="b")))
+    table = catalog.table("t")[1]
     assert table.rows == ("a", "b")
     assert table.kind is not None
     assert (table.kind.column, table.kind.texts) == ("kind", {"a": "A", "b": "B"})
-    assert found.records[1, 2].triplets == 2
+
+
+@pytest.mark.parametrize(
+    ("start", "problem"),
+    [
+        ("", "record.toml: header: is missing"),
+        (SECTION.format(key="header", fields=FIELD, place=""), "record.toml: header: is missing"),
+        (HEADER + _section("header"), "record.toml: header: is declared twice"),
+        (HEADER.replace('"H"', '"H"\nlenght = 4'), "record.toml: header: "),
+        (
+            HEADER + '[header.standard]\nSMFxTME = { name = "T" }\n',
+            "header.SMFxTME: is no field of the inherited",
+        ),
+        (
+            HEADER + "[header.standard]\nSMFxLEN = { offset = 8 }\n",
+            "header.SMFxLEN: 'offset' is the same in all",
+        ),
+        (HEADER + "[triplets]\nat = 4\n", "record.toml: triplets: takes either 'count' or 'number'"),
+        (HEADER + "[triplets]\nnumber = 4\n", "record.toml: triplets: 'at' is missing"),
+        (HEADER + "[triplets]\nat = 4\nnumbers = 2\n", "triplets: 'numbers' is not one of at, count, number"),
+        (HEADER + "[triplets]\nat = 2\nnumber = 2\n", "triplets: at 2, they lie over the header of 4 bytes"),
+        (HEADER + '[triplets]\nat = 4\ncount = "N"\n', "triplets: 'N' is no field of the header"),
+        (
+            HEADER.replace('"uint"', '"hex"') + COUNTED,
+            "triplets: 'SMF1TRN' is not a number of two bytes",
+        ),
+        (HEADER + _section("body"), "record.toml: triplets: is missing: section 'body' is located by"),
+        (
+            HEADER + "[triplets]\nat = 4\nnumber = 1\n" + _section("b", triplet=1),
+            "b: has triplet 1, but there are",
+        ),
+        (HEADER + _section("b", triplet=None) + TABLE, "b: is used by a table, but has no triplet"),
+    ],
+)
+def test_reports_what_is_wrong_with_header_and_triplets(tmp_path: Path, start: str, problem: str) -> None:
+    with pytest.raises(LayoutError) as caught:
+        read_catalog(_folder(tmp_path, "", start=start))
+    assert problem in str(caught.value)
+    assert caught.value.file == "record.toml"
 
 
 @pytest.mark.parametrize(
@@ -66,31 +148,27 @@ def test_reads_a_table_of_several_sections(tmp_path: Path) -> None:
     [
         ("section = [", "record.toml: file: is not TOML"),
         (
-            SECTION.format(key="b", fields=FIELD.replace('"uint"', '"huge"')),
+            _section("b", FIELD.replace('"uint"', '"huge"')),
             "record.toml: b.N: 'huge' is not",
         ),
-        (SECTION.format(key="b", fields=FIELD.replace('format = "uint", ', "")), "b.N: 'format' is missing"),
-        (SECTION.format(key="b", fields=FIELD.replace("offset", "ofset")), "record.toml: b.N: "),
-        (SECTION.format(key="b", fields=FIELD.replace("meaning", 'size = "X", meaning')), "names 'X', which"),
+        (_section("b", FIELD.replace('format = "uint", ', "")), "b.N: 'format' is missing"),
+        (_section("b", FIELD.replace("offset", "ofset")), "record.toml: b.N: "),
+        (_section("b", FIELD.replace("meaning", 'size = "X", meaning')), "names 'X', which"),
         ('[[table]]\nname = "t"\nmeaning = "M."\nrows = "x"\ngrain = []\n', "t: uses section 'x', which"),
-        (SECTION.format(key="b", fields=ASKS), "b.N: depends on 'X', which is not declared"),
-        (SECTION.format(key="b", fields=ASKS.replace("bits", "bit")), "record.toml: b.N: "),
+        (_section("b", CONDITIONAL), "b.N: depends on 'X', which is not declared"),
+        (_section("b", CONDITIONAL.replace("bits", "bit")), "record.toml: b.N: "),
         (
-            SECTION.format(key="a", fields=FIELD)
-            + SECTION.format(key="b", fields=FIELD)
-            + TWO_KINDS.format(b="c"),
-            "t: does not say by a text for each which section a row is of",
+            _section("a") + _section("b") + TWO_KINDS.format(b="c"),
+            "t: needs one text in `kind` for each section that makes rows",
         ),
         (
-            SECTION.format(key="a", fields=FIELD)
-            + SECTION.format(key="b", fields=FIELD)
-            + TWO_KINDS.format(b="b").replace("column", "colour"),
+            _section("a") + _section("b") + TWO_KINDS.format(b="b").replace("column", "colour"),
             "record.toml: t: ",
         ),
-        (SECTION.format(key="b", fields="") + 'lenghts = { "all" = 4 }\n', "record.toml: b: "),
+        (_section("b", "") + 'lenghts = { "all" = 4 }\n', "record.toml: b: "),
     ],
 )
-def test_says_what_is_wrong(tmp_path: Path, record: str, problem: str) -> None:
+def test_reports_what_is_wrong(tmp_path: Path, record: str, problem: str) -> None:
     with pytest.raises(LayoutError) as caught:
         read_catalog(_folder(tmp_path, record))
     assert problem in str(caught.value)
@@ -99,7 +177,7 @@ def test_says_what_is_wrong(tmp_path: Path, record: str, problem: str) -> None:
 
 def test_code_table_of_unknown_kind(tmp_path: Path) -> None:
     codes = '[c]\ntitle = "C"\nkind = "odd"\n[c.codes]\n0x01 = "one"\n'
-    with pytest.raises(LayoutError, match=r"codes.toml: c: kind 'odd' is none of"):
+    with pytest.raises(LayoutError, match=r"codes.toml: c: kind 'odd' is not one of"):
         read_catalog(_folder(tmp_path, "", codes))
 
 

@@ -7,8 +7,7 @@ import re
 import shutil
 from collections import Counter
 from importlib.resources import files
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
@@ -17,6 +16,9 @@ from zscope.schemas.ddl import create_table
 from zscope.schemas.load import LayoutError
 from zscope.schemas.published import published_tables, read_published
 from zscope.schemas.reference import reference_tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TABLES = published_tables()
 RESULTS: list[dict[str, Any]] = TABLES["reference_result"].to_pylist()
@@ -49,13 +51,13 @@ def test_all_published_results_methods_and_practices_are_there() -> None:
 
 
 @pytest.mark.parametrize("table", [name for name in TABLES if name != "reference_filling"])
-def test_every_row_has_an_id_of_its_own_and_a_source(table: str) -> None:
+def test_every_row_has_a_unique_id_and_a_source(table: str) -> None:
     rows = TABLES[table].to_pylist()
     assert [key for key, count in Counter(row["id"] for row in rows).items() if count > 1] == []
     assert [row["id"] for row in rows if not (row["document"] and row["author"] and row["section"])] == []
 
 
-def test_rows_name_only_what_is_there() -> None:
+def test_references_of_rows_exist() -> None:
     methods = {row["id"] for row in METHODS}
     assert {row["method"] for row in RESULTS} - {None} == methods - {"workload-names"}
     named = {key for row in RESULTS for key in row["conflicts_with"]}
@@ -71,7 +73,7 @@ def test_the_printed_text_and_the_numbers_are_the_same_figures(row: dict[str, An
 
 
 @pytest.mark.parametrize("row", RESULTS, ids=lambda row: row["id"])
-def test_a_result_says_what_a_measurement_is_held_against(row: dict[str, Any]) -> None:
+def test_figures_and_kind_of_a_result_agree(row: dict[str, Any]) -> None:
     if figures_of(row):
         assert row["unit"]
         assert row["value_kind"] != "direction"
@@ -110,10 +112,10 @@ def test_figures_are_as_published() -> None:
         "rscs-t4-etr": ("270 to 332, 62, 23.0 %", 23.0, None, None),
         "ztpf-sharedssl-throughput": ("46 %", 46, None, None),
     }
-    found = {
+    printed = {
         key: tuple(BY_ID[key][name] for name in ("as_printed", "value", "low", "high")) for key in sample
     }
-    assert found == sample
+    assert printed == sample
 
 
 def test_percents_are_computed_again_beside_the_printed_ones() -> None:
@@ -133,11 +135,11 @@ def test_percents_are_computed_again_beside_the_printed_ones() -> None:
     assert "rscs-t2-ssl" not in again
 
 
-def test_what_is_not_published_says_so() -> None:
+def test_computed_values_are_marked() -> None:
     assert [row["id"] for row in RESULTS if row["derived"]] == ["ztpf-inetd-ecb-seconds"]
 
 
-def test_tags_tell_the_two_runs_apart() -> None:
+def test_tags_distinguish_the_two_runs() -> None:
     def keys(tags: list[str]) -> list[str]:
         return [tag.split("=", 1)[0] for tag in tags]
 
@@ -150,7 +152,7 @@ def test_tags_tell_the_two_runs_apart() -> None:
             assert not both & set(keys(row["condition_tags"])), row["id"]
 
 
-def test_a_system_takes_over_what_the_one_it_is_like_says() -> None:
+def test_a_system_inherits_from_the_one_it_is_like() -> None:
     measured_on = BY_ID["tls31-fips-accel-cpu"]["environment"]
     assert "cpc=z16 (A01, 3931)" in measured_on
     assert measured_on[-2:] == ["client_authentication=off", "fips=on"]
@@ -206,20 +208,20 @@ def test_the_store_can_hold_and_explain_the_table(table: str) -> None:
         connection.register("rows_to_copy", rows)
         connection.execute(f"INSERT INTO {table} SELECT * FROM rows_to_copy")
         # No name needs quotes.
-        found = connection.execute(f"SELECT {', '.join(rows.schema.names)} FROM {table}").to_arrow_table()
+        printed = connection.execute(f"SELECT {', '.join(rows.schema.names)} FROM {table}").to_arrow_table()
         untold = "SELECT column_name FROM duckdb_columns() WHERE table_name = ? AND comment IS NULL"
         assert connection.execute(untold, [table]).fetchall() == []
-    assert found.to_pylist() == rows.to_pylist()
+    assert printed.to_pylist() == rows.to_pylist()
 
 
 def test_results_can_be_chosen_by_tags_in_sql() -> None:
     with duckdb.connect() as connection:
         connection.register("reference_result", TABLES["reference_result"])
-        found = connection.execute(
+        printed = connection.execute(
             "SELECT id FROM reference_result WHERE metric = 'cpu_per_tran' AND value IS NOT NULL "
             "AND list_has_all(condition_tags, ['fips=on']) AND list_contains(workload_kinds, 'CRR')"
         ).fetchall()
-    assert found == [("tls31-fips-accel-cpu",)]
+    assert printed == [("tls31-fips-accel-cpu",)]
 
 
 @pytest.mark.parametrize(
@@ -227,34 +229,34 @@ def test_results_can_be_chosen_by_tags_in_sql() -> None:
     [
         ("results_mq.toml", "value = 437, ", 'value = "437", ', "mq-8k-ecdhe-rsa-rt: value is '437', which"),
         ("results_mq.toml", "value = 437, ", "value = true, ", "mq-8k-ecdhe-rsa-rt: value is True, which"),
-        ("results_mq.toml", "value = 437, ", "valeu = 437, ", "mq-8k-ecdhe-rsa-rt: 'valeu' is no column"),
-        ("results_mq.toml", "value = 437, ", "recomputed_pct = 8.71, ", "'recomputed_pct' is no column"),
+        ("results_mq.toml", "value = 437, ", "valeu = 437, ", "mq-8k-ecdhe-rsa-rt: 'valeu' is not a column"),
+        ("results_mq.toml", "value = 437, ", "recomputed_pct = 8.71, ", "'recomputed_pct' is not a column"),
         ("results_mq.toml", "value = 3.6, ", "", "mq-8k-per-negotiation: has no figure and is not"),
-        ("results_mq.toml", "baseline_value = 402, ", "", "mq-8k-ecdhe-rsa-rt: has one of baseline_value"),
+        ("results_mq.toml", "baseline_value = 402, ", "", "mq-8k-ecdhe-rsa-rt: has only one of"),
         ("results_mq.toml", "low = 35", "low = 45", "mq-8k-cipher-added: low is above high"),
         ("results_mq.toml", 'unit = "CPU us", ', "", "mq-8k-cpu-added: has a figure without a unit"),
         ("results_mq.toml", ', level_unit = "ms"', "", "negotiation: has values without a level_unit"),
         ("results_mq.toml", 'metric = "elapsed_negotiating", ', "", "'metric' is missing"),
-        ("results_mq.toml", 'side = "sender"', 'side = "left"', "tcp-sends-8k: side 'left' is none of both"),
+        ("results_mq.toml", 'side = "sender"', 'side = "left"', "tcp-sends-8k: side 'left' is not one of"),
         ("results_mq.toml", '"mq-8k-interval"', '"mq-8k-ecdhe-rsa-rt"', "ecdhe-rsa-rt: is declared twice"),
         ("results_mq.toml", 'id = "mq-8k-interval", ', "", "group 3, result 1: 'id' is missing"),
         ("results_mq.toml", '"mq-32k-cipher-added"]', '"mq-64k"]', "conflicts_with names 'mq-64k', which"),
         ("results_mq.toml", '"mq-z14"', '"mq-z15"', "environment 'mq-z15' is not declared"),
         ("results_mq.toml", '"mq-negotiation"', '"mq"', "method names 'mq', which is not declared"),
         ("results_mq.toml", 'document = "mq"', 'document = "qm"', "document 'qm' is not declared"),
-        ("results_mq.toml", '{ message = "8KB" }', '"8KB"', "condition_tags is no table"),
+        ("results_mq.toml", '{ message = "8KB" }', '"8KB"', "condition_tags is not a table"),
         ("results_mq.toml", "[[group]]", "[group", "results_mq.toml: file: is not TOML"),
-        ("results_tls31.toml", '["CRR"]', '"CRR"', "workload_kinds is no list of texts"),
+        ("results_tls31.toml", '["CRR"]', '"CRR"', "workload_kinds is not a list of texts"),
         ("environments.toml", 'like = "ztpf"', 'like = "zvse"', "ztpf-z16: is like 'zvse', which"),
-        ("documents.toml", "[tls31]", "version = 1\n[tls31]", "version: is no table"),
-        ("results_mq.toml", '"mq-negotiation"', "5", "mq-8k-reneg-added: method is 5, which is no string"),
+        ("documents.toml", "[tls31]", "version = 1\n[tls31]", "version: is not a table"),
+        ("results_mq.toml", '"mq-negotiation"', "5", "mq-8k-reneg-added: method is 5, which is not of type"),
         ("methods.toml", "gives = { elapsed", "result = { elapsed", "ztpf-throughput: worked has"),
-        ("methods.toml", 'purpose = "How', 'title = "How', "workload-names: 'title' is no column"),
-        ("practices.toml", '"published"', '"known"', "observe_status 'known' is none of published, unconf"),
+        ("methods.toml", 'purpose = "How', 'title = "How', "workload-names: 'title' is not a column"),
+        ("practices.toml", '"published"', '"known"', "observe_status 'known' is not one of publ"),
         ("practices.toml", '"perf32-zhpf"', '"zhpf"', "zhpf: results names 'zhpf', which is not declared"),
     ],
 )  # fmt: skip
-def test_says_what_is_wrong(tmp_path: Path, file: str, old: str, new: str, problem: str) -> None:
+def test_reports_what_is_wrong(tmp_path: Path, file: str, old: str, new: str, problem: str) -> None:
     folder = tmp_path / "published"
     shutil.copytree(str(files("zscope.schemas") / "published"), folder)
     text = (folder / file).read_text(encoding="utf-8")
@@ -265,6 +267,6 @@ def test_says_what_is_wrong(tmp_path: Path, file: str, old: str, new: str, probl
     assert caught.value.file == file
 
 
-def test_a_column_with_a_unit_of_its_own_says_so() -> None:
+def test_a_column_with_another_unit_names_it() -> None:
     schema = TABLES["reference_result"].schema
     assert schema.field("recomputed_pct").metadata[b"unit"] == b"pct"

@@ -1,4 +1,4 @@
-"""What published results can be held against: a rule for each, and runs that tags can choose."""
+"""Published results can be compared: each has a rule, and tags select its runs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import re
 import shutil
 from collections import Counter
 from importlib.resources import files
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from zscope.schemas.load import LayoutError, read_toml
 from zscope.schemas.published import published_tables, read_published
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RESULTS: list[dict[str, Any]] = published_tables()["reference_result"].to_pylist()
 FILLINGS: list[dict[str, Any]] = published_tables()["reference_filling"].to_pylist()
@@ -37,9 +39,7 @@ def test_every_declared_rule_fills_something() -> None:
 
 
 @pytest.mark.parametrize(("result", "filling"), PAIRS, ids=lambda row: row["id"])
-def test_a_filling_says_what_it_takes_or_why_there_is_none(
-    result: dict[str, Any], filling: dict[str, Any]
-) -> None:
+def test_a_filling_names_its_source_or_an_obstacle(result: dict[str, Any], filling: dict[str, Any]) -> None:
     if filling["filled_from"] == "nothing":
         assert filling["obstacle"]
         assert not filling["captures"]
@@ -51,7 +51,7 @@ def test_a_filling_says_what_it_takes_or_why_there_is_none(
 
 
 @pytest.mark.parametrize(("result", "filling"), FROM_RUNS, ids=lambda row: row["id"])
-def test_a_pair_of_runs_is_told_apart_by_tags(result: dict[str, Any], filling: dict[str, Any]) -> None:
+def test_a_pair_of_runs_is_distinguished_by_tags(result: dict[str, Any], filling: dict[str, Any]) -> None:
     assert result["baseline_tags"]
     assert result["candidate_tags"]
     assert result["value_kind"] in {"percent_change", "direction"}
@@ -68,8 +68,8 @@ def test_what_is_measured_is_what_was_published_or_it_is_said(
     assert filling["measure"] == result["metric"] or filling["obstacle"]
 
 
-def test_a_level_that_depends_on_the_machine_says_so() -> None:
-    """A time, CPU or a scaled figure by itself is never held against that of another machine."""
+def test_a_level_that_depends_on_the_machine_is_marked() -> None:
+    """A time, CPU or a scaled figure alone is never compared with that of another machine."""
     for result, filling in PAIRS:
         if filling["filled_from"] != "inputs" or result["unit"] in (None, "pct", "messages", "sends"):
             continue
@@ -84,7 +84,7 @@ def test_what_is_loaded_is_measured_under_the_name_of_the_result_or_that_of_its_
     assert BY_ID["ztpf-memory"]["measure"] == "ecb_seconds"
 
 
-def test_time_of_a_connection_stands_for_latency_only_where_each_transaction_has_one() -> None:
+def test_time_of_a_connection_is_latency_only_if_each_transaction_has_one() -> None:
     for result, filling in PAIRS:
         if filling["measure"] == "latency":
             assert filling["run_kinds"] == ["CRR"], result["id"]
@@ -92,7 +92,7 @@ def test_time_of_a_connection_stands_for_latency_only_where_each_transaction_has
             assert "CRR" not in result["workload_kinds"], result["id"]
 
 
-def test_workloads_that_a_document_names_are_found_in_its_words() -> None:
+def test_workloads_of_a_document_are_in_its_text() -> None:
     assert BY_ID["tls31-ecdhe-vs-rsa-kx-cpu"]["workloads"] == ["CRR40(64B/8kB)"]
     assert BY_ID["perf32-smcr-tcp-str-cpu"]["workloads"] == ["STR1(1B/20MB)", "STR1(20MB/1B)"]
     assert BY_ID["perf32-shared-osh-hs-rr-cpu"]["workloads"] == []
@@ -106,15 +106,15 @@ def test_workloads_that_a_document_names_are_found_in_its_words() -> None:
     [
         ("results_mq", '"mq-cpu"', '"mq-cup"', "names 'mq-cup', which is not declared"),
         ("results_mq", 'filled_by = "mq-round-trips"\n', "", "'filled_by' is missing"),
-        ("results_tls31", '["cipher"]', '"cipher"', "free_tags is no list of texts"),
-        ("results_perf32", '["CRR"] }', '["CCR"] }', "'CCR' is no kind of workload"),
-        ("results_perf32", '{ traffic = "local" }', '"local"', "both_tags is no table"),
-        ("fillings", 'from = "runs"\n', 'from = "run"\n', "from 'run' is none of inputs, metric,"),
+        ("results_tls31", '["cipher"]', '"cipher"', "free_tags is not a list of texts"),
+        ("results_perf32", '["CRR"] }', '["CCR"] }', "'CCR' is not a kind of workload"),
+        ("results_perf32", '{ traffic = "local" }', '"local"', "both_tags is not a table"),
+        ("fillings", 'from = "runs"\n', 'from = "run"\n', "from 'run' is not one of inputs, metric,"),
         ("fillings", 'measure = "latency"\n', "", "'measure' is missing, which a rule from runs needs"),
         ("fillings", '"nothing"\nobstacle', '"nothing"\ncaptures', "'obstacle' is missing, which a rule"),
-        ("fillings", 'captures = "', 'capture = "', "'capture' is no part of a rule"),
-        ("fillings", 'from = "runs"\n', "from = 1\n", "from is 1, which is no text"),
-        ("fillings", '"runs"\n', '"runs"\nlevel = "x"\n', "level is said, which a rule from runs does not"),
+        ("fillings", 'captures = "', 'capture = "', "'capture' is not a key of a rule"),
+        ("fillings", 'from = "runs"\n', "from = 1\n", "from is 1, which is not a text"),
+        ("fillings", '"runs"\n', '"runs"\nlevel = "x"\n', "'level' is not allowed in a rule from runs"),
     ],
 )
 def test_a_wrong_filling_is_refused(tmp_path: Path, file: str, old: str, new: str, problem: str) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from zscope.schemas import LayoutError, catalog
 from zscope.schemas.arrow import column_field
 from zscope.schemas.model import unit_in
-from zscope.schemas.printed import PrintedFormat, ReportTable, read_report_tables, report_tables
+from zscope.schemas.reports import PrintedFormat, ReportTable, read_report_tables, report_tables
 from zscope.schemas.tables import table_columns
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TABLES = [pytest.param(table, id=name) for name, table in report_tables().items()]
 PROMISED = {
@@ -32,7 +35,7 @@ def test_the_promised_tables_are_there() -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_every_row_says_where_it_is_from_and_how_sure_its_time_is(table: ReportTable) -> None:
+def test_every_row_has_its_origin_and_the_origin_of_its_time(table: ReportTable) -> None:
     names = [field.column for field in table.fields]
     assert tuple(names[:5]) == WHERE_FROM
     if not CERTAIN & set(names):
@@ -89,7 +92,7 @@ def test_records_and_reports_have_to_agree_on_a_column_of_both() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ('name = "t"\nlead = ["nothing"]', "'nothing' is missing"),
         ('name = "t"\nlead = []\ngrain = []\ncolumns = [{column = "a"}]', "t.a: 'format' is missing"),
@@ -101,9 +104,9 @@ def test_records_and_reports_have_to_agree_on_a_column_of_both() -> None:
         ("name =", "is not TOML"),
     ],
 )
-def test_a_declaration_that_is_not_right_is_told(tmp_path: Path, content: str, told: str) -> None:
+def test_an_invalid_declaration_is_reported(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "lead.toml").write_text("[trail]\ncolumns = []\n")
     (tmp_path / "t.toml").write_text(content)
     with pytest.raises(LayoutError, match=r"t\.toml") as error:
         read_report_tables(tmp_path)
-    assert told in str(error.value)
+    assert message in str(error.value)

@@ -1,1 +1,1 @@
-"""Commands and dashboard: what people touch."""
+"""The command line and the dashboard."""

@@ -1,36 +1,40 @@
-"""The rendered documents: `python -m zscope.app.docs` writes them, with `--check` it only compares."""
+"""Render documents from the code: `python -m zscope.app.docs` writes them, `--check` compares them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli import program
+from zscope.app.cli.main import program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 WIDTH = 100
-"""Help is as wide as this whatever the terminal."""
+"""Width of the help texts, whatever the terminal."""
 
 _MANUAL = """\
 # The commands
 
 `make docs` renders this page from the program itself; `zscope COMMAND --help` shows the same.
 
-- **Standard output is data, standard error is talk.** Rows go to standard output or with `-o` to a file, as
-  table, CSV, JSON, JSON lines, Parquet or Arrow stream. Summaries, progress and issues go to standard error.
-- **Exit codes** are condition codes of batch jobs: 0 all well; 4 done, with warnings; 8 an input was refused
+- **Data goes to standard output, messages go to standard error.** Rows go to standard output, or with `-o`
+  to a file, as table, CSV, JSON, JSON lines, Parquet or Arrow stream. Summaries, progress and issues are
+  messages.
+- **Exit codes** are condition codes of batch jobs: 0 success; 4 success with warnings; 8 an input was refused
   or a check failed; 12 nothing could be done.
-- **Values in text formats:** times in ISO 8601, those known in UTC with a `Z`, local times of a system
-  without; numbers with all their digits; bytes as hexadecimal digits. A missing value is empty in CSV and in
-  the table and `null` in JSON; in CSV an empty text is `""`. In the table codes show their meaning, and
-  numbers no more digits than people read, unless `--raw` is given.
+- **Values in text formats:** times are in ISO 8601, UTC with a `Z`, local times of a system without; numbers
+  have all their digits; bytes are hexadecimal. A missing value is empty in CSV and in the table, and `null`
+  in JSON; an empty text is `""` in CSV. The table shows the meaning of codes and rounds numbers,
+  unless `--raw` is given.
 """
 
 
 def documents() -> dict[str, str]:
-    """Every rendered document by its path in the checkout."""
+    """Return every rendered document by its path in the checkout."""
     from zscope.pipelines.metrics.document import metrics_document
     from zscope.schemas.docs import data_dictionary
 
@@ -42,7 +46,7 @@ def documents() -> dict[str, str]:
 
 
 def manual() -> str:
-    """The help of the program and of all its commands."""
+    """Return the help texts of the program and of all its commands as one document."""
     return _MANUAL + "".join(f"\n## {title}\n\n```text\n{text}\n```\n" for title, text in _helps())
 
 
@@ -61,14 +65,17 @@ def _helps() -> Iterator[tuple[str, str]]:
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Write nothing; fail if a document is not what would be written.")
+@click.option("--check", is_flag=True, help="Write nothing; fail if a document is out of date.")
 @click.option(
-    "--root", type=click.Path(file_okay=False, path_type=Path), default=CHECKOUT, help="Another checkout."
+    "--root",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=CHECKOUT,
+    help="Folder of the checkout.",
 )
 def main(*, check: bool, root: Path) -> None:
     """Render the documents of the checkout."""
     if not (root / "pyproject.toml").is_file():
-        raise click.ClickException(f"{root} is no checkout of zscope: the documents live only there")
+        raise click.ClickException(f"{root} is not a checkout of zscope")
     stale = [path for path, text in documents().items() if _current(root / path) != text.encode()]
     if not check:
         for path in stale:
@@ -76,7 +83,7 @@ def main(*, check: bool, root: Path) -> None:
             (root / path).write_bytes(documents()[path].encode())
             click.echo(f"{path} written", err=True)
     elif stale:
-        raise click.ClickException(f"{', '.join(stale)}: not what the code says; repair with: make docs")
+        raise click.ClickException(f"{', '.join(stale)}: out of date; run make docs")
 
 
 def _current(file: Path) -> bytes:

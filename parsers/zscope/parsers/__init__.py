@@ -1,8 +1,8 @@
-"""Readers of everything zscope knows, from files to Arrow tables and issues.
+"""Readers for all formats that zscope knows: from files to Arrow tables and issues.
 
 >>> from zscope.parsers import read
->>> found = read("sample-data/smf-sample.bin", "smf119_tcp_term[job_name,tls_version]")
->>> found["smf119_tcp_term"].num_rows > 0, len(found.issues)
+>>> result = read("sample-data/smf-sample.bin", "smf119_tcp_term[job_name,tls_version]")
+>>> result["smf119_tcp_term"].num_rows > 0, len(result.issues)
 (True, 0)
 """
 
@@ -19,8 +19,9 @@ from zscope.parsers.api import (
     scan,
     unpack,
 )
-from zscope.parsers.inputs import FileSummary, ProgressState
+from zscope.parsers.inputs import FileSummary
 from zscope.parsers.issues import Code, InputError, Issue, Issues, Severity
+from zscope.parsers.options import ProgressState, ReadOptions, ScanHooks
 from zscope.parsers.select import SelectionError
 from zscope.parsers.smf.framing import Framing
 
@@ -34,7 +35,9 @@ __all__ = [
     "Issue",
     "Issues",
     "ProgressState",
+    "ReadOptions",
     "Scan",
+    "ScanHooks",
     "SelectionError",
     "Severity",
     "Tables",

@@ -1,34 +1,73 @@
-"""What programs call: read, scan, inventory, unpack. All take paths, folders, or `-` for standard input."""
+"""The functions that programs call: `read`, `scan`, `inventory` and `unpack`.
+
+All take paths of files or folders, or `-` for standard input, and the same `ReadOptions`. The first bytes of
+a file decide which reader it gets.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 
 from zscope.parsers.containers.streams import UNPACKED_CHUNK
-from zscope.parsers.detect import source_of, sources
-from zscope.parsers.inputs import FileSummary, NothingThereError, Options, members_of
-from zscope.parsers.inventory import INVENTORY_SCHEMA
+from zscope.parsers.containers.terse import foreign_terse
+from zscope.parsers.inputs import INVENTORY_SCHEMA, EmptyInputError, FileSummary, members_of
 from zscope.parsers.issues import Code, InputError, Issues
+from zscope.parsers.options import DEFAULT_OPTIONS, NO_HOOKS, ReadOptions
 from zscope.parsers.select import Selection, parse
-from zscope.parsers.smf.ebcdic import DEFAULT_CODE_PAGE
-from zscope.parsers.text.supplied.mapping import checked
-from zscope.parsers.text.supplied.times import check_time_format
+from zscope.parsers.smf.dump import Dump
+from zscope.parsers.smf.framing import HEAD_BYTES, detect, foreign, refuse
+from zscope.parsers.text.coding import Coding, detect_coding
+from zscope.parsers.text.report_input import ReportInput, looks_like_json, looks_like_xml
 from zscope.schemas.arrow import table_schema
-from zscope.schemas.zones import zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from zscope.parsers.containers.source import Member
-    from zscope.parsers.inputs import Paths, Progress
-    from zscope.parsers.smf.framing import Framing
-    from zscope.parsers.text.supplied.forms import Mapped
+    from zscope.parsers.inputs import InputReader, Paths
+    from zscope.parsers.options import ScanHooks
+
+
+def reader_for(
+    member: Member, options: ReadOptions, issues: Issues, hooks: ScanHooks = NO_HOOKS
+) -> InputReader:
+    """Return the reader for a file, or raise an `InputError` that names what the file is instead.
+
+    Text is tested first: data that are nearly all printable are no dump, while a few bytes of nearly anything
+    can pass for a length word. With a framing in the options, no test is made.
+    """
+    head = member.stream.peek(HEAD_BYTES + 1)
+    if not head and member.stream.damaged:
+        raise EmptyInputError
+    if foreign_terse(head):
+        raise InputError(refuse(head, member.name, Code.TERSE_FOREIGN))
+    if options.framing is None:
+        if (code := foreign(head)) is not None:
+            raise InputError(refuse(head, member.name, code))
+        if looks_like_xml(head):
+            return ReportInput(member, Coding("xml"), options, issues, "xml")
+        if coding := detect_coding(head[:HEAD_BYTES], whole=len(head) <= HEAD_BYTES):
+            kind = "json" if looks_like_json(head, coding) else "text"
+            return ReportInput(member, coding, options, issues, kind)
+    framing = options.framing or detect(head[:HEAD_BYTES], whole=len(head) <= HEAD_BYTES, file=member.name)
+    return Dump(member, framing, options, issues, hooks)
+
+
+def readers(paths: Paths, options: ReadOptions, issues: Issues) -> Iterator[InputReader]:
+    """Return a reader for each file that can be read; any other file becomes an issue."""
+    for member in members_of(paths, issues):
+        try:
+            reader = reader_for(member, options, issues)
+        except EmptyInputError:
+            continue
+        except InputError as error:
+            issues.add(error.issue)
+            continue
+        yield reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,43 +81,43 @@ class Batch:
 
 @dataclass
 class Scan:
-    """Batches of the selected tables, read as they are asked for; iterate over it once.
+    """A stream of batches of the selected tables. It can be iterated once; files are read on the way.
 
-    A file that cannot be used becomes an issue, and the scan goes on with the next one.
+    A file that cannot be used becomes an issue, and the scan continues with the next file.
     """
 
     paths: Paths
     selection: Selection
-    options: Options
+    options: ReadOptions
     issues: Issues
     files: list[FileSummary] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Batch]:
-        """Read everything."""
-        for source in sources(self.paths, self.options, self.issues):
-            self.files.append(source.summary)
-            for table, rows in source.batches(self.selection):
-                yield Batch(table, source.summary.file, rows)
-            if source.summary.useless:
-                self.files.remove(source.summary)
+        """Read all files."""
+        for reader in readers(self.paths, self.options, self.issues):
+            self.files.append(reader.summary)
+            for table, rows in reader.batches(self.selection):
+                yield Batch(table, reader.summary.file, rows)
+            if reader.summary.no_report:
+                self.files.remove(reader.summary)
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Whole tables by name, and what could not be read."""
+    """Whole tables by name, with the issues and the files they come from."""
 
     tables: dict[str, pa.Table]
     issues: Issues
     files: list[FileSummary]
 
     def __getitem__(self, name: str) -> pa.Table:
-        """One table."""
+        """Return one table."""
         return self.tables[name]
 
 
 @dataclass(frozen=True, slots=True)
 class InventoryReport:
-    """What is in some files."""
+    """What some files contain: one row per system and kind of record or report."""
 
     rows: pa.Table
     issues: Issues
@@ -87,7 +126,7 @@ class InventoryReport:
 
 @dataclass(frozen=True, slots=True)
 class UnpackReport:
-    """What was written when a file was unpacked."""
+    """What `unpack` wrote."""
 
     records: int
     """Zero for data that are no SMF dump."""
@@ -96,189 +135,99 @@ class UnpackReport:
     files: list[FileSummary]
 
 
-def scan(  # noqa: PLR0913 - each is a way of its own to read
+def scan(
     paths: Paths,
-    select: str | Iterable[str] | None = None,
-    *,
-    jobs: int | None = None,
-    code_page: str = DEFAULT_CODE_PAGE,
-    framing: Framing | None = None,
-    strict: bool = False,
-    progress: Progress | None = None,
-    system: str | None = None,
-    taken: date | datetime | None = None,
-    run: str | None = None,
-    mapping: Mapping[str, str] | Mapped = (),
-    time_format: str | None = None,
-    formatter_zone: str | None = None,
+    tables: str | Iterable[str] | Selection | None = None,
+    options: ReadOptions = DEFAULT_OPTIONS,
 ) -> Scan:
     """Read files as a stream of batches, in bounded memory whatever their size.
 
-    `system` and `taken` (a day, or a day with a time) are for displays that do not show them; `run` is the
-    benchmark run of supplied figures, `mapping` says what a CSV or JSON calls their columns, `time_format`
-    how it writes times, and `formatter_zone` in which zone a formatter wrote them.
-    `select` names tables (`smf119_zert_detail`), tables with columns (`smf119_zert_detail[cipher,in_bytes]`)
-    or record types with subtypes (`119(2,11:12),70`); what is not selected is not decoded.
+    `tables` names tables (`smf119_zert_detail`), tables with columns (`smf119_zert_detail[cipher,in_bytes]`)
+    or record types with subtypes (`119(2,11:12),70`). Only what is selected is decoded; by default, all
+    tables are.
 
     >>> batches = scan("sample-data/smf-sample.bin", "smf119_zert_detail[tls_version]")
     >>> sum(batch.rows.num_rows for batch in batches) > 0
     True
     """
-    options = _with_supplied(
-        Options(code_page, framing, jobs, progress, system, *day_and_clock(taken)),
-        run,
-        mapping,
-        time_format,
-        formatter_zone,
-    )
-    return Scan(paths, parse(select), options, Issues(strict=strict))
+    selection = tables if isinstance(tables, Selection) else parse(tables)
+    return Scan(paths, selection, options, Issues(strict=options.strict))
 
 
-def _with_supplied(
-    options: Options,
-    run: str | None,
-    mapping: Mapping[str, str] | Mapped,
-    time_format: str | None,
-    formatter_zone: str | None,
-) -> Options:
-    """The options with what is said about supplied figures; raises a ValueError for what cannot be so."""
-    pairs = mapping.items() if isinstance(mapping, Mapping) else mapping
-    if time_format:
-        check_time_format(time_format)
-    if formatter_zone is not None:
-        zone_of(formatter_zone)
-    return replace(
-        options,
-        run=run,
-        mapping=checked(pairs),
-        time_format=time_format,
-        formatter_zone=formatter_zone,
-    )
-
-
-def day_and_clock(taken: date | datetime | None) -> tuple[date | None, time | None]:
-    """A day, and the time of day if there is one.
-
-    >>> day_and_clock(date(2026, 3, 2))
-    (datetime.date(2026, 3, 2), None)
-    """
-    return (taken.date(), taken.time()) if isinstance(taken, datetime) else (taken, None)
-
-
-def read(  # noqa: PLR0913 - each is a way of its own to read
+def read(
     paths: Paths,
-    select: str | Iterable[str] | None = None,
-    *,
-    jobs: int | None = None,
-    code_page: str = DEFAULT_CODE_PAGE,
-    framing: Framing | None = None,
-    strict: bool = False,
-    system: str | None = None,
-    taken: date | datetime | None = None,
-    run: str | None = None,
-    mapping: Mapping[str, str] | Mapped = (),
-    time_format: str | None = None,
-    formatter_zone: str | None = None,
+    tables: str | Iterable[str] | Selection | None = None,
+    options: ReadOptions = DEFAULT_OPTIONS,
 ) -> Tables:
-    """Read files into whole tables: every selected table, also one without rows.
+    """Read files into whole tables. Every selected table is in the result, also one without rows.
 
-    >>> found = read("sample-data/smf-sample.bin", "smf70_cpu[system,cpu_id,wait_us]")
-    >>> found["smf70_cpu"].column_names
+    `tables` is the selection as `scan` takes it.
+
+    >>> result = read("sample-data/smf-sample.bin", "smf70_cpu[system,cpu_id,wait_us]")
+    >>> result["smf70_cpu"].column_names
     ['system', 'cpu_id', 'wait_us']
     """
-    reading = scan(
-        paths,
-        select,
-        jobs=jobs,
-        code_page=code_page,
-        framing=framing,
-        strict=strict,
-        system=system,
-        taken=taken,
-        run=run,
-        mapping=mapping,
-        time_format=time_format,
-        formatter_zone=formatter_zone,
-    )
+    stream = scan(paths, tables, options)
     parts: dict[str, list[pa.RecordBatch]] = defaultdict(list)
-    for batch in reading:
+    for batch in stream:
         parts[batch.table].append(batch.rows)
-    tables = {
+    whole = {
         name: pa.Table.from_batches(parts[name], selected_schema(name, columns))
-        for name, columns in reading.selection.columns.items()
+        for name, columns in stream.selection.columns.items()
     }
-    return Tables(tables, reading.issues, reading.files)
+    return Tables(whole, stream.issues, stream.files)
 
 
 def selected_schema(table: str, columns: tuple[str, ...] | None) -> pa.Schema:
-    """The schema of a table, or of some of its columns."""
+    """Return the schema of a table, or of some of its columns."""
     whole = table_schema(table)
     return whole if columns is None else pa.schema([whole.field(name) for name in columns], whole.metadata)
 
 
-def inventory(  # noqa: PLR0913 - each is a way of its own to read
-    paths: Paths,
-    *,
-    code_page: str = DEFAULT_CODE_PAGE,
-    framing: Framing | None = None,
-    progress: Progress | None = None,
-    system: str | None = None,
-    taken: date | datetime | None = None,
-    run: str | None = None,
-    mapping: Mapping[str, str] | Mapped = (),
-    time_format: str | None = None,
-    formatter_zone: str | None = None,
-) -> InventoryReport:
-    """Count the records and reports of some files by system and kind; records are not decoded for it.
+def inventory(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS) -> InventoryReport:
+    """Count the records and reports of some files by system and kind, without decoding records.
 
     >>> inventory("sample-data/smf-sample.bin").rows.column_names[:4]
     ['file', 'kind', 'packing', 'framing']
     """
-    options = _with_supplied(
-        Options(code_page, framing, None, progress, system, *day_and_clock(taken)),
-        run,
-        mapping,
-        time_format,
-        formatter_zone,
-    )
-    issues = Issues()
+    issues = Issues(strict=options.strict)
     files: list[FileSummary] = []
     tables = [INVENTORY_SCHEMA.empty_table()]
-    for source in sources(paths, options, issues):
-        tables.append(source.inventory())
-        if not source.summary.useless:
-            files.append(source.summary)
+    for reader in readers(paths, options, issues):
+        tables.append(reader.inventory())
+        if not reader.summary.no_report:
+            files.append(reader.summary)
     return InventoryReport(pa.concat_tables(tables), issues, files)
 
 
-def unpack(
-    paths: Paths, out: BinaryIO, *, framing: Framing | None = None, progress: Progress | None = None
-) -> UnpackReport:
-    """Undo packing, blocks and segments: a plain stream of records; or the bytes of packed other data."""
-    options, issues = Options(framing=framing, progress=progress), Issues()
+def unpack(paths: Paths, out: BinaryIO, options: ReadOptions = DEFAULT_OPTIONS) -> UnpackReport:
+    """Undo packing, blocks and segments of dumps, and write the records with a length word each.
+
+    A packed file that is no dump is unpacked and written as bytes.
+    """
+    issues = Issues(strict=options.strict)
     files: list[FileSummary] = []
     written = 0
     for member in members_of(paths, issues):
         try:
-            source = source_of(member, options, issues)
-            written += source.unpacked(out)
-        except NothingThereError:
+            reader = reader_for(member, options, issues)
+            written += reader.unpacked(out)
+        except EmptyInputError:
             continue
         except InputError as error:
-            if _is_data_of_its_own(member, error) and not written:
+            if not written and _is_other_data(member, error):
                 while piece := member.stream.read(UNPACKED_CHUNK):
                     written += out.write(piece)
             else:
                 issues.add(error.issue)
             continue
-        files.append(source.summary)
+        files.append(reader.summary)
     return UnpackReport(sum(f.records for f in files), written, issues, files)
 
 
-def _is_data_of_its_own(member: Member, error: InputError) -> bool:
-    """Whether a packed file holds something that is no dump but not a spoiled one either.
+def _is_other_data(member: Member, error: InputError) -> bool:
+    """Return whether a packed file is intact and simply contains no dump.
 
-    A zip archive is no such file: what lies beside a dump in it must not get between the records.
+    A zip archive does not count: its other files must not end up between the records of a dump.
     """
-    own = error.issue.code is Code.UNKNOWN_DATA and member.packing
-    return bool(own) and member.packing[-1] != "zip"
+    return error.issue.code is Code.UNKNOWN_DATA and bool(member.packing) and member.packing[-1] != "zip"

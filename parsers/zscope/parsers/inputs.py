@@ -1,85 +1,29 @@
-"""From the paths a caller names to what is behind them: dumps, reports; all else becomes an issue."""
+"""The files below the paths that a caller names, and the result of every kind of reader."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, time, tzinfo
 from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+import pyarrow as pa
 
 from zscope.parsers.containers.source import Member, input_paths, members, open_input
 from zscope.parsers.issues import InputError, Issues
-from zscope.parsers.smf.ebcdic import DEFAULT_CODE_PAGE, CodePage, code_page
-from zscope.schemas.zones import zone_of
+from zscope.parsers.options import ProgressState, ReadOptions
+from zscope.schemas.arrow import LOCAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    import pyarrow as pa
-
     from zscope.parsers.select import Selection
-    from zscope.parsers.smf.frames import Window
-    from zscope.parsers.smf.framing import Framing
 
     Paths = str | Path | Iterable[str | Path]
-    Progress = Callable[["ProgressState"], None]
-    Watch = Callable[[Window], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ProgressState:
-    """How far the reading of one file has come."""
-
-    file: str
-    bytes_done: int
-    bytes_total: int | None
-    records: int
-    """Records of a dump, lines of a text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to read, where a file does not tell or its telling is wrong."""
-
-    code_page: str = DEFAULT_CODE_PAGE
-    framing: Framing | None = None
-    jobs: int | None = None
-    progress: Progress | None = None
-    system: str | None = None
-    """Name of the system where the data do not have one."""
-    day: date | None = None
-    """Day of displays that show only the time of day."""
-    clock: time | None = None
-    """Time of day of displays that do not show it."""
-    watch: Watch | None = None
-    """Is shown all windows of a dump in the order of the file, each before its rows are delivered."""
-    count: bool = False
-    """Count the records of a dump while it is decoded, for its `contents`."""
-    begin_at: int = 0
-    """Records of a dump that begin before this byte are left out, as others have them already."""
-    run: str | None = None
-    """The benchmark run of supplied figures and reports that do not name theirs."""
-    mapping: tuple[tuple[str, str], ...] = ()
-    """Columns of supplied tables, and what a CSV or JSON calls them instead."""
-    time_format: str | None = None
-    """How times of a series are written, where that is not seen."""
-    formatter_zone: str | None = None
-    """Zone in which a formatter wrote moments of other clocks."""
-
-    @property
-    def formatter_clock(self) -> tzinfo | None:
-        """That zone itself; raises a ValueError for what is none."""
-        return None if self.formatter_zone is None else zone_of(self.formatter_zone)
-
-    @property
-    def page(self) -> CodePage:
-        """The code page itself."""
-        return code_page(self.code_page)
 
 
 @dataclass(slots=True)
 class FileSummary:
-    """What one file turned out to be."""
+    """The kind and the size of one file."""
 
     file: str
     packing: tuple[str, ...]
@@ -93,36 +37,36 @@ class FileSummary:
     reports: int = 0
     bytes: int = 0
     """After unpacking."""
-    useless: bool = False
-    """Readable text, as it turned out without anything to read."""
+    no_report: bool = False
+    """The file is readable text, but contains no report."""
     skipped: bool = False
-    """Not read, because none of the tables asked for comes from a file of this kind."""
+    """The file was not read, because no selected table comes from a file of this kind."""
 
 
-class Source(Protocol):
-    """One input, ready to be read in one of these ways, once."""
+class InputReader(Protocol):
+    """Reads one file, once, in one of these ways."""
 
     summary: FileSummary
 
     def batches(self, selection: Selection) -> Iterator[tuple[str, pa.RecordBatch]]:
-        """The rows of the selected tables."""
+        """Return the rows of the selected tables."""
 
     def inventory(self) -> pa.Table:
-        """What is in it, counted."""
+        """Read the file and count its records or reports."""
 
     def contents(self) -> pa.Table:
-        """The same after the rows were read, as far as that came to see what is there."""
+        """Return the same counts after the rows were read, for the part of the file that was read."""
 
     def unpacked(self, out: BinaryIO) -> int:
-        """Write it without packing, blocks and segments; returns the number of bytes."""
+        """Write the data without packing, blocks and segments; return the number of bytes."""
 
 
-class NothingThereError(Exception):
-    """Not one byte of a member could be read, which its stream has reported already."""
+class EmptyInputError(Exception):
+    """Not one byte of a file could be read; its stream has reported this as an issue."""
 
 
 def members_of(paths: Paths, issues: Issues) -> Iterator[Member]:
-    """Everything that some paths name, unwrapped; what cannot be opened becomes an issue."""
+    """Open and unwrap all files that some paths name; a file that cannot be opened becomes an issue."""
     named = [paths] if isinstance(paths, str) or not hasattr(paths, "__iter__") else paths
     for path, by_name in input_paths(named, issues):
         try:
@@ -132,8 +76,35 @@ def members_of(paths: Paths, issues: Issues) -> Iterator[Member]:
             issues.add(error.issue)
 
 
-def tell(summary: FileSummary, member: Member, options: Options) -> None:
-    """Tell who asked how far the reading has come."""
+def report_progress(summary: FileSummary, member: Member, options: ReadOptions) -> None:
+    """Call the progress function of the caller, if there is one."""
     if options.progress:
         done = summary.records or summary.lines
         options.progress(ProgressState(member.name, member.done(), member.size, done))
+
+
+INVENTORY_SCHEMA = pa.schema(
+    [
+        ("file", pa.string()),
+        ("kind", pa.string()),
+        ("packing", pa.string()),
+        ("framing", pa.string()),
+        ("system", pa.string()),
+        ("report", pa.string()),
+        ("source", pa.string()),
+        ("record_type", pa.uint8()),
+        ("record_subtype", pa.uint16()),
+        ("records", pa.uint64()),
+        ("spanned", pa.uint64()),
+        ("percent", pa.float64()),
+        ("total_bytes", pa.uint64()),
+        ("min_bytes", pa.uint32()),
+        ("avg_bytes", pa.float64()),
+        ("max_bytes", pa.uint32()),
+        ("first_local", LOCAL),
+        ("last_local", LOCAL),
+    ]
+)
+"""The rows of an inventory. `records` counts records of a dump and reports of a text; a column that does not
+apply to a kind of file is null.
+"""

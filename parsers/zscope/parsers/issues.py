@@ -1,36 +1,153 @@
-"""Everything that could not be read as it stands, with the place as attributes.
+"""Issues: what readers could not read or had to correct, with the place as attributes.
 
-Readers never drop anything silently: they deliver what is good and describe the rest here. The text is
-composed from the attributes, so a program can filter on them and a person can read them.
+Readers never skip anything silently: they return what is valid and report the rest as issues. Programs can
+filter by the attributes of an issue, and its text is for people.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import IntEnum, StrEnum
 from itertools import islice
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from zscope.parsers.issue_codes import Code, Severity, severity_of
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["EACH_KIND", "ISSUE_SCHEMA", "Code", "InputError", "Issue", "Issues", "Mark", "Severity"]
 
 
+class Severity(IntEnum):
+    """The severity of an issue; the highest of a run determines the exit code."""
+
+    NOTE = 0
+    """For information; no data are lost."""
+    WARNING = 1
+    """Some data could not be decoded; everything else was."""
+    REFUSED = 2
+    """The input could not be used at all."""
+
+
+class Code(StrEnum):
+    """The causes of issues."""
+
+    EMPTY = "empty"
+    UNREADABLE = "unreadable"
+    RDW_STRIPPED = "rdw-stripped"
+    TEXT_MODE = "text-mode"
+    LINE_ENDS = "line-ends"
+    XMIT = "xmit"
+    MONITOR_III = "monitor-iii"
+    TERSE_FOREIGN = "terse-foreign"
+    UNKNOWN_DATA = "unknown-data"
+    ARCHIVE_DAMAGED = "archive-damaged"
+    FRAMING_WRONG = "framing-wrong"
+    EXCLUSIVE_LENGTHS = "exclusive-lengths"
+    TRUNCATED = "truncated"
+    DAMAGED_RANGE = "damaged-range"
+    ZERO_PADDING = "zero-padding"
+    SEGMENT_ORDER = "segment-order"
+    RECORD_TOO_LONG = "record-too-long"
+    RECORD_TOO_SHORT = "record-too-short"
+    TRAILER_MISSING = "trailer-missing"
+    TRIPLETS_OUTSIDE = "triplets-outside"
+    SECTION_OUTSIDE = "section-outside"
+    SECTION_COUNT = "section-count"
+    SECTION_EMPTY = "section-empty"
+    SECTION_REPEATED = "section-repeated"
+    SECTION_LONGER = "section-longer"
+    SECTION_SHORTER = "section-shorter"
+    ENTRY_LENGTH = "entry-length"
+    BAD_DATE = "bad-date"
+    BAD_TIME = "bad-time"
+    BAD_PACKED = "bad-packed"
+    BAD_SIZE = "bad-size"
+    BAD_CERT_TIME = "bad-cert-time"
+    NO_REPORT = "no-report"
+    NOT_AN_INPUT = "not-an-input"
+    ZVM_NETSTAT = "zvm-netstat"
+    XML_DAMAGED = "xml-damaged"
+    RMF_MESSAGE = "rmf-message"
+    OTHER_REPORT = "other-report"
+    REPORT_UNREADABLE = "report-unreadable"
+    REPORT_CUT = "report-cut"
+    REPORT_REPEATED = "report-repeated"
+    UNKNOWN_LINE = "unknown-line"
+    UNKNOWN_COLUMN = "unknown-column"
+    BAD_VALUE = "bad-value"
+    NO_DATE = "no-date"
+    HEADING_MISSING = "heading-missing"
+    COUNT_DIFFERS = "count-differs"
+    ARITHMETIC = "arithmetic"
+    COUNTERS_RESET = "counters-reset"
+    AMBIGUOUS_TIME = "ambiguous-time"
+    CLOCK_DIFFERS = "clock-differs"
+    SHARED_PATH = "shared-path"
+
+
+NOTES = frozenset(
+    {
+        Code.ZERO_PADDING,
+        Code.SECTION_LONGER,
+        Code.SECTION_SHORTER,
+        Code.EXCLUSIVE_LENGTHS,
+        Code.TRAILER_MISSING,
+        Code.NOT_AN_INPUT,
+        Code.OTHER_REPORT,
+        Code.NO_DATE,
+        Code.HEADING_MISSING,
+        Code.COUNTERS_RESET,
+        Code.AMBIGUOUS_TIME,
+        Code.SHARED_PATH,
+    }
+)
+"""Causes that lose no data."""
+REFUSALS = frozenset(
+    {
+        Code.EMPTY,
+        Code.UNREADABLE,
+        Code.RDW_STRIPPED,
+        Code.TEXT_MODE,
+        Code.LINE_ENDS,
+        Code.XMIT,
+        Code.MONITOR_III,
+        Code.TERSE_FOREIGN,
+        Code.UNKNOWN_DATA,
+        Code.FRAMING_WRONG,
+        Code.NO_REPORT,
+        Code.ZVM_NETSTAT,
+    }
+)
+"""Causes for which an input cannot be used at all."""
+
+
+def severity_of(code: Code) -> Severity:
+    """Return the severity of a cause.
+
+    >>> severity_of(Code.EMPTY).name, severity_of(Code.NO_DATE).name, severity_of(Code.BAD_DATE).name
+    ('REFUSED', 'NOTE', 'WARNING')
+    """
+    if code in REFUSALS:
+        return Severity.REFUSED
+    return Severity.NOTE if code in NOTES else Severity.WARNING
+
+
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """One thing that was not as it should be, and where."""
+    """One problem in the data, with its place."""
 
     code: Code
     text: str
     file: str = ""
     record_no: int | None = None
     offset: int | None = None
-    """First byte concerned, in the file after unpacking."""
+    """First byte affected, in the file after unpacking."""
     end: int | None = None
-    """First byte behind the range concerned."""
+    """First byte after the affected range."""
     section: str = ""
     field: str = ""
     table: str = ""
@@ -41,11 +158,11 @@ class Issue:
 
     @property
     def severity(self) -> Severity:
-        """How bad the cause is."""
+        """The severity of the cause."""
         return severity_of(self.code)
 
     def place(self) -> str:
-        """Where it is, as a person reads it.
+        """Return the place as text.
 
         >>> Issue(Code.BAD_DATE, "", file="a.smf", record_no=3, offset=100, field="SMFxDTE").place()
         'a.smf, record 3, byte 100, field SMFxDTE'
@@ -66,7 +183,7 @@ class Issue:
         return ", ".join(parts)
 
     def to_row(self) -> dict[str, object]:
-        """By the columns of the table of issues."""
+        """Return the issue as a row of the issue table."""
         return {
             "file": self.file,
             "record_no": self.record_no,
@@ -87,7 +204,7 @@ class Issue:
 
 
 class InputError(Exception):
-    """An input that cannot be used; the issue says which, why, and what to do about it."""
+    """An input that cannot be used; the issue has the file, the reason and the remedy."""
 
     def __init__(self, issue: Issue) -> None:
         super().__init__(str(issue))
@@ -95,22 +212,25 @@ class InputError(Exception):
 
 
 EACH_KIND = 1000
-"""So many issues of one code, section and field are kept one by one; the rest is counted."""
+"""Number of issues of one code, section and field in a file that are stored; further ones are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment in the life of a collector."""
+    """The state of a collection of issues at one time, for `Issues.since`."""
 
-    kept: int
+    stored: int
     counts: Counter[tuple[str, Code, str, str]]
 
 
 class Issues:
-    """Collects issues from all threads of one load and keeps a flood of one kind from filling memory."""
+    """Collects issues from all threads, and stores only a limited number of each kind.
+
+    A strict collection raises the first issue that is more than a note, as an `InputError`.
+    """
 
     def __init__(self, each_kind: int = EACH_KIND, *, strict: bool = False) -> None:
-        self._kept: dict[Issue, None] = {}
+        self._stored: dict[Issue, None] = {}
         self._counts: Counter[tuple[str, Code, str, str]] = Counter()
         self._once: set[tuple[str, Code, str, str]] = set()
         self._each_kind = each_kind
@@ -118,23 +238,22 @@ class Issues:
         self._lock = Lock()
 
     def add(self, issue: Issue, times: int = 1) -> None:
-        """Take one issue; `times` counts further ones of the same kind that are not told one by one.
+        """Add an issue; with `times` it also counts further issues of the same kind.
 
-        One that is known already, because two tables are made from the same bytes, is not taken again.
-        A strict collector raises the first that is more than a note.
+        An issue that was added before is ignored: two tables can be decoded from the same bytes.
         """
         if self._strict and issue.severity > Severity.NOTE:
             raise InputError(issue)
         key = (issue.file, issue.code, issue.section, issue.field)
         with self._lock:
-            if times == 1 and issue in self._kept:
+            if times == 1 and issue in self._stored:
                 return
             if self._counts[key] < self._each_kind:
-                self._kept[issue] = None
+                self._stored[issue] = None
             self._counts[key] += times
 
     def add_once(self, issue: Issue) -> None:
-        """Take an issue unless one of its kind was taken already: one note per file, not per record."""
+        """Add an issue unless one of its kind was added before: one note per file, not per record."""
         key = (issue.file, issue.code, issue.section, issue.field)
         with self._lock:
             if key in self._once:
@@ -143,40 +262,42 @@ class Issues:
         self.add(issue)
 
     def mark(self) -> Mark:
-        """How far it has come, for `since`."""
-        return Mark(len(self._kept), self._counts.copy())
+        """Return the current state, for `since`."""
+        return Mark(len(self._stored), self._counts.copy())
 
     def since(self, mark: Mark) -> Issues:
-        """What was taken since, by itself."""
+        """Return the issues added after a mark."""
         later = Issues()
-        later._kept = dict.fromkeys(islice(self._kept, mark.kept, None))
+        later._stored = dict.fromkeys(islice(self._stored, mark.stored, None))
         later._counts = self._counts - mark.counts
         return later
 
     def room(self, issue: Issue) -> bool:
-        """Whether another issue of this kind would still be kept one by one."""
+        """Return whether another issue of this kind would be stored and not only counted."""
         return self._counts[issue.file, issue.code, issue.section, issue.field] < self._each_kind
 
     @property
     def worst(self) -> Severity | None:
-        """The highest severity so far; None when there was nothing."""
-        return max((i.severity for i in self._kept), default=None)
+        """The highest severity so far; None without issues."""
+        return max((i.severity for i in self._stored), default=None)
 
     def counts(self) -> Counter[Code]:
-        """How often each code occurred, the ones not kept included."""
+        """Return how often each code occurred, including issues that were only counted."""
         totals: Counter[Code] = Counter()
         for (_, code, _, _), count in self._counts.items():
             totals[code] += count
         return totals
 
     def __iter__(self) -> Iterator[Issue]:
-        """The kept issues by place, and one line for those of a kind that were only counted."""
-        yield from sorted(self._kept, key=lambda i: (i.file, i.record_no or 0, i.line_no or 0, i.offset or 0))
-        kept = Counter((i.file, i.code, i.section, i.field) for i in self._kept)
-        last = {(i.file, i.code, i.section, i.field): i for i in self._kept}
+        """Return the stored issues by place, and a summary for each kind with further issues."""
+        yield from sorted(
+            self._stored, key=lambda i: (i.file, i.record_no or 0, i.line_no or 0, i.offset or 0)
+        )
+        stored = Counter((i.file, i.code, i.section, i.field) for i in self._stored)
+        last = {(i.file, i.code, i.section, i.field): i for i in self._stored}
         for key, count in self._counts.items():
-            if count > kept[key]:
-                more = f"{count - kept[key]:,} more like this are counted but not listed"
+            if count > stored[key]:
+                more = f"{count - stored[key]:,} more like this are counted but not listed"
                 yield replace(
                     last[key], text=more, record_no=None, offset=None, end=None, line_no=None, column_no=None
                 )
@@ -185,7 +306,7 @@ class Issues:
         return self._counts.total()
 
     def to_arrow(self) -> pa.Table:
-        """The issues as a table."""
+        """Return the issues as a table."""
         return pa.Table.from_pylist([issue.to_row() for issue in self], schema=ISSUE_SCHEMA)
 
 

@@ -1,35 +1,38 @@
-"""The little language that says what to decode: `119(2,11:12),70` or `smf119_tcp_term[cipher_2]`."""
+"""Selections of what to decode, such as `119(2,11:12),70` or `smf119_tcp_term[cipher_2]`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from zscope.schemas import catalog
 from zscope.schemas.arrow import table_schema
 from zscope.schemas.tables import ANY_RECORD_TABLES, table_names
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class SelectionError(ValueError):
-    """A selection that says nothing, or something that does not exist."""
+    """A selection that is empty, cannot be parsed or names something unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which tables to make and which of their columns; no columns named means all of them."""
+    """The tables to read, with their columns; None means all columns."""
 
     columns: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
     types: frozenset[tuple[int, int | None]] = frozenset()
-    """Types or (type, subtype) pairs asked for by number, decoded or not."""
+    """Record types and (type, subtype) pairs that were selected by number."""
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Names of the tables to make."""
+        """Names of the selected tables."""
         return tuple(self.columns)
 
     def wants_record(self, record_type: int, subtype: int | None) -> bool:
-        """Whether the numbers asked for cover this record; without numbers all are covered."""
+        """Return whether the selected numbers include this record; without numbers, all are included."""
         return not self.types or (record_type, None) in self.types or (record_type, subtype) in self.types
 
 
@@ -37,7 +40,7 @@ _ITEM = re.compile(r"\s*([A-Za-z_]\w*|\d+)\s*(?:\(([^()]*)\)|\[([^\[\]]*)\])?\s*
 
 
 def everything() -> Selection:
-    """All tables that a layout describes, with all columns.
+    """Return the selection of all tables that a layout describes, with all columns.
 
     >>> "smf_raw" in everything().tables
     False
@@ -46,7 +49,7 @@ def everything() -> Selection:
 
 
 def parse(text: str | Iterable[str] | None) -> Selection:
-    """Read a selection.
+    """Parse a selection.
 
     >>> parse("119(2,11:12)").tables
     ('smf119_tcp_term', 'smf119_zert_detail', 'smf119_zert_ssh', 'smf119_zert_ipsec', 'smf119_zert_dn', \
@@ -84,14 +87,14 @@ def parse(text: str | Iterable[str] | None) -> Selection:
 
 def _types(number: int, inner: str | None) -> set[tuple[int, int | None]]:
     if number > 255:
-        raise SelectionError(f"{number} is no record type: they go from 0 to 255")
+        raise SelectionError(f"{number} is not a record type: record types range from 0 to 255")
     if inner is None:
         return {(number, None)}
     subtypes: set[tuple[int, int | None]] = set()
     for part in inner.split(","):
         low, colon, high = (piece.strip() for piece in part.partition(":"))
         if not low.isdigit() or (colon and not high.isdigit()):
-            raise SelectionError(f"{part.strip()!r} is neither a subtype nor a range such as 11:12")
+            raise SelectionError(f"{part.strip()!r} is not a subtype or a range such as 11:12")
         last = int(high) if colon else int(low)
         if not int(low) <= last <= 0xFFFF:
             raise SelectionError(f"{part.strip()!r} is not a range of subtypes from 0 to 65535")
@@ -101,7 +104,7 @@ def _types(number: int, inner: str | None) -> set[tuple[int, int | None]]:
 
 def _columns(table: str, wanted: str | None) -> tuple[str, ...] | None:
     if table not in table_names():
-        raise SelectionError(f"there is no table {table!r}; zscope fields lists what there is")
+        raise SelectionError(f"there is no table {table!r}; `zscope fields` lists the tables")
     if wanted is None:
         return None
     names = tuple(name.strip() for name in wanted.split(",") if name.strip())

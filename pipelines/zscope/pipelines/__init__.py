@@ -1,1 +1,1 @@
-"""From tables to answers: the store, its checks and the metrics over it."""
+"""The store, the data validation, and the metrics over stored tables."""

@@ -1,16 +1,14 @@
-"""Tables of the store for others: one file for each in a folder, or all in a DuckDB file of its own.
+"""Export tables of the store: one file for each in a folder, or all in a new DuckDB file.
 
-Rows are streamed. Parquet files say of every column what the store knows of it; a DuckDB file has real tables
-with the same comments, so whoever gets it needs no store.
+Rows are streamed. Parquet files contain the declared metadata of every column; a DuckDB file has real tables
+with the same comments, so it can be used without the store.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import duckdb
@@ -18,7 +16,7 @@ import pyarrow as pa
 
 from zscope.pipelines.export_target import ExportError, new_file, new_folder, spill_of
 from zscope.pipelines.metrics import declared
-from zscope.pipelines.store.tables import kept_schema, kept_tables
+from zscope.pipelines.store.parts import parquet_schema, parquet_tables
 from zscope.schemas.ddl import literal
 from zscope.schemas.reference import reference_tables
 from zscope.schemas.stored import DAY
@@ -26,27 +24,29 @@ from zscope.schemas.tables import DIGEST_TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date
+    from pathlib import Path
 
-    from zscope.pipelines.store.session import Result, Session
+    from zscope.pipelines.store.session import QueryResult, Session
 
-Write = Callable[[pa.Schema, Iterable[pa.RecordBatch], BinaryIO], None]
-"""Writes rows into a stream in some format."""
-Told = Callable[[str, int], None]
-"""Is told each table when it is done, with its rows."""
+WriteRows = Callable[[pa.Schema, Iterable[pa.RecordBatch], BinaryIO], None]
+"""Writes rows to a stream in some format."""
+Progress = Callable[[str, int], None]
+"""Called with each table and its number of rows when the table is complete."""
 
 _STORE_OWN = "zscope_"
-"""Names of what the store needs to know about itself; exported when asked for."""
+"""Prefix of the tables about the store itself, which are exported only by name."""
 _BLOCK = 16_384
-"""Small, as many of the tables are a few rows."""
+"""Small, because many of the tables have few rows."""
 _MEMORY = "256MB"
-"""Else DuckDB keeps what it wrote, up to nearly all there is; rows of one group of a wide table have room."""
+"""Otherwise DuckDB keeps what it wrote, up to nearly all memory; a row group of a wide table fits."""
 _CLOCKS = ("written_local", "taken_local", "interval_start_local")
-"""Where a view has no day."""
+"""Time columns of views without a day column."""
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column as the catalogue has it."""
+class ExportColumn:
+    """A column in the catalogue."""
 
     name: str
     type: str
@@ -55,10 +55,10 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
-    """Which rows: of these days of local time, both included, and of these systems.
+class RowFilter:
+    """Selects rows by days of local time, both included, and by systems.
 
-    Tables that know no day or no system, such as the code tables, are not cut.
+    Tables without a day or system column, such as the code tables, are not filtered.
     """
 
     begin: date | None = None
@@ -66,31 +66,31 @@ class Slice:
     systems: tuple[str, ...] = ()
 
     def where(self, columns: Iterable[str]) -> tuple[str, dict[str, object]]:
-        """The condition for a table with these columns, and its parameters."""
-        there = set(columns)
-        clock = next((f"CAST({name} AS DATE)" for name in _CLOCKS if name in there), None)
-        day = "day" if "day" in there else clock
+        """Return the condition for a table with these columns, and its parameters."""
+        available = set(columns)
+        clock = next((f"CAST({name} AS DATE)" for name in _CLOCKS if name in available), None)
+        day = "day" if "day" in available else clock
         conditions: dict[str, tuple[str, object]] = {}
         if day and self.begin:
             conditions["begin"] = (f"{day} >= $begin", self.begin)
         if day and self.end:
             conditions["end"] = (f"{day} <= $end", self.end)
-        if "system" in there and self.systems:
+        if "system" in available and self.systems:
             conditions["systems"] = ("list_contains($systems, system)", list(self.systems))
         text = " AND ".join(condition for condition, _ in conditions.values())
         return text or "true", {name: value for name, (_, value) in conditions.items()}
 
 
 @dataclass(frozen=True)
-class Source:
-    """The tables and views of a store, as far as they are wanted."""
+class ExportSource:
+    """The tables and views of a store with a row filter."""
 
     session: Session
-    slice: Slice = Slice()
+    slice: RowFilter = RowFilter()
 
     @cached_property
     def meanings(self) -> dict[str, str | None]:
-        """All tables and views, and what a row of each stands for."""
+        """All tables and views with the meaning of their rows."""
         query = (
             "SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal "
             "UNION ALL "
@@ -100,35 +100,35 @@ class Source:
         return {str(name): _text(meaning) for name, meaning in self._values(query)}
 
     @cached_property
-    def columns(self) -> dict[str, list[Column]]:
+    def columns(self) -> dict[str, list[ExportColumn]]:
         """The columns of each table and view, in order."""
         query = (
             "SELECT table_name, column_name, data_type, is_nullable, comment FROM duckdb_columns() "
             "WHERE schema_name = 'main' AND NOT internal ORDER BY table_name, column_index"
         )
-        found: dict[str, list[Column]] = {}
+        columns: dict[str, list[ExportColumn]] = {}
         for table, name, kind, nullable, comment in self._values(query):
-            column = Column(str(name), str(kind), bool(nullable), _text(comment))
-            found.setdefault(str(table), []).append(column)
-        return found
+            column = ExportColumn(str(name), str(kind), bool(nullable), _text(comment))
+            columns.setdefault(str(table), []).append(column)
+        return columns
 
     def names_with_rows(self) -> list[str]:
-        """The tables worth exporting: those that have rows, except what is the store's own and the metrics,
-        which follow from the others.
+        """Return the tables to export by default: those with rows, without tables about the store and without
+        metrics, which follow from the others.
         """
         own = (DIGEST_TABLE, *(name for name in self.meanings if name.startswith(_STORE_OWN)))
         left_out = {*own, *declared()}
         return [name for name in self.meanings if name not in left_out and self._has_rows(name)]
 
-    def rows(self, table: str, limit: str = "") -> Result:
-        """The rows of a table that are wanted."""
+    def rows(self, table: str, limit: str = "") -> QueryResult:
+        """Return the filtered rows of a table."""
         where, parameters = self.slice.where(column.name for column in self.columns[table])
         result = self.session.run(f"SELECT * FROM {_quoted(table)} WHERE {where} {limit}", parameters)
         assert result is not None
         return result
 
-    def described(self, table: str) -> Result:
-        """The same rows, with all that is known of the columns in the schema."""
+    def described(self, table: str) -> QueryResult:
+        """Return the same rows with the metadata of the columns in the schema."""
         columns = self.columns[table]
         result = self.rows(table)
         schema = _described(table, result.schema, columns)
@@ -144,20 +144,25 @@ class Source:
 
 
 def export_files(
-    source: Source, tables: Sequence[str], target: Path, ending: str, write: Write, told: Told
+    source: ExportSource,
+    tables: Sequence[str],
+    target: Path,
+    ending: str,
+    write: WriteRows,
+    progress: Progress,
 ) -> None:
-    """Write each table to a file of its own in a new folder."""
+    """Write each table to its own file in a new folder."""
     with new_folder(target) as folder:
         for table in tables:
             result = source.described(table)
-            count = Count(result.batches)
+            count = CountedBatches(result.batches)
             with (folder / f"{table}{ending}").open("xb") as out:
                 write(result.schema, count, out)
-            told(table, count.rows)
+            progress(table, count.rows)
 
 
-def export_database(source: Source, tables: Sequence[str], target: Path, told: Told) -> None:
-    """Write all tables into a new DuckDB file: real tables, with their comments."""
+def export_database(source: ExportSource, tables: Sequence[str], target: Path, progress: Progress) -> None:
+    """Write all tables into a new DuckDB file, as real tables with their comments."""
     with new_file(target) as file:
         try:
             with duckdb.connect() as connection:
@@ -168,7 +173,7 @@ def export_database(source: Source, tables: Sequence[str], target: Path, told: T
                 connection.execute("USE export")
                 connection.execute("BEGIN")
                 for table in tables:
-                    told(table, _copy(source, table, connection))
+                    progress(table, _copy(source, table, connection))
                 connection.execute("COMMIT")
         except RuntimeError as error:
             # What DuckDB makes of Ctrl-C while it works in the main thread.
@@ -180,17 +185,17 @@ def export_database(source: Source, tables: Sequence[str], target: Path, told: T
             raise ExportError(f"{target}: {first}; nothing was written") from error
 
 
-def _copy(source: Source, table: str, connection: duckdb.DuckDBPyConnection) -> int:
+def _copy(source: ExportSource, table: str, connection: duckdb.DuckDBPyConnection) -> int:
     for statement in _ddl(table, source.columns[table], source.meanings[table]):
         connection.execute(statement)
-    count = Count(source.rows(table).batches)
+    count = CountedBatches(source.rows(table).batches)
     for batch in count:
         # A name for the rows would be part of the transaction, which would keep all of them to its end.
         connection.from_arrow(pa.Table.from_batches([batch])).insert_into(table)
     return count.rows
 
 
-def _ddl(table: str, columns: Sequence[Column], meaning: str | None) -> Iterator[str]:
+def _ddl(table: str, columns: Sequence[ExportColumn], meaning: str | None) -> Iterator[str]:
     declared = (f"{_quoted(c.name)} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in columns)
     yield f"CREATE TABLE {_quoted(table)} ({', '.join(declared)})"
     if meaning:
@@ -201,8 +206,8 @@ def _ddl(table: str, columns: Sequence[Column], meaning: str | None) -> Iterator
             yield f"COMMENT ON COLUMN {place} IS {literal(column.comment)}"
 
 
-def _described(table: str, schema: pa.Schema, columns: Sequence[Column]) -> pa.Schema:
-    """The types and metadata that are declared; of other columns what their comment says."""
+def _described(table: str, schema: pa.Schema, columns: Sequence[ExportColumn]) -> pa.Schema:
+    """Return the declared types and metadata; for other columns the comment."""
     declared = {field.name: field for field in _declared(table)}
     comments = {column.name: column.comment for column in columns}
     fields = []
@@ -217,8 +222,8 @@ def _described(table: str, schema: pa.Schema, columns: Sequence[Column]) -> pa.S
 
 
 def _declared(table: str) -> Iterable[pa.Field]:
-    if table in kept_tables():
-        return (*kept_schema(table), DAY)
+    if table in parquet_tables():
+        return (*parquet_schema(table), DAY)
     return reference_tables()[table].schema if table in reference_tables() else ()
 
 
@@ -231,8 +236,8 @@ def _as_described(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 @dataclass
-class Count:
-    """Batches that are counted while they are read."""
+class CountedBatches:
+    """Counts the rows of batches while they are read."""
 
     batches: Iterable[pa.RecordBatch]
     rows: int = 0

@@ -1,67 +1,67 @@
-"""Where an export goes: a folder or a file that appears when it is complete, and not before."""
+"""Targets of exports: a folder or file that appears only when it is complete."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from shutil import rmtree
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 _DUCKDB_MARK = slice(8, 12), b"DUCK"
 
 
 class ExportError(Exception):
-    """An export that cannot be made; the message says why and what to do."""
+    """An export that is not possible; the message contains the reason and what to do."""
 
 
 def check_target(target: Path, store: Path, ending: str | None, *, force: bool) -> None:
-    """Refuse a target that would take the place of something, or of the wrong thing even by force.
+    """Raise ExportError for a target that exists, or that must not be replaced even with `force`.
 
     A target is a folder of files with the ending, or without an ending a DuckDB file.
     """
-    _check_place(target, store)
-    if not _is_there(target):
+    _check_location(target, store)
+    if not _exists(target):
         return
     if ending is not None:
         if others := [path.name for path in _entries(target) if not _is_file(path, ending)]:
             raise ExportError(
-                f"{target}: there are other things than {ending} files in it ({min(others)}), which --force "
+                f"{target}: contains files other than {ending} files ({min(others)}), which --force "
                 "does not replace; choose another folder"
             )
     elif not _is_duckdb(target):
-        raise ExportError(
-            f"{target}: this is no DuckDB file, which --force does not replace; choose another name"
-        )
+        raise ExportError(f"{target}: not a DuckDB file, which --force does not replace; choose another name")
     _check_force(target, force=force)
 
 
 def check_text_target(target: Path, store: Path, marks: tuple[bytes, ...], *, force: bool) -> None:
-    """The same for one file of text, which by force replaces one that is empty or begins with such a mark."""
-    _check_place(target, store)
-    if not _is_there(target):
+    """The same for one text file; `force` replaces a file that is empty or begins with one of the marks."""
+    _check_location(target, store)
+    if not _exists(target):
         return
     if target.is_symlink() or not target.is_file() or not _begins_with(target, marks):
         raise ExportError(
-            f"{target}: this is no such export, and nothing else is replaced, by --force neither; "
-            "choose another name"
+            f"{target}: not an export of this format, which --force does not replace; choose another name"
         )
     _check_force(target, force=force)
 
 
-def _check_place(target: Path, store: Path) -> None:
+def _check_location(target: Path, store: Path) -> None:
     if target.resolve() == store.resolve() or store.resolve() in target.resolve().parents:
-        raise ExportError(f"{target}: this is in the store; choose a place outside of {store}")
+        raise ExportError(f"{target}: inside the store; choose a path outside of {store}")
     if not target.resolve().parent.is_dir():
-        raise ExportError(f"{target}: there is no folder {target.parent}; make it first")
+        raise ExportError(f"{target}: the folder {target.parent} does not exist; create it first")
 
 
 def _check_force(target: Path, *, force: bool) -> None:
     if not force:
-        raise ExportError(f"{target}: this is there already; choose another name or replace it with --force")
+        raise ExportError(f"{target}: already exists; choose another name or replace it with --force")
 
 
-def _is_there(target: Path) -> bool:
+def _exists(target: Path) -> bool:
     if target.is_dir():
         return any(target.iterdir())
     return os.path.lexists(target)
@@ -69,7 +69,7 @@ def _is_there(target: Path) -> bool:
 
 def _entries(folder: Path) -> list[Path]:
     if not folder.is_dir():
-        raise ExportError(f"{folder}: this is a file, and a folder is to be made; choose another name")
+        raise ExportError(f"{folder}: a file, where the export would be a folder; choose another name")
     return list(folder.iterdir())
 
 
@@ -93,57 +93,57 @@ def _begins_with(path: Path, marks: tuple[bytes, ...]) -> bool:
 
 @contextmanager
 def new_folder(target: Path) -> Iterator[Path]:
-    """A folder to fill; it gets its name when that went well."""
-    beside = _beside(target)
+    """Yield a folder to fill, which gets its final name if there was no error."""
+    temporary = _temporary_path(target)
     try:
-        beside.mkdir()
-        yield beside
-        _take_place(beside, target)
+        temporary.mkdir()
+        yield temporary
+        _take_place(temporary, target)
     except OSError as error:
-        raise _told(error, target) from error
+        raise _export_error(error, target) from error
     finally:
-        rmtree(beside, ignore_errors=True)  # renamed, or never made
+        rmtree(temporary, ignore_errors=True)  # after a rename there is nothing to remove
 
 
 @contextmanager
 def new_file(target: Path) -> Iterator[Path]:
-    """The name of a file to make; it gets its own name when that went well."""
-    beside = _beside(target)
+    """Yield the path of a file to write, which gets its final name if there was no error."""
+    temporary = _temporary_path(target)
     try:
-        yield beside
-        beside.replace(target)
+        yield temporary
+        temporary.replace(target)
     except OSError as error:
-        raise _told(error, target) from error
+        raise _export_error(error, target) from error
     finally:
-        for path in (beside, beside.with_name(f"{beside.name}.wal")):
+        for path in (temporary, temporary.with_name(f"{temporary.name}.wal")):
             path.unlink(missing_ok=True)
-        rmtree(spill_of(beside), ignore_errors=True)  # seldom needed
+        rmtree(spill_of(temporary), ignore_errors=True)  # seldom needed
 
 
 def spill_of(file: Path) -> Path:
-    """Where DuckDB may put what does not fit in memory while it makes a file: on the same disk."""
+    """Return where DuckDB can put what does not fit in memory while it writes a file: on the same disk."""
     return file.with_name(f"{file.name}.tmp")
 
 
-def _take_place(beside: Path, target: Path) -> None:
-    """Rename a folder; one with files in it cannot be renamed over and steps aside first."""
-    if not _is_there(target):
-        beside.rename(target)
+def _take_place(temporary: Path, target: Path) -> None:
+    """Rename a folder; an existing folder with files is moved away first."""
+    if not _exists(target):
+        temporary.rename(target)
         return
-    old = beside.with_suffix(".old")
+    old = temporary.with_suffix(".old")
     target.rename(old)
     try:
-        beside.rename(target)
+        temporary.rename(target)
     except OSError:
         old.rename(target)
         raise
     rmtree(old)
 
 
-def _beside(target: Path) -> Path:
+def _temporary_path(target: Path) -> Path:
     whole = target.resolve()
     return whole.with_name(f".{whole.name}.{os.getpid()}.part")
 
 
-def _told(error: OSError, target: Path) -> ExportError:
+def _export_error(error: OSError, target: Path) -> ExportError:
     return ExportError(f"{target}: {error.strerror or error}; nothing was written")

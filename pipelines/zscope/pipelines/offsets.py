@@ -1,8 +1,8 @@
-"""How far the clock of a zone is from UTC, and when it is changed, as arrays to search in.
+"""Offsets of time zones from UTC and their changes, as arrays for converting many times at once.
 
-The library tells the offset at one moment; whoever has a million local times needs the changes. They are
-found once for each year by comparing the offsets day by day and closing in on those that differ. No zone
-changed its clock twice within three days since 1900, so nothing is overlooked.
+The standard library returns the offset at one moment; converting a million local times needs the list of
+changes. They are determined once per year by comparing the offsets of successive days and bisecting where
+they differ. No zone changed its clock twice within three days since 1900, so no change is missed.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from zscope.schemas.zones import zone_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from zscope.pipelines.zones import Zones
+    from zscope.pipelines.settings import Zones
 
 Times = NDArray[np.int64]
 """Microseconds since 1970, by UTC or by a local clock."""
 
 FIRST_YEAR, LAST_YEAR = 1900, 2100
-"""The years that dates of records can have. Beyond them the offset stays as it is at the end."""
+"""The years that dates of records can have. Outside them the nearest offset is used."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _SECOND_US = 1_000_000
@@ -44,12 +44,12 @@ _YEAR_STARTS_US: Times = (
 
 @dataclass(frozen=True)
 class Changes:
-    """The changes of one clock in some years, in order."""
+    """The clock changes of a zone in a range of years, in order."""
 
     moments: Times
-    """When it was changed, by UTC."""
+    """Times of the changes, in UTC."""
     offsets: Times
-    """What the clock was ahead of UTC: before the first change, between them, after the last one."""
+    """Offsets from UTC before the first change, between changes, and after the last one."""
 
     @cached_property
     def before(self) -> Times:
@@ -63,18 +63,18 @@ class Changes:
 
     @cached_property
     def _last_of_old(self) -> Times:
-        """Local times up to which the offset before each change is a possible reading."""
+        """Local times up to which the offset before each change is possible."""
         return np.maximum.accumulate(self.moments + np.maximum(self.before, self.after))
 
     @cached_property
     def _first_of_new(self) -> Times:
-        """Local times from which the offset after each change is a possible reading."""
+        """Local times from which the offset after each change is possible."""
         return np.maximum.accumulate(self.moments + np.minimum(self.before, self.after))
 
     def passed(self, local: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """How many changes lie before local times: at least, and at most.
+        """Return the minimum and maximum number of changes before local times.
 
-        The two differ in the span around a change that the clock skips or shows twice.
+        The two differ for times around a change that the clock skips or shows twice.
         """
         return (
             np.searchsorted(self._last_of_old, local, "right"),
@@ -83,23 +83,23 @@ class Changes:
 
     @cached_property
     def twice(self) -> NDArray[np.intp]:
-        """Which changes set the clock back, so that it shows a span twice."""
+        """Indices of the changes that set the clock back, so that it repeats a span."""
         return np.flatnonzero(self.after < self.before)
 
     @cached_property
     def never(self) -> NDArray[np.intp]:
-        """Which changes set the clock forward, so that it skips a span."""
+        """Indices of the changes that set the clock forward, so that it skips a span."""
         return np.flatnonzero(self.after > self.before)
 
     def to_local(self, utc: Times) -> Times:
-        """What the clock shows at some moments."""
-        shown: Times = utc + self.offsets[np.searchsorted(self.moments, utc, "right")]
-        return shown
+        """Convert UTC to local time."""
+        local: Times = utc + self.offsets[np.searchsorted(self.moments, utc, "right")]
+        return local
 
 
 @dataclass
 class Offsets:
-    """One zone; its changes are looked up for the years that are asked for."""
+    """The offsets of one zone; changes are determined when they are needed."""
 
     zone: tzinfo
     _years: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
@@ -108,20 +108,20 @@ class Offsets:
 
     @property
     def fixed(self) -> bool:
-        """Whether the clock is never changed."""
+        """Whether the zone has a constant offset."""
         return isinstance(self.zone, timezone)
 
     def changes(self, first: int, last: int) -> Changes:
-        """The changes in the years of two times, by UTC or local, and in the years beside them."""
+        """Return the changes between the years of two times, and one year before and after."""
         begin, end = _year_of(first) - 1, _year_of(last) + 1
         begin, end = max(begin, FIRST_YEAR), min(end, LAST_YEAR)
         if self._known and self._known[0] <= begin and end <= self._known[1]:
             return self._known[2]
         if self._known:
             begin, end = min(begin, self._known[0]), max(end, self._known[1])
-        found = self._find(begin, end)
-        self._known = begin, end, found
-        return found
+        changes = self._find(begin, end)
+        self._known = begin, end, changes
+        return changes
 
     def _find(self, begin: int, end: int) -> Changes:
         start = int(_YEAR_STARTS_US[begin - FIRST_YEAR]) // _SECOND_US
@@ -138,63 +138,64 @@ class Offsets:
         return Changes(np.array(moments, np.int64), np.array(offsets))
 
     def _changes_in(self, year: int) -> list[tuple[int, int]]:
-        """Moments of changes and the offsets from then on."""
+        """Return the changes in a year: their times, and the offsets after them."""
         start, end = (int(_YEAR_STARTS_US[year - FIRST_YEAR + step]) // _SECOND_US for step in (0, 1))
         days = [(moment, self._offset(moment)) for moment in range(start, end + 1, _DAY_S)]
-        found = []
+        changes = []
         for (low, old), (high, new) in pairwise(days):
             if old != new:
-                # The offset is the old one at `low` and another one at `high`.
+                # Invariant: the old offset applies at `low`, another one at `high`.
                 while high - low > 1:
                     middle = (low + high) // 2
                     if self._offset(middle) == old:
-                        low = middle  # noqa: PLW2901 - closing in
+                        low = middle  # noqa: PLW2901 - bisection
                     else:
-                        high = middle  # noqa: PLW2901 - closing in
-                found.append((high * _SECOND_US, new))
-        return found
+                        high = middle  # noqa: PLW2901 - bisection
+                changes.append((high * _SECOND_US, new))
+        return changes
 
     def _offset(self, moment: int) -> int:
-        """Microseconds by which the clock is ahead at a moment, given in seconds."""
+        """Return the offset in microseconds at a time in seconds."""
         distance = (_EPOCH + timedelta(seconds=moment)).astimezone(self.zone).utcoffset()
         return (distance or timedelta()) // _MICROSECOND
 
 
 def _year_of(time: int) -> int:
-    """The year of a time; the nearest that can be looked up for one far away."""
+    """Return the year of a time, limited to the supported years."""
     years = int(np.searchsorted(_YEAR_STARTS_US, time, "right")) - 1
     return FIRST_YEAR + min(max(years, 0), LAST_YEAR - FIRST_YEAR)
 
 
 @cache
 def offsets_of(zone: str) -> Offsets:
-    """The offsets of the zone that a text names; found once for all files of a run."""
+    """Return the offsets of a named zone; cached for all files of a run."""
     return Offsets(zone_of(zone))
 
 
 CLOCK_SCHEMA = pa.schema(
     [
         pa.field("system", pa.string(), metadata={"meaning": "Name of the system."}),
-        pa.field("from_utc", UTC_TYPE, metadata={"meaning": "Since when the clock kept this offset."}),
-        pa.field("to_utc", UTC_TYPE, metadata={"meaning": "Until when, that moment excluded."}),
-        pa.field("from_local", LOCAL, metadata={"meaning": "What the clock showed at from_utc."}),
-        pa.field("to_local", LOCAL, metadata={"meaning": "What it would have shown at to_utc."}),
+        pa.field("from_utc", UTC_TYPE, metadata={"meaning": "Start of the span with this offset."}),
+        pa.field("to_utc", UTC_TYPE, metadata={"meaning": "End of the span, exclusive."}),
+        pa.field("from_local", LOCAL, metadata={"meaning": "Local time at from_utc."}),
+        pa.field("to_local", LOCAL, metadata={"meaning": "Local time at to_utc with this offset."}),
         pa.field(
             "offset_s",
             pa.int32(),
             metadata={"meaning": "Seconds the clock is ahead of UTC.", "unit": "s"},
         ),
-        pa.field("zone", pa.string(), metadata={"meaning": "The zone as the settings name it."}),
+        pa.field("zone", pa.string(), metadata={"meaning": "Time zone, as in the settings."}),
     ],
     metadata={"table": "system_clock"},
 )
-"""Spans in which the clock of a system kept one distance from UTC: to convert local times in SQL."""
+"""Spans with a constant offset of the clock of a system, for converting local times in SQL."""
 
 
 def spans(system: str, zone: str, first: int, last: int) -> pa.Table:
-    """The spans of constant offset in the years of two local times, and in the years beside them.
+    """Return the spans of constant offset between the years of two local times, and one year before and
+    after.
 
-    Other columns of a row may be older than the record, so the years around are there as well.
+    The neighbouring years are included because columns of a record can have older times than the record.
     """
     offsets = offsets_of(zone)
     changes = offsets.changes(first, last)
@@ -217,7 +218,7 @@ def spans(system: str, zone: str, first: int, last: int) -> pa.Table:
 
 
 def system_clock(zones: Zones, systems: Iterable[str], first: int, last: int) -> pa.Table:
-    """The spans of all systems whose zone is known."""
+    """Return the spans of all systems whose zone is known."""
     known = [(system, zone) for system in systems if (zone := zones.of(system)) is not None]
     return pa.concat_tables(
         [CLOCK_SCHEMA.empty_table(), *(spans(system, zone, first, last) for system, zone in known)]

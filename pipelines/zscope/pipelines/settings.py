@@ -1,26 +1,46 @@
-"""`zscope.toml`: what a site says once about its systems and its store; a command line adds to it."""
+"""The settings file `zscope.toml`: time zones of the systems, and options of the store."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from zscope.pipelines.zones import Zones
 from zscope.schemas.zones import EXPECTED, ZoneError, zone_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Zones:
+    """The time zone of the clock of each system."""
+
+    systems: Mapping[str, str] = field(default_factory=dict)
+    """Zones by the name of the system in upper case."""
+    default: str | None = None
+    """Zone of all other systems."""
+
+    def of(self, system: str | None) -> str | None:
+        """Return the zone of a system, or None if it is not known.
+
+        >>> Zones({"SYSA": "Europe/Berlin"}).of("SYSA"), Zones({"SYSA": "Europe/Berlin"}).of("SYSB")
+        ('Europe/Berlin', None)
+        """
+        return self.systems.get((system or "").upper(), self.default)
+
 
 FILE_NAME = "zscope.toml"
 LONGEST_NAME = 8
-"""Of a z/OS system; the identifier in SMF records has four characters at most."""
+"""Length limit of a z/OS system name; the identifier in SMF records has at most four characters."""
 LONGEST_WAIT_S = 30 * 24 * 3600
 _TIMEZONE_OPTION = "--timezone"
 
 
 class SettingsError(Exception):
-    """A setting that cannot be used: in which file or option, under which key, and what is wrong."""
+    """An invalid setting, with its file or option, its key, and the problem."""
 
     def __init__(self, file: str, key: str, problem: str) -> None:
         super().__init__(": ".join(part for part in (file, key, problem) if part))
@@ -31,26 +51,26 @@ class SettingsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set; the defaults are those of an installation without a file."""
+    """All settings, with the defaults of an installation without a settings file."""
 
     zones: Zones = field(default_factory=Zones)
     validate: bool = False
-    """Whether each ingest checks the quality of what it loaded."""
+    """Whether `ingest` validates the data after loading."""
     lock_wait_s: int = 600
-    """How long an ingest waits for another one to finish."""
+    """How long to wait while another process changes the store."""
     grace_s: int = 3600
-    """How long files that no commit names any more are kept for queries under way."""
+    """How long dropped files stay on disk for running queries."""
     summarise_from_rows: int = 100_000
-    """From how many rows of SMF 119 records on a store keeps summaries: with fewer, it is quick without."""
+    """Number of rows, in the tables that summaries read, from which on the catalogue has summaries."""
     file: Path | None = None
-    """Where the settings come from; None: there is no file."""
+    """The settings file; None if there is none."""
 
     def merge(
         self, timezones: Iterable[str] = (), *, validate: bool | None = None, lock_wait_s: int | None = None
     ) -> Settings:
-        """These settings with those of a command line, which go before them.
+        """Return these settings, overridden by those of a command line.
 
-        A time zone is `SYSTEM=ZONE`, or `ZONE` alone for all systems that are not named.
+        A time zone is `SYSTEM=ZONE`, or `ZONE` alone for all other systems.
 
         >>> Settings().merge(["SYSA=Europe/Berlin", "+00:00"]).zones
         Zones(systems={'SYSA': 'Europe/Berlin'}, default='+00:00')
@@ -62,13 +82,13 @@ class Settings:
             zone = _zone(_TIMEZONE_OPTION, repr(text), zone)
             if not named:
                 if default not in {None, zone}:
-                    problem = "two different zones are given for the systems that are not named"
+                    problem = "two different default zones"
                     raise SettingsError(_TIMEZONE_OPTION, repr(text), problem)
                 default = zone
                 continue
             system = _system(_TIMEZONE_OPTION, repr(text), name)
             if systems.setdefault(system, zone) != zone:
-                raise SettingsError(_TIMEZONE_OPTION, repr(text), f"{system} is given two different zones")
+                raise SettingsError(_TIMEZONE_OPTION, repr(text), f"{system} has two different zones")
         return replace(
             self,
             zones=Zones({**self.zones.systems, **systems}, default or self.zones.default),
@@ -80,9 +100,10 @@ class Settings:
 def read_settings(
     path: Path | None = None, store: Path | None = None, folder: Path | None = None
 ) -> Settings:
-    """The settings of a file that is named; else of the one in the store, else of the one in a folder.
+    """Read the settings from a given file, else from the store, else from a folder (by default the current
+    one).
 
-    `folder` is the current one if it is not given. A named file must be there; the others may be missing.
+    A given file must exist; the others are optional.
     """
     if path is not None:
         return _read(path)
@@ -103,7 +124,7 @@ def _read(path: Path) -> Settings:
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(file, "", f"is not TOML: {error}") from error
     except RecursionError as error:
-        raise SettingsError(file, "", "is nested too deep for a file of settings") from error
+        raise SettingsError(file, "", "is nested too deeply for a settings file") from error
     return _settings(path, content)
 
 
@@ -115,18 +136,18 @@ def _settings(path: Path, content: Mapping[str, Any]) -> Settings:
         file, "ingest", parts.get("ingest", {}), ("default_timezone", "validate", "lock_wait_s")
     )
     store = _section(file, "store", parts.get("store", {}), ("grace_s", "summarise_from_rows"))
-    plain = Settings()
+    defaults = Settings()
     default = ingest.get("default_timezone")
     return Settings(
         zones=Zones(
             _systems(file, named),
             None if default is None else _zone(file, "ingest.default_timezone", default),
         ),
-        validate=_flag(file, "ingest.validate", ingest.get("validate", plain.validate)),
-        lock_wait_s=_seconds(file, "ingest.lock_wait_s", ingest.get("lock_wait_s", plain.lock_wait_s)),
-        grace_s=_seconds(file, "store.grace_s", store.get("grace_s", plain.grace_s)),
+        validate=_flag(file, "ingest.validate", ingest.get("validate", defaults.validate)),
+        lock_wait_s=_seconds(file, "ingest.lock_wait_s", ingest.get("lock_wait_s", defaults.lock_wait_s)),
+        grace_s=_seconds(file, "store.grace_s", store.get("grace_s", defaults.grace_s)),
         summarise_from_rows=_count(
-            file, "store.summarise_from_rows", store.get("summarise_from_rows", plain.summarise_from_rows)
+            file, "store.summarise_from_rows", store.get("summarise_from_rows", defaults.summarise_from_rows)
         ),
         file=path,
     )
@@ -140,7 +161,7 @@ def _systems(file: str, named: Mapping[str, Any]) -> dict[str, str]:
         entry = _section(file, key, raw, ("timezone",))
         system = _system(file, key, name)
         if system in seen:
-            raise SettingsError(file, key, f"{system} is there twice: names count without their case")
+            raise SettingsError(file, key, f"{system} is defined twice; upper and lower case are the same")
         seen.add(system)
         if "timezone" in entry:
             zones[system] = _zone(file, f"{key}.timezone", entry["timezone"])
@@ -148,32 +169,32 @@ def _systems(file: str, named: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _section(file: str, key: str, raw: object, known: tuple[str, ...]) -> Mapping[str, Any]:
-    """A table of which all keys are known."""
+    """Return a table after checking that all its keys are known."""
     table = _table(file, key, raw)
     for name in table:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
+            matches = get_close_matches(name, known, n=1)
+            hint = f"did you mean {matches[0]!r}?" if matches else f"valid keys: {', '.join(known)}"
             raise SettingsError(file, f"{key}.{name}" if key else name, f"is not a setting; {hint}")
     return table
 
 
 def _table(file: str, key: str, raw: object) -> Mapping[str, Any]:
     if not isinstance(raw, dict):
-        raise SettingsError(file, key, f"expected is a table [{key}], found is {_shown(raw)}")
+        raise SettingsError(file, key, f"expected a table [{key}], got {_shortened(raw)}")
     return raw
 
 
 def _system(file: str, key: str, name: str) -> str:
     if not (1 <= len(name) <= LONGEST_NAME and name.isascii() and name.isprintable()) or " " in name:
-        problem = f"{name[:40]!r} is no name of a system: expected are 1 to {LONGEST_NAME} characters"
+        problem = f"{name[:40]!r} is not a system name of 1 to {LONGEST_NAME} characters"
         raise SettingsError(file, key, problem)
     return name.upper()
 
 
 def _zone(file: str, key: str, raw: object) -> str:
     if not isinstance(raw, str):
-        raise SettingsError(file, key, f"expected is {EXPECTED}, found is {_shown(raw)}")
+        raise SettingsError(file, key, f"expected {EXPECTED}, got {_shortened(raw)}")
     try:
         zone_of(raw)
     except ZoneError as error:
@@ -183,25 +204,24 @@ def _zone(file: str, key: str, raw: object) -> str:
 
 def _flag(file: str, key: str, raw: object) -> bool:
     if not isinstance(raw, bool):
-        raise SettingsError(file, key, f"expected is true or false, found is {_shown(raw)}")
+        raise SettingsError(file, key, f"expected true or false, got {_shortened(raw)}")
     return raw
 
 
 def _seconds(file: str, key: str, raw: object) -> int:
-    # True is an int to Python, but no number of seconds.
+    # bool is a subclass of int.
     if isinstance(raw, bool) or not isinstance(raw, int) or not 0 <= raw <= LONGEST_WAIT_S:
-        expected = f"a whole number of seconds from 0 to {LONGEST_WAIT_S:,}"
-        raise SettingsError(file, key, f"expected is {expected}, found is {_shown(raw)}")
+        expected = f"an integer number of seconds from 0 to {LONGEST_WAIT_S:,}"
+        raise SettingsError(file, key, f"expected {expected}, got {_shortened(raw)}")
     return raw
 
 
 def _count(file: str, key: str, raw: object) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int) or raw < 0:
-        raise SettingsError(file, key, f"expected is a whole number from 0 on, found is {_shown(raw)}")
+        raise SettingsError(file, key, f"expected an integer of 0 or more, got {_shortened(raw)}")
     return raw
 
 
-def _shown(raw: object) -> str:
-    """A value as a message can show it."""
+def _shortened(raw: object) -> str:
     text = repr(raw)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from zscope.schemas.load import Catalog, CipherSuite, LayoutError, catalog, cipher_suites
+from zscope.schemas.load import Catalog, CipherSuite, LayoutError, catalog, cipher_suites, standard_header
 from zscope.schemas.model import (
     CodeTable,
     Condition,
@@ -20,6 +20,7 @@ from zscope.schemas.model import (
     RowKind,
     Section,
     TableLayout,
+    TripletArea,
 )
 
 __all__ = [
@@ -36,6 +37,8 @@ __all__ = [
     "RowKind",
     "Section",
     "TableLayout",
+    "TripletArea",
     "catalog",
     "cipher_suites",
+    "standard_header",
 ]

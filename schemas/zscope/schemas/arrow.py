@@ -1,4 +1,4 @@
-"""Arrow types and schemas of the declared columns; the one place that decides what type a column has."""
+"""Arrow types and schemas of the declared columns; the only place that decides the type of a column."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from zscope.schemas.load import LayoutError
 from zscope.schemas.model import Field, Format
-from zscope.schemas.printed import PrintedField, PrintedFormat
+from zscope.schemas.reports import PrintedField, PrintedFormat
 from zscope.schemas.tables import TableColumn, table_columns
 
 TEXT = pa.string()
@@ -61,7 +61,7 @@ _NAMED = {
 
 
 def arrow_type(field: Field | PrintedField) -> pa.DataType:
-    """The Arrow type of a field's column.
+    """Return the Arrow type of a field's column.
 
     >>> from zscope.schemas import catalog
     >>> arrow_type(catalog().header.field("SMFxTME"))
@@ -90,25 +90,25 @@ def _printed_type(field: PrintedField) -> pa.DataType:
 
 
 def arrow_field(field: Field | PrintedField, *, nullable: bool, also: str = "") -> pa.Field:
-    """An Arrow field that carries the vendor's name, the unit and the meaning along.
+    """Return an Arrow field with the vendor's name, the unit and the meaning in its metadata.
 
-    `also` is what a report calls it, where both records and reports have it.
+    `also` is the label in a report, where both records and reports have the column.
     """
     name = field.label if isinstance(field, PrintedField) else field.name
-    told = {
+    details = {
         "meaning": field.meaning,
         "evidence": field.evidence.value,
         "vendor_name": ", ".join(part for part in (name, also) if part),
         "unit": field.unit,
         "codes": field.codes,
     }
-    metadata = {key: value for key, value in told.items() if value}
+    metadata = {key: value for key, value in details.items() if value}
     return pa.field(field.column, arrow_type(field), nullable=nullable, metadata=metadata)
 
 
 @cache
 def table_schema(table: str) -> pa.Schema:
-    """The Arrow schema of a table.
+    """Return the Arrow schema of a table.
 
     >>> table_schema("smf_record").field("record_no").type
     DataType(uint64)
@@ -118,7 +118,7 @@ def table_schema(table: str) -> pa.Schema:
 
 
 def column_field(table: str, column: TableColumn) -> pa.Field:
-    """One field of a table's schema; everything that declares the column has to agree on what it is."""
+    """Return one field of a table's schema; all declarations of the column must agree on type and unit."""
     declared: list[Field | PrintedField] = []
     if column.from_records:
         declared = [column.from_records.field, *(field for _, field in column.from_records.others)]

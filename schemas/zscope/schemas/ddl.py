@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from zscope.schemas.arrow import table_schema
 from zscope.schemas.load import catalog
-from zscope.schemas.printed import report_tables
+from zscope.schemas.reports import report_tables
 from zscope.schemas.tables import DIGEST_TABLE, RAW_TABLE, RECORD_TABLE, record_table_names
 
 _TYPES: dict[pa.DataType, str] = {
@@ -24,17 +24,16 @@ _TYPES: dict[pa.DataType, str] = {
     pa.string(): "VARCHAR",
     pa.binary(): "BLOB",
     pa.timestamp("us"): "TIMESTAMP",
-    # A time known in UTC is an instant: DuckDB keeps it, as Arrow does, in microseconds since 1970 in UTC. As
-    # a plain TIMESTAMP it would look exactly like the local times beside it, clients would show it as one of
-    # them, and AT TIME ZONE would shift it the wrong way.
+    # A time known in UTC is an instant: like Arrow, DuckDB stores it in microseconds since 1970 in UTC. As a
+    # plain TIMESTAMP it would look like a local time, and AT TIME ZONE would shift it the wrong way.
     pa.timestamp("us", tz="UTC"): "TIMESTAMP WITH TIME ZONE",
 }
 
 
 def duckdb_type(arrow: pa.DataType) -> str:
-    """The DuckDB type of an Arrow type; the one mapper, so a type not listed is an error and not a guess.
+    """Return the DuckDB type of an Arrow type; a type that is not listed is an error.
 
-    A dictionary is only a way to store repeated values: its column has the type of the values.
+    A dictionary-encoded column has the type of its values.
 
     >>> duckdb_type(pa.dictionary(pa.int32(), pa.string()))
     'VARCHAR'
@@ -50,9 +49,9 @@ def duckdb_type(arrow: pa.DataType) -> str:
 
 
 def create_table(name: str, schema: pa.Schema, meaning: str = "") -> list[str]:
-    """Statements that create a table and explain it and its columns.
+    """Return the statements that create a table and comment on it and its columns.
 
-    The meaning of the table may also stand in the metadata of the schema.
+    The default for the meaning of the table is in the metadata of the schema.
 
     >>> create_table("t", pa.schema([pa.field("wait_us", pa.uint64(), nullable=False)]))
     ['CREATE TABLE t (\\n    wait_us UBIGINT NOT NULL\\n)']
@@ -72,7 +71,7 @@ def create_table(name: str, schema: pa.Schema, meaning: str = "") -> list[str]:
 
 
 def column_comment(field: pa.Field) -> str:
-    """What the catalogue of a database should say about a column: meaning, vendor's name, unit."""
+    """Return the comment for a column: meaning, vendor's name, unit and code table."""
     metadata = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
     if "meaning" not in metadata:
         return ""
@@ -81,31 +80,31 @@ def column_comment(field: pa.Field) -> str:
         details.append(f"unit {unit}")
     if codes := metadata.get("codes"):
         details.append(f"codes in code_{codes}")
-    found = ", ".join(detail for detail in details if detail)
-    return f"{metadata['meaning']} [{found}]" if found else metadata["meaning"]
+    text = ", ".join(detail for detail in details if detail)
+    return f"{metadata['meaning']} [{text}]" if text else metadata["meaning"]
 
 
 _MEANINGS = {
     RECORD_TABLE: "One row per record of any type: its standard header.",
-    RAW_TABLE: "One row per record that no layout describes, and per such section of any record: its bytes.",
-    DIGEST_TABLE: "One row per record of any type: by what records that are there twice are recognised.",
+    RAW_TABLE: "One row per record without a layout, and per section without a layout: its bytes.",
+    DIGEST_TABLE: "One row per record of any type: a digest by which duplicate records are recognised.",
 }
 
 
 def table_meaning(table: str) -> str:
-    """What a row of the table stands for."""
+    """Return the meaning of a table: what one row is."""
     if table in record_table_names():
         return _MEANINGS.get(table) or catalog().table(table)[1].meaning
     return report_tables()[table].meaning
 
 
 def table_ddl(table: str) -> list[str]:
-    """The statements for one table of decoded data."""
+    """Return the statements for one table of decoded data."""
     return create_table(table, table_schema(table), table_meaning(table))
 
 
 def literal(text: str) -> str:
-    """A text as SQL has it.
+    """Return a text as an SQL literal.
 
     >>> literal("it's")
     "'it''s'"

@@ -1,43 +1,46 @@
-"""The data dictionary as Markdown, rendered from the declarations so that it cannot go stale."""
+"""Render the data dictionary as Markdown from the declarations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from zscope.schemas.arrow import arrow_type
 from zscope.schemas.ddl import duckdb_type, table_meaning
-from zscope.schemas.field_catalog import ANY_RECORD, Entry, entries
+from zscope.schemas.field_catalog import ANY_RECORD, CatalogEntry, entries
 from zscope.schemas.load import catalog, cipher_suites
 from zscope.schemas.model import CodeTable, Evidence, Field, RecordLayout, Section
-from zscope.schemas.printed import PrintedField, report_tables
+from zscope.schemas.reports import PrintedField, report_tables
 from zscope.schemas.tables import record_table_names, table_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 EVIDENCE = {
     Evidence.IBM_DOC: "IBM documentation of this record.",
     Evidence.IBM_DOC_SIBLING: "IBM documentation of another record type with the same section.",
     Evidence.IBM_DECK: "An IBM presentation or education document.",
-    Evidence.PUBLISHED_TABLE: "An offset table that others published from IBM's documentation.",
+    Evidence.PUBLISHED_TABLE: "A table of offsets that others published from IBM's documentation.",
     Evidence.MACRO_MAPPING: "A public mapping generated from IBM's macro.",
     Evidence.PUBLIC_CODE: "The source of a public program that reads the record.",
-    Evidence.INFERRED: "Concluded from other facts; used with care.",
-    Evidence.UNCONFIRMED: "Nobody published it; kept so that nothing is hidden.",
+    Evidence.INFERRED: "Inferred from other facts; used with care.",
+    Evidence.UNCONFIRMED: "Not published; listed for completeness.",
 }
 
 _INTRODUCTION = """\
 # Data dictionary
 
-Every field zscope knows, where it lies in the record or what the report calls it, and which column it
-becomes. `make docs` renders this page from the [layout files](../schemas/README.md); `zscope fields PATTERN`
-searches the same list.
+Every declared field, its place in the record or its label in the report, and the column it becomes.
+`make docs` renders this page from the [layout files](../schemas/README.md); `zscope fields PATTERN`
+searches the same fields.
 
 Offsets count from 0 at the start of the section, those of the header and of triplets from the start of the
-record. A column made from two fields, a time of day and its date, shows both. A field that does not lie
-wholly inside a section as the file has it is null: older systems write shorter sections. Columns ending in
+record. A timestamp computed from two fields, a time of day and its date, lists both. A field that is not
+completely inside a section of the file is null: older systems write shorter sections. Columns ending in
 `_utc` are points in time, those ending in `_local` are local times of the system that wrote the record.
 
-In tables made from reports the first label is the one in the text; other forms and releases of the report
-use those behind it. Every such row says which file and line it is from, in which form it was captured, and
-what told its system and its time.
+In tables from reports the first label is the one in the text; other forms and releases of the report
+use the labels after it. Every such row contains its file and line, the form in which it was captured, and
+the origin of its system and its time.
 
 Contents: [tables](#tables), [tables from reports](#tables-from-reports),
 [fields in no table](#fields-in-no-table), [sections](#sections),
@@ -46,13 +49,13 @@ Contents: [tables](#tables), [tables from reports](#tables-from-reports),
 _NO_TABLE = """\
 ## Fields in no table
 
-Found in the records, used by the reader, and either not worth a column or not understood well enough.
+Fields of the records that have no column: used by the reader only, or not understood well enough.
 """
 _CODE_TABLES = """\
 ## Code tables
 
-In the store each is a table of this name. Values that are not listed were found in no source; the tool shows
-them as `unknown (0x..)`.
+Each is a table of this name in the store. Values that are not listed are in no source and are shown as
+`unknown (0x..)`.
 """
 
 _COLUMNS = (
@@ -68,7 +71,7 @@ _CIPHERS = (
 
 
 def data_dictionary() -> str:
-    """The whole dictionary; the same declarations always give the same text."""
+    """Return the whole data dictionary; the same declarations always give the same text."""
     parts = (
         _index(), _tables(), _reports(), _unplaced(), _sections(), _codes(), _evidence(), _sources(),
     )  # fmt: skip
@@ -91,10 +94,10 @@ def _tables() -> Iterator[str]:
         yield table_meaning(name)
         if record := _record_of(name):
             grain = ", ".join(f"`{column}`" for column in catalog().table(name)[1].grain)
-            yield f"From record {_label(record)}, {record.title}. Within a file a row is known by {grain}."
+            yield f"From record {_label(record)}, {record.title}. In a file {grain} identify a row."
         if report := report_tables().get(name):
             grain = ", ".join(f"`{column}`" for column in report.grain)
-            yield f"Also from {report.title}, whose label is behind IBM's name: a row is known by {grain}."
+            yield f"Also from {report.title}, whose label follows IBM's name: {grain} identify a row."
         yield ""
         yield from _table(_COLUMNS, [_column_row(entry) for entry in entries() if entry.table == name])
 
@@ -109,13 +112,13 @@ def _reports() -> Iterator[str]:
         yield ""
         grain = ", ".join(f"`{column}`" for column in table.grain)
         yield table.meaning
-        yield f"From {table.title}. A row is known by {grain}."
+        yield f"From {table.title}. A row is identified by {grain}."
         yield ""
         yield from _table(_REPORT_COLUMNS, [_printed_row(field) for field in table.fields])
 
 
 def _printed_row(field: PrintedField) -> tuple[str, ...]:
-    made = not field.labels
+    added = not field.labels
     source = f" ({field.source})" if field.source else ""
     return (
         f"`{field.column}`",
@@ -123,13 +126,13 @@ def _printed_row(field: PrintedField) -> tuple[str, ...]:
         field.unit,
         ", ".join(f"`{label}`" for label in field.labels),
         field.format.value,
-        "made by the reader" if made else f"{field.evidence.value}{source}",
+        "added by the reader" if added else f"{field.evidence.value}{source}",
         f"[{field.codes}](#code_{field.codes})" if field.codes else "",
         f"{field.meaning} Since {field.since}." if field.since else field.meaning,
     )
 
 
-def _column_row(entry: Entry) -> tuple[str, ...]:
+def _column_row(entry: CatalogEntry) -> tuple[str, ...]:
     field = entry.fields[0]
     declared = bool(entry.vendor_names)
     return (
@@ -140,7 +143,7 @@ def _column_row(entry: Entry) -> tuple[str, ...]:
         entry.section,
         _offsets(entry) if declared else "",
         _lengths(entry) if declared else "",
-        _evidence_of(entry) if declared else "made by the reader",
+        _evidence_of(entry) if declared else "added by the reader",
         f"[{field.codes}](#code_{field.codes})" if field.codes else "",
         entry.meaning,
     )
@@ -186,7 +189,7 @@ def _codes() -> Iterator[str]:
         yield f"{codes.title}. {codes.note}".strip()
         yield ""
         if codes.name == "cipher":
-            yield "All that is known of each suite is in the table `cipher`."
+            yield "The table `cipher` has all details of each suite."
             yield ""
             yield from _ciphers()
         else:
@@ -242,20 +245,20 @@ def _label(record: RecordLayout | None) -> str:
     return f"{record.type}-{record.subtype}" if record else ANY_RECORD
 
 
-def _names(entry: Entry) -> str:
+def _names(entry: CatalogEntry) -> str:
     return ", ".join(f"`{name}`" for name in entry.vendor_names)
 
 
-def _offsets(entry: Entry) -> str:
+def _offsets(entry: CatalogEntry) -> str:
     return ", ".join(str(f.offset) for f in entry.all_fields if isinstance(f, Field))
 
 
-def _lengths(entry: Entry) -> str:
+def _lengths(entry: CatalogEntry) -> str:
     binary = [field for field in entry.all_fields if isinstance(field, Field)]
     return ", ".join("to the end" if f.length is None else str(f.length) for f in binary)
 
 
-def _evidence_of(entry: Entry) -> str:
+def _evidence_of(entry: CatalogEntry) -> str:
     field = entry.fields[0]
     return f"{field.evidence.value} ({field.source})" if field.source else field.evidence.value
 
@@ -272,7 +275,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Plain text in which Markdown finds nothing to interpret."""
+    """A text with the special characters of Markdown escaped."""
     for character in "\\|*<[":
         text = text.replace(character, f"\\{character}")
     return text

@@ -1,39 +1,39 @@
-"""Every declared field as a row, whether it became a column or not; search and documents are made from it."""
+"""The field catalogue: every declared field as a row, whether or not a table has a column for it."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from zscope.schemas.arrow import arrow_type
 from zscope.schemas.ddl import duckdb_type
 from zscope.schemas.load import catalog
-from zscope.schemas.model import Evidence, Field, Format, RecordLayout, Section
-from zscope.schemas.printed import PrintedField, PrintedFormat, report_tables
+from zscope.schemas.model import TRIPLET_PARTS, Evidence, Field, Format, RecordLayout, Section, TripletArea
+from zscope.schemas.reports import PrintedField, PrintedFormat, report_tables
 from zscope.schemas.tables import (
     ANY_RECORD_TABLES,
-    Column,
+    RecordColumn,
     columns_of,
     record_table_names,
     table_columns,
     table_names,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
 ANY_RECORD = "any"
-FIRST_TRIPLET = 28
-"""Offset of the first triplet: behind the header with its count and two reserved bytes."""
-TRIPLET = (("offset", 4), ("length", 2), ("number", 2))
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One field of one record in one table; or in no table, then `table` is empty."""
+class CatalogEntry:
+    """One field of one record in one table; `table` is empty for a field in no table."""
 
     table: str
     column: str
@@ -41,28 +41,28 @@ class Entry:
     """Type and subtype (119-11), several of them, a type where all its subtypes share it, or `any`; for a
     report its name."""
     section: str
-    """Several where each makes rows of its own, or one gives what another lacks."""
+    """Keys of the sections; several where each makes rows, or where one fills the nulls of another."""
     fields: tuple[Field | PrintedField, ...]
-    """The fields that make the column: a time of day and its date are two."""
+    """The fields that give the column; a timestamp has two, a time of day and a date."""
     others: tuple[Field | PrintedField, ...] = ()
-    """Fields of other sections that give it elsewhere, and its declaration in a report."""
+    """Fields of other sections that give it as well, and its declaration in a report."""
 
     @property
     def all_fields(self) -> tuple[Field | PrintedField, ...]:
-        """Everything that can give its value."""
+        """Return all fields that can give its value."""
         return (*self.fields, *self.others)
 
     @property
     def vendor_names(self) -> tuple[str, ...]:
-        """The vendor's names; none for what the reader adds."""
+        """Return the vendor's names; none for columns that the reader adds."""
         return tuple(name for field in self.all_fields if (name := _vendor_name(field)))
 
     @property
     def meaning(self) -> str:
-        """What it means, and since which release it is there if that is not said already."""
+        """Return its meaning, with the first release unless the text already contains it."""
         field = self.fields[0]
-        told = not field.since or field.since in field.meaning
-        return field.meaning if told else f"{field.meaning} Since {field.since}."
+        complete = not field.since or field.since in field.meaning
+        return field.meaning if complete else f"{field.meaning} Since {field.since}."
 
 
 def _vendor_name(field: Field | PrintedField) -> str:
@@ -70,14 +70,17 @@ def _vendor_name(field: Field | PrintedField) -> str:
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
-    """Every column of every table, then the fields that are in none."""
-    return (*(entry for table in table_names() for entry in _of_table(table)), *_unplaced(_placed()))
+def entries() -> tuple[CatalogEntry, ...]:
+    """Return every column of every table, then the fields in no table."""
+    return (
+        *(entry for table in table_names() for entry in _of_table(table)),
+        *_unplaced(_fields_in_tables()),
+    )
 
 
 @cache
 def field_catalog() -> pa.Table:
-    """The fields as a table; the names of its columns need no quotes in SQL.
+    """Return the field catalogue as a table; the names of its columns need no quotes in SQL.
 
     >>> field_catalog().num_rows == len(entries())
     True
@@ -92,33 +95,37 @@ def _column(name: str, arrow: pa.DataType, meaning: str) -> pa.Field:
 FIELD_CATALOG_SCHEMA = pa.schema(
     [
         _column("table_name", pa.string(), "Table with the column; null for a field that is in no table."),
-        _column("column_name", pa.string(), "Column that holds the decoded value."),
+        _column("column_name", pa.string(), "Column that contains the decoded value."),
         _column(
             "vendor_name",
             pa.string(),
-            "IBM's name; two for a time of day and its date; the label in a report.",
+            "IBM's name; two for a timestamp of time and date; the label in a report.",
         ),
         _column("record", pa.string(), "SMF type and subtype, such as 119-11, or the report."),
         _column("section", pa.string(), "Section of the record, as issues name it."),
         _column("byte_offset", pa.uint32(), "First byte, counted from 0 at the start of the section."),
-        _column("byte_length", pa.uint32(), "Number of bytes; null for a field that goes on to the end."),
-        _column("format", pa.string(), "How the value is written in the record or report."),
+        _column(
+            "byte_length",
+            pa.uint32(),
+            "Number of bytes; null for a field that extends to the end of the section.",
+        ),
+        _column("format", pa.string(), "Format of the value in the record or report."),
         _column("arrow_type", pa.string(), "Type of the column in Arrow."),
         _column("duckdb_type", pa.string(), "Type of the column in the store."),
         _column("unit", pa.string(), "Unit of the column's values."),
-        _column("codes", pa.string(), "Code table that explains the values."),
-        _column("evidence", pa.string(), "Why the field is believed to lie where it does."),
-        _column("source", pa.string(), "Where that was read."),
-        _column("meaning", pa.string(), "What the field says."),
+        _column("codes", pa.string(), "Code table with the meaning of the values."),
+        _column("evidence", pa.string(), "Proof for the place of the field."),
+        _column("source", pa.string(), "Source of the proof."),
+        _column("meaning", pa.string(), "What the field means."),
     ],
-    metadata={"meaning": "Every declared field: where it lies in a record and which column it becomes."},
+    metadata={"meaning": "Every declared field: its place in a record or report and the column it becomes."},
 )
 
 
 def search(words: Sequence[str]) -> pa.Table:
-    """The rows of the catalogue in which every word occurs, in a name, a table or the meaning.
+    """Return the rows of the catalogue that match every word, in a name, a table or the meaning.
 
-    A word with `*`, `?` or `[` is a pattern for a whole name instead. Upper and lower case are the same.
+    A word with `*`, `?` or `[` is a pattern for a whole name. The search ignores case.
 
     >>> search(["smf119sc_tls_neg_cipher"])["column_name"].to_pylist()
     ['cipher']
@@ -128,7 +135,7 @@ def search(words: Sequence[str]) -> pa.Table:
     return field_catalog().take(pa.array(chosen, pa.int64()))
 
 
-def _matches(entry: Entry, word: str) -> bool:
+def _matches(entry: CatalogEntry, word: str) -> bool:
     aliases = (alias for f in entry.all_fields if isinstance(f, PrintedField) for alias in f.aliases)
     names = [entry.table, entry.column, f"{entry.table}.{entry.column}", *entry.vendor_names, *aliases]
     if re.search(r"[*?\[]", word):
@@ -136,14 +143,14 @@ def _matches(entry: Entry, word: str) -> bool:
     return any(word in text.lower() for text in (*names, entry.meaning))
 
 
-def _of_table(table: str) -> Iterator[Entry]:
+def _of_table(table: str) -> Iterator[CatalogEntry]:
     report = report_tables().get(table)
     for column in table_columns(table):
         printed = column.from_reports
         if column.from_records is None:
             assert report
             assert printed
-            yield Entry(table, column.name, report.title, "", (printed,))
+            yield CatalogEntry(table, column.name, report.title, "", (printed,))
             continue
         record = _record_of(table)
         label = f"{record.type}-{record.subtype}" if record else ANY_RECORD
@@ -154,22 +161,22 @@ def _of_table(table: str) -> Iterator[Entry]:
         fields = _with_date(section, field)
         further = {(f.name, f.offset): f for _, f in others if f not in fields}
         also = (*further.values(), *((printed,) if printed else ()))
-        yield Entry(table, column.name, label, ", ".join(keys), fields, also)
+        yield CatalogEntry(table, column.name, label, ", ".join(keys), fields, also)
 
 
 def _record_of(table: str) -> RecordLayout | None:
     return None if table in ANY_RECORD_TABLES else catalog().table(table)[0]
 
 
-def _places(record: RecordLayout | None, column: Column) -> list[tuple[Section | None, Field]]:
-    """The declarations of a column; a header field by the name it has in this type of record."""
+def _places(record: RecordLayout | None, column: RecordColumn) -> list[tuple[Section | None, Field]]:
+    """The declarations of a column; a header field has the name of this type of record."""
     if record and column.section is catalog().header:
         header = next(s for s in record.sections if s.key == column.section.key)
         return [(header, next(f for f in header.columns if f.column == column.name))]
     return [(column.section, column.field), *column.others]
 
 
-def _placed() -> set[tuple[str, str, str]]:
+def _fields_in_tables() -> set[tuple[str, str, str]]:
     """Record, section and name of every field that a table shows."""
     placed = set()
     for table in record_table_names():
@@ -187,35 +194,35 @@ def _with_date(section: Section | None, field: Field) -> tuple[Field, ...]:
     return (field, section.field(field.date)) if section and field.date else (field,)
 
 
-def _unplaced(placed: set[tuple[str, str, str]]) -> Iterator[Entry]:
-    """Fields that no table shows; what all subtypes of a type share is told once."""
+def _unplaced(placed: set[tuple[str, str, str]]) -> Iterator[CatalogEntry]:
+    """Fields in no table; a section that all subtypes of a type share is listed once."""
     types = dict.fromkeys(record.type for record in catalog().records.values())
     for record_type in types:
         records = [r for r in catalog().records.values() if r.type == record_type]
-        told: list[Section] = []
+        listed: list[Section] = []
         for record in records:
             for section in record.sections:
-                if section in told:
+                if section in listed:
                     continue
-                told.append(section)
+                listed.append(section)
                 users = [r for r in records if section in r.sections]
                 labels = [f"{r.type}-{r.subtype}" for r in users]
                 label = str(record_type) if len(users) == len(records) else ", ".join(labels)
-                yield from _pointers(section, label)
+                yield from _pointers(section, record.triplets, label)
                 for field in section.columns:
                     if not any((name, section.key, field.name) in placed for name in labels):
-                        yield Entry("", "", label, section.key, _with_date(section, field))
+                        yield CatalogEntry("", "", label, section.key, _with_date(section, field))
 
 
-def _pointers(section: Section, label: str) -> Iterator[Entry]:
-    """The fields of the triplet that locates a section; pointers inside a section are declared there."""
-    if section.triplet is None:
+def _pointers(section: Section, area: TripletArea | None, label: str) -> Iterator[CatalogEntry]:
+    """The fields of the triplet that locates a section."""
+    if section.triplet is None or area is None:
         return
-    # Triplets are published with the section they lead to; one without fields is known by name only.
+    # Triplets are published with the section they locate; only the name is known of one without fields.
     proofs = Counter((f.evidence, f.source) for f in section.fields) or {(Evidence.INFERRED, ""): 1}
     evidence, source = max(proofs, key=proofs.__getitem__)
-    offset = FIRST_TRIPLET + section.triplet * sum(length for _, length in TRIPLET)
-    for name, (part, length) in zip(section.pointer, TRIPLET, strict=True):
+    offset = area.offset(section.triplet)
+    for name, (part, length) in zip(section.pointer, TRIPLET_PARTS, strict=True):
         field = Field(
             name=name,
             offset=offset,
@@ -227,11 +234,11 @@ def _pointers(section: Section, label: str) -> Iterator[Entry]:
             evidence=evidence,
             source=source,
         )
-        yield Entry("", "", label, "header", (field,))
+        yield CatalogEntry("", "", label, "header", (field,))
         offset += length
 
 
-def _row(entry: Entry) -> dict[str, object]:
+def _row(entry: CatalogEntry) -> dict[str, object]:
     field = entry.fields[0]
     declared = bool(entry.vendor_names)
     arrow = arrow_type(field) if entry.column else None
@@ -253,7 +260,7 @@ def _row(entry: Entry) -> dict[str, object]:
 
 
 def _place(fields: tuple[Field | PrintedField, ...]) -> dict[str, object]:
-    """Where the value is and how it is written; a report has no places, only formats."""
+    """The place and format of the value; a report has formats only."""
     binary = [field for field in fields if isinstance(field, Field)]
     to_the_end = any(field.length is None for field in binary)
     return {
@@ -264,5 +271,5 @@ def _place(fields: tuple[Field | PrintedField, ...]) -> dict[str, object]:
 
 
 def _short(arrow: pa.DataType) -> str:
-    """The name of a type; how a dictionary numbers its values is of no interest here."""
+    """The name of a type, without the index type of a dictionary."""
     return f"dictionary<{arrow.value_type}>" if pa.types.is_dictionary(arrow) else str(arrow)

@@ -1,17 +1,16 @@
-"""Read the layout and code files into the model, and say exactly what is wrong with one that is not right."""
+"""Read the layout and code files into the model, and report the file and key of a wrong declaration."""
 
 from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zscope.schemas.model import (
+    HEADER,
     CodeTable,
     Condition,
     Evidence,
@@ -23,11 +22,21 @@ from zscope.schemas.model import (
     RowKind,
     Section,
     TableLayout,
+    TripletArea,
+    connection_rows,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from importlib.resources.abc import Traversable
+
+
+TRIPLET_COUNT_BYTES = 2
+_ANY_PREFIX = "SMFx"
 
 
 class LayoutError(Exception):
-    """A declaration that cannot be used: which file, which entry, what is wrong."""
+    """A declaration that cannot be used: file, key, and what is wrong."""
 
     def __init__(self, file: str, key: str, problem: str) -> None:
         super().__init__(f"{file}: {key}: {problem}")
@@ -37,8 +46,8 @@ class LayoutError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where a fact about a layout was read."""
+class LayoutSource:
+    """The source of a fact about a layout."""
 
     key: str
     title: str
@@ -50,7 +59,7 @@ class CipherSuite:
     """One cipher suite by its number on the wire."""
 
     code: str
-    """Four hexadecimal digits, or six for the kinds of SSLv2."""
+    """Four hexadecimal digits, or six for SSLv2."""
     name: str
     protocol: str
     key_exchange: str
@@ -65,22 +74,22 @@ class CipherSuite:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """Everything declared, ready to look up."""
+    """All declarations, ready to look up."""
 
     header: Section
     """The standard header of every SMF record."""
     records: Mapping[tuple[int, int], RecordLayout]
     codes: Mapping[str, CodeTable]
-    sources: Mapping[str, Source]
+    sources: Mapping[str, LayoutSource]
 
     def tables(self) -> Iterator[tuple[RecordLayout, TableLayout]]:
-        """Every table with the record it comes from, in the order of the files."""
+        """Yield every table with the record that fills it, in the order of the files."""
         for record in self.records.values():
             for table in record.tables:
                 yield record, table
 
     def table(self, name: str) -> tuple[RecordLayout, TableLayout]:
-        """The table of this name."""
+        """Return the table with this name and the record that fills it."""
         for record, table in self.tables():
             if table.name == name:
                 return record, table
@@ -89,7 +98,7 @@ class Catalog:
 
 @cache
 def catalog() -> Catalog:
-    """All declarations of this installation, read once."""
+    """Return all declarations of this installation, read once."""
     return read_catalog(files("zscope.schemas"))
 
 
@@ -97,16 +106,15 @@ def read_catalog(folder: Traversable) -> Catalog:
     """Read every declaration below a folder (`layouts`, `codes`)."""
     layouts = folder / "layouts"
     sources = {
-        key: Source(key, str(entry["title"]), str(entry.get("url", "")))
+        key: LayoutSource(key, str(entry["title"]), str(entry.get("url", "")))
         for key, entry in read_toml(layouts / "sources.toml").items()
     }
-    header_file = layouts / "smf_header.toml"
-    (header,) = _sections(header_file.name, read_toml(header_file))
+    header = read_header(folder)
     records: dict[tuple[int, int], RecordLayout] = {}
     for file in sorted(layouts.iterdir(), key=lambda f: f.name):
         content = read_toml(file) if file.name.endswith(".toml") else {}
         if "subtype" in content:
-            record = _record(file, content, layouts)
+            record = _record(file, content, layouts, header)
             records[record.type, record.subtype] = record
     codes: dict[str, CodeTable] = {}
     for file in sorted((folder / "codes").iterdir(), key=lambda f: f.name):
@@ -117,9 +125,39 @@ def read_catalog(folder: Traversable) -> Catalog:
     return Catalog(header, records, codes, sources)
 
 
+def read_header(folder: Traversable) -> Section:
+    """Read the standard header, which all layouts inherit."""
+    file = folder / "layouts" / "smf_header.toml"
+    sections = _sections(file.name, read_toml(file))
+    if [section.key for section in sections] != [HEADER]:
+        raise LayoutError(file.name, HEADER, "must be the only section of this file")
+    return sections[0]
+
+
+@cache
+def standard_header() -> Section:
+    """Return the standard header without reading all other declarations."""
+    return read_header(files("zscope.schemas"))
+
+
+def family_triplets(common: str) -> TripletArea:
+    """Return where a family of records has its triplets, without reading all other declarations.
+
+    >>> family_triplets("smf119_common").at
+    28
+    """
+    file = files("zscope.schemas") / "layouts" / f"{common}.toml"
+    content = read_toml(file)
+    header = _header(file.name, content.get(HEADER, {}), standard_header())
+    area = _triplet_area(file.name, content.get("triplets", {}), header)
+    if area is None:
+        raise LayoutError(file.name, "triplets", "is missing")
+    return area
+
+
 @cache
 def cipher_suites() -> Mapping[str, CipherSuite]:
-    """The known cipher suites by their hexadecimal number."""
+    """Return the known cipher suites by their hexadecimal number."""
     text = (files("zscope.schemas") / "codes" / "cipher.csv").read_text(encoding="ascii")
     suites = {}
     for row in csv.DictReader(text.splitlines()):
@@ -129,34 +167,130 @@ def cipher_suites() -> Mapping[str, CipherSuite]:
 
 
 def read_toml(file: Traversable) -> dict[str, Any]:
-    """The content of a declaration file."""
+    """Return the content of a declaration file."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise LayoutError(file.name, "file", f"is not TOML: {error}") from error
 
 
-def _record(file: Traversable, content: dict[str, Any], layouts: Traversable) -> RecordLayout:
-    sections: list[Section] = []
+def _record(
+    file: Traversable, content: dict[str, Any], layouts: Traversable, standard: Section
+) -> RecordLayout:
+    """One layout with what it inherits: the standard header, and the file that `common` names."""
+    family, family_file = {}, file.name
     if common := content.get("common"):
-        sections += _sections(f"{common}.toml", read_toml(layouts / f"{common}.toml"))
-    sections += _sections(file.name, content)
-    keys = {section.key for section in sections}
+        family_file = f"{common}.toml"
+        family = read_toml(layouts / family_file)
+    if HEADER not in family and HEADER not in content:
+        raise LayoutError(
+            file.name, HEADER, "is missing: declare [header] here or in the file that `common` names"
+        )
+    header = standard
+    for name, declarations in ((family_file, family), (file.name, content)):
+        if HEADER in declarations:
+            header = _header(name, declarations[HEADER], header)
+    sections = [header, *_sections(family_file, family), *_sections(file.name, content)]
+    keys: set[str] = set()
+    for section in sections:
+        if section.key in keys:
+            raise LayoutError(file.name, section.key, "is declared twice")
+        keys.add(section.key)
     tables = tuple(_table(file.name, raw, keys) for raw in content.get("table", ()))
     _check_conditions(file.name, sections)
-    return RecordLayout(
+    record = RecordLayout(
         type=int(content["type"]),
         subtype=int(content["subtype"]),
         title=str(content["title"]),
         sections=tuple(sections),
         tables=tables,
-        triplets=content.get("triplets"),
+        triplets=_triplet_area(file.name, family.get("triplets", {}) | content.get("triplets", {}), header),
         note=str(content.get("note", "")),
+        shown_as=str(
+            content.get("shown_as") or f"{content['title']} (SMF {content['type']}-{content['subtype']})"
+        ),
     )
+    _check_places(file.name, record)
+    return record
+
+
+def _header(file: str, raw: dict[str, Any], inherited: Section) -> Section:
+    """The header of a family of records: inherited fields under other names, and fields of its own.
+
+    `prefix` takes the place of SMFx, `standard` changes what is declared of single inherited fields, and
+    `fields` adds to them.
+    """
+    raw = dict(raw)
+    prefix, changes = raw.pop("prefix", _ANY_PREFIX), raw.pop("standard", {})
+    proof = {name: raw.pop(name) for name in ("evidence", "source") if name in raw}
+    added = [_field(file, HEADER, proof | entry) for entry in raw.pop("fields", ())]
+    names = {field.name: field.name.replace(_ANY_PREFIX, prefix) for field in inherited.fields}
+    if unknown := [name for name in changes if name not in names]:
+        raise LayoutError(file, f"{HEADER}.{unknown[0]}", "is no field of the inherited header")
+    names |= {name: change["name"] for name, change in changes.items() if "name" in change}
+    fields = []
+    for field in inherited.fields:
+        change = dict(changes.get(field.name, {}))
+        for fixed in ("offset", "length", "format", "date"):
+            if fixed in change:
+                raise LayoutError(file, f"{HEADER}.{field.name}", f"{fixed!r} is the same in all records")
+        change = proof | change | {"name": names[field.name], "date": names.get(field.date, "")}
+        try:
+            if "evidence" in change:
+                change["evidence"] = Evidence(change["evidence"])
+            fields.append(replace(field, **change))
+        except (TypeError, ValueError) as error:
+            raise LayoutError(file, f"{HEADER}.{field.name}", str(error)) from error
+    try:
+        return replace(inherited, fields=(*fields, *added), **raw)
+    except TypeError as error:
+        raise LayoutError(file, HEADER, str(error)) from error
+
+
+def _triplet_area(file: str, raw: dict[str, Any], header: Section) -> TripletArea | None:
+    """Where the triplets are: `at`, with `count` (a field of the header) or `number`."""
+    if not raw:
+        return None
+    if unknown := raw.keys() - {"at", "count", "number"}:
+        raise LayoutError(file, "triplets", f"{min(unknown)!r} is not one of at, count, number")
+    if "at" not in raw:
+        raise LayoutError(file, "triplets", "'at' is missing")
+    if ("count" in raw) == ("number" in raw):
+        raise LayoutError(file, "triplets", "takes either 'count' or 'number'")
+    at = int(raw["at"])
+    if at < header.known_length:
+        raise LayoutError(
+            file, "triplets", f"at {at}, they lie over the header of {header.known_length} bytes"
+        )
+    if "number" in raw:
+        return TripletArea(at, number=int(raw["number"]))
+    counts = [field for field in header.fields if field.name == raw["count"]]
+    if not counts:
+        raise LayoutError(file, "triplets", f"{raw['count']!r} is no field of the header")
+    if counts[0].format is not Format.UINT or counts[0].length != TRIPLET_COUNT_BYTES:
+        raise LayoutError(file, "triplets", f"{raw['count']!r} is not a number of two bytes")
+    return TripletArea(at, count_at=counts[0].offset)
+
+
+def _check_places(file: str, record: RecordLayout) -> None:
+    """Every section that makes rows or lends columns to them must have a place in the record."""
+    used = {*(join.section for table in record.tables for join in table.joins)}
+    used |= {section.key for section in record.row_sections}
+    for section in record.sections:
+        if section.triplet is None:
+            if section.key in used and section.key != HEADER:
+                raise LayoutError(file, section.key, "is used by a table, but has no triplet that locates it")
+        elif record.triplets is None:
+            raise LayoutError(
+                file, "triplets", f"is missing: section {section.key!r} is located by a triplet"
+            )
+        elif record.triplets.number is not None and section.triplet >= record.triplets.number:
+            problem = f"has triplet {section.triplet}, but there are only {record.triplets.number}"
+            raise LayoutError(file, section.key, problem)
 
 
 def _check_conditions(file: str, sections: list[Section]) -> None:
-    """What decides whether a field is there may be in any section of the record."""
+    """The field of a condition may be in any section of the record."""
     known = {field.name for section in sections for field in section.fields}
     for section in sections:
         for field in section.fields:
@@ -213,21 +347,22 @@ def _table(file: str, raw: dict[str, Any], sections: set[str]) -> TableLayout:
     rows = (raw["rows"],) if isinstance(raw["rows"], str) else tuple(raw["rows"])
     try:
         kind = RowKind(**raw["kind"]) if "kind" in raw else None
+        connection = connection_rows(raw["connection"]) if "connection" in raw else None
     except TypeError as error:
         raise LayoutError(file, raw["name"], str(error)) from error
-    table = TableLayout(raw["name"], raw["meaning"], rows, joins, tuple(raw["grain"]), kind)
+    table = TableLayout(raw["name"], raw["meaning"], rows, joins, tuple(raw["grain"]), kind, connection)
     for key in (*rows, *(join.section for join in joins)):
         if key not in sections:
             raise LayoutError(file, table.name, f"uses section {key!r}, which is not declared")
     if set(kind.texts if kind else rows[:1]) != set(rows):
-        raise LayoutError(file, table.name, "does not say by a text for each which section a row is of")
+        raise LayoutError(file, table.name, "needs one text in `kind` for each section that makes rows")
     return table
 
 
 def _code_table(file: str, name: str, raw: dict[str, Any]) -> CodeTable:
     kind = str(raw.get("kind", "value"))
     if kind not in {"value", "bits", "text"}:
-        raise LayoutError(file, name, f"kind {kind!r} is none of value, bits, text")
+        raise LayoutError(file, name, f"kind {kind!r} is not one of value, bits, text")
     masked = tuple(
         MaskedCodes(int(group["mask"]), {int(code, 0): text for code, text in group["codes"].items()})
         for group in raw.get("masked", ())

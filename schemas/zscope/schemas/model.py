@@ -1,14 +1,17 @@
-"""What a record layout says, as frozen values.
+"""The model of record layouts: records, sections, fields, tables and code tables.
 
-The layouts themselves are TOML files beside this module. Nothing here knows how bytes become values;
-that is the business of the codecs, one for each `Format`.
+The layouts are the TOML files in `layouts/`. How bytes become values is defined by the codecs of the SMF
+reader, one for each `Format`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 UNITS = (
     "us", "ms", "s", "min", "bytes", "bytes_per_s", "kb", "mb", "bits", "pct", "msu", "msu_per_hour",
@@ -18,7 +21,7 @@ UNITS = (
 
 
 def unit_in(column: str) -> str:
-    """The unit in the name of a column, or nothing; how often a second something is done is a plain number.
+    """Return the unit in the name of a column, or an empty string; a rate per second is a plain number.
 
     >>> unit_in("capacity_msu_per_hour"), unit_in("busy_pct"), unit_in("cipher"), unit_in("io_per_s")
     ('msu_per_hour', 'pct', '', '')
@@ -27,8 +30,12 @@ def unit_in(column: str) -> str:
     return "" if unit == "s" and column.endswith("_per_s") else unit
 
 
+HEADER = "header"
+"""Key of the section at the start of every record."""
+
+
 class Format(StrEnum):
-    """How a field is written in a record. All numbers are big-endian."""
+    """The form of a field in a record. All numbers are big-endian."""
 
     UINT = "uint"
     INT = "int"
@@ -38,17 +45,17 @@ class Format(StrEnum):
     HEX = "hex"
     """Uninterpreted bytes that people read as hexadecimal digits."""
     RAW = "raw"
-    """Uninterpreted bytes, kept as bytes."""
+    """Uninterpreted bytes."""
     IP_MAPPED = "ip_mapped"
     """16 bytes; IPv4 as IPv4-mapped IPv6."""
     IP_FIRST4 = "ip_first4"
-    """16 bytes; IPv4 in the first four unless a flag elsewhere says IPv6."""
+    """16 bytes; IPv4 in the first four unless a flag in another field indicates IPv6."""
     TIME_HUNDREDTHS = "time_hundredths"
-    """1/100 seconds since midnight; makes a timestamp with the packed date it is paired with."""
+    """1/100 seconds since midnight; with its packed date it becomes a timestamp."""
     PACKED_TIME = "packed_time"
-    """0hhmmssF; makes a timestamp with the packed date it is paired with."""
+    """0hhmmssF; with its packed date it becomes a timestamp."""
     PACKED_DATE = "packed_date"
-    """0cyydddF; always the partner of a time of day."""
+    """0cyydddF; always belongs to a time of day."""
     PACKED_SPAN = "packed_span"
     """mmsstttF: minutes, seconds, milliseconds. Decoded to milliseconds."""
     PACKED_NUMBER = "packed_number"
@@ -62,11 +69,11 @@ class Format(StrEnum):
     HEX_FLOAT = "hex_float"
     """IBM hexadecimal floating point, eight bytes."""
     CERT_TIME = "cert_time"
-    """Certificate expiry as characters, EBCDIC or ASCII; a field beside it tells the form."""
+    """Certificate expiry as characters, EBCDIC or ASCII; another field contains the form."""
 
 
 class Evidence(StrEnum):
-    """Why we believe that a field lies where the layout says."""
+    """The proof for the place of a field."""
 
     IBM_DOC = "ibm-doc"
     IBM_DOC_SIBLING = "ibm-doc-sibling"
@@ -80,19 +87,19 @@ class Evidence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What another field must say for a field to be there."""
+    """A condition on another field; where it does not hold, the field is absent."""
 
     field: str
     """Its name; it may be in another section of the record."""
     bits: int = 0
     """Bits that must all be set."""
     least: int = 0
-    """The number that its bytes must at least come to."""
+    """The least value of its bytes, read as a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a section: the vendor's place and our column."""
+    """One field of a section: its place in the vendor's record and its column."""
 
     name: str
     offset: int
@@ -103,93 +110,118 @@ class Field:
     meaning: str
     unit: str = ""
     scale: int = 1
-    """The column holds this many times the number in the record."""
+    """The value of the column is the number in the record multiplied by this."""
     codes: str = ""
-    """Name of the code table whose values the field takes."""
+    """Name of the code table for the values of the field."""
     evidence: Evidence = Evidence.IBM_DOC
     source: str = ""
     many: bool = False
-    """Most rows have a value of their own: a dictionary would cost more than it saves."""
+    """Most rows have different values, so the column is not dictionary-encoded."""
     date: str = ""
     """For a time of day: the name of the packed date that completes it."""
     size: str = ""
-    """Name of the field that says how many bytes are valid."""
+    """Name of the field with the number of valid bytes."""
     form: str = ""
-    """For a certificate time: name of the field that tells its form."""
+    """For a certificate time: name of the field with its form."""
     v6_flag: str = ""
     """For `ip_first4`: name of the flag field whose bit 0x80 means IPv6."""
     nothing: int | None = None
-    """For a number: the value that says that there is none."""
+    """For a number: the value that means absent."""
     when: tuple[Condition, ...] = ()
-    """The field is there only where all of these hold."""
+    """The field is present only where all of these hold."""
     since: str = ""
     """First release that writes the field, where it is known."""
 
     @property
     def end(self) -> int:
-        """First offset behind the field; for a field to the end of the section, its offset plus one."""
+        """Return the offset after the field; for a field to the end of the section, its offset plus one."""
         return self.offset + (1 if self.length is None else self.length)
 
     @property
     def partners(self) -> tuple[str, ...]:
-        """Names of the fields needed to decode this one."""
-        told_by = (condition.field for condition in self.when)
-        return tuple(name for name in (self.date, self.size, self.form, self.v6_flag, *told_by) if name)
+        """Return the names of the fields that are needed to decode this one."""
+        conditions = (condition.field for condition in self.when)
+        return tuple(name for name in (self.date, self.size, self.form, self.v6_flag, *conditions) if name)
 
     @property
     def is_date_part(self) -> bool:
-        """True for a packed date: its value reaches the table through the time it completes."""
+        """Return whether this is a packed date, which gets into the table as part of a timestamp."""
         return self.format is Format.PACKED_DATE
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A run of fields inside a record, found through a triplet (or, for the header, at the start)."""
+    """A part of a record that contains fields, located by a triplet (or, for the header, at the start)."""
 
     key: str
     title: str
     fields: tuple[Field, ...]
     triplet: int | None = None
-    """Position among the triplets, counted from zero; None: not found through a triplet."""
+    """Position among the triplets, counted from 0; None: not located by a triplet."""
     pointer: tuple[str, ...] = ()
     """The vendor's names of the three fields that locate it: offset, length, number."""
     base: str = ""
-    """Key of the section that holds the pointer, where it is not the header."""
+    """Key of the section that contains the pointer, where it is not the header."""
     lengths: Mapping[str, int] | None = None
     """Known lengths by release, oldest first; None where the length varies from record to record."""
     repeats: bool = False
     step_field: str = ""
-    """For entries of different lengths: the field that says how long each one is."""
+    """For entries of different lengths: the field with the length of each entry."""
     note: str = ""
 
     @property
     def known_length(self) -> int:
-        """Length of the newest level known here, or the end of the last field where lengths vary."""
+        """Return the length at the newest known level, or the end of the last field where lengths vary."""
         if self.lengths:
             return max(self.lengths.values())
         return max((f.end for f in self.fields), default=0)
 
     @property
     def shortest_length(self) -> int:
-        """Length of the oldest level known here; 0 where lengths vary."""
+        """Return the length at the oldest known level; 0 where lengths vary."""
         return min(self.lengths.values()) if self.lengths else 0
 
     @property
     def columns(self) -> tuple[Field, ...]:
-        """The fields that make a column: all but the dates that complete a time."""
+        """Return the fields that become columns: all but the dates that complete a time."""
         return tuple(f for f in self.fields if not f.is_date_part)
 
     def field(self, name: str) -> Field:
-        """The field with this vendor name."""
+        """Return the field with this vendor name."""
         for candidate in self.fields:
             if candidate.name == name:
                 return candidate
         raise KeyError(name)
 
 
+TRIPLET_PARTS = (("offset", 4), ("length", 2), ("number", 2))
+"""The parts of a triplet and their lengths."""
+TRIPLET_BYTES = sum(length for _, length in TRIPLET_PARTS)
+
+
+@dataclass(frozen=True, slots=True)
+class TripletArea:
+    """Where the triplets of a record are; each locates the sections of one kind."""
+
+    at: int
+    """Offset of the first triplet in the record."""
+    count_at: int | None = None
+    """Offset of the two-byte field with the number of triplets; None: the layout states the number."""
+    number: int | None = None
+    """How many triplets the records have; None: each record states it."""
+
+    def offset(self, index: int) -> int:
+        """Return the offset of a triplet, counted from 0, which is also the end of the triplets before it.
+
+        >>> TripletArea(at=28, count_at=24).offset(2)
+        44
+        """
+        return self.at + TRIPLET_BYTES * index
+
+
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A section that occurs once in a record and lends columns to every row made from that record."""
+    """A section that occurs once in a record and adds columns to every row of that record."""
 
     section: str
     columns: tuple[str, ...] | None = None
@@ -198,12 +230,55 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class RowKind:
-    """The column that says of which section a row was made, where several make rows of one table."""
+    """The column that contains the kind of a row, where several sections make rows of one table."""
 
     column: str
     meaning: str
     texts: Mapping[str, str]
-    """What it says, by the key of the section."""
+    """Its value by the key of the section."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionMatch:
+    """A way to recognise a row of a connection: by its number, by its addresses and ports, or by both."""
+
+    label: str
+    number: str = ""
+    """The column with the number of the connection."""
+    addresses: str | None = None
+    """What the columns `remote_ip`, `remote_port` and `local_port` have before their names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionRows:
+    """How rows of a table describe a connection, for the history of a connection."""
+
+    order: int
+    """Order of the rows of one moment."""
+    sentence: str
+    """A row in words.
+
+    `{column}` is a value, in the words of its code list if it has one; `{a|b}` is the first of two columns
+    that has a value. `[a|b?text]` is text for rows with a value in one of the columns.
+    """
+    source: str = ""
+    """Name of the table for readers; without one, that of the record or report."""
+    time_utc: str = "written_utc"
+    """SQL expression of the moment of a row."""
+    time_local: str = "written_local"
+    """The same by the local clock, for systems whose time zone is not known."""
+    matches: tuple[ConnectionMatch, ...] = ()
+    """Without any, the rows have the number and the start of the connection."""
+    time_of_event: str = ""
+    """Table of the same record whose rows have the time; for rows without a time."""
+    facts_rank: int = 100
+    """Addresses, job and user of a connection come from the table with the lowest rank that has them."""
+
+
+def connection_rows(raw: Mapping[str, Any]) -> ConnectionRows:
+    """Return the declaration `connection` of a table; raise a TypeError for an unknown or missing key."""
+    matches = tuple(ConnectionMatch(**match) for match in raw.get("matches", ()))
+    return ConnectionRows(**{**raw, "matches": matches})
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,26 +288,30 @@ class TableLayout:
     name: str
     meaning: str
     rows: tuple[str, ...]
-    """Keys of the sections of which each occurrence makes a row."""
+    """Keys of the sections whose occurrences become rows."""
     joins: tuple[Join, ...]
-    """Where several have a column of one name, the first with a value gives it; the row's own comes last."""
+    """Where several have a column of the same name, the first value counts; the row's own section is last."""
     grain: tuple[str, ...]
-    """Columns that together tell one row of a file from all others."""
+    """Columns that together identify a row of a file."""
     kind: RowKind | None = None
+    connection: ConnectionRows | None = None
+    """None: its rows are not about single connections."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordLayout:
-    """One record type and subtype: its sections and the tables made from them."""
+    """One record type and subtype: its sections and their tables."""
 
     type: int
     subtype: int
     title: str
     sections: tuple[Section, ...]
     tables: tuple[TableLayout, ...]
-    triplets: int | None = None
-    """How many triplets the records have; None where they say it themselves."""
+    triplets: TripletArea | None = None
+    """None: no section is located through a triplet."""
     note: str = ""
+    shown_as: str = ""
+    """The kind of data under which its records are counted; several records can have the same."""
 
     def section(self, key: str) -> Section:
         """The section with this key."""
@@ -240,6 +319,17 @@ class RecordLayout:
             if candidate.key == key:
                 return candidate
         raise KeyError(key)
+
+    @property
+    def header(self) -> Section:
+        """The header, with the field names of this type of record."""
+        return self.section(HEADER)
+
+    @property
+    def row_sections(self) -> tuple[Section, ...]:
+        """The sections whose occurrences become rows of a table."""
+        keys = {key for table in self.tables for key in table.rows}
+        return tuple(section for section in self.sections if section.key in keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +342,7 @@ class MaskedCodes:
 
 @dataclass(frozen=True, slots=True)
 class CodeTable:
-    """What the values, bits or letters of a field stand for."""
+    """The meaning of the values, bits or letters of a field."""
 
     name: str
     title: str
@@ -263,7 +353,7 @@ class CodeTable:
     note: str = ""
 
     def text(self, value: int | str) -> str:
-        """The meaning of a value as a person should read it; what is not known shows its number.
+        """Return the meaning of a value for display; an unknown value is shown as its number.
 
         >>> table = CodeTable("role", "Role", "value", {1: "client"})
         >>> table.text(1), table.text(9)

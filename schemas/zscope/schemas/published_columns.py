@@ -1,10 +1,13 @@
-"""The columns of the tables of published results, and the words that some of them are limited to."""
+"""The columns of the tables of published results, and the allowed words of some of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _TEXTS = pa.list_(pa.string())
 
@@ -21,12 +24,12 @@ def _text(name: str, meaning: str) -> pa.Field:
 
 
 def _maybe(name: str, meaning: str) -> pa.Field:
-    """A text that not every row has."""
+    """A text that can be null."""
     return _column(name, pa.string(), meaning)
 
 
 def _texts(name: str, meaning: str) -> pa.Field:
-    """A list is never null: nothing is an empty list, so conditions on it need no second case."""
+    """A list is never null but empty, so conditions on it need no second case."""
     return _column(name, _TEXTS, meaning, required=True)
 
 
@@ -45,7 +48,7 @@ _SOURCE = (
     _maybe("published", "When, as the document writes it; null where it does not say."),
     _text("section", "Section of the document, by number or title."),
 )
-_CONFLICT = _maybe("conflict", "Where documents contradict themselves or each other; uncorrected.")
+_CONFLICT = _maybe("conflict", "Contradictions within or between documents, uncorrected.")
 
 RESULT_SCHEMA = pa.schema(
     [
@@ -57,22 +60,22 @@ RESULT_SCHEMA = pa.schema(
         _maybe("method", "Method that makes own measurements comparable, if one is published."),
         _maybe("workload", "Workload as the document names it."),
         _texts("workload_kinds", "RR, CRR, STR; interactive is taken for RR, streaming for STR."),
-        _text("side", "End it is about: n/a if it has none, unspecified if that is not told."),
-        _maybe("subject", "The server on z/VM that it is about."),
-        _maybe("baseline", "What it is compared with; null for a figure that stands alone."),
-        _text("candidate", "What is compared, or what the figure is about."),
-        _texts("baseline_tags", "key=value: how the baseline is told from the candidate."),
-        _texts("candidate_tags", "key=value: how the candidate is told from the baseline."),
-        _texts("condition_tags", "key=value: what holds for both."),
-        _text("kind", "How much is published, and so what a measurement can be held against."),
+        _text("side", "Measured end: n/a if there is none, unspecified if the document does not name it."),
+        _maybe("subject", "The measured server on z/VM."),
+        _maybe("baseline", "What it is compared with; null for a single figure."),
+        _text("candidate", "What is compared, or what the figure measures."),
+        _texts("baseline_tags", "key=value: how the baseline differs from the candidate."),
+        _texts("candidate_tags", "key=value: how the candidate differs from the baseline."),
+        _texts("condition_tags", "key=value: what is the same for both."),
+        _text("kind", "How much is published, and so what a measurement can be compared with."),
         _text("value_kind", "What value, low and high are; absolute is the candidate's value."),
         _text("as_printed", "The figures as published, side by side; words where there are none."),
-        _maybe("quantifier", "Word that comes with the figure and limits it: up to, about, average."),
+        _maybe("quantifier", "Word that qualifies the figure: up to, about, average."),
         _number("value", "The figure in unit; less is negative for a change; null for words and ranges."),
-        _number("low", "Least that the bound allows, in unit; null if it is open there."),
-        _number("high", "Most that the bound allows, in unit; null if it is open there."),
+        _number("low", "Lower bound in unit; null if open."),
+        _number("high", "Upper bound in unit; null if open."),
         _maybe("unit", "Unit of value, low and high."),
-        _maybe("direction", "Way the candidate differs from the baseline."),
+        _maybe("direction", "Direction in which the candidate differs from the baseline."),
         _number("baseline_value", "Value of the baseline, if both are published; in level_unit."),
         _number("candidate_value", "Value of the candidate, if both are published; in level_unit."),
         _number("delta", "Published difference of the two values, in level_unit."),
@@ -82,37 +85,35 @@ RESULT_SCHEMA = pa.schema(
         _number("recomputed_pct", "Change from baseline_value to candidate_value, computed here.", "pct"),
         _flag("recomputed_matches", "Whether that rounds to the published percent; null where none is."),
         _number("recomputed_value", "The value unrounded, by its method from published inputs; in unit."),
-        _flag("derived", "Whether the figure is not published but made from published ones.", required=True),
-        _maybe("note", "What else is to be known."),
+        _flag("derived", "Whether the figure is computed from published ones.", required=True),
+        _maybe("note", "Further remarks."),
         _CONFLICT,
         _texts("conflicts_with", "Ids of the results it is in conflict with."),
-        _texts("environment", "key=value: the systems that were measured, as far as the document tells."),
+        _texts("environment", "key=value: the measured systems, as far as the document describes them."),
     ],
-    {"meaning": "One row per published result: what was compared, the figure as printed, where it stands."},
+    {"meaning": "One row per published result: what was compared, the figure as printed, its source."},
 )
 
 FILLING_SCHEMA = pa.schema(
     [
         _text("id", "Name of the result."),
-        _text("rule", "Name of the rule that fills it; several results share one."),
+        _text("rule", "Name of the rule for the comparison; several results share one."),
         _text(
             "filled_from",
             "runs: a pair of runs; metric: a metric of the store; inputs: tables that other captures fill; "
-            "nothing: no input of zscope holds what it is about.",
+            "nothing: no input of zscope contains the measured value.",
         ),
         _maybe("measure", "What is compared: a measure of run_comparison or input_measure, or the metric."),
-        _texts("both_tags", "key=value: what both runs need besides the tags of the result."),
-        _texts("assumed_tags", "key=value: what no run may say otherwise, though it need not say it."),
+        _texts("both_tags", "key=value: tags that both runs need besides those of the result."),
+        _texts("assumed_tags", "key=value: tags that a run may omit but not contradict."),
         _texts("free_tags", "Keys in which the runs may differ besides those that the result varies."),
         _texts("run_kinds", "Kinds of workload that the runs may have; empty for any."),
-        _texts("workloads", "Workloads that the document names, one of which the runs need; empty for any."),
-        _maybe("captures", "What has to be loaded."),
-        _maybe(
-            "level", "Why a value by itself is no match for that of another machine; null where it is one."
-        ),
-        _maybe("obstacle", "Why what can be measured is not what was published."),
+        _texts("workloads", "Workloads of the document, of which the runs need one; empty for any."),
+        _maybe("captures", "Inputs that must be loaded."),
+        _maybe("level", "Why the value cannot be compared with that of another machine; null where it can."),
+        _maybe("obstacle", "Why the published value cannot be measured."),
     ],
-    {"meaning": "One row per published result: what it can be held against here, and what that takes."},
+    {"meaning": "One row per published result: what it can be compared with, and what the comparison needs."},
 )
 
 METHOD_SCHEMA = pa.schema(
@@ -121,13 +122,13 @@ METHOD_SCHEMA = pa.schema(
         _AREA,
         *_SOURCE,
         _text("purpose", "What it gives."),
-        _texts("inputs", "What has to be measured, and in which unit."),
+        _texts("inputs", "Required measurements with their units."),
         _texts("formula", "The steps, or the rules of a grammar."),
-        _text("worked", "JSON: examples with what is given, what it gives, what is printed."),
-        _maybe("note", "What else is to be known."),
+        _text("worked", "JSON: examples with inputs, computed and printed values."),
+        _maybe("note", "Further remarks."),
         _CONFLICT,
     ],
-    {"meaning": "One row per method behind the published results, with worked examples."},
+    {"meaning": "One row per method of the published results, with worked examples."},
 )
 
 PRACTICE_SCHEMA = pa.schema(
@@ -138,11 +139,11 @@ PRACTICE_SCHEMA = pa.schema(
         _maybe("also", "Another document that recommends it."),
         _text("setting", "What is recommended."),
         _text("effect", "What it does."),
-        _text("observe", "Where it shows whether it is done."),
+        _text("observe", "Where its use can be observed."),
         _text("observe_status", "Whether that place is published or unconfirmed."),
-        _maybe("observe_note", "To what that is limited."),
+        _maybe("observe_note", "Limits of that observation."),
         _CONFLICT,
-        _texts("results", "Ids of published results that bear on it."),
+        _texts("results", "Ids of related published results."),
     ],
     {"meaning": "One row per setting that the documents recommend."},
 )
@@ -160,4 +161,4 @@ CHOICES: Mapping[str, frozenset[str]] = {
     "filled_from": frozenset({"runs", "metric", "inputs", "nothing"}),
     "observe_status": frozenset({"published", "unconfirmed"}),
 }
-"""Columns that take certain words only."""
+"""Allowed words by column."""

@@ -1,7 +1,4 @@
-"""What explains the decoded data and what it is held against, as Arrow tables.
-
-Code tables, cipher suites and the field catalogue; published results, methods and recommended settings.
-"""
+"""Reference data as Arrow tables: code tables, cipher suites, field catalogue and published results."""
 
 from __future__ import annotations
 
@@ -23,8 +20,10 @@ if TYPE_CHECKING:
 
 @cache
 def reference_tables() -> Mapping[str, pa.Table]:
-    """Every code table as `code_<name>`, `cipher` with all that is known of each suite, `field_catalog`, and
-    the published results: `reference_result`, `reference_method`, `best_practice`.
+    """Return all reference tables by name.
+
+    They are `code_<name>` for every code table, `cipher`, `field_catalog`, and the published results:
+    `reference_result`, `reference_filling`, `reference_method`, `best_practice`.
 
     >>> reference_tables()["code_handshake_type"].to_pylist()[0]
     {'code': 1, 'text': 'full'}
@@ -34,9 +33,9 @@ def reference_tables() -> Mapping[str, pa.Table]:
 
 
 def code_rows(codes: CodeTable) -> pa.Table:
-    """One row per code and its text.
+    """Return a table with one row per code and its text.
 
-    For flag fields a third column says which bits the code is about: a row applies to a value where
+    For flag fields the column `mask` contains the bits that the code compares: a row applies to a value where
     `value & mask = code`. A single bit is its own mask; a group of bits has one mask for all its codes.
     """
     title = {"meaning": f"{codes.title}. {codes.note}".strip() if codes.note else f"{codes.title}."}
@@ -57,7 +56,7 @@ def code_rows(codes: CodeTable) -> pa.Table:
 
 
 def cipher_rows() -> pa.Table:
-    """One row per cipher suite."""
+    """Return a table with one row per cipher suite."""
     columns = [_key(f.name, pa.int64() if f.name == "key_bits" else pa.string()) for f in fields(CipherSuite)]
     meaning = "Cipher suites by the hexadecimal number that records carry; four digits, or six for SSLv2."
     schema = pa.schema(columns, {"meaning": meaning})

@@ -1,7 +1,7 @@
-"""The tables as the store keeps them: those of the readers, and what only a load can add.
+"""The schemas of stored tables: the tables of the readers with the columns that a load adds.
 
-A load knows which one it is, and on which clock the systems run. So every stored row says by which load it
-came, and where the readers give the local time of the writing system, the moment in UTC stands behind it.
+Every stored row has the number of its load, and where the readers give a local time, a column with the same
+time in UTC follows it.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from zscope.schemas.field_catalog import FIELD_CATALOG_SCHEMA
 from zscope.schemas.tables import ANY_RECORD_TABLES, DIGEST_TABLE, table_names
 
 _CLOCKS = ("written_local", "taken_local", "interval_start_local")
-"""Columns that say when a row was made, the best first: SMF rows of an interval have two."""
+"""Columns with the time of a row, the best first: SMF rows of an interval have two."""
 STORE = "store"
-"""In place of a record or report in the field catalogue."""
+"""Origin of these columns in the field catalogue."""
 LOAD_ID = pa.field(
     "load_id",
     pa.uint32(),
     nullable=False,
-    metadata={"meaning": "Number of the load that brought the row; table load says which file it was."},
+    metadata={"meaning": "Number of the load that added the row; table load has its file."},
 )
 DAY = pa.field(
     "day",
     pa.date32(),
     metadata={
-        "meaning": "Day the row is filed under: of its local time; null where the row has no date. "
-        "Conditions on it spare the reading of all other days."
+        "meaning": "Day of the partition, from the row's local time; null where the row has no date. "
+        "Conditions on it avoid reading the files of other days."
     },
 )
-"""A part of the path, not of the files."""
+"""Partition column: part of the path, not of the files."""
 
 
 @cache
 def local_clock(table: str) -> str | None:
-    """The column with the local time by which the rows of a table are filed.
+    """Return the column with the local time that decides the partition of a row.
 
     >>> local_clock("smf119_zert_detail"), local_clock("netstat_conn"), local_clock("rmf_cpu")
     ('written_local', 'taken_local', 'interval_start_local')
@@ -48,7 +48,7 @@ def local_clock(table: str) -> str | None:
 
 
 def utc_clock(local: str) -> str:
-    """The column with the same moment in UTC.
+    """Return the name of the column with the same time in UTC.
 
     >>> utc_clock("written_local")
     'written_utc'
@@ -58,7 +58,7 @@ def utc_clock(local: str) -> str:
 
 @cache
 def stored_schema(table: str) -> pa.Schema:
-    """The schema of the files that hold a table.
+    """Return the schema of the files of a table.
 
     >>> stored_schema("netstat_conn").names[:3], "taken_utc" in stored_schema("netstat_conn").names
     (['load_id', 'file', 'line_no'], True)
@@ -74,7 +74,7 @@ def stored_schema(table: str) -> pa.Schema:
 
 @cache
 def added_columns() -> pa.Table:
-    """What only the store adds to each table, as rows of the field catalogue.
+    """Return the columns that the store adds to each table, as rows of the field catalogue.
 
     >>> rows = added_columns().to_pylist()
     >>> [row["column_name"] for row in rows if row["table_name"] == "netstat_conn"]
@@ -101,7 +101,7 @@ def added_columns() -> pa.Table:
 
 def _in_utc(local: pa.Field) -> pa.Field:
     meaning = (
-        f"The moment of {local.name} in UTC; null where the time zone of the system is not known, or where "
-        "the clock showed that time twice and nothing tells which of the two it was."
+        f"{local.name} in UTC; null where the time zone of the system is unknown, or where the clock showed "
+        "this time twice and the data do not decide between the two."
     )
     return pa.field(utc_clock(local.name), UTC, metadata={"meaning": meaning})

@@ -1,6 +1,6 @@
-"""The columns of each table, in order: where the row is from, then the joined sections, then its own.
+"""The columns of each table, in order: origin of the row, joined sections, the section of the row.
 
-Records fill some tables, reports others, and both some: there the columns are those of both.
+Some tables are filled by records, some by reports, and some by both: these have the columns of both.
 """
 
 from __future__ import annotations
@@ -10,92 +10,94 @@ from functools import cache
 
 from zscope.schemas.load import catalog
 from zscope.schemas.model import Evidence, Field, Format, RecordLayout, Section, TableLayout
-from zscope.schemas.printed import PrintedField, report_tables
+from zscope.schemas.reports import PrintedField, report_tables
 
 HEADER_COLUMNS = ("system", "written_local")
 """Columns of the record header that every table carries."""
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class RecordColumn:
     """One column of a table and the field that fills it."""
 
     field: Field
     section: Section | None
-    """None: made by the reader (record number and the like)."""
+    """None: added by the reader, such as the record number."""
     others: tuple[tuple[Section, Field], ...] = ()
-    """Where else its value can stand: in another kind of row, or where the first place has none."""
+    """Other fields that can give the value: in other kinds of rows, or where the first field is null."""
 
     @property
     def name(self) -> str:
-        """The column's name."""
+        """Return the name of the column."""
         return self.field.column
 
 
-def _made(column: str, length: int, meaning: str) -> Column:
+def _added(column: str, length: int, meaning: str) -> RecordColumn:
     field = Field(
         name="", offset=0, length=length, format=Format.UINT, column=column, meaning=meaning,
         evidence=Evidence.IBM_DOC,
     )  # fmt: skip
-    return Column(field, None)
+    return RecordColumn(field, None)
 
 
-RECORD_NO = _made("record_no", 8, "Number of the record in its file, counted from 1.")
-RECORD_OFFSET = _made(
+RECORD_NO = _added("record_no", 8, "Number of the record in its file, counted from 1.")
+RECORD_OFFSET = _added(
     "record_offset",
     8,
-    "Place of the record's first byte in the file, after unpacking if the file was packed.",
+    "Offset of the record's first byte in the file, after unpacking if the file was packed.",
 )
-SECTION_NO = _made("section_no", 4, "Number of the section among its kind in the record, counted from 0.")
+SECTION_NO = _added("section_no", 4, "Number of the section among its kind in the record, counted from 0.")
 
-SOURCE = Column(
+SOURCE = RecordColumn(
     Field("", 0, 8, Format.TEXT, "source", "What the row was read from: smf for a record, csv and json."),
     None,
 )
-"""In tables that reports fill as well."""
+"""Only in tables that reports fill as well."""
 SMF_SOURCE = "smf"
 
 RECORD_TABLE = "smf_record"
-"""One row for each record of any type: the header only."""
+"""One row per record of any type: its header."""
 RAW_TABLE = "smf_raw"
-"""The bytes of what no layout describes."""
+"""The bytes of records and sections without a layout."""
 DIGEST_TABLE = "record_digest"
-"""One row for each record of any type: what tells its bytes from those of others."""
+"""One row per record of any type: a digest of its bytes."""
 ANY_RECORD_TABLES = (RECORD_TABLE, RAW_TABLE, DIGEST_TABLE)
-"""Tables that take records whether or not a layout describes them."""
+"""Tables of all records, with or without a layout."""
 
 
 @cache
-def columns_of(table: str) -> tuple[Column, ...]:
-    """The columns of one table.
+def columns_of(table: str) -> tuple[RecordColumn, ...]:
+    """Return the columns that records give to one table.
 
     >>> [c.name for c in columns_of("smf119_zert_dn")][:5]
     ['record_no', 'record_offset', 'section_no', 'system', 'written_local']
     """
     header = catalog().header
     if table == RECORD_TABLE:
-        return (RECORD_NO, RECORD_OFFSET, *(Column(f, header) for f in header.columns))
+        return (RECORD_NO, RECORD_OFFSET, *(RecordColumn(f, header) for f in header.columns))
     if table == RAW_TABLE:
-        kept = [Column(f, header) for f in header.columns if f.column in _RAW_HEADER]
-        return (RECORD_NO, RECORD_OFFSET, *kept, RAW_PART, SECTION_NO, RAW_BYTES)
+        columns = [RecordColumn(f, header) for f in header.columns if f.column in _RAW_HEADER]
+        return (RECORD_NO, RECORD_OFFSET, *columns, RAW_PART, SECTION_NO, RAW_BYTES)
     if table == DIGEST_TABLE:
-        kept = [Column(f, header) for f in header.columns if f.column in HEADER_COLUMNS]
-        return (RECORD_NO, *kept, DIGEST)
+        columns = [RecordColumn(f, header) for f in header.columns if f.column in HEADER_COLUMNS]
+        return (RECORD_NO, *columns, DIGEST)
     record, layout = catalog().table(table)
     return tuple(_columns(record, layout, header))
 
 
 _RAW_HEADER = ("system", "written_local", "record_type", "record_subtype")
-RAW_PART = Column(
-    Field("", 0, 8, Format.TEXT, "part", "Section key, or 'record' for a record no layout describes."), None
+RAW_PART = RecordColumn(
+    Field("", 0, 8, Format.TEXT, "part", "Section key, or 'record' for a record without a layout."), None
 )
-RAW_BYTES = Column(Field("", 0, None, Format.RAW, "bytes", "The bytes as they are in the file."), None)
-DIGEST = _made(
-    "digest", 8, "XXH3 of 64 bits over the record behind its length word: equal for records that are equal."
+RAW_BYTES = RecordColumn(
+    Field("", 0, None, Format.RAW, "bytes", "The bytes of the record or section in the file."), None
+)
+DIGEST = _added(
+    "digest", 8, "XXH3 of 64 bits over the record after its length word: the same for equal records."
 )
 
 
-def _columns(record: RecordLayout, layout: TableLayout, header: Section) -> list[Column]:
+def _columns(record: RecordLayout, layout: TableLayout, header: Section) -> list[RecordColumn]:
     rows = [record.section(key) for key in layout.rows]
     columns = [RECORD_NO, RECORD_OFFSET]
     if any(section.repeats for section in rows):
@@ -103,10 +105,10 @@ def _columns(record: RecordLayout, layout: TableLayout, header: Section) -> list
     if layout.name in report_tables():
         columns.append(SOURCE)
     by_name = {f.column: f for f in header.columns}
-    columns += [Column(by_name[name], header) for name in HEADER_COLUMNS]
+    columns += [RecordColumn(by_name[name], header) for name in HEADER_COLUMNS]
     if layout.kind:
         kind = Field("", 0, 8, Format.TEXT, layout.kind.column, layout.kind.meaning)
-        columns.append(Column(kind, None))
+        columns.append(RecordColumn(kind, None))
     places: dict[str, list[tuple[Section, Field]]] = {}
     for join in layout.joins:
         section, wanted = record.section(join.section), join.columns
@@ -116,7 +118,7 @@ def _columns(record: RecordLayout, layout: TableLayout, header: Section) -> list
     for section in rows:
         for field in section.columns:
             places.setdefault(field.column, []).append((section, field))
-    columns += [Column(field, section, tuple(others)) for (section, field), *others in places.values()]
+    columns += [RecordColumn(field, section, tuple(others)) for (section, field), *others in places.values()]
     return columns
 
 
@@ -125,15 +127,15 @@ class TableColumn:
     """One column of a table, as records and reports declare it."""
 
     name: str
-    from_records: Column | None
+    from_records: RecordColumn | None
     from_reports: PrintedField | None
     never_null: bool
-    """Whether everything that fills the table always gives a value."""
+    """Whether records and reports always give a value."""
 
 
 @cache
 def table_columns(table: str) -> tuple[TableColumn, ...]:
-    """All columns of a table: in the order of the report, those of records only behind the one before them.
+    """Return all columns of a table; those of reports first, each followed by columns of records only.
 
     >>> [c.name for c in table_columns("mq_channel")][:6]
     ['record_no', 'record_offset', 'section_no', 'file', 'line_no', 'source']
@@ -147,28 +149,28 @@ def table_columns(table: str) -> tuple[TableColumn, ...]:
         if name not in printed:
             names.insert(place, name)
         place = names.index(name) + 1
-    made = {name for name, column in in_records.items() if column.section is None}
+    added = {name for name, column in in_records.items() if column.section is None}
     required = {name for name, field in printed.items() if field.required}
-    given = made & required if in_records and printed else made | required
+    given = added & required if in_records and printed else added | required
     return tuple(TableColumn(n, in_records.get(n), printed.get(n), n in given) for n in names)
 
 
 @cache
 def record_table_names() -> tuple[str, ...]:
-    """Every table that SMF data can fill."""
+    """Return the names of all tables that SMF data can fill."""
     return (*ANY_RECORD_TABLES, *(layout.name for _, layout in catalog().tables()))
 
 
 @cache
 def table_names() -> tuple[str, ...]:
-    """Every table there is, from SMF data first."""
+    """Return the names of all tables, those from SMF data first."""
     from_records = record_table_names()
     return (*from_records, *(name for name in report_tables() if name not in from_records))
 
 
 @cache
 def shared_table_names() -> frozenset[str]:
-    """The tables that both records and reports fill.
+    """Return the names of the tables that both records and reports fill.
 
     >>> sorted(shared_table_names())
     ['mq_channel', 'mq_channel_initiator', 'mq_task']

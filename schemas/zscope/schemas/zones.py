@@ -1,6 +1,6 @@
-"""Time zones as people write them: a name of the tz database, or a fixed distance from UTC.
+"""Time zones as users write them: a name of the tz database, or a fixed offset from UTC.
 
-Needs the standard library only, so that commands can check their options before anything heavy is loaded.
+Imports only the standard library, so that commands can check their options before heavy imports.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from zoneinfo import ZoneInfo, available_timezones
 
 _FIXED = re.compile(r"([+-])(\d{2}):?(\d{2})")
 _FARTHEST = timedelta(hours=16)
-"""Clocks of real systems are up to 14 hours from UTC; what is beyond is a slip of the pen."""
-EXPECTED = 'a name such as "Europe/Berlin" or a fixed distance from UTC such as "+01:00"'
+"""Clocks of real systems are up to 14 hours from UTC; more is a typing error."""
+EXPECTED = 'a name such as "Europe/Berlin" or a fixed offset from UTC such as "+01:00"'
 
 
 class ZoneError(ValueError):
-    """A text that names no time zone; the message says what would."""
+    """A text that is not a time zone; the message contains what is expected."""
 
 
 @cache
 def zone_of(text: str) -> tzinfo:
-    """The zone that a text names.
+    """Return the time zone that a text names.
 
     >>> zone_of("-05:30").utcoffset(None)
     datetime.timedelta(days=-1, seconds=66600)
@@ -42,12 +42,12 @@ def _fixed(text: str) -> timezone:
     parts = _FIXED.fullmatch(text)
     if parts is None:
         raise ZoneError(
-            f"{text!r} is no distance from UTC: write hours and minutes, such as +01:00 or -05:30"
+            f"{text!r} is not an offset from UTC: write hours and minutes, such as +01:00 or -05:30"
         )
     sign, hours, minutes = parts.groups()
     distance = timedelta(hours=int(hours), minutes=int(minutes))
     if int(minutes) > 59 or distance > _FARTHEST:
-        raise ZoneError(f"{text!r} is no distance from UTC that a clock can have: it goes up to 16 hours")
+        raise ZoneError(f"{text!r} is not a valid offset from UTC: the largest is 16 hours")
     return timezone(-distance if sign == "-" else distance)
 
 
@@ -56,8 +56,8 @@ def _why(text: str) -> str:
     if not known:
         return (
             "this machine has no database of time zones: pip install tzdata (or the package tzdata of the "
-            "operating system), or use a fixed distance from UTC such as +01:00"
+            "operating system), or use a fixed offset from UTC such as +01:00"
         )
     near = get_close_matches(text.casefold(), known, n=3)
-    hint = f"; near it are {', '.join(known[name] for name in near)}" if near else ""
-    return f"{text[:60]!r} is no time zone: expected is {EXPECTED}{hint}"
+    hint = f"; similar names are {', '.join(known[name] for name in near)}" if near else ""
+    return f"{text[:60]!r} is not a time zone: expected is {EXPECTED}{hint}"

@@ -1,4 +1,4 @@
-"""Stores to open pages on, and a way to open one: pages are drawn as Streamlit does it, without a browser."""
+"""Stores for the pages, and fixtures that draw a page as Streamlit does, without a browser."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from zscope.app.dashboard.server.variables import STORE
+from zscope.app.shared.dashboard_server import STORE
 from zscope.parsers.smf.ebcdic import DEFAULT_CODE_PAGE, code_page
-from zscope.pipelines.ingest import How, choose, ingest
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.runs import FILE_NAME as RUNS
 from zscope.pipelines.settings import Settings
-from zscope.pipelines.store.catalogue import publish
+from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.commits import State
 from zscope.pipelines.store.folder import make_store
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample-data"
 WORLD, SYSTEMS = SAMPLE / "world", SAMPLE / "systems"
 MARKUP = "<b>*_`$["
-"""As the name of a job: eight characters, all of which mean something in HTML or Markdown."""
+"""A job name of eight characters that are all special in HTML or Markdown."""
 REPLACED = {"WEBPROD ": MARKUP, "CICSPROD": "A\x05\x00B\x1b[m ", "O=Synthetic": "**_`<u>$$x["}
-"""Texts of the sample, and what stands in their place; the names of certificates are among them."""
+"""Texts of the sample and their replacements, among them names of certificates."""
 LONG_FILE = "<img src=x onerror=alert(1)> **bold** [link](javascript:alert(1)) " + "x" * 120 + ".bin"
 HOSTILE_RUNS = f"""
 [[run]]
@@ -41,13 +41,13 @@ Open = Callable[..., AppTest]
 
 
 def _load(store: Path, *paths: Path) -> Path:
-    ingest(store, paths, How(choose(None), settings=Settings().merge(["+01:00"])))
+    ingest(store, paths, IngestOptions(selection=row_selection(None), settings=Settings().merge(["+01:00"])))
     return store
 
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small world with its runs."""
+    """The sample systems with their benchmark runs."""
     store = _load(tmp_path_factory.mktemp("world") / "store", WORLD)
     shutil.copyfile(WORLD / RUNS, store / RUNS)
     return store
@@ -55,7 +55,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """MQ channels, a z/VM link and floods on z/TPF, with their runs."""
+    """MQ channels, a z/VM link and z/TPF floods, with their runs."""
     store = _load(tmp_path_factory.mktemp("systems") / "store", SYSTEMS)
     shutil.copyfile(SYSTEMS / RUNS, store / RUNS)
     return store
@@ -63,9 +63,9 @@ def systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store without anything."""
+    """An empty store."""
     store = tmp_path_factory.mktemp("empty") / "store"
-    publish(make_store(store), State())
+    publish_catalogue(make_store(store), State())
     return store
 
 
@@ -85,16 +85,16 @@ def only_netstat(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def only_zert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with zERT detail records and nothing else."""
+    """A store with zERT detail records only."""
     store = tmp_path_factory.mktemp("zert") / "store"
-    how = How(choose("119(11)"), settings=Settings().merge(["+01:00"]))
+    how = IngestOptions(selection=row_selection("119(11)"), settings=Settings().merge(["+01:00"]))
     ingest(store, [SAMPLE / "smf-sample.bin"], how)
     return store
 
 
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store whose names are markup, control characters or endless, wherever data can have a name."""
+    """A store with names that are markup, contain control characters, or are very long."""
     folder = tmp_path_factory.mktemp("hostile")
     dump = (SAMPLE / "smf-sample.bin").read_bytes()
     page = code_page(DEFAULT_CODE_PAGE)
@@ -108,36 +108,56 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def draw_page(name: str) -> None:
-    """The program that a test has Streamlit run."""
+    """The script that Streamlit runs in a test."""
     from zscope.app.dashboard.shell import show as draw
 
     draw(name)
 
 
+def _opened(name: str, store: Path, query: Mapping[str, str | list[str]] | None = None) -> AppTest:
+    page = AppTest.from_function(draw_page, args=(name,), default_timeout=120)
+    for key, value in (query or {}).items():
+        page.query_params[key] = value
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(STORE, str(store))
+        page.run()
+    fine(page)
+    return page
+
+
 @pytest.fixture
 def open_page(monkeypatch: pytest.MonkeyPatch) -> Open:
-    """Opens a page on a store, with query parameters; what is not a picture or an answer is an error."""
+    """Opens a page on a store, with query parameters, for a test that uses its widgets."""
 
     def opened(name: str, store: Path, query: Mapping[str, str | list[str]] | None = None) -> AppTest:
         monkeypatch.setenv(STORE, str(store))
-        page = AppTest.from_function(draw_page, args=(name,), default_timeout=120)
-        for key, value in (query or {}).items():
-            page.query_params[key] = value
-        page.run()
-        fine(page)
-        return page
+        return _opened(name, store, query)
 
     return opened
 
 
+@pytest.fixture(scope="session")
+def drawn_page() -> Open:
+    """Draws a page on a store once for all tests that only read it."""
+    drawn: dict[str, AppTest] = {}
+
+    def draw(name: str, store: Path, query: Mapping[str, str | list[str]] | None = None) -> AppTest:
+        key = repr((name, store, query))
+        if key not in drawn:
+            drawn[key] = _opened(name, store, query)
+        return drawn[key]
+
+    return draw
+
+
 def fine(page: AppTest) -> None:
-    """See that a page was drawn to its end."""
+    """Assert that a page was drawn completely."""
     assert [error.message for error in page.exception] == []
     assert [error.value for error in page.error] == []
 
 
 def words(page: AppTest) -> str:
-    """All text of a page that Streamlit reads as Markdown, and what it shows as plain text."""
+    """Return the text of a page that Streamlit reads as Markdown or shows as plain text."""
     kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "text", "code", "metric")
     return "\n".join(
         f"{getattr(element, 'label', '')} {getattr(element, 'value', '')}"

@@ -13,12 +13,12 @@ BEGIN = datetime(2026, 3, 9, tzinfo=UTC)
 END = datetime(2026, 3, 10, tzinfo=UTC)
 
 
-def test_nothing_chosen_is_no_condition() -> None:
+def test_empty_filters_have_no_condition() -> None:
     assert Filters().conditions(["system"], "hour_utc") == []
     assert Filters().without_effect([]) == ()
 
 
-def test_what_a_table_does_not_tell_is_told() -> None:
+def test_filters_without_a_column_are_named() -> None:
     chosen = Filters(begin=BEGIN, systems=("A",), stacks=("T",), ports=(1,), jobs=("J",), roles=("client",))
     assert chosen.without_effect(["system"]) == ("period", "stack", "port", "job", "role")
     assert chosen.without_effect(
@@ -26,7 +26,7 @@ def test_what_a_table_does_not_tell_is_told() -> None:
     ) == ()  # fmt: skip
 
 
-def test_a_period_begins_with_its_first_moment_and_ends_before_its_last() -> None:
+def test_a_period_includes_its_begin_and_excludes_its_end() -> None:
     [condition] = Filters(begin=BEGIN, end=END).conditions([], "t")
     rows = duckdb.sql(f"""
         SELECT t FROM (VALUES (TIMESTAMPTZ '2026-03-08 23:59:59Z'), (TIMESTAMPTZ '2026-03-09 00:00:00Z'),
@@ -43,11 +43,11 @@ def test_names_are_literals_whatever_they_contain() -> None:
 
 def test_a_server_that_asks_for_certificates_is_a_server() -> None:
     [condition] = Filters(roles=("server",)).conditions(["handshake_role"])
-    found = duckdb.sql(f"""
+    result = duckdb.sql(f"""
         SELECT handshake_role FROM (VALUES ('server'), ('server with client authentication'), ('client'))
             AS v (handshake_role) WHERE {condition}
     """).fetchall()
-    assert len(found) == 2
+    assert len(result) == 2
 
 
 def test_a_metric_without_a_clock_keeps_its_rows_whatever_the_period() -> None:

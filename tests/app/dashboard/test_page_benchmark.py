@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 
-from zscope.app.dashboard.answers import Answers, Data
 from zscope.app.dashboard.filters import Filters
-from zscope.app.dashboard.queries.benchmark import Row, chosen, in_words, panels, results
+from zscope.app.dashboard.published import (
+    ResultRow,
+    filtered_results,
+    has_no_number,
+    published_results,
+    result_panels,
+)
+from zscope.app.dashboard.store import PageData, StoreQueries
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RESULT = "tls31-tls13-vs-tls12-cpu"
 
 
-def _rows(store: Path) -> list[Row]:
-    answers = Answers(store)
-    return chosen(results(Data(answers, answers.version(), Filters())), (), (), measured=False)
+def _rows(store: Path) -> list[ResultRow]:
+    queries = StoreQueries(store)
+    return filtered_results(
+        published_results(PageData(queries, queries.version(), Filters())), (), (), measured=False
+    )
 
 
-def test_every_published_result_is_there(world: Path) -> None:
+def test_every_published_result_is_compared(world: Path) -> None:
     rows = _rows(world)
     assert len(rows) == 126
     assert Counter(row["verdict"] for row in rows) == {
@@ -30,22 +41,24 @@ def test_every_published_result_is_there(world: Path) -> None:
 
 def test_each_result_is_drawn_once_or_listed(world: Path) -> None:
     rows = _rows(world)
-    drawn = [one for panel in panels(rows) for one in panel.rows["id"].to_pylist()]
+    drawn = [one for panel in result_panels(rows) for one in panel.rows["id"].to_pylist()]
     assert len(drawn) == len(set(drawn))
-    assert {row["id"] for row in rows} == {*drawn, *(row["id"] for row in rows if in_words(row))}
+    assert {row["id"] for row in rows} == {*drawn, *(row["id"] for row in rows if has_no_number(row))}
 
 
 def test_units_never_share_an_axis(world: Path) -> None:
-    unit_of = {row["id"]: row["measured_unit"] for row in _rows(world) if not in_words(row)}
-    for panel in panels(_rows(world)):
+    unit_of = {row["id"]: row["measured_unit"] for row in _rows(world) if not has_no_number(row)}
+    for panel in result_panels(_rows(world)):
         units = {unit_of.get(one, "words") for one in panel.rows["id"].to_pylist()}
         assert len(units) == 1, panel.title
         assert panel.title.startswith("Published value") == (units - {"pct", "words"} != set())
 
 
-def test_what_captures_show_is_drawn_beside_what_it_is_compared_with(systems: Path) -> None:
+def test_results_from_captures_are_drawn_with_the_published_ones(systems: Path) -> None:
     drawn = {
-        row["id"]: (panel.title, row) for panel in panels(_rows(systems)) for row in panel.rows.to_pylist()
+        row["id"]: (panel.title, row)
+        for panel in result_panels(_rows(systems))
+        for row in panel.rows.to_pylist()
     }
     change, row = drawn["mq-8k-ecdhe-rsa-rt"]
     assert change == drawn["rscs-t2-rscs"][0] == "Change (%)"
@@ -58,26 +71,28 @@ def test_what_captures_show_is_drawn_beside_what_it_is_compared_with(systems: Pa
     assert drawn["ztpf-sharedssl-thread-cap"][0] == "Share (%)"
 
 
-def test_a_result_of_captures_has_its_measures(open_page: Open, systems: Path) -> None:
-    page = open_page("benchmark", systems, {"benchmark_result": "mq-8k-per-negotiation"})
-    assert "Computed again from the loaded captures: the same (what is compared)" in page.success[0].value
+def test_a_result_of_captures_has_its_measures(drawn_page: Open, systems: Path) -> None:
+    page = drawn_page("benchmark", systems, {"benchmark_result": "mq-8k-per-negotiation"})
+    assert (
+        "Calculated again from the loaded captures: same result for the comparison" in page.success[0].value
+    )
     assert "the time of another machine" in words(page)
     figures = next(table.value for table in page.dataframe if "part" in table.value.columns)
     assert figures["part"].tolist() == ["measure", "change", "check", "verdict"]
 
 
-def test_what_is_drawn_is_inside_the_axis(world: Path, systems: Path) -> None:
-    for panel in (*panels(_rows(world)), *panels(_rows(systems))):
+def test_all_values_are_within_the_axis(world: Path, systems: Path) -> None:
+    for panel in (*result_panels(_rows(world)), *result_panels(_rows(systems))):
         least, most = panel.ends
         for name in ("published", "agrees_from", "agrees_to", "value", "low", "high"):
             known = [number for number in panel.rows[name].to_pylist() if number is not None]
             assert all(least <= number <= most for number in known), (panel.title, name)
 
 
-def test_the_page_counts_verdicts_and_lists_what_is_without_a_number(open_page: Open, world: Path) -> None:
-    page = open_page("benchmark", world)
+def test_verdicts_are_counted_and_results_without_a_number_listed(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("benchmark", world)
     assert "126 published results" in words(page)
-    assert "beside 49 of them" in words(page)
+    assert "49 of them have a measurement" in words(page)
     counted = page.dataframe[0].value
     assert dict(zip(counted["verdict"], counted["results"], strict=True))["agrees"] == 8
     assert "Published without a number: 46" in words(page)
@@ -93,19 +108,19 @@ def test_verdicts_of_the_address_narrow_it(open_page: Open, world: Path) -> None
     fine(page)
     page.toggle(key="benchmark_measured").set_value(True).run()
     fine(page)
-    assert "No published result has all of this" in words(page)
+    assert "No published result matches all filters" in words(page)
 
 
-def test_documents_can_be_chosen(open_page: Open, world: Path) -> None:
-    page = open_page("benchmark", world, {"benchmark_document": ["RSCS TCPNJE Encryption"]})
+def test_documents_can_be_chosen(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("benchmark", world, {"benchmark_document": ["RSCS TCPNJE Encryption"]})
     assert [expander.label for expander in page.expander if "results," in expander.label] == [
-        "**RSCS TCPNJE Encryption**: 20 results, 0 beside a measurement"
+        "**RSCS TCPNJE Encryption**: 20 results, 0 with a measurement"
     ]
 
 
-def test_a_result_has_its_arithmetic_down_to_the_intervals(open_page: Open, world: Path) -> None:
-    page = open_page("benchmark", world, {"benchmark_result": RESULT})
-    assert "the same (client, server, both)" in page.success[0].value
+def test_a_result_has_its_arithmetic_down_to_the_intervals(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("benchmark", world, {"benchmark_result": RESULT})
+    assert "same result for client, server, both" in page.success[0].value
     assert "0\\.6 points below the published figure" in words(page)
     intervals = next(table.value for table in page.dataframe if "counts" in table.value.columns)
     assert len(intervals) == 32
@@ -121,7 +136,7 @@ def test_a_result_has_its_arithmetic_down_to_the_intervals(open_page: Open, worl
     assert environment.loc["cpc", "compared"] == "= same"
     # One in the heading, which is about the store, and one beside the result.
     assert words(page).count("synthetic]") == 2
-    unmeasured = open_page("benchmark", world, {"benchmark_result": "ztpf-memory"})
+    unmeasured = drawn_page("benchmark", world, {"benchmark_result": "ztpf-memory"})
     assert words(unmeasured).count("synthetic]") == 1
 
 
@@ -136,28 +151,28 @@ def test_a_conflict_leads_to_the_other_result(open_page: Open, world: Path) -> N
     assert page.selectbox(key="benchmark_result").value is None
 
 
-def test_a_share_is_explained_from_the_displays(open_page: Open, world: Path) -> None:
-    page = open_page("benchmark", world, {"benchmark_result": "tls31-sysplex-tickets-hit"})
-    assert "the same (server)" in page.success[0].value
+def test_a_share_is_explained_from_the_displays(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("benchmark", world, {"benchmark_result": "tls31-sysplex-tickets-hit"})
+    assert "same result for server." in page.success[0].value
 
 
-def test_without_data_it_says_what_would_fill_a_row(open_page: Open, empty: Path) -> None:
-    page = open_page("benchmark", empty, {"benchmark_result": RESULT})
-    assert "To fill this row it takes" in words(page)
+def test_without_data_the_page_shows_the_commands(drawn_page: Open, empty: Path) -> None:
+    page = drawn_page("benchmark", empty, {"benchmark_result": RESULT})
+    assert "A measurement of this result needs" in words(page)
     assert "--tag version=TLSv1.2 --tag cipher=C030 --tag heappools64=on" in words(page)
 
 
 @pytest.mark.parametrize("store", ["empty", "only_rmf", "only_netstat", "only_zert"])
-def test_without_runs_it_says_how_to_name_them(
-    open_page: Open, store: str, request: pytest.FixtureRequest
+def test_without_runs_the_page_shows_how_to_name_them(
+    drawn_page: Open, store: str, request: pytest.FixtureRequest
 ) -> None:
-    page = open_page("benchmark", request.getfixturevalue(store))
+    page = drawn_page("benchmark", request.getfixturevalue(store))
     assert "zscope runs add" in words(page)
     assert "126 published results" in words(page)
 
 
-def test_names_of_data_are_never_markup(open_page: Open, hostile: Path) -> None:
+def test_names_of_data_are_never_markup(drawn_page: Open, hostile: Path) -> None:
     for query in ({}, {"benchmark_result": RESULT}):
-        told = words(open_page("benchmark", hostile, query))
-        assert MARKUP not in told
-        assert "<script>" not in told
+        expected = words(drawn_page("benchmark", hostile, query))
+        assert MARKUP not in expected
+        assert "<script>" not in expected

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.app.dashboard.conftest import Open, fine, words
+from tests.app.dashboard.page_helpers import data_of
 
-from zscope.app.dashboard.answers import Answers, Data
-from zscope.app.dashboard.filters import Filters
-from zscope.app.dashboard.queries.compare import intervals
-from zscope.app.dashboard.queries.runs import newest_pair, runs
-from zscope.app.dashboard.queries.tags import side_by_side
+from zscope.app.dashboard.pages.compare.page import intervals, newest_pair, runs
+from zscope.app.dashboard.tags import side_by_side
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PAIR = {"compare_a": "tls12-ecdhe-full", "compare_b": "tls13-full"}
 HOSTILE_RUNS = """
@@ -34,24 +35,19 @@ workload = "CRR40(64B/8kB)"
 """
 
 
-def _data(store: Path) -> Data:
-    answers = Answers(store)
-    return Data(answers, answers.version(), Filters())
-
-
-def test_at_first_the_newest_pair_of_one_workload_is_compared(open_page: Open, world: Path) -> None:
-    found = runs(_data(world))
-    assert found[0].name == "rr-osh-z31"
-    pair = newest_pair(found)
+def test_at_first_the_newest_pair_of_one_workload_is_compared(drawn_page: Open, world: Path) -> None:
+    result = runs(data_of(world))
+    assert result[0].name == "rr-osh-z31"
+    pair = newest_pair(result)
     assert pair is not None
     assert [run.name for run in pair] == ["rr-osh", "rr-osh-z31"]
-    page = open_page("compare", world)
+    page = drawn_page("compare", world)
     assert [page.selectbox(key=key).value for key in PAIR] == ["rr-osh", "rr-osh-z31"]
     assert len(page.get("vega_lite_chart")) == 2
 
 
-def test_numbers_are_those_of_the_command(open_page: Open, world: Path) -> None:
-    page = open_page("compare", world, PAIR)
+def test_numbers_are_those_of_the_command(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("compare", world, PAIR)
     shown = page.dataframe[0].value.set_index("measure")
     assert shown.loc["cpu_per_tran", "change_pct"] == pytest.approx(15.396, abs=0.001)
     assert shown.loc["cpu_per_tran", "low_pct"] == pytest.approx(14.381, abs=0.001)
@@ -61,66 +57,65 @@ def test_numbers_are_those_of_the_command(open_page: Open, world: Path) -> None:
     )
 
 
-def test_one_side_can_be_chosen(open_page: Open, world: Path) -> None:
-    page = open_page("compare", world, PAIR | {"compare_side": "server"})
-    assert (
-        "CPU per transaction: 0.7 % less in B than in A (95 %: -2.0 to +0.7), not to be told from noise"
-        in words(page)
+def test_one_side_can_be_chosen(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("compare", world, PAIR | {"compare_side": "server"})
+    assert "CPU per transaction: 0.7 % less in B than in A (95 %: -2.0 to +0.7), within the noise" in words(
+        page
     )
     drawn = page.dataframe[2].value
     assert drawn["side"].unique().tolist() == ["server SRV1"]
 
 
-def test_other_measures_of_the_intervals_can_be_shown(open_page: Open, world: Path) -> None:
-    page = open_page("compare", world, PAIR | {"compare_shown": "Latency"})
+def test_other_measures_of_the_intervals_can_be_shown(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("compare", world, PAIR | {"compare_shown": "Latency"})
     assert page.button_group(key="compare_shown").value == "latency"
     assert "latency" in page.dataframe[2].value.columns
 
 
-def test_intervals_tell_which_are_left_out(world: Path) -> None:
-    data = _data(world)
+def test_unused_intervals_are_marked_with_the_reason(world: Path) -> None:
+    data = data_of(world)
     began = {run.name: run.from_utc for run in runs(data) if run.name in PAIR.values()}
-    found = intervals(data, began)
-    assert found.num_rows == 32
-    out = found.filter([used == "left out" for used in found["used"].to_pylist()]).to_pylist()
+    result = intervals(data, began)
+    assert result.num_rows == 32
+    out = result.filter([used == "left out" for used in result["used"].to_pylist()]).to_pylist()
     assert {row["why"] for row in out} == {"ramp-up", "ramp-down"}
     assert {row["minutes"] for row in out} == {0.0, 7.0}
 
 
-def test_what_differs_is_marked(open_page: Open, world: Path) -> None:
-    page = open_page("compare", world, PAIR)
+def test_different_tags_are_marked(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("compare", world, PAIR)
     tags = page.dataframe[3].value.set_index("tag")
     assert tags.loc["cipher"].tolist() == ["≠ differs", "C030", "1302"]
     assert tags.loc["client system"].tolist() == ["= same", "CLI1", "CLI1"]
 
 
-def test_tags_that_one_side_tells_are_marked() -> None:
+def test_tags_of_one_side_only_are_marked() -> None:
     assert side_by_side(["a=1"], ["b=2"]).to_pylist() == [
-        {"tag": "a", "compared": "… told on one side only", "left": "1", "right": None},
-        {"tag": "b", "compared": "… told on one side only", "left": None, "right": "2"},
+        {"tag": "a", "compared": "… only on one side", "left": "1", "right": None},
+        {"tag": "b", "compared": "… only on one side", "left": None, "right": "2"},
     ]
 
 
-def test_runs_without_a_workload_in_common_are_told(open_page: Open, world: Path) -> None:
-    page = open_page("compare", world, {"compare_a": "tls13-full", "compare_b": "rr-osh"})
+def test_runs_without_a_common_workload_are_not_compared(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("compare", world, {"compare_a": "tls13-full", "compare_b": "rr-osh"})
     assert "a side and the kind of workload in common" in words(page)
     assert "client of CRR" in words(page)
 
 
 def test_a_run_is_not_compared_with_itself(open_page: Open, world: Path) -> None:
     page = open_page("compare", world, {"compare_a": "rr-osh", "compare_b": "rr-osh"})
-    assert "choose two" in words(page)
+    assert "choose two different runs" in words(page)
     page.selectbox(key="compare_b").set_value("rr-osd").run()
     fine(page)
     assert len(page.get("vega_lite_chart")) == 2
 
 
 @pytest.mark.parametrize("store", ["empty", "only_rmf", "only_netstat", "only_zert", "hostile"])
-def test_without_two_runs_it_says_how_to_name_them(
-    open_page: Open, store: str, request: pytest.FixtureRequest
+def test_without_two_runs_the_page_shows_how_to_name_them(
+    drawn_page: Open, store: str, request: pytest.FixtureRequest
 ) -> None:
-    page = open_page("compare", request.getfixturevalue(store))
-    assert "It takes two benchmark runs" in words(page)
+    page = drawn_page("compare", request.getfixturevalue(store))
+    assert "A comparison needs two benchmark runs" in words(page)
     assert "zscope runs propose" in words(page)
     assert "<script>" not in words(page)
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.app.dashboard.conftest import MARKUP, SAMPLE, Open, fine, words
+from tests.app.dashboard.page_helpers import data_of
 
-from zscope.app.dashboard.answers import Answers, Data
 from zscope.app.dashboard.filters import Filters
-from zscope.app.dashboard.queries import crypto
-from zscope.app.dashboard.queries.cpu import busy_over_time, compared, disagreements, use_by_system
-from zscope.app.dashboard.queries.partitions import partitions, tellers, use_over_time
-from zscope.pipelines.ingest import How, choose, ingest
+from zscope.app.dashboard.pages.cpu import crypto
+from zscope.app.dashboard.pages.cpu.page import busy_over_time, compared, disagreements, use_by_system
+from zscope.app.dashboard.pages.cpu.partitions import partition_sources, partitions, use_over_time
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PAGE = "cpu"
 CRYPTO = """\
@@ -31,11 +33,6 @@ CEX6C   0   7.25     1.375   1.0    9.50     1.500   1.4   0.25          0.50
 """
 
 
-def _data(store: Path, **filters: Any) -> Data:  # noqa: ANN401 - whatever filters take
-    answers = Answers(store)
-    return Data(answers, answers.version(), Filters(**filters))
-
-
 @pytest.fixture(scope="module")
 def cards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with all SMF 70 records of the sample, a report that contradicts them, and one on cards."""
@@ -45,15 +42,15 @@ def cards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert true in report
     (folder / "wrong.txt").write_text(report.replace(true, false, 1), encoding="utf-8")
     (folder / "crypto.txt").write_text(CRYPTO, encoding="utf-8")
-    how = How(choose("70"), settings=Settings().merge(["+01:00"]))
+    how = IngestOptions(selection=row_selection("70"), settings=Settings().merge(["+01:00"]))
     ingest(folder / "store", [SAMPLE / "smf-sample.bin"], how)
-    how = How(choose(None), settings=Settings().merge(["+01:00"]))
+    how = IngestOptions(selection=row_selection(None), settings=Settings().merge(["+01:00"]))
     ingest(folder / "store", [folder / "wrong.txt", folder / "crypto.txt"], how)
     return folder / "store"
 
 
 def test_systems_are_as_the_metric_has_them(world: Path) -> None:
-    data = _data(world)
+    data = data_of(world)
     rows = data.metric("cpu_interval").to_pylist()
     shown = {(row["system"], row["source"]): row for row in use_by_system(data).to_pylist()}
     assert set(shown) == {(row["system"], row["source"]) for row in rows}
@@ -65,20 +62,20 @@ def test_systems_are_as_the_metric_has_them(world: Path) -> None:
 
 
 def test_a_line_breaks_where_a_system_has_no_interval(world: Path) -> None:
-    data = _data(world, systems=("CLI2",))
-    found = busy_over_time(data, use_by_system(data), "general-purpose").rows
+    data = data_of(world, Filters(systems=("CLI2",)))
+    result = busy_over_time(data, use_by_system(data), "general-purpose").rows
     # Two of 96 quarter hours are missing, next to each other.
-    assert found.num_rows == 94
-    assert len(set(found["piece"].to_pylist())) == 2
+    assert result.num_rows == 94
+    assert len(set(result["piece"].to_pylist())) == 2
 
 
-def test_all_sections_are_drawn(open_page: Open, cards: Path) -> None:
-    page = open_page(PAGE, cards)
+def test_all_sections_are_drawn(drawn_page: Open, cards: Path) -> None:
+    page = drawn_page(PAGE, cards)
     assert len(page.get("vega_lite_chart")) == 5
-    assert "No " not in "".join(info.value for info in page.info)
+    assert "There " not in "".join(info.value for info in page.info)
 
 
-def test_processors_and_tellers_can_be_chosen(open_page: Open, world: Path) -> None:
+def test_processors_and_systems_can_be_chosen(open_page: Open, world: Path) -> None:
     page = open_page(PAGE, world)
     page.button_group(key="cpu_processors").set_value("zIIP").run()
     fine(page)
@@ -89,57 +86,57 @@ def test_processors_and_tellers_can_be_chosen(open_page: Open, world: Path) -> N
     assert "4 physical processors" in words(page)
 
 
-def test_filters_of_the_address_narrow_it(open_page: Open, world: Path) -> None:
-    page = open_page(PAGE, world, {"system": "SRV2", "job": "nobody"})
+def test_filters_of_the_address_narrow_it(drawn_page: Open, world: Path) -> None:
+    page = drawn_page(PAGE, world, {"system": "SRV2", "job": "nobody"})
     assert page.selectbox(key="cpu_told_by").options == ["SRV2"]
 
 
-def test_sources_that_agree_are_said_to(open_page: Open, world: Path) -> None:
-    assert "nowhere differ" in words(open_page(PAGE, world))
+def test_sources_that_agree_are_reported(drawn_page: Open, world: Path) -> None:
+    assert "do not differ by more than rounding" in words(drawn_page(PAGE, world))
 
 
-def test_sources_that_differ_are_shown(open_page: Open, cards: Path) -> None:
-    data = _data(cards)
+def test_sources_that_differ_are_shown(drawn_page: Open, cards: Path) -> None:
+    data = data_of(cards)
     assert compared(data) == 8
-    found = disagreements(data).to_pylist()
-    assert {row["column_name"] for row in found} == {"cpu_s", "lpar_busy_pct"}
-    busy = next(row for row in found if row["column_name"] == "lpar_busy_pct")
+    result = disagreements(data).to_pylist()
+    assert {row["column_name"] for row in result} == {"cpu_s", "lpar_busy_pct"}
+    busy = next(row for row in result if row["column_name"] == "lpar_busy_pct")
     assert busy["system"] == "SYSB"
     assert busy["difference"] == pytest.approx(2.5, abs=0.01)
-    [warning] = open_page(PAGE, cards).warning
+    [warning] = drawn_page(PAGE, cards).warning
     assert "in 1 of the newest" in warning.value
 
 
 def test_partitions_of_records_and_reports_agree(only_rmf: Path, cards: Path) -> None:
-    [teller] = tellers(_data(only_rmf))
-    assert (teller.system, teller.by) == ("SYSB", "RMF reports")
-    told = {
+    [source] = partition_sources(data_of(only_rmf))
+    assert (source.system, source.by) == ("SYSB", "RMF reports")
+    expected = {
         (row["partition_name"].strip("*"), row["processors"]): row
-        for row in partitions(_data(only_rmf), teller).to_pylist()
+        for row in partitions(data_of(only_rmf), source).to_pylist()
     }
-    [records] = [teller for teller in tellers(_data(cards)) if teller.system == "SYSB"]
+    [records] = [source for source in partition_sources(data_of(cards)) if source.system == "SYSB"]
     assert records.by == "SMF 70 records"
-    for row in partitions(_data(cards), records).to_pylist():
-        other = told[row["partition_name"], row["processors"]]
+    for row in partitions(data_of(cards), records).to_pylist():
+        other = expected[row["partition_name"], row["processors"]]
         assert (row["weight"], row["sharing"]) == (other["weight"], other["sharing"])
         assert row["used_pct"] == pytest.approx(other["used_pct"], abs=0.02)
 
 
-def test_weights_are_shares_of_what_is_shared(world: Path) -> None:
-    data = _data(world)
-    rows = partitions(data, tellers(data)[0]).to_pylist()
+def test_weights_are_shares_of_shared_processors(world: Path) -> None:
+    data = data_of(world)
+    rows = partitions(data, partition_sources(data)[0]).to_pylist()
     cps = {row["partition_name"]: row for row in rows if row["processors"] == "CP"}
     assert {name for name, row in cps.items() if row["sharing"] == "dedicated"} == {"SRV1", "SRV2"}
     assert (cps["CLI1"]["weight"], cps["CLI1"]["weight_pct"]) == (2500, 50.0)
     assert cps["SRV1"]["weight_pct"] is None
     assert cps["SRV1"]["used_pct"] == pytest.approx(100 * 4 / 12)
-    moments, clock = use_over_time(data, tellers(data)[0], "CP")
+    moments, clock = use_over_time(data, partition_sources(data)[0], "CP")
     assert clock == "hour_utc"
     assert {row["partition_name"] for row in moments.to_pylist()} == set(cps)
 
 
 def test_cards_count_operations_and_time(cards: Path) -> None:
-    data = _data(cards)
+    data = data_of(cards)
     [count] = data.rows("""
         SELECT sum(all_operations_count) / sum(interval_ms / 1000) AS rate,
             1000 * sum(all_operations_time_raw * scaling_factor) / sum(all_operations_count) AS ms
@@ -157,18 +154,18 @@ def test_cards_count_operations_and_time(cards: Path) -> None:
     assert total["busy_pct"] == pytest.approx(sum(row["busy_pct"] for row in rest))
 
 
-def test_cards_of_reports_keep_their_scope(open_page: Open, cards: Path) -> None:
-    data = _data(cards, systems=("SYSC",))
+def test_cards_of_reports_keep_their_scope(drawn_page: Open, cards: Path) -> None:
+    data = data_of(cards, Filters(systems=("SYSC",)))
     assert crypto.scopes(data) == ("this system", "whole CPC")
     [row] = crypto.by_card(data, "whole CPC").to_pylist()
-    told = (row["card"], row["operations_per_s"], row["execution_ms"], row["busy_pct"])
-    assert told == ("SYSC CEX6C 0", pytest.approx(9.5), pytest.approx(1.5), pytest.approx(1.4))
-    page = open_page(PAGE, cards, {"cpu_crypto_scope": "whole CPC"})
+    expected = (row["card"], row["operations_per_s"], row["execution_ms"], row["busy_pct"])
+    assert expected == ("SYSC CEX6C 0", pytest.approx(9.5), pytest.approx(1.5), pytest.approx(1.4))
+    page = drawn_page(PAGE, cards, {"cpu_crypto_scope": "whole CPC"})
     assert "Work counted: whole CPC" in words(page)
 
 
 def test_services_are_calls_a_second(cards: Path) -> None:
-    data = _data(cards, systems=("SYSA",))
+    data = data_of(cards, Filters(systems=("SYSA",)))
     [rate] = data.rows("""
         SELECT sum(aes_encipher_calls) / sum(interval_ms / 1000) AS rate FROM smf70_icsf WHERE system = 'SYSA'
     """).to_pylist()  # fmt: skip
@@ -177,26 +174,33 @@ def test_services_are_calls_a_second(cards: Path) -> None:
     assert busiest["calls_per_s"] == pytest.approx(rate["rate"])
 
 
-def test_each_section_says_what_would_fill_it(open_page: Open, empty: Path) -> None:
-    shown = words(open_page(PAGE, empty))
-    for said in ("No CPU use", "No partitions", "No crypto cards", "No calls of ICSF", "'70(1)'", "'70(2)'"):
+def test_each_section_shows_what_to_load(drawn_page: Open, empty: Path) -> None:
+    shown = words(drawn_page(PAGE, empty))
+    for said in (
+        "There is no CPU use",
+        "There are no partitions",
+        "There are no crypto cards",
+        "There are no ICSF calls",
+        "'70(1)'",
+        "'70(2)'",
+    ):
         assert said in shown
 
 
-def test_a_report_alone_is_enough(open_page: Open, only_rmf: Path) -> None:
-    page = open_page(PAGE, only_rmf)
+def test_a_report_alone_is_enough(drawn_page: Open, only_rmf: Path) -> None:
+    page = drawn_page(PAGE, only_rmf)
     shown = words(page)
-    assert "No crypto cards" in shown
-    assert "No CPU use" not in shown
-    assert "Only one source" in shown
+    assert "There are no crypto cards" in shown
+    assert "There is no CPU use" not in shown
+    assert "covered by one source only" in shown
     charts = [json.loads(chart.proto.spec) for chart in page.get("vega_lite_chart")]
     assert len(charts) == 3
 
 
 @pytest.mark.parametrize("store", ["only_netstat", "only_zert"])
-def test_without_cpu_it_says_so(open_page: Open, store: str, request: pytest.FixtureRequest) -> None:
-    assert "No CPU use" in words(open_page(PAGE, request.getfixturevalue(store)))
+def test_missing_cpu_use_is_reported(drawn_page: Open, store: str, request: pytest.FixtureRequest) -> None:
+    assert "There is no CPU use" in words(drawn_page(PAGE, request.getfixturevalue(store)))
 
 
-def test_names_of_data_are_never_markup(open_page: Open, hostile: Path) -> None:
-    assert MARKUP not in words(open_page(PAGE, hostile))
+def test_names_of_data_are_never_markup(drawn_page: Open, hostile: Path) -> None:
+    assert MARKUP not in words(drawn_page(PAGE, hostile))

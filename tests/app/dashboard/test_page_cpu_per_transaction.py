@@ -3,46 +3,43 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
+from tests.app.dashboard.page_helpers import data_of
 
-from zscope.app.dashboard.answers import Answers, Data
 from zscope.app.dashboard.filters import Filters
-from zscope.app.dashboard.queries.cpu_per_transaction import by_system, over_time, totals, ways
-from zscope.app.dashboard.queries.pieces import PIECE, in_pieces
+from zscope.app.dashboard.pages.cpu_per_transaction.queries import by_system, over_time, totals, ways
+from zscope.app.dashboard.time_axis import PIECE, in_pieces
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PAGE = "cpu_per_transaction"
 WAY = f"{PAGE}_counted_by"
 
 
-def _data(store: Path, **filters: Any) -> Data:  # noqa: ANN401 - whatever filters take
-    answers = Answers(store)
-    return Data(answers, answers.version(), Filters(**filters))
-
-
-def test_each_way_of_counting_has_its_own_numbers(open_page: Open, world: Path) -> None:
-    data = _data(world)
+def test_each_way_of_counting_has_its_own_numbers(drawn_page: Open, world: Path) -> None:
+    data = data_of(world)
     rows = data.metric(PAGE, None).to_pylist()
     assert len(ways(data)) == 4
     for way in ways(data):
         counted = [row for row in rows if row["counted_by"] == way]
         known = [row for row in counted if row["status"] in {"ok", "no transactions"}]
         transactions = sum(row["transactions"] for row in known)
-        told = totals(data, way)
-        assert told["transactions"] == pytest.approx(sum(row["transactions"] for row in counted))
-        assert told["cpu_us"] == pytest.approx(1e6 * sum(row["cpu_s"] for row in known) / transactions)
-        page = open_page(PAGE, world, {WAY: way})
+        expected = totals(data, way)
+        assert expected["transactions"] == pytest.approx(sum(row["transactions"] for row in counted))
+        assert expected["cpu_us"] == pytest.approx(1e6 * sum(row["cpu_s"] for row in known) / transactions)
+        page = drawn_page(PAGE, world, {WAY: way})
         shown = {metric.label: metric.value for metric in page.metric}
-        assert shown["Transactions"] == f"{told['transactions']:,.0f}"
+        assert shown["Transactions"] == f"{expected['transactions']:,.0f}"
         assert f"Counted by {way}" in words(page)
 
 
-def test_it_draws_time_and_runs(open_page: Open, world: Path) -> None:
-    page = open_page(PAGE, world)
+def test_it_draws_time_and_runs(drawn_page: Open, world: Path) -> None:
+    page = drawn_page(PAGE, world)
     assert len(page.get("vega_lite_chart")) == 2
     assert "95 % interval" in words(page)
     assert "synthetic" in words(page)
@@ -50,9 +47,9 @@ def test_it_draws_time_and_runs(open_page: Open, world: Path) -> None:
 
 
 def test_zero_and_gap_are_not_the_same(world: Path) -> None:
-    found = over_time(_data(world, systems=("CLI2",)), "connections ended").rows
+    result = over_time(data_of(world, Filters(systems=("CLI2",))), "connections ended").rows
     by_status: dict[str, list[dict[str, Any]]] = {}
-    for row in found.to_pylist():
+    for row in result.to_pylist():
         by_status.setdefault(row["status"], []).append(row)
     [gap] = by_status["gap"]
     assert gap["cpu_us_per_transaction"] is None
@@ -64,7 +61,7 @@ def test_zero_and_gap_are_not_the_same(world: Path) -> None:
         assert row["transactions"] == 0
 
 
-def test_a_line_does_not_run_over_time_without_rows() -> None:
+def test_a_line_breaks_off_where_rows_are_missing() -> None:
     start = datetime(2026, 3, 9, tzinfo=UTC)
     at = [start, start + timedelta(minutes=15), start + timedelta(minutes=45), None, start]
     table = pa.table({
@@ -76,23 +73,25 @@ def test_a_line_does_not_run_over_time_without_rows() -> None:
     assert in_pieces(table, ("system",), "at", timedelta(days=1))[PIECE].to_pylist() == [1, 1, 1, 2]
 
 
-def test_runs_are_drawn_with_their_intervals(open_page: Open, world: Path) -> None:
-    page = open_page(PAGE, world, {f"{PAGE}_workload": "RR"})
+def test_runs_are_drawn_with_their_intervals(drawn_page: Open, world: Path) -> None:
+    page = drawn_page(PAGE, world, {f"{PAGE}_workload": "RR"})
     shown = next(frame.value for frame in page.dataframe if "low" in frame.value.columns)
-    told = {
+    expected = {
         (row["name"], row["role"]): row
-        for row in _data(world).metric("run_result", where="measure = 'cpu_per_tran'").to_pylist()
+        for row in data_of(world).metric("run_result", where="measure = 'cpu_per_tran'").to_pylist()
         if row["workload_kind"] == "RR"
     }
-    assert len(shown) == len(told) == 21
+    assert len(shown) == len(expected) == 21
     for row in shown.to_dict("records"):
-        assert row["value"] == told[row["name"], row["role"]]["value"]
+        assert row["value"] == expected[row["name"], row["role"]]["value"]
         assert row["low"] < row["value"] < row["high"]
 
 
 def test_widgets_and_filters_work(open_page: Open, world: Path) -> None:
     page = open_page(PAGE, world, {"system": "SRV1"})
-    assert by_system(_data(world, systems=("SRV1",)), "connections ended")["system"].to_pylist() == ["SRV1"]
+    assert by_system(data_of(world, Filters(systems=("SRV1",))), "connections ended")[
+        "system"
+    ].to_pylist() == ["SRV1"]
     before = [metric.label for metric in page.metric]
     page.toggle(key=f"{PAGE}_ziip").set_value(True).run()
     fine(page)
@@ -101,43 +100,49 @@ def test_widgets_and_filters_work(open_page: Open, world: Path) -> None:
     fine(page)
 
 
-def test_a_filter_without_effect_is_told(open_page: Open, world: Path) -> None:
-    assert "Not narrowed by role" in words(open_page(PAGE, world, {"role": "client"}))
+def test_a_filter_without_effect_is_named(drawn_page: Open, world: Path) -> None:
+    assert "Not filtered by role" in words(drawn_page(PAGE, world, {"role": "client"}))
 
 
-def test_no_run_in_the_period_is_told(open_page: Open, world: Path) -> None:
-    page = open_page(PAGE, world, {"period": ["2026-03-09", "2026-03-09"]})
-    assert "No run began" in words(page)
+def test_a_period_without_runs_is_reported(drawn_page: Open, world: Path) -> None:
+    page = drawn_page(PAGE, world, {"period": ["2026-03-09", "2026-03-09"]})
+    assert "No run started" in words(page)
 
 
-def test_with_nothing_it_says_what_would_fill_it(open_page: Open, empty: Path) -> None:
-    shown = words(open_page(PAGE, empty))
-    for said in ("No CPU time", "No transactions", "No benchmark runs", "'70(1)'", "'119(2,11)'"):
+def test_an_empty_store_shows_what_to_load(drawn_page: Open, empty: Path) -> None:
+    shown = words(drawn_page(PAGE, empty))
+    for said in (
+        "There is no CPU time",
+        "There are no transactions",
+        "There are no benchmark runs",
+        "'70(1)'",
+        "'119(2,11)'",
+    ):
         assert said in shown
 
 
-def test_only_cpu_lacks_transactions(open_page: Open, only_rmf: Path) -> None:
-    shown = words(open_page(PAGE, only_rmf))
-    assert "No transactions" in shown
-    assert "No CPU time" not in shown
+def test_cpu_data_alone_has_no_transactions(drawn_page: Open, only_rmf: Path) -> None:
+    shown = words(drawn_page(PAGE, only_rmf))
+    assert "There are no transactions" in shown
+    assert "There is no CPU time" not in shown
 
 
-def test_only_transactions_lack_cpu(open_page: Open, only_zert: Path) -> None:
-    page = open_page(PAGE, only_zert)
-    assert "No CPU time" in words(page)
+def test_transactions_alone_have_no_cpu_time(drawn_page: Open, only_zert: Path) -> None:
+    page = drawn_page(PAGE, only_zert)
+    assert "There is no CPU time" in words(page)
     assert "'70(1)'" in words(page)
     assert page.metric[0].value == "n/a"
     assert page.metric[1].value != "0"
 
 
-def test_displays_have_neither(open_page: Open, only_netstat: Path) -> None:
-    shown = words(open_page(PAGE, only_netstat))
-    assert "No transactions" in shown
-    assert "No CPU time" in shown
+def test_displays_have_neither_cpu_time_nor_transactions(drawn_page: Open, only_netstat: Path) -> None:
+    shown = words(drawn_page(PAGE, only_netstat))
+    assert "There are no transactions" in shown
+    assert "There is no CPU time" in shown
 
 
-def test_names_of_data_are_never_markup(open_page: Open, hostile: Path) -> None:
-    shown = words(open_page(PAGE, hostile))
+def test_names_of_data_are_never_markup(drawn_page: Open, hostile: Path) -> None:
+    shown = words(drawn_page(PAGE, hostile))
     assert MARKUP not in shown
     assert "<script>" not in shown
     assert "**yyyy" not in shown

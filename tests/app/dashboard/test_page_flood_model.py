@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,9 +9,11 @@ from tests.app.dashboard.conftest import Open, fine, words
 
 from zscope.pipelines.flood.figures import compare
 from zscope.pipelines.flood.parameters import Flood
-from zscope.pipelines.flood.published import modelled, published_figures
+from zscope.pipelines.flood.published import modelled_figures, published_figures
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from streamlit.testing.v1 import AppTest
 
 SMALL = {"flood_sessions": "300", "flood_burst_s": "0.05"}
@@ -29,14 +30,14 @@ def page(open_page: Open, empty: Path) -> AppTest:
 
 
 def test_numbers_are_those_of_the_simulation(page: AppTest) -> None:
-    came = modelled(compare(Flood(sessions=300, burst_s=0.05)))
+    came = modelled_figures(compare(Flood(sessions=300, burst_s=0.05)))
     shown = _metrics(page)
     assert shown["MODEL: throughput gain"] == f"{came['throughput_gain']:,.1f} %"
     assert shown["MODEL: peak ECBs before"] == f"{came['peak_ecbs_before']:,.0f}"
     assert shown["MODEL: high ECBs with"] == f"{came['duration_with']:,.1f} s"
 
 
-def test_model_stands_at_every_picture_and_number(page: AppTest) -> None:
+def test_every_chart_and_figure_is_marked_as_model(page: AppTest) -> None:
     assert all(label.startswith("MODEL: ") for label in _metrics(page))
     pictures = page.get("vega_lite_chart")
     assert len(pictures) == 2
@@ -48,7 +49,7 @@ def test_model_stands_at_every_picture_and_number(page: AppTest) -> None:
         assert set(frame.value["basis"]) == {"model"}
 
 
-def test_published_figures_stand_beside(page: AppTest) -> None:
+def test_published_figures_are_shown(page: AppTest) -> None:
     text = words(page).replace("\\", "")
     for figure in published_figures().values():
         assert figure.as_printed in text
@@ -66,22 +67,24 @@ def test_parameters_of_the_address_are_set(page: AppTest) -> None:
     "query",
     [{"flood_sessions": "9999999"}, {"flood_cpu_ms": "nan"}, {"flood_order": "<b>"}, {"flood_share": "x"}],
 )
-def test_what_an_address_cannot_mean_is_ignored(open_page: Open, empty: Path, query: dict[str, str]) -> None:
-    page = open_page("flood_model", empty, SMALL | query)
+def test_invalid_values_in_the_address_are_ignored(
+    drawn_page: Open, empty: Path, query: dict[str, str]
+) -> None:
+    page = drawn_page("flood_model", empty, SMALL | query)
     assert len(page.get("vega_lite_chart")) == 2
     assert page.number_input(key="flood_cpu_ms").value == 0.5
 
 
-def test_a_flood_that_cannot_be_played_through_is_told(page: AppTest) -> None:
+def test_a_flood_that_cannot_be_simulated_is_reported(page: AppTest) -> None:
     page.number_input(key="flood_background_per_s").set_value(2000.0)
     page.number_input(key="flood_background_ms").set_value(50.0).run()
     fine(page)
-    assert "This flood cannot be played through" in words(page)
+    assert "This flood cannot be simulated" in words(page)
     assert "leaves too little for sessions" in words(page)
     assert not page.get("vega_lite_chart")
 
 
-def test_one_can_begin_with_what_leads_to_published_figures(page: AppTest) -> None:
+def test_presets_reproduce_published_figures(page: AppTest) -> None:
     page.button_group(key="flood_begin").set_value("ECB test").run()
     fine(page)
     shown = _metrics(page)
@@ -89,13 +92,13 @@ def test_one_can_begin_with_what_leads_to_published_figures(page: AppTest) -> No
     assert shown["MODEL: peak ECBs before"] == "2,500"
     assert float(shown["MODEL: high ECBs before"].split()[0]) == pytest.approx(20, abs=0.2)
     assert float(shown["MODEL: high ECBs with"].split()[0]) == pytest.approx(2, abs=0.3)
-    # What was set for the other is kept.
-    page.button_group(key="flood_begin").set_value("the usual").run()
+    # The values of the other mode are unchanged.
+    page.button_group(key="flood_begin").set_value("default").run()
     assert page.number_input(key="flood_sessions").value == 300
 
 
-def test_what_one_begins_with_can_stand_in_an_address(open_page: Open, empty: Path) -> None:
+def test_the_preset_can_be_in_the_address(drawn_page: Open, empty: Path) -> None:
     query = {"flood_begin": "throughput test", "flood_throughput_sessions": "2000"}
-    page = open_page("flood_model", empty, query)
+    page = drawn_page("flood_model", empty, query)
     gain = float(_metrics(page)["MODEL: throughput gain"].split()[0])
     assert gain == pytest.approx(46, abs=0.5)

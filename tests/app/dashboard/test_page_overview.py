@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
 from tests.app.dashboard.conftest import MARKUP, SAMPLE, Open, fine, words
 
-from zscope.app.dashboard.queries.loaded import SOURCES
-from zscope.app.dashboard.show import plain
-from zscope.pipelines.ingest import How, choose, ingest
-from zscope.pipelines.store.tables import data_tables
+from zscope.app.dashboard.drawing import plain
+from zscope.app.dashboard.table_roles import data_kinds
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
+from zscope.pipelines.store.parts import data_tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def _asked(store: Path, sql: str) -> tuple[object, ...]:
@@ -23,11 +25,11 @@ def _asked(store: Path, sql: str) -> tuple[object, ...]:
     return row
 
 
-def test_big_numbers_are_those_of_the_metrics(open_page: Open, world: Path) -> None:
-    page = open_page("overview", world)
+def test_big_numbers_are_those_of_the_metrics(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("overview", world)
     shown = {metric.label: metric.value for metric in page.metric}
     [resumed] = _asked(world, """
-        SELECT 100 * sum(abbreviated_handshakes) / sum(full_handshakes + abbreviated_handshakes)
+        SELECT 100 * sum(resumed_handshakes) / sum(full_handshakes + resumed_handshakes)
         FROM handshake_mix
     """)  # fmt: skip
     [tls13] = _asked(
@@ -54,8 +56,8 @@ def test_big_numbers_are_those_of_the_metrics(open_page: Open, world: Path) -> N
     assert len(page.get("vega_lite_chart")) == 2
 
 
-def test_each_number_has_a_trend_and_what_was_published(open_page: Open, world: Path) -> None:
-    page = open_page("overview", world)
+def test_each_figure_has_a_trend_and_a_published_result(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("overview", world)
     assert all(len(metric.proto.chart_data) > 10 for metric in page.metric)
     assert page.metric[0].delta.endswith("points below published")
     assert "more than 95 %" in words(page)
@@ -76,20 +78,20 @@ def test_transactions_can_be_counted_in_another_way(open_page: Open, world: Path
     assert f"CPU per transaction, SRV1: {cpu:,.0f} µs" in [f"{m.label}: {m.value}" for m in page.metric]
 
 
-def test_filters_of_the_address_narrow_it(open_page: Open, world: Path) -> None:
-    page = open_page("overview", world, {"system": "CLI1", "port": "443"})
+def test_filters_of_the_address_narrow_it(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("overview", world, {"system": "CLI1", "port": "443"})
     shown = {metric.label: metric.value for metric in page.metric}
     [resumed] = _asked(world, """
-        SELECT 100 * sum(abbreviated_handshakes) / sum(full_handshakes + abbreviated_handshakes)
+        SELECT 100 * sum(resumed_handshakes) / sum(full_handshakes + resumed_handshakes)
         FROM handshake_mix WHERE system = 'CLI1' AND server_port = 443
     """)  # fmt: skip
     assert shown["Resumption rate"] == f"{resumed:.1f} %"
     assert [label for label in shown if label.startswith("CPU")] == ["CPU per transaction, CLI1"]
-    assert "Not narrowed by port" in words(page)
+    assert "Not filtered by port" in words(page)
 
 
-def test_findings_come_with_their_remedy_the_worst_first(open_page: Open, world: Path) -> None:
-    page = open_page("overview", world)
+def test_findings_come_with_their_remedy_the_worst_first(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("overview", world)
     table = page.table[0].value
     kinds, worst = _asked(
         world, "SELECT count(DISTINCT id), count(*) FILTER (severity = 'high') FROM finding"
@@ -100,8 +102,8 @@ def test_findings_come_with_their_remedy_the_worst_first(open_page: Open, world:
     assert table["Remedy"].str.len().min() > 20
 
 
-def test_sources_are_counted_and_their_freshness_is_told(open_page: Open, world: Path) -> None:
-    page = open_page("overview", world)
+def test_sources_have_counts_and_their_newest_data(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("overview", world)
     rows = page.dataframe[-1].value.set_index("source")
     [records] = _asked(
         world, "SELECT sum(records) FROM load_kind WHERE record_type = 119 AND record_subtype = 11"
@@ -120,16 +122,16 @@ def test_sources_are_counted_and_their_freshness_is_told(open_page: Open, world:
         world, "SELECT max(interval_start_utc + to_milliseconds(interval_ms)) FROM cpu_interval"
     )
     assert abs((rows.loc["CPU (SMF 70-1)"]["newest"] - newest).total_seconds()) < 120
-    assert "More than a day behind the newest data" in page.warning[0].value
+    assert "More than a day older than the newest data" in page.warning[0].value
 
 
 def test_every_table_belongs_to_one_source() -> None:
     for table in data_tables():
-        assert any(re.match(source.tables, table) for source in SOURCES), table
+        assert sum(table in kind.tables for kind in data_kinds()) == 1, table
 
 
-def test_an_empty_store_says_how_to_begin(open_page: Open, empty: Path) -> None:
-    page = open_page("overview", empty)
+def test_an_empty_store_shows_how_to_start(drawn_page: Open, empty: Path) -> None:
+    page = drawn_page("overview", empty)
     for command in ("zscope ingest", "zscope demo", "zscope generate world"):
         assert command in page.code[0].value
     assert len(page.code[0].value.splitlines()) == 3
@@ -137,32 +139,36 @@ def test_an_empty_store_says_how_to_begin(open_page: Open, empty: Path) -> None:
 
 
 @pytest.mark.parametrize("store", ["only_rmf", "only_netstat"])
-def test_what_one_source_cannot_tell_is_not_available(
-    open_page: Open, store: str, request: pytest.FixtureRequest
+def test_figures_of_missing_sources_are_not_available(
+    drawn_page: Open, store: str, request: pytest.FixtureRequest
 ) -> None:
-    page = open_page("overview", request.getfixturevalue(store))
+    page = drawn_page("overview", request.getfixturevalue(store))
     assert page.metric[0].value == "n/a"
     assert "zscope ingest SMF.DUMP" in words(page)
     assert len(page.get("vega_lite_chart")) == 1
 
 
-def test_zert_alone_is_enough_for_the_shares(open_page: Open, only_zert: Path) -> None:
-    page = open_page("overview", only_zert)
+def test_zert_alone_is_enough_for_the_shares(drawn_page: Open, only_zert: Path) -> None:
+    page = drawn_page("overview", only_zert)
     values = [metric.value for metric in page.metric]
     assert len(values) == 4
     assert [value == "n/a" for value in values] == [False, False, False, True]
 
 
-def test_names_of_data_are_never_markup(open_page: Open, hostile: Path) -> None:
-    page = open_page("overview", hostile, {"job": MARKUP})
+def test_names_of_data_are_never_markup(drawn_page: Open, hostile: Path) -> None:
+    page = drawn_page("overview", hostile, {"job": MARKUP})
     places = " ".join(page.table[0].value["Most connections at"])
     assert plain(MARKUP) in places
     assert MARKUP not in places
     assert MARKUP not in words(page)
 
 
-def test_without_a_time_zone_it_shows_what_the_clocks_showed(open_page: Open, tmp_path: Path) -> None:
-    ingest(tmp_path / "store", [SAMPLE / "reports" / "netstat.SYSA.2026-03-02.txt"], How(choose(None)))
+def test_without_a_time_zone_local_times_are_shown(open_page: Open, tmp_path: Path) -> None:
+    ingest(
+        tmp_path / "store",
+        [SAMPLE / "reports" / "netstat.SYSA.2026-03-02.txt"],
+        IngestOptions(selection=row_selection(None)),
+    )
     page = open_page("overview", tmp_path / "store")
-    assert "what their clocks showed" in words(page)
+    assert "all times are local times" in words(page)
     assert page.dataframe[-1].value["newest"].iloc[0].isoformat() == "2026-03-02T11:46:58+00:00"

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from tests.app.dashboard.asking import choose, data_of, listed, sql, table
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
+from tests.app.dashboard.page_helpers import choose, data_of, listed, sql, table
 
 from zscope.app.dashboard.filters import Filters
-from zscope.app.dashboard.looks import SEVERITY_MARKS
-from zscope.app.dashboard.queries.certificates import (
-    AS_IT_SHOULD_BE,
-    certificates,
-    closest,
-    name_of,
-    remark_of,
-    uses,
-)
-from zscope.app.dashboard.queries.findings import evidence, findings
-from zscope.app.dashboard.queries.protection import KINDS, by_place, totals
+from zscope.app.dashboard.pages.posture.certificates import NO_REMARK, closest, name_of, remark_of, uses
+from zscope.app.dashboard.pages.posture.certificates import all_certificates as certificates
+from zscope.app.dashboard.pages.posture.findings import all_findings as findings
+from zscope.app.dashboard.pages.posture.findings import evidence
+from zscope.app.dashboard.pages.posture.page import WEAKNESSES, by_place, totals
+from zscope.app.dashboard.style import SEVERITY_MARKS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PARTS = ["Findings", "Protection", "Certificates"]
 
 
 @pytest.mark.parametrize("system", [None, "CLI1"])
-def test_findings_are_counted_by_severity(open_page: Open, world: Path, system: str | None) -> None:
-    page = open_page("posture", world, {"system": system} if system else None)
+def test_findings_are_counted_by_severity(drawn_page: Open, world: Path, system: str | None) -> None:
+    page = drawn_page("posture", world, {"system": system} if system else None)
     where = f"WHERE system = '{system}'" if system else ""
     counts = dict(sql(world, f"SELECT severity, count(*) FROM finding {where} GROUP BY severity"))
     shown = {metric.label.split()[-1]: int(metric.value) for metric in page.metric}
@@ -35,12 +33,12 @@ def test_findings_are_counted_by_severity(open_page: Open, world: Path, system: 
     assert len(page.get("vega_lite_chart")) == 1
 
 
-def test_a_filter_that_findings_cannot_follow_is_named(open_page: Open, world: Path) -> None:
-    assert "Not narrowed by role" in words(open_page("posture", world, {"role": "client"}))
+def test_a_filter_that_findings_cannot_follow_is_named(drawn_page: Open, world: Path) -> None:
+    assert "Not filtered by role" in words(drawn_page("posture", world, {"role": "client"}))
 
 
-def test_the_worst_findings_come_first(open_page: Open, world: Path) -> None:
-    marks = table(open_page("posture", world), "findings-").loc[:, "mark"].tolist()
+def test_the_worst_findings_come_first(drawn_page: Open, world: Path) -> None:
+    marks = table(drawn_page("posture", world), "findings-").loc[:, "mark"].tolist()
     order = list(SEVERITY_MARKS.values())
     assert [order.index(mark) for mark in marks] == sorted(order.index(mark) for mark in marks)
 
@@ -68,7 +66,7 @@ def test_choosing_a_finding_shows_its_evidence(open_page: Open, world: Path) -> 
     assert "Protect the port" in words(page).replace("\\", "")
 
 
-def test_other_rows_are_not_chosen_by_the_number_of_one_before(open_page: Open, world: Path) -> None:
+def test_a_chosen_row_is_forgotten_when_the_rows_change(open_page: Open, world: Path) -> None:
     page = choose(open_page("posture", world), "findings-", 3)
     assert page.code
     page.button_group(key="posture_severity").set_value(["low"]).run()
@@ -85,8 +83,8 @@ def test_every_kind_of_finding_has_evidence(world: Path) -> None:
 
 
 @pytest.mark.parametrize("weight", ["Connections", "Bytes"])
-def test_shares_are_those_of_the_metric(open_page: Open, world: Path, weight: str) -> None:
-    page = open_page("posture", world, {"posture_part": "Protection", "posture_weight": weight})
+def test_shares_are_those_of_the_metric(drawn_page: Open, world: Path, weight: str) -> None:
+    page = drawn_page("posture", world, {"posture_part": "Protection", "posture_weight": weight})
     part, whole = ("connections", "connections") if weight == "Connections" else ("bytes", "total_bytes")
     [(unprotected, old, no_pfs)] = sql(
         world,
@@ -106,8 +104,8 @@ def test_shares_are_those_of_the_metric(open_page: Open, world: Path, weight: st
 
 
 @pytest.mark.parametrize("place", ["Server port", "System", "System and port", "Job name"])
-def test_shares_are_told_by_place(open_page: Open, world: Path, place: str) -> None:
-    page = open_page("posture", world, {"posture_part": "Protection", "posture_by": place})
+def test_shares_are_shown_by_place(drawn_page: Open, world: Path, place: str) -> None:
+    page = drawn_page("posture", world, {"posture_part": "Protection", "posture_by": place})
     assert page.button_group(key="posture_by").value == place.lower().replace(" ", "_").replace(
         "system_and_port", "system and port"
     )
@@ -120,13 +118,13 @@ def test_a_place_without_tls_has_no_share_of_tls(world: Path) -> None:
     assert at == {"unprotected": 100.0, "unknown": 0.0}
 
 
-def test_rare_kinds_are_told_where_they_are(world: Path) -> None:
+def test_rare_weaknesses_are_shown_only_if_present(world: Path) -> None:
     kinds = totals(data_of(world), "connections")["kind"].to_pylist()
-    assert kinds == [kind.name for kind in KINDS if kind.always]
+    assert kinds == [kind.name for kind in WEAKNESSES if kind.always]
 
 
-def test_certificates_are_counted(open_page: Open, world: Path) -> None:
-    page = open_page("posture", world, {"posture_part": "Certificates"})
+def test_certificates_are_counted(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("posture", world, {"posture_part": "Certificates"})
     [(all_of_them, expired)] = sql(
         world, "SELECT count(*), count(*) FILTER (WHERE days_left < 0) FROM certificate_inventory"
     )
@@ -137,8 +135,8 @@ def test_certificates_are_counted(open_page: Open, world: Path) -> None:
     assert len(page.get("vega_lite_chart")) == 1
 
 
-def test_certificates_are_narrowed_to_where_they_were_shown(open_page: Open, world: Path) -> None:
-    page = open_page("posture", world, {"posture_part": "Certificates", "system": "CLI2", "port": "443"})
+def test_certificates_are_filtered_by_place(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("posture", world, {"posture_part": "Certificates", "system": "CLI2", "port": "443"})
     [(there,)] = sql(
         world,
         "SELECT count(DISTINCT (serial, issuer_dn)) FROM certificate_seen "
@@ -163,32 +161,32 @@ def test_uses_follow_the_filters(world: Path) -> None:
 
 
 def test_the_picture_shows_those_closest_to_today(world: Path) -> None:
-    found = certificates(data_of(world))
-    near = closest(found, 3).to_pylist()
-    days = sorted(abs(row["days_left"]) for row in found.to_pylist())[:3]
+    result = certificates(data_of(world))
+    near = closest(result, 3).to_pylist()
+    days = sorted(abs(row["days_left"]) for row in result.to_pylist())[:3]
     assert sorted(abs(row["days_left"]) for row in near) == days
     assert near == sorted(near, key=lambda row: row["not_after_utc"])
 
 
 @pytest.mark.parametrize(
-    ("self_signed", "kind", "bits", "told"),
+    ("self_signed", "kind", "bits", "expected"),
     [
         (True, "RSA", 1024, "self-signed, short key"),
         (True, "RSA", 2048, "self-signed"),
         (False, "RSA", 1024, "short key"),
-        (False, "elliptic curve", 256, AS_IT_SHOULD_BE),
+        (False, "elliptic curve", 256, NO_REMARK),
         (False, "elliptic curve", 192, "short key"),
-        (None, "unknown (9)", 256, AS_IT_SHOULD_BE),
-        (None, None, None, AS_IT_SHOULD_BE),
+        (None, "unknown (9)", 256, NO_REMARK),
+        (None, None, None, NO_REMARK),
     ],
 )
-def test_what_is_weak_about_a_certificate(
-    self_signed: bool | None, kind: str | None, bits: int | None, told: str
+def test_weaknesses_of_a_certificate(
+    self_signed: bool | None, kind: str | None, bits: int | None, expected: str
 ) -> None:
-    assert remark_of({"self_signed": self_signed, "key_type": kind, "key_bits": bits}) == told
+    assert remark_of({"self_signed": self_signed, "key_type": kind, "key_bits": bits}) == expected
 
 
-def test_a_certificate_has_a_name_whatever_is_known() -> None:
+def test_every_certificate_has_a_name() -> None:
     assert name_of({"subject_dn": "CN=shop.example.com,O=X", "serial": "1"}) == "shop.example.com"
     assert name_of({"subject_dn": "O=X", "serial": "1"}) == "O=X"
     assert name_of({"subject_dn": None, "serial": "1f"}) == "serial 1f"
@@ -196,22 +194,22 @@ def test_a_certificate_has_a_name_whatever_is_known() -> None:
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("store", ["empty", "only_rmf", "only_netstat"])
-def test_without_zert_it_says_what_would_bring_it(
-    open_page: Open, store: str, part: str, request: pytest.FixtureRequest
+def test_without_zert_the_page_shows_what_to_load(
+    drawn_page: Open, store: str, part: str, request: pytest.FixtureRequest
 ) -> None:
-    page = open_page("posture", request.getfixturevalue(store), {"posture_part": part})
+    page = drawn_page("posture", request.getfixturevalue(store), {"posture_part": part})
     assert "zERT" in words(page)
     assert "zscope ingest SMF.DUMP --select" in words(page)
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_zert_alone_is_enough(open_page: Open, only_zert: Path, part: str) -> None:
-    assert open_page("posture", only_zert, {"posture_part": part}).metric
+def test_zert_alone_is_enough(drawn_page: Open, only_zert: Path, part: str) -> None:
+    assert drawn_page("posture", only_zert, {"posture_part": part}).metric
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_names_of_data_are_never_markup(open_page: Open, hostile: Path, part: str) -> None:
-    page = open_page("posture", hostile, {"posture_part": part, "posture_by": "Job name"})
+def test_names_of_data_are_never_markup(drawn_page: Open, hostile: Path, part: str) -> None:
+    page = drawn_page("posture", hostile, {"posture_part": part, "posture_by": "Job name"})
     assert MARKUP not in words(page)
 
 

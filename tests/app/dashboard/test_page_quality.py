@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import shutil
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from tests.app.dashboard.asking import choose, data_of, listed, sql, table
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
+from tests.app.dashboard.page_helpers import choose, data_of, listed, sql, table
 
-from zscope.app.dashboard.queries.loads import coverage
-from zscope.app.dashboard.queries.validation import examples
-from zscope.pipelines.ingest import How, ingest
-from zscope.pipelines.ingest import choose as chosen_types
+from zscope.app.dashboard.pages.quality.loads import coverage
+from zscope.app.dashboard.pages.quality.validation import examples
+from zscope.pipelines.ingest import IngestOptions, ingest
+from zscope.pipelines.ingest import row_selection as chosen_types
 from zscope.pipelines.quality import VALIDATION_SCHEMA
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import record_validation
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PARTS = ["Loads", "Issues", "Gaps", "Expectations", "Sources"]
 _UNEXPECTED = [{"load_id": 1, "record_no": 6, "system": MARKUP}, {"load_id": 1, "busy_pct": 101.5}]
@@ -57,12 +59,12 @@ def validated(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (store / "data-docs" / "index.html").write_text("<html></html>", encoding="utf-8")
     refused = folder / f"{MARKUP.replace('/', '')}.bin"
     refused.write_bytes(b"\x00\x01 this is no dump" * 20)
-    ingest(store, [refused], How(chosen_types(None), settings=Settings()))
+    ingest(store, [refused], IngestOptions(selection=chosen_types(None), settings=Settings()))
     return store
 
 
-def test_numbers_are_those_of_the_loads(open_page: Open, world: Path) -> None:
-    page = open_page("quality", world)
+def test_numbers_are_those_of_the_loads(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("quality", world)
     [(loads, rows, issues, gaps)] = sql(world, "SELECT count(*), sum(rows), sum(issues), sum(gaps) FROM load")
     shown = {metric.label: metric.value for metric in page.metric}
     assert shown["Loads"] == str(loads)
@@ -76,7 +78,7 @@ def test_numbers_are_those_of_the_loads(open_page: Open, world: Path) -> None:
     assert len(table(page, "loads-")) == loads
 
 
-def test_choosing_a_load_shows_what_was_in_it(open_page: Open, world: Path) -> None:
+def test_choosing_a_load_shows_its_contents(open_page: Open, world: Path) -> None:
     page = choose(open_page("quality", world), "loads-", 0)
     [(newest,)] = sql(world, "SELECT max(load_id) FROM load")
     [(kinds,)] = sql(world, f"SELECT count(*) FROM load_kind WHERE load_id = {newest}")
@@ -86,8 +88,8 @@ def test_choosing_a_load_shows_what_was_in_it(open_page: Open, world: Path) -> N
     assert page.code[-1].value == f"zscope loads remove {newest}"
 
 
-def test_issues_are_counted_by_file_and_code(open_page: Open, world: Path) -> None:
-    page = open_page("quality", world, {"quality_part": "Issues"})
+def test_issues_are_counted_by_file_and_code(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("quality", world, {"quality_part": "Issues"})
     counted = sql(world, "SELECT count(*) FROM issue GROUP BY file, code ORDER BY 1 DESC")
     assert table(page, "issues-")["issues"].tolist() == [count for (count,) in counted]
     assert len(page.get("vega_lite_chart")) == 1
@@ -101,8 +103,8 @@ def test_choosing_a_code_shows_where_the_issues_are(open_page: Open, world: Path
     assert sorted(listed(page, "byte_offset")["text"]) == sorted(text for (text,) in texts)
 
 
-def test_refused_files_are_told_with_a_remedy(open_page: Open, validated: Path) -> None:
-    page = open_page("quality", validated, {"quality_part": "Issues"})
+def test_refused_files_have_a_remedy(drawn_page: Open, validated: Path) -> None:
+    page = drawn_page("quality", validated, {"quality_part": "Issues"})
     refused = listed(page, "remedy")
     assert len(refused) == 1
     assert MARKUP.replace("/", "") in refused.loc[0, "file"]
@@ -110,8 +112,8 @@ def test_refused_files_are_told_with_a_remedy(open_page: Open, validated: Path) 
     assert MARKUP not in words(page)
 
 
-def test_gaps_are_those_of_the_loads(open_page: Open, world: Path) -> None:
-    page = open_page("quality", world, {"quality_part": "Gaps"})
+def test_gaps_are_those_of_the_loads(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("quality", world, {"quality_part": "Gaps"})
     missing = sql(world, "SELECT missing_intervals FROM load_gap ORDER BY to_local - from_local DESC")
     assert sorted(listed(page, "missing_intervals")["missing_intervals"]) == sorted(
         number for (number,) in missing
@@ -119,8 +121,8 @@ def test_gaps_are_those_of_the_loads(open_page: Open, world: Path) -> None:
     assert len(page.get("vega_lite_chart")) == 2
 
 
-def test_coverage_is_of_one_system_if_it_is_chosen(open_page: Open, world: Path) -> None:
-    page = open_page("quality", world, {"quality_part": "Gaps", "quality_system": "CLI2"})
+def test_coverage_is_of_one_system_if_it_is_chosen(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("quality", world, {"quality_part": "Gaps", "quality_system": "CLI2"})
     covered = listed(page, "what", "loads")
     assert len(covered) > 3
     assert covered["what"].str.startswith("CLI2 · ").all()
@@ -138,18 +140,18 @@ def test_a_hole_between_loads_is_seen(world: Path) -> None:
     assert displays[-1]["end"].replace(tzinfo=None) == last
 
 
-def test_without_a_validation_it_says_how_to_make_one(open_page: Open, world: Path) -> None:
-    page = open_page("quality", world, {"quality_part": "Expectations"})
-    assert "not validated yet" in words(page)
+def test_without_a_validation_the_page_shows_the_command(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("quality", world, {"quality_part": "Expectations"})
+    assert "has not been validated yet" in words(page)
     assert page.code[-1].value == "zscope validate"
 
 
-def test_the_worst_results_of_the_newest_run_come_first(open_page: Open, validated: Path) -> None:
-    page = open_page("quality", validated, {"quality_part": "Expectations"})
+def test_the_worst_results_of_the_newest_run_come_first(drawn_page: Open, validated: Path) -> None:
+    page = drawn_page("quality", validated, {"quality_part": "Expectations"})
     shown = table(page, "expectations-")
     assert shown["expectation"].tolist() == ["unknown", "fails", "note", "holds"]
     assert set(shown["verdict"]) == {"? error", "▲ failure", "○ note", "✓ passed"}
-    assert "1 of 4 hold" in page.selectbox(key="quality_run").options[0]
+    assert "1 of 4 expectations met" in page.selectbox(key="quality_run").options[0]
     assert len(page.get("vega_lite_chart")) == 1
 
 
@@ -177,24 +179,24 @@ def test_examples_of_different_kinds_are_one_table() -> None:
     assert examples(None).num_rows == 0
 
 
-def test_a_validated_load_counts_as_such_only_without_an_error(open_page: Open, validated: Path) -> None:
+def test_a_validated_load_counts_as_such_only_without_an_error(drawn_page: Open, validated: Path) -> None:
     [(loads,)] = sql(validated, "SELECT count(*) FROM load")
-    shown = {metric.label: metric.value for metric in open_page("quality", validated).metric}
+    shown = {metric.label: metric.value for metric in drawn_page("quality", validated).metric}
     assert shown["Not validated"] == str(loads - 1)
 
 
-def test_the_pages_about_a_run_are_told_as_a_path(open_page: Open, validated: Path) -> None:
-    page = open_page("quality", validated, {"quality_part": "Expectations"})
+def test_data_docs_are_shown_as_a_path(drawn_page: Open, validated: Path) -> None:
+    page = drawn_page("quality", validated, {"quality_part": "Expectations"})
     index = validated / "data-docs" / "index.html"
     assert str(index) in [text.value for text in page.text]
     assert page.code[-1].value == f"python3 -m webbrowser {index.as_uri()}"
 
 
-def test_missing_sources_are_told_with_what_reads_them(open_page: Open, only_rmf: Path) -> None:
-    page = open_page("quality", only_rmf, {"quality_part": "Sources"})
+def test_missing_sources_have_the_metrics_that_need_them(drawn_page: Open, only_rmf: Path) -> None:
+    page = drawn_page("quality", only_rmf, {"quality_part": "Sources"})
     rows = listed(page, "to_load").set_index("table_name")
     there = {name for (name,) in sql(only_rmf, "SELECT table_name FROM load_table WHERE rows > 0")}
-    assert set(rows.index[rows["state"] == "● there"]) == there - {"issue"}
+    assert set(rows.index[rows["state"] == "● present"]) == there - {"issue"}
     zert = rows.loc["smf119_zert_detail"]
     assert zert["state"] == "✕ missing"
     assert zert["origin"] == "119-11"
@@ -203,8 +205,8 @@ def test_missing_sources_are_told_with_what_reads_them(open_page: Open, only_rmf
     assert rows["state"].tolist()[0] == "✕ missing"
 
 
-def test_sources_are_told_by_system(open_page: Open, world: Path) -> None:
-    page = open_page("quality", world, {"quality_part": "Sources"})
+def test_sources_are_counted_by_system(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("quality", world, {"quality_part": "Sources"})
     shown = listed(page, "system", "kind")
     [(records,)] = sql(
         world,
@@ -216,22 +218,24 @@ def test_sources_are_told_by_system(open_page: Open, world: Path) -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_nothing_loaded_is_said(open_page: Open, empty: Path, part: str) -> None:
-    page = open_page("quality", empty, {"quality_part": part})
+def test_an_empty_store_shows_what_to_load(drawn_page: Open, empty: Path, part: str) -> None:
+    page = drawn_page("quality", empty, {"quality_part": part})
     assert "Nothing is loaded" in words(page)
     assert "zscope ingest" in words(page)
 
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("store", ["only_rmf", "only_netstat", "only_zert"])
-def test_one_source_is_enough(open_page: Open, store: str, part: str, request: pytest.FixtureRequest) -> None:
-    page = open_page("quality", request.getfixturevalue(store), {"quality_part": part})
+def test_one_source_is_enough(
+    drawn_page: Open, store: str, part: str, request: pytest.FixtureRequest
+) -> None:
+    page = drawn_page("quality", request.getfixturevalue(store), {"quality_part": part})
     assert page.metric[0].value == "1"
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_names_of_data_are_never_markup(open_page: Open, hostile: Path, part: str) -> None:
-    page = open_page("quality", hostile, {"quality_part": part})
+def test_names_of_data_are_never_markup(drawn_page: Open, hostile: Path, part: str) -> None:
+    page = drawn_page("quality", hostile, {"quality_part": part})
     assert MARKUP not in words(page)
     assert "<img" not in words(page)
 

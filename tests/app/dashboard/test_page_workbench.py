@@ -1,29 +1,29 @@
-"""The SQL workbench: what it answers, and what it does not do for anybody."""
+"""The SQL workbench: what it queries, and what it does not do for anybody."""
 
 from __future__ import annotations
 
 import threading
 import time
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-from tests.app.dashboard.asking import choose, data_of, listed, sql
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
+from tests.app.dashboard.page_helpers import choose, data_of, listed, sql
 
-from zscope.app.dashboard.queries import workbench as module
-from zscope.app.dashboard.queries.examples import EXAMPLES, Example
-from zscope.app.dashboard.queries.store_schema import columns, tables
-from zscope.app.dashboard.queries.workbench import MOST_BYTES, MOST_ROWS, Outcome, run
-from zscope.app.dashboard.server.statements import Task, done
-from zscope.app.dashboard.show import as_csv, as_parquet
+from zscope.app.dashboard.drawing import as_csv, as_parquet
+from zscope.app.dashboard.pages.workbench import statements as module
+from zscope.app.dashboard.pages.workbench.page import EXAMPLES, StatementExample, columns, tables
+from zscope.app.dashboard.pages.workbench.process import StatementTask, run_task
+from zscope.app.dashboard.pages.workbench.statements import MOST_BYTES, MOST_ROWS, StatementOutcome, run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from streamlit.testing.v1 import AppTest
 
-    from zscope.app.dashboard.answers import Data
+    from zscope.app.dashboard.store import PageData
 
 LONG_ENOUGH_S = 30
 """For a statement with a second, on a machine busy with other tests; without a limit it takes ages."""
@@ -83,16 +83,16 @@ SETTINGS = [
 
 
 @pytest.fixture(scope="module")
-def asked(world: Path) -> Data:
+def data(world: Path) -> PageData:
     """The small world."""
     return data_of(world)
 
 
-def here(data: Data, text: str, seconds: float) -> Outcome:
+def run_here(page_data: PageData, text: str, seconds: float) -> StatementOutcome:
     """What `run` does in a program of its own, which takes a second to start."""
-    task = Task(str(data.answers.store), text, seconds, "1GB", None, 0, MOST_ROWS, MOST_BYTES)
-    rows, told = done(task)
-    return Outcome(text, told.seconds, rows, told.more, told.error)
+    task = StatementTask(str(page_data.queries.store), text, seconds, "1GB", None, 0, MOST_ROWS, MOST_BYTES)
+    rows, reply = run_task(task)
+    return StatementOutcome(text, reply.seconds, rows, reply.more, reply.error)
 
 
 def _run(page: AppTest, text: str) -> AppTest:
@@ -103,28 +103,28 @@ def _run(page: AppTest, text: str) -> AppTest:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.title)
-def test_each_example_runs(asked: Data, example: Example) -> None:
-    outcome = here(asked, example.sql, 30)
+def test_each_example_runs(data: PageData, example: StatementExample) -> None:
+    outcome = run_here(data, example.sql, 30)
     assert outcome.error is None
     assert outcome.rows is not None
     assert outcome.rows.num_rows > 0
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.title)
-def test_each_example_runs_without_data(empty: Path, example: Example) -> None:
-    assert here(data_of(empty), example.sql, 30).error is None
+def test_each_example_runs_without_data(empty: Path, example: StatementExample) -> None:
+    assert run_here(data_of(empty), example.sql, 30).error is None
 
 
 @pytest.mark.parametrize("statement", [*OTHER_FILES, *CHANGES, *SETTINGS])
-def test_nothing_is_read_written_or_set_but_the_store(
-    asked: Data, world: Path, tmp_path: Path, statement: str
+def test_statements_cannot_leave_the_store(
+    data: PageData, world: Path, tmp_path: Path, statement: str
 ) -> None:
     import pyarrow.parquet as pq
 
     outside = tmp_path / "outside.parquet"
     pq.write_table(pa.table({"secret": ["not for readers"]}), outside)
     before = _digest(world)
-    outcome = here(asked, statement.format(store=world, outside=outside), 5)
+    outcome = run_here(data, statement.format(store=world, outside=outside), 5)
     assert outcome.error
     assert outcome.rows is None
     assert "not for readers" not in outcome.error
@@ -137,69 +137,67 @@ def _digest(store: Path) -> str:
     return sha256(b"".join(str(path).encode() + path.read_bytes() for path in files)).hexdigest()
 
 
-def test_a_link_out_of_the_store_is_not_followed(asked: Data, world: Path) -> None:
+def test_a_link_out_of_the_store_is_not_followed(data: PageData, world: Path) -> None:
     link = world / "data" / "link.parquet"
     link.symlink_to("/etc/passwd")
     try:
-        assert "can only open" in (here(asked, f"SELECT * FROM read_text('{link}')", 5).error or "")
+        assert "can only open" in (run_here(data, f"SELECT * FROM read_text('{link}')", 5).error or "")
     finally:
         link.unlink()
 
 
-def test_a_statement_that_takes_too_long_is_stopped_and_others_are_answered(asked: Data) -> None:
+def test_a_statement_that_takes_too_long_is_stopped_and_others_are_answered(data: PageData) -> None:
     answered: list[float] = []
 
     def ask() -> None:
         begun = time.monotonic()
-        assert asked.rows("SELECT count(*) AS n FROM load WHERE load_id > 0")["n"].to_pylist()[0] > 0
+        assert data.rows("SELECT count(*) AS n FROM load WHERE load_id > 0")["n"].to_pylist()[0] > 0
         answered.append(time.monotonic() - begun)
 
     begun = time.monotonic()
     other = threading.Timer(0.3, ask)
     other.start()
-    outcome = run(asked, ENDLESS, 1)
+    outcome = run(data, ENDLESS, 1)
     took = time.monotonic() - begun
     other.join()
-    assert "not done within 1 seconds" in (outcome.error or "")
+    assert "stopped after 1 seconds" in (outcome.error or "")
     assert took < LONG_ENOUGH_S
     assert len(answered) == 1
 
 
-def test_a_statement_that_would_fill_the_memory_ends_alone(asked: Data) -> None:
+def test_a_statement_that_would_fill_the_memory_ends_alone(data: PageData) -> None:
     """DuckDB neither counts these texts nor stops while it makes them."""
     begun = time.monotonic()
-    outcome = run(asked, "SELECT repeat('x', 10_000_000) FROM range(1000)", 1)
-    assert "memory" in (outcome.error or "") or "not done within" in (outcome.error or "")
+    outcome = run(data, "SELECT repeat('x', 10_000_000) FROM range(1000)", 1)
+    assert "memory" in (outcome.error or "") or "stopped after 1 seconds" in (outcome.error or "")
     assert time.monotonic() - begun < LONG_ENOUGH_S
-    assert run(asked, "SELECT 1 AS one", 5).rows is not None
+    assert run(data, "SELECT 1 AS one", 5).rows is not None
 
 
-def test_many_statements_have_one_time_together(asked: Data) -> None:
+def test_many_statements_have_one_time_together(data: PageData) -> None:
     begun = time.monotonic()
     slow = "CREATE OR REPLACE TEMP TABLE x AS SELECT sum(range) FROM range(300_000_000)"
-    outcome = run(asked, ";".join([slow] * 200), 1)
+    outcome = run(data, ";".join([slow] * 200), 1)
     assert outcome.error
     assert time.monotonic() - begun < LONG_ENOUGH_S
 
 
-def test_readers_wait_for_a_place_and_are_told_if_there_is_none(
-    asked: Data, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_readers_wait_for_their_turn_up_to_a_limit(data: PageData, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_PATIENCE_S", 0.1)
-    outcomes: list[Outcome] = []
-    others = [threading.Thread(target=lambda: outcomes.append(run(asked, ENDLESS, 2))) for _ in range(2)]
+    outcomes: list[StatementOutcome] = []
+    others = [threading.Thread(target=lambda: outcomes.append(run(data, ENDLESS, 2))) for _ in range(2)]
     for other in others:
         other.start()
     time.sleep(0.7)
-    assert "try again" in (run(asked, "SELECT 1", 1).error or "")
+    assert "try again" in (run(data, "SELECT 1", 1).error or "")
     for other in others:
         other.join()
     assert len(outcomes) == 2
-    assert run(asked, "SELECT 1 AS one", 5).rows is not None
+    assert run(data, "SELECT 1 AS one", 5).rows is not None
 
 
-def test_of_a_long_result_the_first_rows_are_kept(asked: Data) -> None:
-    outcome = run(asked, "SELECT range AS number, 'text ' || range AS words FROM range(50_000_000)", 15)
+def test_only_the_first_rows_of_a_long_result_are_read(data: PageData) -> None:
+    outcome = run(data, "SELECT range AS number, 'text ' || range AS words FROM range(50_000_000)", 15)
     assert outcome.rows is not None
     assert outcome.more
     assert outcome.rows.num_rows == MOST_ROWS
@@ -207,8 +205,8 @@ def test_of_a_long_result_the_first_rows_are_kept(asked: Data) -> None:
     assert outcome.rows.get_total_buffer_size() < 2 << 20
 
 
-def test_of_a_wide_result_fewer_rows_are_kept(asked: Data) -> None:
-    outcome = run(asked, "SELECT repeat('x', 20_000) || range AS words FROM range(9_000)", 15)
+def test_fewer_rows_of_a_wide_result_are_read(data: PageData) -> None:
+    outcome = run(data, "SELECT repeat('x', 20_000) || range AS words FROM range(9_000)", 15)
     assert outcome.rows is not None
     assert outcome.more
     assert 0 < outcome.rows.num_rows < MOST_ROWS
@@ -216,39 +214,39 @@ def test_of_a_wide_result_fewer_rows_are_kept(asked: Data) -> None:
 
 
 @pytest.mark.parametrize("rows", [0, 1, MOST_ROWS])
-def test_a_short_result_is_whole(asked: Data, rows: int) -> None:
-    outcome = here(asked, f"SELECT range AS number FROM range({rows})", 5)
+def test_a_short_result_is_whole(data: PageData, rows: int) -> None:
+    outcome = run_here(data, f"SELECT range AS number FROM range({rows})", 5)
     assert outcome.rows is not None
     assert outcome.rows.num_rows == rows
     assert not outcome.more
 
 
-def test_one_row_more_than_is_shown_is_told(asked: Data) -> None:
-    assert here(asked, f"SELECT range FROM range({MOST_ROWS + 1})", 5).more
+def test_one_row_above_the_limit_is_reported(data: PageData) -> None:
+    assert run_here(data, f"SELECT range FROM range({MOST_ROWS + 1})", 5).more
 
 
-def test_the_last_question_of_several_statements_is_shown(asked: Data) -> None:
-    outcome = here(asked, "CREATE TEMP TABLE x AS SELECT 1 AS a; SELECT 2 AS b; FROM x; DROP TABLE x", 5)
+def test_the_last_query_of_several_statements_is_shown(data: PageData) -> None:
+    outcome = run_here(data, "CREATE TEMP TABLE x AS SELECT 1 AS a; SELECT 2 AS b; FROM x; DROP TABLE x", 5)
     assert outcome.rows is not None
     assert outcome.rows.to_pylist() == [{"a": 1}]
 
 
-def test_statements_without_a_question_have_no_rows(asked: Data) -> None:
-    outcome = here(asked, "CREATE TEMP TABLE x AS SELECT 1 AS a", 5)
+def test_statements_without_a_query_have_no_rows(data: PageData) -> None:
+    outcome = run_here(data, "CREATE TEMP TABLE x AS SELECT 1 AS a", 5)
     assert outcome.error is None
     assert outcome.rows is None
 
 
-def test_nothing_of_one_run_is_there_in_the_next(asked: Data) -> None:
-    here(asked, "CREATE TEMP TABLE mine AS SELECT 1 AS a; SET VARIABLE mine = 1", 5)
-    assert "mine" in (here(asked, "FROM mine", 5).error or "")
-    rows = here(asked, "SELECT getvariable('mine') AS v", 5).rows
+def test_runs_are_independent_of_each_other(data: PageData) -> None:
+    run_here(data, "CREATE TEMP TABLE mine AS SELECT 1 AS a; SET VARIABLE mine = 1", 5)
+    assert "mine" in (run_here(data, "FROM mine", 5).error or "")
+    rows = run_here(data, "SELECT getvariable('mine') AS v", 5).rows
     assert rows is not None
     assert rows["v"].to_pylist() == [None]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("SELEC 1", "syntax error"),
         ("SELECT 1; SELEC 2", "syntax error"),
@@ -261,9 +259,9 @@ def test_nothing_of_one_run_is_there_in_the_next(asked: Data) -> None:
         (" ; -- nothing", "no statement"),
     ],
 )
-def test_what_is_wrong_is_said_in_the_words_of_duckdb(asked: Data, text: str, told: str) -> None:
-    outcome = here(asked, text, 5)
-    assert told in (outcome.error or "")
+def test_errors_have_the_message_of_duckdb(data: PageData, text: str, expected: str) -> None:
+    outcome = run_here(data, text, 5)
+    assert expected in (outcome.error or "")
     assert outcome.rows is None
 
 
@@ -280,15 +278,15 @@ def test_what_is_wrong_is_said_in_the_words_of_duckdb(asked: Data, text: str, to
         "WITH a AS (SELECT 1 AS x) FROM a",
     ],
 )
-def test_all_that_asks_can_be_run(asked: Data, text: str) -> None:
-    rows = here(asked, text, 15).rows
+def test_every_kind_of_query_runs(data: PageData, text: str) -> None:
+    rows = run_here(data, text, 15).rows
     assert rows is not None
     assert rows.num_rows > 0
 
 
-def test_odd_types_can_be_shown_and_taken_away(asked: Data) -> None:
-    rows = here(
-        asked,
+def test_unusual_types_can_be_shown_and_downloaded(data: PageData) -> None:
+    rows = run_here(
+        data,
         "SELECT '\\xFF\\x00'::BLOB AS bytes, INTERVAL 1 DAY AS span, {'a': [1]} AS struct, NULL AS nothing, "
         "1::HUGEINT AS huge, uuid() AS id, TIME '01:02:03' AS clock, 1.5::DECIMAL(9, 2) AS exact, "
         "DATE '2026-03-02' AS day, MAP {'k': 1} AS map, true AS yes, 1 AS same, 2 AS same",
@@ -309,7 +307,7 @@ def test_a_result_is_shown_with_rows_and_time(open_page: Open, world: Path) -> N
     assert len(page.get("vega_lite_chart")) == 1
 
 
-def test_the_result_stays_while_the_picture_is_changed(open_page: Open, world: Path) -> None:
+def test_the_result_stays_while_the_chart_changes(open_page: Open, world: Path) -> None:
     page = _run(
         open_page("workbench", world), "SELECT uuid() AS id, range AS n, 2 * range AS m FROM range(5)"
     )
@@ -361,35 +359,35 @@ def test_there_are_other_kinds_of_pictures(open_page: Open, world: Path, kind: s
     assert f'"type": "{kind}"' in page.get("vega_lite_chart")[0].proto.spec
 
 
-def test_a_result_that_cannot_be_drawn_says_so(open_page: Open, world: Path) -> None:
+def test_a_result_that_cannot_be_drawn_is_reported(open_page: Open, world: Path) -> None:
     page = _run(open_page("workbench", world), "SELECT 'only words' AS words, 'more' AS more")
     fine(page)
-    assert "needs rows with a number" in words(page)
+    assert "needs rows with a numeric column" in words(page)
 
 
-def test_more_rows_than_are_shown_are_told(open_page: Open, world: Path) -> None:
+def test_rows_above_the_limit_are_reported(open_page: Open, world: Path) -> None:
     page = _run(open_page("workbench", world), "SELECT range AS a, range AS b FROM range(20_000)")
-    assert "There are more rows than are shown" in words(page)
+    assert "The result has more rows" in words(page)
     assert "first 5,000 rows" in words(page)
 
 
-def test_an_error_is_told_as_text(open_page: Open, world: Path) -> None:
+def test_an_error_is_shown_as_text(open_page: Open, world: Path) -> None:
     page = _run(open_page("workbench", world), f'SELECT * FROM "{MARKUP}"')
     assert MARKUP in page.text[0].value
-    assert [error.value for error in page.error] == ["This could not be done."]
+    assert [error.value for error in page.error] == ["The statement failed."]
     assert all(MARKUP not in element.value for element in (*page.markdown, *page.caption))
     page = _run(page, "SELECT 1 AS a")
     fine(page)
     assert len(listed(page)) == 1
 
 
-def test_a_plan_is_shown_as_it_is_drawn(open_page: Open, world: Path) -> None:
+def test_a_plan_is_shown_unchanged(open_page: Open, world: Path) -> None:
     page = _run(open_page("workbench", world), "EXPLAIN SELECT count(*) FROM load")
     fine(page)
     assert "┌" in page.code[-1].value
 
 
-def test_an_example_is_put_in_the_editor_and_not_run(open_page: Open, world: Path) -> None:
+def test_an_example_is_copied_to_the_editor_but_does_not_run(open_page: Open, world: Path) -> None:
     page = open_page("workbench", world)
     page.selectbox(key="workbench_example").set_value(EXAMPLES[0].title).run()
     fine(page)
@@ -400,23 +398,23 @@ def test_an_example_is_put_in_the_editor_and_not_run(open_page: Open, world: Pat
     assert len(page.get("vega_lite_chart")) == 1
 
 
-def test_a_statement_of_the_address_is_not_run_by_itself(open_page: Open, world: Path) -> None:
-    page = open_page("workbench", world, {"workbench_sql": "SELECT 1 AS a"})
+def test_a_statement_in_the_address_does_not_run_automatically(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("workbench", world, {"workbench_sql": "SELECT 1 AS a"})
     assert page.text_area(key="workbench_sql").value == "SELECT 1 AS a"
     assert "rows in" not in words(page)
 
 
-def test_tables_are_found_by_name_column_and_meaning(asked: Data) -> None:
-    found = tables(asked, "in_bytes")["table_name"].to_pylist()
-    assert "smf119_tcp_term" in found
-    assert "load" not in found
-    assert "handshake_mix" in tables(asked, "HANDSHAKE")["table_name"].to_pylist()
-    assert tables(asked, "no such word '; DROP TABLE load").num_rows == 0
-    assert tables(asked, "%").num_rows < tables(asked, "").num_rows
+def test_tables_are_searched_by_name_column_and_meaning(data: PageData) -> None:
+    result = tables(data, "in_bytes")["table_name"].to_pylist()
+    assert "smf119_tcp_term" in result
+    assert "load" not in result
+    assert "handshake_mix" in tables(data, "HANDSHAKE")["table_name"].to_pylist()
+    assert tables(data, "no such word '; DROP TABLE load").num_rows == 0
+    assert tables(data, "%").num_rows < tables(data, "").num_rows
 
 
-def test_columns_have_types_and_meanings(asked: Data) -> None:
-    rows = {row["column_name"]: row for row in columns(asked, "load").to_pylist()}
+def test_columns_have_types_and_meanings(data: PageData) -> None:
+    rows = {row["column_name"]: row for row in columns(data, "load").to_pylist()}
     assert rows["seconds"]["data_type"] == "double"
     assert "First byte" in rows["seconds"]["meaning"] or "first byte" in rows["seconds"]["meaning"]
     assert all(row["meaning"] for row in rows.values())
@@ -431,7 +429,7 @@ def test_a_chosen_table_shows_its_columns(open_page: Open, world: Path) -> None:
 
 
 @pytest.mark.parametrize("store", ["empty", "only_rmf", "only_netstat", "only_zert", "hostile"])
-def test_every_store_can_be_asked(open_page: Open, store: str, request: pytest.FixtureRequest) -> None:
+def test_statements_run_on_every_store(open_page: Open, store: str, request: pytest.FixtureRequest) -> None:
     page = _run(open_page("workbench", request.getfixturevalue(store)), "SELECT count(*) AS n FROM load")
     fine(page)
     assert len(listed(page)) == 1

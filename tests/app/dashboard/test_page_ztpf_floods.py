@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.app.dashboard.conftest import Open, words
+from tests.app.dashboard.page_helpers import data_of
 
-from zscope.app.dashboard.answers import Answers, Data
-from zscope.app.dashboard.filters import Filters
-from zscope.app.dashboard.queries.ztpf import curves, floods
-from zscope.pipelines.ingest import How, choose, ingest
+from zscope.app.dashboard.pages.ztpf_floods import curves, floods
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
-def test_floods_are_figures_and_curves(open_page: Open, systems: Path) -> None:
-    page = open_page("ztpf_floods", systems)
+def test_floods_are_figures_and_curves(drawn_page: Open, systems: Path) -> None:
+    page = drawn_page("ztpf_floods", systems)
     assert len(page.get("vega_lite_chart")) >= 3
     [figures] = [frame.value for frame in page.dataframe if "ecb_seconds_per_session" in frame.value.columns]
     peaks = figures.set_index("series")["peak_ecbs"]
@@ -28,8 +30,8 @@ def test_floods_are_figures_and_curves(open_page: Open, systems: Path) -> None:
     }
 
 
-def test_without_data_it_says_what_would_bring_them(open_page: Open, empty: Path) -> None:
-    assert "No flood of z/TPF" in words(open_page("ztpf_floods", empty))
+def test_without_data_the_page_shows_what_to_load(drawn_page: Open, empty: Path) -> None:
+    assert "There are no z/TPF floods" in words(drawn_page("ztpf_floods", empty))
 
 
 def test_a_long_series_is_thinned_and_keeps_its_highest_sample(tmp_path: Path) -> None:
@@ -38,9 +40,8 @@ def test_a_long_series_is_thinned_and_keeps_its_highest_sample(tmp_path: Path) -
         *(f"{second},{5_000 if second == 7_777 else 60}" for second in range(20_000)),
     ]
     (tmp_path / "long.csv").write_text("\n".join(lines), encoding="utf-8")
-    ingest(tmp_path / "store", [tmp_path / "long.csv"], How(choose(None)))
-    answers = Answers(tmp_path / "store")
-    data = Data(answers, answers.version(), Filters())
+    ingest(tmp_path / "store", [tmp_path / "long.csv"], IngestOptions(selection=row_selection(None)))
+    data = data_of(tmp_path / "store")
     [(sessions, drawn)] = curves(data, floods(data), "ecbs_in_use")
     assert sessions is None
     assert drawn.num_rows == 1_000

@@ -1,4 +1,4 @@
-"""Inputs are unwrapped whatever they are wrapped in, and damage to the wrapping loses only what it hits."""
+"""Inputs are unpacked from any packing, and damage to the packing loses only the damaged part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zscope.parsers import Code, Issues, Severity, inventory, read, unpack
+from zscope.parsers import Code, Issues, ReadOptions, Severity, inventory, read, unpack
 from zscope.parsers.containers.source import input_paths
 from zscope.parsers.containers.terse_write import pack
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _record(number: int) -> bytes:
-    """A user record of type 200 with its number as content, made by hand."""
+    """A user record of type 200 with its number as content."""
     body = bytes.fromhex("1ec8 00000064 0126010f e2e8e2c1".replace(" ", "")) + number.to_bytes(4, "big")
     return (4 + len(body)).to_bytes(2, "big") + b"\0\0" + body
 
@@ -102,48 +102,48 @@ def test_truncated_gzip_delivers_what_came_before(tmp_path: Path) -> None:
     packed = gzip.compress(b"".join(records))
     file = tmp_path / "half.gz"
     file.write_bytes(packed[: len(packed) // 2])
-    found = inventory(file)
-    assert {issue.code for issue in found.issues} == {Code.TRUNCATED, Code.ARCHIVE_DAMAGED}
-    assert 95 <= found.rows["records"][0].as_py() <= 100
-    texts = {issue.code: issue.text for issue in found.issues}
+    result = inventory(file)
+    assert {issue.code for issue in result.issues} == {Code.TRUNCATED, Code.ARCHIVE_DAMAGED}
+    assert 95 <= result.rows["records"][0].as_py() <= 100
+    texts = {issue.code: issue.text for issue in result.issues}
     assert texts[Code.ARCHIVE_DAMAGED] == (
         "the gzip data end before they are complete; what came before was read; transfer it again"
     )
 
 
-def test_flipped_bit_in_gzip_is_told(tmp_path: Path) -> None:
+def test_flipped_bit_in_gzip_is_reported(tmp_path: Path) -> None:
     packed = bytearray(gzip.compress(PLAIN))
     packed[len(packed) - 6] ^= 0x10  # in the checksum
     file = tmp_path / "flipped.gz"
     file.write_bytes(packed)
-    found = inventory(file)
-    assert [issue.code for issue in found.issues] == [Code.ARCHIVE_DAMAGED]
-    assert "incorrect data check" in next(iter(found.issues)).text
-    assert found.rows["records"].to_pylist() == [500]
+    result = inventory(file)
+    assert [issue.code for issue in result.issues] == [Code.ARCHIVE_DAMAGED]
+    assert "incorrect data check" in next(iter(result.issues)).text
+    assert result.rows["records"].to_pylist() == [500]
 
 
-def test_damaged_zip_member_loses_only_itself(tmp_path: Path) -> None:
+def test_a_damaged_zip_member_does_not_affect_others(tmp_path: Path) -> None:
     packed = bytearray(_zip({"a": PLAIN, "b": PLAIN}))
     packed[packed.find(zlib.compress(PLAIN)[2:60]) + 40] ^= 0xFF
     file = tmp_path / "damaged.zip"
     file.write_bytes(packed)
-    found = inventory(file)
-    damaged = [issue for issue in found.issues if issue.text.startswith("the zip member is damaged")]
+    result = inventory(file)
+    damaged = [issue for issue in result.issues if issue.text.startswith("the zip member is damaged")]
     assert [issue.file for issue in damaged] == [f"{file}/a"]
-    whole = [row["records"] for row in found.rows.to_pylist() if row["file"] == f"{file}/b"]
+    whole = [row["records"] for row in result.rows.to_pylist() if row["file"] == f"{file}/b"]
     assert whole == [500]
 
 
 def test_zip_without_directory_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "cut.zip"
     file.write_bytes(_zip({"a": PLAIN})[:-30])
-    found = inventory(file)
-    (issue,) = found.issues
+    result = inventory(file)
+    (issue,) = result.issues
     assert issue.code is Code.UNREADABLE
     assert issue.text == "the zip archive cannot be opened (File is not a zip file); transfer it again"
 
 
-def test_encrypted_zip_member_is_told(tmp_path: Path) -> None:
+def test_encrypted_zip_member_is_reported(tmp_path: Path) -> None:
     packed = bytearray(_zip({"a": PLAIN}))
     packed[6] |= 1  # the flag for encryption, in the local header and in the directory
     packed[packed.find(b"PK\x01\x02") + 8] |= 1
@@ -156,15 +156,15 @@ def test_encrypted_zip_member_is_told(tmp_path: Path) -> None:
     )
 
 
-def test_an_empty_zip_is_told(tmp_path: Path) -> None:
+def test_an_empty_zip_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "empty.zip"
     file.write_bytes(_zip({}))
     (issue,) = inventory(file).issues
     assert (issue.code, issue.text) == (Code.EMPTY, "there is no file in the zip archive")
 
 
-def test_unpack_does_not_pass_off_what_is_no_dump(tmp_path: Path) -> None:
-    """What lies beside a dump in an archive is not put between its records, and a spoiled dump is refused."""
+def test_unpack_writes_only_dumps(tmp_path: Path) -> None:
+    """Other files of an archive are not written between records, and a damaged dump is refused."""
     beside = tmp_path / "beside.zip"
     beside.write_bytes(_zip({"a.smf": PLAIN, "read.me": b"hello " * 50}))
     out = io.BytesIO()
@@ -179,25 +179,25 @@ def test_unpack_does_not_pass_off_what_is_no_dump(tmp_path: Path) -> None:
     assert [issue.code for issue in report.issues] == [Code.RDW_STRIPPED]
 
 
-def test_a_file_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
+def test_an_unreadable_file_does_not_affect_others(tmp_path: Path) -> None:
     """Its own memory is a file that a process may open but not read from the start."""
     good = tmp_path / "good.smf"
     good.write_bytes(PLAIN)
-    found = inventory(["/proc/self/mem", good])
-    (issue,) = found.issues
+    result = inventory(["/proc/self/mem", good])
+    (issue,) = result.issues
     assert issue.code is Code.UNREADABLE
     assert issue.text == "cannot be read: Input/output error; nothing of it was read"
-    assert found.rows["records"].to_pylist() == [500]
+    assert result.rows["records"].to_pylist() == [500]
 
 
 def test_truncated_terse_file_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     file = tmp_path / "cut.trs"
     file.write_bytes(_terse("SPACK")[:1024])
-    found = inventory(file)
-    records = found.rows["records"].to_pylist()
+    result = inventory(file)
+    records = result.rows["records"].to_pylist()
     assert records
     assert 0 < records[0] < 500
-    (issue,) = found.issues
+    (issue,) = result.issues
     assert issue.code is Code.ARCHIVE_DAMAGED
     assert "without an end code" in issue.text
 
@@ -217,16 +217,16 @@ def test_endless_nesting_ends(tmp_path: Path) -> None:
     file = tmp_path / "matryoshka.gz"
     file.write_bytes(content)
     (issue,) = inventory(file).issues
-    assert issue.text == "is packed more than 8 times in itself and was left alone"
+    assert issue.text == "has more than 8 layers of packing and was skipped"
 
 
 def test_missing_file_is_an_issue_and_the_others_are_read(tmp_path: Path) -> None:
     good = tmp_path / "good.smf"
     good.write_bytes(PLAIN)
-    found = inventory([tmp_path / "missing.smf", good])
-    (issue,) = found.issues
+    result = inventory([tmp_path / "missing.smf", good])
+    (issue,) = result.issues
     assert (issue.code, issue.text) == (Code.UNREADABLE, "cannot be read: No such file or directory")
-    assert found.rows["records"].to_pylist() == [500]
+    assert result.rows["records"].to_pylist() == [500]
 
 
 def test_folders_are_walked_without_hidden_files(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_folders_are_walked_without_hidden_files(tmp_path: Path) -> None:
     assert files == [str(tmp_path / "a/one.smf"), str(tmp_path / "b/two.smf")]
 
 
-def test_what_is_no_file_in_a_folder_is_told_and_not_waited_for(tmp_path: Path) -> None:
+def test_special_files_in_a_folder_are_reported_and_not_opened(tmp_path: Path) -> None:
     folder = tmp_path / "night"
     (folder / "below").mkdir(parents=True)
     (folder / "below" / "good.smf").write_bytes(PLAIN)
@@ -251,26 +251,26 @@ def test_what_is_no_file_in_a_folder_is_told_and_not_waited_for(tmp_path: Path) 
     (folder / ".broken").symlink_to("gone")
     with socket.socket(socket.AF_UNIX) as server, chdir(folder):
         server.bind("socket")  # by a short name: a long one is not possible
-    found = inventory(folder)
-    assert [row["file"] for row in found.rows.to_pylist()] == [
+    result = inventory(folder)
+    assert [row["file"] for row in result.rows.to_pylist()] == [
         str(folder / "good.smf"),
         str(folder / "below" / "good.smf"),
     ]
-    told = {Path(issue.file).name: (issue.severity, issue.text) for issue in found.issues}
-    assert told == {
-        "again": (Severity.NOTE, "was passed over: a link to a folder; name it itself to read what is in it"),
+    issues = {Path(issue.file).name: (issue.severity, issue.text) for issue in result.issues}
+    assert issues == {
+        "again": (Severity.NOTE, "skipped: a link to a folder; name it directly to read its contents"),
         "broken": (
             Severity.REFUSED,
-            f"cannot be read: it is a link to {tmp_path / 'gone.smf'}, which is not there",
+            f"cannot be read: it is a link to {tmp_path / 'gone.smf'}, which does not exist",
         ),
         "loop": (Severity.REFUSED, f"cannot be read: {os.strerror(errno.ELOOP)}"),
-        "null": (Severity.NOTE, "was passed over: a device"),
-        "pipe": (Severity.NOTE, "was passed over: a pipe; name it itself to read from it"),
-        "socket": (Severity.NOTE, "was passed over: a socket"),
+        "null": (Severity.NOTE, "skipped: a device"),
+        "pipe": (Severity.NOTE, "skipped: a pipe; name it directly to read from it"),
+        "socket": (Severity.NOTE, "skipped: a socket"),
     }
 
 
-def test_a_file_that_goes_while_others_are_read_is_no_loss(tmp_path: Path) -> None:
+def test_a_file_removed_while_others_are_read_is_ignored(tmp_path: Path) -> None:
     for name in ("a.smf", "b.smf"):
         (tmp_path / name).write_bytes(PLAIN)
     issues = Issues()
@@ -280,8 +280,8 @@ def test_a_file_that_goes_while_others_are_read_is_no_loss(tmp_path: Path) -> No
     assert (list(paths), list(issues)) == ([], [])
 
 
-def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For root nothing is unreadable, so the operating system's answer is put in its mouth."""
+def test_a_folder_that_cannot_be_read_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For root nothing is unreadable, so the error of the operating system is simulated."""
     locked = tmp_path / "locked"
     locked.mkdir()
     (tmp_path / "open.smf").write_bytes(PLAIN)
@@ -293,15 +293,15 @@ def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytes
         return list_folder(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    found = inventory(tmp_path)
-    assert [str(issue) for issue in found.issues] == [
+    result = inventory(tmp_path)
+    assert [str(issue) for issue in result.issues] == [
         f"{locked}: cannot be read: Permission denied [unreadable]"
     ]
-    assert found.rows["records"].to_pylist() == [500]
+    assert result.rows["records"].to_pylist() == [500]
 
 
 def test_a_bomb_is_unpacked_in_small_steps(tmp_path: Path) -> None:
-    """Half a megabyte that unpacks to half a gigabyte of zeros must not be held in memory.
+    """Half a megabyte that unpacks to half a gigabyte of zeros must not be in memory at once.
 
     The peak is that of the program itself: getrusage would include the process it was forked from.
     """
@@ -313,9 +313,9 @@ def test_a_bomb_is_unpacked_in_small_steps(tmp_path: Path) -> None:
             out.write(packer.compress(bytes(1 << 20)))
         out.write(packer.flush())
     program = (
-        "import sys; from zscope.parsers import inventory; found = inventory(sys.argv[1]);"
+        "import sys; from zscope.parsers import inventory; result = inventory(sys.argv[1]);"
         "peak = next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM'));"
-        "print(found.rows['records'].to_pylist(), int(peak) // 1024)"
+        "print(result.rows['records'].to_pylist(), int(peak) // 1024)"
     )
     done = subprocess.run([sys.executable, "-c", program, file], capture_output=True, check=True, text=True)
     records, peak = done.stdout.split()
@@ -327,5 +327,5 @@ def test_strict_reading_raises_the_first_issue(tmp_path: Path) -> None:
     file = tmp_path / "cut.smf"
     file.write_bytes(PLAIN[:-3])
     with pytest.raises(Exception, match="the file ends inside a record") as caught:
-        read(file, "smf_record", strict=True)
+        read(file, "smf_record", options=ReadOptions(strict=True))
     assert type(caught.value).__name__ == "InputError"

@@ -1,7 +1,7 @@
 """AMATERSE: composed vectors, real pairs, the encoders against the decoders, and every kind of damage.
 
-The decoders are written for speed. What they must do is spelled out slowly in `PlainPack` and `PlainSpack`,
-with the ordered lists of the format description, and random code streams have to come out the same.
+The decoders are written for speed. `PlainPack` and `PlainSpack` implement the ordered lists of the format
+description literally, and random code streams must give the same result.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import io
 import random
 import tracemalloc
 from collections import OrderedDict
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -29,8 +28,12 @@ from zscope.parsers.containers.terse import (
     split_codes,
     unpack,
 )
-from zscope.parsers.containers.terse_dictionary import KEPT_PHRASE, MAX_PHRASE
+from zscope.parsers.containers.terse_phrases import KEPT_PHRASE, MAX_PHRASE
 from zscope.parsers.containers.terse_write import join_codes, pack, pack_codes, packed_file, spack_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 FORMS: tuple[Form, ...] = ("PACK", "SPACK")
 REAL = ("FB.FIELDS.C", "VB.AAA.TXT", "VB.XARGS")
@@ -44,7 +47,7 @@ def unpacked(packed: bytes, chunk: int = 1 << 20) -> bytes:
 
 
 def until_error(packed: bytes) -> tuple[bytes, TerseError | None]:
-    """What is delivered, and the error behind it if there is one."""
+    """What is delivered, and the error after it if there is one."""
     output = bytearray()
     try:
         for piece in unpack(io.BytesIO(packed)):
@@ -134,10 +137,10 @@ class PlainSpack:
             self._last = code
             return [code]
         if not self._free:
-            gone, _ = self._idle.popitem(last=False)
-            for part in self._parts.pop(gone):
+            removed, _ = self._idle.popitem(last=False)
+            for part in self._parts.pop(removed):
                 self._release(part)
-            self._free.append(gone)
+            self._free.append(removed)
         symbols = self._spell(code)
         entry = self._free.pop()
         self._parts[entry] = self._last, code
@@ -177,8 +180,6 @@ PLAIN: dict[Form, type[PlainPack | PlainSpack]] = {"PACK": PlainPack, "SPACK": P
 ENCODE = {"PACK": pack_codes, "SPACK": spack_codes}
 
 
-# --- vectors
-
 TLS = "e3d3e2", "e3d3e240f14bf2", "e3d3e240f14bf240e3d3e240f14bf3"
 TLS_RDWS = b"".join(rdw(bytes.fromhex(record)) for record in TLS)
 C1_TO_C4 = bytes.fromhex("c1c2c3c4") * 5
@@ -211,7 +212,7 @@ def test_vector(vector: str) -> None:
 
 
 def test_single_bytes_are_valid_in_both_forms() -> None:
-    """Vector V6 has no phrase code, so its body means the same whatever the version byte says."""
+    """Vector V6 has no phrase code, so its body has the same meaning with either version byte."""
     packed, expected = VECTORS["V6"]
     assert unpacked(b"\x05" + bytes.fromhex(packed)[1:]) == expected
 
@@ -233,9 +234,6 @@ def test_encoder_makes_the_variable_vectors(vector: str) -> None:
     records = [bytes.fromhex(record) for record in TLS]
     whole = bytes.fromhex(packed).ljust(1024, b"\0")
     assert pack(records, variable=True, record_length=251, form=head.packed) == whole
-
-
-# --- real pairs
 
 
 def real_pair(folder: Path, name: str, form: Form) -> tuple[bytes, bytes]:
@@ -265,7 +263,7 @@ def test_real_file_unpacks(real_data: Path, name: str, form: Form, chunk: int) -
 @both_forms
 @pytest.mark.parametrize("name", REAL)
 def test_encoder_makes_the_real_codes(real_data: Path, name: str, form: Form) -> None:
-    """Header and codes up to the end code; the filler behind it is left over from older buffers."""
+    """Header and codes up to the end code; the filler after it is left over from older buffers."""
     packed, expected = real_pair(real_data, name, form)
     head = parse_header(packed)
     again = pack(
@@ -275,9 +273,6 @@ def test_encoder_makes_the_real_codes(real_data: Path, name: str, form: Form) ->
     used = 12 + (codes.index(0) * 3 + 4) // 2
     assert again[:used] == packed[:used]
     assert len(again) == len(packed)
-
-
-# --- encoders, decoders and the plain description
 
 
 def symbols_from(seed: int, alphabet: int, phrases: int, size: int) -> list[int]:
@@ -303,13 +298,37 @@ texts = st.builds(
 
 @both_forms
 @given(symbols=texts)
-@settings(max_examples=40)
+@settings(max_examples=12)
 def test_encoded_text_comes_back(form: Form, symbols: list[int]) -> None:
     codes = ENCODE[form](symbols)
     plain = PLAIN[form]()
     assert [symbol for code in codes for symbol in plain.step(code)] == symbols
     assert unpacked(file_of(codes, form, variable=True)) == rdw_stream(symbols)
     assert unpacked(file_of(codes, form)) == bytes(symbol - 1 for symbol in symbols if symbol != 257)
+
+
+@pytest.mark.deep
+@both_forms
+@given(symbols=texts)
+@settings(max_examples=200)
+def test_many_encoded_texts_come_back(form: Form, symbols: list[int]) -> None:
+    codes = ENCODE[form](symbols)
+    plain = PLAIN[form]()
+    assert [symbol for code in codes for symbol in plain.step(code)] == symbols
+    assert unpacked(file_of(codes, form, variable=True)) == rdw_stream(symbols)
+
+
+@pytest.mark.deep
+@both_forms
+@given(records=st.lists(st.binary(max_size=40)), chunk=st.integers(1, 50))
+@settings(max_examples=300)
+def test_many_records_come_back(form: Form, records: list[bytes], chunk: int) -> None:
+    complete = records[:-1] if records and not records[-1] else records
+    variable = pack(records, variable=True, record_length=40, form=form)
+    assert unpacked(variable, chunk) == b"".join(map(rdw, complete))
+    padded = [record.ljust(40, b"\0") for record in records]
+    fixed = pack(padded, variable=False, record_length=40, form=form)
+    assert unpacked(fixed, chunk) == b"".join(padded)
 
 
 @both_forms
@@ -330,15 +349,17 @@ def test_one_long_run(form: Form, byte: bytes) -> None:
 
 @both_forms
 @given(records=st.lists(st.binary(max_size=40)))
+@settings(max_examples=25)
 def test_variable_records_come_back(form: Form, records: list[bytes]) -> None:
-    kept = records[:-1] if records and not records[-1] else records
+    complete = records[:-1] if records and not records[-1] else records
     packed = pack(records, variable=True, record_length=40, form=form)
     assert len(packed) % 1024 == 0
-    assert unpacked(packed) == b"".join(map(rdw, kept))
+    assert unpacked(packed) == b"".join(map(rdw, complete))
 
 
 @both_forms
 @given(records=st.lists(st.binary(min_size=7, max_size=7)), chunk=st.integers(1, 50))
+@settings(max_examples=25)
 def test_fixed_records_come_back(form: Form, records: list[bytes], chunk: int) -> None:
     packed = pack(records, variable=False, record_length=7, form=form)
     assert unpacked(packed, chunk) == b"".join(records)
@@ -368,9 +389,6 @@ def test_any_legal_codes_mean_what_the_description_says(form: Form, reach: int, 
             symbols += plain.step(code)
     assert unpacked(file_of(codes, form)) == bytes(symbol - 1 for symbol in symbols if symbol != 257)
     assert unpacked(file_of(codes, form, variable=True)) == rdw_stream(symbols)
-
-
-# --- header
 
 
 @pytest.mark.parametrize(
@@ -497,9 +515,6 @@ def test_foreign_terse(head: str, foreign: bool) -> None:
     assert foreign_terse(bytes.fromhex(head)) is foreign
 
 
-# --- end of the data
-
-
 @both_forms
 @of_any_kind
 def test_no_data_at_all(form: Form, variable: bool) -> None:
@@ -508,7 +523,7 @@ def test_no_data_at_all(form: Form, variable: bool) -> None:
 
 @pytest.mark.parametrize("codes", [[194, 195], [194, 195, 196]], ids=["even", "odd"])
 @of_any_kind
-def test_everything_behind_the_end_code_is_filler(codes: list[int], variable: bool) -> None:
+def test_everything_after_the_end_code_is_filler(codes: list[int], variable: bool) -> None:
     data = bytes(code - 1 for code in codes)
     packed = file_of([*codes, 0, 4095, 300, 7, 9, 300], "SPACK", variable=variable)
     assert unpacked(packed) == (rdw(data) if variable else data)
@@ -552,9 +567,6 @@ def test_output_comes_before_all_input_is_read() -> None:
     assert stream.tell() < len(packed) / 2
 
 
-# --- damage
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_end_inside_a_code(form: Form) -> None:
     packed = file_of([], form)[:12] + join_codes([194, 195, 196, 197])[:-2]
@@ -562,7 +574,7 @@ def test_end_inside_a_code(form: Form) -> None:
     assert good_part(packed, 15, reason) == b"\xc1\xc2"
 
 
-def test_unclosed_record_is_not_passed_on_behind_damage() -> None:
+def test_unclosed_record_is_not_passed_on_after_damage() -> None:
     packed = file_of([], variable=True)[:12] + join_codes([194, 257, 195, 196, 197, 198])[:-2]
     reason = "the packed data ends inside a code, without an end code"
     assert good_part(packed, 18, reason) == rdw(b"\xc1")
@@ -583,7 +595,7 @@ def test_spack_code_without_an_entry(codes: list[int], index: int, variable: boo
 
 
 def test_spack_code_for_the_entry_just_freed() -> None:
-    """3839 pairs of singles fill the dictionary; then the first entry made goes."""
+    """3839 pairs of singles fill the dictionary; then the first entry is removed."""
     codes = [1 + n % 256 for n in range(3839)]
     assert len(unpacked(file_of([*codes, 259], "SPACK"))) == 3841
     reason = "code 258 is a dictionary entry that does not exist"
@@ -607,7 +619,7 @@ def test_offset_of_damage_far_into_the_data() -> None:
 @both_forms
 def test_fixed_data_that_fill_no_record(form: Form) -> None:
     packed = file_of([194, 195, 196, 197, 198], form, length=3)
-    good = good_part(packed, 12 + 5 * 3 // 2, "2 bytes are left over behind the last 3-byte record")
+    good = good_part(packed, 12 + 5 * 3 // 2, "2 bytes are left over after the last 3-byte record")
     assert good == b"\xc1\xc2\xc3\xc4\xc5"
 
 
@@ -631,7 +643,7 @@ def test_record_too_long_for_an_rdw(form: Form, after: list[bytes]) -> None:
 
 
 def doubling(times: int) -> list[int]:
-    """Codes that name the entry they have just made: phrases of 2, 3, 5, 8 ... symbols."""
+    """Codes of the entry that was just created: phrases of 2, 3, 5, 8 ... symbols."""
     return [66, 67, *range(258, 258 + times)]
 
 
@@ -673,9 +685,6 @@ def test_random_bodies_end_in_output_or_a_terse_error(data: bytes, head: str) ->
     output, error = until_error(bytes.fromhex(head) + bytes.fromhex("00010c006d5e00000000") + data)
     assert error is None or 12 <= error.offset <= 12 + len(data)
     assert isinstance(output, bytes)
-
-
-# --- what the encoder refuses
 
 
 @pytest.mark.parametrize("length", [0, 65536])

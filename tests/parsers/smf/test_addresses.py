@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from zscope.parsers.smf.codecs.addresses import FIRST_FOUR, IPV6_FLAG, MAPPED
-from zscope.parsers.smf.codecs.raw import Column, Raw
+from zscope.parsers.smf.codecs.base import Column, Raw
 from zscope.parsers.smf.ebcdic import code_page
 from zscope.schemas import Evidence, Field, Format
 
@@ -58,21 +58,21 @@ def test_mapped(addresses: list[IPv4Address | IPv6Address]) -> None:
     assert MAPPED.decode(_raw(Format.IP_MAPPED, items)).to_pylist() == [_shown(a) for a in addresses]
 
 
-@given(addresses=ADDRESSES, behind=st.binary(min_size=12, max_size=12))
-@example(addresses=[ip_address(text) for text in SPECIAL], behind=bytes(12))
-@example(addresses=[IPv4Address(1), IPv6Address("::ffff:0.0.0.1")], behind=bytes(12))
-def test_first_four(addresses: list[IPv4Address | IPv6Address], behind: bytes) -> None:
-    """What stands behind the four bytes is undefined."""
-    items = [a.packed if a.version == 6 else a.packed + behind for a in addresses]
+@given(addresses=ADDRESSES, after=st.binary(min_size=12, max_size=12))
+@example(addresses=[ip_address(text) for text in SPECIAL], after=bytes(12))
+@example(addresses=[IPv4Address(1), IPv6Address("::ffff:0.0.0.1")], after=bytes(12))
+def test_first_four(addresses: list[IPv4Address | IPv6Address], after: bytes) -> None:
+    """The bytes after the first four are undefined."""
+    items = [a.packed if a.version == 6 else a.packed + after for a in addresses]
     flags = np.array([IPV6_FLAG if a.version == 6 else 0x7F for a in addresses], np.uint8)
     column = FIRST_FOUR.decode(_raw(Format.IP_FIRST4, items, flags))
     assert column.to_pylist() == [_shown(a) for a in addresses]
-    assert len(set(column.dictionary.to_pylist())) == len(column.dictionary), "a text stands there twice"
+    assert len(set(column.dictionary.to_pylist())) == len(column.dictionary), "a text occurs twice"
 
 
 @pytest.mark.parametrize("codec", [MAPPED, FIRST_FOUR])
 def test_a_column_of_one_address(codec: object) -> None:
     items = [(bytes(10) + b"\xff\xff" + b"\x0a\0\0\1") if codec is MAPPED else b"\x0a\0\0\1" + bytes(12)] * 5
     raw = _raw(Format.IP_MAPPED, items, np.zeros(5, np.uint8))
-    found = MAPPED.decode(raw) if codec is MAPPED else FIRST_FOUR.decode(raw)
-    assert found.to_pylist() == ["10.0.0.1"] * 5
+    column = MAPPED.decode(raw) if codec is MAPPED else FIRST_FOUR.decode(raw)
+    assert column.to_pylist() == ["10.0.0.1"] * 5

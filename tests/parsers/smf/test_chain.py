@@ -1,16 +1,19 @@
-"""Following length words, and the quick look at the records found."""
+"""Following length words, and the quick test of the records."""
 
 from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.parsers.smf.chain import FEW, descriptor, follow, named, suspects, timed, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DATE = bytes.fromhex("0126060f")
 SYSTEM = "SYS1".encode("cp037")
@@ -69,13 +72,13 @@ def test_the_chain_is_followed_through_megabytes(sizes: Sequence[int], extra: in
     assert starts.tolist() == expected
 
 
-def test_known_starts_are_kept() -> None:
+def test_known_starts_are_unchanged() -> None:
     starts = [7]
     assert walk(memoryview(record(40)), 0, 40, 0, starts) == 40
     assert starts == [7, 0]
 
 
-def test_a_descriptor_comes_apart_in_length_segment_code_and_zero() -> None:
+def test_a_descriptor_has_length_segment_code_and_zero() -> None:
     assert descriptor(memoryview(b"\xff\x12\x34\x03\x05"), 1) == (0x1234, 3, 5)
 
 
@@ -87,7 +90,7 @@ NO_TIME = record(30, time=0xFFFFFFFF)
 
 
 @pytest.mark.parametrize("count", [1, FEW - 1, FEW, 3 * FEW])
-def test_records_that_do_not_look_right_are_found_among_few_and_many(count: int) -> None:
+def test_suspect_records_are_detected_among_few_and_many(count: int) -> None:
     kinds = [(GOOD, LATE, BAD_DATE, BAD_SYSTEM)[number % 4] for number in range(count)]
     data = GOOD + b"".join(kinds)
     starts = list(range(0, len(data), 30))
@@ -106,13 +109,13 @@ def test_records_that_do_not_look_right_are_found_among_few_and_many(count: int)
         (NO_TIME, True, False),
     ],
 )
-def test_the_two_quick_looks(data: bytes, looks_named: bool, looks_timed: bool) -> None:
+def test_the_two_quick_tests(data: bytes, looks_named: bool, looks_timed: bool) -> None:
     assert named(memoryview(data), 0) is looks_named
     assert timed(memoryview(data), 0) is looks_timed
 
 
 @given(st.integers(0, 8_639_999))
 def test_the_length_word_of_a_block_never_looks_like_a_record(time: int) -> None:
-    """What stands where the system name should be is then the date of the block's first record."""
+    """At the offset of the system name, the block has the date of its first record."""
     block = b"\x40\0\0\0" + record(0x3FFC, time=time)
     assert suspects(memoryview(block), [0], 0) == [0]

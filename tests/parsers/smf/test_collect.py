@@ -1,29 +1,30 @@
-"""How a file is cut into windows, and which records are put aside for a while, shows in no table."""
+"""The tables do not depend on how a file is cut into windows, nor on which records are collected first."""
 
 from __future__ import annotations
 
 import io
 import threading
 from collections import defaultdict
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
 from zscope.parsers.issues import Code, InputError, Issues
 from zscope.parsers.select import Selection, everything, parse
-from zscope.parsers.smf.collect import ENOUGH_RECORDS
 from zscope.parsers.smf.frames import SMALLEST_WINDOW, FrameReader
 from zscope.parsers.smf.framing import detect
-from zscope.parsers.smf.scan import decode_windows, default_decoder
-from zscope.parsers.synthetic import Recipe, generate
+from zscope.parsers.smf.scan import ENOUGH_RECORDS, decode_windows, default_decoder
+from zscope.samples import Recipe, generate
 from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ALL_TABLES = Selection({**everything().columns, RECORD_TABLE: None, RAW_TABLE: None})
 
 
-def _dump(framing: str, records: int = 4_000) -> bytes:
+def _dump(framing: str, records: int = 2_000) -> bytes:
     out = io.BytesIO()
     generate(Recipe(records=records, seed=5, framing=framing), out)
     return out.getvalue()
@@ -36,8 +37,8 @@ def _reader(data: bytes, issues: Issues, window: int) -> FrameReader:
 def _tables(data: bytes, window: int, jobs: int = 1) -> dict[str, pa.Table]:
     issues = Issues()
     batches: dict[str, list[pa.RecordBatch]] = defaultdict(list)
-    for _, found in decode_windows(_reader(data, issues, window), default_decoder(ALL_TABLES, issues), jobs):
-        for name, batch in found:
+    for _, part in decode_windows(_reader(data, issues, window), default_decoder(ALL_TABLES, issues), jobs):
+        for name, batch in part:
             batches[name].append(batch)
     return {name: pa.Table.from_batches(parts).unify_dictionaries() for name, parts in batches.items()}
 
@@ -66,7 +67,7 @@ def test_tables_do_not_depend_on_windows(framing: str, jobs: int) -> None:
         assert _rows(cut[name], order) == _rows(table, order), name
 
 
-def test_a_frequent_kind_keeps_its_order_among_records_put_aside() -> None:
+def test_a_frequent_kind_keeps_its_order_among_collected_records() -> None:
     """A few records of a kind, then a window full of them, then a few again."""
     out = io.BytesIO()
     records = 3 * ENOUGH_RECORDS
@@ -76,8 +77,8 @@ def test_a_frequent_kind_keeps_its_order_among_records_put_aside() -> None:
     decoder = default_decoder(parse("smf119_tcp_init[record_no]"), issues)
     numbers: list[int] = []
     sizes = []
-    for _, found in decode_windows(_reader(data, issues, len(data) * 2 // 5), decoder, 1):
-        for _, batch in found:
+    for _, part in decode_windows(_reader(data, issues, len(data) * 2 // 5), decoder, 1):
+        for _, batch in part:
             numbers += batch["record_no"].to_pylist()
             sizes.append(batch.num_rows)
     # The dump has a header and a trailer of its own.

@@ -1,4 +1,4 @@
-"""Damage in a stream of records: which are read all the same, and what is told of the rest."""
+"""Damage in a stream of records: the records that are still read, and the issues about the rest."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ GARBAGE = bytes(range(0xA0, 0xBD))
 """29 bytes that are neither a length word nor part of a header."""
 ENDS_INSIDE = "the file ends inside a record: {}; transfer the file again"
 NO_HEADER = "no SMF header follows a length word"
-NO_LENGTH = "no length word stands where a record should begin"
+NO_LENGTH = "there is no length word where a record should begin"
 OTHERS_INSIDE = "the length word of a record, {:,}, is wrong: others begin inside it"
-TOO_FEW = "a length word says {}, too few for a record"
+TOO_FEW = "a length word of {} is too small for a record"
 
 
 def record(number: int, size: int) -> bytes:
@@ -38,7 +38,7 @@ AT = [sum(map(len, RECORDS[:number])) for number in range(13)]
 
 def skipped(begin: int, end: int, reason: str, at_end: bool = False) -> Issue:
     size = "1 byte" if end - begin == 1 else f"{end - begin:,} bytes"
-    where, what = (" at the end of the file", "before") if at_end else ("", "before and behind")
+    where, what = (" at the end of the file", "before") if at_end else ("", "before and after")
     text = f"{size}{where} skipped: {reason}; the records {what} were read; transfer the file again in binary"
     return Issue(DAMAGED, text, "a.smf", None, begin, end)
 
@@ -118,7 +118,7 @@ def test_a_length_far_too_large(number: int, length: int) -> None:
 @pytest.mark.parametrize("number", range(1, 11))
 @pytest.mark.parametrize("less", [1, 10, 20])
 def test_a_length_a_little_too_small(number: int, less: int) -> None:
-    """The record is as long as it says, for all that can be known; what it left over is skipped."""
+    """The length of the record is plausible, so it is used; the remaining bytes are skipped."""
     length = len(RECORDS[number]) - less
     data = patched(AT[number], struct.pack(">H", length))
     records, offsets, issues = read(data)
@@ -138,7 +138,7 @@ def test_a_descriptor_whose_last_two_bytes_are_damaged(number: int, segment: byt
 @pytest.mark.parametrize("number", range(12))
 @pytest.mark.parametrize("at", [6, 10, 13, 14])
 def test_a_damaged_header_between_good_neighbours_is_delivered(number: int, at: int) -> None:
-    """Decoding tells what is wrong with it; its length leads on, so its end is known."""
+    """Decoding reports the damage; the length leads to the next record, so its end is known."""
     data = patched(AT[number] + at, b"\xff")
     records, offsets, issues = read(data)
     assert records == [*RECORDS[:number], data[AT[number] : AT[number + 1]], *RECORDS[number + 1 :]]
@@ -164,17 +164,17 @@ def test_four_damaged_headers_in_a_row_are_a_gap() -> None:
     assert issues == [skipped(AT[4], AT[8], NO_HEADER)]
 
 
-@pytest.mark.parametrize("gone", [1, 2, 4, 30])
+@pytest.mark.parametrize("missing", [1, 2, 4, 30])
 @pytest.mark.parametrize("number", range(1, 11))
-def test_bytes_missing_from_a_record(number: int, gone: int) -> None:
-    """What follows is nearer than the length says."""
+def test_bytes_missing_from_a_record(number: int, missing: int) -> None:
+    """The next record is nearer than the length indicates."""
     inside = AT[number] + 40
-    data = DATA[:inside] + DATA[inside + gone :]
+    data = DATA[:inside] + DATA[inside + missing :]
     records, offsets, issues = read(data)
     assert records == without(number)
-    assert offsets == AT[:number] + [at - gone for at in AT[number + 1 : -1]]
+    assert offsets == AT[:number] + [at - missing for at in AT[number + 1 : -1]]
     reason = OTHERS_INSIDE.format(len(RECORDS[number]))
-    assert issues == [skipped(AT[number], AT[number + 1] - gone, reason)]
+    assert issues == [skipped(AT[number], AT[number + 1] - missing, reason)]
 
 
 @pytest.mark.parametrize("more", [b"x", GARBAGE])
@@ -208,27 +208,27 @@ def test_a_lone_record_between_two_damages_is_read() -> None:
     ]
 
 
-def test_a_record_kept_inside_another_one_is_no_reason_to_drop_that() -> None:
+def test_a_record_that_contains_another_one_is_not_dropped() -> None:
     """Its length leads to a good place, whatever it contains."""
     outer = RECORDS[8][:100] + RECORDS[0] + RECORDS[1] + RECORDS[8][100 + len(RECORDS[0] + RECORDS[1]) :]
     data = DATA[: AT[8]] + outer + DATA[AT[9] :]
     assert read(data) == ([*RECORDS[:8], outer, *RECORDS[9:]], AT[:-1], [])
 
 
-@pytest.mark.parametrize("kept", range(1, len(RECORDS[11])))
-def test_the_file_ends_inside_its_last_record(kept: int) -> None:
-    data = DATA[: AT[11] + kept]
+@pytest.mark.parametrize("present", range(1, len(RECORDS[11])))
+def test_the_file_ends_inside_its_last_record(present: int) -> None:
+    data = DATA[: AT[11] + present]
     records, _, issues = read(data)
     assert records == RECORDS[:11]
-    bytes_are = "1 byte is" if kept == 1 else f"{kept} bytes are"
+    bytes_are = "1 byte is" if present == 1 else f"{present} bytes are"
     few = f"{bytes_are} left, too few for a record"
-    detail = few if kept < 4 else f"{len(RECORDS[11]):,} bytes expected, {kept:,} there"
-    assert issues == [truncated(AT[11], AT[11] + kept, detail)]
+    detail = few if present < 4 else f"{len(RECORDS[11]):,} bytes expected, {present:,} present"
+    assert issues == [truncated(AT[11], AT[11] + present, detail)]
 
 
 @pytest.mark.parametrize("number", range(12))
 def test_the_file_ends_between_two_records(number: int) -> None:
-    """Without a header record nothing tells that anything is missing."""
+    """Without a header record the missing records cannot be detected."""
     assert read(DATA[: AT[number]]) == (RECORDS[:number], AT[:number], [])
 
 
@@ -296,4 +296,4 @@ def test_records_that_were_not_touched_are_read(data: st.DataObject) -> None:
     assert offsets == sorted(offsets)
     gaps = [(issue.offset or 0, issue.end or 0) for issue in issues]
     lengths = sum(map(len, records))
-    assert lengths + sum(end - begin for begin, end in gaps) == len(DATA), "every byte is read or told of"
+    assert lengths + sum(end - begin for begin, end in gaps) == len(DATA), "every byte is read or reported"

@@ -12,10 +12,10 @@ from zscope.parsers.smf.frames import SMALLEST_WINDOW, FrameReader
 from zscope.parsers.smf.framing import Framing, detect
 
 GARBAGE = bytes(range(0xA0, 0xBD))
-WRONG_BLOCK = "the length word of a block is wrong; its records were read all the same"
-NO_BLOCK = "no block begins where the one before ends"
-NO_LENGTH = "no length word stands where a record should begin"
-PAST_BLOCK = "a record runs past the end of its block"
+WRONG_BLOCK = "the length word of a block is wrong; its records were read"
+NO_BLOCK = "no block begins where the previous one ends"
+NO_LENGTH = "there is no length word where a record should begin"
+PAST_BLOCK = "a record extends past the end of its block"
 OTHERS_INSIDE = "the length word of a record, {:,}, is wrong: others begin inside it"
 
 
@@ -45,7 +45,7 @@ AT = [
 
 def skipped(begin: int, end: int, reason: str) -> Issue:
     size = "1 byte" if end - begin == 1 else f"{end - begin:,} bytes"
-    text = f"{size} skipped: {reason}; the records before and behind were read; "
+    text = f"{size} skipped: {reason}; the records before and after were read; "
     return Issue(Code.DAMAGED_RANGE, text + "transfer the file again in binary", "a.smf", None, begin, end)
 
 
@@ -117,7 +117,7 @@ def test_a_length_word_that_ends_the_block_between_two_records(number: int) -> N
 
 @pytest.mark.parametrize("number", range(4))
 @pytest.mark.parametrize("length", [0x7FF8, 0x8004_0000])
-def test_a_length_word_that_covers_all_blocks_behind(number: int, length: int) -> None:
+def test_a_length_word_that_covers_all_blocks_after(number: int, length: int) -> None:
     word = struct.pack(">I", length) if length > 0xFFFF else struct.pack(">HH", length, 0)
     records, offsets, issues = read(patched(STARTS[number], word))
     assert (records, offsets) == (RECORDS, AT)
@@ -159,7 +159,7 @@ def test_garbage_between_the_records_of_a_block(number: int, garbage: bytes) -> 
 
 
 def following(number: int) -> int:
-    """Where the record behind this one begins, or the block behind."""
+    """Where the record after this one begins, or the block after."""
     end = AT[number] + len(RECORDS[number])
     assert end in AT or end in STARTS
     return end
@@ -169,7 +169,7 @@ def following(number: int) -> int:
 def test_a_length_of_zero_inside_a_block(number: int) -> None:
     records, _, issues = read(patched(AT[number], b"\0\0"))
     assert records == without(number)
-    assert issues == [skipped(AT[number], following(number), "a length word says 0, too few for a record")]
+    assert issues == [skipped(AT[number], following(number), "a length word of 0 is too small for a record")]
 
 
 @pytest.mark.parametrize("number", [0, 1, 4, 5, 8, 9, 10])
@@ -199,19 +199,19 @@ def test_a_damaged_header(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(1, 20))
-@pytest.mark.parametrize("gone", [1, 8])
-def test_bytes_missing_from_a_record(number: int, gone: int) -> None:
+@pytest.mark.parametrize("missing", [1, 8])
+def test_bytes_missing_from_a_record(number: int, missing: int) -> None:
     inside = AT[number] + 30
-    data = DATA[:inside] + DATA[inside + gone :]
+    data = DATA[:inside] + DATA[inside + missing :]
     records, _, issues = read(data)
     if number == 19:
         size = len(RECORDS[19])
-        text = f"the file ends inside a record: {size} bytes expected, {size - gone} there; "
+        text = f"the file ends inside a record: {size} bytes expected, {size - missing} present; "
         text += "transfer the file again"
         assert issues == [Issue(Code.TRUNCATED, text, "a.smf", None, AT[19], len(data))]
     else:
         reason = OTHERS_INSIDE.format(len(RECORDS[number]))
-        assert issues == [skipped(AT[number], following(number) - gone, reason)]
+        assert issues == [skipped(AT[number], following(number) - missing, reason)]
     assert records == without(number)
 
 
@@ -234,15 +234,15 @@ def test_damage_across_several_blocks() -> None:
 
 
 @pytest.mark.parametrize("number", range(20))
-@pytest.mark.parametrize("kept", [0, 1, 3, 4, 17, 18, 39])
-def test_the_file_ends_inside_a_block(number: int, kept: int) -> None:
-    data = DATA[: AT[number] + kept]
+@pytest.mark.parametrize("present", [0, 1, 3, 4, 17, 18, 39])
+def test_the_file_ends_inside_a_block(number: int, present: int) -> None:
+    data = DATA[: AT[number] + present]
     records, _, issues = read(data)
     assert records == RECORDS[:number]
     ended = max(start for start in STARTS if start <= AT[number])
     end = STARTS[STARTS.index(ended) + 1]
-    begin = AT[number] - 4 if AT[number] - 4 == ended and kept < 18 else AT[number]
-    if kept == 0 and begin == AT[number]:
+    begin = AT[number] - 4 if AT[number] - 4 == ended and present < 18 else AT[number]
+    if present == 0 and begin == AT[number]:
         assert [(i.code, i.offset, i.end) for i in issues] == [(Code.TRUNCATED, len(data), end)]
         missing = f"{end - len(data):,} bytes missing"
         assert issues[0].text == f"the file ends inside a block: {missing}; transfer the file again"
@@ -258,27 +258,27 @@ def test_zeros_in_a_block_that_is_not_full_are_no_padding(zeros: int) -> None:
     assert [(i.code, i.offset, i.end) for i in issues] == [(code, AT[3], AT[3] + zeros)]
 
 
-@pytest.mark.parametrize("kept", [0, 1, 2, 3])
-def test_the_file_ends_at_the_length_word_of_a_block(kept: int) -> None:
-    records, _, issues = read(DATA[: STARTS[4] + kept])
+@pytest.mark.parametrize("present", [0, 1, 2, 3])
+def test_the_file_ends_at_the_length_word_of_a_block(present: int) -> None:
+    records, _, issues = read(DATA[: STARTS[4] + present])
     assert records == RECORDS[:14]
-    expected = [(Code.TRUNCATED, STARTS[4], STARTS[4] + kept)] if kept else []
+    expected = [(Code.TRUNCATED, STARTS[4], STARTS[4] + present)] if present else []
     assert [(i.code, i.offset, i.end) for i in issues] == expected
 
 
 def test_extended_blocks_with_damage_inside() -> None:
     records = [record(number, 9_000 + number) for number in range(40)]
     data = block(*records[:20], extended=True) + block(*records[20:], extended=True)
-    start, behind = 4 + sum(map(len, records[:7])), 4 + sum(map(len, records[:8]))
+    start, after = 4 + sum(map(len, records[:7])), 4 + sum(map(len, records[:8]))
     damaged = data[: start + 5_000] + b"\xa7" * 10_000 + data[start + 15_000 :]
     got, _, issues = read(damaged)
-    assert got == [*records[:7], damaged[start:behind], *records[9:]]
-    assert issues == [skipped(behind, behind + len(records[8]), NO_LENGTH)]
+    assert got == [*records[:7], damaged[start:after], *records[9:]]
+    assert issues == [skipped(after, after + len(records[8]), NO_LENGTH)]
 
 
 @pytest.mark.parametrize("length", [8, 400_000, 0x7FFFFFFF])
 def test_a_wrong_length_word_of_an_extended_block(length: int) -> None:
-    """Nothing is ever read or kept because a number in the file says so."""
+    """The length word of a block never determines how much is read or stored."""
     records = [record(number, 9_000 + number) for number in range(40)]
     first, second = block(*records[:20], extended=True), block(*records[20:], extended=True)
     got, _, issues = read(first + struct.pack(">I", 1 << 31 | length) + second[4:])
@@ -295,5 +295,5 @@ def test_a_null_segment_before_other_records_is_damage() -> None:
     data = block(RECORDS[0], null, RECORDS[1], RECORDS[2]) + block(RECORDS[3])
     records, _, issues = read(data)
     assert records == RECORDS[:4]
-    reason = "a null segment stands here, but other data follow it in the block"
+    reason = "other data follow a null segment in its block"
     assert issues == [skipped(4 + len(RECORDS[0]), 8 + len(RECORDS[0]), reason)]

@@ -52,13 +52,13 @@ def read(data: bytes, framing: Framing = Framing.RDW) -> tuple[list[bytes], list
     return records, spanned, list(issues)
 
 
-def told(code: Code, text: str, begin: int, end: int) -> Issue:
+def issue_at(code: Code, text: str, begin: int, end: int) -> Issue:
     return Issue(code, text, "a.smf", None, begin, end)
 
 
 def skipped(begin: int, end: int, reason: str) -> Issue:
-    text = f"{end - begin:,} bytes skipped: {reason}; the records before and behind were read; "
-    return told(DAMAGED, text + "transfer the file again in binary", begin, end)
+    text = f"{end - begin:,} bytes skipped: {reason}; the records before and after were read; "
+    return issue_at(DAMAGED, text + "transfer the file again in binary", begin, end)
 
 
 def test_nothing_is_wrong_with_the_segments_to_be_damaged() -> None:
@@ -67,22 +67,22 @@ def test_nothing_is_wrong_with_the_segments_to_be_damaged() -> None:
     assert read(data) == ([A, WHOLE, B], [False, True, False], [])
 
 
-@pytest.mark.parametrize("kept", [[ONE], [ONE, TWO]], ids=["one", "two"])
-def test_a_last_segment_that_is_missing(kept: list[bytes]) -> None:
-    seen = b"".join(kept)
+@pytest.mark.parametrize("segments", [[ONE], [ONE, TWO]], ids=["one", "two"])
+def test_a_last_segment_that_is_missing(segments: list[bytes]) -> None:
+    seen = b"".join(segments)
     end = BEGIN + len(seen)
     complete, first = CAME.format("a complete record"), CAME.format("another first segment")
-    assert read(A + seen + B) == ([A, B], [False, False], [told(ORDER, complete, BEGIN, end)])
+    assert read(A + seen + B) == ([A, B], [False, False], [issue_at(ORDER, complete, BEGIN, end)])
     records, spanned, issues = read(A + seen + b"".join(OTHER) + B)
     assert (records, spanned) == ([A, record(4, 500), B], [False, True, False])
-    assert issues == [told(ORDER, first, BEGIN, end)]
+    assert issues == [issue_at(ORDER, first, BEGIN, end)]
 
 
-@pytest.mark.parametrize("kept", [[TWO], [THREE], [TWO, TWO], [TWO, THREE]])
-def test_a_first_segment_that_is_missing(kept: list[bytes]) -> None:
-    """However many segments of the record there are, it is told of once."""
-    seen = b"".join(kept)
-    issue = told(ORDER, ORPHANS, BEGIN, BEGIN + len(seen))
+@pytest.mark.parametrize("segments", [[TWO], [THREE], [TWO, TWO], [TWO, THREE]])
+def test_a_first_segment_that_is_missing(segments: list[bytes]) -> None:
+    """The record is reported once, for any number of segments."""
+    seen = b"".join(segments)
+    issue = issue_at(ORDER, ORPHANS, BEGIN, BEGIN + len(seen))
     assert read(A + seen + B) == ([A, B], [False, False], [issue])
 
 
@@ -90,54 +90,54 @@ def test_a_first_segment_that_is_missing(kept: list[bytes]) -> None:
 def test_a_file_that_begins_in_the_middle_of_a_record(seen: bytes) -> None:
     data = seen + A + B
     assert detect(data, whole=True) is Framing.RDW
-    assert read(data) == ([A, B], [False, False], [told(ORDER, ORPHANS, 0, len(seen))])
+    assert read(data) == ([A, B], [False, False], [issue_at(ORDER, ORPHANS, 0, len(seen))])
 
 
-def test_last_segments_of_two_records_without_first_ones_are_told_of_twice() -> None:
+def test_last_segments_of_two_records_without_first_ones_are_reported_twice() -> None:
     middle = BEGIN + len(THREE)
     issues = [
-        told(ORDER, ORPHANS, BEGIN, middle),
-        told(ORDER, ORPHANS, middle, middle + len(TWO + THREE)),
+        issue_at(ORDER, ORPHANS, BEGIN, middle),
+        issue_at(ORDER, ORPHANS, middle, middle + len(TWO + THREE)),
     ]
     assert read(A + THREE + TWO + THREE + B) == ([A, B], [False, False], issues)
 
 
 def test_two_first_segments_in_a_row() -> None:
-    issue = told(ORDER, CAME.format("another first segment"), BEGIN, BEGIN + len(ONE))
+    issue = issue_at(ORDER, CAME.format("another first segment"), BEGIN, BEGIN + len(ONE))
     assert read(A + ONE + ONE + TWO + THREE + B) == ([A, WHOLE, B], [False, True, False], [issue])
 
 
 def test_a_second_last_segment() -> None:
     begin = BEGIN + len(ONE + TWO + THREE)
-    issue = told(ORDER, ORPHANS, begin, begin + len(THREE))
+    issue = issue_at(ORDER, ORPHANS, begin, begin + len(THREE))
     assert read(A + ONE + TWO + THREE + THREE + B) == ([A, WHOLE, B], [False, True, False], [issue])
 
 
-@pytest.mark.parametrize("kept", [[ONE], [ONE, TWO]], ids=["one", "two"])
-def test_the_file_ends_before_the_last_segment(kept: list[bytes]) -> None:
-    data = A + b"".join(kept)
-    assert read(data) == ([A], [False], [told(TRUNCATED, NO_END, BEGIN, len(data))])
+@pytest.mark.parametrize("segments", [[ONE], [ONE, TWO]], ids=["one", "two"])
+def test_the_file_ends_before_the_last_segment(segments: list[bytes]) -> None:
+    data = A + b"".join(segments)
+    assert read(data) == ([A], [False], [issue_at(TRUNCATED, NO_END, BEGIN, len(data))])
 
 
 @pytest.mark.parametrize("cut", [1, 50, 296, 297, 299])
-@pytest.mark.parametrize("kept", [[ONE, TWO], [ONE, TWO, THREE]], ids=["middle", "last"])
-def test_the_file_ends_inside_a_later_segment(kept: list[bytes], cut: int) -> None:
-    data = (A + b"".join(kept))[:-cut]
-    assert read(data) == ([A], [False], [told(TRUNCATED, NO_END, BEGIN, len(data))])
+@pytest.mark.parametrize("segments", [[ONE, TWO], [ONE, TWO, THREE]], ids=["middle", "last"])
+def test_the_file_ends_inside_a_later_segment(segments: list[bytes], cut: int) -> None:
+    data = (A + b"".join(segments))[:-cut]
+    assert read(data) == ([A], [False], [issue_at(TRUNCATED, NO_END, BEGIN, len(data))])
 
 
 @pytest.mark.parametrize("there", [4, 10, 30, 300])
 def test_the_file_ends_inside_a_first_segment(there: int) -> None:
-    text = f"the file ends inside a record: 304 bytes expected, {there} there; transfer the file again"
-    assert read(A + ONE[:there]) == ([A], [False], [told(TRUNCATED, text, BEGIN, BEGIN + there)])
+    text = f"the file ends inside a record: 304 bytes expected, {there} present; transfer the file again"
+    assert read(A + ONE[:there]) == ([A], [False], [issue_at(TRUNCATED, text, BEGIN, BEGIN + there)])
 
 
-def test_a_first_segment_cut_off_behind_an_unfinished_record() -> None:
+def test_a_first_segment_cut_off_after_an_unfinished_record() -> None:
     end = BEGIN + len(ONE)
-    text = "the file ends inside a record: 104 bytes expected, 50 there; transfer the file again"
+    text = "the file ends inside a record: 104 bytes expected, 50 present; transfer the file again"
     issues = [
-        told(ORDER, CAME.format("another record"), BEGIN, end),
-        told(TRUNCATED, text, end, end + 50),
+        issue_at(ORDER, CAME.format("another record"), BEGIN, end),
+        issue_at(TRUNCATED, text, end, end + 50),
     ]
     assert read(A + ONE + OTHER[0][:50]) == ([A], [False], issues)
 
@@ -148,10 +148,10 @@ def test_garbage_between_segments_costs_the_record(garbage: bytes) -> None:
     data = A + ONE + garbage + TWO + THREE + B + b"".join(OTHER)
     records, spanned, issues = read(data)
     assert (records, spanned) == ([A, B, record(4, 500)], [False, False, True])
-    broken, behind = BEGIN + len(ONE), data.index(B)
+    broken, after = BEGIN + len(ONE), data.index(B)
     assert issues == [
-        told(ORDER, CAME.format("damaged data"), BEGIN, broken),
-        skipped(broken, behind, "no length word stands where a record should begin"),
+        issue_at(ORDER, CAME.format("damaged data"), BEGIN, broken),
+        skipped(broken, after, "there is no length word where a record should begin"),
     ]
 
 
@@ -174,7 +174,7 @@ def test_a_wrong_length_of_a_segment_costs_the_record(which: int, change: int) -
     assert (min(i.offset or 0 for i in issues), max(i.end or 0 for i in issues)) == (BEGIN, end)
 
 
-def test_a_segment_that_claims_the_records_behind_it_does_not_get_them() -> None:
+def test_a_segment_that_claims_the_records_after_it_does_not_get_them() -> None:
     greedy = struct.pack(">H", 20_000) + THREE[2:]
     tail = [record(number, 300) for number in range(100)]
     records, _, issues = read(A + ONE + TWO + greedy + b"".join(tail))
@@ -182,13 +182,13 @@ def test_a_segment_that_claims_the_records_behind_it_does_not_get_them() -> None
     end = BEGIN + len(ONE + TWO + THREE)
     reason = "the length word of a record, 20,000, is wrong: others begin inside it"
     assert issues == [
-        told(ORDER, CAME.format("damaged data"), BEGIN, BEGIN + len(ONE + TWO)),
+        issue_at(ORDER, CAME.format("damaged data"), BEGIN, BEGIN + len(ONE + TWO)),
         skipped(BEGIN + len(ONE + TWO), end, reason),
     ]
 
 
 @pytest.mark.parametrize("code", [LAST, MIDDLE])
-def test_what_only_looks_like_a_segment_does_not_hide_the_records_behind(code: int) -> None:
+def test_what_only_looks_like_a_segment_does_not_hide_the_records_after(code: int) -> None:
     """Garbage that reads as a segment of 6,004 bytes, up to a place where a record begins."""
     tail = [record(number, 300) for number in range(40)]
     false = struct.pack(">HBB", 6_004 + 8, code, 0) + b"\xee" * 8
@@ -212,29 +212,29 @@ def test_the_longest_record_and_one_byte_more() -> None:
     good = segment(FIRST, parts[0]) + segment(MIDDLE, parts[1]) + segment(LAST, parts[2])
     assert read(A + good + B) == ([A, longest, B], [False, True, False], [])
     long = segment(FIRST, parts[0]) + segment(MIDDLE, parts[1]) + segment(LAST, parts[2] + b"\xee")
-    text = "the segments make more than the 65,535 bytes a record can have and were dropped"
-    issue = told(Code.RECORD_TOO_LONG, text, BEGIN, BEGIN + len(long))
+    text = "the segments have more than the 65,535 bytes of the longest record and were dropped"
+    issue = issue_at(Code.RECORD_TOO_LONG, text, BEGIN, BEGIN + len(long))
     assert read(A + long + B) == ([A, B], [False, False], [issue])
 
 
 @pytest.mark.parametrize("ending", ["last", "another", "none"])
-def test_segments_without_end_are_told_of_once_and_not_kept(ending: str) -> None:
+def test_segments_without_end_are_reported_once_and_not_stored(ending: str) -> None:
     middle = segment(MIDDLE, b"\xee" * 5_000)
     endless = ONE + middle * 1_000
     data = A + endless + {"last": THREE + B, "another": B, "none": b""}[ending]
     end = BEGIN + len(endless) + (len(THREE) if ending == "last" else 0)
-    text = "the segments make more than the 65,535 bytes a record can have and were dropped"
+    text = "the segments have more than the 65,535 bytes of the longest record and were dropped"
     records, _, issues = read(data)
     assert records == ([A] if ending == "none" else [A, B])
-    assert issues == [told(Code.RECORD_TOO_LONG, text, BEGIN, end)]
+    assert issues == [issue_at(Code.RECORD_TOO_LONG, text, BEGIN, end)]
 
 
 @pytest.mark.parametrize("size", [2, 5, 13])
 def test_segments_too_short_for_a_record(size: int) -> None:
     """A record is at least a header without its descriptor: 14 bytes."""
     short = segment(FIRST, b"\x1e" * (size - 1)) + segment(LAST, b"\x1e")
-    text = "the segments make less than the 18 bytes a record has at least and were dropped"
-    issue = told(Code.RECORD_TOO_SHORT, text, BEGIN, BEGIN + len(short))
+    text = "the segments have less than the 18 bytes of the shortest record and were dropped"
+    issue = issue_at(Code.RECORD_TOO_SHORT, text, BEGIN, BEGIN + len(short))
     assert read(A + short + B) == ([A, B], [False, False], [issue])
 
 
@@ -261,7 +261,7 @@ def test_a_block_that_is_missing_costs_only_the_record_in_it() -> None:
     records, _, issues = read(block(A, ONE) + block(B, OTHER[0]) + block(OTHER[1], A), Framing.BLOCKS)
     assert records == [A, B, record(4, 500), A]
     begin = 4 + BEGIN
-    assert issues == [told(ORDER, CAME.format("a complete record"), begin, begin + len(ONE))]
+    assert issues == [issue_at(ORDER, CAME.format("a complete record"), begin, begin + len(ONE))]
 
 
 @pytest.mark.parametrize("length", [0, 7, 200, 404, 0xFFFF])
@@ -270,8 +270,8 @@ def test_a_wrong_length_of_a_block_does_not_cost_the_spanned_record(length: int,
     blocks = [block(A, ONE), block(TWO), block(THREE, B), block(A)]
     begin = sum(map(len, blocks[:number]))
     blocks[number] = struct.pack(">H", length) + blocks[number][2:]
-    wrong = "the length word of a block is wrong; its records were read all the same"
-    issue = told(DAMAGED, wrong, begin, begin + 4)
+    wrong = "the length word of a block is wrong; its records were read"
+    issue = issue_at(DAMAGED, wrong, begin, begin + 4)
     assert read(b"".join(blocks), Framing.BLOCKS) == ([A, WHOLE, B, A], [False, True, False, False], [issue])
 
 
@@ -282,6 +282,6 @@ def test_a_block_damaged_between_the_segments_of_a_record() -> None:
     assert records == [A, record(4, 500), A]
     begin, broken = 4 + BEGIN, len(block(A, ONE))
     assert issues == [
-        told(ORDER, CAME.format("damaged data"), begin, broken),
-        skipped(broken, broken + len(second), "no block begins where the one before ends"),
+        issue_at(ORDER, CAME.format("damaged data"), begin, broken),
+        skipped(broken, broken + len(second), "no block begins where the previous one ends"),
     ]

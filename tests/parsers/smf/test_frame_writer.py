@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.parsers.issues import Code, Issues
-from zscope.parsers.smf.frame import as_blocks, as_exclusive, as_segments, as_stream, block, segment, split
 from zscope.parsers.smf.frames import SMALLEST_WINDOW, FrameReader
 from zscope.parsers.smf.framing import Framing, detect
+from zscope.parsers.smf.write import as_blocks, as_exclusive, as_segments, as_stream, block, segment, split
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 
 def record(number: int, size: int) -> bytes:
@@ -150,12 +153,12 @@ def test_a_record_is_cut_into_first_middle_and_last() -> None:
     ]
 
 
-def test_segments_without_room_for_data_cannot_be_made() -> None:
+def test_segments_without_room_for_data_are_refused() -> None:
     with pytest.raises(ValueError, match="segments of 4 bytes have no room for data"):
         split(record(1, 20), 4)
 
 
-def test_a_block_too_long_for_its_length_word_cannot_be_made() -> None:
+def test_a_block_too_long_for_its_length_word_is_refused() -> None:
     assert len(block([bytes(32_756)])) == 32_760
     with pytest.raises(ValueError, match="a block of 32,761 bytes needs the extended form"):
         block([bytes(32_757)])

@@ -36,12 +36,12 @@ class Got:
     windows: int = 0
 
     @property
-    def told(self) -> list[tuple[Code, int | None, int | None]]:
+    def issue_places(self) -> list[tuple[Code, int | None, int | None]]:
         return [(issue.code, issue.offset, issue.end) for issue in self.issues]
 
 
 class Trickle:
-    """A stream that gives a few bytes at a time, as a pipe or a packed file does."""
+    """A stream that returns a few bytes at a time, as a pipe or a packed file does."""
 
     def __init__(self, data: bytes, most: int) -> None:
         self._file, self._most = io.BytesIO(data), most
@@ -97,7 +97,7 @@ def test_a_record_may_begin_anywhere_at_the_end_of_a_window(cut: int) -> None:
     assert (got.records, got.issues, got.windows) == (records, [], 2)
 
 
-def test_bytes_behind_the_data_of_a_window_are_zero() -> None:
+def test_bytes_after_the_data_of_a_window_are_zero() -> None:
     """Decoders gather fields without asking where the data end."""
     data = b"".join(MANY)
     for window in FrameReader(io.BytesIO(data), RDW, Issues(), window=SMALLEST_WINDOW):
@@ -120,21 +120,21 @@ def test_header_and_trailer_alone() -> None:
     assert (got.records, got.issues) == ([HEADER, TRAILER], [])
 
 
-def test_dumps_one_behind_the_other() -> None:
+def test_dumps_one_after_the_other() -> None:
     got = read(b"".join(MANY * 3))
     assert (got.records, got.issues) == (MANY * 3, [])
 
 
 NO_TRAILER = (
-    "the dump that begins here has no trailer (record type 3) behind it: the file may have been cut off; "
+    "the dump that begins here has no trailer (record type 3): the file may have been truncated; "
     "compare its size with that of the data set, or transfer it again"
 )
 
 
 @pytest.mark.parametrize("before", [[], [record(7)], MANY], ids=["none", "a record", "a dump"])
-@pytest.mark.parametrize("behind", [[], [record(8)], MANY[1:-1]], ids=["none", "a record", "many"])
-def test_a_dump_without_trailer_is_noted(before: list[bytes], behind: list[bytes]) -> None:
-    records = [*before, HEADER, *behind]
+@pytest.mark.parametrize("after", [[], [record(8)], MANY[1:-1]], ids=["none", "a record", "many"])
+def test_a_dump_without_trailer_is_noted(before: list[bytes], after: list[bytes]) -> None:
+    records = [*before, HEADER, *after]
     got = read(b"".join(records))
     assert got.records == records
     offset = sum(map(len, before))
@@ -151,7 +151,7 @@ def test_a_dump_without_trailer_is_noted(before: list[bytes], behind: list[bytes
         [HEADER, TRAILER, record(1, 200, 2), record(2)],
         [record(1, 200, 2, 0x5E), record(2)],
     ],
-    ids=["no header", "one trailer for two", "records behind", "a signature behind", "only a signature"],
+    ids=["no header", "one trailer for two", "records after", "a signature after", "only a signature"],
 )
 def test_other_unusual_ends_are_not_noted(records: list[bytes]) -> None:
     assert read(b"".join(records)).issues == []
@@ -164,7 +164,7 @@ def test_a_trailer_in_segments_is_one() -> None:
 
 @pytest.mark.parametrize("count", [1, 3, 4, 17, 18, 26, 5_000, 3 * SMALLEST_WINDOW])
 @pytest.mark.parametrize("framing", list(Framing))
-def test_zeros_behind_the_last_record_are_padding(count: int, framing: Framing) -> None:
+def test_zeros_after_the_last_record_are_padding(count: int, framing: Framing) -> None:
     records = [HEADER, record(1), TRAILER]
     data = framed(records, framing)
     got = read(data + bytes(count), framing)
@@ -183,11 +183,11 @@ def framed(records: list[bytes], framing: Framing) -> bytes:
     return b"".join(struct.pack(">H", len(r) - extra) + r[2:] for r in records)
 
 
-def test_exclusive_lengths_are_read_and_told_once() -> None:
+def test_exclusive_lengths_are_read_and_reported_once() -> None:
     got = read(framed(MANY, EXCLUSIVE), EXCLUSIVE)
     assert [r[4:] for r in got.records] == [r[4:] for r in MANY]
     assert got.offsets == places(MANY)
-    text = "the length words do not count their own four bytes; read accordingly"
+    text = "the length words do not include their own four bytes; they were read accordingly"
     assert got.issues == [Issue(Code.EXCLUSIVE_LENGTHS, text, "a.smf", None, 0)]
     assert got.issues[0].severity is Severity.NOTE
 
@@ -223,7 +223,7 @@ def test_a_record_that_has_its_descriptor_twice_may_be_in_segments() -> None:
     assert got.issues == []
 
 
-def test_a_record_put_together_from_segments_has_a_plain_descriptor() -> None:
+def test_a_record_assembled_from_segments_has_a_plain_descriptor() -> None:
     whole = record(1, 1_000)
     first, middle, last = whole[4:404], whole[404:804], whole[804:]
     data = b"\1\x94\1\0" + first + b"\1\x94\3\0" + middle + struct.pack(">HBB", 4 + len(last), 2, 0) + last
@@ -248,7 +248,7 @@ def test_segments_may_lie_in_different_windows() -> None:
 
 
 def test_null_segments_end_a_block() -> None:
-    """Nothing more is in such a block, whatever its length word says."""
+    """Such a block contains nothing after it, whatever its length word is."""
     null = b"\0\4\x80\0"
     first = struct.pack(">HH", 4 + 60 + 40, 0) + record(1) + null + b"\xee" * 36
     second = struct.pack(">HH", 4 + 60 + 4, 0) + record(2) + null
@@ -263,11 +263,11 @@ def test_null_segments_end_a_block() -> None:
 def test_windows_keep_their_records_when_the_next_one_is_read() -> None:
     """Other threads decode a window while the reader goes on."""
     data = b"".join(MANY)
-    kept = list(FrameReader(io.BytesIO(data), RDW, Issues(), window=SMALLEST_WINDOW))
+    windows = list(FrameReader(io.BytesIO(data), RDW, Issues(), window=SMALLEST_WINDOW))
     joined = b"".join(
         w.data[s : s + n].tobytes()
-        for w in kept
+        for w in windows
         for s, n in zip(w.starts.tolist(), w.lengths.tolist(), strict=True)
     )
     assert joined == data
-    assert all(w.starts.dtype == np.int64 and w.lengths.dtype == np.int64 for w in kept)
+    assert all(w.starts.dtype == np.int64 and w.lengths.dtype == np.int64 for w in windows)

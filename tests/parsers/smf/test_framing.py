@@ -1,4 +1,4 @@
-"""The framing of a dump is told by its content, also where the beginning is damaged."""
+"""The framing of a dump is detected from its content, also if the beginning is damaged."""
 
 from __future__ import annotations
 
@@ -100,14 +100,14 @@ def test_good_files(name: str) -> None:
 
 DAMAGED_FILES = {
     "a record cut off": (RDW, record(1)[:-1]),
-    "a record cut off behind its header": (RDW, record(1)[:18]),
+    "a record cut off after its header": (RDW, record(1)[:18]),
     "two records, the second cut off": (RDW, record(1) + record(2)[:-5]),
     "one record and half a descriptor": (RDW, record(1) + b"\0\x3c"),
     "one record and a descriptor": (RDW, record(1) + b"\0\x3c\0\0"),
     "one good record and garbage": (RDW, record(1) + GARBAGE),
     "garbage at the start": (RDW, GARBAGE + b"".join(MANY)),
     "the first descriptor lost": (RDW, b"".join(MANY)[4:]),
-    "a second dump behind half a first one": (RDW, record(1)[:40] + b"".join(MANY)),
+    "a second dump after half a first one": (RDW, record(1)[:40] + b"".join(MANY)),
     "a bad length among few": (RDW, record(1) + NO_LENGTH + record(2)[4:] + record(3) + record(4)),
     "the first length wrong": (RDW, b"\0\x20" + b"".join(MANY)[2:]),
     "middle of a spanned record at the start": (RDW, SPANNED[204:] + b"".join(MANY)),
@@ -173,9 +173,9 @@ def test_a_record_whose_first_bytes_could_be_those_of_a_block_is_a_record() -> N
     assert detect(first + record(2), whole=True) is RDW
 
 
-@pytest.mark.parametrize("gone", [1, 2, 3])
-def test_an_exclusive_record_of_which_a_bit_is_missing_is_not_taken_for_one(gone: int) -> None:
-    assert detect(exclusive(record(1))[:-gone], whole=True) is RDW
+@pytest.mark.parametrize("missing", [1, 2, 3])
+def test_an_incomplete_exclusive_record_is_not_detected_as_exclusive(missing: int) -> None:
+    assert detect(exclusive(record(1))[:-missing], whole=True) is RDW
 
 
 def test_an_empty_file() -> None:
@@ -189,7 +189,7 @@ def test_an_empty_file() -> None:
 @pytest.mark.parametrize(
     "data", [b"\0", b"\0\x12\0\0", HEADER[:17], bytes(5_000), b"\xff" * 5_000, GARBAGE, SPANNED[204:]]
 )
-def test_what_holds_no_record_is_refused(data: bytes) -> None:
+def test_data_without_records_are_refused(data: bytes) -> None:
     with pytest.raises(InputError) as caught:
         detect(data, whole=True)
     assert caught.value.issue.code is Code.UNKNOWN_DATA

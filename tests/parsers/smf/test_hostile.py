@@ -18,7 +18,7 @@ from zscope.parsers.smf.framing import Framing, detect
 
 TIMES = 9
 ENOUGH = 0.2
-"""Seconds below which a measurement says nothing."""
+"""Shortest measurement in seconds that is meaningful."""
 
 
 def header(length: int = 18, segment: int = 0, time_of_day: int = 7) -> bytes:
@@ -36,23 +36,23 @@ KB, MB = 1 << 10, 1 << 20
 TRAPS: dict[str, tuple[int, Framing, bytes, bytes]] = {
     "zeros": (8 * MB, Framing.RDW, GOOD, b"\0"),
     "all bits set": (8 * MB, Framing.RDW, GOOD, b"\xff"),
-    "headers whose length leads far": (MB, Framing.RDW, b"", header(0xFFFF)),
+    "headers whose length leads far": (256 * KB, Framing.RDW, b"", header(0xFFFF)),
     "headers whose length leads into the next": (256 * KB, Framing.RDW, b"", header(19)),
-    "headers everywhere": (512 * KB, Framing.RDW, GOOD, DENSE),
-    "a gap of one byte behind every record": (128 * KB, Framing.RDW, b"", GOOD + b"\xee"),
-    "a length of zero behind every second record": (256 * KB, Framing.RDW, b"", GOOD * 2 + bytes(4)),
-    "a gap behind every fifty records": (2 * MB, Framing.RDW, b"", GOOD * 50 + b"\xee"),
-    "damaged headers between good ones": (MB, Framing.RDW, b"", GOOD + NO_DATE),
-    "more damaged headers than are passed over": (512 * KB, Framing.RDW, b"", GOOD + NO_DATE * 4),
-    "middle segments of five bytes": (MB, Framing.RDW, GOOD * 2 + header(18, 1), b"\0\5\3\0A"),
-    "last segments of five bytes": (256 * KB, Framing.RDW, GOOD * 2, b"\0\5\2\0A"),
-    "first segments of five bytes": (256 * KB, Framing.RDW, GOOD * 2, b"\0\5\1\0A"),
-    "first segments that are never continued": (512 * KB, Framing.RDW, GOOD * 2, header(18, 1)),
+    "headers everywhere": (128 * KB, Framing.RDW, GOOD, DENSE),
+    "a gap of one byte after every record": (128 * KB, Framing.RDW, b"", GOOD + b"\xee"),
+    "a length of zero after every second record": (256 * KB, Framing.RDW, b"", GOOD * 2 + bytes(4)),
+    "a gap after every fifty records": (2 * MB, Framing.RDW, b"", GOOD * 50 + b"\xee"),
+    "damaged headers between good ones": (256 * KB, Framing.RDW, b"", GOOD + NO_DATE),
+    "more damaged headers than are skipped": (512 * KB, Framing.RDW, b"", GOOD + NO_DATE * 4),
+    "middle segments of five bytes": (256 * KB, Framing.RDW, GOOD * 2 + header(18, 1), b"\0\5\3\0A"),
+    "last segments of five bytes": (128 * KB, Framing.RDW, GOOD * 2, b"\0\5\2\0A"),
+    "first segments of five bytes": (128 * KB, Framing.RDW, GOOD * 2, b"\0\5\1\0A"),
+    "first segments that are never continued": (256 * KB, Framing.RDW, GOOD * 2, header(18, 1)),
     "descriptors without anything": (8 * MB, Framing.RDW, GOOD * 2, b"\0\4\3\0"),
     "null segments": (8 * MB, Framing.RDW, GOOD * 2, b"\0\4\x80\0"),
     "descriptors twice": (MB, Framing.RDW, b"", b"\0\x16\0\0\0\0\0\0" + GOOD[4:]),
-    "garbage that claims the records behind it": (
-        4 * MB,
+    "garbage that claims the records after it": (
+        MB,
         Framing.RDW,
         GOOD * 2,
         b"\xff\xfe\2\0" + b"\x12" * 10 + GOOD * 3_000,

@@ -51,25 +51,25 @@ def test_release_and_group_are_from_the_extension_where_it_is(
         STATISTICS, (RELEASE, release.encode("cp037")), (FLAGS, bytes((flags,))),
         (_triplet(0) + 4, struct.pack(">H", length)), (control + 16, "QSGC".encode("cp037")),
     )  # fmt: skip
-    found = decoded(tmp_path, [record])
+    result = decoded(tmp_path, [record])
     for table in ("mq_task", "mq_channel_initiator"):
-        assert set(found[table]["mq_version"].to_pylist()) == {version}
-        assert set(found[table]["queue_sharing_group"].to_pylist()) == {group}
-    assert len(found.issues) == 0
+        assert set(result[table]["mq_version"].to_pylist()) == {version}
+        assert set(result[table]["queue_sharing_group"].to_pylist()) == {group}
+    assert len(result.issues) == 0
 
 
 def test_shorter_blocks_of_older_releases(tmp_path: Path) -> None:
     statistics = _with(STATISTICS, (_triplet(1) + 4, struct.pack(">H", 48)))
     accounting = _with(ACCOUNTING, (_triplet(1) + 4, struct.pack(">H", 324)))
-    found = decoded(tmp_path, [statistics, accounting])
-    (initiator,), (channel,) = (found[t].to_pylist() for t in ("mq_channel_initiator", "mq_channel"))
+    result = decoded(tmp_path, [statistics, accounting])
+    (initiator,), (channel,) = (result[t].to_pylist() for t in ("mq_channel_initiator", "mq_channel"))
     assert (initiator["storage_below_mb"], initiator["storage_above_mb"]) == (41, None)
     assert (channel["dispatcher_number"], channel["remote_product"], channel["remote_version"]) == (
         0,
         None,
         None,
     )
-    assert len(found.issues) == 0
+    assert len(result.issues) == 0
 
 
 @pytest.mark.parametrize(
@@ -80,22 +80,22 @@ def test_shorter_blocks_of_older_releases(tmp_path: Path) -> None:
         pytest.param(ACCOUNTING, 1, 1, 400, id="a channel in each byte"),
     ],
 )
-def test_blocks_shorter_than_in_any_release_are_told(
+def test_blocks_shorter_than_in_any_release_are_reported(
     tmp_path: Path, record: bytes, triplet: int, length: int, count: int
 ) -> None:
-    found = decoded(tmp_path, [_with(record, (_triplet(triplet) + 4, struct.pack(">HH", length, count)))])
+    result = decoded(tmp_path, [_with(record, (_triplet(triplet) + 4, struct.pack(">HH", length, count)))])
     at = struct.unpack_from(">I", record, _triplet(triplet))[0]
-    first, *_ = found.issues
+    first, *_ = result.issues
     assert (first.code, first.record_no, first.offset) == (Code.SECTION_SHORTER, 1, at)
-    assert {issue.code for issue in found.issues} == {Code.SECTION_SHORTER}
+    assert {issue.code for issue in result.issues} == {Code.SECTION_SHORTER}
 
 
-def test_a_triplet_that_counts_nothing_is_absent_wherever_it_points(tmp_path: Path) -> None:
+def test_a_triplet_with_a_count_of_zero_is_absent_whatever_its_offset(tmp_path: Path) -> None:
     record = _with(STATISTICS, (_triplet(4), struct.pack(">IHH", 0xFFFFFFFF, 48, 0)))
-    found = decoded(tmp_path, [record])
-    assert "SSL" not in found["mq_task"]["task_type"].to_pylist()
-    assert found["mq_task"].num_rows == 4
-    assert len(found.issues) == 0
+    result = decoded(tmp_path, [record])
+    assert "SSL" not in result["mq_task"]["task_type"].to_pylist()
+    assert result["mq_task"].num_rows == 4
+    assert len(result.issues) == 0
 
 
 REQUESTS = [48210, 31904, 20110, 24400, 0, 0]
@@ -103,7 +103,7 @@ TASK_KINDS = ["dispatcher", "dispatcher", "adapter", "SSL", "SSL", "DNS"]
 
 
 @pytest.mark.parametrize(
-    ("triplet", "says", "code", "kinds"),
+    ("triplet", "content", "code", "kinds"),
     [
         pytest.param(
             4, (5000, 48, 2), Code.SECTION_OUTSIDE, [*TASK_KINDS[:3], "DNS"], id="beyond the record"
@@ -116,14 +116,14 @@ TASK_KINDS = ["dispatcher", "dispatcher", "adapter", "SSL", "SSL", "DNS"]
     ],
 )
 def test_lying_triplets(
-    tmp_path: Path, triplet: int, says: tuple[int, int, int], code: Code, kinds: list[str]
+    tmp_path: Path, triplet: int, content: tuple[int, int, int], code: Code, kinds: list[str]
 ) -> None:
     """All that is sound is delivered, from the same record and from others."""
-    bad = _with(STATISTICS, (_triplet(triplet), struct.pack(">IHH", *says)))
-    found = decoded(tmp_path, [STATISTICS, bad, STATISTICS])
-    assert {(issue.code, issue.record_no) for issue in found.issues} == {(code, 2)}
+    bad = _with(STATISTICS, (_triplet(triplet), struct.pack(">IHH", *content)))
+    result = decoded(tmp_path, [STATISTICS, bad, STATISTICS])
+    assert {(issue.code, issue.record_no) for issue in result.issues} == {(code, 2)}
     of_record = {
-        number: [t["task_type"] for t in found["mq_task"].to_pylist() if t["record_no"] == number]
+        number: [t["task_type"] for t in result["mq_task"].to_pylist() if t["record_no"] == number]
         for number in (1, 2, 3)
     }
     assert of_record == {1: TASK_KINDS, 2: kinds, 3: TASK_KINDS}
@@ -131,17 +131,17 @@ def test_lying_triplets(
 
 @pytest.mark.parametrize("record", [STATISTICS, ACCOUNTING], ids=["115-231", "116-10"])
 def test_a_record_cut_anywhere(tmp_path: Path, record: bytes) -> None:
-    """Whatever is left of it, the records behind it are read."""
+    """Whatever is left of it, the records after it are read."""
     pieces = []
     for length in range(18, len(record)):
         pieces += [struct.pack(">H", length) + record[2:length], record]
-    found = decoded(tmp_path, pieces, (*TABLES, "smf_raw"))
+    result = decoded(tmp_path, pieces, (*TABLES, "smf_raw"))
     whole = decoded(tmp_path, [record])
     for table in TABLES:
-        rows = [row for row in found[table].to_pylist() if row["record_no"] % 2 == 0]
+        rows = [row for row in result[table].to_pylist() if row["record_no"] % 2 == 0]
         assert len(rows) == (len(record) - 18) * whole[table].num_rows
-    assert len(found.issues) > 0
-    assert all(issue.record_no is None or issue.record_no % 2 for issue in found.issues)
+    assert len(result.issues) > 0
+    assert all(issue.record_no is None or issue.record_no % 2 for issue in result.issues)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -153,11 +153,11 @@ def test_noise_never_ends_in_an_error(tmp_path: Path, seed: int) -> None:
         for _ in range(rng.choice([1, 3, 30])):
             record[rng.randrange(24, len(record))] = rng.randrange(256)
         records.append(bytes(record))
-    found = decoded(tmp_path, [STATISTICS, *records, STATISTICS], (*TABLES, "smf_raw"))
-    for name, rows in found.tables.items():
+    result = decoded(tmp_path, [STATISTICS, *records, STATISTICS], (*TABLES, "smf_raw"))
+    for name, rows in result.tables.items():
         rows.validate(full=True)
         assert rows.schema.equals(table_schema(name))
-    assert {1, len(records) + 2} <= set(found["mq_task"]["record_no"].to_pylist())
+    assert {1, len(records) + 2} <= set(result["mq_task"]["record_no"].to_pylist())
 
 
 def _segments(record: bytes, cuts: list[int]) -> list[bytes]:
@@ -168,16 +168,16 @@ def _segments(record: bytes, cuts: list[int]) -> list[bytes]:
 
 
 def test_a_record_in_segments(tmp_path: Path) -> None:
-    found = decoded(tmp_path, [ACCOUNTING, *_segments(STATISTICS, [100, 350]), ACCOUNTING])
-    assert [task["requests"] for task in found["mq_task"].to_pylist()] == REQUESTS
-    assert len(found.issues) == 0
+    result = decoded(tmp_path, [ACCOUNTING, *_segments(STATISTICS, [100, 350]), ACCOUNTING])
+    assert [task["requests"] for task in result["mq_task"].to_pylist()] == REQUESTS
+    assert len(result.issues) == 0
 
 
 @pytest.mark.parametrize("lost", [0, 1, 2])
 def test_a_lost_segment(tmp_path: Path, lost: int) -> None:
     segments = _segments(STATISTICS, [100, 350])
     del segments[lost]
-    found = decoded(tmp_path, [ACCOUNTING, STATISTICS, *segments, STATISTICS, ACCOUNTING])
-    assert len(found.issues) > 0
-    assert found["mq_channel"].num_rows == 2
-    assert [t["requests"] for t in found["mq_task"].to_pylist()][:6] == REQUESTS
+    result = decoded(tmp_path, [ACCOUNTING, STATISTICS, *segments, STATISTICS, ACCOUNTING])
+    assert len(result.issues) > 0
+    assert result["mq_channel"].num_rows == 2
+    assert [t["requests"] for t in result["mq_task"].to_pylist()][:6] == REQUESTS

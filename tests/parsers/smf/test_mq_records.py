@@ -1,6 +1,6 @@
 """MQ records: two composed ones against the values they were composed of, real ones, and written ones.
 
-What the composed records say was printed by the public formatter as well; the expected values are its output.
+The public formatter printed the composed records as well; the expected values are its output.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LEAD: dict[str, Any] = {
     "mq_version": "100000", "interval_start_local": _local(8, 29), "interval_end_utc": _utc(13, 30),
     "interval_us": MINUTE_US,
 }  # fmt: skip
-"""What all rows of the composed records say."""
+"""Values of all rows of the composed records."""
 IDLE = {"requests": 0, "cpu_us": 0, "elapsed_us": 0, "wait_us": MINUTE_US, "longest_us": 0}
 TASKS: list[dict[str, Any]] = [
     {"task_type": "dispatcher", "section_no": 0, "task_number": 10268672, "requests": 48210,
@@ -77,11 +77,11 @@ CHANNEL: dict[str, Any] = LEAD | {
     "batch_interval": 0, "batch_data_limit_kb": 5000, "dispatcher_number": 0, "remote_product": "MQMV",
     "remote_version": "10000000",
 }  # fmt: skip
-"""The formatter prints 0 for the exit time that says that none was measured."""
+"""The formatter prints 0 for an exit time that was not measured."""
 
 
 def test_tasks_of_a_composed_record(tmp_path: Path) -> None:
-    found = decoded(tmp_path, [STATISTICS, ACCOUNTING])
+    result = decoded(tmp_path, [STATISTICS, ACCOUNTING])
     absent = {"channels": None, "longest_utc": None, "longest_us": None}
     place = {"record_no": 1, "record_offset": 0}
     units = [
@@ -93,13 +93,13 @@ def test_tasks_of_a_composed_record(tmp_path: Path) -> None:
         for t in TASKS
     ]
     expected = [LEAD | place | absent | task | tod for task, tod in zip(TASKS, units, strict=True)]
-    assert found["mq_task"].to_pylist() == expected
-    assert len(found.issues) == 0
+    assert result["mq_task"].to_pylist() == expected
+    assert len(result.issues) == 0
 
 
 def test_channel_of_a_composed_record(tmp_path: Path) -> None:
-    found = decoded(tmp_path, [STATISTICS, ACCOUNTING])
-    assert found["mq_channel"].to_pylist() == [CHANNEL]
+    result = decoded(tmp_path, [STATISTICS, ACCOUNTING])
+    assert result["mq_channel"].to_pylist() == [CHANNEL]
 
 
 def test_channel_initiator_of_a_composed_record(tmp_path: Path) -> None:
@@ -131,8 +131,8 @@ def test_codes_read_in_the_words_of_the_formatter() -> None:
     ],
 )
 def test_selections(tmp_path: Path, select: str, tables: dict[str, int]) -> None:
-    found = decoded(tmp_path, [STATISTICS, ACCOUNTING], select)
-    assert {name: rows.num_rows for name, rows in found.tables.items()} == tables
+    result = decoded(tmp_path, [STATISTICS, ACCOUNTING], select)
+    assert {name: rows.num_rows for name, rows in result.tables.items()} == tables
 
 
 def test_rows_of_one_record_stay_together(tmp_path: Path) -> None:
@@ -144,23 +144,23 @@ def test_rows_of_one_record_stay_together(tmp_path: Path) -> None:
 
 
 def test_nothing_of_a_described_record_is_raw(tmp_path: Path) -> None:
-    """The text of the release stands where others have the number of their triplets."""
+    """The text of the release is at the offset where other records have the number of triplets."""
     assert decoded(tmp_path, [STATISTICS, ACCOUNTING], "smf_raw")["smf_raw"].num_rows == 0
 
 
 def test_real_tasks(real_data: Path) -> None:
-    found = read(real_data / "mq" / "TESTCHL.dat", (*TABLES, "smf_record"))
-    assert len(found.issues) == 0
-    tasks = found["mq_task"].to_pylist()
+    result = read(real_data / "mq" / "TESTCHL.dat", (*TABLES, "smf_record"))
+    assert len(result.issues) == 0
+    tasks = result["mq_task"].to_pylist()
     assert len(tasks) == 224
-    assert len({task["record_no"] for task in tasks}) == found["mq_channel_initiator"].num_rows == 16
+    assert len({task["record_no"] for task in tasks}) == result["mq_channel_initiator"].num_rows == 16
     kinds = [task["task_type"] for task in tasks]
     assert {kind: kinds.count(kind) for kind in kinds} == {"dispatcher": 80, "adapter": 128, "DNS": 16}
     for task in tasks:
         assert task["elapsed_tod"] + task["wait_tod"] == task["interval_tod"]
         assert abs(task["elapsed_us"] + task["wait_us"] - task["interval_us"]) <= 1
         began = task["interval_end_utc"] - timedelta(microseconds=task["interval_us"])
-        # The start is by the local clock: four hours behind UTC on that system.
+        # The start is by the local clock: four hours after UTC on that system.
         local = task["interval_start_local"].replace(tzinfo=UTC) + timedelta(hours=4)
         assert abs(began - local) < timedelta(seconds=1)
         assert (task["mq_version"], task["queue_sharing_group"]) == ("800", "QSGM")
@@ -180,16 +180,16 @@ def test_real_channels(real_data: Path) -> None:
 
 
 def test_real_records_without_channels(real_data: Path) -> None:
-    found = read(real_data / "mq" / "TEST115.dat", (*TABLES, "115"))
-    assert [table.num_rows for table in found.tables.values()] == [0, 0, 0]
-    assert {issue.code for issue in found.issues} <= {Code.TRAILER_MISSING}
+    result = read(real_data / "mq" / "TEST115.dat", (*TABLES, "115"))
+    assert [table.num_rows for table in result.tables.values()] == [0, 0, 0]
+    assert {issue.code for issue in result.issues} <= {Code.TRAILER_MISSING}
 
 
 def _sections(kind: tuple[int, int], count: int) -> dict[str, dict[str, pa.Array]]:
     """Columns of every section of some records, different in each row; the MQ header is the last section."""
     layout = catalog().records[kind]
     random_numbers = np.random.default_rng(kind[1])
-    found = {}
+    result = {}
     for section in sorted(layout.sections, key=lambda s: (s.triplet or 6) % 6 if s.triplet else 9):
         columns = {}
         for field in section.columns:
@@ -199,8 +199,8 @@ def _sections(kind: tuple[int, int], count: int) -> dict[str, dict[str, pa.Array
             elif field.format is Format.TEXT:
                 texts = [f"{chr(65 + row)}{field.offset % 9}" for row in range(count)]
                 columns[field.column] = pa.array(texts).dictionary_encode()
-        found[section.key] = columns
-    return found
+        result[section.key] = columns
+    return result
 
 
 @pytest.mark.parametrize(
@@ -219,13 +219,13 @@ def test_written_records_come_back(tmp_path: Path, kind: tuple[int, int], tables
     parts = [SectionBytes(layout.section(key), [[r] for r in cut_rows(b)]) for key, b in rows.items()]
     one_by_one = encode_records(layout, header, parts, count)
     alike = [SectionRows(layout.section(key), block, block.shape[1]) for key, block in rows.items()]
-    at_once = encode_alike(encode_heads(layout, header, count), alike, triplet_count(layout))
+    at_once = encode_alike(layout, encode_heads(layout, header, count), alike, triplet_count(layout))
     assert one_by_one == at_once
     assert {record[24:27] for record in one_by_one} == {"932".encode("cp037")}
-    found = decoded(tmp_path, one_by_one)
-    assert len(found.issues) == 0
+    result = decoded(tmp_path, one_by_one)
+    assert len(result.issues) == 0
     for table in tables:
-        shown = found[table]
+        shown = result[table]
         assert set(shown["mq_version"].to_pylist()) == {"932"}
         kinds = catalog().table(table)[1].rows
         for name in shown.column_names:

@@ -1,7 +1,7 @@
-"""Ten thousand small dumps, each damaged at random: all end in records, issues or a refusal, and soon.
+"""Thousands of small dumps with random damage: all end in records, issues or a refusal, within seconds.
 
-Every one goes through detection and reading. Decoding costs the same for one record as for hundreds, so the
-records of many dumps are decoded together, and those of some dumps alone.
+Each dump is detected and read. Decoding costs the same for one record as for hundreds, so the records of many
+dumps are decoded together, and those of some dumps alone.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import io
 import random
 import time
-from collections.abc import Callable
 from functools import cache
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
@@ -22,26 +21,43 @@ from zscope.parsers.smf.frames import SLACK, FrameReader, Window
 from zscope.parsers.smf.framing import detect
 from zscope.parsers.smf.header import HEADER_LENGTH
 from zscope.parsers.smf.scan import decode_windows, default_decoder
-from zscope.parsers.synthetic.dump import generate
-from zscope.parsers.synthetic.recipe import FRAMINGS, Kind, Recipe
+from zscope.samples.dump.recipe import FRAMINGS, Recipe, RecordKind
+from zscope.samples.dump.write import generate
 from zscope.schemas.tables import table_names
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 CHUNKS, PER_CHUNK = 100, 100
+SHORT_CHUNKS = 12
+"""The other chunks run in the deep tests only."""
 ALONE = 50
 """One in so many is decoded alone as well."""
 SECONDS = 2.0
 """Far more than any of them needs, a hundred times, on a slow machine."""
 
 MIXES = (
-    (Kind.ZERT_DETAIL, Kind.ZERT_SUMMARY, Kind.TCP_INIT, Kind.TCP_TERM, Kind.UNKNOWN_SUBTYPE),
-    (Kind.FTP_CLIENT, Kind.FTP_SERVER, Kind.FTP_FAILURE, Kind.TN3270_INIT, Kind.TN3270_TERM),
-    (Kind.RMF_CPU, Kind.RMF_CRYPTO, Kind.TCP_TERM),
+    (
+        RecordKind.ZERT_DETAIL,
+        RecordKind.ZERT_SUMMARY,
+        RecordKind.TCP_INIT,
+        RecordKind.TCP_TERM,
+        RecordKind.UNKNOWN_SUBTYPE,
+    ),
+    (
+        RecordKind.FTP_CLIENT,
+        RecordKind.FTP_SERVER,
+        RecordKind.FTP_FAILURE,
+        RecordKind.TN3270_INIT,
+        RecordKind.TN3270_TERM,
+    ),
+    (RecordKind.RMF_CPU, RecordKind.RMF_CRYPTO, RecordKind.TCP_TERM),
 )
 BLOCK_SIZES = {"segments": 400, "bdw": 8_000, "bdw-spanned": 700, "bdw-extended": 60_000}
 
 
 @cache
-def dump(mix: tuple[Kind, ...], framing: str) -> bytes:
+def dump(mix: tuple[RecordKind, ...], framing: str) -> bytes:
     """Two records of each kind."""
     out = io.BytesIO()
     shares = dict.fromkeys(mix, 1.0)
@@ -132,9 +148,9 @@ def read(data: bytes, name: str) -> tuple[list[Window], Issues]:
 
 
 def check(data: bytes, windows: list[Window], issues: Issues) -> None:
-    """What holds for every file, however damaged."""
+    """Check the rules for every file, however damaged."""
     records = 0
-    assert windows or len(issues), "a file without records is refused, or it is told why"
+    assert windows or len(issues), "a file without records is refused or has an issue"
     assert (issues.worst is Severity.REFUSED) <= (not windows)
     for window in windows:
         assert window.first_record == records + 1
@@ -185,7 +201,10 @@ def decode_together(windows: list[Window]) -> None:
             batch.validate(full=True)
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize(
+    "chunk",
+    [*range(SHORT_CHUNKS), *(pytest.param(n, marks=pytest.mark.deep) for n in range(SHORT_CHUNKS, CHUNKS))],
+)
 def test_mutations(chunk: int) -> None:
     everything: list[Window] = []
     for seed in range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK):

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import random
 import struct
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 
 from zscope.parsers.issues import Code, InputError, Severity
-from zscope.parsers.smf.framing import Framing, detect
-from zscope.parsers.smf.refusal import refuse
+from zscope.parsers.smf.framing import Framing, detect, refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 AGAIN = "transfer it again in binary with the record lengths (FTP: binary, quote SITE RDW, get)"
 
 STRIPPED = (
     "the record lengths were not transferred: the file begins with an SMF header but no length word, "
-    "so nobody can tell where records end; " + AGAIN
+    "so the ends of the records are unknown; " + AGAIN
 )
 TEXT_MODE = (
     "the file was transferred in text mode and cannot be recovered, as several bytes became one: {sign}; "
@@ -88,14 +90,14 @@ def test_record_lengths_that_were_not_transferred(records: list[bytes]) -> None:
 @pytest.mark.parametrize("coding", ["latin-1", "utf-8"])
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b""], ids=["LF", "CRLF", "none"])
 @pytest.mark.parametrize("first", [0, 1, 7], ids="from record {}".format)
-def test_text_mode_is_seen_in_headers_that_come_to_light(coding: str, line_end: bytes, first: int) -> None:
+def test_text_mode_is_detected_from_headers(coding: str, line_end: bytes, first: int) -> None:
     damaged = in_text_mode(RECORDS[first:], "cp037", coding, line_end)
     sign = "undoing the translation from EBCDIC (IBM-1047) brings SMF headers to light"
     assert refusal(damaged) == (Code.TEXT_MODE, TEXT_MODE.format(sign=sign))
 
 
 def test_text_mode_is_seen_in_the_last_of_many_lines_too() -> None:
-    """When the first lines lost characters, a later one still tells."""
+    """If the first lines lost characters, a later line is still recognised."""
     lines = in_text_mode(RECORDS, "cp037", "latin-1", b"\n").split(b"\n")
     damaged = b"\n".join(
         line[:3] + b"?" + line[3:] if number < 8 else line for number, line in enumerate(lines)
@@ -107,7 +109,7 @@ def test_text_mode_is_seen_in_failed_conversions() -> None:
     """A tool that takes the binary data for UTF-8 and writes what it could not read as X'EFBFBD'."""
     damaged = DUMP.decode("utf-8", errors="replace").encode()
     count = damaged.count(b"\xef\xbf\xbd")
-    sign = f"X'EFBFBD', which stands for a failed conversion to UTF-8, occurs {count:,} times"
+    sign = f"X'EFBFBD', the sign of a failed conversion to UTF-8, occurs {count:,} times"
     assert refusal(damaged) == (Code.TEXT_MODE, TEXT_MODE.format(sign=sign))
 
 
@@ -205,7 +207,7 @@ def test_monitor_iii_reports(opening: str) -> None:
     assert refusal(text.encode()) == (Code.MONITOR_III, MONITOR_III)
 
 
-def test_a_postprocessor_report_is_not_taken_for_monitor_iii() -> None:
+def test_a_postprocessor_report_is_not_recognised_as_monitor_iii() -> None:
     text = '<?xml version="1.0"?><ddsml><postprocessor metric-id="CPU"><report/></postprocessor></ddsml>'
     assert refusal(text.encode())[0] is Code.UNKNOWN_DATA
 
@@ -237,5 +239,5 @@ def test_anything_else_is_shown_in_hexadecimal() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_random_bytes_are_unknown_and_not_taken_for_text(seed: int) -> None:
+def test_random_bytes_are_unknown_and_not_text(seed: int) -> None:
     assert refusal(random.Random(seed).randbytes(20_000))[0] is Code.UNKNOWN_DATA

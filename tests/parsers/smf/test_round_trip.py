@@ -22,7 +22,7 @@ from zscope.parsers.smf.codecs import CODECS
 from zscope.parsers.smf.columns import SectionReader
 from zscope.parsers.smf.ebcdic import code_page
 from zscope.parsers.smf.frames import SLACK, Window
-from zscope.parsers.smf.groups import Placed, RecordGroup
+from zscope.parsers.smf.sections import RecordGroup, SectionPlaces
 from zscope.parsers.smf.write import encode_section
 from zscope.schemas import Evidence, Field, Format, Section, catalog
 from zscope.schemas.arrow import arrow_type
@@ -37,14 +37,14 @@ IPV6_FLAG = 0x80
 
 
 def _sections() -> list[Any]:
-    found = [pytest.param(catalog().header, id="header")]
+    parameters = [pytest.param(catalog().header, id="header")]
     for (record_type, subtype), record in catalog().records.items():
-        found += [
+        parameters += [
             pytest.param(section, id=f"{record_type}-{subtype}-{section.key}")
             for section in record.sections
             if section.fields
         ]
-    return found
+    return parameters
 
 
 def _times(first: datetime, last: datetime, step: timedelta) -> st.SearchStrategy[datetime]:
@@ -129,8 +129,8 @@ def _rows(draw: st.DrawFn, section: Section, count: int) -> dict[str, list[Any]]
 
 
 @st.composite
-def _told(draw: st.DrawFn, section: Section, count: int) -> dict[str, list[int]]:
-    """What fields of other sections say of which it depends whether a field is there."""
+def _other_fields(draw: st.DrawFn, section: Section, count: int) -> dict[str, list[int]]:
+    """Values of the fields of other sections that determine whether a field is present."""
     elsewhere = {c.field: c for f in section.fields for c in f.when if not _is_here(section, c.field)}
     values = {name: st.sampled_from([c.least, c.least - 1, c.bits]) for name, c in elsewhere.items()}
     return {name: draw(st.lists(value, min_size=count, max_size=count)) for name, value in values.items()}
@@ -160,11 +160,11 @@ def _decode(
     window = Window(buffer, starts, lengths, starts, np.zeros(count, np.bool_), 1, len(data))
     issues = Issues()
     group = RecordGroup(window, everyone, issues, "test")
-    reader = SectionReader(group, section, Placed(everyone, everyone * 0, starts, lengths), PAGE, peek)
+    reader = SectionReader(group, section, SectionPlaces(everyone, everyone * 0, starts, lengths), PAGE, peek)
     columns = reader.columns([field.column for field in section.columns])
     short = section.triplet is not None and length < section.shortest_length
-    told = {issue.code for issue in issues} - {Code.SECTION_LONGER}
-    assert told == ({Code.SECTION_SHORTER} if short else set())
+    codes = {issue.code for issue in issues} - {Code.SECTION_LONGER}
+    assert codes == ({Code.SECTION_SHORTER} if short else set())
     return columns
 
 
@@ -178,10 +178,7 @@ def _lengths(section: Section) -> list[int]:
     return sorted({*known, known[0] - 1, known[-1] + 8, section.fields[0].end, *cut} - {0})
 
 
-@pytest.mark.parametrize("section", _sections())
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(data=st.data())
-def test_section_round_trip(section: Section, data: st.DataObject) -> None:
+def _section_round_trip(section: Section, data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 3), "count")
     length = data.draw(st.sampled_from(_lengths(section)), "length")
     rows = data.draw(_rows(section, count), "rows")
@@ -189,22 +186,42 @@ def test_section_round_trip(section: Section, data: st.DataObject) -> None:
     _agree_on_ip_version(section, rows, flags)
     written = encode_section(section, _stored(section, rows), count, length).tobytes()
     assert len(written) == count * length
-    told = data.draw(_told(section, count), "told")
-    peek = {name: np.array(values, np.uint32) for name, values in told.items()}
-    got = _decode(section, written, count, length, lambda name: peek.get(name, flags))
-    told |= {f.name: rows[f.column] for f in section.columns if f.column in rows}
+    others = data.draw(_other_fields(section, count), "other fields")
+    peek = {name: np.array(values, np.uint32) for name, values in others.items()}
+    decoded = _decode(section, written, count, length, lambda name: peek.get(name, flags))
+    others |= {f.name: rows[f.column] for f in section.columns if f.column in rows}
     for field in section.columns:
         if field.length is None:
             continue
         needed = max([field.end, *(section.field(n).end for n in field.partners if _is_here(section, n))])
         expected = rows[field.column] if needed <= length else [None] * count
-        for asked in field.when:
-            there = [n & asked.bits == asked.bits and n >= asked.least for n in told[asked.field]]
-            expected = [value if is_there else None for value, is_there in zip(expected, there, strict=True)]
-        actual = got[field.column].to_pylist()
-        if pa.types.is_timestamp(got[field.column].type) and got[field.column].type.tz is None:
+        for condition in field.when:
+            present = [
+                n & condition.bits == condition.bits and n >= condition.least for n in others[condition.field]
+            ]
+            expected = [value if here else None for value, here in zip(expected, present, strict=True)]
+        actual = decoded[field.column].to_pylist()
+        if pa.types.is_timestamp(decoded[field.column].type) and decoded[field.column].type.tz is None:
             actual = [value and value.replace(tzinfo=UTC) for value in actual]
         assert actual == expected, field.name
+
+
+_CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large]
+
+
+@pytest.mark.parametrize("section", _sections())
+@settings(max_examples=4, suppress_health_check=_CHECKS)
+@given(data=st.data())
+def test_section_round_trip(section: Section, data: st.DataObject) -> None:
+    _section_round_trip(section, data)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("section", _sections())
+@settings(max_examples=50, suppress_health_check=_CHECKS)
+@given(data=st.data())
+def test_section_round_trip_of_many_values(section: Section, data: st.DataObject) -> None:
+    _section_round_trip(section, data)
 
 
 def _is_here(section: Section, name: str) -> bool:
@@ -212,7 +229,7 @@ def _is_here(section: Section, name: str) -> bool:
 
 
 def _agree_on_ip_version(section: Section, rows: dict[str, list[Any]], flags: np.ndarray[Any, Any]) -> None:
-    """Set the flag that tells the IP version by the first address of a row, and make the others agree."""
+    """Set the flag of the IP version from the first address of a row, and change the others to it."""
     fields = [field for field in section.columns if field.format is Format.IP_FIRST4]
     for row in range(len(flags)):
         six = bool(fields) and ":" in rows[fields[0].column][row]

@@ -1,6 +1,6 @@
-"""What a record says about its own make-up is held against its length, and all that is good is delivered.
+"""Triplets are compared with the length of the record, and all valid sections are delivered.
 
-Records are put together here byte by byte, so that each lie in them is deliberate.
+Records are composed byte by byte, so each invalid value is deliberate.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zscope.parsers import Code, Issue, Tables, read
+from zscope.parsers import Code, Issue, ReadOptions, Tables, read
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +61,7 @@ def _init(job: str) -> bytes:
 def _read(tmp_path: Path, records: list[bytes], select: str, code_page: str = "1047") -> Tables:
     file = tmp_path / "dump"
     file.write_bytes(b"".join(records))
-    return read(file, select, code_page=code_page)
+    return read(file, select, options=ReadOptions(code_page=code_page))
 
 
 def _init_record(
@@ -82,19 +82,19 @@ BAD_MAKE_UP = {
     "beyond the record": (
         {1: (5000, 72, 1)},
         Code.SECTION_OUTSIDE,
-        "the triplet points outside the record; the section was left out",
+        "the triplet points outside the record; the section was skipped",
         [],
     ),
     "into the header": (
         {1: (4, 72, 1)},
         Code.SECTION_OUTSIDE,
-        "the triplet points outside the record; the section was left out",
+        "the triplet points outside the record; the section was skipped",
         [],
     ),
     "largest numbers": (
         {1: (0xFFFFFFFF, 0xFFFF, 0xFFFF)},
         Code.SECTION_OUTSIDE,
-        "the triplet points outside the record; the section was left out",
+        "the triplet points outside the record; the section was skipped",
         [],
     ),
     "length zero": ({1: (148, 0, 1)}, Code.SECTION_EMPTY, "the triplet gives a length of zero", []),
@@ -110,11 +110,11 @@ BAD_MAKE_UP = {
 @pytest.mark.parametrize("name", BAD_MAKE_UP)
 def test_lying_triplet(tmp_path: Path, name: str) -> None:
     lies, code, text, jobs = BAD_MAKE_UP[name]
-    found = _read(tmp_path, _with(_init_record("BAD", lies=lies)), "smf119_tcp_init")
-    (issue,) = found.issues
+    result = _read(tmp_path, _with(_init_record("BAD", lies=lies)), "smf119_tcp_init")
+    (issue,) = result.issues
     expected = Issue(code, text, str(tmp_path / "dump"), 3, 2 * len(GOOD[0]) + 28 + 8, None, "tcp_init", "")
     assert issue == expected
-    assert found["smf119_tcp_init"]["job_name"].to_pylist() == [
+    assert result["smf119_tcp_init"]["job_name"].to_pylist() == [
         "GOOD0",
         "GOOD1",
         *jobs,
@@ -126,23 +126,23 @@ def test_lying_triplet(tmp_path: Path, name: str) -> None:
 
 def test_more_triplets_than_room(tmp_path: Path) -> None:
     bad = _init_record("BAD", claimed=60_000)
-    found = _read(tmp_path, _with(bad), "smf119_tcp_init")
-    assert [(i.code, i.record_no) for i in found.issues] == [(Code.TRIPLETS_OUTSIDE, 3)]
-    assert "BAD" in found["smf119_tcp_init"]["job_name"].to_pylist()
+    result = _read(tmp_path, _with(bad), "smf119_tcp_init")
+    assert [(i.code, i.record_no) for i in result.issues] == [(Code.TRIPLETS_OUTSIDE, 3)]
+    assert "BAD" in result["smf119_tcp_init"]["job_name"].to_pylist()
 
 
 def test_record_too_short_for_triplets(tmp_path: Path) -> None:
     bad = struct.pack(">HH", 26, 0) + GOOD[0][4:24] + bytes(2)
-    found = _read(tmp_path, _with(bad), "smf119_tcp_init")
-    assert [(i.code, i.record_no) for i in found.issues] == [(Code.RECORD_TOO_SHORT, 3)]
-    assert found["smf119_tcp_init"].num_rows == 5
+    result = _read(tmp_path, _with(bad), "smf119_tcp_init")
+    assert [(i.code, i.record_no) for i in result.issues] == [(Code.RECORD_TOO_SHORT, 3)]
+    assert result["smf119_tcp_init"].num_rows == 5
 
 
 def test_fewer_triplets_than_declared_are_absent_sections(tmp_path: Path) -> None:
     old = Made(2, {0: IDENT, 1: bytes(216)}, triplets=2).record()
-    found = _read(tmp_path, [old], "smf119_tcp_term")
-    assert len(found.issues) == 0
-    (row,) = found["smf119_tcp_term"].to_pylist()
+    result = _read(tmp_path, [old], "smf119_tcp_term")
+    assert len(result.issues) == 0
+    (row,) = result["smf119_tcp_term"].to_pylist()
     assert row["stack"] == "TCPIP"
     assert row["tls_version"] is None
     assert row["lu_name"] is None
@@ -150,31 +150,31 @@ def test_fewer_triplets_than_declared_are_absent_sections(tmp_path: Path) -> Non
 
 def test_section_that_should_occur_once(tmp_path: Path) -> None:
     twice = Made(1, {0: IDENT, 1: _init("FIRST") + _init("SECOND")}, lies={1: (148, 72, 2)}).record()
-    found = _read(tmp_path, [twice], "smf119_tcp_init")
-    assert [(i.code, i.text) for i in found.issues] == [
+    result = _read(tmp_path, [twice], "smf119_tcp_init")
+    assert [(i.code, i.text) for i in result.issues] == [
         (Code.SECTION_REPEATED, "occurs more than once; only the first was read")
     ]
-    assert found["smf119_tcp_init"]["job_name"].to_pylist() == ["FIRST"]
+    assert result["smf119_tcp_init"]["job_name"].to_pylist() == ["FIRST"]
 
 
 def test_a_field_cut_by_the_length_is_null(tmp_path: Path) -> None:
     """Seventy bytes cut the eight-byte clock at 64 in two; the date before it is whole."""
     short = Made(1, {0: IDENT, 1: _init("SHORT")[:70]}).record()
-    found = _read(tmp_path, [GOOD[0], short], "smf119_tcp_init[job_name,start_local,start_utc]")
-    assert [(issue.code, issue.record_no) for issue in found.issues] == [(Code.SECTION_SHORTER, 2)]
-    first, second = found["smf119_tcp_init"].to_pylist()
+    result = _read(tmp_path, [GOOD[0], short], "smf119_tcp_init[job_name,start_local,start_utc]")
+    assert [(issue.code, issue.record_no) for issue in result.issues] == [(Code.SECTION_SHORTER, 2)]
+    first, second = result["smf119_tcp_init"].to_pylist()
     assert str(second["start_local"]) == "2026-03-01 10:00:00"
     assert second["start_utc"] is None
-    assert first["start_utc"] is None, "a clock of zero says that there is no time"
+    assert first["start_utc"] is None, "a clock of zero means no time"
 
 
 def test_longer_sections_are_noted_once(tmp_path: Path) -> None:
     longer = [Made(1, {0: IDENT, 1: _init(f"J{n}") + b"\xee" * 8}).record() for n in range(3)]
-    found = _read(tmp_path, longer, "smf119_tcp_init")
-    assert [(i.code, i.text) for i in found.issues] == [
-        (Code.SECTION_LONGER, "sections of 80 bytes are longer than the 72 known here; the rest was skipped")
+    result = _read(tmp_path, longer, "smf119_tcp_init")
+    assert [(i.code, i.text) for i in result.issues] == [
+        (Code.SECTION_LONGER, "sections have 80 bytes, more than the known 72; the rest was skipped")
     ]
-    assert found["smf119_tcp_init"]["job_name"].to_pylist() == ["J0", "J1", "J2"]
+    assert result["smf119_tcp_init"]["job_name"].to_pylist() == ["J0", "J1", "J2"]
 
 
 def _dn(kind: int, text: str) -> bytes:
@@ -193,16 +193,16 @@ NAMES = [_dn(5, "CN=server,O=EX"), _dn(6, "CN=ca"), _dn(7, "CN=client, L=[1]".re
         pytest.param(len(NAMES[0]), 3, id="first entry, count"),
     ],
 )
-def test_distinguished_names_however_the_triplet_puts_it(tmp_path: Path, length: int, number: int) -> None:
+def test_distinguished_names_with_each_form_of_triplet(tmp_path: Path, length: int, number: int) -> None:
     place = 28 + 8 * 7 + len(IDENT) + 128
     lies = {6: (place, length, number)}
     record = Made(11, {0: IDENT, 1: bytes(128), 6: b"".join(NAMES)}, lies=lies).record()
-    found = _read(
+    result = _read(
         tmp_path, [record, record], "smf119_zert_dn[record_no,section_no,dn_type,distinguished_name]"
     )
-    assert len(found.issues) == 0
+    assert len(result.issues) == 0
     rows = [(0, 5, "CN=server,O=EX"), (1, 6, "CN=ca"), (2, 7, "CN=client, L=1")]
-    assert [tuple(row.values()) for row in found["smf119_zert_dn"].to_pylist()] == [
+    assert [tuple(row.values()) for row in result["smf119_zert_dn"].to_pylist()] == [
         (number, *row) for number in (1, 2) for row in rows
     ]
 
@@ -210,18 +210,18 @@ def test_distinguished_names_however_the_triplet_puts_it(tmp_path: Path, length:
 def test_distinguished_name_with_impossible_length(tmp_path: Path) -> None:
     names = NAMES[0] + struct.pack(">HH", 2, 6) + b"rest"
     record = Made(11, {0: IDENT, 1: bytes(128), 6: names}).record()
-    found = _read(tmp_path, [record], "smf119_zert_dn")
-    assert [(i.code, i.section, i.field) for i in found.issues] == [
+    result = _read(tmp_path, [record], "smf119_zert_dn")
+    assert [(i.code, i.section, i.field) for i in result.issues] == [
         (Code.ENTRY_LENGTH, "dn", "SMF119SC_DN_Len")
     ]
-    assert found["smf119_zert_dn"]["distinguished_name"].to_pylist() == ["CN=server,O=EX"]
+    assert result["smf119_zert_dn"]["distinguished_name"].to_pylist() == ["CN=server,O=EX"]
 
 
 def test_thousands_of_empty_names_end(tmp_path: Path) -> None:
     names = struct.pack(">HH", 4, 5) * 7000
     record = Made(11, {0: IDENT, 1: bytes(128), 6: names}).record()
-    found = _read(tmp_path, [record], "smf119_zert_dn")
-    assert found["smf119_zert_dn"].num_rows == 7000
+    result = _read(tmp_path, [record], "smf119_zert_dn")
+    assert result["smf119_zert_dn"].num_rows == 7000
 
 
 def _attls(rest: bytes = b"") -> bytes:
@@ -245,8 +245,10 @@ def test_cipher_of_attls_is_believed_where_it_is_a_known_suite(
 ) -> None:
     section = _attls(rest)
     record = Made(2, {0: IDENT, 1: bytes(216), 3: section}).record()
-    found = _read(tmp_path, [record], "smf119_tcp_term[tls_version,cipher_2,cipher_4,cert_user,ttls_section]")
-    assert found["smf119_tcp_term"].to_pylist() == [
+    result = _read(
+        tmp_path, [record], "smf119_tcp_term[tls_version,cipher_2,cipher_4,cert_user,ttls_section]"
+    )
+    assert result["smf119_tcp_term"].to_pylist() == [
         {
             "tls_version": 0x0303,
             "cipher_2": "4X",
@@ -257,17 +259,17 @@ def test_cipher_of_attls_is_believed_where_it_is_a_known_suite(
     ]
 
 
-def test_parts_without_layout_are_kept_as_bytes(tmp_path: Path) -> None:
+def test_parts_without_layout_are_stored_as_bytes(tmp_path: Path) -> None:
     """A section known by name, a triplet nobody declared, a subtype without layout, another type."""
     rule = Made(11, {0: IDENT, 1: bytes(128), 7: b"RULE", 8: b"NEW"}, triplets=9).record()
     subtype = Made(49, {0: IDENT}).record()
     foreign = bytearray(subtype)
     foreign[5] = 200
-    found = _read(
+    result = _read(
         tmp_path, [rule, subtype, bytes(foreign)], "smf_raw[record_no,record_type,record_subtype,part,bytes]"
     )
-    assert len(found.issues) == 0
-    rows = sorted(found["smf_raw"].to_pylist(), key=lambda row: (row["record_no"], row["part"]))
+    assert len(result.issues) == 0
+    rows = sorted(result["smf_raw"].to_pylist(), key=lambda row: (row["record_no"], row["part"]))
     assert [tuple(row.values()) for row in rows] == [
         (1, 119, 11, "policy_rule", b"RULE"),
         (1, 119, 11, "triplet_8", b"NEW"),
@@ -280,11 +282,11 @@ def test_raw_bytes_of_chosen_types_only(tmp_path: Path) -> None:
     subtype = Made(49, {0: IDENT}).record()
     foreign = bytearray(subtype)
     foreign[5] = 200
-    found = _read(tmp_path, [subtype, bytes(foreign)], "smf_raw,200")
-    assert found["smf_raw"]["record_type"].to_pylist() == [200]
+    result = _read(tmp_path, [subtype, bytes(foreign)], "smf_raw,200")
+    assert result["smf_raw"]["record_type"].to_pylist() == [200]
 
 
-def test_bad_values_are_null_and_told_with_their_byte(tmp_path: Path) -> None:
+def test_bad_values_are_null_and_reported_with_their_byte(tmp_path: Path) -> None:
     bad_date = bytearray(_init_record("BAD"))
     at = 148 + 60
     bad_date[at : at + 4] = bytes.fromhex("0126999f")
@@ -292,17 +294,17 @@ def test_bad_values_are_null_and_told_with_their_byte(tmp_path: Path) -> None:
     bad_time[148 + 56 : 148 + 60] = struct.pack(">I", 24 * 360_000)
     no_date = bytearray(_init_record("NONE"))
     no_date[at : at + 4] = bytes.fromhex("0000000f")
-    found = _read(
+    result = _read(
         tmp_path,
         [GOOD[0], bytes(bad_date), bytes(bad_time), bytes(no_date)],
         "smf119_tcp_init[job_name,start_local]",
     )
     size = len(GOOD[0])
-    assert [(i.code, i.record_no, i.offset, i.field) for i in found.issues] == [
+    assert [(i.code, i.record_no, i.offset, i.field) for i in result.issues] == [
         (Code.BAD_DATE, 2, size + 148 + 56, "SMF119AP_TITime"),
         (Code.BAD_TIME, 3, 2 * size + 148 + 56, "SMF119AP_TITime"),
     ]
-    assert found["smf119_tcp_init"]["start_local"].null_count == 3
+    assert result["smf119_tcp_init"]["start_local"].null_count == 3
 
 
 def test_code_page_decides_the_brackets(tmp_path: Path) -> None:
@@ -317,17 +319,17 @@ def test_code_page_decides_the_brackets(tmp_path: Path) -> None:
     assert names == ["[]\xdd\xa8", "\xdd\xa8[]"]
 
 
-def test_a_flood_of_issues_is_counted_not_kept(tmp_path: Path) -> None:
+def test_very_many_issues_are_counted_but_not_stored(tmp_path: Path) -> None:
     bad = _init_record("BAD", lies={1: (5000, 72, 1)})
-    found = _read(tmp_path, [bad] * 3000, "smf119_tcp_init")
-    assert len(found.issues) == 3000
-    listed = list(found.issues)
+    result = _read(tmp_path, [bad] * 3000, "smf119_tcp_init")
+    assert len(result.issues) == 3000
+    listed = list(result.issues)
     assert len(listed) == 1001
     assert any(issue.text == "2,000 more like this are counted but not listed" for issue in listed)
 
 
-def test_what_two_tables_find_wrong_is_told_once(tmp_path: Path) -> None:
+def test_an_issue_of_two_tables_is_reported_once(tmp_path: Path) -> None:
     bad = bytearray(GOOD[0])
     bad[10:14] = bytes.fromhex("0126999f")
-    found = _read(tmp_path, [*GOOD, bytes(bad), *GOOD], "smf_record,smf119_tcp_init")
-    assert [(i.code, i.record_no, i.field) for i in found.issues] == [(Code.BAD_DATE, 6, "SMFxTME")]
+    result = _read(tmp_path, [*GOOD, bytes(bad), *GOOD], "smf_record,smf119_tcp_init")
+    assert [(i.code, i.record_no, i.field) for i in result.issues] == [(Code.BAD_DATE, 6, "SMFxTME")]

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zscope.parsers.smf.chain import follow, walk
-from zscope.parsers.smf.lanes import ENOUGH, LANE_BYTES, stretches
+from zscope.parsers.smf.chain import ENOUGH, LANE_BYTES, follow, stretches, walk
 
 HEADER = b"\0\0\x5e\x1e" + (3_600_000).to_bytes(4, "big") + bytes.fromhex("0126060f") + "SYSA".encode("cp037")
 """What follows the length: an ordinary record of type 30."""
 FURTHER = 100_000
-"""So far behind a break the engines are started again."""
+"""So far after a break the engines are started again."""
 SIZE = (ENOUGH + 10) * LANE_BYTES
 
 
@@ -29,7 +28,7 @@ class Chain:
 
 
 def _chain(random: np.random.Generator, shortest: int, longest: int, extra: int = 0) -> Chain:
-    """Records of random length and content, one behind the other."""
+    """Records of random length and content, one after the other."""
     count = 2 * SIZE // (shortest + longest) + 1000
     lengths = random.integers(shortest, longest, count, endpoint=True)
     ends = np.cumsum(lengths)
@@ -74,7 +73,7 @@ def _decoys(random: np.random.Generator, chain: Chain) -> None:
 
 
 def _both(data: bytearray, position: int, stop: int, extra: int) -> tuple[list[int], int]:
-    """What the one engine finds, after the other found the same."""
+    """Return the records of one engine, after checking that the other returns the same."""
     one_by_one: list[int] = []
     at_once = array("q")
     reached = follow(memoryview(data), position, stop, stop, extra, one_by_one)
@@ -85,10 +84,10 @@ def _both(data: bytearray, position: int, stop: int, extra: int) -> tuple[list[i
 
 @pytest.mark.parametrize("extra", [0, 4])
 @pytest.mark.parametrize(("shortest", "longest"), [(493, 493), (24, 90), (200, 3000), (18, 32_756)])
-def test_all_records_are_found(shortest: int, longest: int, extra: int) -> None:
+def test_all_records_are_returned(shortest: int, longest: int, extra: int) -> None:
     chain = _chain(np.random.default_rng(longest), shortest + extra, longest + extra, extra)
-    found, reached = _both(chain.data, 0, len(chain.data), extra)
-    assert found == chain.starts
+    starts, reached = _both(chain.data, 0, len(chain.data), extra)
+    assert starts == chain.starts
     assert reached == len(chain.data)
 
 
@@ -111,8 +110,8 @@ def test_decoys_are_stepped_over() -> None:
     _decoys(random, chain)
     parts = list(stretches(np.frombuffer(chain.data, np.uint8), 0, len(chain.data), 0))
     assert not {part.first for part in parts} <= set(chain.starts), "no decoy was taken for a record"
-    found, _ = _both(chain.data, 0, len(chain.data), 0)
-    assert found == chain.starts
+    starts, _ = _both(chain.data, 0, len(chain.data), 0)
+    assert starts == chain.starts
 
 
 @settings(max_examples=25)
@@ -127,7 +126,7 @@ def test_decoys_are_stepped_over() -> None:
 def test_both_engines_agree_on_spoiled_data(
     seed: int, longest: int, extra: int, kinds: list[str], end: int
 ) -> None:
-    """Also behind a break, where the reader would go on, and when the buffer ends inside a record."""
+    """Also after a break, where the reader would go on, and when the buffer ends inside a record."""
     random = np.random.default_rng(seed)
     chain = _chain(random, 18 + extra, longest, extra)
     for kind in kinds:
@@ -136,5 +135,5 @@ def test_both_engines_agree_on_spoiled_data(
     position = 0
     while position < stop:
         _, reached = _both(chain.data, position, stop, extra)
-        behind = np.searchsorted(chain.starts, reached + FURTHER)
-        position = chain.starts[behind] if behind < len(chain.starts) else stop
+        after = np.searchsorted(chain.starts, reached + FURTHER)
+        position = chain.starts[after] if after < len(chain.starts) else stop

@@ -5,15 +5,17 @@ from __future__ import annotations
 import io
 import random
 import struct
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from zscope.parsers.issues import Issue, Issues
-from zscope.parsers.smf.frame import as_blocks, as_exclusive, as_segments
 from zscope.parsers.smf.frames import SMALLEST_WINDOW, FrameReader, Readable
 from zscope.parsers.smf.framing import Framing
+from zscope.parsers.smf.write import as_blocks, as_exclusive, as_segments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DATE = bytes.fromhex("0126060f")
 
@@ -61,13 +63,13 @@ class Read(NamedTuple):
 
 def read(stream: Readable, framing: Framing, window: int) -> Read:
     issues = Issues(each_kind=1 << 30)
-    found: list[tuple[int, bytes, bool]] = []
+    records: list[tuple[int, bytes, bool]] = []
     for part in FrameReader(stream, framing, issues, window=window):
-        assert part.first_record == len(found) + 1
+        assert part.first_record == len(records) + 1
         places = zip(part.starts.tolist(), part.lengths.tolist(), strict=True)
         whole = [part.data[start : start + length].tobytes() for start, length in places]
-        found += zip(part.offsets.tolist(), whole, part.spanned.tolist(), strict=True)
-    return Read(found, list(issues))
+        records += zip(part.offsets.tolist(), whole, part.spanned.tolist(), strict=True)
+    return Read(records, list(issues))
 
 
 def everywhere_the_same(data: bytes, framing: Framing, seed: int) -> Read:

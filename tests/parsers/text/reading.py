@@ -1,46 +1,48 @@
-"""Reads lines of text with a grammar, as if the line layer had handed them on as reports."""
+"""Read lines of text with a grammar, as if the report splitter had returned them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.text.out import Found, Sheet
-from zscope.parsers.text.report import Grammar, Line, Report
+from zscope.parsers.text.captured_report import CapturedReport, Grammar, Line
+from zscope.parsers.text.report_rows import FileRows, ReportSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 Row = dict[str, Any]
 FILE = "report.txt"
-"""The name all rows have in their column `file`."""
+"""The value of the column `file` in all rows."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a grammar made of the reports of a file."""
+    """The result of reading the reports of a file."""
 
     tables: dict[str, list[Row]]
     issues: list[Issue]
-    found: list[Found]
+    reports: list[ReportSummary]
 
     @property
     def rows(self) -> list[Row]:
-        """The rows of all tables."""
+        """Return the rows of all tables."""
         return [row for rows in self.tables.values() for row in rows]
 
     @property
     def names(self) -> list[str]:
-        """Names of the reports that were recognised."""
-        return [found.name for found in self.found]
+        """Return the names of the reports."""
+        return [report.name for report in self.reports]
 
 
 def numbered(lines: Iterable[str], first: int = 1) -> list[Line]:
-    """Lines with their numbers; blanks at their ends stay."""
+    """Return the lines with their numbers; trailing blanks are unchanged."""
     return [Line(number, text) for number, text in enumerate(lines, first)]
 
 
 def in_turn(*reports: Iterable[str]) -> list[list[Line]]:
-    """The lines of reports that follow one another in a file, numbered throughout."""
+    """Return the lines of reports that follow each other in a file, numbered throughout."""
     all_numbered: list[list[Line]] = []
     first = 1
     for lines in reports:
@@ -50,18 +52,18 @@ def in_turn(*reports: Iterable[str]) -> list[list[Line]]:
 
 
 def read_reports(
-    grammar: Callable[[Sheet], Grammar], tables: Iterable[str], reports: Iterable[Report]
+    grammar: Callable[[FileRows], Grammar], tables: Iterable[str], reports: Iterable[CapturedReport]
 ) -> Reading:
-    """What a grammar makes of reports, one after another, when these tables are asked for."""
-    sheet = Sheet(dict.fromkeys(tables), Issues(), FILE)
+    """Read reports one after another with a grammar; these tables are requested."""
+    sheet = FileRows(dict.fromkeys(tables), Issues(), FILE)
     reader = grammar(sheet)
     for report in reports:
         reader.read(report)
     reader.finish()
-    rows = {table: batch.to_pylist() for table, batch in sheet.rest()}
-    return Reading(rows, list(sheet.issues), sheet.found)
+    rows = {table: batch.to_pylist() for table, batch in sheet.remaining_batches()}
+    return Reading(rows, list(sheet.issues), sheet.reports)
 
 
 def codes(issues: Iterable[Issue]) -> list[tuple[Code, int | None]]:
-    """What the issues are, and in which lines."""
+    """Return the codes and lines of the issues."""
     return [(issue.code, issue.line_no) for issue in issues]

@@ -1,4 +1,4 @@
-"""Telling codings apart, and making lines of bytes in each of them."""
+"""Detecting encodings, and reading lines in each of them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zscope.parsers.smf.ebcdic import code_page
+from zscope.parsers.text.capture_writer import as_bytes
 from zscope.parsers.text.coding import LONGEST_LINE, LineEnds, detect_coding, read_lines
-from zscope.parsers.text.dress import as_bytes
 
 LINES = [
     "MVS TCP/IP NETSTAT CS V2R5       TCPIP Name: TCPPROD         07:15:31",
@@ -85,16 +85,16 @@ def test_characters_of_several_bytes_across_pieces() -> None:
         b"",
     ],
 )
-def test_what_is_no_text(data: bytes) -> None:
+def test_bytes_that_are_not_text(data: bytes) -> None:
     assert detect_coding(data) is None
 
 
-def test_a_line_without_end_takes_no_more_memory_than_the_longest() -> None:
+def test_a_line_without_end_needs_no_more_memory_than_the_longest() -> None:
     data = b"x" * (3 * LONGEST_LINE) + b"\nnext\n"
     assert [len(line) for line in _lines(data)] == [LONGEST_LINE, 4]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=24)
 @given(
     st.lists(st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=60), max_size=20),
     st.sampled_from(["utf-8", "utf-16", "ebcdic", "ebcdic-lengths"]),

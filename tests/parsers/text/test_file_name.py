@@ -1,4 +1,4 @@
-"""What the names of captured files tell."""
+"""System and day in the names of captured files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Printed values: both directions of each format, and what is no such value."""
+"""Printed values: reading and writing each format, and rejecting invalid values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.parsers.text.codecs import CODECS
-from zscope.schemas.printed import PrintedFormat
+from zscope.schemas.reports import PrintedFormat
 
 
 def test_every_format_has_a_codec() -> None:
@@ -83,8 +83,8 @@ def test_decode(form: str, text: str, value: object) -> None:
         ("time", "03/02/2026-09.41.0"),
     ],
 )
-def test_what_is_no_value(form: str, text: str) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - its text is made by who knows the place
+def test_invalid_values(form: str, text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - the caller writes the message
         CODECS[PrintedFormat(form)].decode(text)
 
 

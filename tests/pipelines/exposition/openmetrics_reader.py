@@ -1,6 +1,6 @@
-"""A reader of the OpenMetrics text format that knows nothing of the writer and forgives nothing.
+"""A strict reader of the OpenMetrics text format, independent of the writer.
 
-Made from the grammar and the rules of the specification, version 1.0, as far as gauges need it.
+It follows the grammar and the rules of the specification, version 1.0, as far as gauges require.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Read:
 
 
 def read(data: bytes) -> dict[str, Read]:
-    """The families of a text, or why it is none."""
+    """Return the families of a text, or raise InvalidError with the reason."""
     text = data.decode("utf-8")
     _demand("\r" not in text, "a carriage return")
     _demand(text.endswith("# EOF\n"), "the end is missing")
@@ -43,20 +43,20 @@ def read(data: bytes) -> dict[str, Read]:
     last: LabelSet | None = None
     for line in lines:
         if line.startswith("#"):
-            key, told, rest = _metadata(line)
-            if told != name:
-                _demand(told not in families, f"{told} is in two places")
-                name, last = told, None
+            key, declared, rest = _metadata(line)
+            if declared != name:
+                _demand(declared not in families, f"{declared} occurs twice")
+                name, last = declared, None
                 families[name] = Read()
             family = families[name]
-            _demand(not family.samples, f"{line}: behind samples")
+            _demand(not family.samples, f"{line}: after samples")
             _demand(key not in family.metadata, f"{line}: a second one")
             family.metadata[key] = rest
             _demand(list(family.metadata) == [k for k in _ORDER if k in family.metadata], "order of metadata")
         else:
             last = _sample(line, name, families, last)
-    for told, family in families.items():
-        _check(told, family)
+    for name, family in families.items():
+        _check(name, family)
     return families
 
 
@@ -68,10 +68,10 @@ def _metadata(line: str) -> tuple[str, str, str]:
 
 
 def _sample(line: str, name: str, families: dict[str, Read], last: LabelSet | None) -> LabelSet:
-    found = _NAME.match(line)
-    _demand(found is not None and found[0] == name, f"{line}: not of the family {name}")
-    assert found is not None
-    labels, rest = _labels(line[found.end() :])
+    match = _NAME.match(line)
+    _demand(match is not None and match[0] == name, f"{line}: not of the family {name}")
+    assert match is not None
+    labels, rest = _labels(line[match.end() :])
     parts = rest.split(" ")
     _demand(parts[0] == "" and len(parts) in {2, 3}, f"{line}: neither value nor value and time")
     _demand(bool(_REAL.fullmatch(parts[1])), f"{line}: no number")
@@ -93,20 +93,20 @@ def _labels(text: str) -> tuple[LabelSet, str]:
     if not text.startswith("{"):
         return frozenset(), text
     place = 1
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     while text[place] != "}":
         one = _LABEL.match(text, place)
         _demand(one is not None, f"{text}: no label at {place}")
         assert one is not None
-        _demand(one[1] not in found and not one[1].startswith("_"), f"{text}: label {one[1]}")
+        _demand(one[1] not in labels and not one[1].startswith("_"), f"{text}: label {one[1]}")
         value = re.sub(r"\\.", lambda escape: _ESCAPES[escape[0]], one[2], flags=re.DOTALL)
         _demand(value != "", f"{text}: an empty label is none")
-        found[one[1]] = value
+        labels[one[1]] = value
         place = one.end()
         if text[place] == ",":
             place += 1
             _demand(text[place] != "}", f"{text}: a comma at the end")
-    return frozenset(found.items()), text[place + 1 :]
+    return frozenset(labels.items()), text[place + 1 :]
 
 
 def _check(name: str, family: Read) -> None:

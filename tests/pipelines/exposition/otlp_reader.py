@@ -1,15 +1,17 @@
-"""A reader of OTLP/JSON lines that knows only the messages of the protocol and the JSON of Protobuf.
+"""A strict reader of OTLP/JSON lines, from the messages of the protocol and the JSON mapping of Protobuf.
 
-Every field must be one of its message and written as the mapping demands; nothing is passed over.
+Every field must belong to its message and follow the mapping; nothing is skipped.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 Message = dict[str, Any]
 _UNSIGNED = re.compile(r"0|[1-9]\d*")
@@ -22,7 +24,7 @@ class InvalidError(Exception):
 
 @dataclass(frozen=True)
 class Point:
-    """A point with everything around it."""
+    """A point with its metric, scope and resource."""
 
     resource: dict[str, object]
     scope: Message
@@ -89,12 +91,12 @@ def read(data: bytes) -> list[Point]:
     """All points of a file."""
     if data and not data.endswith(b"\n"):
         raise InvalidError("the last line has no end")
-    found: list[Point] = []
+    result: list[Point] = []
     for line in data.decode("utf-8").split("\n")[:-1]:
         request = json.loads(line, object_pairs_hook=_once, parse_constant=_no_constant)
         _check("request", request)
-        found += _points(request)
-    return found
+        result += _points(request)
+    return result
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Message:
@@ -155,10 +157,10 @@ def _points(request: Message) -> Iterator[Point]:
 
 
 def _attributes(pairs: list[Message]) -> dict[str, object]:
-    found: dict[str, object] = {}
+    result: dict[str, object] = {}
     for pair in pairs:
         [(kind, value)] = pair["value"].items()
-        if pair["key"] in found or not pair["key"]:
+        if pair["key"] in result or not pair["key"]:
             raise InvalidError(f"attribute {pair['key']!r}")
-        found[pair["key"]] = int(value) if kind == "intValue" else value
-    return found
+        result[pair["key"]] = int(value) if kind == "intValue" else value
+    return result

@@ -1,4 +1,4 @@
-"""What the tests of the model share."""
+"""Floods for the tests of the model."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PLAIN: dict[str, Any] = {
 
 
 def plain(**changes: Any) -> Flood:  # noqa: ANN401 - parameters
-    """The simplest flood, with some parameters changed."""
+    """Return the simplest flood with some parameters changed."""
     return Flood(**{**PLAIN, **changes})
 
 
-def played(mode: Mode = Mode.BLOCKING, **changes: Any) -> Trace:  # noqa: ANN401 - parameters
-    """What becomes of it."""
+def simulated(mode: Mode = Mode.BLOCKING, **changes: Any) -> Trace:  # noqa: ANN401 - parameters
+    """Simulate the simplest flood with some parameters changed."""
     return simulate(plain(**changes), mode)

@@ -1,4 +1,4 @@
-"""The parameters of a flood, and what is refused."""
+"""The parameters of a flood and their limits."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ def test_every_number_has_bounds_and_a_meaning() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"sessions": 0}, r"sessions: 0 is not between 1 and 200000 sessions"),
         ({"sessions": 200_001}, "sessions"),
-        ({"sessions": 2.0}, r"sessions: 2.0 is no whole number"),
-        ({"sessions": True}, "no whole number"),
+        ({"sessions": 2.0}, r"sessions: 2.0 is not a whole number"),
+        ({"sessions": True}, "not a whole number"),
         ({"burst_s": -1.0}, r"burst_s: -1 is not between 0 and 3600 s"),
-        ({"burst_s": "1"}, r"burst_s: '1' is no number"),
+        ({"burst_s": "1"}, r"burst_s: '1' is not a number"),
         ({"cpu_ms": 0.0}, "cpu_ms: 0 is not between"),
         ({"cpu_ms": float("nan")}, "cpu_ms: nan is not between"),
         ({"network_ms": float("inf")}, "network_ms: inf is not between"),
         ({"share": 0.0}, "share"),
         ({"share": 1.1}, "share: 1.1 is not between 0.01 and 1$"),
-        ({"sessions": 200_000, "flows": 20}, r"200,000 sessions of 20 flows .* may be 1,000,000"),
+        ({"sessions": 200_000, "flows": 20}, r"200,000 sessions of 20 flows .* may be 1,000,000 at most"),
         ({"background_per_s": 10_000.0, "background_ms": 1.0}, "may be 900 here"),
     ],
 )
-def test_what_cannot_be_played_through_is_refused(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(FloodError, match=said):
+def test_invalid_parameters_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(FloodError, match=message):
         plain(**changes)
 
 
@@ -46,7 +46,7 @@ def test_what_cannot_be_played_through_is_refused(changes: dict[str, Any], said:
     ("workers", "share", "starters"),
     [(4, 0.5, 2), (5, 0.5, 2), (1, 0.5, 1), (1, 0.01, 1), (100, 0.29, 29), (4, 1.0, 4), (3, 0.34, 1)],
 )
-def test_at_most_so_many_threads_start_sessions_but_one_does(
+def test_the_number_of_starting_threads_is_limited_but_at_least_one(
     workers: int, share: float, starters: int
 ) -> None:
     flood = plain(daemons=3, workers=workers, share=share)
@@ -55,5 +55,5 @@ def test_at_most_so_many_threads_start_sessions_but_one_does(
     assert flood.threads == 3 * workers
 
 
-def test_choices_are_words() -> None:
+def test_choices_have_the_documented_names() -> None:
     assert [*Arrivals, *Network, *Order] == ["even", "poisson", "constant", "exponential", "begun", "arrival"]

@@ -1,18 +1,17 @@
-"""The curves as rows, and both modes side by side."""
+"""Tables of the curves and of both modes side by side."""
 
 from __future__ import annotations
 
 import pytest
-from tests.pipelines.flood.conftest import plain, played
+from tests.pipelines.flood.conftest import plain, simulated
 
-from zscope.pipelines.flood.curves import Curve
-from zscope.pipelines.flood.figures import FIGURES, Figures, compare
+from zscope.pipelines.flood.figures import FIGURES, FloodFigures, compare
 from zscope.pipelines.flood.parameters import FloodError, Mode
-from zscope.pipelines.flood.rows import compared
-from zscope.pipelines.flood.series import series
+from zscope.pipelines.flood.rows import comparison_table, curve_table
+from zscope.pipelines.flood.trace import Curve
 
 
-def test_a_curve_holds_until_it_changes() -> None:
+def test_a_count_is_valid_until_it_changes() -> None:
     curve = Curve.of([1.0, 2.0, 2.0, 5.0], [4, 9, 2, 0])
     assert curve.counts.tolist() == [4, 2, 0]
     assert (curve.peak, curve.peak_at_s) == (4, 1)
@@ -24,9 +23,9 @@ def test_a_curve_holds_until_it_changes() -> None:
     assert (nothing.peak, nothing.peak_at_s, nothing.integral(3), nothing.time_at_least(1, 3)) == (0, 0, 0, 0)
 
 
-def test_rows_are_the_same_moments_for_every_mode() -> None:
+def test_curves_of_both_modes_have_the_same_times() -> None:
     comparison = compare(plain(sessions=200, burst_s=0.1, workers=4, processors=4, flows=2, network_ms=3.0))
-    table = series(comparison.traces.values(), 10)
+    table = curve_table(comparison.traces.values(), 10)
     rows = table.to_pylist()
     assert table.num_rows == 22
     by_mode = {mode: [row for row in rows if row["mode"] == mode] for mode in Mode}
@@ -41,23 +40,23 @@ def test_rows_are_the_same_moments_for_every_mode() -> None:
     assert {row["basis"] for row in rows} == {"model"}
 
 
-def test_samples_have_a_bound() -> None:
+def test_the_number_of_samples_is_limited() -> None:
     for samples in (0, 10_001):
         with pytest.raises(FloodError, match="samples"):
-            series([played(sessions=2)], samples)
+            curve_table([simulated(sessions=2)], samples)
 
 
-def test_a_row_for_each_figure() -> None:
+def test_there_is_a_row_for_each_figure() -> None:
     comparison = compare(plain(sessions=50))
-    rows = {row["figure"]: row for row in compared(comparison).to_pylist()}
-    assert list(rows) == [figure.name for figure in FIGURES] == list(Figures.__slots__)
+    rows = {row["figure"]: row for row in comparison_table(comparison).to_pylist()}
+    assert list(rows) == [figure.name for figure in FIGURES] == list(FloodFigures.__slots__)
     # One thread without network: PJ48040 changes nothing.
     assert rows["elapsed_s"]["blocking"] == rows["elapsed_s"]["non_blocking"] == 0.1
     assert rows["elapsed_s"]["change_pct"] == 0
     assert {row["basis"] for row in rows.values()} == {"model"}
 
 
-def test_what_was_not_played_through_has_no_figure() -> None:
+def test_a_mode_that_was_not_simulated_has_no_figures() -> None:
     comparison = compare(plain(sessions=5), [Mode.BLOCKING])
     assert comparison.value("elapsed_s", Mode.NON_BLOCKING) is None
     assert comparison.change_pct("elapsed_s") is None

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from click.testing import CliRunner, Result
 from tests.pipelines.stores import Contents, dump_bytes
 
-from zscope.app.cli import program as zscope
-from zscope.parsers.smf.frame import as_stream
+from zscope.app.cli.main import program as zscope
+from zscope.parsers.smf.write import as_stream
 
 if TYPE_CHECKING:
-    from zscope.pipelines.ingest.outcome import Report
+    from zscope.pipelines.ingest.outcome import IngestReport
 
 MIX = {"zert-detail": 0.5, "tcp-init": 0.3, "rmf-cpu": 0.05, "foreign": 0.1}
 
@@ -59,11 +59,11 @@ def write(path: Path, content: bytes) -> Path:
     return path
 
 
-def statuses(report: Report) -> list[str]:
+def statuses(report: IngestReport) -> list[str]:
     return [outcome.status.value for outcome in report.outcomes]
 
 
-def duplicates(report: Report) -> int:
+def duplicates(report: IngestReport) -> int:
     return sum(load.duplicates for load in report.loads)
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.pipelines.ingest.comparing import Clean, Fresh, write
 from tests.pipelines.stores import Contents, load, rows_of
 
-from zscope.pipelines.store.catalogue import publish
+from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.commits import State
 from zscope.pipelines.store.folder import make_store
 
@@ -25,7 +25,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fresh(place: Path) -> Fresh:
     """A store without loads, always at the same place: its catalogue, which takes longest, is copied."""
     store, kept = place / "store", place / "kept"
-    publish(make_store(store), State())
+    publish_catalogue(make_store(store), State())
     store.rename(kept)
 
     def again() -> Path:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from zscope.parsers import read
 from zscope.pipelines.ingest.gaps import GAP_SCHEMA, INTERVAL_COLUMNS, INTERVAL_TABLES, find_gaps
-from zscope.pipelines.zones import Zones
+from zscope.pipelines.settings import Zones
 from zscope.schemas.arrow import LOCAL, table_schema
 from zscope.schemas.zones import zone_of
 
@@ -53,7 +53,7 @@ def clock(minutes: float) -> datetime:
     return NOON + timedelta(minutes=minutes)
 
 
-def test_nothing_is_missing_in_a_row_without_holes() -> None:
+def test_consecutive_intervals_have_no_gap() -> None:
     assert gaps(quarters(20) + quarters(20, "SYSB")) == []
 
 
@@ -67,7 +67,7 @@ def test_missing_intervals_of_each_system() -> None:
     ]
 
 
-def test_a_row_says_all_that_is_known() -> None:
+def test_gap_row_has_all_columns() -> None:
     lost = quarters(5)
     del lost[2]
     assert find_gaps(rows(lost), "rmf_interval", Zones()).to_pylist() == [
@@ -82,32 +82,32 @@ def test_a_row_says_all_that_is_known() -> None:
     ]
 
 
-def test_what_is_there_twice_fills_no_hole_and_makes_none() -> None:
+def test_repeated_intervals_do_not_change_gaps() -> None:
     lost = quarters(8)
     del lost[4]
     assert gaps(lost * 3) == [("SYSA", clock(60), clock(75), 1)]
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_a_restart_between_two_short_intervals_is_no_loss(times: int) -> None:
+def test_restart_between_two_short_intervals_is_not_a_gap(times: int) -> None:
     before = [*quarters(4), ("SYSA", clock(60), timedelta(minutes=7))]
     after = [("SYSA", clock(111), timedelta(minutes=9)), *quarters(4, begin=clock(120))]
     assert gaps((before + after) * times) == []
 
 
-def test_a_crash_leaves_no_last_interval_and_a_short_first_one() -> None:
+def test_crash_before_a_short_interval_is_not_a_gap() -> None:
     after = [("SYSA", clock(111), timedelta(minutes=9)), *quarters(4, begin=clock(120))]
     assert gaps(quarters(4) + after) == []
 
 
-def test_a_short_interval_without_a_hole_hides_nothing_elsewhere() -> None:
+def test_short_interval_does_not_hide_other_gaps() -> None:
     lost = quarters(12)
     del lost[8]
     lost[3:4] = [("SYSA", clock(45), timedelta(minutes=5)), ("SYSA", clock(50), timedelta(minutes=10))]
     assert gaps(lost) == [("SYSA", clock(120), clock(135), 1)]
 
 
-def test_starts_that_drift_by_seconds_are_no_holes() -> None:
+def test_drift_by_seconds_is_not_a_gap() -> None:
     drift = random.Random(5)
     drifting: list[Interval] = [
         (s, (start or NOON) + timedelta(seconds=drift.uniform(0, 20)), QUARTER - timedelta(milliseconds=400))
@@ -116,7 +116,7 @@ def test_starts_that_drift_by_seconds_are_no_holes() -> None:
     assert gaps(drifting) == []
 
 
-def test_a_change_of_the_interval_is_no_hole() -> None:
+def test_change_of_the_interval_length_is_not_a_gap() -> None:
     hours: list[Interval] = [("SYSA", clock(60 + 60 * number), timedelta(hours=1)) for number in range(5)]
     assert gaps(quarters(4) + hours) == []
 
@@ -131,17 +131,17 @@ AUTUMN = datetime(2026, 10, 24, 20, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("begin", [SPRING, AUTUMN])
-def test_a_change_of_the_clock_is_no_hole(begin: datetime) -> None:
+def test_clock_change_is_not_a_gap(begin: datetime) -> None:
     assert gaps(by_clock("Europe/Berlin", begin, 60), Zones({}, "Europe/Berlin")) == []
 
 
-def test_without_a_zone_the_hour_that_spring_skips_looks_like_a_hole() -> None:
+def test_without_a_zone_the_skipped_hour_is_a_gap() -> None:
     [(_, begin, end, missing)] = gaps(by_clock("Europe/Berlin", SPRING, 60))
     assert (begin.hour, end.hour, missing) == (2, 3, 4)
 
 
 @pytest.mark.parametrize(("begin", "after"), [(SPRING, 0), (SPRING, 40), (AUTUMN, 0), (AUTUMN, 40)])
-def test_a_loss_on_the_day_of_a_change_is_found_with_its_local_times(begin: datetime, after: int) -> None:
+def test_gap_on_the_day_of_a_clock_change(begin: datetime, after: int) -> None:
     intervals = by_clock("Europe/Berlin", begin, 60)
     lost = intervals[after + 3]
     kept = [*intervals[: after + 3], *intervals[after + 4 :]]
@@ -149,7 +149,7 @@ def test_a_loss_on_the_day_of_a_change_is_found_with_its_local_times(begin: date
     assert gaps(kept, Zones({}, "Europe/Berlin")) == [("SYSA", lost[1], next_start, 1)]
 
 
-def test_in_the_hour_shown_twice_nothing_is_made_up() -> None:
+def test_no_gap_in_the_repeated_hour() -> None:
     """One interval of it is lost, of one of the two passes: nobody can tell that from the local times."""
     intervals = by_clock("Europe/Berlin", AUTUMN, 60)
     twice = [at for at, (_, start, _) in enumerate(intervals) if start and (start.hour, start.day) == (2, 25)]
@@ -158,7 +158,7 @@ def test_in_the_hour_shown_twice_nothing_is_made_up() -> None:
     assert gaps(intervals, Zones({}, "Europe/Berlin")) == []
 
 
-def test_what_cannot_be_an_interval_is_passed_over() -> None:
+def test_invalid_intervals_are_ignored() -> None:
     strange: list[Interval] = [
         (None, clock(1), QUARTER),
         ("SYSA", None, QUARTER),
@@ -175,13 +175,13 @@ def test_what_cannot_be_an_interval_is_passed_over() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_no_hole_without_two_intervals(count: int) -> None:
+def test_one_interval_has_no_gap(count: int) -> None:
     assert gaps(quarters(count), Zones({}, "Europe/Berlin")) == []
 
 
 @given(st.integers(2, 60), st.data())
 @settings(deadline=None, max_examples=40)
-def test_what_is_taken_out_is_found(count: int, data: Any) -> None:  # noqa: ANN401 - hypothesis' own
+def test_removed_intervals_are_found(count: int, data: Any) -> None:  # noqa: ANN401 - hypothesis' own
     """All but the ends, whose absence nothing shows."""
     taken = data.draw(st.sets(st.integers(1, count - 2))) if count > 2 else set()
     zone = data.draw(st.sampled_from([None, "Europe/Berlin", "Asia/Tokyo"]))
@@ -196,7 +196,7 @@ def test_what_is_taken_out_is_found(count: int, data: Any) -> None:  # noqa: ANN
 
 
 @pytest.mark.parametrize("table", INTERVAL_TABLES)
-def test_every_table_has_what_is_needed(table: str) -> None:
+def test_interval_tables_have_the_required_columns(table: str) -> None:
     assert set(INTERVAL_COLUMNS) <= set(table_schema(table).names)
 
 

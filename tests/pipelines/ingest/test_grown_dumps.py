@@ -24,13 +24,31 @@ from tests.pipelines.stores import load, rows_of
 FRAMINGS = ("rdw", "segments", "bdw", "bdw-spanned", "bdw-extended", "rdw-exclusive")
 
 
-@settings(max_examples=14)
-@given(
-    framing=st.sampled_from(FRAMINGS),
-    cuts=st.lists(st.floats(0.02, 0.99), min_size=1, max_size=4),
-    how_cut=st.sampled_from(["anywhere", "in the header of a record", "behind a record"]),
-)
-def test_a_dump_that_grows_step_by_step(
+GROWTH = {
+    "framing": st.sampled_from(FRAMINGS),
+    "cuts": st.lists(st.floats(0.02, 0.99), min_size=1, max_size=4),
+    "how_cut": st.sampled_from(["anywhere", "in the header of a record", "after a record"]),
+}
+
+
+@settings(max_examples=4)
+@given(**GROWTH)
+def test_dump_that_grows_in_steps(
+    fresh: Fresh, clean: Clean, place: Path, framing: str, cuts: list[float], how_cut: str
+) -> None:
+    load_growing_dump(fresh, clean, place, framing, cuts, how_cut)
+
+
+@pytest.mark.deep
+@settings(max_examples=20)
+@given(**GROWTH)
+def test_many_growing_dumps(
+    fresh: Fresh, clean: Clean, place: Path, framing: str, cuts: list[float], how_cut: str
+) -> None:
+    load_growing_dump(fresh, clean, place, framing, cuts, how_cut)
+
+
+def load_growing_dump(
     fresh: Fresh, clean: Clean, place: Path, framing: str, cuts: list[float], how_cut: str
 ) -> None:
     data = dump(framing)
@@ -51,9 +69,19 @@ def test_a_dump_that_grows_step_by_step(
     assert statuses(load(store, path)) == ["repeated"]
 
 
-@pytest.mark.parametrize("names", [("a", "b", "c"), ("a", "a", "a")], ids=["three files", "one file"])
-@pytest.mark.parametrize("removed", [1, 2, 3])
-def test_one_of_three_growing_loads_is_removed_and_comes_back_with_the_files_named(
+THREE_FILES, ONE_FILE = ("a", "b", "c"), ("a", "a", "a")
+
+
+@pytest.mark.parametrize(
+    ("names", "removed"),
+    [
+        (THREE_FILES, 1),
+        (ONE_FILE, 2),
+        *(pytest.param(THREE_FILES, removed, marks=pytest.mark.deep) for removed in (2, 3)),
+        *(pytest.param(ONE_FILE, removed, marks=pytest.mark.deep) for removed in (1, 3)),
+    ],
+)
+def test_removed_load_of_a_growing_dump_can_be_restored(
     fresh: Fresh, clean: Clean, place: Path, names: tuple[str, ...], removed: int
 ) -> None:
     data, store = dump(), fresh()

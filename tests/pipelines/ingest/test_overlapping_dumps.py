@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -25,12 +25,26 @@ from tests.pipelines.stores import load, rows_of
 
 from zscope.pipelines.store import open_reader
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-@settings(max_examples=10)
+
+@settings(max_examples=3)
 @given(data=st.data())
-def test_overlapping_dumps_in_any_order_also_when_one_is_removed_and_loaded_again(
+def test_overlapping_dumps_in_any_order_with_one_removed_and_loaded_again(
     fresh: Fresh, clean: Clean, place: Path, data: st.DataObject
 ) -> None:
+    load_overlapping_dumps(fresh, clean, place, data)
+
+
+@pytest.mark.deep
+@settings(max_examples=15)
+@given(data=st.data())
+def test_many_overlapping_dumps(fresh: Fresh, clean: Clean, place: Path, data: st.DataObject) -> None:
+    load_overlapping_dumps(fresh, clean, place, data)
+
+
+def load_overlapping_dumps(fresh: Fresh, clean: Clean, place: Path, data: st.DataObject) -> None:
     every = records()
     at = st.integers(1, len(every) - 1)
     first_end, third_begin = data.draw(at), data.draw(at)
@@ -39,27 +53,27 @@ def test_overlapping_dumps_in_any_order_also_when_one_is_removed_and_loaded_agai
     paths = [write(place / f"part-{number}.smf", stream(part)) for number, part in enumerate(parts)]
     order = data.draw(st.sampled_from(list(permutations(paths))))
     store = fresh()
-    found = [load(store, path) for path in order]
+    reports = [load(store, path) for path in order]
     assert rows_of(store) == clean(dump())
-    told = sum(duplicates(report) for report in found)
+    omitted = sum(duplicates(report) for report in reports)
     once = kept(every)
     grown = any(
-        ld.begun_at for report in found for ld in report.loads
+        ld.begun_at for report in reports for ld in report.loads
     )  # its first part is not even looked at
-    assert grown or told == sum(map(kept, parts)) - once
+    assert grown or omitted == sum(map(kept, parts)) - once
     with open_reader(store) as connection:
         stored = connection.execute("SELECT count(*), count(DISTINCT digest) FROM record_digest").fetchone()
     assert stored == (once, once)
     if data.draw(st.booleans()):
         assert run("store", "compact", "--store", store).exit_code == 0
         assert rows_of(store) == clean(dump())
-    gone = data.draw(st.sampled_from([ld.load_id for report in found for ld in report.loads]))
-    assert run("loads", "remove", gone, "--store", store).exit_code in {0, 4}
+    removed = data.draw(st.sampled_from([ld.load_id for report in reports for ld in report.loads]))
+    assert run("loads", "remove", removed, "--store", store).exit_code in {0, 4}
     load(store, *order)
     assert rows_of(store) == clean(dump())
 
 
-def test_the_first_of_two_overlapping_loads_is_removed_and_what_leaned_on_it_comes_back(
+def test_records_omitted_because_of_a_removed_load_can_be_loaded(
     fresh: Fresh, clean: Clean, place: Path
 ) -> None:
     some = records()
@@ -78,8 +92,10 @@ def test_the_first_of_two_overlapping_loads_is_removed_and_what_leaned_on_it_com
     assert rows_of(store) == clean(dump())
 
 
-@pytest.mark.parametrize("framing", ["rdw", "segments", "bdw"])
-def test_a_dump_with_itself_behind_it(fresh: Fresh, clean: Clean, place: Path, framing: str) -> None:
+@pytest.mark.parametrize(
+    "framing", ["rdw", *(pytest.param(name, marks=pytest.mark.deep) for name in ("segments", "bdw"))]
+)
+def test_dump_that_contains_itself_twice(fresh: Fresh, clean: Clean, place: Path, framing: str) -> None:
     data, store = dump(framing), fresh()
     path = write(place / "twice.smf", data + data)
     assert duplicates(load(store, path)) == kept(records())

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zscope.pipelines.ingest.passes import Passes
+from zscope.pipelines.ingest.clock_passes import Passes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MINUTE_US = 60_000_000
 HOUR_US = 60 * MINUTE_US
@@ -38,7 +41,7 @@ def observed(minutes: Sequence[float], size: int) -> Passes:
     st.integers(1, 60),
 )
 @settings(deadline=None, max_examples=60)
-def test_any_times_dealt_out_in_any_way(minutes: list[float], size: int) -> None:
+def test_passes_do_not_depend_on_the_split_into_windows(minutes: list[float], size: int) -> None:
     assert passes_of(minutes, size) == passes_of(minutes, 1)
     assert observed(minutes, size).not_set_back == observed(minutes, 1).not_set_back
 
@@ -48,15 +51,15 @@ def test_a_late_record_alone_in_its_window() -> None:
     assert passes_of(together, 1)[0] == passes_of(together, 7)[0] == [1, 1, 1, 2, 2, 1, 2]
 
 
-def test_records_of_a_span_without_any_other_are_counted() -> None:
+def test_records_only_inside_the_hour_are_counted() -> None:
     assert passes_of([10, 20, 30], 3) == ([0, 0, 0], (3, 1))
 
 
-def test_a_dump_that_begins_again_before_the_span_begins_with_the_first_pass() -> None:
+def test_second_dump_that_begins_before_the_hour() -> None:
     assert passes_of([-10, 50, 10, 50, 80, -10, 20, 40], 8)[0] == [1, 1, 2, 2, 2, 1, 1, 1]
 
 
-def test_a_dump_that_begins_again_inside_the_span_says_nothing_at_first() -> None:
+def test_second_dump_that_begins_inside_the_hour() -> None:
     begun_again = [-10, 50, 10, 50, 80, 20, 40]
     assert passes_of(begun_again, 7) == ([1, 1, 2, 2, 2, 0, 0], (2, 6))
     assert passes_of([*begun_again, 2], 8)[0] == [1, 1, 2, 2, 2, 1, 1, 2]
@@ -76,5 +79,5 @@ def test_a_dump_that_begins_again_inside_the_span_says_nothing_at_first() -> Non
         ([-10, 10, 30, 50, 70, 85], False),
     ],
 )
-def test_a_clock_that_went_on_is_told_from_one_that_nobody_looked_at(minutes: list[int], told: bool) -> None:
+def test_clock_not_set_back_differs_from_a_system_without_records(minutes: list[int], told: bool) -> None:
     assert observed(minutes, len(minutes)).not_set_back is told

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,8 +13,19 @@ from hypothesis import strategies as st
 
 from zscope.parsers.issues import Code, Issue, Severity
 from zscope.parsers.smf.ebcdic import code_page
-from zscope.pipelines.ingest.quarantine import HEAD_BYTES, KEPT, QUARANTINE_SCHEMA, reports, write_report
-from zscope.pipelines.ingest.remedies import REMEDIES, STRICT, remedy_for
+from zscope.pipelines.ingest.quarantine import (
+    HEAD_BYTES,
+    KEPT,
+    QUARANTINE_SCHEMA,
+    REMEDIES,
+    STRICT,
+    quarantine_table,
+    remedy_for,
+    write_report,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 STRIPPED = Issue(Code.RDW_STRIPPED, "the record lengths were not transferred", "a.smf", offset=0)
 EMPTY = Issue(Code.EMPTY, "there is nothing in it", "a.smf")
@@ -23,13 +33,13 @@ HEAD = code_page().encode("SYS1 [x]") + b"SYS1\0\xff" + bytes(range(256))
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
-    table = reports(folder)
+    table = quarantine_table(folder)
     assert table.schema == QUARANTINE_SCHEMA
     found: list[dict[str, Any]] = table.to_pylist()
     return found
 
 
-def test_a_report_says_what_was_refused_and_why_and_what_to_do(tmp_path: Path) -> None:
+def test_report_has_file_reason_and_remedy(tmp_path: Path) -> None:
     folder = tmp_path / "store" / "quarantine"
     path = write_report(folder, "a.smf", HEAD, [STRIPPED], size=12_345)
     assert path.parent == folder
@@ -54,7 +64,7 @@ def test_a_report_says_what_was_refused_and_why_and_what_to_do(tmp_path: Path) -
     assert len(row["head_ebcdic"]) == len(row["head_ascii"]) == HEAD_BYTES
 
 
-def test_no_more_of_the_data_than_the_first_bytes_is_kept(tmp_path: Path) -> None:
+def test_report_contains_only_the_first_bytes(tmp_path: Path) -> None:
     write_report(tmp_path, "a.smf", b"x" * HEAD_BYTES + b"secret", [STRIPPED])
     [path] = tmp_path.iterdir()
     content = path.read_text()
@@ -62,7 +72,7 @@ def test_no_more_of_the_data_than_the_first_bytes_is_kept(tmp_path: Path) -> Non
     assert b"secret".hex() not in content
 
 
-def test_the_reason_that_refuses_comes_first_and_they_are_not_too_many(tmp_path: Path) -> None:
+def test_refusing_issue_comes_first_and_the_number_is_limited(tmp_path: Path) -> None:
     others = [Issue(Code.BAD_DATE, f"date {number} " + "x" * 5_000) for number in range(100)]
     path = write_report(tmp_path, "a.smf", HEAD, [*others, STRIPPED])
     reasons = json.loads(path.read_text())["reasons"]
@@ -70,13 +80,13 @@ def test_the_reason_that_refuses_comes_first_and_they_are_not_too_many(tmp_path:
     assert max(len(reason["text"]) for reason in reasons) == 2_000
 
 
-def test_without_any_issue_there_is_a_report_all_the_same(tmp_path: Path) -> None:
+def test_report_without_issues(tmp_path: Path) -> None:
     write_report(tmp_path, "a.smf", b"", [])
     [row] = rows(tmp_path)
     assert (row["file"], row["code"], row["head_hex"], row["size_bytes"]) == ("a.smf", None, "", None)
 
 
-def test_what_is_refused_again_replaces_its_report_and_is_counted(tmp_path: Path) -> None:
+def test_repeated_refusal_replaces_its_report_and_is_counted(tmp_path: Path) -> None:
     for _ in range(3):
         write_report(tmp_path, "a.smf", HEAD, [STRIPPED])
     write_report(tmp_path, "b.smf", HEAD, [STRIPPED])
@@ -91,14 +101,14 @@ def test_a_report_of_an_earlier_day_is_replaced_too(tmp_path: Path) -> None:
     assert [row["times"] for row in rows(tmp_path)] == [2]
 
 
-def test_files_of_the_same_content_have_a_report_each(tmp_path: Path) -> None:
+def test_files_of_equal_content_have_separate_reports(tmp_path: Path) -> None:
     for _ in range(2):
         write_report(tmp_path, "a.smf", b"", [EMPTY], digest="c0ffee")
         write_report(tmp_path, "b.smf", b"", [EMPTY], digest="c0ffee")
     assert {(row["file"], row["times"]) for row in rows(tmp_path)} == {("a.smf", 2), ("b.smf", 2)}
 
 
-def test_a_file_of_the_same_name_and_another_content_is_another(tmp_path: Path) -> None:
+def test_files_of_equal_name_have_separate_reports(tmp_path: Path) -> None:
     write_report(tmp_path, "a.smf", HEAD, [STRIPPED], digest="c0ffee")
     write_report(tmp_path, "a.smf", HEAD, [STRIPPED], digest="decaff")
     assert [(row["file"], row["times"]) for row in rows(tmp_path)] == [("a.smf", 1)] * 2
@@ -118,7 +128,7 @@ def test_a_file_of_the_same_name_and_another_content_is_another(tmp_path: Path) 
         "-rf *",
     ],
 )
-def test_nothing_of_a_name_gets_into_the_name_of_the_report(name: str, tmp_path: Path) -> None:
+def test_report_name_contains_nothing_of_the_file_name(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "quarantine"
     path = write_report(folder, name, HEAD, [Issue(Code.UNREADABLE, name, name)], digest="../../x")
     assert path.parent == folder
@@ -130,7 +140,7 @@ def test_nothing_of_a_name_gets_into_the_name_of_the_report(name: str, tmp_path:
     assert path.stat().st_size < 10_000
 
 
-def test_the_folder_keeps_the_newest_reports_only(tmp_path: Path) -> None:
+def test_only_the_newest_reports_are_kept(tmp_path: Path) -> None:
     for number in range(KEPT + 5):
         (tmp_path / f"20250101T{number:06}Z-{number:016x}.json").write_text("{}")
     (tmp_path / "0-not-ours.json").write_text("{}")
@@ -142,7 +152,7 @@ def test_the_folder_keeps_the_newest_reports_only(tmp_path: Path) -> None:
     assert found[-1]["report"] == "0-not-ours.json"
 
 
-def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
+def test_failed_write_leaves_the_old_report(tmp_path: Path) -> None:
     path = write_report(tmp_path, "a.smf", HEAD, [STRIPPED])
     before = path.read_bytes()
     obstacle = tmp_path / "obstacle"
@@ -162,28 +172,26 @@ def test_no_folder_means_no_reports(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"", "it is not JSON"),
-        (b"\xff\xfe\xfd", "it is not JSON"),
-        (b"[" * 100_000, "it is not JSON"),
-        (b'{"times": ' + b"9" * 10_000 + b"}", "it is not JSON"),
-        (b" " * ((1 << 20) + 1), "it is larger than"),
-        (b"[1]", "it is not an object"),
-        (b'{"times": -1}', "times is not a whole number"),
-        (b'{"times": true}', "times is not a whole number"),
-        (b'{"times": 1e3}', "times is not a whole number"),
-        (b'{"size_bytes": 99999999999999999999}', "size_bytes is not a whole number"),
+        (b"", "not JSON"),
+        (b"\xff\xfe\xfd", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b'{"times": ' + b"9" * 10_000 + b"}", "not JSON"),
+        (b" " * ((1 << 20) + 1), "larger than"),
+        (b"[1]", "not a JSON object"),
+        (b'{"times": -1}', "times is not an integer"),
+        (b'{"times": true}', "times is not an integer"),
+        (b'{"times": 1e3}', "times is not an integer"),
+        (b'{"size_bytes": 99999999999999999999}', "size_bytes is not an integer"),
         (b'{"file": 3}', "file is not a text"),
         (b'{"refused_utc": "yesterday"}', "refused_utc is not a time"),
         (b'{"refused_utc": "0001-01-01T00:00:00+14:00"}', "refused_utc is not a time"),
         (b'{"reasons": {}}', "reasons is not a list"),
-        (b'{"reasons": [3]}', "it is not an object"),
+        (b'{"reasons": [3]}', "not a JSON object"),
         (b'{"reasons": [{"code": 3}]}', "code is not a text"),
-        (b'{"head": "x"}', "it is not an object"),
+        (b'{"head": "x"}', "not a JSON object"),
     ],
 )
-def test_a_damaged_report_is_named_and_the_others_are_shown(
-    content: bytes, problem: str, tmp_path: Path
-) -> None:
+def test_damaged_report_has_a_row_with_the_problem(content: bytes, problem: str, tmp_path: Path) -> None:
     (tmp_path / "20260101T000000Z-0.json").write_bytes(content)
     write_report(tmp_path, "a.smf", HEAD, [STRIPPED])
     good, bad = rows(tmp_path)
@@ -199,7 +207,7 @@ def test_a_damaged_report_of_the_same_file_is_replaced(tmp_path: Path) -> None:
     assert [(row["file"], row["times"], row["problem"]) for row in rows(tmp_path)] == [("a.smf", 2, None)]
 
 
-def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
+def test_links_and_devices_are_not_opened(tmp_path: Path) -> None:
     outside = tmp_path / "outside.txt"
     outside.write_text("{}")
     folder = tmp_path / "quarantine"
@@ -227,7 +235,7 @@ def test_any_bytes_can_be_shown(tmp_path_factory: pytest.TempPathFactory, head: 
     assert all(c.isprintable() and c.isascii() for c in row["head_ebcdic"] + row["head_ascii"])
 
 
-def test_every_cause_that_refuses_has_a_remedy_of_its_own() -> None:
+def test_every_refusing_code_has_a_remedy() -> None:
     refusing = {code for code in Code if Issue(code, "").severity is Severity.REFUSED}
     assert set(REMEDIES) == refusing
     assert len(set(REMEDIES.values())) == len(refusing)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.pipelines.ingest.comparing import statuses
 from tests.pipelines.stores import load
 
-from zscope.parsers.inputs import Options
-from zscope.pipelines.ingest import How, choose
+from zscope.parsers.options import ReadOptions
+from zscope.pipelines.ingest import IngestOptions, row_selection
 from zscope.pipelines.store import open_reader
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TABLE = "ztpf_series"
 LINES = "time,ecbs_in_use,active\n0,62,9\n1,1480,9\n"
 
 
-def said(**options: Any) -> How:  # noqa: ANN401
-    return How(choose(None), Options(**options))
+def said(**options: Any) -> IngestOptions:  # noqa: ANN401
+    return IngestOptions(selection=row_selection(None), read_options=ReadOptions(**options))
 
 
 def ask(store: Path, statement: str) -> list[tuple[Any, ...]]:
@@ -33,7 +35,7 @@ def flood(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_same_file_said_the_same_is_there_already(flood: Path, tmp_path: Path) -> None:
+def test_same_file_with_same_options_is_repeated(flood: Path, tmp_path: Path) -> None:
     store, how = tmp_path / "store", said(run="on", mapping=(("ecbs_in_use", "active"),))
     assert statuses(load(store, flood, how=how)) == ["loaded"]
     assert statuses(load(store, flood, how=how)) == ["repeated"]
@@ -49,7 +51,7 @@ def test_the_same_file_said_the_same_is_there_already(flood: Path, tmp_path: Pat
     ],
     ids=lambda other: next(iter(other)),
 )
-def test_the_same_file_said_otherwise_is_another(flood: Path, tmp_path: Path, other: dict[str, Any]) -> None:
+def test_same_file_with_other_options_is_loaded(flood: Path, tmp_path: Path, other: dict[str, Any]) -> None:
     store = tmp_path / "store"
     assert statuses(load(store, flood)) == ["loaded"]
     assert statuses(load(store, flood, how=said(**other))) == ["loaded"]
@@ -57,7 +59,7 @@ def test_the_same_file_said_otherwise_is_another(flood: Path, tmp_path: Path, ot
     assert statuses(load(store, flood, how=said(**other))) == ["repeated"]
 
 
-def test_the_figures_of_two_runs_in_one_file_each_are_both_there(flood: Path, tmp_path: Path) -> None:
+def test_measurements_of_two_runs_are_both_stored(flood: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     for run in ("off", "on"):
         load(store, flood, how=said(run=run))
@@ -67,7 +69,7 @@ def test_the_figures_of_two_runs_in_one_file_each_are_both_there(flood: Path, tm
     ]
 
 
-def test_a_series_that_has_grown_takes_the_place_of_its_beginning(flood: Path, tmp_path: Path) -> None:
+def test_grown_series_replaces_its_beginning(flood: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     load(store, flood)
     flood.write_text(LINES + "2,70,9\n")
@@ -75,7 +77,7 @@ def test_a_series_that_has_grown_takes_the_place_of_its_beginning(flood: Path, t
     assert ask(store, f"SELECT load_id, sample_no FROM {TABLE} ORDER BY ALL") == [(2, 0), (2, 1), (2, 2)]
 
 
-def test_figures_without_a_time_are_loaded_and_keep_what_they_say(tmp_path: Path) -> None:
+def test_measurements_without_a_time_are_loaded(tmp_path: Path) -> None:
     store, path = tmp_path / "store", tmp_path / "links.csv"
     path.write_text(
         "userid,period_s,tcpu_s\nRSCS,600,269.9\n\nmessage_bytes,cipher,round_trip_us\n64,NONE,5\n"

@@ -7,13 +7,14 @@ import random
 import re
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.pipelines.ingest.comparing import Clean, Fresh, duplicates, statuses, write
 from tests.pipelines.stores import contents, load, rows_of
 
-from zscope.parsers.inputs import Options
-from zscope.pipelines.ingest import How, choose
+from zscope.parsers.options import ReadOptions
+from zscope.pipelines.ingest import IngestOptions, row_selection
 from zscope.pipelines.store import open_reader
 
 REPORTS = sorted((Path(__file__).resolve().parents[3] / "sample-data" / "reports").iterdir())
@@ -22,20 +23,24 @@ FROM_FILE = ("load_id", "record_no", "record_offset", "file", "line_no", "system
 """What differs when the same is in a file of another name, too."""
 
 
-def cut_reports() -> list[tuple[str, int]]:
-    """Each report, cut between its lines and within them."""
+def cut_reports() -> list[Any]:
+    """Return each report cut between lines and within them; most cuts are for deep tests."""
     rng = random.Random(7)
-    found = []
+    cases = []
     for path in REPORTS:
         content = path.read_bytes()
         ends = [match.end() for match in re.finditer(rb"\n", content)]
-        cuts = {rng.choice(ends) for _ in range(4)} | {rng.randrange(1, len(content)) for _ in range(5)}
-        found += [(path.name, cut) for cut in sorted(cuts) if cut < len(content)]
-    return found
+        at_line_ends = {rng.choice(ends) for _ in range(4)}
+        within_lines = {rng.randrange(1, len(content)) for _ in range(5)} - at_line_ends
+        for cuts in (sorted(at_line_ends), sorted(within_lines)):
+            usable = [cut for cut in cuts if cut < len(content)]
+            cases += [pytest.param(path.name, cut) for cut in usable[:1]]
+            cases += [pytest.param(path.name, cut, marks=pytest.mark.deep) for cut in usable[1:]]
+    return cases
 
 
 @pytest.mark.parametrize(("name", "cut"), cut_reports())
-def test_a_report_that_was_cut_is_replaced_by_the_whole_of_it(
+def test_incomplete_report_is_replaced_by_the_complete_one(
     fresh: Fresh, clean: Clean, place: Path, name: str, cut: int
 ) -> None:
     """Its last entry, of which the end was missing, must not stay."""
@@ -64,7 +69,7 @@ def test_a_report_that_grows_in_steps(fresh: Fresh, clean: Clean, place: Path, r
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.name)
-def test_the_same_capture_in_two_files_is_stored_once(
+def test_same_capture_in_two_files_is_stored_once(
     fresh: Fresh, clean: Clean, place: Path, report: Path
 ) -> None:
     content = report.read_bytes()
@@ -79,7 +84,7 @@ def test_the_same_capture_in_two_files_is_stored_once(
 
 
 @pytest.mark.parametrize("name", ["netstat.SYSC.2026-03-02.txt", "netstat.SYSA.2026-03-05.txt"])
-def test_the_same_content_under_a_name_that_tells_another_system_or_day_is_another_capture(
+def test_same_content_with_another_system_or_day_in_the_name_is_loaded(
     fresh: Fresh, place: Path, name: str
 ) -> None:
     store, content = fresh(), NETSTAT.read_bytes()
@@ -94,7 +99,7 @@ def test_the_same_content_under_a_name_that_tells_another_system_or_day_is_anoth
         assert statuses(load(store, place / "named" / same)) == ["repeated"]
 
 
-def test_a_name_that_tells_nothing_is_no_other_capture(fresh: Fresh, place: Path) -> None:
+def test_same_content_under_a_name_without_facts_is_repeated(fresh: Fresh, place: Path) -> None:
     store, content = fresh(), NETSTAT.read_bytes()
     load(store, write(place / "named" / NETSTAT.name, content))
     before = rows_of(store)
@@ -102,14 +107,15 @@ def test_a_name_that_tells_nothing_is_no_other_capture(fresh: Fresh, place: Path
     assert rows_of(store) == before
 
 
-def test_what_the_command_line_says_instead_of_the_name_makes_the_same_rows(
-    fresh: Fresh, place: Path
-) -> None:
+def test_options_and_file_name_give_the_same_rows(fresh: Fresh, place: Path) -> None:
     store, content = fresh(), NETSTAT.read_bytes()
     load(store, write(place / "named" / NETSTAT.name, content))
     with open_reader(store) as connection:
         before = contents(connection, FROM_FILE)
-    said = How(choose(None, ["SYSA"]), Options(system="SYSA", day=date(2026, 3, 2)))
+    said = IngestOptions(
+        selection=row_selection(None, ["SYSA"]),
+        read_options=ReadOptions(system="SYSA", taken=date(2026, 3, 2)),
+    )
     report = load(store, write(place / "named" / "capture.txt", content + b"\n"), how=said)
     assert statuses(report) == ["loaded"]
     assert sum(ld.rows for ld in report.loads) == 0
@@ -143,11 +149,11 @@ def test_an_undated_capture_with_one_selection_and_then_another(
     tables = sorted(expected)
     store = fresh()
     for select in (tables[0], None, tables[-1]):
-        load(store, undated, how=How(choose(select)))
+        load(store, undated, how=IngestOptions(selection=row_selection(select)))
     assert rows_of(store) == expected
 
 
-def test_undated_captures_that_differ_are_both_there(fresh: Fresh, undated: Path) -> None:
+def test_different_undated_captures_are_both_stored(fresh: Fresh, undated: Path) -> None:
     """Nothing tells whether the lines they share are of one moment or of two."""
     store = fresh()
     load(store, undated)

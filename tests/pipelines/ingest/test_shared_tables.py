@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.parsers.smf.mq_composed import ACCOUNTING, STATISTICS
@@ -11,11 +11,13 @@ from tests.parsers.text.mq_formatter.examples import BUSY, IDLE, SSL
 from tests.pipelines.ingest.comparing import Fresh, duplicates, statuses, write
 from tests.pipelines.stores import load
 
-from zscope.pipelines.ingest import How, choose
+from zscope.pipelines.ingest import IngestOptions, row_selection
 from zscope.pipelines.quality.declared import grain_of
-from zscope.pipelines.settings import Settings
+from zscope.pipelines.settings import Settings, Zones
 from zscope.pipelines.store import open_reader
-from zscope.pipelines.zones import Zones
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MINUTE = 60 * 100
 """In the units of a record's header."""
@@ -62,9 +64,7 @@ def test_the_same_rows_of_the_formatter_in_two_files(fresh: Fresh, place: Path) 
 
 
 @pytest.mark.parametrize("dump_first", [True, False])
-def test_a_dump_and_what_the_formatter_made_of_it_are_both_kept(
-    fresh: Fresh, place: Path, dump_first: bool
-) -> None:
+def test_dump_and_formatter_output_are_both_stored(fresh: Fresh, place: Path, dump_first: bool) -> None:
     store = fresh()
     paths = [write(place / "one.smf", interval(0)), write(place / "one.csv", csv(BUSY, IDLE))]
     for path in paths if dump_first else reversed(paths):
@@ -90,7 +90,9 @@ def test_both_in_one_archive(fresh: Fresh, place: Path) -> None:
 
 def test_rows_of_both_kinds_have_their_time_in_utc(fresh: Fresh, place: Path) -> None:
     store = fresh()
-    how = How(choose("mq_task"), settings=Settings(zones=Zones(default="America/New_York")))
+    how = IngestOptions(
+        selection=row_selection("mq_task"), settings=Settings(zones=Zones(default="America/New_York"))
+    )
     paths = write(place / "one.smf", interval(0)), write(place / "one.csv", csv(BUSY))
     load(store, *paths, how=how)
     with open_reader(store) as connection:

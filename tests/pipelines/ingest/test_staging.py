@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +13,11 @@ import pytest
 
 from zscope.pipelines.ingest import staging
 from zscope.pipelines.ingest.staging import Stage
-from zscope.pipelines.store.tables import kept_schema
+from zscope.pipelines.store.parts import parquet_schema
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from zscope.pipelines.store.parts import StagedFile
 
 TABLE = "record_digest"
@@ -32,7 +33,7 @@ def rows(first: int, times: list[datetime | None], system: str = "SYSA") -> pa.R
         "written_local": pa.array(times, pa.timestamp("us")),
         "digest": pa.array(np.arange(first, first + len(times), dtype=np.uint64)),
     }
-    schema = kept_schema(TABLE)
+    schema = parquet_schema(TABLE)
     return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 
@@ -45,13 +46,13 @@ def read(files: list[StagedFile]) -> dict[str | None, list[int]]:
     found: dict[str | None, list[int]] = {}
     for file in sorted(files, key=lambda file: file.path):
         table = pq.read_table(file.path, partitioning=None)
-        assert table.schema.equals(kept_schema(TABLE), check_metadata=True)
+        assert table.schema.equals(parquet_schema(TABLE), check_metadata=True)
         assert (table.num_rows, file.path.stat().st_size) == (file.rows, file.bytes)
         found.setdefault(file.day, []).extend(table["record_no"].to_pylist())
     return found
 
 
-def test_rows_are_filed_by_their_day(tmp_path: Path) -> None:
+def test_rows_are_partitioned_by_day(tmp_path: Path) -> None:
     stage = Stage(tmp_path, 1, writers=2)
     stage.add(TABLE, rows(1, [*every_minute(120), None]))
     found = read(stage.finish())
@@ -59,9 +60,7 @@ def test_rows_are_filed_by_their_day(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("writers", [1, 3])
-def test_groups_are_in_the_order_of_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writers: int
-) -> None:
+def test_row_groups_are_sorted_by_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writers: int) -> None:
     monkeypatch.setattr(staging, "ROW_GROUP_ROWS", 50)
     stage = Stage(tmp_path, 1, writers)
     times = every_minute(1000, BEGIN.replace(hour=0))
@@ -80,13 +79,11 @@ def test_groups_are_in_the_order_of_time(
                 assert written == sorted(written)
 
 
-def test_a_flood_of_days_does_not_become_a_flood_of_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_number_of_days_and_open_files_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Damaged dates: every record of another day."""
-    monkeypatch.setattr(staging, "MOST_DAYS", 7)
-    monkeypatch.setattr(staging, "MOST_OPEN", 3)
-    monkeypatch.setattr(staging, "GATHERED_BYTES", 2000)
+    monkeypatch.setattr(staging, "MAX_DAYS", 7)
+    monkeypatch.setattr(staging, "MAX_OPEN_FILES", 3)
+    monkeypatch.setattr(staging, "BUFFER_BYTES", 2000)
     stage = Stage(tmp_path, 1, writers=2)
     for number in range(100):
         stage.add(TABLE, rows(number + 1, [BEGIN + timedelta(days=number)]))
@@ -96,16 +93,16 @@ def test_a_flood_of_days_does_not_become_a_flood_of_files(
     assert sorted(found[None]) == list(range(8, 101))
 
 
-def test_what_gathers_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(staging, "GATHERED_BYTES", 50_000)
+def test_buffers_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staging, "BUFFER_BYTES", 50_000)
     stage = Stage(tmp_path, 1, writers=1)
     for number in range(0, 20_000, 100):
         stage.add(TABLE, rows(number + 1, every_minute(100)))
-        assert sum(gathered.bytes for gathered in stage._gathered.values()) <= 50_000
+        assert sum(gathered.bytes for gathered in stage._buffers.values()) <= 50_000
     assert sum(len(numbers) for numbers in read(stage.finish()).values()) == 20_000
 
 
-def test_a_failure_to_write_is_told(tmp_path: Path) -> None:
+def test_write_error_is_raised(tmp_path: Path) -> None:
     (tmp_path / TABLE).write_text("in the way of the folder")
     stage = Stage(tmp_path, 1, writers=1)
     stage.add(TABLE, rows(1, every_minute(3)))
@@ -114,7 +111,7 @@ def test_a_failure_to_write_is_told(tmp_path: Path) -> None:
     stage.abandon()
 
 
-def test_what_is_abandoned_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_abandoned_stage_ignores_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(staging, "ROW_GROUP_ROWS", 10)
     stage = Stage(tmp_path, 1, writers=2)
     for number in range(0, 100, 10):

@@ -10,8 +10,7 @@ import pytest
 from tests.pipelines.metric_world import database
 
 from zscope.pipelines.metrics import declared
-from zscope.pipelines.metrics.checks import RuleError, filled, rules
-from zscope.pipelines.metrics.checks.rendering import findings, practice_parts
+from zscope.pipelines.metrics.checks import RuleError, filled, findings, practice_parts, rules
 from zscope.schemas.published import published_tables
 
 Given = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -39,11 +38,11 @@ def test_each_practice_has_exactly_one_rule_and_each_rule_a_practice() -> None:
     assert sorted(rule["id"] for rule in rules("best_practice_check")) == sorted(PRACTICES)
 
 
-def test_only_what_nothing_can_show_has_no_evidence() -> None:
+def test_only_settings_that_nothing_shows_have_no_evidence() -> None:
     assert {rule["id"] for rule in rules("best_practice_check") if "seen" not in rule} == NEVER_SEEN
 
 
-def test_findings_have_ids_of_their_own() -> None:
+def test_ids_of_findings_are_unique() -> None:
     ids = [rule["id"] for rule in rules("finding")]
     assert len(set(ids)) == len(ids)
     assert not set(ids) & set(PRACTICES), "zscope check --explain could not tell them apart"
@@ -64,17 +63,17 @@ def test_condition_of_a_finding_can_be_run(rule: Mapping[str, str]) -> None:
 @pytest.mark.parametrize(
     "change", [{"severity": "bad"}, {"of": "job"}, {"colour": "red"}], ids=["severity", "of", "unknown key"]
 )
-def test_finding_with_a_slip_is_refused_by_its_id(change: dict[str, str]) -> None:
+def test_an_invalid_finding_is_refused_with_its_id(change: dict[str, str]) -> None:
     with pytest.raises(RuleError, match="not-encrypted"):
         findings([{**rules("finding")[0], **change}])
 
 
-def test_practice_without_judgement_is_refused_by_its_id() -> None:
+def test_a_practice_without_judgement_is_refused_with_its_id() -> None:
     with pytest.raises(RuleError, match=r"p1: .*judged"):
         practice_parts([{"id": "p1", "capture": "x", "seen": "SELECT 1"}])
 
 
-def test_metric_without_checks_is_left_as_it_is() -> None:
+def test_sql_without_checks_is_unchanged() -> None:
     assert filled("tls_posture", "SELECT '{{counts}}'") == "SELECT '{{counts}}'"
 
 
@@ -188,7 +187,7 @@ def test_resumption_is_judged_by_share(given: Given, status: str) -> None:
     assert [row[:2] for row in checked("session-resumption", given)] == [("SYSA", status)]
 
 
-def test_resumption_by_clients_does_not_speak_for_servers() -> None:
+def test_resumption_by_clients_is_no_evidence_for_servers() -> None:
     assert checked("session-resumption", handshakes(0, 50, role=1)) == [(None, "unknown", "nothing seen")]
 
 
@@ -205,7 +204,7 @@ def test_sysplex_tickets_are_judged_by_use_and_policy(given: Given, status: str)
     assert [row[:2] for row in checked("sysplex-tickets", given)] == [("SYSA", status)]
 
 
-def test_cipher_suites_of_every_source_speak_about_dhe() -> None:
+def test_cipher_suites_of_every_source_are_evidence_of_dhe() -> None:
     term = {
         "system": "SYSA",
         "ttls_status": 3,
@@ -222,7 +221,7 @@ def test_cipher_suites_of_every_source_speak_about_dhe() -> None:
 
 
 @pytest.mark.parametrize(("bits", "status"), [(1024, "fail"), (2048, "pass"), (4096, "pass")])
-def test_rsa_keys_of_servers_can_stay_from_2048_bits_on(bits: int, status: str) -> None:
+def test_rsa_keys_of_servers_need_2048_bits(bits: int, status: str) -> None:
     row = {"system": "SYSA", "event_type": 4, "handshake_role": 2, "server_cert_key_type": 2}
     given = {"smf119_zert_detail": [{**row, "server_cert_key_length_bits": bits}]}
     assert checked("rsa-keys", given) == [("SYSA", status, f"keys of servers: RSA {bits} (1 connections)")]
@@ -253,7 +252,7 @@ def test_records_without_any_card_are_not_the_same_as_no_records() -> None:
         ("mq-tasks", {"system": "SYSA", "record_type": 115, "record_subtype": 231, "records": 7}),
     ],
 )
-def test_number_of_records_is_told_and_not_judged(practice: str, row: Mapping[str, Any]) -> None:
+def test_the_number_of_records_is_reported_and_not_judged(practice: str, row: Mapping[str, Any]) -> None:
     [(system, status, evidence)] = checked(practice, {"load_kind": [row]})
     assert (system, status, evidence[:2]) == ("SYSA", "unknown", "7 ")
 
@@ -261,7 +260,7 @@ def test_number_of_records_is_told_and_not_judged(practice: str, row: Mapping[st
 @pytest.mark.parametrize(
     ("release", "told"), [("3.2", "on unless switched off"), ("V2R5", "has to switch it on")]
 )
-def test_release_tells_the_default_of_heappools64_but_not_its_state(release: str, told: str) -> None:
+def test_the_release_determines_the_default_of_heappools64_but_not_its_state(release: str, told: str) -> None:
     [(_, status, evidence)] = checked("heappools64", links({**OSD, "release": release}))
     assert status == "unknown"
     assert told in evidence
@@ -289,5 +288,5 @@ def test_what_is_observed_outweighs_what_is_stated() -> None:
     assert "stated, not observed: tag autodelayack=on" in evidence
 
 
-def test_tag_of_which_no_value_is_right_for_all_is_shown_and_not_judged() -> None:
+def test_a_tag_without_a_right_value_is_shown_and_not_judged() -> None:
     assert [row[1] for row in checked("mq-sslrkeyc", {"run": [run_row("sslrkeyc=1048576")]})] == ["unknown"]

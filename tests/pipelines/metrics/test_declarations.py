@@ -1,15 +1,19 @@
-"""Reading declarations: what is wrong is told with file and key, and steps come before metrics."""
+"""Loading declarations: errors name file and key, and steps come before the metrics that read them."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from zscope.pipelines.metrics import DeclarationError, Metric, declared, metric_names, needed, settable
-from zscope.pipelines.metrics.load import load
+from zscope.pipelines.metrics.declarations import load
 from zscope.schemas.reference import reference_tables
+from zscope.schemas.stored import stored_schema
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HEAD = """\
 kind = "metric"
@@ -54,23 +58,25 @@ def test_a_declaration_is_read(tmp_path: Path) -> None:
         (HEAD + SYSTEM + COUNT.replace('"sum"', '"mean"'), "column ended: combine is 'mean'"),
         (HEAD + SYSTEM + COUNT + 'from = "1"\n', "column ended: only one of dimension, combine, from"),
         (HEAD + SYSTEM + COUNT.replace('combine = "sum"\n', "") + COUNT.replace("ended", "x").replace(
-            'combine = "sum"', 'from = "1"'), "only where all columns can be combined"),
+            'combine = "sum"', 'from = "1"'), "only if all columns can be combined"),
         (HEAD.replace('["system"]', '["ended"]') + SYSTEM + COUNT, "grain of a combinable metric"),
+        (HEAD + '[[column]]\ninherit = ["nothing"]', "column nothing: no input has a column to inherit"),
+        (HEAD + '[[column]]\ninherit = ["system"]\ntype = "VARCHAR"', "column: unknown key type"),
     ],
 )  # fmt: skip
-def test_what_does_not_hold_together_is_told(tmp_path: Path, declaration: str, problem: str) -> None:
+def test_an_invalid_declaration_is_refused(tmp_path: Path, declaration: str, problem: str) -> None:
     with pytest.raises(DeclarationError, match=problem) as raised:
         only(tmp_path, declaration)
     assert str(raised.value).startswith("m.toml: ")
 
 
-def test_a_declaration_without_statement_is_told(tmp_path: Path) -> None:
+def test_a_declaration_without_sql_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DeclarationError, match=r"there is no m\.sql beside it"):
         only(tmp_path, HEAD + SYSTEM, sql=None)
 
 
-def test_a_statement_that_does_not_say_what_a_row_is_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DeclarationError, match="does not begin with what a row stands for"):
+def test_sql_without_the_meaning_of_a_row_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DeclarationError, match="does not begin with the meaning of a row"):
         only(tmp_path, HEAD + SYSTEM, sql="SELECT 1")
 
 
@@ -80,11 +86,27 @@ def test_steps_come_before_what_reads_them(tmp_path: Path) -> None:
     assert list(load(tmp_path)) == ["z", "a"]
 
 
-def test_metrics_that_read_each_other_are_told(tmp_path: Path) -> None:
+def test_metrics_that_read_each_other_are_refused(tmp_path: Path) -> None:
     write(tmp_path, "a", HEAD.replace("smf119_tcp_term", "z") + SYSTEM)
     write(tmp_path, "z", HEAD.replace("smf119_tcp_term", "a") + SYSTEM)
-    with pytest.raises(DeclarationError, match="reads itself by way of others: "):
+    with pytest.raises(DeclarationError, match="reads itself through others: "):
         load(tmp_path)
+
+
+def test_columns_of_an_input_are_inherited_by_name(tmp_path: Path) -> None:
+    write(tmp_path, "z", HEAD + SYSTEM + COUNT)
+    passed_on = '[[column]]\ninherit = ["ended", "system"]\n'
+    write(tmp_path, "a", HEAD.replace("smf119_tcp_term", "z") + passed_on)
+    loaded = load(tmp_path)
+    assert loaded["a"].columns == (loaded["z"].columns[1], loaded["z"].columns[0])
+
+
+def test_columns_of_a_table_are_inherited_with_another_use(tmp_path: Path) -> None:
+    declaration = HEAD + '[[column]]\ninherit = ["system"]\ndimension = true\n'
+    [column] = only(tmp_path, declaration).columns
+    field = stored_schema("smf119_tcp_term").field("system")
+    assert (column.meaning, column.type) == (field.metadata[b"meaning"].decode(), "VARCHAR")
+    assert column.dimension
 
 
 def test_every_metric_of_the_contract_is_there() -> None:
@@ -97,7 +119,7 @@ def test_every_metric_of_the_contract_is_there() -> None:
 
 
 @pytest.mark.parametrize("name", list(declared()))
-def test_what_a_metric_rests_on_stands_before_it(name: str) -> None:
+def test_dependencies_come_first(name: str) -> None:
     assert needed(name)[-1] == name
     assert len(set(needed(name))) == len(needed(name))
 
@@ -119,7 +141,7 @@ def test_a_parameter_means_one_thing() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_what_steps_below_can_be_told_can_be_told_to_a_metric() -> None:
+def test_parameters_of_steps_are_parameters_of_the_metric() -> None:
     assert settable("finding")["as_of"][0] == "certificate_seen"
     by = {name: declarer for name, (declarer, _) in settable("resumption_saving").items()}
     assert (by["cost_period"], by["cost_min_intervals"]) == ("handshake_cost_fit", "handshake_cost")

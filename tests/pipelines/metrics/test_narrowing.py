@@ -1,4 +1,4 @@
-"""Asking for a part reads less and answers the same."""
+"""A query of a part reads less and returns the same rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.pipelines.metric_world import database
 
-from zscope.pipelines.metrics import Selection, metric, metric_names, statement
+from zscope.pipelines.metrics import MetricSelection, metric, metric_names, needed, statement
 from zscope.pipelines.metrics.narrowing import narrowed, prepared
 from zscope.pipelines.store import open_reader
 
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     import duckdb
 
-PERIOD = Selection(begin=datetime(2026, 3, 10, 9, tzinfo=UTC), end=datetime(2026, 3, 10, 15, tzinfo=UTC))
-SYSTEM = Selection(systems=("SRV1",))
+PERIOD = MetricSelection(
+    begin=datetime(2026, 3, 10, 9, tzinfo=UTC), end=datetime(2026, 3, 10, 15, tzinfo=UTC)
+)
+SYSTEM = MetricSelection(systems=("SRV1",))
 WITH_A_CLOCK = [name for name in metric_names() if metric(name).clock]
 OF_SYSTEMS = [name for name in metric_names() if "system" in [c.name for c in metric(name).columns]]
 
@@ -34,37 +36,52 @@ def _rounded(value: object) -> object:
 
 
 @pytest.mark.parametrize("name", WITH_A_CLOCK)
-def test_a_period_gives_the_rows_that_the_whole_has_of_it(name: str, world_store: Path) -> None:
+def test_a_period_returns_the_rows_that_the_whole_has(name: str, world_store: Path) -> None:
     same_answer(world_store, name, PERIOD)
 
 
 @pytest.mark.parametrize("name", OF_SYSTEMS)
-def test_a_system_gives_the_rows_that_the_whole_has_of_it(name: str, world_store: Path) -> None:
+def test_a_system_returns_the_rows_that_the_whole_has(name: str, world_store: Path) -> None:
     same_answer(world_store, name, SYSTEM)
 
 
-def same_answer(store: Path, name: str, selection: Selection) -> None:
-    asked = statement(metric(name), selection=selection)
+def same_answer(store: Path, name: str, selection: MetricSelection) -> None:
+    """Compare the selected rows over the whole store with those over narrowed tables, both prepared."""
+    query = statement(metric(name), selection=selection)
     with open_reader(store) as connection:
-        whole = answer(connection, asked)
+        for text in prepared(metric(name)):
+            connection.execute(text)
+        whole = answer(connection, query)
     with open_reader(store) as connection:
-        for before in prepared(metric(name), selection):
-            connection.execute(before)
-        part = answer(connection, asked)
+        for text in prepared(metric(name), selection):
+            connection.execute(text)
+        part = answer(connection, query)
     assert part == whole
 
 
-def test_nothing_is_narrowed_where_everything_is_asked_for() -> None:
-    assert all(narrowed(metric(name), Selection()) == [] for name in metric_names())
+def test_nothing_is_narrowed_without_a_selection() -> None:
+    assert all(narrowed(metric(name), MetricSelection()) == [] for name in metric_names())
 
 
-@pytest.mark.parametrize("name", metric_names())
-def test_prepared_a_metric_says_the_same(name: str, world_store: Path) -> None:
-    same_answer(world_store, name, Selection())
+# Without preparation DuckDB needs seconds to plan a metric that reads several layers of runs.
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.deep] if "benchmark_pair" in needed(name) or at % 2 else [])
+        for at, name in enumerate(metric_names())
+    ],
+)
+def test_preparation_does_not_change_the_rows(name: str, world_store: Path) -> None:
+    query = statement(metric(name))
+    with open_reader(world_store) as connection:
+        of_views = answer(connection, query)
+        for text in prepared(metric(name)):
+            connection.execute(text)
+        assert answer(connection, query) == of_views
 
 
 def test_only_days_that_matter_are_read(world_store: Path) -> None:
-    last_day = Selection(begin=datetime(2026, 3, 11, 1, tzinfo=UTC))
+    last_day = MetricSelection(begin=datetime(2026, 3, 11, 1, tzinfo=UTC))
     ends = (
         "SELECT DISTINCT strftime(day, '%m-%d') FROM smf119_zert_detail WHERE event_type IN (3, 4) ORDER BY 1"
     )
@@ -75,7 +92,7 @@ def test_only_days_that_matter_are_read(world_store: Path) -> None:
         assert connection.execute(ends).fetchall() == [("03-10",), ("03-11",)]
 
 
-def test_what_a_connection_was_like_long_before_is_not_left_out() -> None:
+def test_the_earlier_state_of_a_connection_is_read() -> None:
     """Seen without its beginning, a change on a connection would look like another handshake."""
     began = {
         "event_type": 1, "day": date(2026, 3, 5), "written_local": datetime.fromisoformat("2026-03-05T10:00")
@@ -95,14 +112,14 @@ def test_what_a_connection_was_like_long_before_is_not_left_out() -> None:
         for event in (began, changed)
     ]  # fmt: skip
     mix = metric("handshake_mix")
-    asked = statement(mix, [], PERIOD)
+    query = statement(mix, [], PERIOD)
     with database("handshake_mix", {"smf119_zert_detail": connection_records}) as connection:
-        whole = connection.execute(asked).fetchall()
+        whole = connection.execute(query).fetchall()
         connection.execute("CREATE SCHEMA files")
         connection.execute(
             "CREATE VIEW files.smf119_zert_detail AS SELECT * FROM memory.main.smf119_zert_detail"
         )
         for before in prepared(mix, PERIOD):
             connection.execute(before)
-        assert connection.execute(asked).fetchall() == whole
+        assert connection.execute(query).fetchall() == whole
     assert whole[0][0] is None

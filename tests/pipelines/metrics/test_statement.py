@@ -9,24 +9,32 @@ from typing import Any
 import duckdb
 import pytest
 
-from zscope.pipelines.metrics import AskedWronglyError, Column, Metric, Selection, statement, view_sql
+from zscope.pipelines.metrics import (
+    Metric,
+    MetricColumn,
+    MetricQueryError,
+    MetricSelection,
+    statement,
+    view_sql,
+)
 
 MOMENT = "TIMESTAMP WITH TIME ZONE"
 COLUMNS = (
-    Column("system", "VARCHAR", "System.", dimension=True),
-    Column("hour_utc", MOMENT, "Hour.", dimension=True),
-    Column("port", "INTEGER", "Port.", dimension=True),
-    Column("resumed", "BIGINT", "Resumed.", combine="sum"),
-    Column("handshakes", "BIGINT", "All.", combine="sum"),
-    Column("longest_s", "DOUBLE", "Longest.", combine="max"),
-    Column("resumed_pct", "DOUBLE", "Share.", source="100 * resumed / nullif(handshakes, 0)"),
+    MetricColumn("system", "VARCHAR", "System.", dimension=True),
+    MetricColumn("hour_utc", MOMENT, "Hour.", dimension=True),
+    MetricColumn("port", "INTEGER", "Port.", dimension=True),
+    MetricColumn("resumed", "BIGINT", "Resumed.", combine="sum"),
+    MetricColumn("handshakes", "BIGINT", "All.", combine="sum"),
+    MetricColumn("longest_s", "DOUBLE", "Longest.", combine="max"),
+    MetricColumn("resumed_pct", "DOUBLE", "Share.", source="100 * resumed / nullif(handshakes, 0)"),
 )
 SQL = "-- Handshakes.\nSELECT * FROM seen -- as they are\n"
 MIX = Metric(
     "mix", "metric", "Mix", "?", ("seen",), ("system", "hour_utc"), COLUMNS, SQL.rstrip(), clock="hour_utc"
 )
 FIXED = Metric(
-    "fixed", "metric", "F", "?", ("seen",), ("system",), (Column("system", "VARCHAR", "S."), COLUMNS[1]),
+    "fixed", "metric", "F", "?", ("seen",), ("system",),
+    (MetricColumn("system", "VARCHAR", "S."), COLUMNS[1]),
     "-- Rows.\nSELECT system, hour_utc FROM seen ORDER BY hour_utc", clock="hour_utc",
 )  # fmt: skip
 
@@ -81,7 +89,7 @@ def test_no_grouping_is_one_row(database: duckdb.DuckDBPyConnection) -> None:
     assert rows(database, statement(MIX, [])) == [(16, 23, 9.0, pytest.approx(1600 / 23))]
 
 
-def test_what_is_to_be_kept_apart_is_never_put_together(database: duckdb.DuckDBPyConnection) -> None:
+def test_rows_of_overlapping_sources_are_never_combined(database: duckdb.DuckDBPyConnection) -> None:
     apart = replace(MIX, columns=(replace(COLUMNS[0], apart=True), *COLUMNS[1:]))
     assert rows(database, statement(apart, [])) == [
         ("SYSA", 10, 16, 1.5, 62.5),
@@ -93,7 +101,7 @@ def test_what_is_to_be_kept_apart_is_never_put_together(database: duckdb.DuckDBP
     ]  # fmt: skip
 
 
-def test_days_are_those_of_utc_whatever_the_zone_of_the_session(database: duckdb.DuckDBPyConnection) -> None:
+def test_days_are_in_utc_in_every_session_time_zone(database: duckdb.DuckDBPyConnection) -> None:
     moments = database.execute(statement(MIX, ["day"])).fetchall()
     assert [row[1:3] for row in moments] == [(10, 16), (5, 5), (1, 2)]
     assert [row[0] and f"{row[0].astimezone(UTC):%d %H}" for row in moments] == ["02 00", "03 00", None]
@@ -103,15 +111,15 @@ def test_weeks_begin_on_monday(database: duckdb.DuckDBPyConnection) -> None:
     assert rows(database, statement(MIX, ["week"]))[0][:3] == ("02 00", 15, 21)
 
 
-def test_a_part_is_chosen_before_rows_are_put_together(database: duckdb.DuckDBPyConnection) -> None:
-    part = Selection(
+def test_rows_are_selected_before_they_are_combined(database: duckdb.DuckDBPyConnection) -> None:
+    part = MetricSelection(
         ("SYSA",), datetime(2026, 3, 2, 23, tzinfo=UTC), datetime(2026, 3, 3, tzinfo=UTC), "port = 443 -- web"
     )
     assert rows(database, statement(MIX, ["system"], part)) == [("SYSA", 1, 4, 1.5, 25.0)]
 
 
-def test_conditions_of_a_metric_that_stands_as_it_is(database: duckdb.DuckDBPyConnection) -> None:
-    found = rows(database, statement(FIXED, selection=Selection(systems=("SYSB",))))
+def test_conditions_of_a_metric_that_cannot_be_combined(database: duckdb.DuckDBPyConnection) -> None:
+    found = rows(database, statement(FIXED, selection=MetricSelection(systems=("SYSB",))))
     assert found == [("SYSB", "03 00")]
 
 
@@ -121,22 +129,22 @@ def test_conditions_of_a_metric_that_stands_as_it_is(database: duckdb.DuckDBPyCo
         (
             MIX,
             ["prot"],
-            Selection(),
+            MetricSelection(),
             "mix has no 'prot' to group by; there is: system, hour_utc, port, day, week",
         ),
-        (FIXED, ["system"], Selection(), "fixed: its rows cannot be put together, so there is no --by"),
+        (FIXED, ["system"], MetricSelection(), "fixed: its rows cannot be combined, so there is no --by"),
     ],
 )
-def test_what_is_not_in_the_metric_is_told(
-    metric: Metric, by: list[str], selection: Selection, problem: str
+def test_unknown_columns_are_refused(
+    metric: Metric, by: list[str], selection: MetricSelection, problem: str
 ) -> None:
-    with pytest.raises(AskedWronglyError, match=problem):
+    with pytest.raises(MetricQueryError, match=problem):
         statement(metric, by, selection)
 
 
-def test_a_metric_without_systems_or_time_says_so() -> None:
+def test_a_metric_without_systems_or_time_refuses_them() -> None:
     plain = Metric("plain", "metric", "P", "?", ("seen",), ("port",), COLUMNS[2:4], "-- P.\nSELECT 1")
-    with pytest.raises(AskedWronglyError, match="plain does not tell systems apart"):
-        statement(plain, None, Selection(systems=("SYSA",)))
-    with pytest.raises(AskedWronglyError, match="plain has no time by which a period could be chosen"):
-        statement(plain, None, Selection(end=datetime(2026, 3, 3, tzinfo=UTC)))
+    with pytest.raises(MetricQueryError, match="plain has no column system"):
+        statement(plain, None, MetricSelection(systems=("SYSA",)))
+    with pytest.raises(MetricQueryError, match="plain has no time column, so there is no period to select"):
+        statement(plain, None, MetricSelection(end=datetime(2026, 3, 3, tzinfo=UTC)))

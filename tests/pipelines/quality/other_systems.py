@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from zscope.schemas.arrow import table_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 _BEGIN = datetime(2026, 3, 2, 12, 20, tzinfo=UTC)
 _PERIOD = {

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
 
-from zscope.parsers.text.gsksrvr.stats_checks import COUNTERS
-from zscope.pipelines.quality.checks import CHECKED, NEARBY, SAMPLED, Check, Kind, NoRows, Severity
-from zscope.pipelines.quality.declared import declared_checks
-from zscope.pipelines.quality.explicit import all_checks, allowed_in, explicit_checks, read_folder
-from zscope.pipelines.quality.slices import Slice, make_views
+from zscope.parsers.text.gsksrvr.statistics_values import COUNTERS
+from zscope.pipelines.quality.checks import CHECKED, NEARBY, SAMPLED, Check, CheckKind, CheckSeverity, NoRows
+from zscope.pipelines.quality.declared import (
+    all_checks,
+    declared_checks,
+    explicit_checks,
+    limits_in,
+    read_folder,
+)
+from zscope.pipelines.quality.slices import StoreSlice, make_views
 from zscope.schemas.load import LayoutError
 from zscope.schemas.stored import stored_schema
 from zscope.schemas.tables import table_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 EXPECTATIONS = Path("pipelines/zscope/pipelines/quality/expectations")
 HOURS = "INTERVAL 3 HOUR"
@@ -107,7 +115,7 @@ def views(
     assert callable(make_catalogue)
     catalogue = make_catalogue(tmp_path_factory.mktemp("store"), sample)
     with duckdb.connect() as connection:
-        make_views(connection, catalogue, Slice())
+        make_views(connection, catalogue, StoreSlice())
         yield connection
 
 
@@ -118,11 +126,11 @@ def found(connection: duckdb.DuckDBPyConnection, check: Check) -> int:
 
 
 def test_clean_data_has_nothing_worse_than_notes(views: duckdb.DuckDBPyConnection) -> None:
-    grave = [check for check in all_checks() if check.severity != Severity.NOTE]
+    grave = [check for check in all_checks() if check.severity != CheckSeverity.NOTE]
     assert [check.id for check in grave if found(views, check)] == []
 
 
-def test_the_usual_end_of_a_connection_is_not_worth_a_remark(views: duckdb.DuckDBPyConnection) -> None:
+def test_usual_end_of_a_connection_is_not_a_finding(views: duckdb.DuckDBPyConnection) -> None:
     (check,) = (each for each in all_checks() if each.id == "smf119_tcp_term.termination_code.codes")
     assert found(views, check) == 0
 
@@ -151,7 +159,7 @@ def test_every_explicit_expectation_has_a_fault_to_find() -> None:
 
 
 def test_every_kind_is_used() -> None:
-    assert {check.kind for check in all_checks()} == set(Kind)
+    assert {check.kind for check in all_checks()} == set(CheckKind)
 
 
 def test_names_are_unique_and_their_tables_are_declared() -> None:
@@ -161,32 +169,32 @@ def test_names_are_unique_and_their_tables_are_declared() -> None:
 
 
 def test_columns_of_checks_and_limits_are_declared() -> None:
-    limits = allowed_in(read_folder(EXPECTATIONS)).by_column
+    limits = limits_in(read_folder(EXPECTATIONS)).by_column
     named = {(check.table, check.column) for check in all_checks() if check.column} | set(limits)
     assert [(table, column) for table, column in named if column not in stored_schema(table).names] == []
 
 
-def test_all_counters_of_the_displays_are_watched() -> None:
+def test_all_counters_of_displays_are_checked() -> None:
     raw = read_folder(EXPECTATIONS)["gsksrvr.toml"]["expectation"]
     watched = next(entry["counters"] for entry in raw if "counters" in entry)
     assert sorted(watched) == sorted(COUNTERS)
 
 
 def test_every_required_column_and_every_grain_has_a_check() -> None:
-    declared = declared_checks(allowed_in({}))
+    declared = declared_checks(limits_in({}))
     for table in table_names():
         required = {field.name for field in stored_schema(table) if not field.nullable}
         of_table = [check for check in declared if check.table == table]
-        assert {check.column for check in of_table if check.kind == Kind.NOT_NULL} == required
-        assert [check.kind for check in of_table].count(Kind.UNIQUE) == 1
+        assert {check.column for check in of_table if check.kind == CheckKind.NOT_NULL} == required
+        assert [check.kind for check in of_table].count(CheckKind.UNIQUE) == 1
 
 
 def test_unknown_codes_are_never_failures() -> None:
-    codes = [check for check in all_checks() if check.kind == Kind.CODES]
-    assert {check.severity for check in codes} == {Severity.WARNING, Severity.NOTE}
+    codes = [check for check in all_checks() if check.kind == CheckKind.CODES]
+    assert {check.severity for check in codes} == {CheckSeverity.WARNING, CheckSeverity.NOTE}
 
 
-def test_a_reset_lets_counters_fall(views: duckdb.DuckDBPyConnection) -> None:
+def test_counters_may_decrease_after_a_reset(views: duckdb.DuckDBPyConnection) -> None:
     check = EXPLICIT["gsk_cache_stats.counters-never-fall"]
     views.execute("BEGIN")
     views.execute(
@@ -199,9 +207,9 @@ def test_a_reset_lets_counters_fall(views: duckdb.DuckDBPyConnection) -> None:
         views.execute("ROLLBACK")
 
 
-def test_a_finding_says_where_the_row_is(views: duckdb.DuckDBPyConnection) -> None:
+def test_findings_have_the_origin_of_the_row(views: duckdb.DuckDBPyConnection) -> None:
     for check in all_checks():
-        if check.kind in {Kind.AGREEMENT, Kind.UNIQUE}:
+        if check.kind in {CheckKind.AGREEMENT, CheckKind.UNIQUE}:
             continue
         columns = [column[0] for column in views.execute(f"{check.unexpected} LIMIT 0").description or ()]
         assert columns[0] == "load_id", check.id
@@ -211,10 +219,10 @@ def test_a_finding_says_where_the_row_is(views: duckdb.DuckDBPyConnection) -> No
 @pytest.mark.parametrize(
     ("entry", "problem"),
     [
-        ({"table": "nonsense"}, "there is no table nonsense"),
-        ({"severity": "awful"}, "'awful' is not a valid Severity"),
-        ({"kind": "odd"}, "'odd' is not a valid Kind"),
-        ({"sql": "SELECT 1"}, "needs exactly one of where, sql, counters"),
+        ({"table": "nonsense"}, "unknown table nonsense"),
+        ({"severity": "awful"}, "'awful' is not a valid CheckSeverity"),
+        ({"kind": "odd"}, "'odd' is not a valid CheckKind"),
+        ({"sql": "SELECT 1"}, "exactly one of where, sql, counters is required"),
     ],
 )
 def test_a_wrong_declaration_is_refused(entry: dict[str, str], problem: str) -> None:
@@ -226,5 +234,5 @@ def test_a_wrong_declaration_is_refused(entry: dict[str, str], problem: str) -> 
         list(explicit_checks({"x.toml": {"expectation": [good | entry]}}))
 
 
-def test_what_somebody_wrote_down_is_always_a_statement() -> None:
+def test_explicit_expectations_are_statements() -> None:
     assert {type(check.test) for check in EXPLICIT.values()} == {NoRows}

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zscope.pipelines.quality import QualityError
-from zscope.pipelines.quality.index_page import index_page
-from zscope.pipelines.quality.offline import made_offline
-from zscope.pipelines.quality.pages import publish
+from zscope.pipelines.quality.pages import index_page, offline_page, publish_pages
 from zscope.pipelines.quality.results import results_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PAGE = "<!DOCTYPE html><html><head><title>Theirs</title>{head}</head><body>{body}</body></html>"
 ROW = {
@@ -25,7 +26,7 @@ ROW = {
 
 
 def cleaned(body: str = "", head: str = "") -> str:
-    return made_offline(PAGE.format(head=head, body=body), "Ours")
+    return offline_page(PAGE.format(head=head, body=body), "Ours")
 
 
 def body_of(page: str) -> str:
@@ -50,7 +51,7 @@ def body_of(page: str) -> str:
         '<base href="https://far.example/">',
     ],
 )
-def test_what_reaches_out_is_taken_away(harmful: str) -> None:
+def test_external_content_is_removed(harmful: str) -> None:
     assert body_of(cleaned(f"a{harmful}b")) == "ab"
     assert "far.example" not in cleaned(head=harmful)
 
@@ -64,7 +65,7 @@ def test_what_reaches_out_is_taken_away(harmful: str) -> None:
         'data-url="https://far.example"', 'srcset="https://far.example"', "HREF='mailto:a@far.example'",
     ],
 )  # fmt: skip
-def test_attributes_that_lead_away_are_dropped(attribute: str) -> None:
+def test_external_links_are_removed(attribute: str) -> None:
     assert body_of(cleaned(f"<a {attribute}>x</a>")) == "<a>x</a>"
 
 
@@ -95,7 +96,7 @@ class Attributes(HTMLParser):
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from([*"<>/='\" &;!-x", "<a ", "<script>", "</script>", " onclick=", " src="])))
-def test_rubbish_never_breaks_out(rubbish: list[str]) -> None:
+def test_invalid_html_is_cleaned(rubbish: list[str]) -> None:
     found = Attributes()
     found.feed(cleaned("".join(rubbish)).partition("</style>")[2])
     assert "script" not in found.tags
@@ -122,23 +123,23 @@ def raw_pages(folder: Path) -> Path:
 def test_pages_of_a_run_replace_those_of_the_one_before(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     for _ in range(2):
-        publish(raw_pages(tmp_path / "raw"), docs, results_table([ROW]))
+        publish_pages(raw_pages(tmp_path / "raw"), docs, results_table([ROW]))
     names = {page.relative_to(docs).as_posix() for page in docs.rglob("*.html")}
     assert names == {"index.html", "expectations/rmf_cpu.html", "validations/rmf_cpu/r/t/b.html"}
     assert "rmf_cpu: expectations" in (docs / "expectations/rmf_cpu.html").read_text(encoding="utf-8")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["docs", "raw"]
 
 
-def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
+def test_folder_with_other_content_is_not_replaced(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "mine.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(QualityError, match="there is something else here"):
-        publish(raw_pages(tmp_path / "raw"), docs, results_table([ROW]))
+    with pytest.raises(QualityError, match="the folder has other content"):
+        publish_pages(raw_pages(tmp_path / "raw"), docs, results_table([ROW]))
     assert [path.name for path in docs.iterdir()] == ["mine.txt"]
 
 
-def test_pages_that_cannot_be_written_are_told(tmp_path: Path) -> None:
+def test_write_error_of_pages_is_raised(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(QualityError, match="the pages cannot be written"):
-        publish(raw_pages(tmp_path / "raw"), tmp_path / "file" / "docs", results_table([ROW]))
+        publish_pages(raw_pages(tmp_path / "raw"), tmp_path / "file" / "docs", results_table([ROW]))

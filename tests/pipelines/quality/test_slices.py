@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from zscope.pipelines.quality.checks import QualityError
-from zscope.pipelines.quality.slices import Portion, Slice, load_ids, make_views
+from zscope.pipelines.quality.slices import SliceSize, StoreSlice, load_ids, make_views
 
 Tables = Mapping[str, pa.Table]
 MakeCatalogue = Callable[[Path, Tables], Path]
@@ -25,47 +25,55 @@ def catalogue(
     return make_catalogue(tmp_path_factory.mktemp("store"), sample)
 
 
-def portions(catalogue: Path, part: Slice, sample_rows: int = SIZE) -> Mapping[str, Portion]:
+def portions(catalogue: Path, part: StoreSlice, sample_rows: int = SIZE) -> Mapping[str, SliceSize]:
     with duckdb.connect() as connection:
         return make_views(connection, catalogue, part, sample_rows)
 
 
-def test_nothing_given_is_everything(catalogue: Path, sample: Tables) -> None:
-    sizes = {name: part.rows for name, part in portions(catalogue, Slice()).items()}
+def test_empty_slice_is_the_whole_store(catalogue: Path, sample: Tables) -> None:
+    sizes = {name: part.rows for name, part in portions(catalogue, StoreSlice()).items()}
     assert sizes == {name: rows.num_rows for name, rows in sample.items()}
 
 
-def test_a_system_a_load_and_a_day_narrow_the_slice(catalogue: Path, sample: Tables) -> None:
+def test_slice_by_system_load_and_day(catalogue: Path, sample: Tables) -> None:
     rows = sample["smf119_zert_detail"]
     of_system = sum(name == "SYSB" for name in rows["system"].to_pylist())
-    assert portions(catalogue, Slice(system="SYSB"))["smf119_zert_detail"].rows == of_system
-    assert portions(catalogue, Slice(loads=(7,)))["smf119_zert_detail"].rows == rows.num_rows
+    assert portions(catalogue, StoreSlice(system="SYSB"))["smf119_zert_detail"].rows == of_system
+    assert portions(catalogue, StoreSlice(loads=(7,)))["smf119_zert_detail"].rows == rows.num_rows
     day = date(2026, 3, 2)
-    assert portions(catalogue, Slice(first_day=day, last_day=day))["smf119_zert_detail"].rows == rows.num_rows
+    assert (
+        portions(catalogue, StoreSlice(first_day=day, last_day=day))["smf119_zert_detail"].rows
+        == rows.num_rows
+    )
     for part in (
-        Slice(loads=(1, 2)), Slice(loads=()), Slice(system="it's"),
-        Slice(first_day=day + timedelta(days=1)), Slice(last_day=day - timedelta(days=1)),
+        StoreSlice(loads=(1, 2)), StoreSlice(loads=()), StoreSlice(system="it's"),
+        StoreSlice(first_day=day + timedelta(days=1)), StoreSlice(last_day=day - timedelta(days=1)),
     ):  # fmt: skip
         assert portions(catalogue, part) == {}
 
 
-def test_only_a_choice_of_loads_leaves_them_whole() -> None:
-    assert Slice().whole_loads
-    assert Slice(loads=(1,)).whole_loads
+def test_loads_are_whole_without_other_restrictions() -> None:
+    assert StoreSlice().whole_loads
+    assert StoreSlice(loads=(1,)).whole_loads
     day = date(2026, 3, 2)
-    narrowed = (Slice(tables=("rmf_cpu",)), Slice(system="A"), Slice(first_day=day), Slice(last_day=day))
+    narrowed = (
+        StoreSlice(tables=("rmf_cpu",)),
+        StoreSlice(system="A"),
+        StoreSlice(first_day=day),
+        StoreSlice(last_day=day),
+    )
     assert not any(part.whole_loads for part in narrowed)
 
 
-def test_loads_of_the_slice_are_told(catalogue: Path) -> None:
+def test_loads_of_the_slice(catalogue: Path) -> None:
     with duckdb.connect() as connection:
-        make_views(connection, catalogue, Slice(system="SYSA"))
+        make_views(connection, catalogue, StoreSlice(system="SYSA"))
         assert load_ids(connection) == {7}
 
 
 def test_rows_of_other_loads_are_nearby(catalogue: Path, sample: Tables) -> None:
     with duckdb.connect() as connection:
-        make_views(connection, catalogue, Slice(loads=(99,), system="SYSA"))
+        make_views(connection, catalogue, StoreSlice(loads=(99,), system="SYSA"))
         near = connection.execute(
             "SELECT count(*), count(DISTINCT system) FROM nearby.smf70_interval"
         ).fetchone()
@@ -76,7 +84,7 @@ def test_rows_of_other_loads_are_nearby(catalogue: Path, sample: Tables) -> None
 def test_a_sample_is_the_same_each_time_and_about_as_large_as_wanted(catalogue: Path) -> None:
     def records() -> list[int]:
         with duckdb.connect() as connection:
-            part = make_views(connection, catalogue, Slice(), 1_000)["smf70_logical_cpu"]
+            part = make_views(connection, catalogue, StoreSlice(), 1_000)["smf70_logical_cpu"]
             found = connection.execute(
                 "SELECT record_no FROM sampled.smf70_logical_cpu ORDER BY ALL"
             ).fetchall()
@@ -89,7 +97,7 @@ def test_a_sample_is_the_same_each_time_and_about_as_large_as_wanted(catalogue: 
 
 def test_a_sample_has_all_sections_of_a_record_or_none(catalogue: Path) -> None:
     with duckdb.connect() as connection:
-        make_views(connection, catalogue, Slice(), 1_000)
+        make_views(connection, catalogue, StoreSlice(), 1_000)
         cut = connection.execute(
             "SELECT record_no FROM checked.smf70_logical_cpu AS c GROUP BY record_no HAVING count(*) <> "
             "(SELECT count(*) FROM sampled.smf70_logical_cpu AS s WHERE s.record_no = c.record_no) "
@@ -103,23 +111,23 @@ def test_a_store_of_another_version_may_lack_tables(
 ) -> None:
     catalogue = make_catalogue(tmp_path, {"rmf_cpu": sample["rmf_cpu"]})
     with duckdb.connect() as connection:
-        assert set(make_views(connection, catalogue, Slice())) == {"rmf_cpu"}
+        assert set(make_views(connection, catalogue, StoreSlice())) == {"rmf_cpu"}
         assert connection.execute("FROM nearby.cpu_interval_disagreement").fetchall() == []
 
 
 def test_the_catalogue_is_only_read(catalogue: Path) -> None:
     before = catalogue.read_bytes()
     with duckdb.connect() as connection:
-        make_views(connection, catalogue, Slice())
+        make_views(connection, catalogue, StoreSlice())
         with pytest.raises(duckdb.Error, match="read-only"):
             connection.execute("CREATE TABLE store.main.x (a INTEGER)")
     assert catalogue.read_bytes() == before
 
 
-def test_a_catalogue_that_is_none_is_told(tmp_path: Path) -> None:
+def test_invalid_catalogue_is_an_error(tmp_path: Path) -> None:
     wrong = tmp_path / "zscope.duckdb"
-    with duckdb.connect() as connection, pytest.raises(QualityError, match="there is no catalogue"):
-        make_views(connection, wrong, Slice())
+    with duckdb.connect() as connection, pytest.raises(QualityError, match="the catalogue does not exist"):
+        make_views(connection, wrong, StoreSlice())
     wrong.write_bytes(b"not a database" * 1000)
     with duckdb.connect() as connection, pytest.raises(QualityError, match="cannot be opened"):
-        make_views(connection, wrong, Slice())
+        make_views(connection, wrong, StoreSlice())

@@ -17,15 +17,15 @@ import pytest
 
 from zscope.pipelines.quality import (
     VALIDATION_SCHEMA,
-    Outcome,
+    CheckOutcome,
+    CheckSeverity,
     QualityError,
-    Severity,
-    Slice,
-    unvalidated,
-    validate_in_own_process,
-    worst,
+    StoreSlice,
+    unvalidated_loads,
+    validate_in_subprocess,
+    worst_outcome,
 )
-from zscope.pipelines.quality.checks import Kind
+from zscope.pipelines.quality.checks import CheckKind
 
 Tables = Mapping[str, pa.Table]
 MakeCatalogue = Callable[[Path, Tables], Path]
@@ -77,7 +77,7 @@ def results(folder: Path, sample: Tables, make_catalogue: MakeCatalogue) -> pa.T
             connection.register("t", sample[name])
             spoiled[name] = connection.execute(statement).to_arrow_table()
     catalogue = make_catalogue(folder, spoiled)
-    return validate_in_own_process(catalogue, Slice(), folder / "docs", sample_rows=SAMPLE)
+    return validate_in_subprocess(catalogue, StoreSlice(), folder / "docs", sample_rows=SAMPLE)
 
 
 @pytest.fixture(scope="module")
@@ -94,14 +94,14 @@ def test_results_have_the_declared_columns(results: pa.Table) -> None:
 
 
 def test_a_fault_of_each_kind_is_found(rows: Rows) -> None:
-    failed = {name for name, row in rows.items() if row["outcome"] == Outcome.FAILED}
+    failed = {name for name, row in rows.items() if row["outcome"] == CheckOutcome.FAILED}
     assert failed >= FOUND
-    assert {rows[name]["kind"] for name in FOUND} == set(Kind)
+    assert {rows[name]["kind"] for name in FOUND} == set(CheckKind)
     assert all(rows[name]["success"] is False and rows[name]["unexpected_rows"] > 0 for name in FOUND)
 
 
-def test_what_is_not_spoiled_holds(rows: Rows) -> None:
-    assert rows["smf119_zert_detail.record_no.not-null"]["outcome"] == Outcome.PASSED
+def test_unchanged_data_passes(rows: Rows) -> None:
+    assert rows["smf119_zert_detail.record_no.not-null"]["outcome"] == CheckOutcome.PASSED
     assert rows["rmf_cpu.online_pct.range"]["success"] is True
     assert rows["gsk_cache_stats.retrieval-share"]["kind"] == "identity"
 
@@ -124,26 +124,24 @@ def test_examples_lead_back_to_the_file(rows: Rows, sample: Tables) -> None:
     assert (fallen["counter"], fallen["value"] < fallen["value_before"]) == ("retrieval_requested", True)
 
 
-def test_unknown_codes_are_remarks(rows: Rows) -> None:
+def test_unknown_codes_are_warnings_or_notes(rows: Rows) -> None:
     assert rows["smf119_tn3270_term.ssl_status.codes"]["severity"] == "note"
     assert rows["smf119_tn3270_term.tn3270e_option_flags.codes"]["severity"] == "warning"
 
 
-def test_what_could_not_be_checked_has_neither_passed_nor_failed(rows: Rows) -> None:
+def test_failed_check_is_an_error(rows: Rows) -> None:
     row = rows["netstat_config.source.not-null"]
     assert (row["outcome"], row["success"], row["unexpected_rows"]) == ("error", None, None)
     assert "source" in row["error"]
-    assert rows["netstat_config.unique"]["outcome"] == Outcome.PASSED
+    assert rows["netstat_config.unique"]["outcome"] == CheckOutcome.PASSED
 
 
 def test_an_error_is_worse_than_any_fault(results: pa.Table) -> None:
-    assert worst(results) == Outcome.ERROR
-    assert worst(results.filter(pa.compute.field("outcome") != "error")) == Severity.FAILURE
+    assert worst_outcome(results) == CheckOutcome.ERROR
+    assert worst_outcome(results.filter(pa.compute.field("outcome") != "error")) == CheckSeverity.FAILURE
 
 
-def test_a_sample_is_said_and_whole_tables_are_checked_for_what_takes_all_rows(
-    rows: Rows, sample: Tables
-) -> None:
+def test_sampled_and_whole_checks_report_their_rows(rows: Rows, sample: Tables) -> None:
     row, size = rows["smf119_zert_detail.record_no.not-null"], sample["smf119_zert_detail"].num_rows + 1
     assert (row["sampled"], row["slice_rows"]) == (True, size)
     assert SAMPLE * 0.8 < row["checked_rows"] < SAMPLE * 1.2
@@ -195,7 +193,7 @@ def test_every_link_between_pages_leads_to_a_file(folder: Path, results: pa.Tabl
     assert {page.resolve() for page in (folder / "docs").rglob("*.html")} == linked
 
 
-def test_the_first_page_tells_every_finding_with_its_evidence(folder: Path, rows: Rows) -> None:
+def test_first_page_shows_every_finding_with_examples(folder: Path, rows: Rows) -> None:
     index = (folder / "docs" / "index.html").read_text(encoding="utf-8")
     for name, row in rows.items():
         assert (f"</span> {name}</h3>" in index) == (row["outcome"] != "passed")
@@ -215,15 +213,15 @@ def test_an_engine_that_computes_nothing_is_noticed(
     script = """
 import sys
 from pathlib import Path
-from zscope.pipelines.quality import Slice, engine
-from zscope.pipelines.quality.run import validate
+from zscope.pipelines.quality import StoreSlice, engine
+from zscope.pipelines.quality.engine import validate
 def nothing(connection, cursor, statement, parameters, context, executemany): pass
 engine._fetch_all = nothing
-validate(Path(sys.argv[1]), Slice(), Path(sys.argv[2]))
+validate(Path(sys.argv[1]), StoreSlice(), Path(sys.argv[2]))
 """
     ended = python(script, catalogue, tmp_path / "docs")
     assert ended.returncode == 1
-    assert "great_expectations does not work with DuckDB here" in ended.stderr
+    assert "great_expectations does not work with this DuckDB" in ended.stderr
     assert not (tmp_path / "docs").exists()
 
 
@@ -239,21 +237,21 @@ def test_without_the_library_the_message_says_what_to_install(
 ) -> None:
     library_that("raise ImportError('not here')", tmp_path, monkeypatch)
     with pytest.raises(QualityError, match=r"pip install 'zscope\[quality\]' \(not here\)"):
-        validate_in_own_process(tmp_path / "zscope.duckdb", Slice(), tmp_path / "docs")
+        validate_in_subprocess(tmp_path / "zscope.duckdb", StoreSlice(), tmp_path / "docs")
 
 
 def test_a_process_that_is_killed_is_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library_that("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", tmp_path, monkeypatch)
-    with pytest.raises(QualityError, match="was ended by SIGKILL"):
-        validate_in_own_process(tmp_path / "zscope.duckdb", Slice(), tmp_path / "docs")
+    with pytest.raises(QualityError, match="was terminated by SIGKILL"):
+        validate_in_subprocess(tmp_path / "zscope.duckdb", StoreSlice(), tmp_path / "docs")
 
 
 def test_a_process_that_breaks_is_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library_that("raise RuntimeError('broken inside')", tmp_path, monkeypatch)
-    with pytest.raises(QualityError, match="ended with 1: RuntimeError: broken inside"):
-        validate_in_own_process(tmp_path / "zscope.duckdb", Slice(), tmp_path / "docs")
+    with pytest.raises(QualityError, match="exited with 1: RuntimeError: broken inside"):
+        validate_in_subprocess(tmp_path / "zscope.duckdb", StoreSlice(), tmp_path / "docs")
 
 
 def test_only_loads_that_were_never_validated_are_chosen() -> None:
-    assert unvalidated(set(), {1, 2}) == (1, 2)
-    assert unvalidated({1, 2, 9}, {1, 2}) == ()
+    assert unvalidated_loads(set(), {1, 2}) == (1, 2)
+    assert unvalidated_loads({1, 2, 9}, {1, 2}) == ()

@@ -1,10 +1,10 @@
-"""A program that gives a store too little room, or none, and notes what becomes of it and what is said.
+"""Run jobs on a store with too little space, and examine the store and the messages.
 
-    python -m tests.pipelines.store.cramped FOLDER disk|file|readonly JOB
+    python -m tests.pipelines.store.cramped FOLDER disk|file|readonly JOB [SHARE ...]
 
-`disk`: the store on file systems of several sizes, `file`: no file may grow beyond several sizes, `readonly`:
-nothing can be written. What mounts has to run in name spaces of its own (`unshare -Urm`). Prints a list of
-trials with their faults as JSON.
+`disk`: the store is on file systems of several sizes, `file`: the size of files is limited, `readonly`:
+nothing can be written. SHARE replaces the sizes. Mounting requires separate namespaces (`unshare -Urm`).
+Prints a list of trials with their faults as JSON.
 """
 
 from __future__ import annotations
@@ -16,28 +16,29 @@ import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from tests.pipelines.store.forked import done_by_child
 from tests.pipelines.store.looking import View, view
 from tests.pipelines.stores import dump_bytes, leftovers, load
 
-from zscope.app.cli import program
-from zscope.app.light import without_pandas
-from zscope.pipelines.store.check import check
+from zscope.app.cli.main import program, without_pandas
 from zscope.pipelines.store.folder import existing_store
+from zscope.pipelines.store.maintenance import check_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 PLENTY = 256 << 20
 _BLOCK = 4096
 DISK = (0.0, 0.004, 0.02, 0.3, 0.9, 1.05, 1.4)
-"""Room for a job, as shares of all that is there behind it: for a while old and new are beside each other."""
+"""Space for a job, as shares of the space used after it; old and new files exist at the same time."""
 FILE = (0.0, 0.0005, 0.1, 0.99)
-"""Longest file, as shares of the longest one it writes."""
+"""Limits of the size of files, as shares of the largest one that the job writes."""
 NOTHING_DONE = 12
 
 Ran = tuple[int, str]
@@ -64,7 +65,7 @@ def zscope(*arguments: object, longest_file: int | None = None) -> Ran:
 
 
 def clear(words: str, store: Path) -> list[str]:
-    """What is wrong with the words about something that could not be done."""
+    """Return the faults of the error messages of a failed job."""
     errors = [line for line in words.splitlines() if line.startswith("Error: ")]
     found = []
     if len(errors) != 1:
@@ -72,7 +73,7 @@ def clear(words: str, store: Path) -> list[str]:
     if "Traceback" in words or "defect" in words:
         found.append(f"a traceback: {words}")
     if not any(str(store) in error for error in errors):
-        found.append(f"nothing says where it went wrong: {words}")
+        found.append(f"no message names the place: {words}")
     return found
 
 
@@ -82,7 +83,7 @@ def seen(store: Path) -> View:
 
 
 class Trial:
-    """One job with too little room, again and again at the same place."""
+    """One job, repeated at the same place with too little space."""
 
     def __init__(self, store: Path, inputs: Path, job: str) -> None:
         self.store = store
@@ -107,33 +108,33 @@ class Trial:
         assert self.after != self.before
 
     def restart(self) -> None:
-        """Back to the beginning."""
+        """Restore the store to before the job."""
         shutil.rmtree(self.store, ignore_errors=True)
         if self._before.exists():
             shutil.copytree(self._before, self.store)
 
     def faults(self, ran: Ran) -> list[str]:
-        """What is wrong behind a run with too little room."""
+        """Return the faults after a run with too little space."""
         code, words = ran
         now = seen(self.store)
         if code == 0:
             if (now.reader, now.plain) == (self.after.reader, self.after.plain):
                 return []
-            return [f"all is said to be well, but the catalogue shows {now.plain} and a reader {now.reader}"]
+            return [f"success was reported, but the catalogue shows {now.plain} and a reader {now.reader}"]
         found = clear(words, self.store)
         if code != NOTHING_DONE:
             found.append(f"it ended with {code}: {words}")
         whole = self.after if now.commits > self.before.commits else self.before
         if now.reader != whole.reader:
-            found.append(f"a reader sees {now.reader} behind {now.commits} commits")
+            found.append(f"a reader sees {now.reader} after {now.commits} commits")
         if now.plain not in (self.before.plain, self.after.plain):
             found.append(f"the catalogue shows {now.plain}")
-        if "nothing was kept" in words and now.commits > self.before.commits:
+        if "was not committed" in words and now.commits > self.before.commits:
             found.append(f"it was committed, and yet: {words}")
         return found
 
     def faults_of_next(self) -> list[str]:
-        """What is wrong behind the next run, which has room."""
+        """Return the faults after the next run, which has enough space."""
         now = seen(self.store)
         code, words = zscope(*self.arguments)
         if "remove" in self.arguments and now.commits > self.before.commits:
@@ -141,17 +142,19 @@ class Trial:
             code, words = zscope("store", "rebuild", "--store", self.store)
         if code:
             return [f"the next run ended with {code}: {words}"]
-        done_by_child(lambda: check(existing_store(self.store)).files)
+        done_by_child(lambda: check_store(existing_store(self.store)).files)
         found = []
         now = seen(self.store)
         if (now.reader, now.plain) != (self.after.reader, self.after.plain):
-            found.append(f"behind the next run the catalogue shows {now.plain} and a reader {now.reader}")
+            found.append(f"after the next run the catalogue shows {now.plain} and a reader {now.reader}")
         if left := done_by_child(lambda: leftovers(self.store)):
             found.append(f"left behind: {left}")
         return found
 
 
-def on_small_disks(place: Path, inputs: Path, job: str) -> Iterator[dict[str, Any]]:
+def on_small_disks(
+    place: Path, inputs: Path, job: str, shares: Sequence[float] = DISK
+) -> Iterator[dict[str, Any]]:
     """The store on a file system with little room left."""
     disk = place / "disk"
     disk.mkdir()
@@ -160,7 +163,7 @@ def on_small_disks(place: Path, inputs: Path, job: str) -> Iterator[dict[str, An
     used = _used(disk)
     trial.restart()
     before = _used(disk)
-    for share in DISK:
+    for share in shares:
         trial.restart()
         size = _used(disk) + int(share * used) // _BLOCK * _BLOCK
         _mount("-o", f"remount,size={max(size, _BLOCK)}", disk)
@@ -170,11 +173,13 @@ def on_small_disks(place: Path, inputs: Path, job: str) -> Iterator[dict[str, An
         yield _told(f"{size - before:,} bytes left", ran, [*faults, *trial.faults_of_next()])
 
 
-def with_short_files(place: Path, inputs: Path, job: str) -> Iterator[dict[str, Any]]:
+def with_short_files(
+    place: Path, inputs: Path, job: str, shares: Sequence[float] = FILE
+) -> Iterator[dict[str, Any]]:
     """No file may grow beyond some size."""
     trial = Trial(place / "store", inputs, job)
     longest = max(path.stat().st_size for path in trial.store.rglob("*") if path.is_file())
-    for share in FILE:
+    for share in shares:
         trial.restart()
         size = int(share * longest)
         ran = zscope(*trial.arguments, longest_file=size)
@@ -228,15 +233,20 @@ def _told(where: str, ran: Ran, faults: list[str]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Do as the command line says."""
+    """Run the program."""
     place, what, job = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     inputs = place / "inputs"
     inputs.mkdir()
     pa.set_cpu_count(1)
     for command in ("ingest", "loads", "sql", "store"):
-        import_module(f"zscope.app.commands.{command}")  # once, and not in every child
-    trials = {"disk": on_small_disks, "file": with_short_files, "readonly": unwritable}[what]
-    sys.stdout.write(json.dumps(list(trials(place, inputs, job))))
+        import_module(f"zscope.app.cli.commands.{command}")  # once, and not in every child
+    trials: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {
+        "disk": on_small_disks,
+        "file": with_short_files,
+        "readonly": unwritable,
+    }
+    shares = [[float(share) for share in sys.argv[4:]]] if len(sys.argv) > 4 else []
+    sys.stdout.write(json.dumps(list(trials[what](place, inputs, job, *shares))))
 
 
 if __name__ == "__main__":

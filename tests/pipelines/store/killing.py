@@ -1,9 +1,9 @@
-"""A program that kills writers of a store, looks at what is left, and lets the next one go on.
+"""Kill writers of a store, examine what is left, and run the next writer.
 
-    python -m tests.pipelines.store.killing FOLDER JOB [KILLS]
+    python -m tests.pipelines.store.killing FOLDER JOB WHEN
 
-Without KILLS, at each operation on a file in turn; with it, at so many random instants. Prints a list of
-kills with their faults as JSON.
+WHEN is `every` for a kill at each operation on files, `few` for a kill at some of them, or a number of kills
+at random instants. Prints a list of kills with their faults as JSON.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ import sys
 import time
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from tests.pipelines.store.forked import Child, Say, done_by_child, start
@@ -28,6 +27,9 @@ from tests.pipelines.store.scene import Scene, without_process
 
 from zscope.pipelines.store import catalogue
 from zscope.pipelines.store.folder import Folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Sequence
 
 _ON_FILES = {
     "open",
@@ -44,14 +46,13 @@ _MEASURED = 3
 
 
 def watched(store: Path, at_operation: Callable[[str], None], at_commit: Callable[[], object]) -> None:
-    """From now on, tell of each operation on files of the store before it is done, and of the commit.
+    """Report each operation on files of the store before it happens, and the commit.
 
-    Waiting for the disk is none of them: a process that is killed there leaves what it would leave at the
-    next one.
+    Flushing to disk is not reported: a process killed there leaves the same as at the next operation.
     """
     inside = os.fspath(store)
 
-    def heard(event: str, arguments: tuple[Any, ...]) -> None:
+    def on_event(event: str, arguments: tuple[Any, ...]) -> None:
         if event not in _ON_FILES:
             return
         place = arguments[0] if isinstance(arguments[0], int) else os.fsdecode(arguments[0])
@@ -65,7 +66,7 @@ def watched(store: Path, at_operation: Callable[[str], None], at_commit: Callabl
         if in_folder or isinstance(place, int) or place.startswith(inside):
             at_operation(f"{event} {without_process(str(place).removeprefix(inside))}")
 
-    sys.addaudithook(heard)
+    sys.addaudithook(on_event)
 
 
 def _said_nowhere(_: str) -> None:
@@ -73,7 +74,7 @@ def _said_nowhere(_: str) -> None:
 
 
 def operations(scene: Scene) -> list[str]:
-    """What the job does to files, in order."""
+    """Return the operations of the job on files, in order."""
     found: list[str] = []
     watched(scene.store, found.append, lambda: None)
     scene.run()
@@ -81,7 +82,7 @@ def operations(scene: Scene) -> list[str]:
 
 
 def kill_at(scene: Scene, operation: str, nth: int) -> None:
-    """Do the job until it is to do something for the nth time."""
+    """Run the job and kill it before an operation happens for the nth time."""
     times = count(1)
 
     def at_operation(what: str) -> None:
@@ -92,17 +93,39 @@ def kill_at(scene: Scene, operation: str, nth: int) -> None:
     scene.run()
 
 
-def at_every_operation(scene: Scene, before: View, after: View) -> list[dict[str, Any]]:
-    """Kill the job at each thing that it does to files.
+def few(operations: Sequence[str]) -> set[int]:
+    """Choose operations around every step of a change: files in place, commit, catalogue, unlocking.
 
-    Many of them change nothing that could be found later: what was looked at once is not looked at again.
+    Each chosen operation is killed before it happens: before the first file is moved, the commit, the
+    operation after the commit, the rename of the catalogue, and the last operation.
+    """
+    chosen = {0, len(operations) - 1}
+    for step in ("os.rename /.stage/", "os.link /.stage/commit-", "os.rename /.zscope.duckdb."):
+        found = [number for number, what in enumerate(operations) if what.startswith(step)]
+        chosen |= set(found[:1])
+    commit = next(
+        number for number, what in enumerate(operations) if what.startswith("os.link /.stage/commit-")
+    )
+    return chosen | {commit + 1}
+
+
+def at_operations(
+    scene: Scene, before: View, after: View, chosen: Callable[[Sequence[str]], Container[int]]
+) -> list[dict[str, Any]]:
+    """Kill the job at its operations on files.
+
+    Many of them leave the same files: what was examined once is not examined again.
     """
     scene.restart()
     times: Counter[str] = Counter()
     kills = []
     known = set()
-    for what in done_by_child(lambda: operations(scene)):
+    every = done_by_child(lambda: operations(scene))
+    selected = chosen(every)
+    for number, what in enumerate(every):
         times[what] += 1
+        if number not in selected:
+            continue
         scene.restart()
         code, _ = start(lambda _, what=what: kill_at(scene, what, times[what])).end()  # type: ignore[misc]
         left = scene.left_behind()
@@ -113,7 +136,7 @@ def at_every_operation(scene: Scene, before: View, after: View) -> list[dict[str
 
 
 def run_and_tell(scene: Scene, say: Say) -> None:
-    """Do the job, and say when it begins, commits and ends."""
+    """Run the job and report its start, commit and end."""
     watched(scene.store, _said_nowhere, lambda: say(b"c"))
     say(b"b")
     scene.run()
@@ -123,10 +146,9 @@ def run_and_tell(scene: Scene, say: Say) -> None:
 def at_random(
     scene: Scene, before: View, after: View, rng: random.Random, kills: int
 ) -> list[dict[str, Any]]:
-    """Kill the job at random instants, as many before its commit as behind it.
+    """Kill the job at random instants, as many before its commit as after it.
 
-    The delay counts from the beginning or from the commit on: so kills fall into both parts however slow the
-    machine is at the moment.
+    The delay counts from the start or from the commit, so both parts are covered however slow the machine is.
     """
     spans = {b"b": float("inf"), b"c": float("inf")}
     for _ in range(_MEASURED):
@@ -141,14 +163,14 @@ def at_random(
         scene.restart()
         sign = (b"b", b"c")[number % 2]
         told = []
-        for turn in range(rng.choice((1, 1, 1, 1, 2, 3))):  # the next one may be killed as well
+        for turn in range(rng.choice((1, 1, 1, 1, 2, 3))):  # the next writer can be killed, too
             child = start(lambda say: run_and_tell(scene, say))
             if turn == 0:
                 _wait_for(child, sign)
             delay = rng.random() * spans[sign]
             time.sleep(delay)
             child.kill()
-            told.append(f"{delay:.4f} s behind {sign.decode()}")
+            told.append(f"{delay:.4f} s after {sign.decode()}")
             code, _ = child.end()
             if turn == 0:
                 first, commits = code, len(list(Folder(scene.store).commits.glob("[0-9]*.json")))
@@ -173,11 +195,11 @@ def _as_known(code: int, where: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Do as the command line says."""
+    """Run the program."""
     place, job = Path(sys.argv[1]), sys.argv[2]
     pa.set_cpu_count(1)
     scene = Scene(place, job)
-    # Made once and not in each child; by one, as it makes threads.
+    # Built once instead of in each child; in a child, as it starts threads.
     empty = b64decode(done_by_child(lambda: b64encode(catalogue.empty_catalogue()).decode()))
     setattr(catalogue, "empty_catalogue", lambda: empty)  # noqa: B010 - mypy has no word for it
     done_by_child(scene.prepare)
@@ -185,10 +207,13 @@ def main() -> None:
     before = View.from_json(done_by_child(lambda: view(scene.store).to_json()))
     done_by_child(scene.run)
     after = View.from_json(done_by_child(lambda: view(scene.store).to_json()))
-    if len(sys.argv) > 3:
-        kills = at_random(scene, before, after, random.Random(place.name), int(sys.argv[3]))
+    when = sys.argv[3]
+    if when.isdigit():
+        kills = at_random(scene, before, after, random.Random(place.name), int(when))
+    elif when == "few":
+        kills = at_operations(scene, before, after, few)
     else:
-        kills = at_every_operation(scene, before, after)
+        kills = at_operations(scene, before, after, lambda operations: range(len(operations)))
     sys.stdout.write(json.dumps(kills))
 
 

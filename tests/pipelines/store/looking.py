@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import duckdb
 from tests.pipelines.stores import contents
 
 from zscope.pipelines.store import StoreError, open_reader
 from zscope.pipelines.store.folder import Folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Seen = list[Any]
 """The rows of all tables summed up, and the loads."""

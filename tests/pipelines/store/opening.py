@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from zscope.pipelines.store.session import Session
 from zscope.schemas.ddl import literal
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def open_session(

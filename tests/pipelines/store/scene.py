@@ -6,29 +6,30 @@ import hashlib
 import re
 import shutil
 import traceback
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.pipelines.store.forked import CHECKOUT
 from tests.pipelines.store.looking import View, view
 from tests.pipelines.stores import EVERYTHING, dump_bytes, leftovers
 
-from zscope.parsers.inputs import Options
+from zscope.parsers.options import ReadOptions
 from zscope.pipelines.ingest import ingest
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import StoreError
 from zscope.pipelines.store.change import changing
-from zscope.pipelines.store.check import check
-from zscope.pipelines.store.compact import compact
-from zscope.pipelines.store.expire import expire
 from zscope.pipelines.store.folder import existing_store
+from zscope.pipelines.store.maintenance import check_store, compact, expire
 from zscope.pipelines.store.remove import remove_load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 AT_ONCE = Settings(lock_wait_s=0)
 """Whoever comes behind a killed writer does not find the store locked."""
-ONE_BY_ONE = replace(EVERYTHING, settings=AT_ONCE, options=Options(jobs=1))
+ONE_BY_ONE = replace(EVERYTHING, settings=AT_ONCE, read_options=ReadOptions(jobs=1))
 """With several threads the order of what is done to files would be another one each time."""
 SECOND_DAY = date(2026, 3, 3)
 REPORT = CHECKOUT / "sample-data" / "reports" / "netstat.SYSA.2026-03-02.txt"
@@ -125,7 +126,7 @@ class Scene:
             found.append(f"the catalogue shows {now.plain}")
         try:
             self.run_again(before)
-            check(existing_store(self.store))
+            check_store(existing_store(self.store))
         except Exception:  # noqa: BLE001 - whatever it is, it is the fault looked for
             return [*found, f"the next one failed: {traceback.format_exc(limit=-3)}"]
         then = view(self.store)

@@ -16,12 +16,11 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
@@ -32,10 +31,12 @@ from zscope.pipelines.ingest import ingest
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.change import changing
-from zscope.pipelines.store.compact import compact
-from zscope.pipelines.store.expire import expire
 from zscope.pipelines.store.folder import existing_store, make_store
+from zscope.pipelines.store.maintenance import compact, expire
 from zscope.pipelines.store.remove import remove_load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PATIENT = Settings(lock_wait_s=3600)
 FIRST_KEPT = date(2026, 3, 6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
@@ -12,11 +12,14 @@ import pytest
 
 from zscope.pipelines.metrics import declared
 from zscope.pipelines.store import catalogue, open_reader
-from zscope.pipelines.store.catalogue import fill, publish
+from zscope.pipelines.store.catalogue import fill, publish_catalogue
 from zscope.pipelines.store.commits import State, read_state
 from zscope.pipelines.store.folder import existing_store, make_store
-from zscope.pipelines.store.tables import data_tables, kept_schema, kept_tables
+from zscope.pipelines.store.parts import data_tables, parquet_schema, parquet_tables
 from zscope.schemas.ddl import duckdb_type
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PROMISED = (
     "smf119_tcp_init", "smf119_tcp_term", "smf119_zert_detail", "smf119_zert_dn", "smf119_zert_ssh",
@@ -40,27 +43,27 @@ def tables_of(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("table", PROMISED)
-def test_a_promised_table_answers(sample_store: Path, table: str) -> None:
+def test_every_public_table_can_be_queried(sample_store: Path, table: str) -> None:
     with open_reader(sample_store) as connection:
         connection.execute(f"SELECT * FROM {table} LIMIT 1").to_arrow_table()
 
 
 def test_a_new_store_has_all_tables_without_rows(tmp_path: Path) -> None:
     folder = make_store(tmp_path / "store")
-    publish(folder, State())
+    publish_catalogue(folder, State())
     with open_reader(folder.path) as connection:
-        for table in kept_tables():
+        for table in parquet_tables():
             found = connection.execute(f"SELECT * FROM {table}").to_arrow_table()
             assert found.num_rows == 0
-            assert found.column_names == [*kept_schema(table).names, "day"]
+            assert found.column_names == [*parquet_schema(table).names, "day"]
 
 
-def test_every_table_has_the_declared_columns_and_says_what_they_mean(sample_store: Path) -> None:
+def test_tables_have_the_declared_columns_and_comments(sample_store: Path) -> None:
     with open_reader(sample_store) as connection:
-        for table in kept_tables():
+        for table in parquet_tables():
             described = connection.execute(f"DESCRIBE {table}").fetchall()
             types = {name: kind for name, kind, *_ in described}
-            declared = {field.name: duckdb_type(field.type) for field in kept_schema(table)}
+            declared = {field.name: duckdb_type(field.type) for field in parquet_schema(table)}
             assert types == declared | {"day": "DATE"}, table
         assert all(tables_of(connection)[table] for table in data_tables())
         unexplained = connection.execute(
@@ -70,11 +73,11 @@ def test_every_table_has_the_declared_columns_and_says_what_they_mean(sample_sto
         assert unexplained == []
 
 
-def test_files_that_no_commit_names_are_not_seen(sample_store: Path, copied_store: Path) -> None:
+def test_uncommitted_files_are_not_visible(sample_store: Path, copied_store: Path) -> None:
     folder = existing_store(copied_store)
     known = next((folder.data / "smf70_cpu").rglob("*.parquet"))
     shutil.copy(known, known.with_name("99999999-1.parquet"))
-    publish(folder, read_state(folder))
+    publish_catalogue(folder, read_state(folder))
     with open_reader(sample_store) as expected, open_reader(copied_store) as seen:
         count = "SELECT count(*) FROM smf70_cpu"
         assert seen.execute(count).fetchone() == expected.execute(count).fetchone()
@@ -93,9 +96,9 @@ def test_readers_see_the_newest_commit_whatever_the_catalogue_is(
             folder.catalogue.write_bytes(b"no database")
         case "of the past":
             folder.catalogue.unlink()
-            publish(folder, State())
+            publish_catalogue(folder, State())
         case "of another folder":
-            publish(folder, read_state(folder))
+            publish_catalogue(folder, read_state(folder))
             store = tmp_path / "moved"
             copied_store.rename(store)
     with open_reader(store) as connection:
@@ -103,7 +106,7 @@ def test_readers_see_the_newest_commit_whatever_the_catalogue_is(
         assert connection.execute("SELECT count(*) FROM load").fetchone() == (6,)
 
 
-def test_a_catalogue_that_goes_on_from_the_old_one_is_the_same_as_a_new_one(copied_store: Path) -> None:
+def test_updated_catalogue_equals_a_new_one(copied_store: Path) -> None:
     folder = existing_store(copied_store)
     state = read_state(folder)
     first = State()
@@ -113,8 +116,8 @@ def test_a_catalogue_that_goes_on_from_the_old_one_is_the_same_as_a_new_one(copi
         name: file for name, file in state.files.items() if file.loads.keys() <= first.loads.keys()
     }
     folder.catalogue.unlink()
-    publish(folder, first)
-    publish(folder, state)
+    publish_catalogue(folder, first)
+    publish_catalogue(folder, state)
     fresh = duckdb.connect()
     fill(fresh, folder, state)
     with duckdb.connect(str(folder.catalogue), read_only=True) as grown:
@@ -165,7 +168,7 @@ def test_an_interrupted_publication_leaves_the_old_catalogue(
 
     monkeypatch.setattr(catalogue, "fill", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        publish(folder, read_state(folder))
+        publish_catalogue(folder, read_state(folder))
     assert folder.catalogue.read_bytes() == before
     assert [name for name in os.listdir(folder.path) if name.startswith(".zscope")] == []  # noqa: PTH208
 

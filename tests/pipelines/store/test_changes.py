@@ -9,23 +9,21 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from zscope.pipelines.ingest import How, choose, ingest
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import StoreError, open_reader
 from zscope.pipelines.store.change import changing
-from zscope.pipelines.store.check import check
 from zscope.pipelines.store.commits import State, read_state
-from zscope.pipelines.store.compact import compact
-from zscope.pipelines.store.expire import expire
 from zscope.pipelines.store.folder import Folder, existing_store
+from zscope.pipelines.store.maintenance import check_store, compact, expire
+from zscope.pipelines.store.parts import data_tables
 from zscope.pipelines.store.remove import remove_load
-from zscope.pipelines.store.tables import data_tables
 
 NO_GRACE = Settings(grace_s=0)
 
 
 def silent(text: str) -> None:
-    """Nothing is expected to be told."""
+    """Fail on any message."""
     raise AssertionError(text)
 
 
@@ -50,7 +48,7 @@ def files_on_disk(folder: Folder) -> set[str]:
     return {path.relative_to(folder.data).as_posix() for path in folder.data.rglob("*.parquet")}
 
 
-def test_removing_a_load_takes_its_rows_and_no_others(copied_store: Path) -> None:
+def test_removing_a_load_removes_only_its_rows(copied_store: Path) -> None:
     before, others = counts(copied_store), counts(copied_store, "load_id <> 4")
     folder = existing_store(copied_store)
     with changing(folder, NO_GRACE, silent) as state:
@@ -66,7 +64,7 @@ def test_removing_a_load_takes_its_rows_and_no_others(copied_store: Path) -> Non
 
 
 @pytest.mark.parametrize("load_id", [0, 7, 4])
-def test_a_load_that_is_not_there_cannot_be_removed(copied_store: Path, load_id: int) -> None:
+def test_missing_load_cannot_be_removed(copied_store: Path, load_id: int) -> None:
     folder = existing_store(copied_store)
     with changing(folder, NO_GRACE, silent) as state:
         remove_load(folder, state, 4)
@@ -80,7 +78,7 @@ def test_a_removed_file_can_be_loaded_again(copied_store: Path) -> None:
     with changing(folder, NO_GRACE, silent) as state:
         file = remove_load(folder, state, 1).load.file
     assert counts(copied_store) != before
-    report = ingest(copied_store, [file], How(choose(None)))
+    report = ingest(copied_store, [file], IngestOptions(selection=row_selection(None)))
     assert [outcome.status.value for outcome in report.outcomes] == ["loaded"]
     assert counts(copied_store) == before
 
@@ -94,7 +92,7 @@ def test_compacting_keeps_all_rows_in_fewer_files(copied_store: Path) -> None:
     first = copied_store.parent / "first.smf"
     first.write_bytes(dump[: len(dump) // 2])
     for path in (first, copied_store.parent / "part.smf"):
-        ingest(copied_store, [path], How(choose(None)))
+        ingest(copied_store, [path], IngestOptions(selection=row_selection(None)))
     before = counts(copied_store)
     each = [counts(copied_store, f"load_id = {load}") for load in (7, 8)]
     with changing(folder, NO_GRACE, silent) as state:
@@ -104,7 +102,7 @@ def test_compacting_keeps_all_rows_in_fewer_files(copied_store: Path) -> None:
         assert len(set(tables)) == len(tables)
     assert counts(copied_store) == before
     assert [counts(copied_store, f"load_id = {load}") for load in (7, 8)] == each
-    check(folder)
+    check_store(folder)
     with changing(folder, NO_GRACE, silent) as state:
         assert compact(folder, state).before == 0
         remove_load(folder, state, 7)
@@ -113,7 +111,7 @@ def test_compacting_keeps_all_rows_in_fewer_files(copied_store: Path) -> None:
     }
 
 
-def test_readers_of_the_old_catalogue_have_their_files_for_a_while(copied_store: Path) -> None:
+def test_dropped_files_stay_for_the_grace_period(copied_store: Path) -> None:
     folder = existing_store(copied_store)
     with duckdb.connect(str(folder.catalogue), read_only=True) as old:
         with changing(folder, Settings(), silent) as state:
@@ -130,7 +128,7 @@ def test_expiring_drops_whole_days(copied_store: Path) -> None:
     folder = existing_store(copied_store)
     before = counts(copied_store)
     with changing(folder, NO_GRACE, silent) as state:
-        asked = expire(folder, state, date(2026, 3, 3), dry=True)
+        asked = expire(folder, state, date(2026, 3, 3), dry_run=True)
     assert counts(copied_store) == before
     with changing(folder, NO_GRACE, silent) as state:
         gone = expire(folder, state, date(2026, 3, 3))
@@ -149,7 +147,7 @@ def test_rows_without_a_day_never_expire(tmp_path: Path) -> None:
     text = Path("sample-data/reports/netstat.SYSA.2026-03-02.txt").read_text()
     capture.write_text(text)
     store = tmp_path / "store"
-    ingest(store, [capture], How(choose(None)))
+    ingest(store, [capture], IngestOptions(selection=row_selection(None)))
     folder = existing_store(store)
     with changing(folder, NO_GRACE, silent) as state:
         assert {file.day for file in state.files.values() if file.table.startswith("netstat")} == {None}
@@ -158,9 +156,9 @@ def test_rows_without_a_day_never_expire(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["gone", "cut", "changed"])
-def test_checking_finds_files_that_are_not_as_they_were(copied_store: Path, damage: str) -> None:
+def test_check_finds_changed_files(copied_store: Path, damage: str) -> None:
     folder, state = change(copied_store)
-    found = check(folder)
+    found = check_store(folder)
     assert (found.files, found.rows) == (len(state.files), sum(file.rows for file in state.files.values()))
     path = max((folder.data / name for name in state.files), key=lambda path: path.stat().st_size)
     content = bytearray(path.read_bytes())
@@ -172,4 +170,4 @@ def test_checking_finds_files_that_are_not_as_they_were(copied_store: Path, dama
         content[len(content) // 3] ^= 0x55
         path.write_bytes(content)
     with pytest.raises(StoreError, match=path.name):
-        check(folder)
+        check_store(folder)

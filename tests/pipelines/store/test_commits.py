@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from zscope.pipelines.store import commits
 from zscope.pipelines.store.commits import Commit, DataFile, State, append, last_commit, read_state
 from zscope.pipelines.store.folder import Folder, StoreError, make_store
-from zscope.pipelines.store.loads import Gap, Kind, Load, TableRows
+from zscope.pipelines.store.loads import Load, LoadGap, LoadKind, LoadTable
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def data_file(number: int, loads: dict[int, int] | None = None) -> DataFile:
@@ -34,9 +37,9 @@ def load(number: int) -> Load:
         outer_digest=None,
         started_utc="2026-03-02T02:00:00.000+00:00",
         seconds=0.5,
-        tables={"t": TableRows(3, 1)},
-        kinds=(Kind("SYSA", 119, 11, None, 3, 900, None, None),),
-        gaps=(Gap("SYSA", "smf70_interval", "2026-03-02T01:00:00", "2026-03-02T02:00:00", 4, 900_000),),
+        tables={"t": LoadTable(3, 1)},
+        kinds=(LoadKind("SYSA", 119, 11, None, 3, 900, None, None),),
+        gaps=(LoadGap("SYSA", "smf70_interval", "2026-03-02T01:00:00", "2026-03-02T02:00:00", 4, 900_000),),
         issues={"truncated": 1},
         duplicates_of={7: 2},
     )
@@ -46,7 +49,7 @@ def folder_of(path: Path) -> Folder:
     return make_store(path / "store")
 
 
-def test_what_was_appended_is_read_again(tmp_path: Path) -> None:
+def test_commits_are_read_back(tmp_path: Path) -> None:
     folder, state = folder_of(tmp_path), State()
     append(folder, state, Commit("load", adds=(data_file(1),), load=load(1)))
     append(folder, state, Commit("load", adds=(data_file(2),), load=load(2)))
@@ -81,7 +84,7 @@ def test_checkpoints_only_save_time(
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"kind": "load"}', b"\xff\xfe"])
-def test_a_damaged_commit_is_an_error_that_names_it(tmp_path: Path, damage: bytes) -> None:
+def test_damaged_commit_is_named(tmp_path: Path, damage: bytes) -> None:
     folder, state = folder_of(tmp_path), State()
     for number in (1, 2, 3):
         append(folder, state, Commit("load", adds=(data_file(number),), load=load(number)))
@@ -94,10 +97,10 @@ def test_a_damaged_commit_is_an_error_that_names_it(tmp_path: Path, damage: byte
         read_state(folder)
 
 
-def test_a_commit_of_someone_else_is_never_replaced(tmp_path: Path) -> None:
+def test_commit_of_another_process_is_never_replaced(tmp_path: Path) -> None:
     folder, mine, other = folder_of(tmp_path), State(), State()
     append(folder, other, Commit("load", adds=(data_file(1),), load=load(1)))
-    with pytest.raises(StoreError, match="another process committed meanwhile"):
+    with pytest.raises(StoreError, match="another process committed at the same time"):
         append(folder, mine, Commit("load", adds=(data_file(2),), load=load(1)))
     assert read_state(folder) == other
     assert mine == State()

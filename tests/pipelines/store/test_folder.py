@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zscope.pipelines.ingest import How, choose, ingest
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.store.folder import StoreError, existing_store, make_store
 
 BESIDE = ".zscope-store.json.4711.beside"
@@ -36,16 +36,16 @@ def test_a_folder_of_another_format_is_refused(tmp_path: Path, content: str) -> 
         f"{BESIDE}/mine",
     ],
 )
-def test_no_store_is_made_among_other_files(tmp_path: Path, name: str) -> None:
+def test_store_is_not_created_among_other_files(tmp_path: Path, name: str) -> None:
     mine = tmp_path / name
     mine.parent.mkdir(exist_ok=True, parents=True)
     mine.write_text("mine")
     (first, *_) = Path(name).parts
-    with pytest.raises(StoreError, match="the folder is no store and not empty") as refused:
+    with pytest.raises(StoreError, match="the folder is not a store and not empty") as refused:
         make_store(tmp_path)
-    assert f"({first}); name another one, or one below it" in str(refused.value)
-    with pytest.raises(StoreError, match="the folder is no store and not empty"):
-        ingest(tmp_path, [], How(choose(None)))
+    assert f"({first}); name another folder" in str(refused.value)
+    with pytest.raises(StoreError, match="the folder is not a store and not empty"):
+        ingest(tmp_path, [], IngestOptions(selection=row_selection(None)))
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [mine]
     assert mine.read_text() == "mine"
 
@@ -61,20 +61,18 @@ def test_no_store_is_made_among_other_files(tmp_path: Path, name: str) -> None:
     ],
     ids=len,
 )
-def test_a_store_that_a_killed_process_began_is_made_to_its_end(
-    tmp_path: Path, begun: tuple[str, ...]
-) -> None:
+def test_unfinished_store_is_completed(tmp_path: Path, begun: tuple[str, ...]) -> None:
     for name in begun:
         if name.endswith("/"):
             (tmp_path / name).mkdir()
         else:
             (tmp_path / name).touch()
     assert make_store(tmp_path) == existing_store(tmp_path)
-    ingest(tmp_path, [], How(choose(None)))
+    ingest(tmp_path, [], IngestOptions(selection=row_selection(None)))
     assert not (tmp_path / BESIDE).exists()
 
 
-def test_data_may_lie_on_another_disk_from_the_beginning(tmp_path: Path) -> None:
+def test_data_folder_can_be_on_another_disk(tmp_path: Path) -> None:
     store, disk = tmp_path / "store", tmp_path / "disk"
     store.mkdir()
     disk.mkdir()
@@ -86,17 +84,17 @@ def test_data_may_lie_on_another_disk_from_the_beginning(tmp_path: Path) -> None
         make_store(store)
 
 
-def test_settings_may_be_there_before_the_store(tmp_path: Path) -> None:
+def test_settings_can_exist_before_the_store(tmp_path: Path) -> None:
     (tmp_path / "zscope.toml").write_text("")
     assert make_store(tmp_path) == existing_store(tmp_path)
 
 
 @pytest.mark.parametrize("there", ["nothing", "empty", "file"])
-def test_asking_a_place_without_a_store(tmp_path: Path, there: str) -> None:
+def test_opening_a_folder_without_a_store_is_an_error(tmp_path: Path, there: str) -> None:
     path = tmp_path / "store"
     if there == "empty":
         path.mkdir()
     elif there == "file":
         path.write_text("x")
-    with pytest.raises(StoreError, match="no store"):
+    with pytest.raises(StoreError, match=r"no store|not a store"):
         existing_store(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,8 @@ from zscope.pipelines.store.history import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from zscope.pipelines.store.loads import Load
 
 FULL = replace(
@@ -53,7 +54,7 @@ def test_rows_have_the_columns_of_their_table_and_no_others(
     assert row["load_id"] == 1
 
 
-def test_a_load_knows_all_of_its_row_but_what_depends_on_others() -> None:
+def test_load_row_has_all_columns_except_those_of_the_state() -> None:
     row = load_row(FULL)
     assert set(LOAD_SCHEMA.names) - set(row) == {"status", "stored_bytes"}
     assert {name: row[name] for name in ("packing", "issues", "gaps", "begun_at_byte", "mb_per_second")} == {
@@ -66,21 +67,21 @@ def test_a_load_knows_all_of_its_row_but_what_depends_on_others() -> None:
     assert (row["first_local"], row["last_local"]) == (datetime.fromisoformat("2026-03-02T01:00:00"), None)
 
 
-def test_a_column_that_no_load_has_is_no_null(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_column_of_loads_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     misspelt = pa.schema([*LOAD_SCHEMA, pa.field("recrods", pa.uint64())])
     monkeypatch.setattr(history, "LOAD_SCHEMA", misspelt)
     with pytest.raises(AttributeError, match="recrods"):
         load_row(FULL)
 
 
-def test_a_column_that_rows_lack_is_no_null(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_column_of_rows_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     misspelt = pa.schema([*LOAD_KIND_SCHEMA, pa.field("recrods", pa.uint64())])
     monkeypatch.setattr(history, "LOAD_KIND_SCHEMA", misspelt)
     with pytest.raises(KeyError, match="recrods"):
         history_tables(state_of(FULL))
 
 
-def test_removed_and_replaced_loads_are_told_and_have_nothing_but_their_row() -> None:
+def test_removed_and_replaced_loads_are_only_in_table_load() -> None:
     state = state_of(load(1), load(2), replace(load(3), replaces=(2,)), load(4))
     for number in (1, 2):
         state.apply(Commit("remove", drops=(data_file(number).path,), removed_load=number, reopened=(4,)))

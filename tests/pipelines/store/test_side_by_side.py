@@ -1,15 +1,14 @@
-"""Several processes at work on one store: writers wait for each other, readers wait for nobody."""
+"""Several processes on one store: writers wait for each other, readers never wait."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
@@ -27,22 +26,25 @@ from tests.pipelines.stores import (
     rows_of,
 )
 
-from zscope.app.cli import program as zscope
+from zscope.app.cli.main import program as zscope
 from zscope.pipelines.store.change import changing
-from zscope.pipelines.store.check import check
-from zscope.pipelines.store.expire import expire
 from zscope.pipelines.store.folder import existing_store
+from zscope.pipelines.store.maintenance import check_store, expire
 
-TOGETHER_S = 60
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SHORT_S, LONG_S = 5, 60
 LONGEST_S = 900
-"""On the busiest machine."""
+"""On a very busy machine."""
 SHARING = "tests.pipelines.store.sharing"
 MIX = {"tcp-init": 1, "tcp-term": 1}
 LATER = datetime(2026, 3, 10, tzinfo=UTC)
 
 
 def files_for_two(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Small dumps in two sequences: own ones, common ones, such with records of the other, and old ones."""
+    """Write small dumps for two writers: separate ones, common ones, overlapping ones, and old ones."""
     first, second = [], []
     for number in range(24):
         own = [dump_bytes(12, 10, seed=seed, mix=MIX, start=LATER) for seed in (number, 100 + number)]
@@ -59,18 +61,38 @@ def files_for_two(folder: Path) -> tuple[list[Path], list[Path]]:
     return first, second
 
 
-def test_for_a_minute_two_ingests_a_keeper_and_a_reader_do_not_harm_each_other(tmp_path: Path) -> None:
+def test_reader_beside_an_ingest_always_sees_whole_commits(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    files = [tmp_path / f"{number}.smf" for number in range(12)]
+    for number, path in enumerate(files):
+        path.write_bytes(dump_bytes(12, 10, seed=number, mix=MIX, start=LATER))
+    load(store, files[0])
+    processes = [
+        program(SHARING, role, store, SHORT_S, *rest) for role, rest in (("ingest", files), ("read", []))
+    ]
+    try:
+        written, read = [printed_by(process, SHORT_S + LONGEST_S) for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    assert written["loaded"] >= 1
+    assert min(read["reader"], read["plain"]) >= 2, read
+    assert leftovers(store) == []
+
+
+@pytest.mark.deep
+def test_two_ingests_maintenance_and_a_reader_work_on_one_store_for_a_minute(tmp_path: Path) -> None:
     store = tmp_path / "store"
     first, second = files_for_two(tmp_path)
     load(store, first[0])
     together = [
-        program(SHARING, "ingest", store, TOGETHER_S, *first),
-        program(SHARING, "ingest", store, TOGETHER_S, *second),
-        program(SHARING, "keep", store, TOGETHER_S),
-        program(SHARING, "read", store, TOGETHER_S),
+        program(SHARING, "ingest", store, LONG_S, *first),
+        program(SHARING, "ingest", store, LONG_S, *second),
+        program(SHARING, "keep", store, LONG_S),
+        program(SHARING, "read", store, LONG_S),
     ]
     try:
-        one, other, kept, read = [printed_by(process, TOGETHER_S + LONGEST_S) for process in together]
+        one, other, kept, read = [printed_by(process, LONG_S + LONGEST_S) for process in together]
     finally:
         for process in together:
             process.kill()
@@ -83,12 +105,12 @@ def test_for_a_minute_two_ingests_a_keeper_and_a_reader_do_not_harm_each_other(t
     every = list(dict.fromkeys([*first, *second]))
     clean = tmp_path / "clean"
     load(clean, *every)
-    load(store, *every)  # what was removed meanwhile comes back, and what was left out because of it
+    load(store, *every)  # restores removed loads, and records omitted because of them
     for each in (store, clean):
         folder = existing_store(each)
         with changing(folder, PATIENT, silent) as state:
             expire(folder, state, FIRST_KEPT)
-        check(folder)
+        check_store(folder)
     assert counts(rows_of(store)) == counts(rows_of(clean))
     assert rows_of(store) == rows_of(clean)
     with duckdb.connect(str(store / CATALOGUE), read_only=True) as connection:
@@ -97,13 +119,13 @@ def test_for_a_minute_two_ingests_a_keeper_and_a_reader_do_not_harm_each_other(t
 
 
 def run(*arguments: object) -> Result:
-    """The program, as a user starts it."""
+    """Run the command line."""
     return CliRunner().invoke(zscope, [str(argument) for argument in arguments], prog_name="zscope")
 
 
 @contextmanager
 def holding(store: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another process keeps the store, until its standard input is closed."""
+    """Lock the store by another process until its standard input is closed."""
     with subprocess.Popen(
         [sys.executable, "-m", SHARING, "hold", str(store)],
         cwd=CHECKOUT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -124,12 +146,12 @@ def dump(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_second_writer_waits_for_as_long_as_it_may_and_says_so(tmp_path: Path, dump: Path) -> None:
+def test_second_writer_waits_up_to_its_limit_and_reports_it(tmp_path: Path, dump: Path) -> None:
     store = tmp_path / "store"
     with holding(store) as holder:
-        begin = time.monotonic()
+        started = time.monotonic()
         result = run("ingest", dump, "--store", store, "--wait", 1)
-        assert time.monotonic() - begin >= 1
+        assert time.monotonic() - started >= 1
         assert result.exit_code == 12
         waiting, *_, error = result.stderr.splitlines()
         assert waiting.startswith(f"waiting for process {holder.pid} on ")
@@ -142,38 +164,39 @@ def test_the_second_writer_waits_for_as_long_as_it_may_and_says_so(tmp_path: Pat
     assert run("ingest", dump, "--store", store, "--wait", 0).exit_code == 0
 
 
-def test_the_second_writer_goes_on_when_the_first_is_done(tmp_path: Path, dump: Path) -> None:
+def test_second_writer_continues_when_the_first_has_finished(tmp_path: Path, dump: Path) -> None:
     store = tmp_path / "store"
     with holding(store) as holder, subprocess.Popen(
-        [sys.executable, "-c", "from zscope.app.cli import main; main()", "ingest", dump, "--store", store],
+        [sys.executable, "-c", "from zscope.app.cli.main import main; main()",
+         "ingest", dump, "--store", store],
         text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as second:  # fmt: skip
         assert second.stderr is not None
         assert second.stderr.readline().startswith(f"waiting for process {holder.pid} on ")
         assert holder.stdin is not None
         holder.stdin.close()
-        said = second.stderr.read()
-        assert second.wait(LONGEST_S) == 0, said
-    assert "the last writer" not in said
+        stderr = second.stderr.read()
+        assert second.wait(LONGEST_S) == 0, stderr
+    assert "the last writer" not in stderr
     assert counts(rows_of(store)) != {}
 
 
-def test_who_was_killed_while_it_held_the_store_is_told_once(tmp_path: Path, dump: Path) -> None:
+def test_killed_writer_is_reported_once(tmp_path: Path, dump: Path) -> None:
     store = tmp_path / "store"
     with holding(store) as holder:
         holder.kill()
         holder.wait()
-    told = f"the last writer of {store}, process {holder.pid} on "
+    message = f"the last writer of {store}, process {holder.pid} on "
     first = run("ingest", dump, "--store", store, "--wait", 0)
     assert first.exit_code == 0
-    assert first.stderr.startswith(told)
-    assert "ended before it was done; what it left is swept" in first.stderr
+    assert first.stderr.startswith(message)
+    assert "was interrupted; its leftovers are deleted" in first.stderr
     second = run("ingest", dump, "--store", store, "--wait", 0)
     assert second.exit_code == 0
-    assert told not in second.stderr
+    assert message not in second.stderr
 
 
-def test_a_reader_waits_for_nobody(tmp_path: Path, dump: Path) -> None:
+def test_reader_does_not_wait_for_a_writer(tmp_path: Path, dump: Path) -> None:
     store = tmp_path / "store"
     load(store, dump)
     before = rows_of(store)
@@ -183,18 +206,20 @@ def test_a_reader_waits_for_nobody(tmp_path: Path, dump: Path) -> None:
             assert contents(connection) == before
 
 
-def test_a_dry_run_beside_a_writer_waits_like_any_other(tmp_path: Path, dump: Path) -> None:
+def test_dry_run_waits_for_a_writer(tmp_path: Path, dump: Path) -> None:
     store = tmp_path / "store"
     with holding(store):
         assert run("ingest", dump, "--store", store, "--dry-run", "--wait", 0).exit_code == 12
 
 
-def test_processes_that_make_one_new_store_together_all_succeed(tmp_path: Path) -> None:
-    found = printed_by(program(SHARING, "crowd", tmp_path, 60), LONGEST_S)
-    assert found == [[[0] * CROWD, {}]] * 60
+@pytest.mark.parametrize("rounds", [10, pytest.param(60, marks=pytest.mark.deep)])
+def test_processes_can_create_one_store_at_the_same_time(tmp_path: Path, rounds: int) -> None:
+    results = printed_by(program(SHARING, "crowd", tmp_path, rounds), LONGEST_S)
+    assert results == [[[0] * CROWD, {}]] * rounds
 
 
-def test_first_ingests_at_once_all_load_their_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rounds", [1, pytest.param(4, marks=pytest.mark.deep)])
+def test_first_ingests_at_the_same_time_all_load_their_files(tmp_path: Path, rounds: int) -> None:
     names = []
     for number in range(CROWD):
         path = tmp_path / f"{number}.smf"
@@ -202,5 +227,5 @@ def test_first_ingests_at_once_all_load_their_files(tmp_path: Path) -> None:
         names.append(path)
     load(tmp_path / "clean", *names, how=replace(EVERYTHING, settings=PATIENT))
     expected = counts(rows_of(tmp_path / "clean"))
-    found = printed_by(program(SHARING, "crowd", tmp_path, 4, *names), LONGEST_S)
-    assert found == [[[0] * CROWD, expected]] * 4
+    results = printed_by(program(SHARING, "crowd", tmp_path, rounds, *names), LONGEST_S)
+    assert results == [[[0] * CROWD, expected]] * rounds

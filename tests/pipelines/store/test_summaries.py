@@ -30,7 +30,7 @@ COMMENTS = (
 
 
 def silent(text: str) -> None:
-    """Nothing is expected to be told."""
+    """Fail on any message."""
     raise AssertionError(text)
 
 
@@ -68,7 +68,7 @@ def changeable(sample_store: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", [*summary_names(), *metric_names()])
-def test_with_summaries_the_rows_are_the_same(name: str, world_store: Path, summarised: Path) -> None:
+def test_metrics_are_equal_with_and_without_summaries(name: str, world_store: Path, summarised: Path) -> None:
     with open_reader(summarised) as with_them, open_reader(world_store) as without:
         assert has_summaries(with_them)
         assert not has_summaries(without)
@@ -79,25 +79,25 @@ def test_with_summaries_the_rows_are_the_same(name: str, world_store: Path, summ
         assert rows(with_them, name) == rows(without, name)
 
 
-def test_views_read_the_rows_that_are_kept(summarised: Path) -> None:
+def test_views_read_the_summaries(summarised: Path) -> None:
     with open_reader(summarised) as connection:
         plan = str(connection.execute("EXPLAIN SELECT * FROM handshake_mix").fetchall())
     assert "handshake_hour" in plan
     assert "PARQUET" not in plan
 
 
-def test_what_explains_tables_stays(world_store: Path, summarised: Path) -> None:
+def test_comments_are_equal_with_summaries(world_store: Path, summarised: Path) -> None:
     with open_reader(summarised) as with_them, open_reader(world_store) as without:
         assert with_them.execute(COMMENTS).fetchall() == without.execute(COMMENTS).fetchall()
 
 
-def test_no_summary_rests_on_what_changes_without_the_data() -> None:
+def test_summaries_depend_on_data_only() -> None:
     assert all("run" not in needed(name) for name in summary_names())
     assert not any(metric(step).parameters for name in summary_names() for step in needed(name)
                    if step in {*metric_names(), *summary_names()})  # fmt: skip
 
 
-def test_a_change_of_the_data_takes_them_away_and_the_end_of_it_brings_new_ones(changeable: Path) -> None:
+def test_each_commit_replaces_the_summaries(changeable: Path) -> None:
     folder = existing_store(changeable)
     with open_reader(changeable) as connection:
         before = rows(connection, "handshake_hour")
@@ -115,7 +115,7 @@ def test_a_change_of_the_data_takes_them_away_and_the_end_of_it_brings_new_ones(
         assert connection.execute(COMMENTS).fetchall() == comments
 
 
-def test_runs_that_are_named_leave_them_as_they_are(changeable: Path) -> None:
+def test_new_runs_do_not_change_summaries(changeable: Path) -> None:
     (changeable / RUNS).write_text(
         '[[run]]\nname = "a"\nsystem = "SYSA"\nrole = "server"\n'
         "from = 2026-03-02T10:00:00Z\nto = 2026-03-02T11:00:00Z\n",
@@ -128,14 +128,14 @@ def test_runs_that_are_named_leave_them_as_they_are(changeable: Path) -> None:
         ]
 
 
-def test_a_small_store_has_none(sample_store: Path) -> None:
+def test_small_store_has_no_summaries(sample_store: Path) -> None:
     with open_reader(sample_store) as connection:
         assert not has_summaries(connection)
         [[records]] = connection.execute("SELECT count(*) FROM smf119_zert_detail").fetchall()
     assert 0 < records < Settings().summarise_from_rows
 
 
-def test_damaged_data_is_told_and_the_store_stays_usable(sample_store: Path, tmp_path: Path) -> None:
+def test_damaged_data_prevents_summaries_only(sample_store: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(sample_store, tmp_path / "store"))
     for file in (store / "data" / "smf119_zert_detail").rglob("*.parquet"):
         file.write_bytes(b"PAR1 nothing PAR1")
@@ -143,7 +143,7 @@ def test_damaged_data_is_told_and_the_store_stays_usable(sample_store: Path, tmp
     with changing(existing_store(store), ALWAYS, told.append):
         pass
     assert len(told) == 1
-    assert "summaries cannot be made" in told[0]
+    assert "no summaries could be computed" in told[0]
     with open_reader(store) as connection:
         assert not has_summaries(connection)
         assert connection.execute("SELECT count(*) > 0 FROM rmf_cpu").fetchall() == [(True,)]

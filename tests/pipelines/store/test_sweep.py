@@ -8,24 +8,22 @@ from pathlib import Path
 import pytest
 from tests.pipelines.stores import dump_bytes, load
 
-from zscope.pipelines.quality.checks import Check, Kind, Severity
-from zscope.pipelines.quality.results import Run, Verdict, result_row, results_table
-from zscope.pipelines.quality.slices import Portion, Slice
+from zscope.pipelines.quality.checks import Check, CheckKind, CheckSeverity
+from zscope.pipelines.quality.results import CheckResult, ValidationRun, result_row, results_table
+from zscope.pipelines.quality.slices import SliceSize, StoreSlice
 from zscope.pipelines.settings import Settings
-from zscope.pipelines.store.change import changing
+from zscope.pipelines.store.change import changing, sweep
 from zscope.pipelines.store.commits import State, read_state
-from zscope.pipelines.store.compact import compact
 from zscope.pipelines.store.folder import Folder, existing_store
+from zscope.pipelines.store.maintenance import compact, record_validation
 from zscope.pipelines.store.remove import remove_load
-from zscope.pipelines.store.sweep import sweep
-from zscope.pipelines.store.validations import record_validation
 
 NO_GRACE = Settings(grace_s=0)
 NETSTAT = Path("sample-data/reports/netstat.SYSA.2026-03-02.txt")
 
 
 def silent(text: str) -> None:
-    """Nothing is expected to be told."""
+    """Fail on any message."""
     raise AssertionError(text)
 
 
@@ -33,7 +31,7 @@ def files_on_disk(folder: Folder) -> set[str]:
     return {path.relative_to(folder.data).as_posix() for path in folder.data.rglob("*.parquet")}
 
 
-def test_what_no_commit_names_goes_and_the_rest_stays(copied_store: Path) -> None:
+def test_sweep_deletes_uncommitted_files_only(copied_store: Path) -> None:
     folder = existing_store(copied_store)
     before = files_on_disk(folder)
     left = folder.data / "smf70_cpu" / "day=2031-01-01"
@@ -64,7 +62,7 @@ def test_what_no_commit_names_goes_and_the_rest_stays(copied_store: Path) -> Non
         "2025/day=1/00000001-1.parquet",
     ],
 )
-def test_what_has_no_name_of_ours_stays(copied_store: Path, name: str) -> None:
+def test_sweep_keeps_files_with_other_names(copied_store: Path, name: str) -> None:
     folder = existing_store(copied_store)
     mine = folder.data / name
     mine.parent.mkdir(parents=True, exist_ok=True)
@@ -75,12 +73,12 @@ def test_what_has_no_name_of_ours_stays(copied_store: Path, name: str) -> None:
 
 def result_of_a_check(name: str) -> dict[str, object]:
     """A row of the table of validations."""
-    check = Check(name, "smf70_cpu", Kind.RANGE, Severity.NOTE, "Nothing is expected.", "SELECT 1")
-    run = Run("once", datetime.now(UTC), Slice(), (1,))
-    return result_row(run, Verdict(check, 0), Portion(1, 1), None)
+    check = Check(name, "smf70_cpu", CheckKind.RANGE, CheckSeverity.NOTE, "Nothing is expected.", "SELECT 1")
+    run = ValidationRun("once", datetime.now(UTC), StoreSlice(), (1,))
+    return result_row(run, CheckResult(check, 0), SliceSize(1, 1), None)
 
 
-def test_the_files_of_writers_of_every_kind_have_names_that_are_swept(tmp_path: Path) -> None:
+def test_sweep_recognises_files_of_all_kinds_of_commits(tmp_path: Path) -> None:
     """As if they had been killed just before their commits, so that nothing names their files."""
     store, data = tmp_path / "store", dump_bytes(60, 1, mix={"tcp-init": 1.0})
     first, second = tmp_path / "first.smf", tmp_path / "second.smf"

@@ -1,7 +1,10 @@
-"""The dashboard: Streamlit pages over typed questions to the store.
+"""The dashboard: Streamlit pages over the store.
 
-A page (`pages/`) is a function that draws. What it asks stands in `queries/`, and what all pages share in the
-modules here: the answers with their cache, the filters, charts and tables.
+`pages/` contains one module or package for each page; `registry` finds them. The modules here are what pages
+share: queries with their cache (`store`), filters (`filters`, `filter_bar`), charts and tables (`drawing`,
+`style`, `labels`, `time_axis`), and what several pages show (`published`, `run_intervals`, `tags`, `suites`,
+`table_roles`). `shell` draws the frame around a page, and Streamlit runs
+`server/main.py`.
 """
 
 from __future__ import annotations

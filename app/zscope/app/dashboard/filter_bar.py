@@ -1,30 +1,89 @@
-"""The filter bar that all pages share; the address bar holds what is chosen.
+"""The filter bar that pages share, and the values that it offers.
 
-Streamlit keeps the widgets and the address together: values in an address that are no option are ignored, so
-a link can choose nothing that the store does not have.
+What is chosen is part of the address. Streamlit ignores values in an address that are not offered, so a link
+can only choose what the store contains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from zscope.app.dashboard.drawing import clean
 from zscope.app.dashboard.filters import ROLES, Filters
-from zscope.app.dashboard.show import clean
 
 if TYPE_CHECKING:
-    from zscope.app.dashboard.queries.choices import Choices
+    from collections.abc import Sequence
+
+    from zscope.app.dashboard.store import StoreQueries
+
+_MOST = 1000
+"""Of jobs and ports only the busiest are offered: a store can have very many."""
+_VALUES = """
+    SELECT system, stack, server_port, job_name, hour_utc, handshakes AS weight FROM handshake_hour
+    UNION ALL BY NAME
+    SELECT system, stack, server_port, job_name, hour_utc, connections AS weight FROM tls_hour
+    WHERE source = told_by
+    UNION ALL BY NAME
+    SELECT system, interval_start_utc AS hour_utc, 0 AS weight FROM cpu_interval
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The values in the store: systems and stacks by name, ports and jobs with the busiest first."""
+
+    systems: tuple[str, ...]
+    stacks: tuple[str, ...]
+    ports: tuple[int, ...]
+    jobs: tuple[str, ...]
+    first_utc: datetime | None
+    last_utc: datetime | None
+
+
+def choices(queries: StoreQueries, version: str) -> Choices:
+    """Return the values that the filter bar offers for a store."""
+    [row] = queries.rows(version, f"""
+        WITH seen AS MATERIALIZED ({_VALUES}),
+        counted AS (
+            SELECT unnest([
+                struct_pack(kind := 'system', value := system), struct_pack(kind := 'stack', value := stack),
+                struct_pack(kind := 'port', value := server_port::VARCHAR),
+                struct_pack(kind := 'job', value := job_name)
+            ], recursive := true), weight FROM seen
+        ),
+        ranked AS (
+            SELECT kind, value, sum(weight) AS weight FROM counted WHERE value <> '' GROUP BY kind, value
+            QUALIFY row_number() OVER (PARTITION BY kind ORDER BY sum(weight) DESC, value) <= {_MOST}
+        )
+        SELECT
+            list(value ORDER BY value) FILTER (WHERE kind = 'system') AS systems,
+            list(value ORDER BY value) FILTER (WHERE kind = 'stack') AS stacks,
+            list(TRY_CAST(value AS BIGINT) ORDER BY weight DESC, value) FILTER (WHERE kind = 'port') AS ports,
+            list(value ORDER BY weight DESC, value) FILTER (WHERE kind = 'job') AS jobs,
+            (SELECT min(hour_utc) FROM seen) AS first_utc,
+            (SELECT max(hour_utc) FROM seen) AS last_utc
+        FROM ranked
+    """).to_pylist()  # fmt: skip
+    return Choices(
+        systems=tuple(row["systems"] or ()),
+        stacks=tuple(row["stacks"] or ()),
+        ports=tuple(row["ports"] or ()),
+        jobs=tuple(row["jobs"] or ()),
+        first_utc=row["first_utc"],
+        last_utc=row["last_utc"],
+    )
 
 
 _KEYS = {"period", "system", "stack", "port", "job", "role"}
 
 
 def filter_bar(choices: Choices) -> Filters:
-    """Draw the bar and tell what is chosen in it."""
-    # Streamlit keeps for other pages what was chosen by hand, and forgets what only came with the address.
+    """Draw the bar and return what is chosen."""
+    # Streamlit passes values chosen by hand to other pages, but not values from the address.
     for key in _KEYS & st.session_state.keys():
         st.session_state[key] = st.session_state[key]
     with st.container(horizontal=True, vertical_alignment="bottom", key="filter-bar"):

@@ -1,4 +1,4 @@
-"""The frame around every page: navigation, filter bar, the store, and what to say when it cannot be read."""
+"""The frame around every page: navigation, filter bar, and messages about a store that cannot be read."""
 
 from __future__ import annotations
 
@@ -8,39 +8,37 @@ from pathlib import Path
 
 import streamlit as st
 
-from zscope.app.dashboard.answers import Answers, Data, TooManyRowsError
-from zscope.app.dashboard.filter_bar import filter_bar
+from zscope.app.dashboard.drawing import FILTERED, plain, synthetic_badge
+from zscope.app.dashboard.filter_bar import choices, filter_bar
 from zscope.app.dashboard.filters import Filters
-from zscope.app.dashboard.pages import PAGES, Page
-from zscope.app.dashboard.queries.choices import choices
-from zscope.app.dashboard.queries.state import store_state
-from zscope.app.dashboard.server.variables import MEMORY, SIGN_IN, STORE, THREADS
-from zscope.app.dashboard.show import FILTERED, plain, synthetic_badge
-from zscope.app.store_option import DEFAULT_STORE
+from zscope.app.dashboard.registry import RegisteredPage, registered_pages
+from zscope.app.dashboard.store import PageData, StoreQueries, TooManyRowsError
+from zscope.app.shared.dashboard_server import MEMORY, SIGN_IN, STORE, THREADS
+from zscope.app.shared.store import DEFAULT_STORE
 from zscope.pipelines.store import StoreError
 from zscope.pipelines.store.session import QueryError
 
-LOOKS_AGAIN_S = 10
+NEW_DATA_CHECK_S = 10
 
 
 def run() -> None:
-    """Draw the page that is asked for."""
+    """Draw the navigation and the page that is open."""
     st.set_page_config("zscope", "🔍", layout="wide")
     if os.environ.get(SIGN_IN) and not _signed_in():
         return
     sections: dict[str, list[object]] = {}
-    for page in PAGES:
-        shown = st.Page(
+    for page in registered_pages():
+        entry = st.Page(
             partial(_draw, page), title=page.title, icon=f":material/{page.icon}:", url_path=page.name,
-            default=page is PAGES[0],
+            default=not page.address,
         )  # fmt: skip
-        sections.setdefault(page.section, []).append(shown)
+        sections.setdefault(page.section, []).append(entry)
     st.navigation(sections, expanded=True).run()  # type: ignore[arg-type]
 
 
 def show(name: str) -> None:
     """Draw one page without the navigation."""
-    _draw(next(page for page in PAGES if page.name == name))
+    _draw(next(page for page in registered_pages() if page.name == name))
 
 
 def _signed_in() -> bool:
@@ -52,51 +50,56 @@ def _signed_in() -> bool:
 
 
 @st.cache_resource
-def _answers(store: str, memory: str, threads: str) -> Answers:
-    return Answers(Path(store), memory or None, int(threads) if threads else None)
+def _queries(store: str, memory: str, threads: str) -> StoreQueries:
+    return StoreQueries(Path(store), memory or None, int(threads) if threads else None)
 
 
-def _draw(page: Page) -> None:
-    answers = _answers(
+def _draw(page: RegisteredPage) -> None:
+    queries = _queries(
         os.environ.get(STORE, DEFAULT_STORE), os.environ.get(MEMORY, ""), os.environ.get(THREADS, "")
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.title(page.title)
         corner = st.container(horizontal=True, vertical_alignment="center", width="content")
     try:
-        version = answers.version()
+        version = queries.version()
         with corner:
-            _tell_of_the_store(answers, version)
-        filters = filter_bar(choices(answers, version)) if page.filtered else Filters()
+            _draw_store_name(queries, version)
+        filters = filter_bar(choices(queries, version)) if page.filtered else Filters()
         st.session_state[FILTERED] = filters != Filters()
-        page.render(Data(answers, version, filters))
-        _look_again(answers, version)
+        page.render(PageData(queries, version, filters))
+        _check_for_new_data(queries, version)
     except TooManyRowsError as error:
-        st.warning(f"This is too much to show: {error}.", icon=":material/data_alert:")
+        st.warning(f"The result is too large to show: {error}.", icon=":material/data_alert:")
     except QueryError as error:
-        st.error("A question of this page could not be answered.", icon=":material/error:")
+        st.error("A query of this page failed.", icon=":material/error:")
         st.text(str(error))
     except StoreError as error:
         st.error("The store cannot be read.", icon=":material/error:")
         st.text(str(error))
-        st.markdown("What is wrong with it, and how to make one:")
+        st.markdown("To check the store, or to load data into a new one:")
         st.code(
-            f"zscope store check --store {answers.store}\nzscope ingest PATH... --store {answers.store}", "sh"
+            f"zscope store check --store {queries.store}\nzscope ingest PATH... --store {queries.store}", "sh"
         )
 
 
-def _tell_of_the_store(answers: Answers, version: str) -> None:
-    state = store_state(answers, version)
-    if state.synthetic:
+def _draw_store_name(queries: StoreQueries, version: str) -> None:
+    summary = queries.summary(version)
+    if summary.synthetic:
         synthetic_badge()
-    st.caption(f"{plain(answers.store.name)}, {state.words}")
+    loaded = (
+        "nothing is loaded"
+        if summary.last_load_utc is None
+        else f"last load {summary.last_load_utc:%Y-%m-%d %H:%M} UTC"
+    )
+    st.caption(f"{plain(queries.store.name)}, {loaded}")
 
 
-@st.fragment(run_every=LOOKS_AGAIN_S)
-def _look_again(answers: Answers, version: str) -> None:
-    """Draw anew when there is new data, or no store any more."""
+@st.fragment(run_every=NEW_DATA_CHECK_S)
+def _check_for_new_data(queries: StoreQueries, version: str) -> None:
+    """Draw the page again after the store has changed or was removed."""
     try:
-        changed = answers.version() != version
+        changed = queries.version() != version
     except StoreError:
         changed = True
     if changed:

@@ -1,1 +1,1 @@
-"""What dumps are wrapped in on their way: gzip, zip, AMATERSE, in any order, told by content."""
+"""Unpack gzip, zip and AMATERSE in any order; the packing is detected from the content."""

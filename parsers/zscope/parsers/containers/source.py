@@ -1,4 +1,4 @@
-"""Opening inputs: paths, folders and standard input, unwrapped until something is left that is not packed."""
+"""Open inputs: paths, folders and standard input, unpacked until the content is not packed."""
 
 from __future__ import annotations
 
@@ -40,29 +40,29 @@ _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One thing to read: a file, or what was packed in one."""
+    """One input to read: a file, or a member of a packed file."""
 
     name: str
-    """The path, and the member's name behind it for an archive."""
+    """The path, followed by the member's name for an archive."""
     stream: PeekableStream
     packing: tuple[str, ...]
-    """What it was wrapped in, outermost first."""
+    """The packings around it, outermost first."""
     outer: BinaryIO
-    """The file itself; how far it was read tells the progress."""
+    """The outermost file; its position shows the progress."""
     size: int | None
-    """Of the file itself; None when it cannot be known."""
+    """Size of the outermost file; None if it is unknown."""
     named: bool = True
-    """False for what was only found in a folder."""
+    """False for a file in a named folder."""
 
     def done(self) -> int:
-        """How many bytes of the file itself were read."""
+        """Return the number of bytes that were read from the outermost file."""
         return self.outer.tell() if self.size is not None else 0
 
 
 def input_paths(paths: Iterable[str | Path], issues: Issues) -> Iterator[tuple[str, bool]]:
-    """The files named by paths, and whether by their own name: folders have all files below them.
+    """Yield the files of paths, and whether each was named directly; a folder means all files below it.
 
-    Hidden files and folders are left out; what else is passed over in a folder is told.
+    Hidden files and folders are skipped; everything else that is skipped in a folder is reported.
     """
     for path in paths:
         if str(path) != STANDARD_INPUT and os.path.isdir(path):  # noqa: PTH112 - never raises
@@ -76,20 +76,24 @@ def _files_below(folder: str, issues: Issues) -> Iterator[str]:
         issues.add(_unreadable(error, str(error.filename)))
 
     for place, folders, files in os.walk(folder, onerror=refused):
+        if "__init__.py" in files:
+            issues.add(_skipped("a Python package", Path(place)))
+            folders.clear()
+            continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for path in (Path(place, name) for name in folders):
-            if path.is_symlink():  # not followed: it may lead back to where it is
-                issues.add(_passed_over("a link to a folder; name it itself to read what is in it", path))
+            if path.is_symlink():  # not followed: it may be a cycle
+                issues.add(_skipped("a link to a folder; name it directly to read its contents", path))
         for path in (Path(place, name) for name in sorted(files) if not name.startswith(".")):
             mode = _mode(path)
             if mode in {stat.S_IFREG, _UNKNOWN}:
                 yield str(path)
             elif mode is not None:
-                issues.add(_passed_over(_SPECIAL.get(mode, "a device"), path))
+                issues.add(_skipped(_SPECIAL.get(mode, "a device"), path))
 
 
 def _mode(path: Path) -> int | None:
-    """What kind of file something in a folder is; None if it was taken away while others were read."""
+    """The type of a file in a folder; None if it was removed in the meantime."""
     try:
         return stat.S_IFMT(path.stat().st_mode)
     except FileNotFoundError:
@@ -99,27 +103,27 @@ def _mode(path: Path) -> int | None:
 
 
 _UNKNOWN = -1
-"""To open it will tell what is wrong with it."""
+"""The error is reported when the file is opened."""
 _SPECIAL = {
-    # To open one could mean to wait for ever.
-    stat.S_IFIFO: "a pipe; name it itself to read from it",
+    # Opening one could wait forever.
+    stat.S_IFIFO: "a pipe; name it directly to read from it",
     stat.S_IFSOCK: "a socket",
 }
 
 
-def _passed_over(what: str, path: Path) -> Issue:
-    return Issue(Code.NOT_AN_INPUT, f"was passed over: {what}", shown(str(path)))
+def _skipped(what: str, path: Path) -> Issue:
+    return Issue(Code.NOT_AN_INPUT, f"skipped: {what}", shown(str(path)))
 
 
 def _unreadable(error: OSError, path: str) -> Issue:
     if isinstance(error, FileNotFoundError) and os.path.islink(path):  # noqa: PTH114 - takes any text
-        text = f"cannot be read: it is a link to {shown(os.readlink(path))}, which is not there"  # noqa: PTH115
+        text = f"cannot be read: it is a link to {shown(os.readlink(path))}, which does not exist"  # noqa: PTH115
         return Issue(Code.UNREADABLE, text, shown(path))
     return Issue(Code.UNREADABLE, unreadable(error), shown(path))
 
 
 def shown(path: str) -> str:
-    """A path as a line of text can hold it: what is no UTF-8 or not printable appears as its number.
+    """Return a path for display; bytes that are not UTF-8 or not printable are shown as numbers.
 
     >>> shown(os.fsdecode(b"a\\xff\\n.smf"))
     'a\\\\xff\\\\n.smf'
@@ -130,7 +134,7 @@ def shown(path: str) -> str:
 
 @contextmanager
 def open_input(path: str) -> Iterator[tuple[BinaryIO, int | None]]:
-    """A file or standard input for reading, with its size; what cannot be opened is an InputError."""
+    """Open a file or standard input for reading, and give its size; raise an InputError if that fails."""
     if path == STANDARD_INPUT:
         yield sys.stdin.buffer, None
         return
@@ -151,7 +155,7 @@ def _size(file: BinaryIO) -> int | None:
 def members(
     path: str, file: BinaryIO, size: int | None, issues: Issues, *, named: bool = True
 ) -> Iterator[Member]:
-    """Everything to read in one opened input."""
+    """Yield everything to read in one opened input."""
     name = shown(path)
 
     def on_damage(text: str, anything: bool) -> None:
@@ -168,9 +172,9 @@ def _damage(text: str, file: str, *, anything: bool) -> Issue:
 
 
 def _unwrap(member: Member, issues: Issues) -> Iterator[Member]:
-    """Take one layer of packing off and go on, until there is none left."""
+    """Remove one layer of packing after the other, until there is none."""
     if len(member.packing) > DEEPEST_NESTING:
-        text = f"is packed more than {DEEPEST_NESTING} times in itself and was left alone"
+        text = f"has more than {DEEPEST_NESTING} layers of packing and was skipped"
         raise InputError(Issue(Code.UNKNOWN_DATA, text, member.name))
     head = member.stream.peek(_SIGNATURE_BYTES)
     if head.startswith(_GZIP):
@@ -225,7 +229,7 @@ def _zip_members(member: Member, issues: Issues) -> Iterator[Member]:
                     try:
                         yield from _unwrap(_inner(member, "zip", pieces, issues, info.filename), issues)
                     except InputError as error:
-                        issues.add(error.issue)  # the members behind it are as good as they were
+                        issues.add(error.issue)  # continue with the next member
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as error:
             text = f"the zip archive cannot be opened ({error}); transfer it again"
             raise InputError(Issue(Code.UNREADABLE, text, member.name)) from error

@@ -1,4 +1,4 @@
-"""Streams of unpacked bytes that can be looked into beforehand, and that end where data are damaged."""
+"""Streams of unpacked bytes that can be peeked into, and that end where data are damaged."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ if TYPE_CHECKING:
 
 PACKED_CHUNK = 1 << 18
 UNPACKED_CHUNK = 1 << 20
-"""The most that one step of unpacking yields, however well the data were packed."""
+"""The most bytes that one step of unpacking yields."""
 
 
 class DamagedError(Exception):
-    """Packed data that cannot be unpacked from here on."""
+    """Packed data that cannot be unpacked further."""
 
 
 class ByteSource(Protocol):
-    """Where packed bytes come from."""
+    """A source of packed bytes."""
 
     def read(self, size: int = -1, /) -> bytes:
-        """At most so many bytes; none only at the end."""
+        """Return at most `size` bytes; none only at the end."""
 
 
 def unreadable(error: OSError) -> str:
-    """What the operating system said."""
+    """Return the text for an error of the operating system."""
     return f"cannot be read: {error.strerror or type(error).__name__}"
 
 
 class PeekableStream:
-    """A stream of pieces that can be looked into without taking anything from it.
+    """A stream of pieces that can be peeked into.
 
-    When the pieces end in a `DamagedError`, what came before is delivered and the damage is reported, with
-    whether there was anything before it: the reader above sees a file that ends there.
+    When the pieces end in a `DamagedError`, everything before it is delivered and the damage is reported,
+    with whether there was anything before it: for the reader the file ends there.
 
-    If the pieces are the bytes of a file as they are, the file is given too: what is asked for in bulk then
-    goes from there to its place without being copied on the way.
+    If the pieces are the bytes of a file, the file can be passed as well: large reads then go directly to
+    the caller's buffer without a copy.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class PeekableStream:
         self._listener: Callable[[memoryview], object] | None = None
 
     def listen(self, listener: Callable[[memoryview], object]) -> None:
-        """Show all bytes of the stream to someone, once and in order; to be asked before any was taken."""
+        """Pass all bytes of the stream to a listener, once and in order; call it before the first read."""
         self._listener = listener
         listener(self._buffer)
 
     def peek(self, count: int) -> bytes:
-        """The next bytes, fewer than asked for only at the end of the stream."""
+        """Return the next bytes without consuming them; fewer than `count` only at the end of the stream."""
         parts, size = [self._buffer], len(self._buffer)
         while size < count and (piece := self._next()):
             parts.append(memoryview(piece))
@@ -68,14 +68,14 @@ class PeekableStream:
         return bytes(self._buffer[:count])
 
     def read(self, size: int = -1, /) -> bytes:
-        """At most so many bytes, or all of them; none only at the end."""
+        """Return at most `size` bytes, or all of them; none only at the end."""
         if size < 0:
             return b"".join(iter(lambda: self.read(UNPACKED_CHUNK), b""))
         buffer = bytearray(min(size, UNPACKED_CHUNK))
         return bytes(buffer[: self.readinto(memoryview(buffer))])
 
     def readinto(self, buffer: memoryview, /) -> int:
-        """Some bytes; none only at the end."""
+        """Read some bytes; none only at the end."""
         if not self._buffer:
             if self._direct and len(buffer) >= UNPACKED_CHUNK:
                 return self._read_directly(self._direct, buffer)
@@ -118,7 +118,7 @@ class PeekableStream:
 
 
 def plain_pieces(file: ByteSource) -> Iterator[bytes]:
-    """A file as it is."""
+    """Yield the bytes of a plain file."""
     try:
         while piece := file.read(UNPACKED_CHUNK):
             yield piece
@@ -127,7 +127,7 @@ def plain_pieces(file: ByteSource) -> Iterator[bytes]:
 
 
 def gzip_pieces(file: ByteSource) -> Iterator[bytes]:
-    """Every member of a gzip file; zero bytes behind the last one are padding."""
+    """Yield the content of every member of a gzip file; zero bytes after the last one are padding."""
     pending = b""
     while pending := pending or file.read(PACKED_CHUNK):
         if not pending.strip(b"\0"):

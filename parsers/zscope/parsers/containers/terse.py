@@ -1,21 +1,22 @@
-"""AMATERSE (TERSE) packed data sets: header check, and unpacking as a stream with an RDW before each record.
+"""AMATERSE (TERSE) packed data sets: check of the header, and unpacking with an RDW before each record.
 
-Damage may come late in a large dump, so everything before it is passed on first. For the codes see the
-dictionaries in `terse_dictionary`.
+Everything before damaged data is passed on first. The codes are decoded by the dictionaries in
+`terse_phrases`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from zscope.parsers.containers.terse_dictionary import END_CODE, MARK, BadCodeError, Pack, Spack
+from zscope.parsers.containers.terse_phrases import END_CODE, MARK, BadCodeError, Pack, Spack
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from zscope.parsers.containers.streams import ByteSource
 
 Form = Literal["PACK", "SPACK"]
@@ -37,7 +38,7 @@ _TRIPLE: Final = 3
 _WIDE_MARK: Final = MARK - 1
 """The record mark among symbols of two bytes, where 0 to 255 are the bytes."""
 _LEAST_GATHERED: Final = 1 << 16
-"""Output is never handed on in smaller pieces, else the copying of an unclosed record would dominate."""
+"""Output is not passed on in smaller pieces, because copying an unclosed record would dominate."""
 
 
 class TerseError(Exception):
@@ -54,7 +55,7 @@ class TerseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TerseHeader:
-    """What the packed file says of the original data set."""
+    """The header of a packed file: attributes of the original data set."""
 
     packed: Form
     variable: bool
@@ -65,7 +66,7 @@ class TerseHeader:
 
 
 def looks_tersed(head: bytes) -> bool:
-    """Tell a packed file from its first 12 bytes, without mistaking an RDW stream of SMF records for one.
+    """Return whether the first 12 bytes are of a packed file, and not of an RDW stream of SMF records.
 
     >>> looks_tersed(bytes.fromhex("020100fb0c006d5e00000000"))
     True
@@ -81,12 +82,12 @@ def looks_tersed(head: bytes) -> bool:
 
 
 def foreign_terse(head: bytes) -> bool:
-    """Tell the form that TERSE writes on other platforms, whose body is not documented and not supported."""
+    """Return whether TERSE on another platform wrote the file, a form that is not documented or supported."""
     return head[:1] in _FOREIGN_VERSIONS and head[1:4] == _FOREIGN_SIGNATURE
 
 
 def parse_header(head: bytes) -> TerseHeader:
-    """Read the 12-byte header, or say in a TerseError what is impossible about it."""
+    """Read the 12-byte header; raise a TerseError if it is impossible."""
     if foreign_terse(head):
         raise TerseError(0, "packed by TERSE on another platform than z/OS, a form that is not supported")
     if len(head) < HEADER_SIZE:
@@ -112,11 +113,11 @@ def _record_length(head: bytes) -> int:
 
 
 def unpack(stream: ByteSource, chunk: int = 1 << 20) -> Iterator[bytes]:
-    """Unpack a stream that stands at the header: variable records each behind an RDW, fixed data as it is.
+    """Unpack a stream positioned at the header: variable records with RDWs, fixed data unchanged.
 
     `chunk` is how many packed bytes are read at a time, and roughly how many unpacked ones are passed on.
-    An impossible header raises TerseError at once. Damage further on does so after everything before it was
-    passed on, save a variable record that no mark has closed yet: with an RDW it would pass for a whole one.
+    An invalid header raises TerseError immediately. Later damage raises it after everything before the damage
+    was passed on, except an incomplete variable record: with an RDW it would look complete.
     """
     header = parse_header(_read_header(stream))
     codes = _CodeReader(stream, chunk)
@@ -133,11 +134,8 @@ def _read_header(stream: ByteSource) -> bytes:
     return head
 
 
-# --- packed bytes to codes
-
-
 class _CodeReader:
-    """Batches of codes up to the end code, and the packed offset of the batch under work."""
+    """Batches of codes up to the end code, and the packed offset of the current batch."""
 
     def __init__(self, stream: ByteSource, chunk: int) -> None:
         self._stream = stream
@@ -183,9 +181,6 @@ def split_codes(packed: bytes) -> Words:
     return codes.reshape(-1)
 
 
-# --- codes to symbols
-
-
 class _Decoder(Protocol):
     def decode(self, codes: list[int]) -> Iterator[bytes]: ...
 
@@ -200,15 +195,12 @@ def _decode(reader: _CodeReader, decoder: _Decoder) -> Iterator[bytes]:
 
 def _decoder(header: TerseHeader) -> _Decoder:
     # Two bytes per symbol have room for the record mark, and numpy can search joined phrases for it. Fixed
-    # data has no use for marks, so there one byte will do and marks spell nothing.
+    # data have no marks, so one byte per symbol is enough and marks are empty.
     if header.variable:
         singles = [b"", *(n.to_bytes(2, "little") for n in range(_WIDE_MARK + 1))]
     else:
         singles = [b"", *(bytes((n,)) for n in range(_WIDE_MARK)), b""]
     return Pack(singles) if header.packed == "PACK" else Spack(singles)
-
-
-# --- symbols to output
 
 
 def _as_bytes(symbols: Iterator[bytes], codes: _CodeReader, chunk: int, length: int) -> Iterator[bytes]:
@@ -217,7 +209,7 @@ def _as_bytes(symbols: Iterator[bytes], codes: _CodeReader, chunk: int, length: 
         size += len(data)
         yield data
     if rest := size % length:
-        raise TerseError(codes.offset(), f"{rest} bytes are left over behind the last {length}-byte record")
+        raise TerseError(codes.offset(), f"{rest} bytes are left over after the last {length}-byte record")
 
 
 def _as_records(symbols: Iterator[bytes], codes: _CodeReader, chunk: int) -> Iterator[bytes]:
@@ -241,7 +233,7 @@ def _as_records(symbols: Iterator[bytes], codes: _CodeReader, chunk: int) -> Ite
 
 
 def _with_rdws(wide: Words, lengths: npt.NDArray[np.intp]) -> bytes:
-    """Move the data of whole records apart, so that an RDW fits in front of each, and drop the marks."""
+    """Insert an RDW before each complete record, and remove the marks."""
     output = np.zeros(len(wide) + (RDW_SIZE - 1) * len(lengths), np.uint8)
     totals = lengths + RDW_SIZE
     starts = np.cumsum(totals) - totals
@@ -255,7 +247,7 @@ def _with_rdws(wide: Words, lengths: npt.NDArray[np.intp]) -> bytes:
 
 
 def _gather(symbols: Iterator[bytes], chunk: int) -> Iterator[bytes]:
-    """Join small pieces, and let what came before damage through ahead of the error."""
+    """Join small pieces, and pass everything before damage on ahead of the error."""
     pieces, size, fault = list[bytes](), 0, None
     try:
         for piece in symbols:

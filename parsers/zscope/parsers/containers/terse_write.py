@@ -6,29 +6,24 @@ They make test data and generated dumps, and being exact they prove the decoders
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from zscope.parsers.containers.terse import FLAG_MVS, HEADER_SIZE, VERSIONS, Form, TerseHeader
-from zscope.parsers.containers.terse_dictionary import (
-    BLANK,
-    CODE_COUNT,
-    END_CODE,
-    FIRST_ENTRY,
-    MARK,
-    PINNED,
-)
+from zscope.parsers.containers.terse_phrases import BLANK, CODE_COUNT, END_CODE, FIRST_ENTRY, MARK, PINNED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 FILE_UNIT: Final = 1024
 MAX_BLOCK: Final = 27998
 """Half a 3390 track, the block size z/OS picks for new data sets."""
 MAX_RECORD: Final = 0xFFFF
 MAX_MATCH: Final = 2047
-"""Longest phrase an SPACK code is used for; longer ones are made but never taken."""
+"""Longest phrase for which an SPACK code is written; longer phrases are created but not used."""
 SAMPLE_FLAGS: Final = 0x08 | FLAG_MVS
-"""What z/OS writes for fixed and variable data alike."""
+"""Flags that z/OS writes for both fixed and variable data."""
 
 
 def pack(records: Iterable[bytes], *, variable: bool, record_length: int, form: Form) -> bytes:
@@ -106,7 +101,7 @@ def pack_codes(symbols: Sequence[int]) -> list[int]:
         edge_of[entry] = -1
         candidate = parent[entry]
         children[candidate] -= 1
-        # When all entries form one single phrase, the last one made is at once the next one replaced.
+        # If all entries form a single phrase, the entry created last is the next one replaced.
         if pending and pending != entry:
             edge_of[pending] = edge = _edge(parent[pending], symbol)
             known[edge] = pending
@@ -168,7 +163,7 @@ class _Phrases:
         self._owners.setdefault(node, []).append(entry)
 
     def drop(self, entry: int) -> None:
-        """Forget `entry`, and with it the nodes that lead nowhere now."""
+        """Remove `entry` and the nodes without further entries."""
         node = self._node_of.pop(entry, 0)
         if not node:
             return

@@ -19,18 +19,18 @@ _MOVED_IN_1047 = {0x5F: "^", 0xB0: "\xac", 0xBA: "\xdd", 0xBB: "\xa8", 0xAD: "["
 
 @dataclass(frozen=True, slots=True)
 class CodePage:
-    """One EBCDIC code page as a pair of translations."""
+    """One EBCDIC code page."""
 
     name: str
     characters: str
     """The 256 characters in the order of their codes."""
 
     def decode(self, raw: bytes) -> str:
-        """Text of an EBCDIC field without the padding (blanks, binary zeros) behind it."""
+        """Return the text of an EBCDIC field without its padding (blanks, binary zeros)."""
         return raw.decode("latin-1").translate(_decoder(self.name)).rstrip(" \0")
 
     def encode(self, text: str, length: int | None = None) -> bytes:
-        """EBCDIC bytes, padded with blanks to a length; a character the page lacks is an error."""
+        """Return EBCDIC bytes, padded with blanks to a length; unknown characters are an error."""
         raw = bytes(_encoder(self.name)[character] for character in text)
         if length is None:
             return raw
@@ -41,7 +41,7 @@ class CodePage:
 
 @cache
 def code_page(name: str = DEFAULT_CODE_PAGE) -> CodePage:
-    """The code page of this number.
+    """Return the code page with this number.
 
     >>> code_page().decode(bytes.fromhex("c3f0f2c64040"))
     'C02F'
@@ -49,7 +49,7 @@ def code_page(name: str = DEFAULT_CODE_PAGE) -> CodePage:
     ('[', '[')
     """
     if name not in CODE_PAGES:
-        raise ValueError(f"code page {name!r} is none of {', '.join(CODE_PAGES)}")
+        raise ValueError(f"code page {name!r} is not one of {', '.join(CODE_PAGES)}")
     characters = list(bytes(range(256)).decode("cp037"))
     if name == "1047":
         for code, character in _MOVED_IN_1047.items():

@@ -1,8 +1,8 @@
-"""A stream of bytes as windows of whole records, whatever its framing and whatever is wrong with it.
+"""Read a stream of bytes as windows of whole records, for all framings and with all kinds of damage.
 
-A window is a buffer and the places of the records in it. Records that lie in one piece are not copied; those
-that came in segments are put together behind them. A number in the file never decides how much is read
-or kept: windows have a fixed size, and a record longer than its two-byte length can say is dropped.
+A window is a buffer and the places of the records in it. Unsegmented records are not copied; those in
+segments are assembled after them. No number in the file decides how much is read or stored: windows have a
+fixed size, and a record that is too long for its two-byte length is dropped.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 WINDOW_BYTES = 16 << 20
 SLACK = 1 << 16
-"""Zero bytes behind the data, so that sections are gathered without asking where the buffer ends."""
+"""Zero bytes after the data, so that sections are gathered without testing for the end of the buffer."""
 GRAIN = 1 << 20
-"""Buffers are made a multiple of this long: the memory of one is then used again for the next, where a few
-bytes more would ask the system for new pages."""
+"""The length of buffers is a multiple of this, so that the memory of one is reused for the next instead of
+requesting new pages from the system."""
 SMALLEST_WINDOW = 4 * SLACK
 """Several records of the greatest length, or the same bytes would be copied from window to window."""
 DUMP_HEADER, DUMP_TRAILER = 2, 3
 
 
 class Readable(Protocol):
-    """What a reader needs of a stream."""
+    """The part of a stream that the reader uses."""
 
     def readinto(self, buffer: memoryview, /) -> int | None:
         """Fill the buffer, or some of it; 0 at the end."""
@@ -49,19 +49,19 @@ class Window:
     offsets: Positions
     """Where each record begins in the (unpacked) file."""
     spanned: Mask
-    """Which records came in segments."""
+    """Which records were in segments."""
     first_record: int
     """Number of the first record, counted from 1."""
     end_offset: int
     """How far the file has been read."""
 
-    def behind(self, begin: int) -> Window | None:
-        """The records from the first on that starts at a byte of the file or behind it."""
+    def from_offset(self, begin: int) -> Window | None:
+        """Return the records that begin at an offset of the file or after it; None without any."""
         if self.offsets.min() >= begin:
             return self
-        if not (kept := np.flatnonzero(self.offsets >= begin)).size:
+        if not (later := np.flatnonzero(self.offsets >= begin)).size:
             return None
-        first = int(kept[0])
+        first = int(later[0])
         return Window(
             self.data, self.starts[first:], self.lengths[first:], self.offsets[first:], self.spanned[first:],
             self.first_record + first, self.end_offset,
@@ -85,10 +85,10 @@ class FrameReader:
         self._data: Bytes = np.empty(0, np.uint8)
         self._base, self._end, self._final = 0, 0, False
         self._open_dump: tuple[int, int] | None = None
-        """Number and offset of a dump header that no trailer followed yet."""
+        """Number and offset of a dump header without a trailer so far."""
 
     def __iter__(self) -> Iterator[Window]:
-        """Every window of the stream; what is wrong goes to the issues."""
+        """Yield every window of the stream; damage is reported as issues."""
         walker = self._walker
         while not self._final:
             self._fill()
@@ -98,18 +98,18 @@ class FrameReader:
                 yield self._window()
         walker.finish()
         if self._extra:
-            text = "the length words do not count their own four bytes; read accordingly"
+            text = "the length words do not include their own four bytes; they were read accordingly"
             self._report(Code.EXCLUSIVE_LENGTHS, text, 0)
         if self._open_dump:
             number, offset = self._open_dump
             text = (
-                "the dump that begins here has no trailer (record type 3) behind it: the file may have been "
-                "cut off; compare its size with that of the data set, or transfer it again"
+                "the dump that begins here has no trailer (record type 3): the file may have been truncated; "
+                "compare its size with that of the data set, or transfer it again"
             )
             self._issues.add(Issue(Code.TRAILER_MISSING, text, self._file, number, offset))
 
     def _fill(self) -> None:
-        """Read into a fresh buffer, behind what is left of the last one; others may still use that one."""
+        """Read into a new buffer, after the rest of the last one, which other threads may still use."""
         done = self._walker.position
         left = self._data[done : self._end]
         self._base += done
@@ -148,7 +148,7 @@ class FrameReader:
         return window
 
     def _drop_outer_descriptors(self, starts: Positions) -> None:
-        """Let records that have their descriptor twice begin at the inner one, with the length made right."""
+        """Start records that have their descriptor twice at the inner one, with the right length."""
         indices = np.flatnonzero(np.isin(starts, list(self._walker.doubled)))
         words = gather(self._data, starts[indices], 2).view(">u2").ravel()
         starts[indices] += DESCRIPTOR
@@ -158,15 +158,15 @@ class FrameReader:
             self._data[place : place + DESCRIPTOR] = np.frombuffer(descriptor, np.uint8)
 
     def _note_dumps(self, window: Window) -> None:
-        """Keep in mind whether a dump is open: its header and trailer are the shortest records there are.
+        """Remember whether a dump is open: its header and trailer are the shortest records possible.
 
         Signatures of records are of type 2 as well, but longer.
         """
         kinds = window.data[window.starts + 5]
         ends = (window.lengths == HEADER_LENGTH) & ((kinds == DUMP_HEADER) | (kinds == DUMP_TRAILER))
-        found = np.flatnonzero(ends)
-        if len(found):
-            last = int(found[-1])
+        places = np.flatnonzero(ends)
+        if len(places):
+            last = int(places[-1])
             place = window.first_record + last, int(window.offsets[last])
             self._open_dump = place if kinds[last] == DUMP_HEADER else None
 

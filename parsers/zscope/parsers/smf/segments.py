@@ -1,4 +1,4 @@
-"""Putting records together that were written in segments."""
+"""Assemble records that were written in segments."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ if TYPE_CHECKING:
 FIRST, LAST, MIDDLE = 1, 2, 3
 """Segment codes; note that `last` is 2 and `middle` is 3."""
 NULL = 0x80
-"""Stands where nothing more is in a block."""
+"""Code of a null segment: the rest of the block is empty."""
 
 _ORPHANS = "segments came without the first one of their record and were dropped"
-_TOO_LONG = f"the segments make more than the {LONGEST_RECORD:,} bytes a record can have and were dropped"
-_TOO_SHORT = f"the segments make less than the {HEADER_LENGTH} bytes a record has at least and were dropped"
+_TOO_LONG = f"the segments have more than the {LONGEST_RECORD:,} bytes of the longest record and were dropped"
+_TOO_SHORT = f"the segments have less than the {HEADER_LENGTH} bytes of the shortest record and were dropped"
 
 
 @dataclass(slots=True)
 class Assembler:
-    """Keeps the segments of the record that is being read.
+    """Collects the segments of the record that is being read.
 
-    What cannot become a record is followed to its last segment all the same, to be told of once.
+    Segments that cannot become a record are followed to the last one, so that they are reported once.
     """
 
     report: Callable[[Code, str, int, int | None], None]
-    """Takes a code, a text, and the range in the file."""
+    """Called with a code, a text, and the range in the file."""
     _offset: int = -1
     """Where the open record begins in the file; -1: none is open."""
     _end: int = 0
     _parts: list[bytes] = field(default_factory=list)
     _size: int = 0
     _fault: tuple[Code, str] | None = None
-    """Why the open segments will be no record."""
+    """Why the open segments are no record."""
 
     @property
     def expecting(self) -> bool:
-        """Whether a middle or last segment has to come next."""
+        """Return whether a middle or last segment must come next."""
         return self._offset >= 0
 
     def take(self, code: int, data: memoryview, offset: int) -> tuple[int, bytes] | None:
-        """Take the data of one segment; returns offset and bytes of the record when it is complete."""
+        """Add the data of one segment; return offset and bytes of the record when it is complete."""
         if code == FIRST:
             self.drop("another first segment")
         if self._offset < 0:
@@ -63,30 +63,30 @@ class Assembler:
         if self._fault is None and self._size < HEADER_LENGTH:
             self._fault = Code.RECORD_TOO_SHORT, _TOO_SHORT
         if self._fault is not None:
-            self._tell_fault()
+            self._report_fault()
             return None
         whole = self._offset, self._size.to_bytes(2, "big") + b"\0\0" + b"".join(self._parts)
         self._forget()
         return whole
 
     def drop(self, what_came: str) -> None:
-        """Give up the open record, if there is one, because something else came."""
+        """Drop the open record, if there is one, because something else follows."""
         if self._offset >= 0 and self._fault is None:
             text = f"{what_came} came before the last segment of a record; its segments were dropped"
             self._fault = Code.SEGMENT_ORDER, text
-        self._tell_fault()
+        self._report_fault()
 
     def finish(self, end: int) -> None:
-        """The file has ended, at this offset."""
+        """Drop the open record at the end of the file."""
         if self._offset >= 0 and self._fault is None:
             text = (
                 "the file ends before the last segment of a record; its segments were dropped; "
                 "transfer the file again"
             )
             self._fault, self._end = (Code.TRUNCATED, text), end
-        self._tell_fault()
+        self._report_fault()
 
-    def _tell_fault(self) -> None:
+    def _report_fault(self) -> None:
         if self._fault is not None:
             self.report(*self._fault, self._offset, self._end)
             self._forget()

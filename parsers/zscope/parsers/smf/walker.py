@@ -1,66 +1,117 @@
-"""Going through a file from record to record, across segments, blocks and damage.
+"""Walk through a file from record to record, across segments, blocks and damage.
 
-A length is believed only when the place it leads to makes sense. Where it does not, either the length is
-wrong, which shows in records that begin inside, or what follows is damaged. Then the next record is searched,
-and what lies between is reported as a gap.
+A length is used only if it leads to a plausible place. If it does not, either the length is wrong, which
+shows in records that begin inside, or the following bytes are damaged. Then the walker searches the next
+record and reports the bytes between as a damaged range.
 """
 
 from __future__ import annotations
 
 from array import array
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zscope.parsers.issues import Code
 from zscope.parsers.smf import chain
 from zscope.parsers.smf.buffer import DESCRIPTOR, SHORTEST_SEGMENT, Buffer, MoreNeeded, single
-from zscope.parsers.smf.gap import Gap, counted, too_few, wrong_length
 from zscope.parsers.smf.header import HEADER_LENGTH, Bytes, header_at
 from zscope.parsers.smf.segments import FIRST, MIDDLE, NULL, Assembler
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
+TRANSFER_AGAIN = "transfer the file again in binary"
+
+
+@dataclass(slots=True)
+class DamagedRange:
+    """A range of bytes without valid records, and the issue that reports it."""
+
+    begin: int
+    """Offset in the file."""
+    reason: str
+    where_block_should_be: bool
+    """Whether the previous block ends here."""
+    zeros: bool
+    """Whether it may be padding: all bytes so far are zero, and no block is unfinished."""
+
+    def before(self, end: int) -> tuple[Code, str]:
+        """Return the issue if valid records follow at this offset."""
+        text = (
+            f"{counted(end - self.begin)} skipped: {self.reason}; the records before and after were read; "
+            f"{TRANSFER_AGAIN}"
+        )
+        return Code.DAMAGED_RANGE, text
+
+    def at_end(self, end: int) -> tuple[Code, str]:
+        """Return the issue if the file ends without another record: the range is padding or damage."""
+        size = counted(end - self.begin)
+        if self.zeros:
+            return Code.ZERO_PADDING, f"{size} of zeros at the end of the file ignored"
+        text = (
+            f"{size} at the end of the file skipped: {self.reason}; the records before were read; "
+            f"{TRANSFER_AGAIN}"
+        )
+        return Code.DAMAGED_RANGE, text
+
+
+def counted(count: int) -> str:
+    """Return a number of bytes as text."""
+    return "1 byte" if count == 1 else f"{count:,} bytes"
+
+
+def too_few(rest: int, wanted: str) -> str:
+    """Return the reason for a rest of a file that is too short."""
+    return f"{counted(rest)} {'is' if rest == 1 else 'are'} left, too few for a {wanted}"
+
+
+def wrong_length(length: int) -> str:
+    """Return the reason for a record whose length includes other records."""
+    return f"the length word of a record, {length:,}, is wrong: others begin inside it"
+
+
 ENDLESS = 1 << 62
 SHORT_REACH = 1 << 9
-"""Walking begins with a short stretch and takes longer ones as long as all is well. With the rest of the
-buffer in view from the start, a file of many gaps would take time that grows with the square of its size."""
+"""Walking begins with a short distance that grows while no damage is met. With the rest of the buffer from
+the start, a file with much damage would take time that grows with the square of its size."""
 LONG_REACH = 1 << 17
-"""From here on it is worth to prepare for many records at once."""
+"""Above this length, walking many records at once is faster."""
 
 
 class Walker:
-    """Takes one buffer after the other; knows between them where in the structure of the file it is."""
+    """Walks through one buffer after the other; its state is the place in the structure of the file."""
 
     def __init__(self, report: Callable[[Code, str, int, int | None], None], *, blocks: bool) -> None:
         self._report = report
         self._segments = Assembler(report)
         self._reach = SHORT_REACH
-        # Found in the current buffer: starts of records (-1: it is among those put together from segments),
-        # and which of them have their descriptor twice.
+        # Results for the current buffer: starts of records (-1: the record is in `assembled`), and which of
+        # them have their descriptor twice.
         self.starts = array("q")
         self.assembled: list[tuple[int, int, bytes]] = []
         self.doubled: set[int] = set()
         self.position = 0
-        """In the buffer; what is before it is dealt with."""
-        # Offsets in the file of the current block and its end; and the damage that is being passed.
+        """Place in the buffer; everything before it is done."""
+        # Offsets in the file of the current block and its end, and the damaged range that is being skipped.
         self._block, self._block_end = 0, 0 if blocks else ENDLESS
-        self._gap: Gap | None = None
+        self._damaged: DamagedRange | None = None
 
     def walk(self, data: Bytes, buffer: Buffer, base: int) -> None:
-        """Go as far as this buffer allows; its first byte is at offset `base` of the file."""
+        """Walk as far as this buffer allows; its first byte is at offset `base` of the file."""
         self._data, self._buffer, self._base = data, buffer, base
         self.starts, self.assembled, self.doubled = array("q"), [], set()
         self.position = 0
         try:
-            while self.position < buffer.end or self._gap is not None:
+            while self.position < buffer.end or self._damaged is not None:
                 self._step()
         except MoreNeeded as more:
-            if self._gap is not None and more.place is not None:
-                self._gap.zeros = self._gap.zeros and not data[self.position : more.place].any()
+            if self._damaged is not None and more.place is not None:
+                self._damaged.zeros = self._damaged.zeros and not data[self.position : more.place].any()
                 self.position = more.place
 
     def finish(self) -> None:
-        """Report what the end of the file leaves open."""
+        """Report what is incomplete at the end of the file."""
         end = self._base + self._buffer.end
         if end < self._block_end < ENDLESS:
             missing = counted(self._block_end - end)
@@ -69,9 +120,9 @@ class Walker:
         self._segments.finish(end)
 
     def _step(self) -> None:
-        """Get on by at least one byte, or change what is expected at this place; or ask for more bytes."""
-        if self._gap is not None:
-            self._search(self._gap)
+        """Advance by at least one byte or change the expectation at this place, or raise `MoreNeeded`."""
+        if self._damaged is not None:
+            self._search(self._damaged)
             return
         here, buffer = self.position, self._buffer
         buffer.require(here)
@@ -83,12 +134,12 @@ class Walker:
             self._enter(here)
             return
         limit = min(edge, buffer.limit)
-        behind = buffer.behind_complete(here)
-        if not here < behind <= limit:
+        after = buffer.end_of_complete(here)
+        if not here < after <= limit:
             self._irregular(here, edge)
             return
         known = len(self.starts)
-        stop = min(limit, max(behind, here + self._reach))
+        stop = min(limit, max(after, here + self._reach))
         if stop - here < LONG_REACH:
             reached = chain.follow(buffer.view, here, stop, stop, buffer.extra, self.starts)
         else:
@@ -97,7 +148,7 @@ class Walker:
         self._accept(known, reached, edge)
 
     def _accept(self, known: int, reached: int, edge: int) -> None:
-        """Keep the records just walked as far as each leads to a place that makes sense."""
+        """Accept the records just walked as long as each leads to a plausible place."""
         starts, buffer = self.starts, self._buffer
         passed = 0
         suspects = chain.suspects(buffer.view, starts, known)
@@ -117,7 +168,7 @@ class Walker:
                     self._keep(known, index - 1, begin)
                     self._damage(begin, wrong_length(buffer.length(begin) - buffer.extra))
                     return
-                if walked and (passed := buffer.behind_doubtful(place, edge)) < 0:
+                if walked and (passed := buffer.end_of_doubtful(place, edge)) < 0:
                     self._keep(known, index, place)
                     self._damage(place, "no SMF header follows a length word")
                     return
@@ -128,7 +179,7 @@ class Walker:
         self._keep(known, len(starts), reached)
 
     def _believable(self, place: int) -> bool:
-        """Whether a record that did not look right at once has a believable header all the same."""
+        """Whether a suspect record has a believable header."""
         buffer = self._buffer
         if header_at(buffer.view, place, buffer.end):
             return True
@@ -138,14 +189,14 @@ class Walker:
         return False
 
     def _keep(self, known: int, index: int, position: int) -> None:
-        """Of the records just walked keep those before this one, and go on at this position."""
+        """Accept the records just walked before this index, and continue at this position."""
         del self.starts[index:]
         if index > known:
             self._segments.drop("a complete record")
         self.position = position
 
     def _irregular(self, here: int, edge: int) -> None:
-        """Deal with whatever stands where no plain record does."""
+        """Handle a place without a complete, unsegmented record."""
         buffer = self._buffer
         if buffer.block(here):
             self._enter_unexpected(here)
@@ -161,56 +212,56 @@ class Walker:
         elif rest < HEADER_LENGTH and (self._block_end < ENDLESS or self._data[here : buffer.end].any()):
             self._cut_off(here, too_few(rest, "record"), self._segments.expecting)
         elif zero or code:
-            self._damage(here, "no length word stands where a record should begin")
+            self._damage(here, "there is no length word where a record should begin")
         else:
-            self._damage(here, f"a length word says {length}, too few for a record")
+            self._damage(here, f"a length word of {length} is too small for a record")
 
     def _piece(self, here: int, total: int, code: int, edge: int) -> None:
-        """A segment, or a record that does not fit into what is there: one that does was walked."""
-        buffer, behind = self._buffer, here + total
-        buffer.require(behind)
-        if behind > edge:
-            self._crossing(here, behind, edge)
-        elif behind > buffer.end:
+        """Handle a segment, or a record that extends past the buffer."""
+        buffer, after = self._buffer, here + total
+        buffer.require(after)
+        if after > edge:
+            self._crossing(here, after, edge)
+        elif after > buffer.end:
             if code <= FIRST and buffer.end - here >= HEADER_LENGTH and not buffer.head(here):
                 self._damage(here, "no SMF header follows a length word")
             elif buffer.swallows_others(here, buffer.end):
                 self._damage(here, wrong_length(buffer.length(here) - buffer.extra))
             else:
                 inside = code > FIRST and self._segments.expecting
-                self._cut_off(here, f"{total:,} bytes expected, {buffer.end - here:,} there", inside)
+                self._cut_off(here, f"{total:,} bytes expected, {buffer.end - here:,} present", inside)
         else:
-            self._segment(here, code, behind, edge)
+            self._segment(here, code, after, edge)
 
-    def _crossing(self, here: int, behind: int, edge: int) -> None:
-        """A record that runs past its block: one of the two lengths is wrong."""
+    def _crossing(self, here: int, after: int, edge: int) -> None:
+        """Handle a record that extends past its block: one of the two lengths is wrong."""
         buffer = self._buffer
-        if not buffer.block(edge) and buffer.sound(behind):
-            self._tell_wrong_block()
+        if not buffer.block(edge) and buffer.sound(after):
+            self._report_wrong_block()
         else:
-            self._damage(here, "a record runs past the end of its block")
+            self._damage(here, "a record extends past the end of its block")
 
-    def _segment(self, here: int, code: int, behind: int, edge: int) -> None:
+    def _segment(self, here: int, code: int, after: int, edge: int) -> None:
         buffer = self._buffer
-        leads_on = buffer.makes_sense(behind, edge) or (behind != edge and buffer.continuation(behind))
-        starts = code == FIRST and (behind - here < HEADER_LENGTH or buffer.head(here))
+        leads_on = buffer.makes_sense(after, edge) or (after != edge and buffer.continuation(after))
+        starts = code == FIRST and (after - here < HEADER_LENGTH or buffer.head(here))
         expected = starts or (code != FIRST and self._segments.expecting)
         if not (leads_on and expected):
-            if buffer.swallows_others(here, behind):
+            if buffer.swallows_others(here, after):
                 self._damage(here, wrong_length(buffer.length(here) - buffer.extra))
                 return
             if not leads_on and not expected:
-                self._damage(here, "a segment stands here that belongs to no record")
+                self._damage(here, "a segment belongs to no record")
                 return
-        complete = self._segments.take(code, buffer.view[here + DESCRIPTOR : behind], self._base + here)
+        complete = self._segments.take(code, buffer.view[here + DESCRIPTOR : after], self._base + here)
         if complete:
             offset, record = complete
             self.assembled.append((len(self.starts), offset, single(record)))
             self.starts.append(-1)
-        self.position = behind
+        self.position = after
 
     def _cut_off(self, here: int, detail: str, inside_segments: bool) -> None:
-        """The file ends here; if that is inside a record in segments, all of them are told of at the end."""
+        """Report that the file ends here; `finish` reports it for a record in segments."""
         end = self._buffer.end
         if not inside_segments:
             self._segments.drop("another record")
@@ -220,20 +271,20 @@ class Walker:
         self.position = end
 
     def _next_block(self, here: int) -> None:
-        """A block has ended, so another one should begin."""
+        """Handle the end of a block, where the next one should begin."""
         buffer = self._buffer
         if buffer.block(here) or buffer.block_by_its_end(here):
             self._enter(here)
         elif buffer.head(here):
-            self._tell_wrong_block()
+            self._report_wrong_block()
         elif self._segments.expecting and buffer.leads_on(here + DESCRIPTOR):
             self._block = self._base + here
-            self._tell_wrong_block()
+            self._report_wrong_block()
             self.position = here + DESCRIPTOR
         elif (rest := buffer.end - here) < DESCRIPTOR + HEADER_LENGTH and self._data[here : buffer.end].any():
             self._cut_off(here, too_few(rest, "block"), self._segments.expecting)
         else:
-            self._damage(here, "no block begins where the one before ends")
+            self._damage(here, "no block begins where the previous one ends")
 
     def _enter(self, place: int) -> None:
         self._block = self._base + place
@@ -241,57 +292,57 @@ class Walker:
         self.position = place + DESCRIPTOR
 
     def _enter_unexpected(self, place: int) -> None:
-        """Enter a block before the one around it has ended, if there was one."""
+        """Enter a block before the current one has ended."""
         if self._block_end < ENDLESS:
-            self._tell_wrong_block()
+            self._report_wrong_block()
         self._enter(place)
 
-    def _tell_wrong_block(self) -> None:
-        text = "the length word of a block is wrong; its records were read all the same"
+    def _report_wrong_block(self) -> None:
+        text = "the length word of a block is wrong; its records were read"
         self._report(Code.DAMAGED_RANGE, text, self._block, self._block + DESCRIPTOR)
         self._block_end = ENDLESS
         self._reach = SHORT_REACH
 
     def _null_segment(self, here: int, edge: int) -> None:
-        """Nothing more is in this block, if its end is where the next one begins."""
+        """Skip the rest of a block after a null segment, if the next block begins at its end."""
         buffer = self._buffer
         buffer.require(edge)
         if buffer.sound(edge) and not buffer.swallows_others(here, edge):
             self.position = edge
         else:
-            self._damage(here, "a null segment stands here, but other data follow it in the block")
+            self._damage(here, "other data follow a null segment in its block")
 
     def _damage(self, place: int, reason: str) -> None:
-        """Start a gap; nothing begins at its first byte."""
+        """Start a damaged range; nothing begins at its first byte."""
         self._segments.drop("damaged data")
         begin = self._base + place
         at_block = begin == self._block_end
         in_block = self._block_end < ENDLESS and not at_block
-        self._gap = Gap(begin, reason, at_block, zeros=not in_block and not self._data[place])
+        self._damaged = DamagedRange(begin, reason, at_block, zeros=not in_block and not self._data[place])
         self._block_end = ENDLESS
         self._reach = SHORT_REACH
         self.position = place + 1
 
-    def _search(self, gap: Gap) -> None:
-        """Look for the place behind a gap where records go on."""
+    def _search(self, damaged: DamagedRange) -> None:
+        """Search the place after a damaged range where valid records follow."""
         buffer = self._buffer
-        found = buffer.resume(self.position)
-        self._gap = None
-        if found is None:
-            gap.zeros = gap.zeros and not self._data[self.position : buffer.end].any()
+        place_after = buffer.resume(self.position)
+        self._damaged = None
+        if place_after is None:
+            damaged.zeros = damaged.zeros and not self._data[self.position : buffer.end].any()
             self.position = buffer.end
             end = self._base + buffer.end
-            self._report(*gap.at_end(end), gap.begin, end)
+            self._report(*damaged.at_end(end), damaged.begin, end)
             return
-        self.position = found
-        for place in (found - DESCRIPTOR, found):
-            if self._base + place > gap.begin and buffer.block(place):
+        self.position = place_after
+        for place in (place_after - DESCRIPTOR, place_after):
+            if self._base + place > damaged.begin and buffer.block(place):
                 self._enter(place)
-                found = place
+                place_after = place
                 break
-        end = self._base + found
-        if gap.where_block_should_be and end == gap.begin + DESCRIPTOR:
-            self._block = gap.begin
-            self._tell_wrong_block()
+        end = self._base + place_after
+        if damaged.where_block_should_be and end == damaged.begin + DESCRIPTOR:
+            self._block = damaged.begin
+            self._report_wrong_block()
         else:
-            self._report(*gap.before(end), gap.begin, end)
+            self._report(*damaged.before(end), damaged.begin, end)

@@ -1,4 +1,4 @@
-"""From columns back to sections and records: the inverse of reading, for test data and examples."""
+"""Write columns as sections, records and framed files: the inverse of reading, for test data."""
 
 from __future__ import annotations
 
@@ -8,37 +8,52 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from zscope.parsers.smf.chain import LONGEST_IN_FILE
 from zscope.parsers.smf.codecs import CODECS
 from zscope.parsers.smf.ebcdic import CodePage, code_page
-from zscope.parsers.smf.header import HEADER_LENGTH, HEADER_WITH_SUBTYPE, LONGEST_RECORD
-from zscope.parsers.smf.triplets import FIRST_TRIPLET, TRIPLET_BYTES, end_of
+from zscope.parsers.smf.header import (
+    HEADER_LENGTH,
+    HEADER_WITH_SUBTYPE,
+    LONGEST_RECORD,
+    SUBTYPES_USED,
+    header_slice,
+)
+from zscope.parsers.smf.segments import FIRST, LAST, MIDDLE
 from zscope.schemas import Evidence, Field, Format, RecordLayout, Section, catalog
 from zscope.schemas.arrow import arrow_type
+from zscope.schemas.load import family_triplets
+from zscope.schemas.model import TRIPLET_BYTES, TRIPLET_PARTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from zscope.parsers.smf.codecs.raw import ByteRows
+    from zscope.parsers.smf.codecs.base import ByteRows
+    from zscope.schemas import TripletArea
 
 
+_TCPIP_TRIPLETS = family_triplets("smf119_common")
+TCPIP_FIRST_TRIPLET = _TCPIP_TRIPLETS.at
+"""Offset of the first triplet in records of type 119."""
+TCPIP_TRIPLET_COUNT = _TCPIP_TRIPLETS.count_at or 0
+"""Offset of the number of triplets in records of type 119."""
 SYSTEM_FLAGS = 0x5E
-"""What z/OS writes: subtypes used, and the version bits of every release."""
+"""The flags that z/OS writes: subtypes used, and the version bits of every release."""
 FILLER = 0xEE
-"""Stands where a section is longer than any layout known here; no field has a reason to look at it."""
+"""Fills a section after its known length."""
 
 
 def encode_section(
     section: Section, columns: Mapping[str, pa.Array], count: int, length: int, page: CodePage | None = None
 ) -> ByteRows:
-    """Sections of one length, one for each row; a column not given is absent in all of them.
+    """Return sections of one length, one for each row; a column not given is absent in all of them.
 
-    Fields that do not lie inside the length are left out, and what is beyond the known length is filler.
+    Fields that are not inside the length are left out, and bytes after the known length are filler.
     """
     rows = np.zeros((count, length), np.uint8)
     rows[:, section.known_length :] = FILLER
     fixed = [field for field in section.fields if field.length is not None and field.column not in columns]
     absent = [field for field in fixed if field.evidence is not Evidence.INFERRED]
-    # What stands for absent is the same in every row.
+    # The value for absent is the same in every row.
     write_fields(rows, section, {f.column: pa.nulls(1, _type(f, section)) for f in absent}, page)
     write_fields(rows, section, columns, page)
     return rows
@@ -47,9 +62,9 @@ def encode_section(
 def write_fields(
     rows: ByteRows, section: Section, columns: Mapping[str, pa.Array], page: CodePage | None = None
 ) -> None:
-    """Write some columns into sections that exist already, as far as their fields lie inside them.
+    """Write some columns into existing sections, as far as their fields are inside.
 
-    A column of one value goes into all sections.
+    A column of one value is written into all sections.
     """
     for field in section.fields:
         if field.column in columns and field.length is not None and field.end <= rows.shape[1]:
@@ -69,7 +84,7 @@ def _type(field: Field, section: Section) -> pa.DataType:
 def encode_entries(
     section: Section, columns: Mapping[str, pa.Array], count: int, page: CodePage | None = None
 ) -> list[bytes]:
-    """Sections whose last field goes on to their end, each as long as its text; the step field is set."""
+    """Return sections whose last field extends to their end, each as long as its text."""
     page = page or code_page()
     last = next(f for f in section.fields if f.length is None and f.format is not Format.RAW)
     fixed = encode_section(section, columns, count, last.offset, page) if last.offset else None
@@ -89,7 +104,7 @@ class SectionBytes:
 
     section: Section
     entries: Sequence[Sequence[bytes]]
-    """For each record its entries; none means that the section is absent."""
+    """The entries of each record; none if the section is absent."""
     as_block: bool = False
     """Describe entries of different lengths as one block instead of counting them."""
 
@@ -102,26 +117,33 @@ def encode_records(
     triplets: int | None = None,
     page: CodePage | None = None,
 ) -> list[bytes]:
-    """Whole records, each beginning with its four-byte descriptor; the sections lie in the order given."""
+    """Return whole records, each beginning with its descriptor; the sections follow in the order given."""
     number = triplets if triplets is not None else triplet_count(layout)
     heads = encode_heads(layout, header, count, page)
-    return [_record(heads[index], number, sections, index) for index in range(count)]
+    return [_record(layout, heads[index], number, sections, index) for index in range(count)]
 
 
 def triplet_count(layout: RecordLayout) -> int:
-    """How many triplets a record of this layout has when it has all that are known."""
-    return layout.triplets or max(s.triplet for s in layout.sections if s.triplet is not None) + 1
+    """Return how many triplets a record of this layout has when it has all known ones."""
+    area = _area(layout)
+    return area.number or max(s.triplet for s in layout.sections if s.triplet is not None) + 1
+
+
+def _area(layout: RecordLayout) -> TripletArea:
+    if layout.triplets is None:
+        raise ValueError(f"the layout of {layout.type}-{layout.subtype} has no triplets")
+    return layout.triplets
 
 
 def encode_heads(
     layout: RecordLayout, header: Mapping[str, pa.Array], count: int, page: CodePage | None = None
 ) -> ByteRows:
-    """The headers of records of one layout: up to the number of triplets, or to these where it has none."""
-    rows = encode_headers(layout.type, layout.subtype, header, count, page)
-    if layout.triplets is None:
-        return rows
-    rows = np.hstack([rows, np.zeros((count, FIRST_TRIPLET - HEADER_WITH_SUBTYPE), np.uint8)])
-    write_fields(rows, layout.section("header"), header, page)
+    """Return the headers of records of one layout, with everything up to the first triplet."""
+    rows = np.zeros((count, _area(layout).at), np.uint8)
+    rows[:, :HEADER_WITH_SUBTYPE] = encode_headers(layout.type, layout.subtype, header, count, page)
+    standard = {field.column for field in catalog().header.fields}
+    own = {column: values for column, values in header.items() if column not in standard}
+    write_fields(rows, layout.header, own, page)
     return rows
 
 
@@ -132,83 +154,98 @@ def encode_headers(
     count: int,
     page: CodePage | None = None,
 ) -> ByteRows:
-    """The standard headers of records of one type, each with an empty descriptor in front."""
+    """Return the standard headers of records of one type, each with an empty descriptor."""
     length = HEADER_LENGTH if subtype is None else HEADER_WITH_SUBTYPE
     rows = encode_section(catalog().header, header, count, length, page)
-    rows[:, 4] = SYSTEM_FLAGS if subtype is not None else SYSTEM_FLAGS & ~0x40
-    rows[:, 5] = record_type
+    rows[:, header_slice("flags")] = SYSTEM_FLAGS if subtype is not None else SYSTEM_FLAGS & ~SUBTYPES_USED
+    rows[:, header_slice("type")] = record_type
     if subtype is not None:
-        rows[:, 22], rows[:, 23] = subtype >> 8, subtype & 0xFF
+        rows[:, header_slice("subtype")] = list(subtype.to_bytes(2, "big"))
     return rows
 
 
-def _record(head: ByteRows, triplets: int, sections: Sequence[SectionBytes], index: int) -> bytes:
-    pointers = bytearray(TRIPLET_BYTES * triplets)
-    offset = end_of(triplets)
-    body: list[bytes] = []
+def _record(
+    layout: RecordLayout, head: ByteRows, triplets: int, sections: Sequence[SectionBytes], index: int
+) -> bytes:
+    area = _area(layout)
+    record = bytearray(area.offset(triplets))
+    record[: len(head)] = head.tobytes()
+    if area.count_at is not None:
+        record[area.count_at : area.count_at + 2] = triplets.to_bytes(2, "big")
     for part in sections:
         entries = part.entries[index]
-        place = TRIPLET_BYTES * (part.section.triplet or 0)
-        if not entries or place >= len(pointers):
+        triplet = part.section.triplet or 0
+        if not entries or triplet >= triplets:
             continue
         block = b"".join(entries)
         length, number = (len(block), 1) if part.as_block else (max(map(len, entries)), len(entries))
-        pointers[place : place + TRIPLET_BYTES] = (
-            offset.to_bytes(4, "big") + length.to_bytes(2, "big") + number.to_bytes(2, "big")
-        )
-        body.append(block)
-        offset += len(block)
-    counted = triplets.to_bytes(2, "big") + b"\0\0" if len(head) < FIRST_TRIPLET else b""
-    return with_descriptor(head.tobytes()[4:] + counted + pointers + b"".join(body))
+        at = area.offset(triplet)
+        record[at : at + TRIPLET_BYTES] = triplet_bytes(len(record), length, number)
+        record += block
+    return with_descriptor(bytes(record[DESCRIPTOR:]))
+
+
+def triplet_bytes(offset: int, length: int, number: int) -> bytes:
+    """Return one triplet.
+
+    >>> triplet_bytes(44, 72, 1).hex()
+    '0000002c00480001'
+    """
+    sizes = (size for _, size in TRIPLET_PARTS)
+    return b"".join(
+        part.to_bytes(size, "big") for part, size in zip((offset, length, number), sizes, strict=True)
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class SectionRows:
-    """The occurrences of one section in records that are all alike, one behind the other in each row."""
+    """The occurrences of one section in records of the same structure, in one row per record."""
 
     section: Section
     rows: ByteRows
-    """A row for each record, or a single one that all records share."""
+    """A row for each record, or a single one for all records."""
     length: int
-    """Of one occurrence, as the triplet says it."""
+    """Length of one occurrence in the triplet."""
     number: int = 1
 
 
-def encode_alike(heads: ByteRows, sections: Sequence[SectionRows], triplets: int) -> list[bytes]:
-    """Whole records that differ in their values only: the same sections, as many and as long in each.
+def encode_alike(
+    layout: RecordLayout, heads: ByteRows, sections: Sequence[SectionRows], triplets: int
+) -> list[bytes]:
+    """Return whole records that differ only in their values: the same sections, as many and as long in each.
 
-    They are laid out as one matrix and cut into rows, which is many times faster than one by one.
+    They are written as one matrix and cut into rows, which is many times faster than one by one.
     """
+    area = _area(layout)
     count, head = heads.shape
-    body = end_of(triplets)
+    body = area.offset(triplets)
     length = body + sum(part.rows.shape[1] for part in sections)
     if length > LONGEST_RECORD:
         raise ValueError(f"a record of {length:,} bytes cannot be described by a two-byte length")
     records = np.zeros((count, length), np.uint8)
     records[:, :head] = heads
     records[:, :4] = list(length.to_bytes(2, "big") + b"\0\0")
-    if head < FIRST_TRIPLET:
-        records[:, head : head + 2] = list(triplets.to_bytes(2, "big"))
+    if area.count_at is not None:
+        records[:, area.count_at : area.count_at + 2] = list(triplets.to_bytes(2, "big"))
     offset = body
     for part in sections:
         size = part.rows.shape[1]
         records[:, offset : offset + size] = part.rows
-        place = end_of(part.section.triplet or 0)
-        pointer = offset.to_bytes(4, "big") + part.length.to_bytes(2, "big") + part.number.to_bytes(2, "big")
-        records[:, place : place + TRIPLET_BYTES] = list(pointer)
+        at = area.offset(part.section.triplet or 0)
+        records[:, at : at + TRIPLET_BYTES] = list(triplet_bytes(offset, part.length, part.number))
         offset += size
     return cut_rows(records)
 
 
 def cut_rows(rows: ByteRows) -> list[bytes]:
-    """The rows of a matrix as separate bytes."""
+    """Return the rows of a matrix as separate bytes."""
     count, length = rows.shape
     data = rows.tobytes()
     return [data[at : at + length] for at in range(0, count * length, length)] if length else [b""] * count
 
 
 def with_descriptor(content: bytes) -> bytes:
-    """A record from what follows its four-byte descriptor."""
+    """Return a record from the bytes after its descriptor."""
     length = 4 + len(content)
     if length > LONGEST_RECORD:
         raise ValueError(f"a record of {length:,} bytes cannot be described by a two-byte length")
@@ -218,8 +255,85 @@ def with_descriptor(content: bytes) -> bytes:
 def plain_records(
     record_type: int, header: Mapping[str, pa.Array], count: int, body: bytes = b""
 ) -> list[bytes]:
-    """Records without subtypes, such as the header (2) and trailer (3) of a dump."""
+    """Return records without subtypes, such as the header (2) and trailer (3) of a dump."""
     return [
         with_descriptor(head.tobytes()[4:] + body)
         for head in encode_headers(record_type, None, header, count)
     ]
+
+
+DESCRIPTOR = 4
+DEFAULT_BLOCK = 27_998
+
+
+def as_stream(records: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield records with length words, as from a binary FTP transfer with SITE RDW."""
+    yield from records
+
+
+def as_exclusive(records: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield records with length words that do not include their own four bytes."""
+    for record in records:
+        yield (len(record) - DESCRIPTOR).to_bytes(2, "big") + record[2:]
+
+
+def as_segments(records: Iterable[bytes], longest: int) -> Iterator[bytes]:
+    """Yield records, those longer than `longest` cut into first, middle and last segments."""
+    for record in records:
+        yield from split(record, longest)
+
+
+def as_blocks(
+    records: Iterable[bytes], size: int = DEFAULT_BLOCK, *, spanned: bool = False, extended: bool = False
+) -> Iterator[bytes]:
+    """Yield blocks of whole records, or (spanned) of records and segments that fill each block.
+
+    The extended form of the length word is for blocks that are too long for the ordinary form.
+    """
+    pieces: list[bytes] = []
+    room = size - DESCRIPTOR
+    for record in records:
+        rest, first = record[DESCRIPTOR:], True
+        while spanned and DESCRIPTOR + len(rest) > room:
+            if room > DESCRIPTOR:
+                pieces.append(segment(rest[: room - DESCRIPTOR], FIRST if first else MIDDLE))
+                rest, first = rest[room - DESCRIPTOR :], False
+            yield block(pieces, extended=extended)
+            pieces, room = [], size - DESCRIPTOR
+        piece = record if first else segment(rest, LAST)
+        if len(piece) > room and pieces:
+            yield block(pieces, extended=extended)
+            pieces, room = [], size - DESCRIPTOR
+        pieces.append(piece)
+        room -= len(piece)
+    if pieces:
+        yield block(pieces, extended=extended)
+
+
+def split(record: bytes, longest: int) -> list[bytes]:
+    """Return a record as segments of at most `longest` bytes, or the record itself if it is not longer."""
+    if len(record) <= longest:
+        return [record]
+    room = longest - DESCRIPTOR
+    if room < 1:
+        raise ValueError(f"segments of {longest} bytes have no room for data")
+    content = record[DESCRIPTOR:]
+    parts = [content[at : at + room] for at in range(0, len(content), room)]
+    codes = [FIRST, *[MIDDLE] * (len(parts) - 2), LAST]
+    return [segment(part, code) for part, code in zip(parts, codes, strict=True)]
+
+
+def segment(data: bytes, code: int) -> bytes:
+    """Return a segment with its descriptor."""
+    return (DESCRIPTOR + len(data)).to_bytes(2, "big") + bytes((code, 0)) + data
+
+
+def block(pieces: list[bytes], *, extended: bool = False) -> bytes:
+    """Return a block of records or segments with its length word."""
+    content = b"".join(pieces)
+    length = DESCRIPTOR + len(content)
+    if extended and length > LONGEST_IN_FILE:
+        return (length | 1 << 31).to_bytes(4, "big") + content
+    if length > LONGEST_IN_FILE:
+        raise ValueError(f"a block of {length:,} bytes needs the extended form")
+    return length.to_bytes(2, "big") + b"\0\0" + content

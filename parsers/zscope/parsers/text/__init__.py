@@ -1,1 +1,3 @@
-"""Reports as people keep them: captured text and XML, read into the same kind of tables as SMF records."""
+"""Read text reports: captured displays, listings, XML, CSV and JSON become the same kind of tables as SMF
+records.
+"""

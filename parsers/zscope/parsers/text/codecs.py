@@ -1,16 +1,18 @@
-"""How values are printed: text to value and back, one pair of functions for each format."""
+"""Printed formats: a function that reads and one that writes the text of each."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, timedelta
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from zscope.schemas.printed import PrintedFormat
+from zscope.schemas.reports import PrintedFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TLS_VERSIONS = {
     "SSLV2": 0x0200,
@@ -26,18 +28,18 @@ _TRUE = {"YES", "Y", "ON", "TRUE"}
 _FALSE = {"NO", "N", "OFF", "FALSE"}
 _TIMES = ("%m/%d/%Y-%H.%M.%S", "%m/%d/%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S", "%m/%d/%Y-%H.%M.%S.%f")
 _TIME_SHAPE = re.compile(r"\d{2,4}/\d\d/\d{2,4}[- ]\d\d([.:])\d\d\1\d\d(?:\.\d{1,6})?", re.ASCII)
-"""All digits are there: one that is missing at the end of a line would make another time."""
+"""Requires all digits: a time that lost its last digit would be read as another time."""
 _LAST_MOMENT = re.compile(r"([ -])24([.:])00([.:])00$")
 
 
 @dataclass(frozen=True, slots=True)
 class TextCodec:
-    """The two directions of one format."""
+    """The reader and the writer of one format."""
 
     expects: str
-    """What a value should look like, for the message about one that does not."""
+    """Describes a valid value, for issue texts."""
     decode: Callable[[str], Any]
-    """Raises ValueError for a text that is no such value."""
+    """Raises ValueError if the text is not a valid value."""
     encode: Callable[[Any], str]
 
 
@@ -63,7 +65,7 @@ def _hex_number(text: str) -> int:
 
 
 def _hex(text: str) -> str:
-    """In small letters, as the columns of SMF tables have digits."""
+    """Return the digits in lower case, as SMF tables have them."""
     digits = "".join(text.split()).lower()
     if not re.fullmatch(r"[0-9a-f]+", digits):
         raise ValueError(text)
@@ -79,7 +81,7 @@ def _port(text: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _address(text: str) -> str:
-    """In the spelling that SMF columns have: IPv4 as such, IPv6 in its shortest form."""
+    """Return the address as SMF tables have it: IPv4 mapped addresses as IPv4, IPv6 in its shortest form."""
     if len(text) > 64:
         raise ValueError(text)
     address = ip_address(text)
@@ -109,8 +111,8 @@ def _megabytes(text: str) -> int:
     return _count(text.upper().removesuffix("M").strip())
 
 
-def _span(text: str) -> int:
-    """Hours, where there are any, minutes, seconds, milliseconds; the last part has always three digits."""
+def _elapsed(text: str) -> int:
+    """Read hours (optional), minutes, seconds and milliseconds; the last part always has three digits."""
     parts = re.split(r"[.:]", text)
     if len(parts) not in {3, 4} or len(parts[-1]) != 3 or not all(p.isascii() and p.isdigit() for p in parts):
         raise ValueError(text)
@@ -122,7 +124,7 @@ def _span(text: str) -> int:
     return ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds
 
 
-def _span_text(value: int) -> str:
+def _elapsed_text(value: int) -> str:
     seconds, milliseconds = divmod(value, 1000)
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
@@ -130,25 +132,25 @@ def _span_text(value: int) -> str:
 
 
 def _time(text: str) -> datetime:
-    """A zone behind the time only repeats that it is local; 24 o'clock is the next midnight."""
+    """Read a local time. A time zone after it is ignored; 24:00 is midnight of the next day."""
     plain = re.sub(r" [A-Z]{1,5}$", "", text.strip())
     if not _TIME_SHAPE.fullmatch(plain):
         raise ValueError(text)
     midnight = _LAST_MOMENT.sub(r"\g<1>00\g<2>00\g<3>00", plain)
     for form in _TIMES:
         try:
-            found = datetime.strptime(midnight, form)  # noqa: DTZ007 - local time has no zone
+            value = datetime.strptime(midnight, form)  # noqa: DTZ007 - local time has no zone
         except ValueError:
             continue
         if midnight == plain:
-            return found
-        if found.year < MAXYEAR:
-            return found + timedelta(days=1)
+            return value
+        if value.year < MAXYEAR:
+            return value + timedelta(days=1)
     raise ValueError(text)
 
 
 def _moment(text: str) -> datetime:
-    """With its offset from UTC: without one it would have to be guessed."""
+    """Read a time with its offset from UTC; one without is rejected."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         raise ValueError(text)
@@ -158,7 +160,7 @@ def _moment(text: str) -> datetime:
         raise ValueError(text) from error
 
 
-def _as_it_is(value: Any) -> Any:  # noqa: ANN401 - whatever the reader made
+def _unchanged(value: Any) -> Any:  # noqa: ANN401 - any value of the reader
     return value
 
 
@@ -177,7 +179,7 @@ CODECS: dict[PrintedFormat, TextCodec] = {
         lambda value: _VERSION_NAMES[value].replace("V", " Version "),
     ),
     PrintedFormat.MEGABYTES: TextCodec("a number of megabytes such as 41M", _megabytes, "{}M".format),
-    PrintedFormat.SPAN: TextCodec("an elapsed time such as 15.00.000", _span, _span_text),
+    PrintedFormat.SPAN: TextCodec("an elapsed time such as 15.00.000", _elapsed, _elapsed_text),
     PrintedFormat.TIME: TextCodec(
         "a date with a time of day", _time, lambda value: value.strftime("%m/%d/%Y %H:%M:%S")
     ),
@@ -186,5 +188,5 @@ CODECS: dict[PrintedFormat, TextCodec] = {
         _moment,
         datetime.isoformat,
     ),
-    PrintedFormat.MADE: TextCodec("", _as_it_is, _as_it_is),
+    PrintedFormat.MADE: TextCodec("", _unchanged, _unchanged),
 }

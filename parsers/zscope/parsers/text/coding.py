@@ -1,10 +1,9 @@
-"""How the characters of a text are coded and where its lines end: ASCII, UTF-8, UTF-16, EBCDIC."""
+"""Text encodings and line ends: ASCII, UTF-8, UTF-16 and EBCDIC, with line ends or in records."""
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -13,16 +12,18 @@ from typing import TYPE_CHECKING
 from zscope.parsers.smf.ebcdic import BLANK, code_page
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from zscope.parsers.containers.streams import ByteSource
 
 CHUNK = 1 << 18
 LONGEST_LINE = 1 << 16
-"""Longer ones occur in no report; the rest is left out, so that a file without lines fills no memory."""
+"""Longer lines are cut: no report has them, and a file without line ends must not fill memory."""
 RECORD_LENGTHS = (
     *(80, 133, 121, 132, 120, 137, 125, 72, 81, 84, 100, 128, 161),
     *(134, 140, 150, 160, 180, 200, 240, 251, 255, 256),
 )
-"""Usual record lengths of print files and captures, tried where there are no line ends."""
+"""Usual record lengths of print files and captures, tried if there are no line ends."""
 FEWEST_RECORDS = 3
 _LINES_TOGETHER = 1_000
 
@@ -33,10 +34,10 @@ _EBCDIC_TEXT = (
 )
 _EBCDIC_BETWEEN = (BLANK, *",;".encode("cp037"))
 _SAMPLE = 1 << 16
-_BEHIND_PADDING = re.compile(rb"\x40\x40(?!\x40)", re.DOTALL)
+_PADDING_END = re.compile(rb"\x40\x40(?!\x40)", re.DOTALL)
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".encode("cp037"))
 _FEW = 50
-"""One byte in so many may be no text."""
+"""At most one of so many bytes may be something other than text."""
 
 
 class LineEnds(StrEnum):
@@ -45,15 +46,15 @@ class LineEnds(StrEnum):
     CHARACTERS = "line ends"
     RECORDS = "records of one length"
     LENGTHS = "record lengths"
-    """A length word before each record, as FTP writes it with SITE RDW."""
+    """A length word before each record, as FTP writes with SITE RDW."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coding:
-    """How to make lines of the bytes."""
+    """The encoding of a text and its line ends."""
 
     name: str
-    """Name of the code for Python, or ebcdic."""
+    """A Python encoding, or `ebcdic`."""
     ends: LineEnds = LineEnds.CHARACTERS
     record_length: int = 0
 
@@ -66,7 +67,9 @@ EBCDIC = "ebcdic"
 
 
 def detect_coding(head: bytes, *, whole: bool = True) -> Coding | None:
-    """How a file is coded that begins with these bytes, or is all of them; None if it is no text.
+    """Return how a file that begins with these bytes is encoded; None if it is not text.
+
+    If `whole` is true, the bytes are the complete file.
 
     >>> str(detect_coding("MVS TCP/IP NETSTAT".encode()))
     'UTF-8'
@@ -78,7 +81,7 @@ def detect_coding(head: bytes, *, whole: bool = True) -> Coding | None:
     if not head:
         return None
     if len(head.translate(None, _ASCII_TEXT)) * _FEW <= len(head) or _is_utf8(head):
-        return Coding("utf-8-sig" if head.startswith(codecs.BOM_UTF8) else _narrow(head))
+        return Coding("utf-8-sig" if head.startswith(codecs.BOM_UTF8) else _utf8_or_windows(head))
     if _is_ebcdic(head):
         return _ebcdic(head, whole=whole)
     if _payloads_are_ebcdic(head):
@@ -87,11 +90,13 @@ def detect_coding(head: bytes, *, whole: bool = True) -> Coding | None:
 
 
 def _is_utf8(head: bytes) -> bool:
-    """Whether there are characters of several bytes, all as they should be, and no control characters."""
+    """Return whether the bytes are UTF-8 with at least one multi-byte character and hardly any control
+    characters.
+    """
     try:
         text = head.decode("utf-8")
     except UnicodeDecodeError as error:
-        # The last character may be cut off by the end of the head.
+        # The end of the head may cut the last character.
         if error.start < len(head) - 3:
             return False
         text = head[: error.start].decode("utf-8")
@@ -99,7 +104,7 @@ def _is_utf8(head: bytes) -> bool:
     return text.isascii() is False and "\ufffd" not in text and strange * _FEW <= len(text)
 
 
-def _narrow(head: bytes) -> str:
+def _utf8_or_windows(head: bytes) -> str:
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -108,7 +113,7 @@ def _narrow(head: bytes) -> str:
 
 
 def _is_ebcdic(data: bytes) -> bool:
-    """Whether it consists of letters and the like, with blanks between words or commas between values."""
+    """Return whether the bytes are mostly EBCDIC text with blanks or commas."""
     between = max(map(data.count, _EBCDIC_BETWEEN))
     return len(data.translate(None, _EBCDIC_TEXT)) * _FEW <= len(data) <= between * _FEW
 
@@ -121,21 +126,21 @@ def _ebcdic(head: bytes, *, whole: bool) -> Coding:
         return Coding(EBCDIC)
     lengths = [length for length in possible if whole and len(head) % length == 0] or possible
     sample = head[:_SAMPLE]
-    begins = [found.end() for found in _BEHIND_PADDING.finditer(sample)]
-    best = min(lengths, key=lambda length: (_disorder(sample, begins, length), -length))
+    starts = [match.end() for match in _PADDING_END.finditer(sample)]
+    best = min(lengths, key=lambda length: (_disorder(sample, starts, length), -length))
     return Coding(EBCDIC, LineEnds.RECORDS, best)
 
 
-def _disorder(sample: bytes, begins: list[int], length: int) -> float:
-    """How little these bytes look like records of this length.
+def _disorder(sample: bytes, starts: list[int], length: int) -> float:
+    """Return how badly a record length fits; the lowest value is the best length.
 
-    In reports text begins in the same columns again and again, so cut at the right length there are few
-    places in a record where it does. And hardly a word goes on in the next record: only full lines touch.
+    Reports begin their texts in few columns, so with the right length texts begin in few places of a record.
+    A word rarely continues in the next record: only full lines touch.
     """
-    columns = {at % length for at in begins}
-    places = range(length, len(sample), length)
-    crossed = sum(sample[at] in _LETTERS and sample[at - 1] in _LETTERS for at in places)
-    return len(columns) / max(1, len(begins)) + 0.3 * crossed / len(places)
+    columns = {offset % length for offset in starts}
+    offsets = range(length, len(sample), length)
+    crossed = sum(sample[offset] in _LETTERS and sample[offset - 1] in _LETTERS for offset in offsets)
+    return len(columns) / max(1, len(starts)) + 0.3 * crossed / len(offsets)
 
 
 def _payloads_are_ebcdic(head: bytes) -> bool:
@@ -147,18 +152,18 @@ def _payloads_are_ebcdic(head: bytes) -> bool:
 
 
 def _with_lengths(data: bytes) -> Iterator[bytes]:
-    """The records of bytes with length words, as far as they make sense."""
-    at = 0
-    while at + 4 <= len(data):
-        length = int.from_bytes(data[at : at + 2], "big")
-        if length < 4 or data[at + 2 : at + 4] != b"\0\0" or at + length > len(data):
+    """Yield the records of data with length words, up to the first that is not valid."""
+    offset = 0
+    while offset + 4 <= len(data):
+        length = int.from_bytes(data[offset : offset + 2], "big")
+        if length < 4 or data[offset + 2 : offset + 4] != b"\0\0" or offset + length > len(data):
             return
-        yield data[at + 4 : at + length]
-        at += length
+        yield data[offset + 4 : offset + length]
+        offset += length
 
 
 def read_lines(stream: ByteSource, coding: Coding) -> Iterator[str]:
-    """The lines of a text, without their ends, in bounded memory."""
+    """Yield the lines of a text without their ends, in bounded memory."""
     if coding.name == EBCDIC and coding.ends is not LineEnds.CHARACTERS:
         decode = code_page().decode
         yield from (decode(record) for record in _records(stream, coding))
@@ -167,18 +172,20 @@ def read_lines(stream: ByteSource, coding: Coding) -> Iterator[str]:
 
 
 def read_pieces(stream: ByteSource, coding: Coding) -> Iterator[str]:
-    """A text in pieces of any length, every line end a line feed: for texts of which lines are no parts."""
+    """Yield a text in pieces of any length, with line feeds as line ends, for formats that are not line by
+    line.
+    """
     if coding.name == EBCDIC and coding.ends is not LineEnds.CHARACTERS:
         lines = read_lines(stream, coding)
         while some := list(islice(lines, _LINES_TOGETHER)):
             yield "".join(f"{line}\n" for line in some)
         return
-    held = ""
+    carriage_return = ""
     for piece in _characters(stream, coding):
-        text = held + piece
-        held = "\r" if text.endswith("\r") else ""
-        yield _ends_alike(text.removesuffix("\r"))
-    yield "\n" if held else ""
+        text = carriage_return + piece
+        carriage_return = "\r" if text.endswith("\r") else ""
+        yield _normalize_ends(text.removesuffix("\r"))
+    yield "\n" if carriage_return else ""
 
 
 def _characters(stream: ByteSource, coding: Coding) -> Iterator[str]:
@@ -195,13 +202,13 @@ def _characters(stream: ByteSource, coding: Coding) -> Iterator[str]:
 
 
 def _split(pieces: Iterator[str]) -> Iterator[str]:
-    """Lines end at CR, LF, both or next line, as in an editor; control-Z is the end of a file of old."""
+    """Split at CR, LF, CRLF and NEL, and remove control-Z, an old end-of-file mark."""
     rest = ""
     for piece in pieces:
         text = rest + piece
-        held = "\r" if text.endswith("\r") else ""
-        lines = _ends_alike(text.removesuffix("\r")).split("\n")
-        rest = lines.pop() + held
+        carriage_return = "\r" if text.endswith("\r") else ""
+        lines = _normalize_ends(text.removesuffix("\r")).split("\n")
+        rest = lines.pop() + carriage_return
         for line in lines:
             yield line[:LONGEST_LINE]
         if len(rest) > LONGEST_LINE:
@@ -210,7 +217,7 @@ def _split(pieces: Iterator[str]) -> Iterator[str]:
         yield rest
 
 
-def _ends_alike(text: str) -> str:
+def _normalize_ends(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x85", "\n")
     return text.replace("\x1a", "")
 
@@ -219,16 +226,16 @@ def _records(stream: ByteSource, coding: Coding) -> Iterator[bytes]:
     pending = b""
     while piece := stream.read(CHUNK):
         pending += piece
-        taken = 0
+        used = 0
         if coding.ends is LineEnds.RECORDS:
-            for at in range(0, len(pending) - coding.record_length + 1, coding.record_length):
-                yield pending[at : at + coding.record_length]
-                taken = at + coding.record_length
+            for offset in range(0, len(pending) - coding.record_length + 1, coding.record_length):
+                yield pending[offset : offset + coding.record_length]
+                used = offset + coding.record_length
         else:
             for record in _with_lengths(pending):
                 yield record
-                taken += len(record) + 4
-        pending = pending[taken:]
+                used += len(record) + 4
+        pending = pending[used:]
         if len(pending) > LONGEST_LINE:
             break
     if pending and coding.ends is LineEnds.RECORDS:

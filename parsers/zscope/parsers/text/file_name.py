@@ -1,4 +1,4 @@
-"""What the name of a captured file tells: the system and the day, where people put them there."""
+"""The system and the day in the name of a captured file."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _NO_SYSTEM = re.compile(
     re.ASCII,
 )
 _DATA_SET = re.compile(r"[A-Z@#$][A-Z0-9@#$]{0,7}\.NETSTAT\.[A-Z]+", re.ASCII)
-"""Where TSO puts a report: the name begins with a user ID."""
+"""Data set name that TSO gives to a report; it begins with a user ID."""
 
 
 def day_of(name: str) -> date | None:
-    """The day in a file name: 2026-03-02, 20260302, D260302 or D2026061.
+    """Return the day in a file name: 2026-03-02, 20260302, D260302 or D2026061.
 
     >>> day_of("SYSA.NETSTAT.D260302.txt"), day_of("netstat.txt")
     (datetime.date(2026, 3, 2), None)
@@ -44,7 +44,7 @@ def day_of(name: str) -> date | None:
 
 
 def system_of(name: str) -> str | None:
-    """The system in a file name: the one word in capitals that is no word for a report.
+    """Return the system in a file name: the only word in capitals that does not describe the report.
 
     >>> system_of("SYSA-netstat-conn-2026-03-02.txt"), system_of("NETSTAT.CONN.txt")
     ('SYSA', None)

@@ -1,4 +1,4 @@
-"""Where a report begins: the headings of all families, and what may stand in front of one."""
+"""First lines of reports of all families, what may be before them, and the lines that end a report."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, time
 
+from zscope.parsers.text.captured_report import KnownFrom, ReportSource
 from zscope.parsers.text.mq_formatter.layout import names_structure
-from zscope.parsers.text.report import Source, Told
-from zscope.parsers.text.supplied.forms import Forms, forms_for
-from zscope.parsers.text.zvm.heading import begins_page, from_screen, names_columns
+from zscope.parsers.text.supplied.forms import SuppliedForms, forms_for
+from zscope.parsers.text.zvm.heading import begins_page, from_screen, is_heading_line
 
 RMF, NETSTAT, GSKSRVR, ZVM, MQ, SUPPLIED = "rmf", "netstat", "gsksrvr", "zvm", "mq", "supplied"
 CSV_FAMILIES = frozenset({MQ, SUPPLIED})
-"""Families of which a line is all values: it has no margin, its tabs separate, nothing interrupts it."""
+"""Families with separated values: lines have no margin, tabs are separators, and nothing interrupts a report.
+"""
 
 _HEADING = re.compile(
     r"(?P<netstat>(?:EZZ\d{4}I )?MVS TCP/IP NETSTAT CS\b|EZD0101I NETSTAT CS\b|VM TCP/IP Netstat Level)"
@@ -25,15 +26,15 @@ _BODY = re.compile(
     r" {0,8}(?:ConnID: |User Id +Conn |Client Name: |TCP Configuration Table:|IntfName: +\S+ +IntfType: )",
     re.ASCII | re.IGNORECASE,
 )
-"""What reports begin with that were cut out without their heading."""
+"""First lines of reports that were captured without their heading."""
 _TITLES = re.compile(r" {0,8}User Id +Conn ", re.ASCII | re.IGNORECASE)
-"""Of a table that a report has once: a second one is the beginning of another report."""
+"""Column headings of a table that a report has only once: a second one begins another report."""
 
 _ROUTED = re.compile(r"IEE421I +RO", re.ASCII)
 _NAME = r"(?![A-Z]{3,5}\d{3,5}[A-Z] )[A-Z@#$][A-Z0-9@#$]{0,7}"
-"""Of a system or a job; no message id."""
+"""A system or a job, but not a message ID."""
 _JOB = r"(?:STC|JOB|TSU|[JST])\d{5,7}"
-_BEHIND_CONTROL = (
+_PREFIX_PARTS = (
     r"(?:[-*@] ?)? *"
     rf"(?:(?!{_JOB}\b)(?P<first>{_NAME}) +)?"
     r"(?:(?P<day>\d{5}|\d{7}|\d{4}-\d\d-\d\d) +)?"
@@ -43,123 +44,125 @@ _BEHIND_CONTROL = (
     rf"(?:{_JOB} +)?"
     r"(?:[0-9A-F]{8} +)?[*+@-]?"
 )
-_IN_FRONT = re.compile(rf"[ 01+-]?{_BEHIND_CONTROL}", re.ASCII)
-_TIMED = re.compile(_BEHIND_CONTROL, re.ASCII)
-"""What consoles and job logs put before a message."""
+_PREFIX = re.compile(rf"[ 01+-]?{_PREFIX_PARTS}", re.ASCII)
+_TIMED_PREFIX = re.compile(_PREFIX_PARTS, re.ASCII)
+"""What consoles and job logs print before a message."""
 _NO_SYSTEM = re.compile(r"GSKSRVR|TCPIP\w*|OMVS|TSO", re.ASCII)
-"""Names that consoles show for the job, not for the system."""
+"""Names before a message that are jobs, not systems."""
 _CONNECTOR = re.compile(r" (\d{3,4})$", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """The beginning of a report, and what stood in front of it."""
+class ReportHeading:
+    """The first line of a report, with the facts from the text before it."""
 
     family: str
     text: str
     """From the first character of the heading on."""
     column: int
-    """Where that is, counted from 0."""
-    source: Source
+    """Position of that character, from 0."""
+    source: ReportSource
     control: bool = False
-    """Whether the line has a carriage control character."""
+    """Whether the line begins with a carriage control character."""
     system: str | None = None
-    system_from: Told | None = None
+    system_from: KnownFrom | None = None
     day: date | None = None
     clock: time | None = None
 
 
-def heading_of(text: str, raw: str | None = None, forms: Forms | None = None) -> Heading | None:
-    """The heading that a line is, if it is one; `raw` is the line with its tabs, if it has any.
+def find_heading(
+    text: str, raw: str | None = None, forms: SuppliedForms | None = None
+) -> ReportHeading | None:
+    """Return the heading in a line, if there is one; `raw` is the line with its tabs.
 
-    >>> heading_of("09.45.00 STC01234  GSK01032I Session cache status 418").text
+    >>> find_heading("09.45.00 STC01234  GSK01032I Session cache status 418").text
     'GSK01032I Session cache status'
-    >>> heading_of("see GSK01032I in the book") is None
+    >>> find_heading("see GSK01032I in the book") is None
     True
     """
-    if found := _HEADING.search(text):
-        return _message(text, found)
+    if match := _HEADING.search(text):
+        return _message(text, match)
     if (title := _PAGE_TITLE.match(text)) and "  " in text.strip():
         control = bool(title["control"])
-        return Heading(RMF, text[1:] if control else text, 0, Source.TEXT, control)
+        return ReportHeading(RMF, text[1:] if control else text, 0, ReportSource.TEXT, control)
     if begins_page(text):
-        return Heading(ZVM, text, 0, Source.TERMINAL if from_screen(text) else Source.TEXT)
+        return ReportHeading(ZVM, text, 0, ReportSource.TERMINAL if from_screen(text) else ReportSource.TEXT)
     return _csv_heading(text if raw is None else raw, forms or forms_for())
 
 
-def _csv_heading(text: str, forms: Forms) -> Heading | None:
-    """The heading that a line of CSV is: one that names the columns of a table."""
+def _csv_heading(text: str, forms: SuppliedForms) -> ReportHeading | None:
+    """Return the heading if a line of separated values names the columns of a table."""
     if names_structure(text):
-        return Heading(MQ, text, 0, Source.CSV)
+        return ReportHeading(MQ, text, 0, ReportSource.CSV)
     if forms.heading(text):
-        return Heading(SUPPLIED, text, 0, Source.CSV)
+        return ReportHeading(SUPPLIED, text, 0, ReportSource.CSV)
     return None
 
 
-def titled(text: str) -> bool:
-    """Whether these are the titles of a table that a report has once."""
+def has_table_headings(text: str) -> bool:
+    """Return whether a line has the column headings of a table that a report has only once."""
     return _TITLES.match(text) is not None
 
 
-def headless(text: str) -> bool:
-    """Whether this line begins the body of a display whose heading is not there."""
+def begins_without_heading(text: str) -> bool:
+    """Return whether a line begins a display that was captured without its heading."""
     return _BODY.match(text) is not None
 
 
 def begins_report(text: str) -> bool:
-    """Whether the text of a log message begins a report, or a list of what other systems reply."""
-    return _HEADING.match(text) is not None or routed(text)
+    """Return whether a log message begins a report or the replies to a routed command."""
+    return _HEADING.match(text) is not None or begins_routed_replies(text)
 
 
-def routed(text: str) -> bool:
-    """Whether this begins the replies of the systems to which a command was routed."""
+def begins_routed_replies(text: str) -> bool:
+    """Return whether a line begins the replies to a command that was routed to several systems."""
     return _ROUTED.match(text) is not None
 
 
 def family_of(text: str) -> str:
-    """The family of a report that begins with this text."""
-    found = _HEADING.match(text)
-    return GSKSRVR if found and found.lastgroup == GSKSRVR else NETSTAT
+    """Return the family of a report by its first line."""
+    match = _HEADING.match(text)
+    return GSKSRVR if match and match.lastgroup == GSKSRVR else NETSTAT
 
 
-def _message(text: str, found: re.Match[str]) -> Heading | None:
-    front = _IN_FRONT.fullmatch(text, 0, found.start())
-    if front is None:
+def _message(text: str, match: re.Match[str]) -> ReportHeading | None:
+    prefix = _PREFIX.fullmatch(text, 0, match.start())
+    if prefix is None:
         return None
-    family = str(found.lastgroup)
-    rest = text[found.start() :]
+    family = str(match.lastgroup)
+    rest = text[match.start() :]
     console = rest[:8].upper() == "EZD0101I" or family == GSKSRVR
     if console:
         rest = _CONNECTOR.sub("", rest)
-    system = _system(front)
-    dated = front["day"] or front["clock"]
-    return Heading(
+    system = _system(prefix)
+    dated = prefix["day"] or prefix["clock"]
+    return ReportHeading(
         family,
         rest,
-        found.start(),
-        Source.CONSOLE if console else Source.TERMINAL,
+        match.start(),
+        ReportSource.CONSOLE if console else ReportSource.TERMINAL,
         False,
         system,
-        (Told.PREFIX if dated else Told.ROUTE) if system else None,
-        _day(front["day"]),
-        _clock(front["clock"]),
+        (KnownFrom.PREFIX if dated else KnownFrom.ROUTE) if system else None,
+        _day(prefix["day"]),
+        _clock(prefix["clock"]),
     )
 
 
-def _system(front: re.Match[str]) -> str | None:
-    """The system in front of a message; a name beside a job number is that of the job."""
-    name: str | None = front["first"]
-    if name is None and not front["job"]:
-        name = front["second"]
+def _system(prefix: re.Match[str]) -> str | None:
+    """Return the system before a message; a name next to a job number is the job."""
+    name: str | None = prefix["first"]
+    if name is None and not prefix["job"]:
+        name = prefix["second"]
     return None if name is None or _NO_SYSTEM.fullmatch(name) else name
 
 
-def front_width(text: str) -> int:
-    """How many characters a line of a console or a job log has before its text; 0 if it shows no time."""
+def prefix_length(text: str) -> int:
+    """Return the length of the prefix of a console or job log line; 0 if it has no time."""
     for begin in (0, 1):
-        front = _TIMED.match(text, begin)
-        if front and front["clock"]:
-            return front.end()
+        prefix = _TIMED_PREFIX.match(text, begin)
+        if prefix and prefix["clock"]:
+            return prefix.end()
     return 0
 
 
@@ -204,7 +207,7 @@ _SHAPES = {
         re.ASCII | re.IGNORECASE,
     ),
 }
-"""What lines inside reports look like, as far as lines of other programs do not."""
+"""Lines that occur inside reports, as far as lines of other programs look different."""
 _CERTAIN = re.compile(
     r" *(?:END OF THE REPORT|\d+ OF \d+ RECORDS DISPLAYED|\*DSPACE\* |(?:LOCAL|FOREIGN) SOCKET: )"
     r"|User +Count |[ 0]?TOTAL/AVERAGE +\d| {20,40}z/OS \S+ +SYSTEM ID ",
@@ -214,31 +217,31 @@ _END = re.compile(r" *(?:END OF THE REPORT|REPORT TRUNCATED DUE TO)", re.ASCII |
 _MORE = re.compile(r" *\*\*\*$", re.ASCII)
 
 
-def ends_with(text: str) -> bool:
-    """Whether this line is the last one of a console reply."""
+def is_last_line(text: str) -> bool:
+    """Return whether a line is the last one of a console reply."""
     return _END.match(text) is not None
 
 
-def ends_before(text: str, family: str) -> bool:
-    """Whether a report was over before this line: a prompt, a command or a message of something else."""
+def is_other_text(text: str, family: str) -> bool:
+    """Return whether a line is not part of the report: a prompt, a command or another message."""
     if family == RMF:
         return _RMF_MESSAGE.match(text) is not None
     if family == ZVM or family in CSV_FAMILIES:
         return False
-    return _PROMPT.match(text) is not None or _OTHER_MESSAGE.match(text, front_width(text)) is not None
+    return _PROMPT.match(text) is not None or _OTHER_MESSAGE.match(text, prefix_length(text)) is not None
 
 
-def goes_on(text: str, family: str) -> bool:
-    """Whether this line looks like one of a report that a prompt or a message only interrupted."""
+def continues_report(text: str, family: str) -> bool:
+    """Return whether a line after a prompt or a message looks like part of the interrupted report."""
     shape = _SHAPES.get(family)
     return shape is not None and shape.match(text) is not None
 
 
-def certainly_inside(text: str) -> bool:
-    """Whether nothing but a report has such a line."""
-    return _CERTAIN.match(text) is not None or headless(text) or names_columns(text)
+def is_report_line(text: str) -> bool:
+    """Return whether a line can only be part of a report."""
+    return _CERTAIN.match(text) is not None or begins_without_heading(text) or is_heading_line(text)
 
 
-def paging(text: str) -> bool:
-    """Whether this is what TSO shows at the end of a full screen."""
+def is_paging_mark(text: str) -> bool:
+    """Return whether a line is the mark that TSO shows at the end of a full screen."""
     return _MORE.match(text) is not None

@@ -1,7 +1,7 @@
-"""The objects of a JSON text, whichever way they follow each other: in lists, one a line, one behind another.
+"""Read the objects of a JSON text, in lists or one after another.
 
-A text is read in pieces, and only the object under way is kept: a list of any length takes no more memory
-than its longest object. What is damaged is told, and reading goes on with the next object.
+The text is read in pieces and only the current object is in memory, so a list can have any length. A damaged
+object becomes an issue, and reading continues with the next object.
 """
 
 from __future__ import annotations
@@ -11,32 +11,46 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from zscope.parsers.text.out import shown
+from zscope.parsers.issues import Code, Issue
+from zscope.parsers.text.captured_report import Origin, ReportSource
+from zscope.parsers.text.coding import read_pieces
+from zscope.parsers.text.families import object_grammars
+from zscope.parsers.text.report_rows import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zscope.parsers.containers.streams import ByteSource
+    from zscope.parsers.options import ReadOptions
+    from zscope.parsers.text.coding import Coding
+    from zscope.parsers.text.report_rows import FileRows
+    from zscope.parsers.text.report_splitter import FileDefaults
+
 
 LONGEST_OBJECT = 1 << 18
-"""Characters; one sample or one record of statistics has a few thousand."""
+"""In characters; a sample or a record of statistics has a few thousand."""
 MOST_NESTED = 16
-"""Objects and lists in each other."""
+"""Levels of objects and lists."""
 _LONGEST_NUMBER = 40
 """Digits; no column has half as many."""
 
 _OPENING = re.compile(r"[\s\ufeff\x1e]*(?:\{\s*[\"}]|\[[\s,\[]*(?:\{\s*[\"}]|\]))")
-_SOMETHING = re.compile(r"[^\s,\[\]\x1e\ufeff]")
-"""What is neither around objects nor between them."""
+_STRAY = re.compile(r"[^\s,\[\]\x1e\ufeff]")
+"""A character that cannot be between objects."""
 _TOKEN = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|["{}\[\]]')
-"""A whole string, the beginning of one that does not end, or a bracket."""
+"""A complete string, the beginning of one without an end, or a bracket."""
 _NEXT = re.compile(r"\n[ \t,\[]*(?=\{)")
 _CLOSES = {"}": "{", "]": "["}
-_MAY_STAND_BEFORE = {"{": ":", "[": "[,"}
-"""By what an object is in: the character that must stand before its brace."""
+_BEFORE_BRACE = {"{": ":", "[": "[,"}
+"""The character that must be before the brace of an object, by the bracket around it."""
 
-Tell = Callable[[int, str], None]
+ProblemReporter = Callable[[int, str], None]
 
 
 def looks_like_json(opening: str) -> bool:
-    """Whether a text that begins so holds JSON objects.
+    """Return whether a text that begins like this contains JSON objects.
 
     >>> looks_like_json(' [ {"time": 0'), looks_like_json("[SYSA] netstat -c"), looks_like_json("{ x }")
     (True, False, False)
@@ -44,8 +58,10 @@ def looks_like_json(opening: str) -> bool:
     return _OPENING.match(opening) is not None
 
 
-def json_objects(pieces: Iterable[str], tell: Tell) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each object with the number of the line it begins in; `tell` hears of what is none, by line.
+def json_objects(
+    pieces: Iterable[str], report_problem: ProblemReporter
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each object with the line it begins in; `report_problem` receives line and text of each problem.
 
     >>> list(json_objects(['[{"a": 1},\\n {"b"', ': [2]}]'], print))
     [(1, {'a': 1}), (2, {'b': [2]})]
@@ -53,193 +69,261 @@ def json_objects(pieces: Iterable[str], tell: Tell) -> Iterator[tuple[int, dict[
     1 the object is damaged; it is left out
     [(2, {'b': 2})]
     """
-    scanner = _Scanner(tell)
+    scanner = _Scanner(report_problem)
     for piece in pieces:
         yield from scanner.feed(piece)
     scanner.close()
 
 
-class _Where(Enum):
+class _State(Enum):
     BETWEEN = auto()
-    INSIDE = auto()
-    """An object under way, which is kept."""
-    PASSING = auto()
-    """An object that is too long or too deep: its brackets are counted to find its end."""
-    LOST = auto()
-    """Behind damage: an object begins again with a line that does."""
+    IN_OBJECT = auto()
+    """In an object that is being collected."""
+    SKIPPING = auto()
+    """In an object that is too long or too deep: brackets are counted to find its end."""
+    RESYNC = auto()
+    """After damage: the next object begins at the start of a line."""
 
 
 @dataclass(slots=True)
 class _Scanner:
-    tell: Tell
+    report_problem: ProblemReporter
     _text: str = ""
-    """What is not done with."""
-    _at: int = 0
+    """The text that is not processed yet."""
+    _position: int = 0
     _counted: int = 0
-    """Up to where the lines of the text are counted."""
+    """Position up to which lines are counted."""
     _line: int = 1
-    """At that place."""
-    _where: _Where = _Where.BETWEEN
-    _open: int = 0
-    """Brackets of an object that is passed over."""
-    _strayed: bool = False
-    _found: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    """Line number of that position."""
+    _state: _State = _State.BETWEEN
+    _open_brackets: int = 0
+    """Open brackets of an object that is skipped."""
+    _stray_reported: bool = False
+    _objects: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
 
     def feed(self, piece: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Go on by some characters."""
-        self._line = self._line_at(self._at)
-        self._text, self._at, self._counted = self._text[self._at :] + piece, 0, 0
+        """Process another piece of the text."""
+        self._line = self._line_at(self._position)
+        self._text, self._position, self._counted = self._text[self._position :] + piece, 0, 0
         step = {
-            _Where.BETWEEN: self._between,
-            _Where.INSIDE: self._inside,
-            _Where.PASSING: self._passing,
-            _Where.LOST: self._lost,
+            _State.BETWEEN: self._find_object,
+            _State.IN_OBJECT: self._scan_object,
+            _State.SKIPPING: self._skip_object,
+            _State.RESYNC: self._resync,
         }
-        while step[self._where]():
-            yield from self._found
-            self._found.clear()
+        while step[self._state]():
+            yield from self._objects
+            self._objects.clear()
 
     def close(self) -> None:
-        """There is no more."""
-        if self._where is _Where.INSIDE:
-            self.tell(self._line_at(self._at), "the text ends in the middle of an object; it is left out")
+        """Finish the text."""
+        if self._state is _State.IN_OBJECT:
+            self.report_problem(
+                self._line_at(self._position), "the text ends inside an object; it is left out"
+            )
 
-    def _line_at(self, place: int) -> int:
-        self._line += self._text.count("\n", self._counted, place)
-        self._counted = place
+    def _line_at(self, position: int) -> int:
+        self._line += self._text.count("\n", self._counted, position)
+        self._counted = position
         return self._line
 
-    def _between(self) -> bool:
-        found = _SOMETHING.search(self._text, self._at)
-        self._at = found.start() if found else len(self._text)
-        if found is None:
+    def _find_object(self) -> bool:
+        match = _STRAY.search(self._text, self._position)
+        self._position = match.start() if match else len(self._text)
+        if match is None:
             return False
-        if found.group() != "{":
-            self._stray()
-        if self._at < len(self._text):
-            self._where, self._strayed = _Where.INSIDE, False
+        if match.group() != "{":
+            self._report_stray()
+        if self._position < len(self._text):
+            self._state, self._stray_reported = _State.IN_OBJECT, False
         return True
 
-    def _stray(self) -> None:
-        """Told once up to the next object, in however many pieces it comes."""
-        if not self._strayed:
-            stray = self._text[self._at : self._at + 100].partition("\n")[0]
-            self.tell(self._line_at(self._at), f"{shown(stray)} is no object; it is left out")
-        self._strayed = True
-        brace = self._text.find("{", self._at)
-        self._at = brace if brace >= 0 else len(self._text)
+    def _report_stray(self) -> None:
+        """Report text that is not an object, once before the next object."""
+        if not self._stray_reported:
+            stray = self._text[self._position : self._position + 100].partition("\n")[0]
+            self.report_problem(
+                self._line_at(self._position), f"{quoted(stray)} is not an object; it is left out"
+            )
+        self._stray_reported = True
+        brace = self._text.find("{", self._position)
+        self._position = brace if brace >= 0 else len(self._text)
 
-    def _inside(self) -> bool:
-        """From the brace of an object to its end."""
-        within = list[str]()
-        for token in _TOKEN.finditer(self._text, self._at):
+    def _scan_object(self) -> bool:
+        """Scan from the brace of an object to its end."""
+        brackets = list[str]()
+        for token in _TOKEN.finditer(self._text, self._position):
             mark = token.group()
             if mark == '"':
                 return self._in_string(token.start())
-            if len(mark) == 1 and self._bracket(mark, token.start(), within):
+            if len(mark) == 1 and self._bracket(mark, token.start(), brackets):
                 return True
-        if len(self._text) - self._at > LONGEST_OBJECT:
-            return self._too_long(len(self._text), len(within))
+        if len(self._text) - self._position > LONGEST_OBJECT:
+            return self._too_long(len(self._text), len(brackets))
         return False
 
-    def _bracket(self, mark: str, place: int, within: list[str]) -> bool:
-        """A bracket of the object under way; returns whether that is over by it."""
-        behind = place + 1
+    def _bracket(self, mark: str, position: int, brackets: list[str]) -> bool:
+        """Process a bracket of the current object; return whether the object ends here."""
+        after = position + 1
         if mark in _CLOSES:
-            if within.pop() != _CLOSES[mark]:
-                return self._damaged(behind)
-            return not within and self._take(behind)
-        if mark == "{" and within and self._before(place) not in _MAY_STAND_BEFORE[within[-1]]:
-            # The end of the object is missing: this is the next one.
-            return self._damaged(place, _Where.INSIDE)
-        within.append(mark)
-        if len(within) > MOST_NESTED:
-            return self._pass(f"is nested deeper than {MOST_NESTED}", behind, len(within))
-        return behind - self._at > LONGEST_OBJECT and self._too_long(behind, len(within))
+            if brackets.pop() != _CLOSES[mark]:
+                return self._damaged(after)
+            return not brackets and self._finish_object(after)
+        if mark == "{" and brackets and self._character_before(position) not in _BEFORE_BRACE[brackets[-1]]:
+            # The end of the object is missing: this is the next object.
+            return self._damaged(position, _State.IN_OBJECT)
+        brackets.append(mark)
+        if len(brackets) > MOST_NESTED:
+            return self._skip(f"is nested deeper than {MOST_NESTED}", after, len(brackets))
+        return after - self._position > LONGEST_OBJECT and self._too_long(after, len(brackets))
 
     def _in_string(self, quote: int) -> bool:
-        """At a string that does not end here."""
+        """Process a string that does not end in the text read so far."""
         if self._text.find("\n", quote) >= 0:
             return self._damaged(quote)
-        if len(self._text) - self._at > LONGEST_OBJECT:
-            return self._pass(f"is longer than {LONGEST_OBJECT:,} characters", quote, 0, _Where.LOST)
+        if len(self._text) - self._position > LONGEST_OBJECT:
+            return self._skip(f"is longer than {LONGEST_OBJECT:,} characters", quote, 0, _State.RESYNC)
         return False
 
-    def _before(self, place: int) -> str:
-        while place and self._text[place - 1].isspace():
-            place -= 1
-        return self._text[place - 1 : place] or " "
+    def _character_before(self, position: int) -> str:
+        while position and self._text[position - 1].isspace():
+            position -= 1
+        return self._text[position - 1 : position] or " "
 
-    def _take(self, end: int) -> bool:
-        line, text = self._line_at(self._at), self._text[self._at : end]
-        self._at, self._where = end, _Where.BETWEEN
+    def _finish_object(self, end: int) -> bool:
+        line, text = self._line_at(self._position), self._text[self._position : end]
+        self._position, self._state = end, _State.BETWEEN
         if len(text) > LONGEST_OBJECT:
-            self.tell(line, f"the object is longer than {LONGEST_OBJECT:,} characters; it is left out")
+            self.report_problem(
+                line, f"the object is longer than {LONGEST_OBJECT:,} characters; it is left out"
+            )
             return True
         try:
-            found = json.loads(text, parse_int=_whole_number, parse_constant=_refuse, strict=False)
+            value = json.loads(text, parse_int=_whole_number, parse_constant=_refuse, strict=False)
             if "\\ud" in text.lower():
-                # Half of a character is no text that can be kept.
-                json.dumps(found, ensure_ascii=False).encode()
+                # A single surrogate cannot be stored as text.
+                json.dumps(value, ensure_ascii=False).encode()
         except ValueError:
-            self.tell(line, "the object is damaged; it is left out")
+            self.report_problem(line, "the object is damaged; it is left out")
             return True
-        self._found.append((line, found))
+        self._objects.append((line, value))
         return True
 
-    def _damaged(self, go_on_at: int, where: _Where = _Where.LOST) -> bool:
-        self.tell(self._line_at(self._at), "the object is damaged; it is left out")
-        self._at, self._where = go_on_at, where
+    def _damaged(self, continue_at: int, state: _State = _State.RESYNC) -> bool:
+        self.report_problem(self._line_at(self._position), "the object is damaged; it is left out")
+        self._position, self._state = continue_at, state
         return True
 
-    def _too_long(self, go_on_at: int, within: int) -> bool:
-        return self._pass(f"is longer than {LONGEST_OBJECT:,} characters", go_on_at, within)
+    def _too_long(self, continue_at: int, brackets: int) -> bool:
+        return self._skip(f"is longer than {LONGEST_OBJECT:,} characters", continue_at, brackets)
 
-    def _pass(self, problem: str, go_on_at: int, within: int, where: _Where = _Where.PASSING) -> bool:
-        self.tell(self._line_at(self._at), f"the object {problem}; it is left out")
-        self._at, self._open, self._where = go_on_at, within, where
+    def _skip(self, problem: str, continue_at: int, brackets: int, state: _State = _State.SKIPPING) -> bool:
+        self.report_problem(self._line_at(self._position), f"the object {problem}; it is left out")
+        self._position, self._open_brackets, self._state = continue_at, brackets, state
         return True
 
-    def _passing(self) -> bool:
-        for token in _TOKEN.finditer(self._text, self._at):
+    def _skip_object(self) -> bool:
+        for token in _TOKEN.finditer(self._text, self._position):
             mark = token.group()
-            self._at = token.end()
+            self._position = token.end()
             if mark == '"':
-                return self._passing_string(token.start())
+                return self._skip_string(token.start())
             if len(mark) == 1:
-                self._open += -1 if mark in _CLOSES else 1
-            if not self._open:
-                self._where = _Where.BETWEEN
+                self._open_brackets += -1 if mark in _CLOSES else 1
+            if not self._open_brackets:
+                self._state = _State.BETWEEN
                 return True
-        self._at = len(self._text)
+        self._position = len(self._text)
         return False
 
-    def _passing_string(self, quote: int) -> bool:
-        self._at = quote
+    def _skip_string(self, quote: int) -> bool:
+        self._position = quote
         if self._text.find("\n", quote) < 0 and len(self._text) - quote <= LONGEST_OBJECT:
             return False
-        self._where = _Where.LOST
+        self._state = _State.RESYNC
         return True
 
-    def _lost(self) -> bool:
-        if found := _NEXT.search(self._text, self._at):
-            self._at, self._where = found.end(), _Where.INSIDE
+    def _resync(self) -> bool:
+        if match := _NEXT.search(self._text, self._position):
+            self._position, self._state = match.end(), _State.IN_OBJECT
             return True
-        last = self._text.rfind("\n", self._at)
+        last = self._text.rfind("\n", self._position)
         if last < 0 or self._text[last:].strip("\n \t,["):
-            self._at = len(self._text)
+            self._position = len(self._text)
             return False
-        # An object can still begin in the last line; of that nothing but its beginning is kept.
+        # An object can begin in the last line; only the start of that line is needed.
         self._line_at(last)
-        self._text, self._at, self._counted = "\n", 0, 0
+        self._text, self._position, self._counted = "\n", 0, 0
         return False
 
 
 def _whole_number(digits: str) -> int | str:
-    """Python makes no numbers of thousands of digits; whose column it is can tell what is wrong with it."""
+    """Return very long numbers as text: Python refuses them, and the column reports the value."""
     return int(digits) if len(digits) <= _LONGEST_NUMBER else digits
 
 
 def _refuse(word: str) -> NoReturn:
-    """For NaN and infinity, which are no JSON."""
+    """Reject NaN and infinity, which JSON does not have."""
     raise ValueError(word)
+
+
+TELL_EVERY = 10_000
+"""Objects between two progress reports."""
+_MOST_PENDING = 1_000
+
+
+class JsonObjectReader:
+    """Reads the objects of one JSON file."""
+
+    def __init__(self, sheet: FileRows, options: ReadOptions, known: FileDefaults, *, pending: bool) -> None:
+        self._sheet = sheet
+        self._grammars = object_grammars(sheet, options, known.complete(Origin(ReportSource.JSON)))
+        self._pending: list[Issue] | None = [] if pending else None
+        """Issues of a file in a folder that may not be a report file at all: they count only once an object
+        is read.
+        """
+        self._others = 0
+        self._first_other = 0
+        self._lines = 1
+        self._bytes = 0
+
+    def read(self, stream: ByteSource, coding: Coding) -> Iterator[tuple[int, int]]:
+        """Read the file; yield the numbers of lines and bytes read so far from time to time."""
+        for number, (line, value) in enumerate(
+            json_objects(self._pieces(stream, coding), self._report_problem), 1
+        ):
+            if any(grammar.take(line, value) for grammar in self._grammars):
+                self._report_pending()
+            else:
+                self._others += 1
+                self._first_other = self._first_other or line
+            if number % TELL_EVERY == 0:
+                yield self._lines, self._bytes
+        for grammar in self._grammars:
+            grammar.finish()
+        if self._others and (self._sheet.reports or self._sheet.issue_count):
+            self._report_others()
+        yield self._lines, self._bytes
+
+    def _pieces(self, stream: ByteSource, coding: Coding) -> Iterator[str]:
+        for piece in read_pieces(stream, coding):
+            self._lines += piece.count("\n")
+            self._bytes += len(piece)
+            yield piece
+
+    def _report_problem(self, line: int, text: str) -> None:
+        issue = Issue(Code.UNKNOWN_LINE, text, self._sheet.file, line_no=line)
+        if self._pending is None:
+            self._sheet.add_issue(issue)
+        elif len(self._pending) < _MOST_PENDING:
+            self._pending.append(issue)
+
+    def _report_pending(self) -> None:
+        pending, self._pending = self._pending or (), None
+        for issue in pending:
+            self._sheet.add_issue(issue)
+
+    def _report_others(self) -> None:
+        have = "1 object has" if self._others == 1 else f"{self._others:,} objects have"
+        text = f"from this line on, {have} keys that match no table; skipped"
+        self._sheet.add_issue(Issue(Code.UNKNOWN_LINE, text, self._sheet.file, line_no=self._first_other))

@@ -1,13 +1,22 @@
-"""Metrics for monitoring systems: numbers as time series, in the formats of Prometheus and OpenTelemetry.
+"""Metrics as time series for monitoring systems, in the formats of Prometheus and OpenTelemetry.
 
-Nothing here knows a single metric. Names, units, labels, times and explanations follow from the declarations.
+This package knows no individual metric. Names, units, labels, times and descriptions follow from the
+declarations of the metrics.
 """
 
 from __future__ import annotations
 
-from zscope.pipelines.exposition.expose import Told, expose, on_intervals
+from zscope.pipelines.exposition.expose import ExposedMetric, expose, interval_metrics
 from zscope.pipelines.exposition.openmetrics import OpenMetrics
 from zscope.pipelines.exposition.otlp import Otlp
-from zscope.pipelines.exposition.series import Question, question
+from zscope.pipelines.exposition.series import SeriesQuery, series_query
 
-__all__ = ["OpenMetrics", "Otlp", "Question", "Told", "expose", "on_intervals", "question"]
+__all__ = [
+    "ExposedMetric",
+    "OpenMetrics",
+    "Otlp",
+    "SeriesQuery",
+    "expose",
+    "interval_metrics",
+    "series_query",
+]

@@ -1,71 +1,72 @@
-"""All of it together: metric after metric into one stream."""
+"""Write the series of several metrics into one stream."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from zscope.pipelines.exposition.samples import Sample, Samples
+from zscope.pipelines.exposition.samples import Sample, SampleTable
 from zscope.pipelines.metrics import declared, metric_names
 
 if TYPE_CHECKING:
-    from zscope.pipelines.exposition.series import Family, Question
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+
+    from zscope.pipelines.exposition.series import Family, SeriesQuery
     from zscope.pipelines.store.session import Session
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What became of a metric."""
+class ExposedMetric:
+    """Summary of one exported metric."""
 
     metric: str
     series: int
     samples: int
     without_time: int
-    """Rows that are left out, as their moment in UTC is not known."""
+    """Rows that are left out because their time in UTC is not known."""
 
 
-class Writer(Protocol):
-    """A format."""
+class SeriesWriter(Protocol):
+    """A writer of one format."""
 
     def write(self, family: Family, samples: Iterable[Sample]) -> int:
-        """Write all samples of a family, and say how many there are."""
+        """Write all samples of a family and return their number."""
         ...
 
     def close(self) -> None:
-        """Write what stands at the end."""
+        """Write the end of the file."""
         ...
 
 
-def on_intervals() -> tuple[str, ...]:
-    """The metrics whose rows are about intervals of time, one after the other: what makes a time series."""
-    found = (declared()[name] for name in metric_names())
-    return tuple(m.name for m in found if m.clock and (m.combinable or m.clock in m.grain))
+def interval_metrics() -> tuple[str, ...]:
+    """Return the metrics whose rows describe successive intervals, and therefore form time series."""
+    metrics = (declared()[name] for name in metric_names())
+    return tuple(m.name for m in metrics if m.clock and (m.combinable or m.clock in m.grain))
 
 
 def expose(
-    questions: Iterable[Question],
+    queries: Iterable[SeriesQuery],
     opened: Callable[[], AbstractContextManager[Session]],
-    writer: Writer,
+    writer: SeriesWriter,
     most: int,
     now: datetime,
     *,
     newest: bool = False,
-) -> Iterable[Told]:
-    """Write the series of each question, and tell of each when it is done; never more series than `most`.
+) -> Iterable[ExposedMetric]:
+    """Write the series of each query, at most `most` in all, and yield a summary of each metric.
 
-    Each has a session of its own: what is narrowed for one must not be taken for all there is by the next.
+    Every query has its own session, so that tables narrowed for one are not used by the next.
     """
     used = 0
-    for question in questions:
+    for query in queries:
         with opened() as session:
-            samples = Samples(session, question, now, newest=newest)
+            samples = SampleTable(session, query, now, newest=newest)
             samples.check(used, most)
             used += samples.series
-            written = sum(writer.write(family, samples.of(family)) for family in question.families)
-            if newest and written and (found := samples.newest()):
-                writer.write(*found)
-        yield Told(question.metric.name, samples.series, written, samples.without_time)
+            written = sum(writer.write(family, samples.of(family)) for family in query.families)
+            if newest and written and (ends := samples.newest()):
+                writer.write(*ends)
+        yield ExposedMetric(query.metric.name, samples.series, written, samples.without_time)
     writer.close()

@@ -1,36 +1,36 @@
-"""The text format of OpenMetrics 1.0.
+"""Writer of the OpenMetrics 1.0 text format.
 
-Everything is a gauge: a value is what was counted or measured in one interval, not a counter that goes on. So
-the same text is valid in the older format of Prometheus, to which `UNIT` and `EOF` are comments.
+Everything is a gauge: a value is a count or a measurement of one interval, and not a counter that continues.
+So the text is also valid in the older Prometheus format, in which `UNIT` and `EOF` are comments.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, BinaryIO
 
 from zscope.pipelines.exposition.series import PREFIX
 
 if TYPE_CHECKING:
-    from zscope.pipelines.exposition.labels import Labels, Value
+    from collections.abc import Iterable
+
     from zscope.pipelines.exposition.samples import Sample
-    from zscope.pipelines.exposition.series import Family
+    from zscope.pipelines.exposition.series import Family, Labels, Value
 
 MARKS = (b"# TYPE zscope_", b"# EOF\n")
-"""What such a file begins with."""
+"""First bytes of such a file."""
 _MICRO = 1_000_000
 
 
 class OpenMetrics:
-    """Writes families one behind the other."""
+    """Writes families one after the other."""
 
     def __init__(self, out: BinaryIO, *, timestamps: bool) -> None:
         self._out = out
         self._timestamps = timestamps
 
     def write(self, family: Family, samples: Iterable[Sample]) -> int:
-        """Write a family and say how many samples it has; one without samples leaves no trace."""
+        """Write a family and return the number of samples; a family without samples is omitted."""
         name = f"{PREFIX}_{family.metric}_{family.name}"
         written = 0
         labels: Labels | None = None
@@ -47,7 +47,7 @@ class OpenMetrics:
         return written
 
     def close(self) -> None:
-        """Write that this is all: without it readers take the file for a part of one."""
+        """Write the end mark, without which readers take the file as incomplete."""
         self._out.write(b"# EOF\n")
 
 
@@ -77,7 +77,7 @@ def _escaped(text: str) -> str:
 
 
 def number(value: float) -> str:
-    """A number with all its digits; whole numbers have no point, others always.
+    """Format a number with all its digits; only integers have no decimal point.
 
     >>> number(2**53 + 1), number(0.1), number(3.0), number(float("inf"))
     ('9007199254740993', '0.1', '3.0', '+Inf')

@@ -1,27 +1,28 @@
-"""OTLP as JSON lines: one ExportMetricsServiceRequest a line, as the collector's `otlpjsonfile` reads them.
+"""Writer of OTLP as JSON lines: one ExportMetricsServiceRequest per line, as the collector's `otlpjsonfile`
+reads them.
 
-The JSON of Protobuf: names in lowerCamelCase, whole numbers of 64 bits as text, enumerations as numbers, NaN
-and infinity as words.
+The JSON mapping of Protobuf applies: names in lowerCamelCase, 64-bit integers as text, enumerations as
+numbers, NaN and infinity as words.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, BinaryIO
 
 from zscope.pipelines.exposition.series import PREFIX, SYSTEM
 
 if TYPE_CHECKING:
-    from zscope.pipelines.exposition.labels import Labels, Value
+    from collections.abc import Iterable
+
     from zscope.pipelines.exposition.samples import Sample
-    from zscope.pipelines.exposition.series import Family
+    from zscope.pipelines.exposition.series import Family, Labels, Value
 
 MARKS = (b'{"resourceMetrics":',)
-"""What such a file begins with."""
+"""First bytes of such a file."""
 LINE_BYTES = 256 * 1024
-"""A line is ended when it is as long as this. The collector cuts lines at 1 MiB."""
+"""Length at which a line ends. The collector cuts lines at 1 MiB."""
 _DELTA = 1
 
 
@@ -36,7 +37,7 @@ class Otlp:
         self._length = 0
 
     def write(self, family: Family, samples: Iterable[Sample]) -> int:
-        """Write the points of a metric, and say how many there are."""
+        """Write the points of a metric and return their number."""
         written = 0
         labels: Labels | None = None
         attributes = ""
@@ -62,7 +63,7 @@ class Otlp:
         return written
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the last line."""
         self._end_line()
 
     def _add(self, family: Family, system: Value | None, points: list[str]) -> None:
@@ -77,11 +78,11 @@ class Otlp:
         self._length += len(part.encode())
 
     def _resource(self, system: Value | None) -> list[object]:
-        """Whom the points are about: read by this program, of this system."""
-        told: dict[str, Value] = {"service.name": PREFIX, "service.version": self._version}
+        """Return the attributes of the program and of the system that the points are about."""
+        attributes: dict[str, Value] = {"service.name": PREFIX, "service.version": self._version}
         if system is not None:
-            told["host.name"] = system
-        return [_attribute(name, value) for name, value in told.items()]
+            attributes["host.name"] = system
+        return [_attribute(name, value) for name, value in attributes.items()]
 
     def _end_line(self) -> None:
         if self._parts:
@@ -90,19 +91,19 @@ class Otlp:
 
 
 def _metric(family: Family, points: list[str]) -> str:
-    told = _json(
+    head = _json(
         {
             "name": f"{PREFIX}.{family.metric}.{family.name}",
             "description": family.help,
             "unit": family.unit.ucum,
         }
     )
-    found = f'"dataPoints":[{",".join(points)}]'
+    data_points = f'"dataPoints":[{",".join(points)}]'
     if family.summed:
-        data = f'"sum":{{{found},"aggregationTemporality":{_DELTA},"isMonotonic":true}}'
+        data = f'"sum":{{{data_points},"aggregationTemporality":{_DELTA},"isMonotonic":true}}'
     else:
-        data = f'"gauge":{{{found}}}'
-    return f"{told[:-1]},{data}}}"
+        data = f'"gauge":{{{data_points}}}'
+    return f"{head[:-1]},{data}}}"
 
 
 def _point(sample: Sample, attributes: str) -> str:
@@ -126,14 +127,14 @@ def _double(value: float) -> str:
 def _attribute(name: str, value: Value) -> object:
     match value:
         case bool():
-            told: dict[str, Value] = {"boolValue": value}
+            typed: dict[str, Value] = {"boolValue": value}
         case int():
-            told = {"intValue": str(value)}
+            typed = {"intValue": str(value)}
         case float():
-            told = {"doubleValue": value if math.isfinite(value) else _double(value).strip('"')}
+            typed = {"doubleValue": value if math.isfinite(value) else _double(value).strip('"')}
         case _:
-            told = {"stringValue": value}
-    return {"key": name, "value": told}
+            typed = {"stringValue": value}
+    return {"key": name, "value": typed}
 
 
 def _json(value: object) -> str:

@@ -1,79 +1,254 @@
-"""From the declaration of a metric to series: which columns are numbers and which labels, and their names."""
+"""Map the declaration of a metric to series: time axis, labels, base units, names and values."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.export_target import ExportError
-from zscope.pipelines.exposition.axis import SPANS, Axis, axis_of
-from zscope.pipelines.exposition.labels import INTEGERS, MOMENT, REALS, Label, label_of
-from zscope.pipelines.exposition.units import Unit, name_in, unit_of
-from zscope.pipelines.metrics import Column, Selection, statement
+from zscope.pipelines.metrics import MetricColumn, MetricSelection, statement
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from zscope.pipelines.metrics import Metric
+
+
+_END_BY_BEGIN = {
+    "interval_start_utc": "interval_end_utc",
+    "from_utc": "to_utc",
+    "period_from_utc": "period_to_utc",
+    "begin_utc": "end_utc",
+}
+_LENGTHS = {"hour_utc": "INTERVAL 1 HOUR", "day_utc": "INTERVAL 1 DAY", "week_utc": "INTERVAL 7 DAY"}
+"""Start columns of intervals whose length is fixed."""
+_LENGTH = "interval_ms"
+SPANS = ("day", "week")
+"""Time units by which the rows of a metric with a clock can be grouped, in addition to its columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Start and end of the interval of a row."""
+
+    begin: str
+    """Column with the start."""
+    end: str
+    """SQL expression over the columns of the metric; the start if the end is not known, or if the clock of
+    the metric is the end itself.
+    """
+    columns: frozenset[str]
+    """Columns that only contain times."""
+    fixed: bool = False
+    """Whether the end follows from the start alone, so that grouping rows does not change it."""
+
+
+def axis_of(metric: Metric, by: tuple[str, ...] | None = None) -> Axis | None:
+    """Return the time axis of a metric; None if its rows describe a current state."""
+    names = {column.name for column in metric.columns if column.in_file}
+    begin = metric.clock or next((name for name in _END_BY_BEGIN if name in names), "")
+    if not begin:
+        return None
+    end = _END_BY_BEGIN.get(begin, "")
+    times = frozenset({begin, end} & names)
+    if metric.clock and (span := next((key for key in by or () if key in SPANS), "")):
+        begin = f"{span}_utc"
+        return Axis(begin, f"{begin} + {_LENGTHS[begin]}", times, fixed=True)
+    if begin in _LENGTHS:
+        return Axis(begin, f"{begin} + {_LENGTHS[begin]}", times, fixed=True)
+    if end in names:
+        return Axis(begin, f"coalesce({end}, {begin})", times)
+    if _LENGTH in names:
+        return Axis(begin, f"coalesce({begin} + to_milliseconds({_LENGTH}), {begin})", times)
+    return Axis(begin, begin, times, fixed=True)
+
+
+# Label values come from the data, so they can contain anything. They are adapted to all formats before rows
+# are compared, so that different series never become equal in the output: a changed value gets a hash.
+
+LONGEST = 512
+"""Characters of a label value; common limits of receivers are slightly above, certificate names below."""
+BLANK = "(blank)"
+"""Value for an empty text: Prometheus treats an empty label as a missing one, which has another meaning."""
+_CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+"""All but tab and line feed. Some readers fail on NUL and carriage return, and terminals interpret the
+others.
+"""
+
+Value = str | int | float | bool
+Labels = tuple[tuple[str, Value], ...]
+"""Names and values, without those that have none."""
+INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+"""Types whose values are integers of at most 64 bits with a sign."""
+REALS = ("DOUBLE", "FLOAT", "DECIMAL", "UBIGINT", "HUGEINT", "UHUGEINT")
+"""Types of numbers that are converted to 64-bit floating point."""
+MOMENT = "TIMESTAMP WITH TIME ZONE"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One label of the series of a metric."""
+
+    name: str
+    expression: str
+    """SQL expression of the value."""
+
+
+def label_of(column: MetricColumn) -> Label:
+    """Return the label for a column."""
+    name = column.name
+    if column.type.startswith((*INTEGERS, "BOOLEAN")):
+        return Label(name, name)
+    if column.type.startswith(REALS):
+        return Label(name, f"CAST({name} AS DOUBLE)")
+    if column.type == MOMENT:
+        return Label(name, f"strftime({name} AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ')")
+    return Label(name, _fit(f"CAST({name} AS VARCHAR)"))
+
+
+def _fit(text: str) -> str:
+    changed = f"left(regexp_replace({text}, '{_CONTROLS}', '\ufffd', 'g'), {LONGEST})"
+    return (
+        f"CASE WHEN {text} = '' THEN '{BLANK}' "
+        f"WHEN length({text}) > {LONGEST} OR regexp_matches({text}, '{_CONTROLS}') "
+        f"THEN {changed} || '~' || left(md5({text}), 8) ELSE {text} END"
+    )
+
+
+_PER_SECOND = "_per_s"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A base unit, and the conversion from a declared unit."""
+
+    name: str
+    """End of names, and value of the UNIT line; rates have none there."""
+    ucum: str
+    """UCUM code for OpenTelemetry."""
+    word: str = ""
+    """The declared unit in column names."""
+    scale: str = "{}"
+    """SQL expression of the value in the base unit. Divisions are exact to the last digit; multiplying by
+    0.001 is not.
+    """
+    ahead: str = ""
+    """Part of names before the unit."""
+
+    @property
+    def ending(self) -> str:
+        """End of the names of columns with this unit."""
+        return "_".join(part for part in (self.ahead, self.name) if part)
+
+
+COUNT = Unit("", "")
+UNITS_MOMENT = Unit("seconds", "s", "utc", ahead="timestamp")
+"""Times as numbers: seconds since 1970."""
+_UNITS = {
+    "": COUNT,
+    "s": Unit("seconds", "s", "s"),
+    "ms": Unit("seconds", "s", "ms", "CAST({} AS DOUBLE) / 1e3"),
+    "us": Unit("seconds", "s", "us", "CAST({} AS DOUBLE) / 1e6"),
+    "days": Unit("seconds", "s", "days", "{} * 86400"),
+    "%": Unit("ratio", "1", "pct", "CAST({} AS DOUBLE) / 1e2"),
+    "bits": Unit("bits", "bit", "bits"),
+    "bytes": Unit("bytes", "By", "bytes"),
+    "B": Unit("bytes", "By", "bytes"),
+    "MB": Unit("bytes", "By", "mb", "{} * 1000000"),
+    "1/s": Unit("", "1/s", "per_s", ahead="per_second"),
+    "bytes/s": Unit("bytes_per_second", "By/s", "bytes_per_s"),
+    "ECB s": Unit("", "s"),
+    "us/s": Unit("seconds_per_second", "1", "us_per_s", "CAST({} AS DOUBLE) / 1e6"),
+}
+
+
+def unit_of(column: MetricColumn) -> Unit:
+    """Return the base unit of a column.
+
+    If the declaration has no unit, the column name can show a rate, so that its name is the same either way.
+    """
+    if column.type.startswith("TIMESTAMP"):
+        return UNITS_MOMENT
+    if not column.unit and column.name.endswith(_PER_SECOND):
+        return _UNITS["1/s"]
+    return _UNITS[column.unit]
+
+
+def name_in(unit: Unit, column: str) -> str:
+    """Return the name of a column converted to a base unit: it ends with that unit and contains no other one.
+
+    >>> name_in(_UNITS["us"], "cpu_us_per_transaction")
+    'cpu_per_transaction_seconds'
+    >>> name_in(_UNITS["%"], "unprotected_bytes_pct")
+    'unprotected_bytes_ratio'
+    """
+    around = f"_{column}_"
+    if unit.word and f"_{unit.word}_" in around:
+        around = around.replace(f"_{unit.word}_", "_", 1)
+    return "_".join(part for part in (around.strip("_"), unit.ending) if part)
+
 
 PREFIX = "zscope"
 SYSTEM = "system"
 END = "sample_end_utc"
-"""Column added to the rows of a metric: the end of what they are about."""
+"""Column added to the rows of a metric: the end of their interval."""
 _OVER_OTHER_ROWS = re.compile(r"\bover\b", re.IGNORECASE)
 _UNIT_COLUMN = re.compile(r"(^|_)unit$")
-"""Tells the unit of numbers that are not all of one: without it they cannot be read."""
+"""Columns with the unit of other columns; without it, values of different units could not be interpreted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """All series of one number of a metric."""
+    """All series of one number column of a metric."""
 
     metric: str
     name: str
-    """In the base unit, without what all names begin with."""
+    """Name in the base unit, without the common prefix."""
     help: str
     unit: Unit
     expression: str
-    """The value, in SQL."""
+    """SQL expression of the value."""
     summed: bool
-    """Whether it counts what was in the interval, so that values of intervals can be added up."""
+    """Whether it is a count of the interval, so that values of intervals can be added up."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What to ask for the series of a metric."""
+class SeriesQuery:
+    """The query for the series of a metric."""
 
     metric: Metric
-    selection: Selection
+    selection: MetricSelection
     statement: str
     begin: str
-    """Column in which the interval begins; none where rows are about the state of things."""
+    """Column with the start of the interval; empty if rows describe a current state."""
     end: str
-    """Where it ends: a column, or an expression over columns."""
+    """End of the interval: a column, or an SQL expression."""
     in_turn: bool
-    """Whether the intervals of a series follow on each other, so that one of them is the newest."""
+    """Whether the intervals of a series follow each other, so that one of them is the newest."""
     labels: tuple[Label, ...]
     parts: tuple[str, ...]
-    """Those of the labels whose series have a newest interval of their own: other system, other source."""
+    """Labels whose values each have their own newest interval, such as system and source."""
     families: tuple[Family, ...]
 
 
-def question(metric: Metric, by: Sequence[str] | None = None, selection: Selection | None = None) -> Question:
-    """The series of a metric: at its declared grain along its clock, or by these columns along its clock."""
-    selection = selection or Selection()
+def series_query(
+    metric: Metric, by: Sequence[str] | None = None, selection: MetricSelection | None = None
+) -> SeriesQuery:
+    """Return the query for the series of a metric, at its declared grain or by other columns."""
+    selection = selection or MetricSelection()
     axis = axis_of(metric, None if by is None else tuple(by))
     end = axis.end if axis else ""
     if metric.combinable:
         keys = _keys(metric, by)
         if axis and not axis.fixed:
-            asked, end = statement(_with_end(metric, axis), keys, selection), END
+            query, end = statement(_with_end(metric, axis), keys, selection), END
         else:
-            asked = statement(metric, keys, selection)
+            query = statement(metric, keys, selection)
         apart = [column.name for column in metric.dimensions if column.apart and column.name not in keys]
         named = [*apart, *keys]
     else:
-        asked = statement(metric, by, selection)
+        query = statement(metric, by, selection)
         units = [column.name for column in metric.columns if _UNIT_COLUMN.search(column.name)]
         named = [*metric.grain, *(name for name in units if name not in metric.grain)]
     labels = tuple(label_of(column) for column in _label_columns(metric, named, axis))
@@ -81,16 +256,16 @@ def question(metric: Metric, by: Sequence[str] | None = None, selection: Selecti
     families = tuple(_families(metric, named, axis))
     if not families:
         raise ExportError(
-            f"{metric.name} has no numbers, so nothing of it can be a series; zscope sql shows it"
+            f"{metric.name} has no numeric columns, so it cannot be exported as series; zscope sql shows it"
         )
     begin = axis.begin if axis else ""
     in_turn = bool(axis) and (metric.combinable or begin in metric.grain)
     own = tuple(label.name for label in labels if label.name in parts)
-    return Question(metric, selection, asked, begin, end, in_turn, labels, own, families)
+    return SeriesQuery(metric, selection, query, begin, end, in_turn, labels, own, families)
 
 
 def _keys(metric: Metric, by: Sequence[str] | None) -> list[str]:
-    """What rows are grouped by: what was asked for or the grain, and always the time."""
+    """Return the columns by which rows are grouped, always including the time."""
     if not metric.clock:
         return list(metric.grain if by is None else by)
     if by is None:
@@ -100,15 +275,15 @@ def _keys(metric: Metric, by: Sequence[str] | None) -> list[str]:
 
 
 def _with_end(metric: Metric, axis: Axis) -> Metric:
-    """The metric with a measure more: the end of the interval, of rows that are put together the last one."""
+    """Add a measure to the metric: the end of the interval, of grouped rows the last one."""
     first, _, _ = metric.sql.partition("\n")
     sql = f"{first}\nSELECT *, {axis.end} AS {END} FROM (\n{metric.sql}\n)"
-    end = Column(END, MOMENT, "End of the interval.", combine="max")
+    end = MetricColumn(END, MOMENT, "End of the interval.", combine="max")
     return replace(metric, sql=sql, columns=(*metric.columns, end))
 
 
-def _label_columns(metric: Metric, named: Sequence[str], axis: Axis | None) -> Iterator[Column]:
-    """The columns of these names but those that tell the time of a row, in whatever clock."""
+def _label_columns(metric: Metric, named: Sequence[str], axis: Axis | None) -> Iterator[MetricColumn]:
+    """Yield the columns of these names that are not times of a row."""
     by_name = {column.name: column for column in metric.columns}
     times = axis.columns if axis else frozenset[str]()
     for name in named:
@@ -120,7 +295,7 @@ def _label_columns(metric: Metric, named: Sequence[str], axis: Axis | None) -> I
 def _families(metric: Metric, named: Sequence[str], axis: Axis | None) -> Iterator[Family]:
     times = axis.columns if axis else frozenset[str]()
     for column in (*metric.measures, *metric.derived) if metric.combinable else metric.columns:
-        # A moment that tells rows apart, as the last one of a certificate, is worth having as a number too.
+        # A time that is a label, such as the expiry of a certificate, is useful as a number, too.
         is_label = column.name in named and column.type != MOMENT
         if is_label or column.name in times or (axis and _OVER_OTHER_ROWS.search(column.source)):
             continue
@@ -136,8 +311,8 @@ def _families(metric: Metric, named: Sequence[str], axis: Axis | None) -> Iterat
             )
 
 
-def _number(column: Column) -> str:
-    """The value of a column as a number, in SQL; nothing if it is none."""
+def _number(column: MetricColumn) -> str:
+    """Return the SQL expression of a column as a number; empty if it is not a number."""
     if column.type.endswith("]"):
         return ""
     if column.type.startswith("BOOLEAN"):

@@ -1,8 +1,8 @@
-"""A model of many TLS sessions that start at once on z/TPF: a discrete-event simulation and what follows.
+"""A model of many TLS sessions that start at once on z/TPF: a discrete-event simulation and its results.
 
-Shared SSL daemons have worker threads that carry out handshakes. Before APAR PJ48040 a thread was held while
-a handshake waited for the network; with it the thread is free meanwhile, and so is the ECB of the connection.
-What comes out is a model and no measurement, and is labelled so wherever it is shown.
+Shared SSL daemons have worker threads that perform handshakes. Before APAR PJ48040 a thread was held while a
+handshake waited for the network; with it, the thread and the ECB of the connection are free in the meantime.
+The results come from a model and not from measurements, and are labelled so wherever they are shown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The figures of a flood that was played through, and both modes side by side."""
+"""The figures of a simulated flood, and the comparison of both modes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from zscope.pipelines.flood.trace import Trace
 
 _FIRST, _LAST = 0.05, 0.95
-"""Shares of the completions between which the throughput is taken: neither the begin nor the end counts."""
+"""Shares of the completions between which the throughput is computed, to exclude start and end."""
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """What a figure is called, and what it means."""
+class FigureDefinition:
+    """Name, unit and meaning of a figure."""
 
     name: str
     unit: str
@@ -31,27 +31,33 @@ class Figure:
 
 
 FIGURES = (
-    Figure("throughput_per_s", "1/s", "Session starts per second between 5 % and 95 % of them."),
-    Figure("elapsed_s", "s", "From the begin of the burst until the last session has started."),
-    Figure("peak_ecbs", "ECBs", "Most ECBs in use at a time, of those that start sessions."),
-    Figure("peak_at_s", "s", "When there are as many first."),
-    Figure("duration_s", "s", "How long the ECBs in use are at least the threshold's share of the peak."),
-    Figure("ecb_seconds", "ECB*s", "ECBs in use times time."),
-    Figure("ecb_seconds_per_session", "ECB*s", "The same for each session."),
-    Figure("mean_wait_ms", "ms", "How long a session waits for a connection, a thread or a processor."),
-    Figure("p95_wait_ms", "ms", "19 of 20 sessions wait no longer."),
-    Figure("thread_busy_pct", "%", "Share of the time in which worker threads are in use or held."),
-    Figure("starter_busy_pct", "%", "The same of the threads that may start sessions."),
-    Figure("processor_busy_pct", "%", "Share of the time in which I-streams work."),
+    FigureDefinition("throughput_per_s", "1/s", "Session starts per second, between 5 % and 95 % of them."),
+    FigureDefinition(
+        "elapsed_s", "s", "Time from the start of the burst until the last session has started."
+    ),
+    FigureDefinition("peak_ecbs", "ECBs", "Maximum number of ECBs in use for starting sessions."),
+    FigureDefinition("peak_at_s", "s", "Time at which the peak is first reached."),
+    FigureDefinition(
+        "duration_s", "s", "Time in which the ECBs in use are at least the threshold share of the peak."
+    ),
+    FigureDefinition("ecb_seconds", "ECB*s", "Integral of the ECBs in use over time."),
+    FigureDefinition("ecb_seconds_per_session", "ECB*s", "The same divided by the number of sessions."),
+    FigureDefinition(
+        "mean_wait_ms", "ms", "Mean time that a session waits for a connection, a thread or a processor."
+    ),
+    FigureDefinition("p95_wait_ms", "ms", "95th percentile of this time."),
+    FigureDefinition("thread_busy_pct", "%", "Share of the time in which worker threads are in use or held."),
+    FigureDefinition("starter_busy_pct", "%", "The same for the threads that may start sessions."),
+    FigureDefinition("processor_busy_pct", "%", "Share of the time in which I-streams work."),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """The figures of one mode; `FIGURES` says what each means."""
+class FloodFigures:
+    """The figures of one mode; `FIGURES` has their meanings."""
 
     throughput_per_s: float | None
-    """None where all sessions start at the same time."""
+    """None if all sessions start at the same time."""
     elapsed_s: float
     peak_ecbs: int
     peak_at_s: float
@@ -65,8 +71,8 @@ class Figures:
     processor_busy_pct: float
 
     @classmethod
-    def of(cls, trace: Trace) -> Figures:
-        """Work the figures out."""
+    def of(cls, trace: Trace) -> FloodFigures:
+        """Compute the figures of a simulated flood."""
         flood, elapsed, ecbs = trace.flood, trace.elapsed_s, trace.ecbs
         ecb_seconds = ecbs.integral(elapsed)
         worked_s = flood.sessions * flood.cpu_s + trace.transfers * flood.background_ms / 1000
@@ -88,18 +94,18 @@ class Figures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """The same flood before and with PJ48040, or in one mode alone."""
+    """The same flood before and with PJ48040, or in one mode only."""
 
     traces: dict[Mode, Trace]
-    figures: dict[Mode, Figures]
+    figures: dict[Mode, FloodFigures]
 
     def value(self, name: str, mode: Mode) -> float | None:
-        """A figure of one mode; None if it was not played through."""
-        found: float | None = getattr(self.figures[mode], name) if mode in self.figures else None
-        return found
+        """Return a figure of one mode; None if the mode was not simulated."""
+        value: float | None = getattr(self.figures[mode], name) if mode in self.figures else None
+        return value
 
     def change_pct(self, name: str) -> float | None:
-        """How far a figure is with PJ48040 from what it was before."""
+        """Return the change of a figure from before PJ48040 to with it."""
         before, after = (self.value(name, mode) for mode in Mode)
         if before is None or after is None or not before:
             return None
@@ -107,13 +113,13 @@ class Comparison:
 
 
 def compare(flood: Flood, modes: Iterable[Mode] = Mode) -> Comparison:
-    """Play a flood through in both modes, or in one."""
+    """Simulate a flood in both modes, or in one."""
     return compared_traces({mode: simulate(flood, mode) for mode in modes})
 
 
 def compared_traces(traces: dict[Mode, Trace]) -> Comparison:
-    """The figures of what was played through already."""
-    return Comparison(traces, {mode: Figures.of(trace) for mode, trace in traces.items()})
+    """Compute the figures of simulations."""
+    return Comparison(traces, {mode: FloodFigures.of(trace) for mode, trace in traces.items()})
 
 
 def _throughput(trace: Trace) -> float | None:

@@ -1,4 +1,4 @@
-"""What a modelled flood is made of: its parameters with their units and bounds."""
+"""The parameters of a modelled flood, with their units and limits."""
 
 from __future__ import annotations
 
@@ -8,53 +8,53 @@ from enum import StrEnum
 
 
 class FloodError(ValueError):
-    """The parameters describe no flood that can be played through; the message says which and why."""
+    """Parameters that cannot be simulated; the message contains which and why."""
 
 
 class Mode(StrEnum):
-    """What a worker thread does while a handshake waits for the network."""
+    """State of a worker thread while a handshake waits for the network."""
 
     BLOCKING = "blocking"
-    """It is held: before PJ48040."""
+    """Held: before PJ48040."""
     NON_BLOCKING = "non-blocking"
-    """It is free: with PJ48040."""
+    """Free: with PJ48040."""
 
 
 class Arrivals(StrEnum):
-    """How the requests of a burst are spread over it."""
+    """Distribution of the requests of a burst."""
 
     EVEN = "even"
     POISSON = "poisson"
 
 
 class Network(StrEnum):
-    """How long the partner takes to answer."""
+    """Distribution of the response times of the partner."""
 
     CONSTANT = "constant"
     EXPONENTIAL = "exponential"
 
 
 class Order(StrEnum):
-    """Which handshake a free thread goes on with, where threads do not wait themselves."""
+    """Which handshake a free thread continues with, in non-blocking mode."""
 
     BEGUN = "begun"
-    """One that has begun, before any new one."""
+    """Handshakes that have begun, before new ones."""
     ARRIVAL = "arrival"
-    """The one that waits longest."""
+    """The handshake that waits longest."""
 
 
 MOST_PIECES = 1_000_000
-"""Pieces of processor work in all sessions together: more of them take minutes."""
+"""Maximum number of pieces of processor work in all sessions; more would take minutes."""
 MOST_SAMPLES = 10_000
 USUAL_SAMPLES = 200
-"""Steps that a curve is sampled in."""
+"""Default number of steps of a sampled curve."""
 MOST_BUSY = 0.9
-"""Share of threads and of processors that data transfer may take: with more of it a flood may never end."""
+"""Maximum share of threads and processors for data transfer; with more, a flood may never end."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """A number that can be set, and between which bounds."""
+class FloodParameter:
+    """A numeric parameter with its limits."""
 
     name: str
     unit: str
@@ -64,32 +64,36 @@ class Parameter:
 
 
 NUMBERS = (
-    Parameter("sessions", "sessions", 1, 200_000, "TLS session requests in the flood."),
-    Parameter("burst_s", "s", 0, 3600, "Time over which the requests arrive; 0: all at once."),
-    Parameter(
+    FloodParameter("sessions", "sessions", 1, 200_000, "TLS session requests in the flood."),
+    FloodParameter("burst_s", "s", 0, 3600, "Time over which the requests arrive; 0: all at once."),
+    FloodParameter(
         "connections", "connections", 0, 200_000,
-        "Most connections open at a time: what comes later waits outside and has no ECB; 0: no limit.",
+        "Maximum number of open connections; further requests wait without an ECB; 0: no limit.",
     ),
-    Parameter("client_ms", "ms", 0, 60_000, "Time from a connection to the first data of its client."),
-    Parameter("daemons", "daemons", 1, 64, "Shared SSL daemons; connections are dealt out in turn."),
-    Parameter("workers", "threads", 1, 1000, "Worker threads of each daemon."),
-    Parameter("share", "", 0.01, 1, "Share of the worker threads that may start sessions, at most."),
-    Parameter("processors", "I-streams", 1, 256, "I-streams that all threads run on."),
-    Parameter("flows", "flows", 0, 20, "How often a handshake waits for its partner."),
-    Parameter("network_ms", "ms", 0, 10_000, "How long each of these waits is."),
-    Parameter("cpu_ms", "ms", 0.001, 10_000, "Processor time of a handshake: equal pieces around its waits."),
-    Parameter("background_per_s", "1/s", 0, 100_000, "Data transfers that need a thread and processor too."),
-    Parameter("background_ms", "ms", 0.001, 10_000, "Processor time of each of these."),
-    Parameter("threshold", "", 0.001, 1, "Share of the peak from which on the use of ECBs counts as high."),
-    Parameter("seed", "", 0, 2**32 - 1, "The same seed gives the same random arrivals and waits."),
+    FloodParameter("client_ms", "ms", 0, 60_000,
+                   "Time between a connection and the first data of its client."),
+    FloodParameter("daemons", "daemons", 1, 64, "Shared SSL daemons; connections are assigned in turn."),
+    FloodParameter("workers", "threads", 1, 1000, "Worker threads of each daemon."),
+    FloodParameter("share", "", 0.01, 1, "Maximum share of the worker threads that may start sessions."),
+    FloodParameter("processors", "I-streams", 1, 256, "I-streams that all threads run on."),
+    FloodParameter("flows", "flows", 0, 20, "Number of times that a handshake waits for its partner."),
+    FloodParameter("network_ms", "ms", 0, 10_000, "Length of each of these waits."),
+    FloodParameter("cpu_ms", "ms", 0.001, 10_000,
+                   "Processor time of a handshake, in equal pieces around its waits."),
+    FloodParameter("background_per_s", "1/s", 0, 100_000,
+                   "Data transfers, which also need a thread and a processor."),
+    FloodParameter("background_ms", "ms", 0.001, 10_000, "Processor time of each of these."),
+    FloodParameter("threshold", "", 0.001, 1,
+                   "Share of the peak above which the use of ECBs counts as high."),
+    FloodParameter("seed", "", 0, 2**32 - 1, "The same seed gives the same random arrivals and waits."),
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Flood:
-    """The parameters of one flood; `NUMBERS` says what each number means.
+    """The parameters of one flood; `NUMBERS` has the meanings of the numeric ones.
 
-    By themselves they are near those that reproduce the published use of ECBs.
+    The defaults are close to those that reproduce the published number of ECBs.
     """
 
     sessions: int = 8000
@@ -114,20 +118,20 @@ class Flood:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what is outside the bounds."""
+        """Raise FloodError for values outside the limits."""
         whole = {field.name for field in fields(self) if field.type == "int"}
         for number in NUMBERS:
             _check(number, getattr(self, number.name), whole=number.name in whole)
         if self.sessions * (self.flows + 1) > MOST_PIECES:
             raise FloodError(
-                f"{self.sessions:,} sessions of {self.flows} flows are more than can be played through; "
-                f"sessions times (flows + 1) may be {MOST_PIECES:,}"
+                f"{self.sessions:,} sessions of {self.flows} flows are too many for the simulation; "
+                f"sessions times (flows + 1) may be {MOST_PIECES:,} at most"
             )
         busy = self.background_per_s * self.background_ms / 1000
         room = MOST_BUSY * min(self.processors, self.threads)
         if busy > room:
             raise FloodError(
-                f"data transfer keeps {busy:g} of the threads and processors busy, which "
+                f"data transfers keep {busy:g} of the threads and processors busy, which "
                 "leaves too little for sessions; background_per_s times background_ms may be "
                 f"{room * 1000:g} here"
             )
@@ -139,7 +143,7 @@ class Flood:
 
     @property
     def starters_of_daemon(self) -> int:
-        """Threads of a daemon that may start sessions at the same time: one at least."""
+        """Threads of a daemon that may start sessions at the same time: at least one."""
         # A share such as 0.29 of 100 is 28.999... in binary.
         return max(1, math.floor(self.workers * self.share + 1e-9))
 
@@ -155,15 +159,15 @@ class Flood:
 
     @property
     def waits_s(self) -> float:
-        """All waits of a handshake for the network together, on the average."""
+        """Total time that a handshake waits for the network, on average."""
         return self.flows * self.network_ms / 1000
 
 
-def _check(number: Parameter, value: object, *, whole: bool) -> None:
+def _check(number: FloodParameter, value: object, *, whole: bool) -> None:
     wanted = "whole number" if whole else "number"
     if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
-        raise FloodError(f"{number.name}: {value!r} is no {wanted}")
-    # Not a number is in no range.
+        raise FloodError(f"{number.name}: {value!r} is not a {wanted}")
+    # NaN is outside of every range.
     if not number.low <= value <= number.high:
         unit = f" {number.unit}" if number.unit else ""
         raise FloodError(f"{number.name}: {value:g} is not between {number.low:g} and {number.high:g}{unit}")

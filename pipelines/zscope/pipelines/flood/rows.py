@@ -1,29 +1,29 @@
-"""The comparison of both modes as rows, and what was published beside what the model gives."""
+"""Tables of the flood model: both modes side by side, curves, and published figures beside modelled ones."""
 
 from __future__ import annotations
 
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from zscope.pipelines.flood.figures import FIGURES
-from zscope.pipelines.flood.parameters import NUMBERS, Flood, Mode
-from zscope.pipelines.flood.published import modelled, published_figures
-from zscope.pipelines.flood.remarks import remarks
-from zscope.pipelines.flood.reproduce import reproduce
-from zscope.pipelines.flood.sensitivity import sensitivity
+from zscope.pipelines.flood.parameters import MOST_SAMPLES, NUMBERS, USUAL_SAMPLES, Flood, FloodError, Mode
+from zscope.pipelines.flood.published import modelled_figures, published_figures
+from zscope.pipelines.flood.reproduce import remarks, reproduce, sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from zscope.pipelines.flood.attempts import Attempt
     from zscope.pipelines.flood.figures import Comparison
-    from zscope.pipelines.flood.reproduce import Reproduction
-    from zscope.pipelines.flood.sensitivity import Changed
+    from zscope.pipelines.flood.published import PublishedTest
+    from zscope.pipelines.flood.reproduce import ChangedParameter, Reproduction
+    from zscope.pipelines.flood.trace import Trace
+
 
 MODEL = "model"
-"""The basis of every figure that comes out of here."""
+"""Basis of every figure in these tables."""
 _COMPARED = pa.schema(
     [
         ("figure", pa.string()),
@@ -57,8 +57,8 @@ _REPRODUCED = pa.schema(
 _UNITS = {number.name: number.unit for number in NUMBERS}
 
 
-def compared(comparison: Comparison) -> pa.Table:
-    """A row for each figure: before PJ48040, with it, and the change."""
+def comparison_table(comparison: Comparison) -> pa.Table:
+    """Return a row for each figure: before PJ48040, with it, and the change."""
     return pa.Table.from_pylist(
         [
             {
@@ -76,68 +76,68 @@ def compared(comparison: Comparison) -> pa.Table:
     )
 
 
-def reproduced(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Rows about published tests as a table."""
+def reproduction_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
+    """Return rows about published tests as a table."""
     return pa.Table.from_pylist(list(rows), _REPRODUCED)
 
 
-def about(attempt: Attempt) -> Iterator[dict[str, Any]]:
-    """All about one test: what is to be known, parameters, figures, and what each parameter does to them."""
-    found = reproduce(attempt)
-    for remark in remarks(found):
-        yield {"part": "remark", "test": attempt.name, "text": remark, "basis": MODEL}
-    yield from parameter_rows(found)
-    yield from figure_rows(found)
-    yield from sensitivity_rows(found, *sensitivity(replace(found.flood, sessions=attempt.tried_sessions)))
+def reproduction_rows(test: PublishedTest) -> Iterator[dict[str, Any]]:
+    """Yield all rows about one test: remarks, parameters, figures, and the effect of each parameter."""
+    result = reproduce(test)
+    for remark in remarks(result):
+        yield {"part": "remark", "test": test.name, "text": remark, "basis": MODEL}
+    yield from parameter_rows(result)
+    yield from figure_rows(result)
+    yield from sensitivity_rows(result, *sensitivity(replace(result.flood, sessions=test.tried_sessions)))
 
 
-def parameter_rows(found: Reproduction) -> Iterator[dict[str, Any]]:
-    """The parameters of a test: published, assumed, or found."""
+def parameter_rows(result: Reproduction) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of a test: published, assumed, or determined."""
     for field in fields(Flood):
-        value = getattr(found.flood, field.name)
+        value = getattr(result.flood, field.name)
         number = not isinstance(value, (bool, str))
         yield {
             "part": "parameter",
-            "test": found.attempt.name,
+            "test": result.test.name,
             "name": field.name,
             "unit": _UNITS.get(field.name, ""),
             "value": value if number else None,
             "text": None if number else shown(value),
-            "basis": found.attempt.basis(field.name),
+            "basis": result.test.basis(field.name),
         }
 
 
-def figure_rows(found: Reproduction) -> Iterator[dict[str, Any]]:
-    """The published figures and what the model makes of them."""
-    came = modelled(found.comparison)
-    for name in found.attempt.figures:
-        figure, value = published_figures()[name], came[name]
+def figure_rows(result: Reproduction) -> Iterator[dict[str, Any]]:
+    """Yield the published figures and those of the model."""
+    values = modelled_figures(result.comparison)
+    for name in result.test.figures:
+        figure, value = published_figures()[name], values[name]
         yield {
             "part": "figure",
-            "test": found.attempt.name,
+            "test": result.test.name,
             "name": name,
             "unit": figure.unit,
             "value": value,
             "text": f"{figure.result}: {figure.as_printed}"
-            + ("" if name in found.attempt.aims else "; the search did not aim at it"),
+            + ("" if name in result.test.aims else "; not an aim of the search"),
             "basis": MODEL,
             "published": figure.value,
             "difference": None if value is None else value - figure.value,
-            "difference_pct": found.difference_pct(name),
+            "difference_pct": result.difference_pct(name),
         }
 
 
 def sensitivity_rows(
-    found: Reproduction, unchanged: Mapping[str, float | None], changes: list[Changed]
+    result: Reproduction, unchanged: Mapping[str, float | None], changes: list[ChangedParameter]
 ) -> Iterator[dict[str, Any]]:
-    """What each changed parameter does to each figure."""
+    """Yield the effect of each changed parameter on each figure."""
     for changed in changes:
-        for name in found.attempt.figures:
+        for name in result.test.figures:
             before, after = unchanged[name], changed.figures[name]
             change = None if before is None or after is None else after - before
             yield {
                 "part": "sensitivity",
-                "test": found.attempt.name,
+                "test": result.test.name,
                 "name": name,
                 "unit": published_figures()[name].unit,
                 "value": after,
@@ -151,7 +151,29 @@ def sensitivity_rows(
 
 
 def shown(value: object) -> str:
-    """A parameter that is no number, in words."""
+    """Format a parameter that is not a number."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)
+
+
+def curve_table(traces: Iterable[Trace], samples: int = USUAL_SAMPLES) -> pa.Table:
+    """Return the curves, sampled at the same times for every mode."""
+    if not 1 <= samples <= MOST_SAMPLES:
+        raise FloodError(f"samples: {samples} is not between 1 and {MOST_SAMPLES:,}")
+    simulated = list(traces)
+    times = np.linspace(0, max(trace.elapsed_s for trace in simulated), samples + 1)
+    return pa.concat_tables(
+        pa.table(
+            {
+                "mode": pa.array([str(trace.mode)] * len(times), pa.string()),
+                "since_start_s": times,
+                "ecbs_in_use": trace.ecbs.at(times),
+                "threads_in_use": trace.threads.at(times),
+                "sessions_started": trace.completed.at(times),
+                "waiting": trace.waiting.at(times),
+                "basis": pa.array(["model"] * len(times), pa.string()),
+            }
+        )
+        for trace in simulated
+    )

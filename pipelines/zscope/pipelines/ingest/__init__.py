@@ -1,8 +1,8 @@
-"""From dumps and reports to a committed, queryable store."""
+"""Load dumps and reports into the store."""
 
 from __future__ import annotations
 
-from zscope.pipelines.ingest.run import How, ingest
-from zscope.pipelines.ingest.selection import choose
+from zscope.pipelines.ingest.options import IngestOptions, row_selection
+from zscope.pipelines.ingest.run import ingest
 
-__all__ = ["How", "choose", "ingest"]
+__all__ = ["IngestOptions", "ingest", "row_selection"]

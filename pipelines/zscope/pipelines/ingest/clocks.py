@@ -1,27 +1,29 @@
-"""From the local times in record headers to UTC, with changes of the clock inside a dump.
+"""Convert local times of records to UTC, including dumps with a clock change.
 
-Most local times have one offset and are converted as arrays. Twice a year that is not so. In autumn a clock
-shows an hour twice: the order of the records of a system tells which of the two it was, so a `Clocks` has to
-see all record headers in the order of the file, and before the rows made of them. In spring a clock skips an
-hour: who writes a record in it has a clock that was set late, and so the offset before the change is right.
-If the clock is not set at all, its zone is wrong, and the issue about those records asks to look into that.
+Most local times have one offset and are converted as arrays. Clock changes need more:
+
+- In autumn a clock shows an hour twice. The order of the records of a system shows which of the two it was,
+  so a `Clocks` has to observe all record headers in the order of the file before it converts the rows.
+- In spring a clock skips an hour. A record with such a time was written by a clock that was set late, so the
+  offset before the change is correct. If the clock was not changed at all, the configured zone is wrong; the
+  issue about these records says so.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zscope.pipelines.ingest.clock_issues import ClockIssues
-from zscope.pipelines.ingest.headers import Headers, time_range
-from zscope.pipelines.ingest.passes import BEFORE_US, Pass, Passes
+from zscope.parsers.issues import Code, Issue
+from zscope.pipelines.ingest.clock_passes import BEFORE_US, Headers, Pass, Passes, time_range
 from zscope.pipelines.offsets import offsets_of
-from zscope.schemas.arrow import UTC
+from zscope.schemas.arrow import UTC as UTC_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,30 +34,115 @@ if TYPE_CHECKING:
     from zscope.parsers.smf.ebcdic import CodePage
     from zscope.parsers.smf.frames import Window
     from zscope.pipelines.offsets import Changes, Times
-    from zscope.pipelines.zones import Zones
+    from zscope.pipelines.settings import Zones
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_HINT = "if this system does not change its clock, configure a fixed offset such as +01:00"
+
+
+@dataclass
+class _AmbiguousTimes:
+    """Times of one system that cannot be converted to UTC."""
+
+    span: str
+    records: int = 0
+    rows: int = 0
+    first_record: int | None = None
+
+
+@dataclass
+class ClockIssues:
+    """Adds the issues about clock changes to one file: one issue for each system and change."""
+
+    zones: Zones
+    issues: Issues
+    file: str
+    _ambiguous: dict[str, _AmbiguousTimes] = field(default_factory=dict)
+
+    def add_passes(self, system: str, moment: int, passes: Passes) -> None:
+        """Add what the order of the records of a system did not determine about a repeated hour."""
+        records, first = passes.unknown()
+        if records:
+            ambiguous = self._ambiguous_times(system, moment)
+            ambiguous.records += records
+            ambiguous.first_record = min(ambiguous.first_record or first, first)
+        if passes.not_set_back:
+            text = (
+                f"the clock of {_name(system)} was not set back between {self._span(system, moment)} local "
+                f"time, as clocks of {self.zones.of(system)} are: times in that span were converted with the "
+                f"offset before the change; {_HINT}"
+            )
+            self.issues.add(Issue(Code.CLOCK_DIFFERS, text, self.file))
+
+    def add_unordered(self, system: str, moment: int, rows: int) -> None:
+        """Add rows in a repeated hour whose order is not known."""
+        self._ambiguous_times(system, moment).rows += rows
+
+    def add_skipped(self, system: str, moment: int, count: int) -> None:
+        """Add times that a clock of the zone never shows."""
+        text = (
+            f"{_count(count, 'time')} of {_name(system)} between {self._span(system, moment)} local time, "
+            f"which clocks of {self.zones.of(system)} skip, were converted with the offset before the "
+            f"change, as if the clock was set late; {_HINT}"
+        )
+        self.issues.add(Issue(Code.CLOCK_DIFFERS, text, self.file))
+
+    def finish(self) -> None:
+        """Add the issues about times that cannot be converted."""
+        for system, times in self._ambiguous.items():
+            counts = [_count(times.records, "record")] if times.records else []
+            counts += [_count(times.rows, "row")] if times.rows else []
+            text = (
+                f"{' and '.join(counts)} of {_name(system)} between {times.span} local time, which its clock "
+                "shows twice: it is unknown which of the two it was, so UTC columns such as written_utc are "
+                "null; the local times are unchanged"
+            )
+            self.issues.add(Issue(Code.AMBIGUOUS_TIME, text, self.file, times.first_record))
+
+    def _ambiguous_times(self, system: str, moment: int) -> _AmbiguousTimes:
+        return self._ambiguous.setdefault(system, _AmbiguousTimes(self._span(system, moment)))
+
+    def _span(self, system: str, moment: int) -> str:
+        """Return the local times between which the clock repeats or skips an hour."""
+        zone = self.zones.of(system) or ""
+        changes = offsets_of(zone).changes(moment, moment)
+        change = changes.moments.tolist().index(moment)
+        first, last = sorted((int(changes.before[change]), int(changes.after[change])))
+        begin, end = (_EPOCH + timedelta(microseconds=moment + offset) for offset in (first, last))
+        return f"{begin:%Y-%m-%d %H:%M} and {end:%Y-%m-%d %H:%M}"
+
+
+def _name(system: str) -> str:
+    return system or "a system without a name"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun if count == 1 else f'{noun}s'}"
+
 
 _FARTHEST = (1 << 63) - (1 << 40)
-"""Times so far away that an offset would not fit beside them become null."""
+"""Times that would overflow with an offset become null."""
 _MOST_PASSES = 4096
-"""More systems than this in one dump are damage; the order of the others is not kept."""
+"""More systems than this mean a damaged dump; the order of records of the others is not stored."""
 
 
 @dataclass
 class Clocks:
-    """The clocks of all systems in one file. Not for several threads at once."""
+    """The clocks of all systems in one file. Not thread-safe."""
 
     zones: Zones
     issues: Issues
     file: str
     page: CodePage
     unnamed: str | None = None
-    """System of records that do not name theirs."""
+    """System of records without a system name."""
     _passes: dict[tuple[str, int], Passes] = field(default_factory=dict)
-    """By system, and by the change that makes its clock show a span twice."""
-    _never: Counter[tuple[str, int]] = field(default_factory=Counter)
-    """How many records or rows are in a span that the clock skips, by system and change."""
-    _orderless: Counter[tuple[str, int]] = field(default_factory=Counter)
-    """How many rows are in a span shown twice without that their order is known."""
+    """By system and clock change, where the clock was set back."""
+    _skipped: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """Number of records or rows with a skipped local time, by system and clock change."""
+    _unordered: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """Number of rows in a repeated hour whose order is not known, by system and clock change."""
 
     def __post_init__(self) -> None:
         named = {*self.zones.systems.values(), self.zones.default}
@@ -63,15 +150,15 @@ class Clocks:
 
     @property
     def undecided(self) -> bool:
-        """Whether records of an hour shown twice wait for later ones to tell which of the two it was.
+        """Whether later records can still determine the times of records in a repeated hour.
 
-        So it is with a dump that begins inside such an hour. Whoever observes the rest of the headers before
-        asking for rows gets all their times; rows asked for before that have none, and that stays so.
+        This is so for a dump that begins inside such an hour. Rows that are converted before the rest of the
+        headers was observed get null, and later rows of the same records as well.
         """
         return any(passes.undecided for passes in self._passes.values())
 
     def observe(self, window: Window) -> None:
-        """Look at the headers of a window, in the order of the file; cheap but for the days of a change."""
+        """Observe the headers of a window, in the order of the file; slow only on days of a clock change."""
         if not self._changing or not len(window.starts):
             return
         span = time_range(window)
@@ -90,19 +177,19 @@ class Clocks:
             of_zone = np.array([other == zone for other in zones])
             changes = offsets_of(zone).changes(first, last)
             mine = np.flatnonzero(of_zone[headers.systems])
-            for change, records in _in_spans(headers, mine, changes.twice, *_around_twice(changes)):
+            for change, records in _in_spans(headers, mine, changes.twice, *_observed_spans(changes)):
                 name = headers.names[headers.systems[records[0]]]
                 if (passes := self._passes_of(name, changes, change)) is not None:
                     passes.observe(headers.numbers[records], headers.times[records])
-            for change, records in _in_spans(headers, mine, changes.never, *_inside_never(changes)):
+            for change, records in _in_spans(headers, mine, changes.never, *_skipped_spans(changes)):
                 name = headers.names[headers.systems[records[0]]]
-                self._never[name, int(changes.moments[change])] += len(records)
+                self._skipped[name, int(changes.moments[change])] += len(records)
 
     def _near(self, first: int, last: int) -> bool:
-        """Whether some clock is changed between two times, or soon before or after."""
+        """Whether any clock is changed between two times, or shortly before or after."""
         for offsets in self._changing:
             changes = offsets.changes(first, last)
-            for begins, ends in (_around_twice(changes), _inside_never(changes)):
+            for begins, ends in (_observed_spans(changes), _skipped_spans(changes)):
                 if ((begins <= last) & (first < ends)).any():
                     return True
         return False
@@ -118,32 +205,32 @@ class Clocks:
         return self._passes[key]
 
     def to_utc(self, system: pa.Array, local: pa.Array, record_no: pa.Array) -> pa.Array:
-        """The moments of local times of records; their headers have to be observed before.
+        """Convert local times of records, whose headers have to be observed before.
 
-        Null where no zone is known for the system, and where nothing tells which of two moments it was.
+        The result is null if no zone is configured for the system or the time is ambiguous.
         """
         return self._convert(system, local, record_no.cast(pa.int64()).to_numpy(zero_copy_only=False))
 
     def to_utc_of_reports(self, system: pa.Array, local: pa.Array) -> pa.Array:
-        """The moments of local times in reports, of which no order is known."""
+        """Convert local times of reports, whose order is not known."""
         return self._convert(system, local, None)
 
     def _convert(self, system: pa.Array, local: pa.Array, record_no: Times | None) -> pa.Array:
         values: Times = pc.fill_null(local.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
-        known = (values > -_FARTHEST) & (values < _FARTHEST)
+        has_utc = (values > -_FARTHEST) & (values < _FARTHEST)
         if local.null_count:
-            known &= local.is_valid().to_numpy(zero_copy_only=False)
-        names, which = _numbered(system)
+            has_utc &= local.is_valid().to_numpy(zero_copy_only=False)
+        names, which = _system_indices(system)
         zones = [self.zones.of(name) for name in names]
-        if (utc := _at_once(values, known, zones)) is not None:
-            return pa.array(utc).view(UTC)
+        if (utc := _with_one_offset(values, has_utc, zones)) is not None:
+            return pa.array(utc).view(UTC_TYPE)
         utc = np.zeros(len(values), np.int64)
         for zone in dict.fromkeys(zones):
             of_zone = np.array([other == zone for other in zones], np.bool_)[which]
             if zone is None:
-                known &= ~of_zone
+                has_utc &= ~of_zone
                 continue
-            rows = np.flatnonzero(known & of_zone)
+            rows = np.flatnonzero(has_utc & of_zone)
             if not len(rows):
                 continue
             times = values[rows]
@@ -158,44 +245,44 @@ class Clocks:
                 at = rows[group]
                 change, name = int(before[group[0]]), names[which[at[0]]] or ""
                 numbers = None if record_no is None else record_no[at]
-                kinds = self._kinds(name, changes, change, numbers, len(at))
+                kinds = self._row_passes(name, changes, change, numbers, len(at))
                 second = kinds == Pass.SECOND
                 utc[at[second]] = values[at[second]] - changes.offsets[after[group[second]]]
-                known[at[kinds == Pass.UNKNOWN]] = False
-        return pa.array(utc, mask=None if known.all() else ~known).view(UTC)
+                has_utc[at[kinds == Pass.UNKNOWN]] = False
+        return pa.array(utc, mask=None if has_utc.all() else ~has_utc).view(UTC_TYPE)
 
-    def _kinds(
+    def _row_passes(
         self, name: str, changes: Changes, change: int, numbers: Times | None, rows: int
     ) -> NDArray[np.int8]:
-        """The pass of rows that all lie in the span around one change."""
+        """Return the pass of each row; all rows lie in the span around one clock change."""
         key = name, int(changes.moments[change])
         if changes.after[change] > changes.before[change]:
             if numbers is None:
-                self._never[key] += rows
+                self._skipped[key] += rows
             return np.full(rows, Pass.FIRST, np.int8)
         if numbers is None or key not in self._passes:
-            self._orderless[key] += rows
+            self._unordered[key] += rows
             return np.full(rows, Pass.UNKNOWN, np.int8)
         passes = self._passes[key]
         if outside := int(rows - passes.covers(numbers).sum()):
-            self._orderless[key] += outside
+            self._unordered[key] += outside
         return passes.of(numbers)
 
     def report(self) -> None:
-        """Tell, once the file is read, what could not be told about its times."""
-        said = ClockIssues(self.zones, self.issues, self.file)
+        """Add the issues, after the whole file was read."""
+        issues = ClockIssues(self.zones, self.issues, self.file)
         for (system, moment), passes in self._passes.items():
-            said.passes(system, moment, passes)
-        for (system, moment), rows in self._orderless.items():
-            said.orderless(system, moment, rows)
-        for (system, moment), records in self._never.items():
-            said.never(system, moment, records)
-        said.finish()
+            issues.add_passes(system, moment, passes)
+        for (system, moment), rows in self._unordered.items():
+            issues.add_unordered(system, moment, rows)
+        for (system, moment), records in self._skipped.items():
+            issues.add_skipped(system, moment, records)
+        issues.finish()
 
 
-def _at_once(values: Times, known: NDArray[np.bool_], zones: list[str | None]) -> Times | None:
-    """All times with one offset, as nearly all batches are; None where it takes more than that."""
-    if len(set(zones)) != 1 or zones[0] is None or not len(values) or not known.all():
+def _with_one_offset(values: Times, has_utc: NDArray[np.bool_], zones: list[str | None]) -> Times | None:
+    """Convert all times with one offset, which is possible for nearly all batches; otherwise return None."""
+    if len(set(zones)) != 1 or zones[0] is None or not len(values) or not has_utc.all():
         return None
     ends = np.array([values.min(), values.max()])
     changes = offsets_of(zones[0]).changes(int(ends[0]), int(ends[1]))
@@ -203,15 +290,15 @@ def _at_once(values: Times, known: NDArray[np.bool_], zones: list[str | None]) -
     return values - changes.offsets[least[0]] if least[0] == most[1] else None
 
 
-def _around_twice(changes: Changes) -> tuple[Times, Times]:
-    """Where the records begin and end whose order tells the passes of each span that is shown twice."""
+def _observed_spans(changes: Changes) -> tuple[Times, Times]:
+    """Return the spans of local time whose records are observed, for each change that sets a clock back."""
     moments, before = changes.moments[changes.twice], changes.before[changes.twice]
     after = changes.after[changes.twice]
     return moments + after - BEFORE_US, moments + before + (before - after)
 
 
-def _inside_never(changes: Changes) -> tuple[Times, Times]:
-    """Where each span begins and ends that the clock skips."""
+def _skipped_spans(changes: Changes) -> tuple[Times, Times]:
+    """Return the spans of local time that a clock skips."""
     moments = changes.moments[changes.never]
     return moments + changes.before[changes.never], moments + changes.after[changes.never]
 
@@ -219,7 +306,7 @@ def _inside_never(changes: Changes) -> tuple[Times, Times]:
 def _in_spans(
     headers: Headers, mine: NDArray[np.intp], which: NDArray[np.intp], begins: Times, ends: Times
 ) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """The records in each of some spans, one system at a time, and the change that makes the span."""
+    """Yield the clock change and the records of each span and system."""
     if not len(begins):
         return
     times = headers.times[mine]
@@ -232,7 +319,7 @@ def _in_spans(
 def _grouped(
     one: NDArray[np.int64], other: NDArray[np.intp], rows: NDArray[np.intp]
 ) -> Iterator[NDArray[np.intp]]:
-    """Rows with the same two numbers, together and in order."""
+    """Yield the rows grouped by two numbers, in order."""
     if not len(rows):
         return
     keys = one[rows] * (int(other.max()) + 1) + other[rows]
@@ -240,8 +327,8 @@ def _grouped(
     yield from np.split(rows[order], np.flatnonzero(np.diff(keys[order])) + 1)
 
 
-def _numbered(system: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
-    """The names of systems, and the number of the name of each row."""
+def _system_indices(system: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
+    """Return the distinct system names, and for each row the index of its name."""
     encoded = system if pa.types.is_dictionary(system.type) else system.dictionary_encode()
     names = encoded.dictionary.to_pylist()
     if encoded.null_count or not names:

@@ -1,9 +1,9 @@
-"""Interval records that are missing between two others of one load.
+"""Find missing intervals between the interval records of one load.
 
-Looked at are tables with a row for each interval of a system, whatever it did: there a hole is a loss. zERT
-summaries are none of them, for a system without connections writes none. And not every hole is a loss: at an
-IPL the interval before ends early or is not written at all, and the first one behind it is short, as it ends
-when the clock says. So a hole beside an interval that is shorter than its neighbour is left alone.
+Only tables with a row for every interval of a system are examined: there a missing row is a loss. zERT
+summaries are not among them, as a system without connections writes none. Not every gap is a loss either: at
+an IPL the last interval ends early or is not written at all, and the first one after it is short because it
+ends at the usual time. Therefore a gap next to an interval that is shorter than its neighbour is ignored.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zscope.pipelines.offsets import Changes, Times
-    from zscope.pipelines.zones import Zones
+    from zscope.pipelines.settings import Zones
 
 INTERVAL_TABLES = ("smf70_interval", "rmf_interval")
-"""Tables with a row for each interval of a system."""
+"""Tables with a row for every interval of a system."""
 INTERVAL_COLUMNS = ["system", "interval_start_local", "interval_ms"]
-"""What is needed of them."""
+"""The columns that `find_gaps` reads."""
 GAP_SCHEMA = pa.schema(
     [
         ("system", pa.string()),
@@ -40,28 +40,29 @@ GAP_SCHEMA = pa.schema(
     ]
 )
 _MS = 1000
-_LONGEST_MS = 100 * 24 * 3_600_000
-"""Reports can combine many intervals into one; what is longer than this is damage."""
+_MAX_INTERVAL_MS = 100 * 24 * 3_600_000
+"""A report can combine many intervals into one; a longer interval is damaged data."""
 _SHORT = 0.9
-"""An interval that lasts less than this share of its neighbour ended early or began late."""
-_FARTHEST = 1 << 61
+"""An interval shorter than this share of its neighbour ended early or started late."""
+_MAX_TIME = 1 << 61
 
 
 def find_gaps(rows: pa.Table, table: str, zones: Zones) -> pa.Table:
-    """The holes between the intervals of each system; the rows may come in any order and twice."""
+    """Return the gaps between the intervals of each system; rows may be unordered and repeated."""
     starts = rows["interval_start_local"].cast(pa.int64())
     lengths = rows["interval_ms"].cast(pa.uint64())
-    usable = pc.and_kleene(pc.greater(lengths, 0), pc.less_equal(lengths, _LONGEST_MS))
-    usable = pc.and_kleene(usable, pc.and_kleene(pc.greater(starts, -_FARTHEST), pc.less(starts, _FARTHEST)))
+    usable = pc.and_kleene(pc.greater(lengths, 0), pc.less_equal(lengths, _MAX_INTERVAL_MS))
+    usable = pc.and_kleene(usable, pc.and_kleene(pc.greater(starts, -_MAX_TIME), pc.less(starts, _MAX_TIME)))
     usable = pc.and_kleene(usable, pc.is_valid(rows["system"].cast(pa.string())))
-    kept = pa.table(
+    intervals = pa.table(
         {"system": rows["system"].cast(pa.string()), "start": starts, "length": lengths.cast(pa.int64())}
     ).filter(usable)
-    found: list[dict[str, object]] = []
-    for system, start, length in _by_system(kept):
-        changes = _changes(zones.of(system), start)
-        for from_local, to_local, missing, interval in _holes(start, length * _MS, changes):
-            found.append(
+    gaps: list[dict[str, object]] = []
+    for system, start, length in _by_system(intervals):
+        zone = zones.of(system)
+        changes = offsets_of(zone).changes(int(start[0]), int(start[-1])) if zone else None
+        for from_local, to_local, missing, interval in _gaps(start, length * _MS, changes):
+            gaps.append(
                 {
                     "system": system,
                     "source": table,
@@ -71,64 +72,59 @@ def find_gaps(rows: pa.Table, table: str, zones: Zones) -> pa.Table:
                     "interval_ms": interval // _MS,
                 }
             )
-    return pa.Table.from_pylist(found, GAP_SCHEMA)
+    return pa.Table.from_pylist(gaps, GAP_SCHEMA)
 
 
-def _by_system(rows: pa.Table) -> Iterator[tuple[str, Times, Times]]:
-    # One that is there twice counts once, and with its longest length.
-    once = rows.group_by(["system", "start"]).aggregate([("length", "max")])
-    ordered = once.sort_by([("system", "ascending"), ("start", "ascending")]).combine_chunks()
-    systems = ordered["system"].dictionary_encode().combine_chunks()
+def _by_system(intervals: pa.Table) -> Iterator[tuple[str, Times, Times]]:
+    """Yield each system with the starts and lengths of its intervals, in order of time."""
+    # A repeated interval counts once, with its greatest length.
+    distinct = intervals.group_by(["system", "start"]).aggregate([("length", "max")])
+    ordered = distinct.sort_by([("system", "ascending"), ("start", "ascending")]).combine_chunks()
     if not len(ordered):
         return
+    systems = ordered["system"].dictionary_encode().combine_chunks()
     names = systems.dictionary.to_pylist()
     borders = np.flatnonzero(np.diff(systems.indices.to_numpy())) + 1
     start, length = ordered["start"].to_numpy(), ordered["length_max"].to_numpy()
     yield from zip(names, np.split(start, borders), np.split(length, borders), strict=True)
 
 
-def _changes(zone: str | None, start: Times) -> Changes | None:
-    return offsets_of(zone).changes(int(start[0]), int(start[-1])) if zone else None
-
-
-def _holes(start: Times, length: Times, changes: Changes | None) -> Iterator[tuple[int, int, int, int]]:
-    """From, to, how many intervals, and how long each: of one system in the order of time."""
+def _gaps(start: Times, length: Times, changes: Changes | None) -> Iterator[tuple[int, int, int, int]]:
+    """Yield start, end, number of missing intervals and their length, for the intervals of one system."""
     if changes is not None:
         start, length = _in_utc(start, length, changes)
     end = start + length
     reached = np.maximum.accumulate(end)
-    # The interval that reached farthest so far, and the one behind the hole.
-    farthest = np.maximum.accumulate(np.where(end == reached, np.arange(len(end)), 0))[:-1]
-    behind = np.arange(1, len(start))
-    hole = start[1:] - reached[:-1]
-    usual = _usual(length)
-    before = length[farthest]
-    one_before = np.where(farthest > 0, length[farthest - 1], usual)
-    one_after = np.append(length, usual)[behind + 1]
-    short = (before < _SHORT * np.maximum(one_before, before)) | (
-        length[1:] < _SHORT * np.maximum(one_after, length[1:])
+    # Before each interval: the length of the gap, and the interval that ended last.
+    gap = start[1:] - reached[:-1]
+    previous = np.maximum.accumulate(np.where(end == reached, np.arange(len(end)), 0))[:-1]
+    usual = _usual_length(length)
+    before = length[previous]
+    second_before = np.where(previous > 0, length[previous - 1], usual)
+    second_after = np.append(length, usual)[2:]
+    short = (before < _SHORT * np.maximum(second_before, before)) | (
+        length[1:] < _SHORT * np.maximum(second_after, length[1:])
     )
-    for at in np.flatnonzero((2 * hole >= before) & ~short):
-        ends = np.array([reached[at], start[at + 1]])
+    for index in np.flatnonzero((2 * gap >= before) & ~short):
+        ends = np.array([reached[index], start[index + 1]])
         first, last = (changes.to_local(ends) if changes is not None else ends).tolist()
-        yield first, last, max(1, round(int(hole[at]) / int(before[at]))), int(before[at])
+        yield first, last, max(1, round(int(gap[index]) / int(before[index]))), int(before[index])
 
 
-def _usual(length: Times) -> int:
-    """The most frequent length."""
+def _usual_length(length: Times) -> int:
     values, counts = np.unique(length, return_counts=True)
     return int(values[np.argmax(counts)])
 
 
 def _in_utc(start: Times, length: Times, changes: Changes) -> tuple[Times, NDArray[np.int64]]:
-    """Intervals by UTC, in order; one whose start the clock shows twice stands for both.
+    """Convert intervals to UTC, in order; one whose start the clock shows twice is counted at both times.
 
-    Which of the two it was cannot be told from here, and a hole must not be made up.
+    Which of the two times it was is unknown here, and no gap may be invented.
     """
     before, after = changes.passed(start)
     utc = start - changes.offsets[before]
-    twice = np.flatnonzero(changes.offsets[after] < changes.offsets[before])
-    utc = np.concatenate([utc, start[twice] - changes.offsets[after[twice]]])
-    length = np.concatenate([length, length[twice]])
+    repeated = np.flatnonzero(changes.offsets[after] < changes.offsets[before])
+    utc = np.concatenate([utc, start[repeated] - changes.offsets[after[repeated]]])
+    length = np.concatenate([length, length[repeated]])
     order = np.argsort(utc, kind="stable")
     return utc[order], length[order]

@@ -1,210 +1,357 @@
-"""One input into the store: read, sorted out, freed of what is there already, committed."""
+"""Load one input into the store: decode it, write its rows to staged files, remove duplicates, commit."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+
+from zscope.parsers.api import reader_for
 from zscope.parsers.containers.streams import UNPACKED_CHUNK
-from zscope.parsers.detect import source_of
-from zscope.parsers.inputs import NothingThereError
+from zscope.parsers.inputs import EmptyInputError
 from zscope.parsers.issues import Code, InputError, Issue
-from zscope.pipelines.identity import ContentDigest
-from zscope.pipelines.ingest.content import Content
-from zscope.pipelines.ingest.duplicates import Before, Duplicates, without_duplicates
-from zscope.pipelines.ingest.known import DUMP, told_by_name
-from zscope.pipelines.ingest.outcome import Outcome, Status, as_before, issue_rows
-from zscope.pipelines.ingest.rows import stored_rows
+from zscope.parsers.options import ScanHooks
+from zscope.parsers.smf.ebcdic import code_page
+from zscope.pipelines.ingest.clocks import Clocks
+from zscope.pipelines.ingest.duplicates import Duplicates, StoreBefore, remove_duplicates
+from zscope.pipelines.ingest.gaps import INTERVAL_COLUMNS, INTERVAL_TABLES, find_gaps
+from zscope.pipelines.ingest.known_files import DUMP, ContentDigest, EarlierLoads, name_facts
+from zscope.pipelines.ingest.outcome import FileOutcome, FileStatus, issue_rows, repeated_note
 from zscope.pipelines.ingest.staging import Stage
-from zscope.pipelines.store.bring_in import bring_in
+from zscope.pipelines.store.change import commit_files
 from zscope.pipelines.store.commits import Commit
 from zscope.pipelines.store.folder import partition
-from zscope.pipelines.store.loads import Load, TableRows
-from zscope.pipelines.store.parts import StagedFile, open_writer
-from zscope.pipelines.store.remove import Without, files_without
-from zscope.pipelines.store.tables import ISSUE_TABLE, data_tables, kept_schema
+from zscope.pipelines.store.loads import Load, LoadGap, LoadKind, LoadTable
+from zscope.pipelines.store.parts import ISSUE_TABLE, StagedFile, data_tables, open_writer, parquet_schema
+from zscope.pipelines.store.remove import StoreWithoutLoad, files_without
+from zscope.schemas.stored import LOAD_ID, local_clock, utc_clock
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from zscope.parsers.containers.source import Member
-    from zscope.parsers.inputs import Source
+    from zscope.parsers.inputs import InputReader
     from zscope.parsers.issues import Issues, Mark
-    from zscope.pipelines.ingest.known import Earlier, Known
-    from zscope.pipelines.ingest.run import Run
+    from zscope.parsers.options import Watch
+    from zscope.parsers.smf.frames import Window
+    from zscope.pipelines.ingest.known_files import KnownFile
+    from zscope.pipelines.ingest.options import IngestOptions
+    from zscope.pipelines.store.commits import State
+    from zscope.pipelines.store.folder import Folder
+
+MAX_KINDS = 1000
+"""Combinations of system and type stored with a load: every later run reads them, and a damaged dump can have
+a different one in each record.
+"""
+MAX_GAPS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class IngestContext:
+    """What all inputs of one call of `ingest` share. The caller holds the lock of the store."""
+
+    folder: Folder
+    state: State
+    options: IngestOptions
+
+    @property
+    def writer_threads(self) -> int:
+        """Threads that compress the data files."""
+        return self.options.read_options.jobs or os.cpu_count() or 1
+
+    def hooks(self, watch: Watch, begin_at: int) -> ScanHooks:
+        """Return the hooks for reading one input from an offset on."""
+        return ScanHooks(watch=watch, begin_at=begin_at, count=True)
+
+    def clocks(self, issues: Issues, file: str) -> Clocks:
+        """Return the clocks of the systems, for the times in one file."""
+        read = self.options.read_options
+        return Clocks(self.options.settings.zones, issues, file, code_page(read.code_page), read.system)
+
+    def earlier_loads(self, name: str) -> EarlierLoads:
+        """Return the loads that a file of this name can repeat or continue."""
+        return EarlierLoads.of(self.state, self.options.selection_key, name)
+
+
+@dataclass
+class LoadContent:
+    """What is noted about an input while it is read, for its entry in the load history."""
+
+    clocks: Clocks
+    last_record_offset: int | None = None
+    counts: pa.Table | None = None
+    """Records and reports by kind, as the reader counted them; set after reading."""
+    _intervals: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
+
+    def observe_window(self, window: Window) -> None:
+        """Observe the records of a dump, in their order."""
+        self.clocks.observe(window)
+        self.last_record_offset = int(window.offsets[-1])
+
+    def observe_rows(self, table: str, rows: pa.RecordBatch) -> None:
+        """Observe decoded rows of a table."""
+        if table in INTERVAL_TABLES:
+            self._intervals.setdefault(table, []).append(rows.select(INTERVAL_COLUMNS))
+
+    def kinds(self) -> tuple[LoadKind, ...]:
+        """Return the records and reports by kind; if there are too many kinds, those with most records."""
+        rows = sorted(self._count_rows(), key=lambda row: -int(row["records"]))[:MAX_KINDS]
+        return tuple(
+            LoadKind(
+                system=row["system"],
+                record_type=row["record_type"],
+                record_subtype=row["record_subtype"],
+                report=row["report"],
+                records=row["records"],
+                bytes=row["total_bytes"],
+                first_local=_iso(row["first_local"]),
+                last_local=_iso(row["last_local"]),
+            )
+            for row in rows
+        )
+
+    @property
+    def first_local(self) -> str | None:
+        """The earliest local time of all records and reports."""
+        times = (row["first_local"] for row in self._count_rows() if row["first_local"])
+        return _iso(min(times, default=None))
+
+    @property
+    def last_local(self) -> str | None:
+        """The latest local time of all records and reports."""
+        times = (row["last_local"] for row in self._count_rows() if row["last_local"])
+        return _iso(max(times, default=None))
+
+    def zones(self) -> dict[str, str]:
+        """Return the zones of the systems in the input, where they are known."""
+        systems = {kind.system for kind in self.kinds() if kind.system}
+        zones = ((system, self.clocks.zones.of(system)) for system in sorted(systems))
+        return {system: zone for system, zone in zones if zone}
+
+    def gaps(self) -> tuple[LoadGap, ...]:
+        """Return the missing intervals, table by table."""
+        gaps = []
+        for table, batches in self._intervals.items():
+            for row in find_gaps(pa.Table.from_batches(batches), table, self.clocks.zones).to_pylist():
+                times = {name: row[name].isoformat() for name in ("from_local", "to_local")}
+                gaps.append(LoadGap(**(row | times)))
+        return tuple(gaps[:MAX_GAPS])
+
+    def _count_rows(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.counts.to_pylist() if self.counts else []
+        return rows
+
+
+def _iso(time: datetime | None) -> str | None:
+    return time.isoformat() if time else None
 
 
 @dataclass
 class MemberLoad:
-    """One input on its way; an InputError says that it cannot be used."""
+    """The load of one input: a file, or a member of an archive."""
 
-    run: Run
+    context: IngestContext
     member: Member
-    known: Known
-    """By what the file as it lies there is recognised."""
+    known: KnownFile
+    """What the digest of the whole file showed."""
     issues: Issues
-    heard: Mark
-    """What of the issues is not about this input."""
-    begun: float
-    """When its first byte was read."""
+    mark: Mark
+    """Issues before this mark are not about this input."""
+    started: float
+    """When its first byte was read, by `time.perf_counter`."""
     content: ContentDigest = field(init=False)
-    _earlier: Earlier = field(init=False)
-    _started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    _earlier: EarlierLoads = field(init=False)
+    _started_utc: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __post_init__(self) -> None:
-        self._earlier = self.run.earlier(self.member.name)
+        self._earlier = self.context.earlier_loads(self.member.name)
         before = self.known.grown_from
         lengths = [before.content_bytes] if before else self._earlier.report_lengths()
         self.content = ContentDigest.of_lengths(lengths)
 
-    def load(self) -> Outcome:
-        """Read it and commit it."""
+    def load(self) -> FileOutcome:
+        """Read the input and commit its rows; an InputError means that it cannot be used."""
+        context = self.context
         self.member.stream.listen(self.content.update)
-        load_id = self.run.state.next_load_id
-        work = self.run.folder.stage / f"load-{load_id}"
-        found = Content(self.run.clocks(self.issues, self.member.name))
+        load_id = context.state.next_load_id
+        work = context.folder.stage / f"load-{load_id}"
+        content = LoadContent(context.clocks(self.issues, self.member.name))
         try:
-            source = source_of(self.member, self.run.reading(found.watch, self.known.begin_at), self.issues)
-        except NothingThereError:
-            return self._told(Status.REFUSED)
-        stage = Stage(work, load_id, self.run.writers)
+            hooks = context.hooks(content.observe_window, self.known.begin_at)
+            source = reader_for(self.member, context.options.read_options, self.issues, hooks)
+        except EmptyInputError:
+            return self._outcome(FileStatus.REFUSED)
+        stage = Stage(work, load_id, context.writer_threads)
         try:
-            outside = self._read(source, stage, found, load_id)
-            if source.summary.useless or source.summary.skipped:
-                return self._told(Status.EMPTY)
+            rows_outside = self._stage_rows(source, stage, content, load_id)
+            if source.summary.no_report or source.summary.skipped:
+                return self._outcome(FileStatus.EMPTY)
             if earlier := self._earlier.with_content(self.content.digest()):
-                # What is wrong with it was told then.
-                return Outcome(self.member.name, Status.REPEATED, earlier, note=as_before(earlier))
+                # Its issues were reported by the earlier load.
+                note = repeated_note(earlier)
+                return FileOutcome(self.member.name, FileStatus.REPEATED, earlier, note=note)
             staged = stage.finish()
         finally:
             stage.abandon()
-        shorter = self._earlier.begun_as(self.content) if source.summary.kind != DUMP else None
-        before = Before(self.run.folder, self.run.state, self.content.digest(), shorter)
-        without = without_duplicates(before, staged, work)
-        load = self._load(load_id, source, found, staged, without, outside, shorter)
-        if issues := self._issues():
-            without.files.append(self._stage_issues(work, issues, load_id))
-        if not self.run.dry:
-            self._commit(load, without, shorter)
-        note = f"takes the place of load {shorter.load_id}, which is its beginning" if shorter else ""
-        return self._told(Status.LOADED, load, note)
+        shorter = self._earlier.beginning_of(self.content) if source.summary.kind != DUMP else None
+        before = StoreBefore(context.folder, context.state, self.content.digest(), shorter)
+        result = remove_duplicates(before, staged, work)
+        load = self._describe(load_id, source, content, staged, result, rows_outside, shorter)
+        if issues := self._own_issues():
+            result.files.append(self._stage_issues(work, issues, load_id))
+        if not context.options.dry_run:
+            self._commit(load, result, shorter)
+        note = f"replaces load {shorter.load_id}, which is its beginning" if shorter else ""
+        return self._outcome(FileStatus.LOADED, load, note)
 
-    def _commit(self, load: Load, without: Duplicates, shorter: Load | None) -> None:
-        """Bring in the rows, and in the same step take out those of the shorter file that this one was."""
-        folder, state = self.run.folder, self.run.state
-        out = files_without(folder, state, shorter.load_id) if shorter else Without((), {}, 0)
-        bring_in(
-            folder,
-            state,
-            [*without.files, *out.made],
-            lambda file: out.made.get(file, {load.load_id: file.rows}),
-            lambda files: Commit(
-                "load",
-                adds=files,
-                drops=out.drops,
-                load=load,
-                removed_load=shorter.load_id if shorter else None,
-            ),
-        )
-
-    def _read(self, source: Source, stage: Stage, found: Content, load_id: int) -> int:
-        """All rows that are asked for onto the stage; returns how many others there were."""
+    def _stage_rows(self, source: InputReader, stage: Stage, content: LoadContent, load_id: int) -> int:
+        """Write the selected rows to the stage; return how many other rows there are."""
+        selection = self.context.options.selection
         outside = 0
-        for table, rows in source.batches(self.run.choice.selection):
-            chosen = self.run.choice.of(table, rows)
+        for table, rows in source.batches(selection.records):
+            selected = selection.filter(table, rows)
             if table in data_tables():
-                outside += rows.num_rows - chosen.num_rows
-            if chosen.num_rows:
-                found.take(table, chosen)
-                stage.add(table, stored_rows(table, chosen, load_id, found.clocks))
+                outside += rows.num_rows - selected.num_rows
+            if selected.num_rows:
+                content.observe_rows(table, selected)
+                stage.add(table, stored_rows(table, selected, load_id, content.clocks))
         while self.member.stream.read(UNPACKED_CHUNK):
-            pass  # what a reader had no use for belongs to the content all the same
+            pass  # bytes that the reader did not need belong to the digest of the content, too
         before = self.known.grown_from
         if before and self.content.at_marks.get(before.content_bytes) != before.content_digest:
-            text = "changed while it was read; ingest it again"
+            text = "the file changed while it was read; ingest it again"
             raise InputError(Issue(Code.UNREADABLE, text, self.member.name))
-        found.contents = source.contents()
-        found.clocks.report()
+        content.counts = source.contents()
+        content.clocks.report()
         return outside
 
-    def _load(
-        self, load_id: int, source: Source, found: Content, staged: list[StagedFile], without: Duplicates,
-        outside: int, shorter: Load | None,
+    def _describe(
+        self, load_id: int, source: InputReader, content: LoadContent, staged: list[StagedFile],
+        result: Duplicates, rows_outside: int, shorter: Load | None,
     ) -> Load:  # fmt: skip
+        """Return the entry of the load history."""
         summary = source.summary
-        seconds = round(time.perf_counter() - self.begun, 3)
+        seconds = round(time.perf_counter() - self.started, 3)
         return Load(
             load_id=load_id,
             file=self.member.name,
             packing=self.member.packing,
             kind=summary.kind,
             form=summary.form,
-            selection=self.run.key,
+            selection=self.context.options.selection_key,
             content_digest=self.content.digest(),
             content_bytes=self.content.size,
             outer_digest=self.known.digest if self.member.packing else None,
-            started_utc=self._started.isoformat(timespec="milliseconds"),
+            started_utc=self._started_utc.isoformat(timespec="milliseconds"),
             seconds=seconds,
             records=summary.records or summary.reports,
             spanned=summary.spanned,
             lines=summary.lines,
-            duplicates=without.total,
-            outside=outside,
+            duplicates=result.total,
+            outside=rows_outside,
             begun_at=self.known.begin_at,
-            last_record_offset=found.last_offset,
+            last_record_offset=content.last_record_offset,
             zscope_version=version("zscope"),
-            tables=_tables(staged, without),
-            kinds=found.kinds(),
-            gaps=found.gaps(),
-            first_local=found.first_local,
-            last_local=found.last_local,
-            issues=self._counts(),
-            told_by_name=told_by_name(self.member.name) if summary.kind != DUMP else {},
+            tables=_load_tables(staged, result),
+            kinds=content.kinds(),
+            gaps=content.gaps(),
+            first_local=content.first_local,
+            last_local=content.last_local,
+            issues=self._issue_counts(),
+            name_facts=name_facts(self.member.name) if summary.kind != DUMP else {},
             replaces=(shorter.load_id, *shorter.replaces) if shorter else (),
-            zones=found.zones(),
-            duplicates_of=self._duplicates_of(without),
+            zones=content.zones(),
+            duplicates_of=self._duplicates_of(result),
         )
 
-    def _duplicates_of(self, without: Duplicates) -> dict[int, int]:
-        """The loads that this one leans on; of those it goes on from, nothing was even counted."""
+    def _duplicates_of(self, result: Duplicates) -> dict[int, int]:
+        """Count the omitted records by the load that has them.
+
+        The load that this one continues counts with 0: its records were not even read.
+        """
         before = self.known.grown_from
-        behind = {before.load_id, *before.duplicates_of} if before else set()
-        return {**dict.fromkeys(behind, 0), **without.by_load}
+        continued = {before.load_id, *before.duplicates_of} if before else set()
+        return {**dict.fromkeys(continued, 0), **result.by_load}
 
-    def _told(self, status: Status, load: Load | None = None, note: str = "") -> Outcome:
-        return Outcome(self.member.name, status, load, tuple(self._issues()), self._counts(), note)
+    def _commit(self, load: Load, result: Duplicates, shorter: Load | None) -> None:
+        """Add the rows and, in the same commit, drop those of the shorter file that this one replaces."""
+        folder, state = self.context.folder, self.context.state
+        removal = files_without(folder, state, shorter.load_id) if shorter else StoreWithoutLoad((), {}, 0)
+        commit_files(
+            folder,
+            state,
+            [*result.files, *removal.rewritten],
+            lambda file: removal.rewritten.get(file, {load.load_id: file.rows}),
+            lambda files: Commit(
+                "load",
+                adds=files,
+                drops=removal.drops,
+                load=load,
+                removed_load=shorter.load_id if shorter else None,
+            ),
+        )
 
-    def _issues(self) -> list[Issue]:
-        """Those of this input; of a file that grew, those of its new part."""
+    def _outcome(self, status: FileStatus, load: Load | None = None, note: str = "") -> FileOutcome:
+        issues = tuple(self._own_issues())
+        return FileOutcome(self.member.name, status, load, issues, self._issue_counts(), note)
+
+    def _own_issues(self) -> list[Issue]:
+        """Return the issues of this input; of a file that has grown, those of its new part."""
         begin = self.known.begin_at
-        return [i for i in self.issues.since(self.heard) if i.offset is None or i.offset >= begin]
+        issues = self.issues.since(self.mark)
+        return [issue for issue in issues if issue.offset is None or issue.offset >= begin]
 
-    def _counts(self) -> dict[str, int]:
+    def _issue_counts(self) -> dict[str, int]:
         if self.known.begin_at:
-            return dict(Counter(issue.code.value for issue in self._issues()))
-        return {code.value: count for code, count in self.issues.since(self.heard).counts().items()}
+            return dict(Counter(issue.code.value for issue in self._own_issues()))
+        return {code.value: count for code, count in self.issues.since(self.mark).counts().items()}
 
     def _stage_issues(self, work: Path, issues: list[Issue], load_id: int) -> StagedFile:
-        day = self._started.date().isoformat()
+        day = self._started_utc.date().isoformat()
         path = work / partition(ISSUE_TABLE, day) / f"{load_id:08}-issues.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         rows = issue_rows(issues, load_id)
-        with open_writer(path, kept_schema(ISSUE_TABLE)) as writer:
+        with open_writer(path, parquet_schema(ISSUE_TABLE)) as writer:
             writer.write_table(rows)
         return StagedFile(path, ISSUE_TABLE, day, rows.num_rows, path.stat().st_size)
 
 
-def _tables(staged: list[StagedFile], without: Duplicates) -> dict[str, TableRows]:
-    """Rows by table, with what was left out; the digests are our own affair."""
+def stored_rows(table: str, rows: pa.RecordBatch, load_id: int, clocks: Clocks) -> pa.RecordBatch:
+    """Return decoded rows with the columns that the store adds: the load, and the time in UTC."""
+    schema = parquet_schema(table)
+    local = local_clock(table)
+    utc = utc_clock(local) if local else None
+    columns = []
+    for column in schema:
+        if column.name == LOAD_ID.name:
+            columns.append(pa.array(np.full(rows.num_rows, load_id, np.uint32)))
+        elif column.name == utc and local and utc not in rows.schema.names:
+            columns.append(_utc_times(rows, local, clocks))
+        else:
+            columns.append(rows.column(column.name))
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _utc_times(rows: pa.RecordBatch, local: str, clocks: Clocks) -> pa.Array:
+    # Reports can fill tables of records: such rows have no record number, and so no known order.
+    if "record_no" in rows.schema.names and not rows["record_no"].null_count:
+        return clocks.to_utc(rows["system"], rows[local], rows["record_no"])
+    return clocks.to_utc_of_reports(rows["system"], rows[local])
+
+
+def _load_tables(staged: list[StagedFile], result: Duplicates) -> dict[str, LoadTable]:
+    """Count rows stored and omitted by table; the internal table of digests is not listed."""
     stored: Counter[str] = Counter()
-    for file in without.files:
+    for file in result.files:
         stored[file.table] += file.rows
     names = {file.table for file in staged}
     return {
-        name: TableRows(stored[name], without.by_table.get(name, 0))
-        for name in data_tables()
-        if name in names
+        name: LoadTable(stored[name], result.by_table.get(name, 0)) for name in data_tables() if name in names
     }

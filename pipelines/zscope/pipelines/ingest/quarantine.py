@@ -1,41 +1,71 @@
-"""What is left of a file that was refused: a small report, and never a copy of its data.
+"""Reports about refused files, in the folder `quarantine` of the store; the data itself is never copied.
 
-The name of a report is made of the time and a digest, nothing of it comes from outside. What is refused night
-after night has one report that counts, and the folder keeps the newest ones only.
+The name of a report consists of a time and a digest and contains nothing of the input's name. A file that is
+refused again and again has one report with a count. Only the newest reports are kept.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from xxhash import xxh3_128_hexdigest
 
+from zscope.parsers.issues import Code
 from zscope.parsers.smf.ebcdic import code_page
-from zscope.pipelines.ingest.remedies import remedy_for
 from zscope.pipelines.store.folder import write_atomically
 from zscope.schemas.arrow import UTC as UTC_TYPE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
     from zscope.parsers.issues import Issue
 
+
+_AGAIN = "Transfer it again in binary with the record lengths (FTP: binary, quote SITE RDW, get)"
+
+REMEDIES: Mapping[Code, str] = {
+    Code.EMPTY: "Check whether the job that creates the file wrote any data, and transfer it again.",
+    Code.UNREADABLE: "Check the name, the permissions and the size of the file; an archive may be "
+    "incomplete: transfer it again.",
+    Code.RDW_STRIPPED: f"{_AGAIN}, or pack it with AMATERSE, which keeps the lengths.",
+    Code.TEXT_MODE: f"{_AGAIN}; the conversion of the text transfer cannot be undone.",
+    Code.LINE_ENDS: "Copy the original without conversion of line ends (git: mark it -text). " + _AGAIN + ".",
+    Code.XMIT: "RECEIVE it on z/OS and transfer the data set itself, or pack that with AMATERSE.",
+    Code.MONITOR_III: "Ask the RMF data server for the Postprocessor report CPU; Monitor III is not read.",
+    Code.TERSE_FOREIGN: "Pack the dump with AMATERSE on z/OS.",
+    Code.UNKNOWN_DATA: "Compare the first bytes with those of the original: transfer a dump in binary with "
+    "SITE RDW; remove any other file from the folder.",
+    Code.FRAMING_WRONG: "Omit --framing: zscope recognises the framing of the file.",
+    Code.NO_REPORT: "Capture one of the supported reports with its heading; the documentation lists them.",
+    Code.ZVM_NETSTAT: "Capture the display on z/OS; z/VM displays have a different layout.",
+}
+STRICT = "Load it without --strict: data that cannot be decoded becomes an issue, the rest is loaded."
+"""For issues that refuse a file only with --strict."""
+
+
+def remedy_for(code: Code) -> str:
+    """Return what to do about an input that was refused with this code."""
+    return REMEDIES.get(code, STRICT)
+
+
 HEAD_BYTES = 256
+"""Bytes at the start of a refused file that its report shows."""
 KEPT = 1000
-"""So many reports stay; who looks at them looks at the newest."""
+"""Number of reports that are kept, the newest."""
 _MOST_REASONS = 20
 _LONGEST_TEXT = 2_000
 _LARGEST_REPORT = 1 << 20
 _MOST_TIMES = 1 << 31
 _DIGEST_DIGITS = 16
 _OWN_NAME = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{16}\.json")
-"""Nothing else is ever removed from the folder."""
+"""Files with other names are never removed from the folder."""
 
 
 def _column(name: str, arrow: pa.DataType, meaning: str) -> pa.Field:
@@ -45,18 +75,18 @@ def _column(name: str, arrow: pa.DataType, meaning: str) -> pa.Field:
 QUARANTINE_SCHEMA = pa.schema(
     [
         _column("refused_utc", UTC_TYPE, "When it was refused last."),
-        _column("file", pa.string(), "File as it was named, and the member's name behind it for an archive."),
-        _column("times", pa.uint32(), "How often it was refused."),
-        _column("code", pa.string(), "Why: the code of the first issue that refuses it."),
-        _column("text", pa.string(), "Why, in words."),
+        _column("file", pa.string(), "Path of the file, followed by the name of the member of an archive."),
+        _column("times", pa.uint32(), "How often the file was refused."),
+        _column("code", pa.string(), "Code of the first issue that refuses the file."),
+        _column("text", pa.string(), "Text of that issue."),
         _column("place", pa.string(), "Where in the file."),
         _column("remedy", pa.string(), "What to do about it."),
-        _column("size_bytes", pa.uint64(), "How large it is; null where that is not known."),
+        _column("size_bytes", pa.uint64(), "Size of the file; null if unknown."),
         _column("head_hex", pa.string(), f"Its first bytes, up to {HEAD_BYTES}."),
-        _column("head_ebcdic", pa.string(), "The same as EBCDIC characters, with a dot for the others."),
-        _column("head_ascii", pa.string(), "The same as ASCII characters."),
+        _column("head_ebcdic", pa.string(), "The first bytes as EBCDIC; a dot for unprintable characters."),
+        _column("head_ascii", pa.string(), "The first bytes as ASCII; a dot for unprintable characters."),
         _column("report", pa.string(), "File in the folder quarantine with all reasons."),
-        _column("problem", pa.string(), "What is wrong with the report itself; null for a good one."),
+        _column("problem", pa.string(), "Why the report itself cannot be read; null if it can."),
     ],
     {"meaning": "One row per file that was refused and not loaded."},
 )
@@ -71,11 +101,11 @@ def write_report(
     size: int | None = None,
     digest: str | None = None,
 ) -> Path:
-    """Leave word of a refused input; the report of an earlier refusal of the same is replaced.
+    """Write the report about a refused input; it replaces the report of an earlier refusal of the same input.
 
-    The same is what has the same name and digest of its content, or where none is given the same first bytes:
-    files of different names can have equal contents, such as none, and each is a file that is missing.
-    A folder that cannot be written is an OSError.
+    Two inputs are the same if they have the same name and digest, or without a digest the same first bytes.
+    The name counts because different files can have equal contents, for example none. Raises OSError if the
+    folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     name = _plain(file)
@@ -90,7 +120,7 @@ def write_report(
         "times": min(times, _MOST_TIMES),
         "size_bytes": size,
         "reasons": _reasons(issues),
-        "head": _shown(head[:HEAD_BYTES]),
+        "head": _head(head[:HEAD_BYTES]),
     }
     path = folder / f"{now:%Y%m%dT%H%M%SZ}-{short}.json"
     write_atomically(path, (json.dumps(report, indent=2) + "\n").encode("ascii"))
@@ -102,14 +132,14 @@ def write_report(
     return path
 
 
-def reports(folder: Path) -> pa.Table:
-    """All reports, the newest first; one that cannot be read has a row that says so."""
+def quarantine_table(folder: Path) -> pa.Table:
+    """Return all reports, the newest first; a report that cannot be read has a row with the problem."""
     rows = [_row(path) for path in reversed(_report_files(folder))]
     return pa.Table.from_pylist(rows, QUARANTINE_SCHEMA)
 
 
 def _reasons(issues: Iterable[Issue]) -> list[dict[str, str]]:
-    """What refuses the file first, then what else was found in it."""
+    """Return the issues, those that refuse the file first."""
     worst_first = sorted(issues, key=lambda issue: -issue.severity)
     return [
         {
@@ -124,12 +154,12 @@ def _reasons(issues: Iterable[Issue]) -> list[dict[str, str]]:
 
 
 def _plain(text: str) -> str:
-    """A text of bearable length that every encoding of Unicode can hold."""
+    """Shorten a text and escape what UTF-8 cannot encode."""
     return text[:_LONGEST_TEXT].encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _shown(head: bytes) -> dict[str, str]:
-    """Bytes as a person can look at them: a dump in text mode shows in one of the two."""
+def _head(head: bytes) -> dict[str, str]:
+    """Return bytes in readable form: one of the two texts shows whether a dump was transferred as text."""
     ebcdic = "".join(code_page().characters[byte] for byte in head)
     return {"hex": head.hex(), "ebcdic": _printable(ebcdic), "ascii": _printable(head.decode("latin-1"))}
 
@@ -139,7 +169,7 @@ def _printable(text: str) -> str:
 
 
 def _report_files(folder: Path) -> list[Path]:
-    """The reports, oldest first: their names begin with the time."""
+    """Return the reports, oldest first: their names begin with the time."""
     try:
         return sorted(path for path in folder.iterdir() if _is_report(path))
     except (FileNotFoundError, NotADirectoryError):
@@ -151,7 +181,7 @@ def _own_files(folder: Path) -> list[Path]:
 
 
 def _is_report(path: Path) -> bool:
-    # Never a link, a pipe or a device: to open one could wait for ever, or lead out of the store.
+    # Not a link, pipe or device: opening one could block forever or lead outside the store.
     try:
         return path.suffix == ".json" and not path.name.startswith(".") and S_ISREG(path.lstat().st_mode)
     except FileNotFoundError:
@@ -159,13 +189,13 @@ def _is_report(path: Path) -> bool:
 
 
 class _ReportError(Exception):
-    """A report that says nothing."""
+    """A report that cannot be read."""
 
 
 def _times(path: Path) -> int:
-    """How often the input of a report was refused; a report that cannot be read counts once."""
+    """Return how often the input was refused; 1 if the report cannot be read."""
     try:
-        return _Entry.of(_content(path)).whole("times", _MOST_TIMES) or 1
+        return _ReportValues.of(_content(path)).whole("times", _MOST_TIMES) or 1
     except _ReportError:
         return 1
 
@@ -173,7 +203,7 @@ def _times(path: Path) -> int:
 def _row(path: Path) -> dict[str, Any]:
     name = _plain(path.name)
     try:
-        content = _Entry.of(_content(path))
+        content = _ReportValues.of(_content(path))
         reasons = content.entries("reasons")
         head = content.entry("head")
         return {
@@ -196,24 +226,24 @@ def _content(path: Path) -> object:
     except OSError as error:
         raise _ReportError(error.strerror or str(error)) from error
     if len(raw) > _LARGEST_REPORT:
-        raise _ReportError(f"it is larger than {_LARGEST_REPORT:,} bytes")
+        raise _ReportError(f"larger than {_LARGEST_REPORT:,} bytes")
     try:
         content: object = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        raise _ReportError(f"it is not JSON ({type(error).__name__})") from error
+        raise _ReportError(f"not JSON ({type(error).__name__})") from error
     return content
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    """An object of a report, whose values are what they should be or an error."""
+class _ReportValues:
+    """Typed access to the values of a JSON object; a value of another type raises `_ReportError`."""
 
     values: Mapping[str, Any]
 
     @classmethod
-    def of(cls, raw: object) -> _Entry:
+    def of(cls, raw: object) -> _ReportValues:
         if not isinstance(raw, dict):
-            raise _ReportError("it is not an object with names and values")
+            raise _ReportError("not a JSON object")
         return cls(raw)
 
     def text(self, key: str) -> str | None:
@@ -227,7 +257,7 @@ class _Entry:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= limit:
-            raise _ReportError(f"{key} is not a whole number up to {limit}")
+            raise _ReportError(f"{key} is not an integer from 0 to {limit}")
         return value
 
     def moment(self, key: str) -> datetime | None:
@@ -238,11 +268,11 @@ class _Entry:
         except (ValueError, OverflowError) as error:
             raise _ReportError(f"{key} is not a time") from error
 
-    def entry(self, key: str) -> _Entry:
-        return _Entry.of(self.values.get(key, {}))
+    def entry(self, key: str) -> _ReportValues:
+        return _ReportValues.of(self.values.get(key, {}))
 
-    def entries(self, key: str) -> Sequence[_Entry]:
+    def entries(self, key: str) -> Sequence[_ReportValues]:
         value = self.values.get(key, [])
         if not isinstance(value, list):
             raise _ReportError(f"{key} is not a list")
-        return [_Entry.of(each) for each in value]
+        return [_ReportValues.of(each) for each in value]

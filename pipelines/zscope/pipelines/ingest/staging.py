@@ -1,9 +1,8 @@
-"""Rows on their way into Parquet files: sorted into tables and days, written by several threads, out of
-sight.
+"""Write the rows of a load to Parquet files by table and day, with several threads.
 
-Rows come in the order of the file. They gather by table and day until they make a row group, which is then
-sorted by time and handed to a thread that compresses it; that is work outside of Python, so it goes on beside
-the decoding of the next records. What gathers and what waits is bounded by bytes, whatever the file says.
+Rows arrive in the order of the input. They are buffered by table and day up to the size of a row group,
+sorted by time, and compressed by a thread while the next records are decoded. The buffers are limited in
+bytes, whatever the input contains.
 """
 
 from __future__ import annotations
@@ -17,47 +16,46 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from zscope.pipelines.store.folder import partition
-from zscope.pipelines.store.parts import ROW_GROUP_ROWS, Part, StagedFile
-from zscope.pipelines.store.tables import kept_clock, kept_schema
+from zscope.pipelines.store.parts import ROW_GROUP_ROWS, Part, StagedFile, parquet_schema, time_column
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-GATHERED_BYTES = 96 << 20
-"""Of all tables and days together, before the largest is written though it is small."""
-MOST_OPEN = 64
-"""Files open at a time; a damaged dump can have rows of any number of days."""
-MOST_DAYS = 1000
-"""Of one table in one load; rows of further days are filed as if they had none."""
+BUFFER_BYTES = 96 << 20
+"""Limit of all buffers together: above it the largest is written before it is full."""
+MAX_OPEN_FILES = 64
+"""Limit of open files; a damaged dump can have rows of any number of days."""
+MAX_DAYS = 1000
+"""Limit of days of a table in one load; rows of further days are stored without a day."""
 
 Place = tuple[str, str | None]
 """Table and day."""
 
 
 @dataclass(slots=True)
-class Gathered:
-    """Rows of one table and day that wait for more."""
+class RowBuffer:
+    """Buffered rows of one table and day."""
 
     batches: list[pa.RecordBatch] = field(default_factory=list)
     rows: int = 0
     bytes: int = 0
 
     def add(self, batch: pa.RecordBatch, size: int) -> None:
-        """Put rows behind the others."""
+        """Append rows."""
         self.batches.append(batch)
         self.rows += batch.num_rows
         self.bytes += size
 
 
 class Stage:
-    """The files of one load while they are written; nothing of it counts before the load is committed."""
+    """The staged files of one load; they become part of the store when the load is committed."""
 
     def __init__(self, folder: Path, load_id: int, writers: int) -> None:
         self._folder = folder
         self._load_id = load_id
         self._writers = writers
         self._pool = ThreadPoolExecutor(writers, thread_name_prefix="zscope-write")
-        self._gathered: dict[Place, Gathered] = defaultdict(Gathered)
+        self._buffers: dict[Place, RowBuffer] = defaultdict(RowBuffer)
         self._bytes = 0
         self._days: dict[str, set[str]] = defaultdict(set)
         self._idle: OrderedDict[Place, list[Part]] = OrderedDict()
@@ -67,21 +65,21 @@ class Stage:
         self._closed: list[StagedFile] = []
 
     def add(self, table: str, batch: pa.RecordBatch) -> None:
-        """Take rows with all columns of their table."""
-        # Slices share their texts: what a row takes on average is fairer than asking each for its size.
+        """Add rows with all columns of their table."""
+        # Slices share their strings, so the average size of a row is more accurate than the size of a slice.
         row_bytes = batch.nbytes / batch.num_rows
         for day, rows in self._by_day(table, batch):
-            gathered = self._gathered[table, day]
-            gathered.add(rows, int(row_bytes * rows.num_rows))
+            buffer = self._buffers[table, day]
+            buffer.add(rows, int(row_bytes * rows.num_rows))
             self._bytes += int(row_bytes * rows.num_rows)
-            if gathered.rows >= ROW_GROUP_ROWS:
+            if buffer.rows >= ROW_GROUP_ROWS:
                 self._write(table, day)
-        while self._bytes > GATHERED_BYTES:
-            self._write(*max(self._gathered, key=lambda place: self._gathered[place].bytes))
+        while self._bytes > BUFFER_BYTES:
+            self._write(*max(self._buffers, key=lambda place: self._buffers[place].bytes))
 
     def finish(self) -> list[StagedFile]:
-        """Write what still waits and close all files."""
-        for place in list(self._gathered):
+        """Write the remaining buffers and close all files."""
+        for place in list(self._buffers):
             self._write(*place)
         self._collect(wait_for=len(self._busy))
         list(self._pool.map(self._close, [part for parts in self._idle.values() for part in parts]))
@@ -89,10 +87,7 @@ class Stage:
         return self._closed
 
     def abandon(self) -> None:
-        """Stop writing; the files are left to be deleted with the folder.
-
-        What goes wrong with them does not matter any more, and may be why nothing of this is wanted.
-        """
+        """Stop writing and ignore errors; the caller deletes the files."""
         self._pool.shutdown(cancel_futures=True)
         busy = (part for _, part in self._busy.values())
         for part in (*busy, *(part for parts in self._idle.values() for part in parts)):
@@ -101,7 +96,7 @@ class Stage:
         self._idle.clear()
 
     def _by_day(self, table: str, batch: pa.RecordBatch) -> list[tuple[str | None, pa.RecordBatch]]:
-        clock = kept_clock(table)
+        clock = time_column(table)
         if clock is None:
             return [(None, batch)]
         days = batch.column(clock).cast(pa.date32(), safe=False)
@@ -120,27 +115,27 @@ class Stage:
     def _day(self, table: str, day: object) -> str | None:
         known = self._days[table]
         name = None if day is None else str(day)
-        if name is None or (name not in known and len(known) >= MOST_DAYS):
+        if name is None or (name not in known and len(known) >= MAX_DAYS):
             return None
         known.add(name)
         return name
 
     def _write(self, table: str, day: str | None) -> None:
-        gathered = self._gathered.pop((table, day))
-        self._bytes -= gathered.bytes
-        rows = pa.Table.from_batches(gathered.batches).unify_dictionaries()
+        buffer = self._buffers.pop((table, day))
+        self._bytes -= buffer.bytes
+        rows = pa.Table.from_batches(buffer.batches).unify_dictionaries()
         self._collect(wait_for=max(0, len(self._busy) - self._writers))
         part = self._part((table, day))
         self._busy[self._pool.submit(part.write, rows)] = (table, day), part
 
     def _part(self, place: Place) -> Part:
-        """A file to go on with, or a new one while all files of this table and day are being written to."""
+        """Return an idle file of the table and day, or a new one if all are being written to."""
         if idle := self._idle.get(place):
             part = idle.pop()
             if not idle:
                 del self._idle[place]
             return part
-        while self._open >= MOST_OPEN and self._idle:
+        while self._open >= MAX_OPEN_FILES and self._idle:
             _, parts = self._idle.popitem(last=False)
             for part in parts:
                 self._close(part)
@@ -148,10 +143,10 @@ class Stage:
         self._count += 1
         table, day = place
         path = self._folder / partition(table, day) / f"{self._load_id:08}-{self._count}.parquet"
-        return Part(path, table, day, kept_schema(table))
+        return Part(path, table, day, parquet_schema(table))
 
     def _collect(self, wait_for: int) -> None:
-        """Take back the files whose group is written, and wait until at least so many are."""
+        """Collect the files whose row group is written; wait for at least this many."""
         while self._busy:
             done, _ = wait(self._busy, timeout=None if wait_for > 0 else 0, return_when=FIRST_COMPLETED)
             if not done:

@@ -1,26 +1,41 @@
-"""The metrics: each an SQL file and a declaration, which views, documents and commands are made from."""
+"""The metrics: each is an SQL file and a declaration, from which views, documents and commands are generated.
+
+The file macros.sql contains the expressions that several metrics share.
+"""
 
 from __future__ import annotations
 
 from functools import cache
 from hashlib import sha256
 
-from zscope.pipelines.metrics.load import DeclarationError, declared
-from zscope.pipelines.metrics.model import Column, Metric, Parameter
-from zscope.pipelines.metrics.statement import AskedWronglyError, Selection, statement, view_sql
+from zscope.pipelines.metrics.declarations import (
+    DeclarationError,
+    Metric,
+    MetricColumn,
+    MetricParameter,
+    declared,
+)
+from zscope.pipelines.metrics.statements import (
+    MetricQueryError,
+    MetricSelection,
+    macros_sql,
+    statement,
+    view_sql,
+)
 
 RUNS = "run"
-"""The table of the benchmark runs, which is not of the data."""
+"""The table of the benchmark runs. It comes from runs.toml, not from loaded data."""
 
 __all__ = [
     "RUNS",
-    "AskedWronglyError",
-    "Column",
     "DeclarationError",
     "Metric",
-    "Parameter",
-    "Selection",
+    "MetricColumn",
+    "MetricParameter",
+    "MetricQueryError",
+    "MetricSelection",
     "declared",
+    "macros_sql",
     "metric",
     "metric_names",
     "metrics_digest",
@@ -33,7 +48,7 @@ __all__ = [
 
 
 def metric(name: str) -> Metric:
-    """A metric or step by its name.
+    """Return a metric or step by its name.
 
     >>> metric("cpu_interval").grain
     ('system', 'interval_start_local', 'interval_start_utc')
@@ -42,54 +57,55 @@ def metric(name: str) -> Metric:
 
 
 def metric_names() -> tuple[str, ...]:
-    """The metrics, without the steps they share, in the order of their names."""
-    return tuple(sorted(name for name, found in declared().items() if found.kind == "metric"))
+    """Return the names of the metrics in alphabetical order, without the steps they share."""
+    return tuple(sorted(name for name, declaration in declared().items() if declaration.kind == "metric"))
 
 
 def needed(name: str) -> tuple[str, ...]:
-    """Every table, metric and step that one rests on, each behind those it reads; itself is the last."""
-    found: dict[str, None] = {}
+    """Return every table, metric and step that one depends on, each after those it reads, itself last."""
+    names: dict[str, None] = {}
 
-    def visit(one: str) -> None:
-        if one in declared():
-            for other in declared()[one].inputs:
+    def visit(dependency: str) -> None:
+        if dependency in declared():
+            for other in declared()[dependency].inputs:
                 visit(other)
-        found.setdefault(one)
+        names.setdefault(dependency)
 
     visit(name)
-    return tuple(found)
+    return tuple(names)
 
 
-def settable(name: str) -> dict[str, tuple[str, Parameter]]:
-    """What can be set for one, by name, with who declares it: itself, or a step or metric it rests on.
+def settable(name: str) -> dict[str, tuple[str, MetricParameter]]:
+    """Return the parameters of a metric by name, each with the metric or step that declares it.
 
     >>> settable("handshake_cost")["cost_replicates"][0]
     'handshake_cost_fit'
     """
-    below = (declared()[one] for one in needed(name) if one in declared())
-    return {parameter.name: (one.name, parameter) for one in below for parameter in one.parameters}
+    metrics = (declared()[dependency] for dependency in needed(name) if dependency in declared())
+    return {parameter.name: (owner.name, parameter) for owner in metrics for parameter in owner.parameters}
 
 
 @cache
 def summary_names() -> tuple[str, ...]:
-    """The steps a store can keep the rows of: few rows, that change with its data and with nothing else.
+    """Return the steps whose rows a store can keep: few rows, which depend on its data alone.
 
-    What rests on runs changes when they are named, what has parameters with what a user sets.
+    Steps that depend on runs change with runs.toml, and steps with parameters change with their values.
 
     >>> "handshake_hour" in summary_names(), "benchmark_pair" in summary_names()
     (True, False)
     """
-    return tuple(name for name, found in declared().items() if found.keep and _rests_on_data_alone(name))
-
-
-def _rests_on_data_alone(name: str) -> bool:
-    return RUNS not in needed(name) and not settable(name)
+    return tuple(
+        name
+        for name, step in declared().items()
+        if step.keep and RUNS not in needed(name) and not settable(name)
+    )
 
 
 @cache
 def metrics_digest() -> str:
-    """A short name for the declarations as they are now: a catalogue with another one has other views."""
+    """Return a digest of all views and macros: a catalogue with another digest has other views."""
     texts = (
-        f"{name} {found.keep}\n{view_sql(found)}\n{found.view_columns}" for name, found in declared().items()
+        f"{name} {metric.keep}\n{view_sql(metric)}\n{metric.view_columns}"
+        for name, metric in declared().items()
     )
-    return sha256("\n".join(texts).encode()).hexdigest()[:16]
+    return sha256("\n".join([macros_sql(), *texts]).encode()).hexdigest()[:16]

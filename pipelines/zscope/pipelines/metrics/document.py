@@ -1,8 +1,7 @@
-"""`docs/metrics.md`, rendered from the declarations so that it cannot go stale."""
+"""Render `docs/metrics.md` from the declarations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -10,22 +9,24 @@ from zscope.pipelines.metrics import declared, metric_names, settable
 from zscope.schemas.published import published_tables
 
 if TYPE_CHECKING:
-    from zscope.pipelines.metrics.model import Column, Metric
+    from collections.abc import Iterator
+
+    from zscope.pipelines.metrics.declarations import Metric, MetricColumn
 
 _INTRODUCTION = """\
 # Metrics
 
-What each metric answers, how it is calculated, from what, and what it cannot tell. `make docs` renders this
-page from the declarations in `pipelines/zscope/pipelines/metrics/declared`: a metric is an SQL file, a
-declaration and a file with cases computed by hand.
+What each metric answers, how it is calculated, from which data, and its limits. `make docs` renders this page
+from the declarations in `pipelines/zscope/pipelines/metrics`: a metric is an SQL file, a declaration and a
+file with cases computed by hand. Expressions that several metrics share are DuckDB macros in `macros.sql`.
 
-Each metric is a view of its name in the catalogue, so any DuckDB client can ask it:
+Each metric is a view of its name in the catalogue, so any DuckDB client can query it:
 
 ```sql
 SELECT * FROM handshake_mix;
 ```
 
-`zscope metrics NAME` gives the same rows, or those of a period, of a system, or grouped in another way:
+`zscope metrics NAME` prints the same rows, or those of a period or system, or grouped in another way:
 
 ```sh
 zscope metrics
@@ -34,25 +35,25 @@ zscope metrics handshake_mix --by cipher --from 2026-03-02 --system SYSA --where
 zscope metrics --parameters
 ```
 
-Periods are in UTC. Rows whose moment is not known in UTC, as the time zone of their system was not told,
-are in the metric but in no period; [time zones](time-zones.md) says how to tell it. Shares are percentages;
-a share of nothing is empty and not zero. Values that no code table explains are shown as they are.
+Periods are in UTC. Rows without a time in UTC, because the time zone of their system is not known, are in the
+metric but in no period; [time zones](time-zones.md) explains how to set it. Shares are percentages; a
+share of nothing is empty, not zero. Codes that no code table contains are shown unchanged.
 
-A metric whose columns can all be put together can be grouped by any of its dimensions: sums are added up, and
-what is calculated from them is calculated again. Parameters are variables of DuckDB: `--set NAME=VALUE`, or
-`SET VARIABLE name = value` in front of a query on the view.
+A metric whose columns can all be combined can be grouped by any of its dimensions: sums are added up, and
+columns calculated from them are calculated again. Parameters are DuckDB variables: use `--set NAME=VALUE`, or
+`SET VARIABLE name = value` before a query on the view.
 """
 _STEPS = """\
 ## Steps
 
-Views that several metrics share. They are in the catalogue as well, for questions of your own, and to follow
-a number of a metric down to the rows it is made of.
+Views that several metrics share. They are in the catalogue too, for your own queries, and to trace a number
+of a metric down to its rows.
 """
 
 
 def metrics_document() -> str:
-    """The whole page."""
-    steps = [name for name, found in declared().items() if found.kind == "step"]
+    """Return the whole page."""
+    steps = [name for name, metric in declared().items() if metric.kind == "step"]
     parts = [_contents(), *(_about(declared()[name]) for name in metric_names())]
     parts += [iter([_STEPS.rstrip()]), *(_about(declared()[name], level=3) for name in sorted(steps))]
     return (
@@ -74,14 +75,14 @@ def _about(metric: Metric, level: int = 2) -> Iterator[str]:
     yield ""
     yield f"**{metric.title}.** {metric.question}"
     yield ""
-    yield f"{metric.meaning} {_told_apart(metric)}"
+    yield f"{metric.meaning} {_grain(metric)}"
     if metric.formula:
         yield from ("", "```text", *metric.formula.splitlines(), "```")
     if metric.sources:
         yield from ("", f"Sources: {' '.join(metric.sources.split())}")
-    yield from ("", f"Made from {_listed(metric.inputs)}.")
+    yield from ("", f"Reads {_listed(metric.inputs)}.")
     if metric.references:
-        yield from ("", f"Held against {', '.join(_reference(name) for name in metric.references)}.")
+        yield from ("", f"Compared with {', '.join(_reference(name) for name in metric.references)}.")
     if metric.limits:
         yield from ("", "Limits:", "")
         yield from (f"- {' '.join(limit.split())}" for limit in metric.limits)
@@ -92,16 +93,16 @@ def _about(metric: Metric, level: int = 2) -> Iterator[str]:
     yield from (_row(column, metric) for column in metric.columns)
 
 
-def _told_apart(metric: Metric) -> str:
+def _grain(metric: Metric) -> str:
     if not metric.grain:
-        return "Rows can be alike in every column: each stands for itself and counts."
-    return f"Rows are told apart by {_listed(metric.grain)}."
+        return "Several rows can be equal in every column; each counts."
+    return f"A row is identified by {_listed(metric.grain)}."
 
 
-def _row(column: Column, metric: Metric) -> str:
+def _row(column: MetricColumn, metric: Metric) -> str:
     use: str = column.combine or ""
     if column.dimension and metric.combinable:
-        use = "group by" if column.name in metric.grain else "group by, if asked for"
+        use = "group by" if column.name in metric.grain else "group by, on request"
         use = "always group by" if column.apart else use
     meaning = column.meaning + (f" = `{column.source}`" if column.source else "")
     return f"| `{column.name}` | {column.type} | {column.unit} | {use} | {_cell(meaning)} |"

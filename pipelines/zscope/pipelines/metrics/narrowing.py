@@ -1,86 +1,101 @@
-"""Reading only what an answer can depend on, and computing once what is needed several times.
+"""Read only what an answer can depend on, and compute once what is needed several times.
 
-The view of a metric reads all that is in the store. For a part of it the same statements run over temporary
-views of the same names: the big tables narrowed, the steps between made again over them.
+The view of a metric reads everything in the store. To answer a question about a part of it, the same
+statements run over temporary views of the same names: tables of events are narrowed, and the steps between
+are created again over them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
+from functools import cache
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics import declared, needed, summary_names
-from zscope.pipelines.metrics.statement import Selection, moment, settings, view_sql
+from zscope.pipelines.metrics.statements import MetricSelection, moment, settings, view_sql
 from zscope.schemas.ddl import literal
 from zscope.schemas.stored import stored_schema
 from zscope.schemas.tables import record_table_names
 
 if TYPE_CHECKING:
-    from zscope.pipelines.metrics.model import Metric
+    from collections.abc import Collection, Iterator
+
+    from zscope.pipelines.metrics.declarations import Metric
 
 FILES = "files"
-"""Schema of the catalogue with the views over the data files, below those that people see."""
-_BIG = "smf119_"
-"""Tables of events, of which there are millions. A row is written when what it is about is over."""
-_OF_CONNECTIONS = "smf119_zert_detail"
-"""Its records of other events than the end of a connection are about what comes after them."""
+"""Schema of the catalogue with the views over the data files, below the views that people see."""
+_CONNECTIONS = "smf119_zert_detail"
+"""Its records of other events than the end of a connection describe what comes after them."""
 _MARGIN = timedelta(days=1)
-"""Days are those of local times, which can be one further than those of UTC."""
+"""Days are days of local time, which can differ by one from days in UTC."""
+
+
+@cache
+def event_tables() -> frozenset[str]:
+    """Return the record tables with a row for each event, not for each interval: they can have millions.
+
+    A row is written when the event is over.
+
+    >>> "smf119_tcp_term" in event_tables(), "smf70_cpu" in event_tables()
+    (True, False)
+    """
+    return frozenset(
+        table for table in record_table_names() if "interval_start_local" not in stored_schema(table).names
+    )
 
 
 def prepared(
     metric: Metric,
-    selection: Selection | None = None,
+    selection: MetricSelection | None = None,
     *,
     summarised: bool = False,
     made: Collection[str] = (),
 ) -> list[str]:
-    """Everything to run before a metric is asked, for a selection of its rows or for all of them.
+    """Return the statements to run before a metric is queried, for all of its rows or a selection.
 
-    Afterwards it and the steps below it are temporary views over what is needed of the big tables. Small
-    steps that many others read are tables: DuckDB plans each use of a view anew, and what stands on several
-    floors of them would take longer to plan than to compute. Where the store has summaries, they are there
-    already, if all of its data counts; so is what was `made` for another metric in the same way.
+    Afterwards the metric and the steps it reads are temporary views over the narrowed tables of events. Small
+    steps that many others read are temporary tables: DuckDB plans each use of a view again, and planning
+    several layers of them would take longer than computing them. Steps in `made` exist already; so do the
+    summaries of a `summarised` store, if nothing is narrowed.
     """
-    selection = selection or Selection()
+    selection = selection or MetricSelection()
     narrower = narrowed(metric, selection)
     ready = set(made) | set(summary_names() if summarised and not narrower else ())
     steps = [declared()[name] for name in _to_make(metric.name, ready)]
     if not narrower and not any(step.keep for step in steps):
         return settings(metric, selection)
     views = [f"{'TABLE' if step.keep else 'VIEW'} {step.name} AS {view_sql(step)}" for step in steps]
-    return [*settings(metric, selection), *(f"CREATE OR REPLACE TEMP {what}" for what in (*narrower, *views))]
+    return [*settings(metric, selection), *(f"CREATE OR REPLACE TEMP {text}" for text in (*narrower, *views))]
 
 
 def _to_make(name: str, ready: Collection[str]) -> list[str]:
-    """A metric and the steps below it down to those that are ready, each behind what it reads."""
+    """A metric and the steps it reads that are not ready, each after those it reads itself."""
     if name in ready or name not in declared():
         return []
     below = [step for other in declared()[name].inputs for step in _to_make(other, ready)]
     return list(dict.fromkeys([*below, name]))
 
 
-def narrowed(metric: Metric, selection: Selection) -> list[str]:
-    """Views of the big tables with no more of them than a metric needs for a selection."""
-    tables = [name for name in needed(metric.name) if name in record_table_names() and name.startswith(_BIG)]
+def narrowed(metric: Metric, selection: MetricSelection) -> list[str]:
+    """Return views of the tables of events with only the rows that a metric needs for a selection."""
+    tables = [name for name in needed(metric.name) if name in event_tables()]
     conditions = {table: " AND ".join(_conditions(table, selection, metric)) for table in tables}
     return [
-        f"VIEW {table} AS SELECT * FROM {FILES}.{table} WHERE {found}"
-        for table, found in conditions.items()
-        if found
+        f"VIEW {table} AS SELECT * FROM {FILES}.{table} WHERE {condition}"
+        for table, condition in conditions.items()
+        if condition
     ]
 
 
-def _conditions(table: str, selection: Selection, metric: Metric) -> Iterator[str]:
-    # Where rows are not those of one system, they may be made of the data of several.
+def _conditions(table: str, selection: MetricSelection, metric: Metric) -> Iterator[str]:
+    # If rows are not those of one system, they may be made of the data of several.
     if selection.systems and "system" in metric.grain:
         yield f"system IN ({', '.join(literal(system) for system in selection.systems)})"
     if any(declared()[name].looks_around for name in needed(metric.name) if name in declared()):
         return
     if selection.begin:
-        # What a connection that is still open was like before, and whether zERT was on, is told only once.
-        earlier = " OR event_type NOT IN (3, 4)" if table == _OF_CONNECTIONS else ""
+        # The state of an open connection, and whether zERT was on, is recorded only once.
+        earlier = " OR event_type NOT IN (3, 4)" if table == _CONNECTIONS else ""
         yield f"(day >= {_day(selection.begin - _MARGIN)} OR day IS NULL{earlier})"
     if selection.end:
         begun = (

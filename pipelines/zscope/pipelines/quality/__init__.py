@@ -1,23 +1,23 @@
-"""Data quality: what rows of the store should be like, kept as data, and checked with great_expectations.
+"""Data validation: expectations about the rows of the store, checked with Great Expectations.
 
-That library takes seconds to import and hundreds of megabytes, so it runs in a process of its own, after the
-data is committed, over views of a catalogue that is only read. Only `engine` knows of it.
+The library takes seconds to import and hundreds of megabytes. Therefore it runs in a separate process, after
+the data is committed, on a read-only catalogue. Only `engine` uses it.
 """
 
 from __future__ import annotations
 
-from zscope.pipelines.quality.checks import QualityError, Severity
-from zscope.pipelines.quality.process import validate_in_own_process
-from zscope.pipelines.quality.results import VALIDATION_SCHEMA, Outcome, unvalidated, worst
-from zscope.pipelines.quality.slices import Slice
+from zscope.pipelines.quality.checks import CheckSeverity, QualityError
+from zscope.pipelines.quality.process import validate_in_subprocess
+from zscope.pipelines.quality.results import VALIDATION_SCHEMA, CheckOutcome, unvalidated_loads, worst_outcome
+from zscope.pipelines.quality.slices import StoreSlice
 
 __all__ = [
     "VALIDATION_SCHEMA",
-    "Outcome",
+    "CheckOutcome",
+    "CheckSeverity",
     "QualityError",
-    "Severity",
-    "Slice",
-    "unvalidated",
-    "validate_in_own_process",
-    "worst",
+    "StoreSlice",
+    "unvalidated_loads",
+    "validate_in_subprocess",
+    "worst_outcome",
 ]

@@ -1,44 +1,47 @@
 """The process that validates: `python -m zscope.pipelines.quality --catalogue FILE --docs DIR --result FILE`.
 
-Ends with 0 when everything was checked, whatever came out, and with 12 when nothing could be.
+Exits with 0 if the data was checked, whatever the results, and with 12 if it could not be checked.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from zscope.pipelines.quality.checks import QualityError
-from zscope.pipelines.quality.process import COULD_NOT
-from zscope.pipelines.quality.slices import SAMPLE_ROWS, Slice
+from zscope.pipelines.quality.process import EXIT_NOT_VALIDATED
+from zscope.pipelines.quality.slices import SAMPLE_ROWS, StoreSlice
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Validate what the arguments say and write the results to a Parquet file."""
+    """Validate a slice of a store and write the results to a Parquet file."""
     import duckdb
     import pyarrow.parquet as pq
 
-    from zscope.pipelines.quality.run import validate
+    from zscope.pipelines.quality.engine import validate
 
-    given = _parser().parse_args(arguments)
-    loads = tuple(given.load) if given.load is not None else None
-    part = Slice(loads, tuple(given.table), given.system, given.first_day, given.last_day)
+    options = _parser().parse_args(arguments)
+    loads = tuple(options.load) if options.load is not None else None
+    store_slice = StoreSlice(loads, tuple(options.table), options.system, options.first_day, options.last_day)
     try:
-        results = validate(given.catalogue, part, given.docs, sample_rows=given.sample)
-        pq.write_table(results, given.result, compression="zstd")
+        results = validate(options.catalogue, store_slice, options.docs, sample_rows=options.sample)
+        pq.write_table(results, options.result, compression="zstd")
     except QualityError as error:
-        return _could_not(str(error))
+        return _fail(str(error))
     except (OSError, duckdb.Error) as error:
-        return _could_not(f"{given.catalogue}: {' '.join(str(error).split())}")
+        return _fail(f"{options.catalogue}: {' '.join(str(error).split())}")
     return 0
 
 
-def _could_not(why: str) -> int:
-    sys.stderr.write(f"{why}\n")
-    return COULD_NOT
+def _fail(message: str) -> int:
+    sys.stderr.write(f"{message}\n")
+    return EXIT_NOT_VALIDATED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -54,7 +57,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--from", dest="first_day", type=date.fromisoformat, metavar="DAY", help="first day")
     parser.add_argument("--to", dest="last_day", type=date.fromisoformat, metavar="DAY", help="last day")
     parser.add_argument(
-        "--sample", type=int, default=SAMPLE_ROWS, metavar="N", help="check row by row at most about N rows"
+        "--sample",
+        type=int,
+        default=SAMPLE_ROWS,
+        metavar="N",
+        help="sample tables with more than N rows for checks of single rows",
     )
     return parser
 

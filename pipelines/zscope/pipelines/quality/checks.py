@@ -1,4 +1,4 @@
-"""What an expectation is: a check with a name, a meaning for people, and the rows that it does not expect."""
+"""Checks: expectations with a name, a meaning, and the statement for unexpected rows."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 SAMPLED = "sampled"
-"""Schema with the rows of the slice for checks of single rows: of a large table a sample."""
+"""Schema with the rows of the slice for checks of single rows; for a large table, a sample."""
 CHECKED = "checked"
 """Schema with all rows of the slice."""
 NEARBY = "nearby"
-"""Schema with all rows of the days of the slice and the day before, whatever load they came by."""
+"""Schema with all rows of the days of the slice and the day before, of any load."""
 
 
 class QualityError(Exception):
-    """Validation could not be run; the message says why and what to do. Bad data is never this."""
+    """Validation could not run; the message contains the reason. Bad data never raises this."""
 
 
-class Severity(StrEnum):
+class CheckSeverity(StrEnum):
     """How bad an unexpected row is, the worst first."""
 
     FAILURE = "failure"
     """The data contradicts itself or its declaration."""
     WARNING = "warning"
-    """Possible, but so unlikely that somebody should look."""
+    """Possible, but unlikely enough to be examined."""
     NOTE = "note"
-    """Legal; good to know."""
+    """Valid data, for information."""
 
 
-class Kind(StrEnum):
-    """What a check is about."""
+class CheckKind(StrEnum):
+    """What a check examines."""
 
     NOT_NULL = "not-null"
     RANGE = "range"
@@ -46,12 +46,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NotNull:
-    """Every row has a value in the column."""
+    """The column is not null."""
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Values lie between two limits, both included; one may be absent."""
+    """Values are between two limits, inclusive; one of them can be None."""
 
     minimum: float | None
     maximum: float | None
@@ -59,14 +59,14 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """Values are among these."""
+    """Values are in a set."""
 
     values: tuple[int, ...] | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NoRows:
-    """The statement with the unexpected rows returns none."""
+    """The statement for unexpected rows returns no rows."""
 
 
 Test = NotNull | Between | OneOf | NoRows
@@ -74,25 +74,25 @@ Test = NotNull | Between | OneOf | NoRows
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One expectation about the rows of a table."""
+    """An expectation about the rows of a table."""
 
     id: str
     table: str
-    kind: Kind
-    severity: Severity
+    kind: CheckKind
+    severity: CheckSeverity
     meaning: str
     unexpected: str
-    """A statement that returns the rows which are not expected, beginning with where they are from."""
+    """The statement that returns unexpected rows, with the columns of their origin first."""
     test: Test = NoRows()
     column: str = ""
     rows: str = SAMPLED
-    """Which rows of the table it looks at: those in the schema `sampled` or those in `checked`."""
+    """The rows it examines: those of schema `sampled` or `checked`."""
     needs: tuple[str, ...] = ()
     """Other tables that the statement reads."""
 
 
 def identifier(name: str) -> str:
-    """A name as SQL takes it, whatever it is.
+    """Quote a name for SQL.
 
     >>> identifier("file")
     '"file"'

@@ -1,12 +1,12 @@
-"""Runs checks with great_expectations; nothing else in zscope knows of that library.
+"""Run checks with Great Expectations; no other module uses that library.
 
-It has no engine of its own for DuckDB and reaches it through SQLAlchemy. It also reads results only after it
-has given back the connection, which in DuckDB ends them: without the listener below, nothing would be
-computed at all, and that would look like bad data. Therefore
+The library reaches DuckDB through SQLAlchemy and reads results only after it has returned the connection,
+which in DuckDB discards them. Without the listener below, nothing would be computed and all data would look
+bad. Therefore
 
 - all rows of a statement are fetched as soon as it has run,
-- what the library reports as an exception is never taken for a finding, and
-- every run begins with a check of which the result is known, and compares how many rows were looked at.
+- exceptions reported by the library are errors, never findings, and
+- every run starts with a check whose result is known, and compares the number of rows examined.
 """
 
 from __future__ import annotations
@@ -14,48 +14,63 @@ from __future__ import annotations
 import io
 import logging
 import os
+import secrets
+import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import closing, redirect_stdout
+from datetime import UTC, datetime
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zscope.pipelines.quality.checks import (
     SAMPLED,
     Between,
     Check,
+    CheckSeverity,
     NoRows,
     NotNull,
     OneOf,
     QualityError,
-    Severity,
 )
-from zscope.pipelines.quality.results import Verdict
+from zscope.pipelines.quality.declared import all_checks
+from zscope.pipelines.quality.pages import publish_pages, refuse_other
+from zscope.pipelines.quality.results import (
+    CheckOutcome,
+    CheckResult,
+    ValidationRun,
+    result_row,
+    results_table,
+)
+from zscope.pipelines.quality.slices import SAMPLE_ROWS, SliceSize, StoreSlice, load_ids, make_views
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import duckdb
+    import pyarrow as pa
     from great_expectations import RunIdentifier
     from great_expectations.datasource.fluent.sql_datasource import TableAsset
     from great_expectations.expectations.expectation import Expectation
 
-    from zscope.pipelines.quality.slices import Portion
 
 MISSING = "data validation needs great_expectations and duckdb-sqlalchemy: pip install 'zscope[quality]'"
-_CONTROL = "SELECT 1 AS row_no UNION ALL SELECT 2"
-_CONTROL_ROWS = 2
+_KNOWN = "SELECT 1 AS row_no UNION ALL SELECT 2"
+_KNOWN_ROWS = 2
 _SITE = "zscope"
-_GRAVITY = {Severity.FAILURE: "critical", Severity.WARNING: "warning", Severity.NOTE: "info"}
+_GX_SEVERITY = {
+    CheckSeverity.FAILURE: "critical",
+    CheckSeverity.WARNING: "warning",
+    CheckSeverity.NOTE: "info",
+}
 
 
 class Engine:
-    """The library with a database of its own, which is empty at first."""
+    """Great Expectations with its own database, which is empty at first."""
 
     def __init__(self, folder: Path, docs: Path) -> None:
         os.environ["GX_ANALYTICS_ENABLED"] = "false"
         try:
-            import duckdb_sqlalchemy  # noqa: F401 - found by its name in the address below
+            import duckdb_sqlalchemy  # noqa: F401 - SQLAlchemy finds it by the URL below
             import great_expectations as gx
             import sqlalchemy
         except ImportError as error:
@@ -70,53 +85,52 @@ class Engine:
         self._source = self._context.data_sources.add_sql(
             "store", connection_string=f"duckdb:///{folder / 'views.duckdb'}"
         )
-        # Kept open: what is attached is forgotten with the last connection.
-        self._kept = self._source.get_engine().connect()
+        # Stays open, as attached databases are detached with the last connection.
+        self._connection = self._source.get_engine().connect()
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        """The database, for the views to be made in."""
-        raw: duckdb.DuckDBPyConnection = self._kept.connection.driver_connection
+        """The database, for creating the views."""
+        raw: duckdb.DuckDBPyConnection = self._connection.connection.driver_connection
         return raw
 
     def close(self) -> None:
-        """Let go of the database."""
-        self._kept.close()
+        """Close the database."""
+        self._connection.close()
         self._source.get_engine().dispose()
 
-    def run(self, checks: Sequence[Check], portions: Mapping[str, Portion], run_id: str) -> list[Verdict]:
-        """Make all checks, table by table; each has rows to look at."""
+    def run(self, checks: Sequence[Check], sizes: Mapping[str, SliceSize], run_id: str) -> list[CheckResult]:
+        """Run all checks, table by table; every table has rows."""
         import great_expectations as gx
 
         by_table: defaultdict[str, list[Check]] = defaultdict(list)
         for check in checks:
             by_table[check.table].append(check)
         run = gx.RunIdentifier(run_name=run_id)
-        verdicts = []
-        # It prints an advice for every statement that does not use its placeholder for the table, and
-        # standard output is for data.
+        results = []
+        # The library prints a hint for every statement without its placeholder for the table.
         with redirect_stdout(io.StringIO()):
-            for number, (table, of_table) in enumerate(by_table.items()):
+            for number, (table, table_checks) in enumerate(by_table.items()):
                 asset = self._source.add_table_asset(table, table_name=table, schema_name=SAMPLED)
                 if not number:
-                    self._control(asset)
-                verdicts += self._of_table(asset, of_table, portions[table], run)
-        return verdicts
+                    self._self_test(asset)
+                results += self._check_table(asset, table_checks, sizes[table], run)
+        return results
 
-    def _control(self, asset: TableAsset) -> None:
-        """A check that must find two rows: an engine that finds nothing would let everything pass."""
+    def _self_test(self, asset: TableAsset) -> None:
+        """Run a check that must return two rows: an engine that returns none would let everything pass."""
         batch = asset.add_batch_definition_whole_table("control").get_batch()
-        result = batch.validate(_library().UnexpectedRowsExpectation(unexpected_rows_query=_CONTROL))
-        if result.success or _found(result.result) != _CONTROL_ROWS:
-            told = _exception(result.exception_info) or f"it found {_found(result.result)}"
+        result = batch.validate(_library().UnexpectedRowsExpectation(unexpected_rows_query=_KNOWN))
+        if result.success or _unexpected_count(result.result) != _KNOWN_ROWS:
+            problem = _exception(result.exception_info) or f"it returned {_unexpected_count(result.result)}"
             raise QualityError(
-                f"great_expectations does not work with DuckDB here: it should find {_CONTROL_ROWS} rows of "
-                f"a statement that returns them, but {told}; install the versions that zscope[quality] names"
+                f"great_expectations does not work with this DuckDB: {_KNOWN_ROWS} rows were expected from a "
+                f"statement, but {problem}; install the versions that zscope[quality] requires"
             )
 
-    def _of_table(
-        self, asset: TableAsset, checks: Sequence[Check], portion: Portion, run: RunIdentifier
-    ) -> list[Verdict]:
+    def _check_table(
+        self, asset: TableAsset, checks: Sequence[Check], size: SliceSize, run: RunIdentifier
+    ) -> list[CheckResult]:
         import great_expectations as gx
 
         suite = self._context.suites.add(
@@ -127,12 +141,12 @@ class Engine:
                 name=asset.name, data=asset.add_batch_definition_whole_table("slice"), suite=suite
             )
         )
-        found = definition.run(run_id=run, result_format="BASIC")
-        results = {_check_id(result): result for result in found.results}
-        return [_verdict(check, results.get(check.id), portion) for check in checks]
+        validation = definition.run(run_id=run, result_format="BASIC")
+        results = {_check_id(result): result for result in validation.results}
+        return [_check_result(check, results.get(check.id), size) for check in checks]
 
     def write_docs(self) -> None:
-        """Have the pages of all runs written to the folder for them."""
+        """Write the HTML pages."""
         with redirect_stdout(io.StringIO()):
             self._context.build_data_docs()
 
@@ -164,22 +178,24 @@ def _library() -> Any:  # noqa: ANN401 - a module that does not declare what it 
 def _expectation(check: Check) -> Expectation:
     gxe = _library()
     shared: dict[str, Any] = {
-        "meta": {"id": check.id}, "description": check.meaning, "severity": _GRAVITY[check.severity],
+        "meta": {"id": check.id}, "description": check.meaning, "severity": _GX_SEVERITY[check.severity],
     }  # fmt: skip
+    expectation: Expectation
     match check.test:
         case NotNull():
-            made = gxe.ExpectColumnValuesToNotBeNull(column=check.column, **shared)
+            expectation = gxe.ExpectColumnValuesToNotBeNull(column=check.column, **shared)
         case Between(minimum, maximum):
-            made = gxe.ExpectColumnValuesToBeBetween(
+            expectation = gxe.ExpectColumnValuesToBeBetween(
                 column=check.column, min_value=minimum, max_value=maximum, **shared
             )
         case OneOf(values):
-            made = gxe.ExpectColumnValuesToBeInSet(column=check.column, value_set=list(values), **shared)
+            expectation = gxe.ExpectColumnValuesToBeInSet(
+                column=check.column, value_set=list(values), **shared
+            )
         case NoRows():
             # Braces are placeholders of the library.
             statement = check.unexpected.replace("{", "{{").replace("}", "}}")
-            made = gxe.UnexpectedRowsExpectation(unexpected_rows_query=statement, **shared)
-    expectation: Expectation = made
+            expectation = gxe.UnexpectedRowsExpectation(unexpected_rows_query=statement, **shared)
     return expectation
 
 
@@ -187,29 +203,93 @@ def _check_id(result: Any) -> str:  # noqa: ANN401 - the library's own type
     return str(result.expectation_config.meta["id"])
 
 
-def _verdict(check: Check, result: Any, portion: Portion) -> Verdict:  # noqa: ANN401 - the library's own type
+def _check_result(check: Check, result: Any, size: SliceSize) -> CheckResult:  # noqa: ANN401
     if result is None:
-        return Verdict(check, None, "great_expectations returned no result for it")
-    if told := _exception(result.exception_info):
-        return Verdict(check, None, told)
-    found, looked_at = _found(result.result), result.result.get("element_count")
-    if looked_at is not None and looked_at != portion.sampled_rows:
-        return Verdict(check, None, f"{looked_at:,} of {portion.sampled_rows:,} rows were looked at")
-    if found is None or bool(result.success) != (found == 0):
-        return Verdict(check, None, f"great_expectations says {result.success} with {found} unexpected rows")
-    return Verdict(check, found)
+        return CheckResult(check, None, "great_expectations returned no result")
+    if error := _exception(result.exception_info):
+        return CheckResult(check, None, error)
+    unexpected, examined = _unexpected_count(result.result), result.result.get("element_count")
+    if examined is not None and examined != size.sampled_rows:
+        return CheckResult(check, None, f"only {examined:,} of {size.sampled_rows:,} rows were examined")
+    if unexpected is None or bool(result.success) != (unexpected == 0):
+        problem = f"great_expectations returned {result.success} with {unexpected} unexpected rows"
+        return CheckResult(check, None, problem)
+    return CheckResult(check, unexpected)
 
 
-def _found(result: Mapping[str, Any]) -> int | None:
+def _unexpected_count(result: Mapping[str, Any]) -> int | None:
     count = result.get("unexpected_count", result.get("observed_value"))
     return count if isinstance(count, int) else None
 
 
-def _exception(told: Mapping[str, Any] | None) -> str | None:
-    """The first line of the first exception in what the library tells of them, in either of its forms."""
-    entries = [told, *(told or {}).values()]
+def _exception(info: Mapping[str, Any] | None) -> str | None:
+    """Return the first line of the first exception; the library reports one, or several by name."""
+    entries = [info, *(info or {}).values()]
     for entry in entries:
         if isinstance(entry, Mapping) and entry.get("raised_exception"):
             lines = str(entry.get("exception_message") or "unknown error").strip().splitlines()
             return lines[0] if lines else "unknown error"
     return None
+
+
+EXAMPLES = 5
+"""Number of unexpected rows that are stored with a result."""
+
+
+def validate(
+    catalogue: Path,
+    store_slice: StoreSlice,
+    docs: Path,
+    *,
+    sample_rows: int = SAMPLE_ROWS,
+    checks: Sequence[Check] | None = None,
+) -> pa.Table:
+    """Validate a slice of a store and replace the HTML pages in the folder `docs`.
+
+    If the slice has no rows, there are no results and the pages stay. The library alone takes seconds and
+    hundreds of megabytes; see `validate_in_subprocess`.
+    """
+    refuse_other(docs)
+    at = datetime.now(UTC)
+    run_id = f"{at:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+    with tempfile.TemporaryDirectory(prefix="zscope-quality-") as name:
+        folder = Path(name)
+        with closing(Engine(folder, folder / "pages")) as engine:
+            sizes = make_views(engine.connection, catalogue, store_slice, sample_rows)
+            loads = load_ids(engine.connection) if store_slice.loads is None else store_slice.loads
+            run = ValidationRun(run_id, at, store_slice, tuple(sorted(loads)))
+            selected = applicable(all_checks() if checks is None else checks, store_slice, sizes)
+            if not selected:
+                return results_table([])
+            results = engine.run(selected, sizes, run_id)
+            rows = [_row(engine.connection, run, result, sizes) for result in results]
+            engine.write_docs()
+        table = results_table(rows)
+        publish_pages(folder / "pages", docs, table)
+    return table
+
+
+def applicable(
+    checks: Sequence[Check], store_slice: StoreSlice, sizes: Mapping[str, SliceSize]
+) -> list[Check]:
+    """Return the checks of the selected tables that have rows."""
+    tables = set(store_slice.tables) & set(sizes) if store_slice.tables else set(sizes)
+    return [check for check in checks if check.table in tables]
+
+
+def _row(
+    connection: duckdb.DuckDBPyConnection,
+    run: ValidationRun,
+    result: CheckResult,
+    sizes: Mapping[str, SliceSize],
+) -> dict[str, object]:
+    examples = _examples(connection, result.check) if result.outcome is CheckOutcome.FAILED else None
+    return result_row(run, result, sizes[result.check.table], examples)
+
+
+def _examples(connection: duckdb.DuckDBPyConnection, check: Check) -> str:
+    """Return the first unexpected rows as JSON, sorted by origin."""
+    first = f"SELECT * FROM ({check.unexpected}) ORDER BY 1, 2, 3 LIMIT {EXAMPLES}"
+    # Converted by the database, which supports dates that Python does not.
+    row = connection.execute(f"SELECT to_json(list(bad))::VARCHAR FROM ({first}) AS bad").fetchone()
+    return str(row[0]) if row else "[]"

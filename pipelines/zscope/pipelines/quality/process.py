@@ -1,4 +1,4 @@
-"""Validation in a process of its own: its memory is given back, and its library stays out of ours."""
+"""Run the validation in a subprocess, which isolates the library and frees its memory."""
 
 from __future__ import annotations
 
@@ -6,75 +6,78 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.quality.checks import QualityError
 from zscope.pipelines.quality.results import VALIDATION_SCHEMA
-from zscope.pipelines.quality.slices import SAMPLE_ROWS, Slice
+from zscope.pipelines.quality.slices import SAMPLE_ROWS, StoreSlice
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyarrow as pa
 
-COULD_NOT = 12
-"""Exit code when validation could not be run; the last line on standard error says why."""
+EXIT_NOT_VALIDATED = 12
+"""Exit code if the validation could not run; the last line of standard error is the reason."""
 
 
-def validate_in_own_process(
-    catalogue: Path, part: Slice, docs: Path, *, sample_rows: int = SAMPLE_ROWS
+def validate_in_subprocess(
+    catalogue: Path, store_slice: StoreSlice, docs: Path, *, sample_rows: int = SAMPLE_ROWS
 ) -> pa.Table:
-    """Check a slice of a store and write the pages about it; the results have the columns of `validation`.
+    """Validate a slice of a store, write the HTML pages, and return rows of the table `validation`.
 
-    Bad data is told in the results; `QualityError` says that nothing was checked, and why.
+    Raises QualityError if the data could not be checked; bad data is part of the results.
     """
     import pyarrow.parquet as pq
 
     with tempfile.TemporaryDirectory(prefix="zscope-quality-") as folder:
         result = Path(folder) / "result.parquet"
-        arguments = arguments_of(catalogue, part, docs, result, sample_rows)
-        # -P: what lies in the folder we happen to be in is not ours to import.
+        arguments = arguments_of(catalogue, store_slice, docs, result, sample_rows)
+        # -P: never import modules from the current folder.
         command = [sys.executable, "-P", "-m", "zscope.pipelines.quality", *arguments]
-        ended = subprocess.run(
+        process = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
         )
-        if ended.returncode:
-            raise QualityError(_reason(ended.returncode, ended.stderr.decode(errors="replace")))
+        if process.returncode:
+            raise QualityError(_reason(process.returncode, process.stderr.decode(errors="replace")))
         return pq.read_table(result).cast(VALIDATION_SCHEMA)
 
 
-def arguments_of(catalogue: Path, part: Slice, docs: Path, result: Path, sample_rows: int) -> list[str]:
-    """The arguments of the process.
+def arguments_of(
+    catalogue: Path, store_slice: StoreSlice, docs: Path, result: Path, sample_rows: int
+) -> list[str]:
+    """Return the arguments of the subprocess.
 
-    >>> arguments_of(Path("a"), Slice((1, 2), system="SYSA"), Path("b"), Path("c"), 9)[6:]
+    >>> arguments_of(Path("a"), StoreSlice((1, 2), system="SYSA"), Path("b"), Path("c"), 9)[6:]
     ['--sample', '9', '--load', '1', '2', '--system', 'SYSA']
     """
     return [
         "--catalogue", str(catalogue), "--docs", str(docs), "--result", str(result),
-        "--sample", str(sample_rows), *_slice_arguments(part),
+        "--sample", str(sample_rows), *_slice_arguments(store_slice),
     ]  # fmt: skip
 
 
-def _slice_arguments(part: Slice) -> Iterator[str]:
-    if part.loads is not None:
-        yield from ("--load", *map(str, part.loads))
-    if part.tables:
-        yield from ("--table", *part.tables)
-    if part.system is not None:
-        yield from ("--system", part.system)
-    if part.first_day:
-        yield from ("--from", part.first_day.isoformat())
-    if part.last_day:
-        yield from ("--to", part.last_day.isoformat())
+def _slice_arguments(store_slice: StoreSlice) -> Iterator[str]:
+    if store_slice.loads is not None:
+        yield from ("--load", *map(str, store_slice.loads))
+    if store_slice.tables:
+        yield from ("--table", *store_slice.tables)
+    if store_slice.system is not None:
+        yield from ("--system", store_slice.system)
+    if store_slice.first_day:
+        yield from ("--from", store_slice.first_day.isoformat())
+    if store_slice.last_day:
+        yield from ("--to", store_slice.last_day.isoformat())
 
 
-def _reason(code: int, talk: str) -> str:
-    lines = [line for line in talk.splitlines() if line.strip()]
-    last = lines[-1] if lines else "it said nothing"
-    if code == COULD_NOT:
+def _reason(code: int, output: str) -> str:
+    lines = [line for line in output.splitlines() if line.strip()]
+    last = lines[-1] if lines else "no message"
+    if code == EXIT_NOT_VALIDATED:
         return last
     if code < 0:
         name = signal.Signals(-code).name
-        hint = "if memory was short, choose fewer tables or days"
-        return f"the process that validates was ended by {name}; {hint}"
-    return f"the process that validates ended with {code}: {last}"
+        hint = "if memory was insufficient, select fewer tables or days"
+        return f"the validation process was terminated by {name}; {hint}"
+    return f"the validation process exited with {code}: {last}"

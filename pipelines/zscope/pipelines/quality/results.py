@@ -1,29 +1,29 @@
-"""The results as a table: one row for each expectation of a run."""
+"""The results of a validation run as a table, with one row per expectation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from zscope.pipelines.quality.checks import CHECKED, Check, Severity
+from zscope.pipelines.quality.checks import CHECKED, Check, CheckSeverity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
-    from zscope.pipelines.quality.slices import Portion, Slice
+    from zscope.pipelines.quality.slices import SliceSize, StoreSlice
 
 
-class Outcome(StrEnum):
-    """What became of a check."""
+class CheckOutcome(StrEnum):
+    """The outcome of a check."""
 
     PASSED = "passed"
     FAILED = "failed"
     ERROR = "error"
-    """It could not be made: nothing is known about the data."""
+    """The check could not run."""
 
 
 def _field(name: str, kind: pa.DataType, meaning: str, *, nullable: bool = False) -> pa.Field:
@@ -33,30 +33,34 @@ def _field(name: str, kind: pa.DataType, meaning: str, *, nullable: bool = False
 _FEW = pa.dictionary(pa.int32(), pa.string())
 VALIDATION_SCHEMA = pa.schema(
     [
-        _field("run_id", pa.string(), "Which run of zscope validate: its time in UTC and some letters."),
+        _field("run_id", pa.string(), "Run of zscope validate: its time in UTC and some letters."),
         _field("checked_utc", pa.timestamp("us", "UTC"), "When the run began."),
         _field("load_ids", pa.list_(pa.uint32()), "Loads of the slice."),
         _field(
-            "whole_loads", pa.bool_(), "Whether these loads were checked in full: nothing else narrowed it."
+            "whole_loads",
+            pa.bool_(),
+            "Whether these loads were checked completely.",
         ),
-        _field("slice_system", _FEW, "System to which the run was narrowed, if it was.", nullable=True),
-        _field("first_day", pa.date32(), "First day to which the run was narrowed.", nullable=True),
-        _field("last_day", pa.date32(), "Last day to which the run was narrowed.", nullable=True),
-        _field("table_name", _FEW, "Table the expectation is about."),
-        _field("column_name", _FEW, "Column the expectation is about, if it is one.", nullable=True),
+        _field("slice_system", _FEW, "System to which the run was restricted.", nullable=True),
+        _field("first_day", pa.date32(), "First day to which the run was restricted.", nullable=True),
+        _field("last_day", pa.date32(), "Last day to which the run was restricted.", nullable=True),
+        _field("table_name", _FEW, "Table of the expectation."),
+        _field("column_name", _FEW, "Column of the expectation, if there is one.", nullable=True),
         _field("expectation", pa.string(), "Name of the expectation; the same in every run."),
-        _field("kind", _FEW, "What it is about: not-null, range, codes, unique, arithmetic and the like."),
-        _field("severity", _FEW, "What unexpected rows are: failure, warning or note."),
-        _field("outcome", _FEW, "passed, failed, or error: then it could not be checked."),
-        _field("success", pa.bool_(), "Whether no row was unexpected; null after an error.", nullable=True),
-        _field("checked_rows", pa.uint64(), "Rows of the table that were looked at."),
-        _field("slice_rows", pa.uint64(), "Rows of the table in the slice."),
-        _field("unexpected_rows", pa.uint64(), "Rows that are not as expected.", nullable=True),
-        _field("sampled", pa.bool_(), "Whether only a sample of the rows was looked at."),
         _field(
-            "examples", pa.string(), "Some of the unexpected rows with their places, as JSON.", nullable=True
+            "kind", _FEW, "Kind of the expectation: not-null, range, codes, unique, arithmetic and so on."
         ),
-        _field("meaning", pa.string(), "What is expected, in one sentence."),
+        _field("severity", _FEW, "Severity of unexpected rows: failure, warning or note."),
+        _field("outcome", _FEW, "passed, failed, or error if it could not be checked."),
+        _field("success", pa.bool_(), "Whether no row was unexpected; null for an error.", nullable=True),
+        _field("checked_rows", pa.uint64(), "Rows of the table that were checked."),
+        _field("slice_rows", pa.uint64(), "Rows of the table in the slice."),
+        _field("unexpected_rows", pa.uint64(), "Unexpected rows.", nullable=True),
+        _field("sampled", pa.bool_(), "Whether only a sample of the rows was checked."),
+        _field(
+            "examples", pa.string(), "Some of the unexpected rows with their origin, as JSON.", nullable=True
+        ),
+        _field("meaning", pa.string(), "The expectation in one sentence."),
         _field("error", pa.string(), "Why it could not be checked.", nullable=True),
     ],
     metadata={"table": "validation"},
@@ -65,82 +69,84 @@ VALIDATION_SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the engine found for one check."""
+class CheckResult:
+    """The result of one check."""
 
     check: Check
     unexpected_rows: int | None
     error: str | None = None
 
     @property
-    def outcome(self) -> Outcome:
-        """Passed, failed or not checked."""
+    def outcome(self) -> CheckOutcome:
+        """Passed, failed or error."""
         if self.error is not None or self.unexpected_rows is None:
-            return Outcome.ERROR
-        return Outcome.FAILED if self.unexpected_rows else Outcome.PASSED
+            return CheckOutcome.ERROR
+        return CheckOutcome.FAILED if self.unexpected_rows else CheckOutcome.PASSED
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """What all results of a run have in common."""
+class ValidationRun:
+    """Values common to all results of a run."""
 
     id: str
     at: datetime
-    part: Slice
+    store_slice: StoreSlice
     loads: tuple[int, ...]
 
 
-def result_row(run: Run, verdict: Verdict, portion: Portion, examples: str | None) -> dict[str, object]:
-    """One row of the table."""
-    check, outcome = verdict.check, verdict.outcome
-    looked_at = portion.rows if check.rows == CHECKED else portion.sampled_rows
+def result_row(
+    run: ValidationRun, result: CheckResult, size: SliceSize, examples: str | None
+) -> dict[str, object]:
+    """Return the row of a result."""
+    check, outcome = result.check, result.outcome
+    checked_rows = size.rows if check.rows == CHECKED else size.sampled_rows
     return {
         "run_id": run.id,
         "checked_utc": run.at,
         "load_ids": list(run.loads),
-        "whole_loads": run.part.whole_loads,
-        "slice_system": run.part.system,
-        "first_day": run.part.first_day,
-        "last_day": run.part.last_day,
+        "whole_loads": run.store_slice.whole_loads,
+        "slice_system": run.store_slice.system,
+        "first_day": run.store_slice.first_day,
+        "last_day": run.store_slice.last_day,
         "table_name": check.table,
         "column_name": check.column or None,
         "expectation": check.id,
         "kind": check.kind.value,
         "severity": check.severity.value,
         "outcome": outcome.value,
-        "success": None if outcome is Outcome.ERROR else outcome is Outcome.PASSED,
-        "checked_rows": 0 if outcome is Outcome.ERROR else looked_at,
-        "slice_rows": portion.rows,
-        "unexpected_rows": verdict.unexpected_rows,
-        "sampled": looked_at < portion.rows,
+        "success": None if outcome is CheckOutcome.ERROR else outcome is CheckOutcome.PASSED,
+        "checked_rows": 0 if outcome is CheckOutcome.ERROR else checked_rows,
+        "slice_rows": size.rows,
+        "unexpected_rows": result.unexpected_rows,
+        "sampled": checked_rows < size.rows,
         "examples": examples,
         "meaning": check.meaning,
-        "error": verdict.error,
+        "error": result.error,
     }
 
 
 def results_table(rows: Sequence[dict[str, object]]) -> pa.Table:
-    """The rows as the table `validation` has them."""
+    """Return the rows as the table `validation`."""
     return pa.Table.from_pylist(list(rows), VALIDATION_SCHEMA)
 
 
-def worst(results: pa.Table) -> Severity | Outcome:
-    """The gravest thing in a run: an error, a severity of what failed, or that all passed.
+def worst_outcome(results: pa.Table) -> CheckSeverity | CheckOutcome:
+    """Return the worst result of a run: an error, the highest severity of failed checks, or passed.
 
-    >>> worst(VALIDATION_SCHEMA.empty_table()).value
+    >>> worst_outcome(VALIDATION_SCHEMA.empty_table()).value
     'passed'
     """
     outcomes, severities = results["outcome"].to_pylist(), results["severity"].to_pylist()
-    if Outcome.ERROR in outcomes:
-        return Outcome.ERROR
-    failed = {s for o, s in zip(outcomes, severities, strict=True) if o == Outcome.FAILED}
-    return next((severity for severity in Severity if severity.value in failed), Outcome.PASSED)
+    if CheckOutcome.ERROR in outcomes:
+        return CheckOutcome.ERROR
+    failed = {s for o, s in zip(outcomes, severities, strict=True) if o == CheckOutcome.FAILED}
+    return next((severity for severity in CheckSeverity if severity.value in failed), CheckOutcome.PASSED)
 
 
-def unvalidated(validated: set[int], loads: set[int]) -> tuple[int, ...]:
-    """The loads of a run that was not told which: all that were never validated in full.
+def unvalidated_loads(validated: set[int], loads: set[int]) -> tuple[int, ...]:
+    """Return the loads to validate by default: those never validated completely.
 
-    >>> unvalidated({1, 2}, {2, 3, 4})
+    >>> unvalidated_loads({1, 2}, {2, 3, 4})
     (3, 4)
     """
     return tuple(sorted(loads - validated))

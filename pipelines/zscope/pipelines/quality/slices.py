@@ -1,23 +1,22 @@
-"""The rows to check: views over a catalogue that is only read, narrowed to what was asked for.
+"""Views of the rows to check, over a read-only catalogue.
 
-Three schemas hold a view of the same name for every table:
+Three schemas have a view of every table:
 
 - `checked`: all rows of the slice;
-- `sampled`: the same, or of a table with very many rows a sample of them;
-- `nearby`: all rows of the days of the slice and the day before, by whatever load they came: what happened
-  before a counter fell, and what another source says, may have come with another load.
+- `sampled`: the same, or for a very large table a sample of them;
+- `nearby`: all rows of the days of the slice and the day before, of any load, since the previous value of a
+  counter or the same interval from another source can be in another load.
 
-The sample depends on nothing but the number of the record or line, so the same slice has the same sample.
+The sample depends only on the number of the record or line, so the same slice always has the same sample.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from zscope.pipelines.metrics import declared, needed, view_sql
+from zscope.pipelines.metrics import declared, macros_sql, needed, view_sql
 from zscope.pipelines.quality.checks import CHECKED, NEARBY, SAMPLED, QualityError, identifier
 from zscope.schemas.arrow import table_schema
 from zscope.schemas.ddl import duckdb_type, literal
@@ -25,21 +24,22 @@ from zscope.schemas.stored import DAY, stored_schema
 from zscope.schemas.tables import table_names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import duckdb
 
 SAMPLE_ROWS = 1_000_000
-"""Tables with more rows in the slice are checked row by row on about so many."""
+"""Approximate sample size of tables with more rows in the slice."""
 STORE = "store"
 _DISAGREEMENT = "cpu_interval_disagreement"
-_SCRAMBLE = 2_654_435_761
-"""Near 2**32 over the golden ratio: multiples of it are spread evenly over all 32-bit numbers."""
+_HASH_FACTOR = 2_654_435_761
+"""About 2**32 divided by the golden ratio: multiples are distributed evenly over 32-bit numbers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
-    """A part of a store; nothing given means all of it."""
+class StoreSlice:
+    """The rows of a store to validate; the default is all."""
 
     loads: tuple[int, ...] | None = None
     tables: tuple[str, ...] = ()
@@ -49,11 +49,11 @@ class Slice:
 
     @property
     def whole_loads(self) -> bool:
-        """Whether the loads are checked in full: nothing but their choice narrows the slice."""
+        """Whether the loads are checked completely, without other restrictions."""
         return not self.tables and self.system is None and self.first_day is None and self.last_day is None
 
     def condition(self) -> str:
-        """What rows of the slice fulfil."""
+        """Return the SQL condition of the slice."""
         return " AND ".join(self._terms()) or "true"
 
     def _terms(self) -> Iterator[str]:
@@ -70,7 +70,7 @@ class Slice:
             yield f"system = {literal(self.system)}"
 
     def nearby(self, days: tuple[date, date] | None) -> str:
-        """What rows fulfil that are needed beside those of the slice, which is about these days."""
+        """Return the SQL condition of schema `nearby` for a slice with these first and last days."""
         terms = list(self._of_system())
         if days:
             before = days[0] - timedelta(days=1)
@@ -81,25 +81,28 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
-class Portion:
-    """How many rows of a table are in the slice, and in its sample."""
+class SliceSize:
+    """Number of rows of a table in the slice and in its sample."""
 
     rows: int
     sampled_rows: int
 
 
 def make_views(
-    connection: duckdb.DuckDBPyConnection, catalogue: Path, part: Slice, sample_rows: int = SAMPLE_ROWS
-) -> Mapping[str, Portion]:
-    """Make the three schemas in an empty database; returns what the slice has of each table with rows."""
+    connection: duckdb.DuckDBPyConnection,
+    catalogue: Path,
+    store_slice: StoreSlice,
+    sample_rows: int = SAMPLE_ROWS,
+) -> Mapping[str, SliceSize]:
+    """Create the three schemas in an empty database; return the size of each table with rows in the slice."""
     _attach(connection, catalogue)
     for schema in (CHECKED, SAMPLED, NEARBY):
         connection.execute(f"CREATE SCHEMA {schema}")
-    there = _tables_of(connection)
+    existing = _stored_tables(connection)
     sizes: dict[str, int] = {}
     days: list[date] = []
     for table in table_names():
-        _view(connection, CHECKED, table, part.condition(), there)
+        _view(connection, CHECKED, table, store_slice.condition(), existing)
         rows, first, last = _one(
             connection, f"SELECT count(*), min(day), max(day) FROM {CHECKED}.{identifier(table)}"
         )
@@ -107,14 +110,14 @@ def make_views(
         days += [day for day in (first, last) if day]
     span = (min(days), max(days)) if days else None
     for table in table_names():
-        _view(connection, NEARBY, table, part.nearby(span), there)
+        _view(connection, NEARBY, table, store_slice.nearby(span), existing)
     _view_of_disagreement(connection)
-    portions = {table: _sample(connection, table, rows, sample_rows) for table, rows in sizes.items()}
-    return {table: portion for table, portion in portions.items() if portion.rows}
+    in_sample = {table: _sample(connection, table, rows, sample_rows) for table, rows in sizes.items()}
+    return {table: size for table, size in in_sample.items() if size.rows}
 
 
 def load_ids(connection: duckdb.DuckDBPyConnection) -> set[int]:
-    """The loads that have rows in the slice."""
+    """Return the loads with rows in the slice."""
     parts = " UNION ".join(f"SELECT load_id FROM {CHECKED}.{identifier(table)}" for table in table_names())
     return {row[0] for row in connection.execute(parts).fetchall()}
 
@@ -123,7 +126,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, catalogue: Path) -> None:
     import duckdb
 
     if not catalogue.is_file():
-        raise QualityError(f"{catalogue}: there is no catalogue; zscope ingest makes one")
+        raise QualityError(f"{catalogue}: the catalogue does not exist; zscope ingest creates it")
     try:
         connection.execute(f"ATTACH {literal(str(catalogue))} AS {STORE} (READ_ONLY)")
     except duckdb.Error as error:
@@ -131,21 +134,21 @@ def _attach(connection: duckdb.DuckDBPyConnection, catalogue: Path) -> None:
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
 
 
-def _tables_of(connection: duckdb.DuckDBPyConnection) -> set[str]:
-    found = connection.execute(
+def _stored_tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    tables = connection.execute(
         "SELECT table_name FROM information_schema.tables WHERE table_catalog = ? AND table_schema = 'main'",
         [STORE],
     )
-    return {row[0] for row in found.fetchall()}
+    return {row[0] for row in tables.fetchall()}
 
 
 def _view(
-    connection: duckdb.DuckDBPyConnection, schema: str, table: str, condition: str, there: set[str]
+    connection: duckdb.DuckDBPyConnection, schema: str, table: str, condition: str, existing: set[str]
 ) -> None:
     name = identifier(table)
-    # A store of another version may lack a table.
+    # A store of another version can lack a table.
     stored = f"SELECT * FROM {STORE}.main.{name} WHERE {condition}"
-    source = stored if table in there else _no_rows(table)
+    source = stored if table in existing else _no_rows(table)
     connection.execute(f"CREATE VIEW {schema}.{name} AS {source}")
 
 
@@ -158,7 +161,8 @@ def _no_rows(table: str) -> str:
 
 
 def _view_of_disagreement(connection: duckdb.DuckDBPyConnection) -> None:
-    """The statements name tables without a schema: they are found in the schema that comes first."""
+    """Create the views of the metric, whose statements name tables without a schema."""
+    connection.execute(macros_sql())
     connection.execute(f"SET search_path = '{NEARBY}'")
     for name in needed(_DISAGREEMENT):
         if name in declared():
@@ -166,18 +170,18 @@ def _view_of_disagreement(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("RESET search_path")
 
 
-def _sample(connection: duckdb.DuckDBPyConnection, table: str, rows: int, wanted: int) -> Portion:
+def _sample(connection: duckdb.DuckDBPyConnection, table: str, rows: int, sample_rows: int) -> SliceSize:
     name = identifier(table)
     condition = "true"
-    if rows > wanted:
-        places = [name for name in ("record_no", "line_no") if name in table_schema(table).names]
-        place = f"coalesce({', '.join(places)})"
-        low_bits, most = f"{2**32}::UBIGINT", wanted * 2**32 // rows
-        condition = f"({place} % {low_bits}) * {_SCRAMBLE}::UBIGINT % {low_bits} < {most}::UBIGINT"
+    if rows > sample_rows:
+        numbers = [name for name in ("record_no", "line_no") if name in table_schema(table).names]
+        number = f"coalesce({', '.join(numbers)})"
+        modulus, limit = f"{2**32}::UBIGINT", sample_rows * 2**32 // rows
+        condition = f"({number} % {modulus}) * {_HASH_FACTOR}::UBIGINT % {modulus} < {limit}::UBIGINT"
     connection.execute(f"CREATE VIEW {SAMPLED}.{name} AS SELECT * FROM {CHECKED}.{name} WHERE {condition}")
-    if rows <= wanted:
-        return Portion(rows, rows)
-    return Portion(rows, _one(connection, f"SELECT count(*) FROM {SAMPLED}.{name}")[0])
+    if rows <= sample_rows:
+        return SliceSize(rows, rows)
+    return SliceSize(rows, _one(connection, f"SELECT count(*) FROM {SAMPLED}.{name}")[0])
 
 
 def _one(connection: duckdb.DuckDBPyConnection, statement: str) -> tuple[int, date | None, date | None]:

@@ -1,7 +1,7 @@
-"""Benchmark runs: what was measured, where and when, as the analyst says in runs.toml.
+"""Benchmark runs: what was measured, where and when, as defined in runs.toml.
 
-The file is the analyst's: it is read as it stands whenever the catalogue is made, and changed by commands
-only where they add or remove a run.
+The user maintains the file. It is read whenever the catalogue is built; commands only add or remove runs in
+it.
 """
 
 from __future__ import annotations

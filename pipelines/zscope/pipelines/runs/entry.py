@@ -1,20 +1,131 @@
-"""One `[[run]]` of runs.toml: its keys, and what may stand under each."""
+"""One `[[run]]` of runs.toml: its keys, their values, and the names of workloads such as `CRR40(64B/8kB)`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from difflib import get_close_matches
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyparsing as pp
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+WorkloadKind = Literal["CRR", "RR", "STR"]
+DEFAULT_KB = 1000
+"""Bytes in a kB; a MB has as many kB."""
+_MAX_DIGITS = 12
+"""Keeps every number of bytes within the range of its column."""
+
+
+class WorkloadError(ValueError):
+    """An invalid name of a workload, with the position and what was expected there."""
+
+    def __init__(self, text: str, column: int, expected: str) -> None:
+        self.text = text
+        self.column = column
+        """Counted from 1."""
+        self.expected = expected
+        rest = text[column - 1 :]
+        got = repr(rest[:20]) if rest.strip() else "the end of the name"
+        super().__init__(f"{text!r} is not a workload: expected {expected} at column {column}, got {got}")
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkWorkload:
+    """What the clients of a workload do, and the bytes of a transaction each way."""
+
+    kind: WorkloadKind
+    """CRR: connect, request, reply, close. RR: requests on open connections. STR: bulk data."""
+    clients: int
+    client_bytes: int
+    """Bytes that a client sends per transaction."""
+    server_bytes: int
+    """Bytes that the server sends per transaction."""
+
+    @property
+    def transaction_bytes(self) -> int:
+        """Bytes of a transaction, both ways."""
+        return self.client_bytes + self.server_bytes
+
+
+def parse_workload(text: str, kb: int = DEFAULT_KB) -> BenchmarkWorkload:
+    """Parse the name of a workload; `kb` is the number of bytes in a kB, 1000 or 1024.
+
+    >>> parse_workload("CRR40(64B/8kB)")
+    BenchmarkWorkload(kind='CRR', clients=40, client_bytes=64, server_bytes=8000)
+    >>> parse_workload("RR60(4kB)", kb=1024).server_bytes
+    4096
+    >>> parse_workload("CRR40")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    zscope.pipelines.runs.entry.WorkloadError: 'CRR40' is not a workload: expected '(' ...
+    """
+    return _to_workload(_parsed(_one(), text)[0], kb)
+
+
+def parse_workloads(text: str, kb: int = DEFAULT_KB) -> tuple[BenchmarkWorkload, ...]:
+    """Parse a name with one workload, or several that run at the same time, joined by a plus sign.
+
+    >>> [part.kind for part in parse_workloads("RR10(4kB) + STR1(5MB/1B)")]
+    ['RR', 'STR']
+    """
+    return tuple(_to_workload(part, kb) for part in _parsed(_several(), text))
+
+
+def _parsed(grammar: pp.ParserElement, text: str) -> pp.ParseResults:
+    try:
+        return grammar.parse_string(text)
+    except pp.ParseBaseException as error:
+        at = error.loc + len(text[error.loc :]) - len(text[error.loc :].lstrip())
+        raise WorkloadError(text, at + 1, error.msg.removeprefix("Expected ")) from None
+
+
+def _to_workload(part: pp.ParseResults, kb: int) -> BenchmarkWorkload:
+    units = {"B": 1, "kB": kb, "MB": kb * kb}
+    sizes = [number * units[unit] for number, unit in part["sizes"]]
+    return BenchmarkWorkload(part["kind"], part["clients"], sizes[0], sizes[-1])
+
+
+@cache
+def _one() -> pp.ParserElement:
+    return _part() + _end()
+
+
+@cache
+def _several() -> pp.ParserElement:
+    return _part() + pp.ZeroOrMore(pp.Suppress("+") - _part()) + _end()
+
+
+def _part() -> pp.ParserElement:
+    """Return the grammar of one workload; after its kind there is no backtracking, so errors are precise."""
+    kind = pp.Regex("CRR|STR|RR")("kind").set_name("CRR, RR or STR")
+    opening, closing = pp.Suppress("("), pp.Suppress(")")
+    number = _number("a number of clients")("clients")
+    clients = (number | opening + number + closing).set_name("a number of clients")
+    size = pp.Group(_number("a size") - pp.one_of("B kB MB").set_name("B, kB or MB"))
+    sizes = pp.Group(size - pp.Opt(pp.Suppress("/") - size))("sizes")
+    return pp.Group(kind - clients - opening - sizes - closing)
+
+
+def _number(name: str) -> pp.ParserElement:
+    digits = pp.Regex(rf"[1-9][0-9]{{0,{_MAX_DIGITS - 1}}}(?![0-9])").set_name(f"{name} from 1 on")
+    return digits.set_parse_action(pp.token_map(int))
+
+
+def _end() -> pp.ParserElement:
+    return pp.StringEnd().set_name("the end of the name")
+
 
 ROLES = ("client", "server")
 LONGEST_NAME = 64
 LONGEST_SYSTEM = 8
 LONGEST_TEXT = 2_000
 LONGEST_DAYS = 31
-"""Of a run; what is longer is a slip in a date, and would be looked at minute by minute."""
+"""Limit of the length of a run, as a longer one is an error in a date."""
 _KEYS = ("name", "system", "role", "from", "to", "workload", "transactions", "note", "synthetic", "tags")
 _TIME = "a time with its offset, such as 2026-03-09T01:00:00Z or 2026-03-09T02:00:00+01:00"
 _TAG = re.compile(r"[A-Za-z0-9_]{1,40}")
@@ -24,7 +135,7 @@ _MOST = 2**63 - 1
 
 
 class RunError(Exception):
-    """Something in a run that cannot be used: under which key, and what is wrong with it."""
+    """An invalid value in a run, with its key and the problem."""
 
     def __init__(self, key: str, problem: str) -> None:
         super().__init__(f"{key}: {problem}" if key else problem)
@@ -53,34 +164,34 @@ class Run:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What there is only one of in a file."""
+        """The values that identify a run in a file."""
         return self.name, self.system, self.role
 
     @property
     def title(self) -> str:
-        """How messages name it."""
+        """The name of the run in messages."""
         return f"{self.name} ({self.role} on {self.system})"
 
 
 def parse_run(raw: object, kb_bytes: int = 1000) -> Run:
-    """A run from the keys and values of its block.
+    """Return the run of a block of runs.toml.
 
     >>> parse_run({"name": "a", "system": "sysa", "role": "clinet"})
     Traceback (most recent call last):
     ...
-    zscope.pipelines.runs.entry.RunError: role: expected is "client" or "server"; found is 'clinet'
+    zscope.pipelines.runs.entry.RunError: role: expected "client" or "server", got 'clinet'
     """
     if not isinstance(raw, dict):
-        raise RunError("", f"expected is a block [[run]], found is {shown(raw)}")
+        raise RunError("", f"expected a block [[run]], got {shortened(raw)}")
     for key in raw:
         if key not in _KEYS:
-            raise RunError(key, f"is no key of a run; {near(key, _KEYS)}")
-    name, system, role = (parse(_needed(raw, key)) for key, parse in _WHICH.items())
-    start, end = (_time(key, _needed(raw, key)) for key in ("from", "to"))
+            raise RunError(key, f"is not a key of a run; {suggestion(key, _KEYS)}")
+    name, system, role = (parse(_required(raw, key)) for key, parse in _IDENTITY.items())
+    start, end = (_time(key, _required(raw, key)) for key in ("from", "to"))
     if end <= start:
         raise RunError("to", f"{end:%Y-%m-%d %H:%M:%S} UTC is not after from, {start:%Y-%m-%d %H:%M:%S} UTC")
-    if (lasts := (end - start).days) >= LONGEST_DAYS:
-        raise RunError("to", f"is {lasts:,} days after from; a run lasts less than {LONGEST_DAYS} days")
+    if (days := (end - start).days) >= LONGEST_DAYS:
+        raise RunError("to", f"is {days:,} days after from; a run is shorter than {LONGEST_DAYS} days")
     return Run(
         name=name,
         system=system,
@@ -95,58 +206,56 @@ def parse_run(raw: object, kb_bytes: int = 1000) -> Run:
     )
 
 
-def _needed(raw: Mapping[str, Any], key: str) -> object:
+def _required(raw: Mapping[str, Any], key: str) -> object:
     if key not in raw:
         raise RunError(key, "is missing")
     return raw[key]
 
 
 def run_name(raw: object) -> str:
-    """The name of a run, if it is one."""
+    """Return a valid name of a run, or raise RunError."""
     if isinstance(raw, str) and 1 <= len(raw) <= LONGEST_NAME and raw.isprintable() and raw == raw.strip():
         return raw
-    expected = f"a text of 1 to {LONGEST_NAME} characters, none of them a blank at its ends"
-    raise RunError("name", f"expected is {expected}; found is {shown(raw)}")
+    expected = f"a text of 1 to {LONGEST_NAME} characters without leading or trailing blanks"
+    raise RunError("name", f"expected {expected}, got {shortened(raw)}")
 
 
 def _system(raw: object) -> str:
     if isinstance(raw, str) and re.fullmatch(rf"[!-~]{{1,{LONGEST_SYSTEM}}}", raw):
         return raw.upper()
-    expected = f"the name of a system, 1 to {LONGEST_SYSTEM} characters"
-    raise RunError("system", f"expected is {expected}; found is {shown(raw)}")
+    expected = f"a system name of 1 to {LONGEST_SYSTEM} characters"
+    raise RunError("system", f"expected {expected}, got {shortened(raw)}")
 
 
 def _role(raw: object) -> str:
     if isinstance(raw, str) and raw in ROLES:
         return raw
-    raise RunError("role", f'expected is "client" or "server"; found is {shown(raw)}')
+    raise RunError("role", f'expected "client" or "server", got {shortened(raw)}')
 
 
-_WHICH = {"name": run_name, "system": _system, "role": _role}
+_IDENTITY = {"name": run_name, "system": _system, "role": _role}
 
 
 def _time(key: str, raw: object) -> datetime:
-    """A moment in UTC; a time without an offset would be another one on each clock."""
+    """Return a time in UTC; a time without an offset is refused as ambiguous."""
     if isinstance(raw, datetime):
         if raw.tzinfo is None:
-            raise RunError(key, f"{raw.isoformat()} has no offset from UTC; expected is {_TIME}")
+            raise RunError(key, f"{raw.isoformat()} has no offset from UTC; expected {_TIME}")
         try:
             return raw.astimezone(UTC)
         except OverflowError as error:
-            raise RunError(key, f"{raw.isoformat()} is no time that UTC has; expected is {_TIME}") from error
-    shape = ", without quotes" if isinstance(raw, str) else ""
-    found = raw.isoformat() if isinstance(raw, date | time) else shown(raw)
-    raise RunError(key, f"expected is {_TIME}{shape}; found is {found}")
+            raise RunError(key, f"{raw.isoformat()} is not a valid time in UTC; expected {_TIME}") from error
+    hint = ", without quotes" if isinstance(raw, str) else ""
+    value = raw.isoformat() if isinstance(raw, date | time) else shortened(raw)
+    raise RunError(key, f"expected {_TIME}{hint}, got {value}")
 
 
 def _workload(raw: object, kb_bytes: int) -> dict[str, Any]:
-    """What the name of a workload tells; a sum of several has no sizes of its own."""
+    """Return the columns of a workload; several workloads at once have only a name."""
     if raw is None:
         return {}
     if not isinstance(raw, str):
-        raise RunError("workload", f"expected is a name such as CRR40(64B/8kB); found is {shown(raw)}")
-    from zscope.pipelines.workload import WorkloadError, parse_workloads
-
+        raise RunError("workload", f"expected a name such as CRR40(64B/8kB), got {shortened(raw)}")
     try:
         parts = parse_workloads(raw, kb_bytes)
     except WorkloadError as error:
@@ -163,55 +272,55 @@ def _workload(raw: object, kb_bytes: int) -> dict[str, Any]:
 
 
 def _transactions(raw: object) -> int | None:
-    # True is an int to Python, but no number of transactions.
+    # bool is a subclass of int.
     if raw is None or (isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw <= _MOST):
         return raw
-    raise RunError("transactions", f"expected is a whole number of 0 or more; found is {shown(raw)}")
+    raise RunError("transactions", f"expected an integer of 0 or more, got {shortened(raw)}")
 
 
 def _note(raw: object) -> str | None:
-    # Half of a pair of surrogates is what an argument that is no UTF-8 comes in as.
+    # An argument that is not UTF-8 contains single surrogates.
     if raw is None or (isinstance(raw, str) and len(raw) <= LONGEST_TEXT and not _SURROGATE.search(raw)):
         return raw or None
-    raise RunError("note", f"expected is a text of up to {LONGEST_TEXT:,} characters; found is {shown(raw)}")
+    raise RunError("note", f"expected a text of up to {LONGEST_TEXT:,} characters, got {shortened(raw)}")
 
 
 def _synthetic(raw: object) -> bool:
     if isinstance(raw, bool):
         return raw
-    raise RunError("synthetic", f"expected is true or false; found is {shown(raw)}")
+    raise RunError("synthetic", f"expected true or false, got {shortened(raw)}")
 
 
 def _tags(raw: object) -> tuple[str, ...]:
     if not isinstance(raw, dict):
-        raise RunError("tags", f"expected is a table [run.tags]; found is {shown(raw)}")
+        raise RunError("tags", f"expected a table [run.tags], got {shortened(raw)}")
     return tuple(sorted(_tag(key, value) for key, value in raw.items()))
 
 
 def _tag(key: str, raw: object) -> str:
-    """A tag as the published results write theirs: yes and no as on and off, ciphers in capitals.
+    """Return a tag in the spelling of the published results: on and off, ciphers in upper case.
 
     >>> _tag("fips", True), _tag("mtu", 9000), _tag("cipher", "c030")
     ('fips=on', 'mtu=9000', 'cipher=C030')
     """
     if not _TAG.fullmatch(key):
-        raise RunError(f"tags.{key}", "a tag is named with letters, digits and _ only")
+        raise RunError(f"tags.{key}", "the name of a tag can contain only letters, digits and _")
     if isinstance(raw, bool):
         return f"{key}={'on' if raw else 'off'}"
     text = str(raw) if isinstance(raw, int | float) else raw
     if not isinstance(text, str) or not text or not text.isprintable() or len(text) > LONGEST_NAME:
         expected = f"a text of 1 to {LONGEST_NAME} characters, a number, true or false"
-        raise RunError(f"tags.{key}", f"expected is {expected}; found is {shown(raw)}")
+        raise RunError(f"tags.{key}", f"expected {expected}, got {shortened(raw)}")
     return f"{key}={text.upper() if key == 'cipher' and _CIPHER.fullmatch(text) else text}"
 
 
-def near(word: str, known: tuple[str, ...]) -> str:
-    """What was perhaps meant by an unknown word."""
-    close = get_close_matches(word, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"known here: {', '.join(known)}"
+def suggestion(word: str, known: tuple[str, ...]) -> str:
+    """Return a hint for an unknown word: the most similar known word, or all of them."""
+    matches = get_close_matches(word, known, n=1)
+    return f"did you mean {matches[0]!r}?" if matches else f"valid names: {', '.join(known)}"
 
 
-def shown(raw: object) -> str:
-    """A value as a message can show it."""
+def shortened(raw: object) -> str:
+    """Return a value as text for a message."""
     text = repr(raw)
     return text if len(text) <= 60 else f"{text[:57]}..."

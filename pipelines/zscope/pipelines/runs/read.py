@@ -1,43 +1,46 @@
-"""Reading runs.toml: the runs in it, and what is wrong with the others.
+"""Read runs.toml: the valid runs, and the problems of the others with their places.
 
-A slip in this file must not cost anyone the rest of the store. So nothing here raises: what can be used is
-used, and every problem says where it is.
+Nothing here raises, as an error in this file must not make the rest of the store unusable.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any
 
-from zscope.pipelines.runs.doubts import doubts
-from zscope.pipelines.runs.entry import Run, RunError, near, parse_run, shown
+import pyarrow as pa
+
+from zscope.pipelines.runs.entry import Run, RunError, parse_run, shortened, suggestion
+from zscope.schemas.arrow import TEXT, UTC
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from pathlib import Path
 
 FILE_NAME = "runs.toml"
 _TOP = ("run", "kb_bytes")
 _KB = (1000, 1024)
 _HEADER = re.compile(r"[ \t]*\[\[[ \t]*run[ \t]*\]\][ \t]*(?:#.*)?")
 _LARGEST = 4 << 20
-"""Bytes; some ten thousand runs. What is larger is another file under this name."""
+"""Size limit in bytes, enough for ten thousand runs; a larger file is not a list of runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something in the file that cannot be used as it stands, or that is probably not meant so."""
+    """An error in the file, or a warning about something that is probably not intended."""
 
     file: str
     line: int | None
-    """Where the run begins; None where the file as a whole is meant or it cannot be told."""
+    """The line where the run begins; None for problems of the whole file, or if unknown."""
     key: str
     text: str
     warning: bool = False
-    """The run is there all the same."""
+    """Whether the run is used nevertheless."""
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}, line {self.line}"
@@ -46,30 +49,30 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class RunsFile:
-    """What a file holds."""
+    """The content of a file."""
 
     runs: tuple[Run, ...] = ()
     problems: tuple[Problem, ...] = ()
     kb_bytes: int = 1000
-    """What a kB in the name of a workload is taken for."""
+    """Number of bytes in a kB of a workload name."""
 
 
 def read_runs(folder: Path) -> RunsFile:
-    """The runs of a store and the problems of the file; no file is no runs."""
+    """Read the runs of a store; none if it has no runs.toml."""
     path = folder / FILE_NAME
     return read_file(path) if path.exists() else RunsFile()
 
 
 def read_file(path: Path) -> RunsFile:
-    """The runs and problems of a file that is named."""
+    """Read the runs of a file."""
     file = str(path)
     try:
         with path.open("rb") as opened:
-            content = opened.read(_LARGEST + 1)  # a device may have no end
+            content = opened.read(_LARGEST + 1)  # a device can be endless
     except OSError as error:
         return _unusable(file, f"cannot be read: {error.strerror or error}")
     if len(content) > _LARGEST:
-        return _unusable(file, f"has more than {_LARGEST:,} bytes and is no list of runs")
+        return _unusable(file, f"is larger than {_LARGEST:,} bytes and not a list of runs")
     try:
         return parse_runs(content.decode(), file)
     except UnicodeDecodeError as error:
@@ -77,33 +80,31 @@ def read_file(path: Path) -> RunsFile:
 
 
 def parse_runs(text: str, file: str = FILE_NAME) -> RunsFile:
-    """The runs and problems of a text.
+    """Parse the text of a runs.toml.
 
     >>> parse_runs("[[rum]]").problems[0].text
-    "is not known here; did you mean 'run'?"
+    "is not a valid key; did you mean 'run'?"
     """
     try:
         content = tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
         return _unusable(file, f"is not TOML: {error}")
     except RecursionError:
-        return _unusable(file, "is nested too deep for a list of runs")
-    except ValueError as error:  # a date such as 2026-02-30, which Python refuses in its own way
+        return _unusable(file, "is nested too deeply for a list of runs")
+    except ValueError as error:  # an invalid date such as 2026-02-30
         return _unusable(file, f"is not TOML: {error}")
     problems = [
-        Problem(file, None, key, f"is not known here; {near(key, _TOP)}")
+        Problem(file, None, key, f"is not a valid key; {suggestion(key, _TOP)}")
         for key in content
         if key not in _TOP
     ]
     kb_bytes = content.get("kb_bytes", _KB[0])
     if not isinstance(kb_bytes, int) or kb_bytes not in _KB:
-        problems.append(
-            Problem(file, None, "kb_bytes", f"expected is 1000 or 1024; found is {shown(kb_bytes)}")
-        )
+        problems.append(Problem(file, None, "kb_bytes", f"expected 1000 or 1024, got {shortened(kb_bytes)}"))
         kb_bytes = _KB[0]
     blocks = content.get("run", [])
     if not isinstance(blocks, list):
-        problems.append(Problem(file, None, "run", "expected are blocks [[run]], with two brackets each"))
+        problems.append(Problem(file, None, "run", "expected blocks [[run]], each with two brackets"))
         blocks = []
     lines = _header_lines(text, len(blocks))
     runs: dict[tuple[str, str, str], Run] = {}
@@ -112,18 +113,18 @@ def parse_runs(text: str, file: str = FILE_NAME) -> RunsFile:
         try:
             run = parse_run(block, kb_bytes)
         except RunError as error:
-            key = ": ".join(part for part in (_named(number, block), error.key) if part)
+            key = ": ".join(part for part in (_label(number, block), error.key) if part)
             problems.append(Problem(file, line, key, error.problem))
             continue
         if run.key in runs:
-            told = f"{run.title} is there before; each side of a run is there once"
-            problems.append(Problem(file, line, _named(number, block), told))
+            text = f"{run.title} is already defined above; each side of a run is defined once"
+            problems.append(Problem(file, line, _label(number, block), text))
             continue
         runs[run.key] = run
         begins[run] = line
-    found = tuple(runs.values())
-    problems += [Problem(file, begins[run], run.title, told, warning=True) for run, told in doubts(found)]
-    return RunsFile(found, tuple(problems), kb_bytes)
+    valid = tuple(runs.values())
+    problems += [Problem(file, begins[run], run.title, text, warning=True) for run, text in _warnings(valid)]
+    return RunsFile(valid, tuple(problems), kb_bytes)
 
 
 def _unusable(file: str, problem: str) -> RunsFile:
@@ -131,30 +132,129 @@ def _unusable(file: str, problem: str) -> RunsFile:
 
 
 def _header_lines(text: str, blocks: int) -> list[int | None]:
-    """In which line each block begins, unless runs are written in another way than in blocks."""
-    found = header_lines(text)
-    return [*found] if len(found) == blocks else [None] * blocks
+    """Return the first line of each block; None for each if not all runs are written as blocks."""
+    lines = header_lines(text)
+    return [*lines] if len(lines) == blocks else [None] * blocks
 
 
 def header_lines(text: str) -> list[int]:
-    """The numbers of the lines that look like the beginning of a run, the first line being 1."""
+    """Return the numbers of the lines that begin a run, counted from 1."""
     return [number for number, line in enumerate(text.split("\n"), 1) if _HEADER.fullmatch(line.rstrip("\r"))]
 
 
-def _named(number: int, block: object) -> str:
+def _label(number: int, block: object) -> str:
     name = block.get("name") if isinstance(block, Mapping) else None
-    return f"run {number} ({shown(name)})" if name is not None else f"run {number}"
+    return f"run {number} ({shortened(name)})" if name is not None else f"run {number}"
+
+
+Warned = tuple[Run, str]
+"""A run and the text of a warning."""
+
+
+def _warnings(runs: Sequence[Run]) -> Iterator[Warned]:
+    """Yield warnings about valid runs: overlaps, sides that do not match, misspelt tags."""
+    return chain(_overlaps(runs), _sides(runs), _unknown_tags(runs))
+
+
+def _overlaps(runs: Sequence[Run]) -> Iterator[Warned]:
+    for of_system in _grouped(runs, lambda run: run.system):
+        latest: Run | None = None
+        for run in sorted(of_system, key=lambda run: run.from_utc):
+            if latest is not None and run.from_utc < latest.to_utc:
+                until = min(run.to_utc, latest.to_utc)
+                text = (
+                    f"overlaps with {latest.title}: until {until:%Y-%m-%d %H:%M:%S} UTC both include "
+                    "the same CPU time and connections"
+                )
+                yield run, text
+            if latest is None or run.to_utc > latest.to_utc:
+                latest = run
+
+
+def _sides(runs: Sequence[Run]) -> Iterator[Warned]:
+    for sides in _grouped(runs, lambda run: run.name):
+        for one, other in pairwise(sides):
+            if one.workload != other.workload:
+                yield other, f"has workload {other.workload}, but {one.title} has {one.workload}"
+            if one.to_utc <= other.from_utc or other.to_utc <= one.from_utc:
+                yield other, f"is not at the same time as {one.title}, as both sides of a run should be"
+
+
+def _unknown_tags(runs: Sequence[Run]) -> Iterator[Warned]:
+    for run in runs:
+        for tag in run.tags:
+            key = tag.partition("=")[0]
+            if key not in _published_tags() and (hint := suggestion(key, _published_tags())).startswith(
+                "did"
+            ):
+                yield run, f"tag {key!r} is not used by published results; {hint}"
+
+
+@cache
+def _published_tags() -> tuple[str, ...]:
+    """Return the keys of tags of published results; other keys are allowed but match nothing."""
+    from zscope.schemas.reference import reference_tables
+
+    results = reference_tables()["reference_result"]
+    columns = ("baseline_tags", "candidate_tags", "condition_tags")
+    tags = (tag for name in columns for row in results[name].to_pylist() for tag in row)
+    return tuple(sorted({tag.partition("=")[0] for tag in tags}))
+
+
+def _grouped(runs: Sequence[Run], key: Callable[[Run], str]) -> Iterable[list[Run]]:
+    groups: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        groups[key(run)].append(run)
+    return groups.values()
+
+
+def _column(
+    name: str, arrow: pa.DataType, meaning: str, *, unit: str = "", required: bool = False
+) -> pa.Field:
+    metadata = {"meaning": meaning} | ({"unit": unit} if unit else {})
+    return pa.field(name, arrow, nullable=not required, metadata=metadata)
+
+
+RUN_SCHEMA = pa.schema(
+    [
+        _column("name", TEXT, "Name of the run; its sides share it.", required=True),
+        _column("system", TEXT, "System on which this side ran.", required=True),
+        _column("role", TEXT, "client or server: the side of the connections.", required=True),
+        _column("from_utc", UTC, "When the run began on this side.", required=True),
+        _column("to_utc", UTC, "When it ended, exclusive.", required=True),
+        _column("workload", TEXT, "Workload, such as CRR40(64B/8kB)."),
+        _column("workload_kind", TEXT, "CRR, RR or STR; null if there is no workload or several at once."),
+        _column("clients", pa.int64(), "Number of clients, from the workload."),
+        _column("client_bytes", pa.int64(), "Bytes that a client sends per transaction.", unit="bytes"),
+        _column("server_bytes", pa.int64(), "Bytes that the server sends per transaction.", unit="bytes"),
+        _column(
+            "transactions",
+            pa.int64(),
+            "Number of transactions during the run, as counted by the workload driver.",
+        ),
+        _column("tags", pa.list_(TEXT), "Configuration of the run as key=value, sorted.", required=True),
+        _column("note", TEXT, "Additional information."),
+        _column("synthetic", pa.bool_(), "Whether its data is generated, not measured.", required=True),
+    ],
+    {"meaning": "One row per side of a benchmark run: client or server, on one system (runs.toml)."},
+)
+
+
+def as_table(runs: Iterable[Run]) -> pa.Table:
+    """Return runs as rows, sorted by their start."""
+    rows = [
+        asdict(run) for run in sorted(runs, key=lambda run: (run.from_utc, run.name, run.system, run.role))
+    ]
+    return pa.Table.from_pylist(rows, RUN_SCHEMA)
 
 
 def run_table(folder: Path) -> pa.Table:
-    """The table `run` of a store: the runs of runs.toml that can be used."""
-    from zscope.pipelines.runs.table import as_table
-
+    """Return the table `run` of a store: the valid runs of runs.toml."""
     return as_table(read_runs(folder).runs)
 
 
 def runs_digest(folder: Path) -> str:
-    """What tells whether runs.toml is another one than before; empty where there is none."""
+    """Return a digest of runs.toml; empty if there is none."""
     import xxhash
 
     try:
@@ -163,3 +263,27 @@ def runs_digest(folder: Path) -> str:
         return ""
     except OSError as error:
         return f"unreadable: {error.strerror or error}"
+
+
+def proposed_runs(rows: Iterable[Mapping[str, Any]]) -> list[Run]:
+    """Return the runs that the metric run_proposal proposes, except those that are defined already.
+
+    They have no workload, as the records do not contain the number of clients.
+    """
+    return [_run(row) for row in rows if row["known_as"] is None]
+
+
+def _run(row: Mapping[str, Any]) -> Run:
+    note = (
+        f"Proposed from zERT: {row['connections_per_s']:,.1f} connections per second, "
+        f"{row['in_bytes_each']:,.0f} bytes in and {row['out_bytes_each']:,.0f} out per connection."
+    )
+    return Run(
+        name=row["name"],
+        system=row["system"],
+        role=row["role"],
+        from_utc=row["from_utc"],
+        to_utc=row["to_utc"],
+        tags=tuple(row["tags"]),
+        note=note,
+    )

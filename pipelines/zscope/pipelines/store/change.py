@@ -1,89 +1,264 @@
-"""The frame of every change: alone with the store, after sweeping, with a catalogue of it in the end."""
+"""Change the store: lock it, delete leftovers, commit files, and publish the catalogue.
+
+One process changes the store at a time; others wait up to a limit. The lock is a `flock` of the operating
+system, so it ends with its process. The content of the lock file only informs users who has the lock.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
+import re
 import shutil
+import socket
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 
-from zscope.pipelines.store.catalogue import is_current, open_reader, publish
-from zscope.pipelines.store.catalogue_file import replaced
-from zscope.pipelines.store.commits import State, read_state
-from zscope.pipelines.store.folder import Folder, StoreError
-from zscope.pipelines.store.lock import only_writer
-from zscope.pipelines.store.summaries import has_summaries, keep_summaries, worked_out, worth_it
-from zscope.pipelines.store.sweep import sweep
+from zscope.pipelines.ingest.known_files import digest_of_file
+from zscope.pipelines.store.catalogue import is_current, open_reader, publish_catalogue, replace_catalogue
+from zscope.pipelines.store.commits import Commit, DataFile, State, append, read_state
+from zscope.pipelines.store.folder import Folder, StoreError, fsync_all, is_temporary, partition
+from zscope.pipelines.store.parts import schema_digest
+from zscope.pipelines.store.summaries import (
+    compute_summaries,
+    has_summaries,
+    needs_summaries,
+    write_summaries,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from zscope.pipelines.settings import Settings
+    from zscope.pipelines.store.parts import StagedFile
+
+
+if TYPE_CHECKING:
+    Notify = Callable[[str], None]
+
+_POLL_S = 0.1
+
+
+class StoreBusyError(StoreError):
+    """Another process has the store locked for longer than the waiting time."""
 
 
 @contextmanager
-def changing(folder: Folder, settings: Settings, tell: Callable[[str], None]) -> Iterator[State]:
-    """The state of the store, for as long as nobody else can change it.
+def write_lock(folder: Folder, notify: Notify, max_wait_s: float) -> Iterator[None]:
+    """Lock the store for changes, after waiting at most so many seconds.
 
-    Whatever was committed is in the catalogue when this ends, also when it ends in an error.
+    Notifies the user if the last writer did not unlock the store: it was killed.
     """
-    with _store_errors(folder), only_writer(folder, tell, settings.lock_wait_s):
+    try:
+        handle = os.open(folder.lock, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise StoreError(f"{folder.path}: the store cannot be changed ({error.strerror})") from error
+    try:
+        _wait(handle, folder, notify, max_wait_s)
+        if (holder := _holder(handle)) is not None:
+            notify(f"the last writer of {folder.path}, {holder}, was interrupted; its leftovers are deleted")
+        _write(handle, _describe_process())
+        try:
+            yield
+        finally:
+            _write(handle, b"")
+    finally:
+        os.close(handle)
+
+
+def _wait(handle: int, folder: Folder, notify: Notify, max_wait_s: float) -> None:
+    deadline = time.monotonic() + max_wait_s
+    notified = False
+    while not _try_lock(handle):
+        holder = _holder(handle) or "another process"
+        if time.monotonic() >= deadline:
+            raise StoreBusyError(
+                f"{folder.path}: the store is being changed by {holder} and did not become "
+                f"free within {max_wait_s:,.0f} seconds; nothing was changed"
+            )
+        if not notified:
+            notify(
+                f"waiting for {holder}, which is changing {folder.path} (at most {max_wait_s:,.0f} seconds)"
+            )
+            notified = True
+        time.sleep(_POLL_S)
+
+
+def _try_lock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _describe_process() -> bytes:
+    about = {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "since": datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),
+        "command": " ".join(sys.argv)[:200],
+    }
+    return json.dumps(about).encode()
+
+
+def _write(handle: int, content: bytes) -> None:
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, content, 0)
+
+
+def _holder(handle: int) -> str | None:
+    """Return which process the lock file names; None if it names none or cannot be read."""
+    try:
+        about = json.loads(os.pread(handle, 4096, 0))
+        return f"process {about['pid']} on {about['host']} since {about['since']}"
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+_OUR_NAME = re.compile(r"[a-z][a-z0-9_]*/day=[^/]+/[crv]?\d{8,}(-[a-z0-9]+)*\.parquet")
+"""Names of our data files: table, day, and number of the load, or a letter and the number of a commit that
+compacts, removes or validates. Files with other names are not ours and are never deleted.
+"""
+
+
+def sweep(folder: Folder, state: State, grace_s: float) -> int:
+    """Delete data files that no commit lists, and return how many.
+
+    Files dropped within the last `grace_s` seconds stay, as queries may be reading them. The caller has the
+    lock, so unfinished files are leftovers of a killed process.
+    """
+    shutil.rmtree(folder.stage, ignore_errors=True)
+    grace_start = datetime.now(UTC) - timedelta(seconds=grace_s)
+    swept = 0
+    for path in _files(folder.data):
+        name = path.relative_to(folder.data).as_posix()
+        dropped = state.dropped.get(name)
+        recent = dropped is not None and datetime.fromisoformat(dropped) > grace_start
+        if name in state.files or recent or not _OUR_NAME.fullmatch(name):
+            continue
+        path.unlink(missing_ok=True)
+        swept += 1
+        _remove_if_empty(path.parent)
+    for place in (folder.path, folder.commits, folder.quarantine):
+        for path in place.glob(".*"):
+            if is_temporary(path):
+                path.unlink(missing_ok=True)
+    return swept
+
+
+def _files(data: Path) -> Iterator[Path]:
+    for place, _, names in os.walk(data):
+        yield from (data.joinpath(place, name) for name in names)
+
+
+def _remove_if_empty(day: Path) -> None:
+    if not any(day.iterdir()):
+        day.rmdir()
+
+
+@contextmanager
+def changing(folder: Folder, settings: Settings, notify: Notify) -> Iterator[State]:
+    """Lock the store and return its state.
+
+    On exit, also by an exception, the catalogue shows everything that was committed.
+    """
+    with _store_errors(folder), write_lock(folder, notify, settings.lock_wait_s):
         state = read_state(folder)
         sweep(folder, state, settings.grace_s)
         try:
             yield state
         except BaseException:
-            # What went wrong is told, and not what goes wrong after it for the same reason.
+            # Raise the original error, not one that follows from it.
             with suppress(StoreError):
                 _finish(folder, state)
             raise
         _finish(folder, state)
-        if worth_it(state, settings.summarise_from_rows):
-            _summarise(folder, tell)
+        if needs_summaries(state, settings.summarise_from_rows):
+            _summarise(folder, notify)
 
 
 def _finish(folder: Folder, state: State) -> None:
     shutil.rmtree(folder.stage, ignore_errors=True)
     if not is_current(folder):
-        publish(folder, state)
+        publish_catalogue(folder, state)
 
 
-def _summarise(folder: Folder, tell: Callable[[str], None]) -> None:
-    """Put summaries into the catalogue, unless it has them; what was committed can be read meanwhile."""
+def _summarise(folder: Folder, notify: Notify) -> None:
+    """Write summaries into the catalogue if it has none; readers can use the store meanwhile."""
     try:
         with open_reader(folder.path) as reader:
             if has_summaries(reader):
                 return
-            rows = worked_out(reader)
+            rows = compute_summaries(reader)
     except duckdb.Error as error:
-        told = str(error).partition("\n")[0]
-        tell(f"{folder.path}: answers will take longer, as summaries cannot be made of the data ({told})")
+        reason = str(error).partition("\n")[0]
+        notify(f"{folder.path}: metrics will be slower, as no summaries could be computed ({reason})")
         return
-    replaced(folder, folder.catalogue.read_bytes, lambda connection: keep_summaries(connection, rows))
+    replace_catalogue(
+        folder, folder.catalogue.read_bytes, lambda connection: write_summaries(connection, rows)
+    )
 
 
-def refreshed(folder: Folder, settings: Settings, tell: Callable[[str], None]) -> Path:
-    """The catalogue file, showing the newest commit: made again if a writer was killed before it could."""
+def current_catalogue(folder: Folder, settings: Settings, notify: Notify) -> Path:
+    """Return the path of the catalogue, after building it again if it does not show the newest commit."""
     if not is_current(folder):
-        with changing(folder, settings, tell):
+        with changing(folder, settings, notify):
             pass
     return folder.catalogue
 
 
 @contextmanager
 def _store_errors(folder: Folder) -> Iterator[None]:
-    """The inputs' errors are told by their readers; what comes through is the store's folder."""
-    kept = "what was committed before stays, of the change under way nothing was kept"
+    """Convert errors of the file system and of DuckDB to StoreError; errors of inputs never get here."""
+    effect = "earlier commits are unchanged, the current change was not committed"
     try:
         yield
     except (duckdb.Error, pa.ArrowInvalid) as error:
-        told = str(error).partition("\n")[0]
-        raise StoreError(f"{folder.path}: {told}; {kept}; zscope store check looks at all files") from error
+        reason = str(error).partition("\n")[0]
+        raise StoreError(f"{folder.path}: {reason}; {effect}; zscope store check reads all files") from error
     except OSError as error:
         where = f" ({os.fsdecode(error.filename)})" if error.filename else ""
-        told = error.strerror or str(error).partition("\n")[0]
-        raise StoreError(f"{folder.path}: the store cannot be changed: {told}{where}; {kept}") from error
+        reason = error.strerror or str(error).partition("\n")[0]
+        raise StoreError(f"{folder.path}: the store cannot be changed: {reason}{where}; {effect}") from error
+
+
+def commit_files(
+    folder: Folder,
+    state: State,
+    staged: Sequence[StagedFile],
+    loads_of: Callable[[StagedFile], Mapping[int, int]],
+    commit_of: Callable[[tuple[DataFile, ...]], Commit],
+) -> None:
+    """Move staged files to their places, then append the commit that adds them.
+
+    An interruption before the last step leaves only files that no commit lists.
+    """
+    fsync_all(file.path for file in staged)
+    places: set[Path] = set()
+    data_files: list[DataFile] = []
+    for file in staged:
+        name = f"{partition(file.table, file.day)}/{file.path.name}"
+        target = folder.data / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file.path.rename(target)
+        places |= {target.parent, target.parent.parent}
+        loads = dict(loads_of(file))
+        schema, digest = schema_digest(file.table), digest_of_file(target)
+        data_files.append(
+            DataFile(
+                name, file.table, file.day, file.rows, file.bytes, loads, schema, digest, file.first_local,
+                file.last_local,
+            )
+        )  # fmt: skip
+    fsync_all([*places, folder.data] if places else [])
+    append(folder, state, commit_of(tuple(data_files)))

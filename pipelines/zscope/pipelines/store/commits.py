@@ -1,9 +1,8 @@
-"""The numbered commits of a store: each is one file that appears as a whole, and together they are its state.
+"""The numbered commits of a store, each one a file that is created atomically; together they are its state.
 
-A commit adds data files, drops some, or both, and tells of a load where it is one. Nothing else decides what
-is in the store: a data file that no commit names does not exist, whatever lies on the disk. Reading all
-commits of years takes time, so every so often the state itself is written down; such a checkpoint only saves
-time and may be missing or damaged.
+A commit adds data files, drops data files, or both, and describes the load if it is one. Only commits define
+what is in the store: a data file that no commit lists is ignored. Because reading the commits of years takes
+time, the state is written to a checkpoint from time to time; a missing or damaged checkpoint only costs time.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from zscope.pipelines.settings import LONGEST_WAIT_S
-from zscope.pipelines.store.folder import Folder, StoreError, settle, write_atomically
+from zscope.pipelines.store.folder import Folder, StoreError, fsync_all, write_atomically
 from zscope.pipelines.store.loads import Load, known_fields
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 CHECKPOINT_EVERY = 100
 KEPT_CHECKPOINTS = 2
 LONGEST_GRACE = timedelta(seconds=LONGEST_WAIT_S)
-"""Nobody may keep dropped files longer (`grace_s`), so what was dropped before is swept."""
+"""The maximum of `grace_s`: files dropped longer ago are already deleted."""
 _DIGITS = 8
 _CHECKPOINT = "checkpoint-"
 
@@ -35,31 +34,31 @@ class DataFile:
     """One Parquet file."""
 
     path: str
-    """From the data folder on."""
+    """Relative to the data folder."""
     table: str
     day: str | None
     rows: int
     bytes: int
     loads: dict[int, int]
-    """Rows of each load in it."""
+    """Number of rows by load."""
     schema: str
-    """Digest of its columns and types: files of another version of zscope may have others."""
+    """Digest of its columns and types, which can differ between versions of zscope."""
     digest: str
-    """XXH3 of 128 bits over the file."""
+    """XXH3-128 of the file."""
     first_local: str | None = None
     last_local: str | None = None
-    """The span of its times; None where it has none."""
+    """The earliest and latest time in it; None if it has no times."""
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> DataFile:
-        """From plain values."""
+        """Return the data file of a JSON object."""
         values = known_fields(cls, raw)
         return cls(**{**values, "loads": {int(load): rows for load, rows in raw["loads"].items()}})
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One change, all of it or nothing."""
+    """One atomic change of the store."""
 
     kind: str
     """`load`, `remove`, `compact`, `expire` or `validate`."""
@@ -68,16 +67,16 @@ class Commit:
     load: Load | None = None
     removed_load: int | None = None
     reopened: tuple[int, ...] = ()
-    """Loads that lost records with the removed one: their files may be loaded again."""
+    """Loads that omitted records because the removed one had them; their files can be loaded again."""
     at_utc: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="milliseconds"))
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the JSON object."""
         return asdict(self) | {"load": self.load.to_json() if self.load else None}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Commit:
-        """The other way round."""
+        """Return the value of a JSON object."""
         return cls(
             kind=raw["kind"],
             adds=tuple(DataFile.from_json(file) for file in raw["adds"]),
@@ -91,7 +90,7 @@ class Commit:
 
 @dataclass(slots=True)
 class State:
-    """What the commits up to a number add up to."""
+    """The state of the store after a commit."""
 
     number: int = 0
     files: dict[str, DataFile] = field(default_factory=dict)
@@ -101,20 +100,19 @@ class State:
     _places: dict[tuple[str, str | None], dict[str, DataFile]] = field(
         default_factory=lambda: defaultdict(dict), compare=False
     )
-    """The files again, by table and day: a run over thousands of files asks for those of a place each time.
-    """
+    """The same files by table and day, for fast lookup while thousands of files are loaded."""
     dropped: dict[str, str] = field(default_factory=dict)
-    """Files that do not count any more, and since when: readers may still be at them for a while."""
+    """Dropped files and when they were dropped; queries can still be reading them."""
 
     def __post_init__(self) -> None:
         for file in self.files.values():
             self._places[file.table, file.day][file.path] = file
 
     def files_for(self, table: str, day: str | None) -> list[DataFile]:
-        """The files of a table that can have rows of a day: its own, and those of rows that are filed
-        without.
+        """Return the files of a table that can have rows of a day.
 
-        A load of very many days files the rows of some without; then rows of any day can be meant.
+        These are the files of the day and those without a day, where a load of very many days stores the
+        rest.
         """
         if day is None:
             return [file for file in self.files.values() if file.table == table]
@@ -123,7 +121,7 @@ class State:
 
     @property
     def next_load_id(self) -> int:
-        """Numbers are never used twice."""
+        """The number of the next load; numbers are never reused."""
         return max(self.loads, default=0) + 1
 
     @property
@@ -132,7 +130,7 @@ class State:
         return [load for number, load in sorted(self.loads.items()) if number not in self.removed]
 
     def apply(self, commit: Commit) -> None:
-        """Go on by one commit."""
+        """Apply the next commit."""
         self.number += 1
         for path in commit.drops:
             file = self.files.pop(path)
@@ -147,7 +145,7 @@ class State:
         self.reopened |= set(commit.reopened)
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the JSON object."""
         return {
             "number": self.number,
             "files": [asdict(file) for file in self.files.values()],
@@ -159,7 +157,7 @@ class State:
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> State:
-        """The other way round."""
+        """Return the value of a JSON object."""
         files = (DataFile.from_json(file) for file in raw["files"])
         loads = (Load.from_json(load) for load in raw["loads"])
         return cls(
@@ -178,46 +176,45 @@ def last_commit(folder: Folder) -> int:
 
 
 def read_state(folder: Folder) -> State:
-    """What the store holds; a commit that is missing or cannot be read is an error, never a guess."""
+    """Return the state of the store; a missing or damaged commit raises StoreError."""
     numbers = _numbers(folder)
     state = _newest_checkpoint(folder)
     for number in range(state.number + 1, max(numbers, default=0) + 1):
-        path = _path(folder, number)
+        path = _commit_path(folder, number)
         try:
             state.apply(Commit.from_json(json.loads(path.read_text(encoding="utf-8"))))
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise StoreError(
-                f"{path}: a commit of the store is missing or damaged ({error}); restore it from a backup, "
-                "as what it added or dropped is told nowhere else"
+                f"{path}: a commit of the store is missing or damaged ({error}); restore it from a backup: "
+                "the files that it added or dropped are listed nowhere else"
             ) from error
     return state
 
 
 def append(folder: Folder, state: State, commit: Commit) -> None:
-    """Make a change happen. The caller holds the lock, and the data files are on the disk already."""
+    """Append a commit. The caller has the lock, and the data files are on disk."""
     number = state.number + 1
     folder.commits.mkdir(exist_ok=True)
     folder.stage.mkdir(exist_ok=True)
     written = folder.stage / f"commit-{number}.json"
     written.write_text(json.dumps(commit.to_json()), encoding="utf-8")
-    settle([written])
-    # A link fails where a rename would replace: a commit that is there already is never lost, even if two
-    # writers believed to be alone.
+    fsync_all([written])
+    # Unlike a rename, a link fails if the commit exists, so no commit is lost even if locking does not work.
     try:
-        os.link(written, _path(folder, number))
+        os.link(written, _commit_path(folder, number))
     except FileExistsError as error:
         raise StoreError(
-            f"{folder.path}: another process committed meanwhile; nothing of this was kept, try again"
+            f"{folder.path}: another process committed at the same time; nothing was changed, try again"
         ) from error
     written.unlink()
-    settle([folder.commits])
+    fsync_all([folder.commits])
     state.apply(commit)
     if number % CHECKPOINT_EVERY == 0:
         _write_checkpoint(folder, state)
 
 
 def _write_checkpoint(folder: Folder, state: State) -> None:
-    """Write the state down, and let go of what is not needed for it any more: older ones and old drops."""
+    """Write the state, and delete older checkpoints and the entries of files dropped long ago."""
     long_ago = (datetime.now(UTC) - LONGEST_GRACE).isoformat()
     state.dropped = {path: at for path, at in state.dropped.items() if at > long_ago}
     name = f"{_CHECKPOINT}{state.number:0{_DIGITS}}.json"
@@ -226,7 +223,7 @@ def _write_checkpoint(folder: Folder, state: State) -> None:
         (folder.commits / old).unlink(missing_ok=True)
 
 
-def _path(folder: Folder, number: int) -> Path:
+def _commit_path(folder: Folder, number: int) -> Path:
     return folder.commits / f"{number:0{_DIGITS}}.json"
 
 
@@ -248,5 +245,5 @@ def _newest_checkpoint(folder: Folder) -> State:
         try:
             return State.from_json(json.loads((folder.commits / name).read_text(encoding="utf-8")))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            continue  # only saves time: the commits tell the same
+            continue  # the commits contain the same
     return State()

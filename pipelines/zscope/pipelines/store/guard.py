@@ -1,15 +1,14 @@
-"""What a user's statement may touch: the files behind the tables of the store, read and never written.
+"""Restrict a DuckDB connection so that users' statements can only read the data files of the store.
 
-DuckDB can be told which files it may open, but not that it may only read them. So two fences stand one behind
-the other: only single, existing data files are open to it, never a folder in which something could be made;
-and statements that write files or open databases are refused by their kind before they run.
+DuckDB can restrict which files it opens, but not to reading. Therefore there are two barriers: only existing
+data files can be opened, never a folder in which a file could be created; and statements that write files or
+open databases are refused by their type before they run.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -18,13 +17,14 @@ from zscope.schemas.ddl import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-_POSSIBLE = {
-    duckdb.StatementType.SELECT,  # SHOW, DESCRIBE, SUMMARIZE and PRAGMA table_info are of this kind, too
+_ALLOWED_TYPES = {
+    duckdb.StatementType.SELECT,  # includes SHOW, DESCRIBE, SUMMARIZE and PRAGMA table_info
     duckdb.StatementType.EXPLAIN,
-    duckdb.StatementType.SET,  # variables; the configuration is locked
+    duckdb.StatementType.SET,  # only variables: the configuration is locked
     duckdb.StatementType.TRANSACTION,
-    # Temporary tables and views: anything else of the kind DuckDB refuses, as the catalogue is read-only.
+    # Only temporary tables and views: the catalogue is read-only.
     duckdb.StatementType.CREATE,
     duckdb.StatementType.DROP,
     duckdb.StatementType.ALTER,
@@ -33,7 +33,7 @@ _POSSIBLE = {
     duckdb.StatementType.DELETE,
 }
 _RUN_BY_EXPLAIN = re.compile(r"\b(copy|execute|prepare|call)\b", re.IGNORECASE)
-"""EXPLAIN ANALYZE does what it explains. These are keywords, so they stand in the text as they are."""
+"""EXPLAIN ANALYZE runs the statement. These are keywords, so they appear literally in the text."""
 _FIRST_WORD = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(\w+)", re.DOTALL)
 _TEXT = re.compile(r"'((?:[^']|'')*)'")
 
@@ -45,7 +45,7 @@ def lock_down(
     memory: str | None = None,
     threads: int | None = None,
 ) -> None:
-    """Let a connection open the files of its views that lie in the folder, and nothing else, for good."""
+    """Restrict a connection permanently to the files of its views that are in the folder."""
     settings = {
         "memory_limit": memory,
         "threads": threads,
@@ -55,35 +55,34 @@ def lock_down(
         "autoload_known_extensions": False,
         "allow_community_extensions": False,
         "allow_persistent_secrets": False,
-        "enable_progress_bar": False,  # DuckDB draws it on standard output, between the data
-        "python_enable_replacements": False,  # a name in a statement is never a variable of this program
+        "enable_progress_bar": False,  # DuckDB draws it on standard output
+        "python_enable_replacements": False,  # names in statements are never Python variables
     }
     for name, value in settings.items():
         if value is not None:
             connection.execute(f"SET {name} = {literal(str(value))}")
     files = ", ".join(literal(file) for file in _files_of_views(connection, folder))
     connection.execute(f"SET allowed_paths = [{files}]")
-    # The order matters: after the first of these nothing can be allowed, after the second nothing changed.
+    # The order matters: after the first nothing can be allowed, after the second nothing can be changed.
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
 
 
 def _files_of_views(connection: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[str]:
-    """The files that the catalogue names, if that is where they really are."""
-    within = _Within(folder)
+    """Yield the data files of all views that really are in the folder."""
+    in_store = _StoreFolders(folder)
     views = connection.execute("SELECT sql FROM duckdb_views() WHERE NOT internal").fetchall()
     for name in {name for (sql,) in views for name in _TEXT.findall(sql) if name.endswith(".parquet")}:
         file = name.replace("''", "'")
-        if within(os.path.dirname(file)) and not os.path.islink(file):  # noqa: PTH114, PTH120 - see below
+        if in_store(os.path.dirname(file)) and not os.path.islink(file):  # noqa: PTH114, PTH120 - see below
             yield file
 
 
-class _Within:
-    """Tells whether folders are in the store, and not only by name.
+class _StoreFolders:
+    """Tests whether folders are in the store, after links are resolved.
 
-    DuckDB follows links when a file is allowed, so they are looked for here. The data may lie on another
-    disk, where a link in place of the whole data folder leads. No `Path` for each of them: a store of years
-    has tens of thousands.
+    DuckDB follows links to allowed files, so links are refused here, except a link that replaces the whole
+    data folder. Strings instead of `Path` objects: a store of years has tens of thousands of folders.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -101,17 +100,17 @@ class _Within:
 
 
 def refusal(statement: duckdb.Statement) -> str | None:
-    """Why a statement is not run, or nothing."""
-    if statement.type not in _POSSIBLE:
+    """Return why a statement is not allowed, or None if it is."""
+    if statement.type not in _ALLOWED_TYPES:
         word = _FIRST_WORD.match(statement.query)
-        return _only_read(word[1].upper() if word else statement.type.name)
-    if statement.type == duckdb.StatementType.EXPLAIN and (found := _RUN_BY_EXPLAIN.search(statement.query)):
-        return _only_read(f"EXPLAIN with {found[1].upper()}")
+        return _refusal_text(word[1].upper() if word else statement.type.name)
+    if statement.type == duckdb.StatementType.EXPLAIN and (match := _RUN_BY_EXPLAIN.search(statement.query)):
+        return _refusal_text(f"EXPLAIN with {match[1].upper()}")
     return None
 
 
-def _only_read(what: str) -> str:
+def _refusal_text(statement: str) -> str:
     return (
-        f"{what} is not possible here: statements read the tables of the store and may make temporary ones. "
-        "Results are written to files with -o FILE, whole tables with zscope export"
+        f"{statement} is not allowed: statements can read the tables of the store and create temporary ones. "
+        "To write results to a file use -o FILE, for whole tables zscope export"
     )

@@ -1,6 +1,4 @@
-"""The history of the loads as tables: what came from which file, when, how much of what, and what was
-missing.
-"""
+"""The load history as tables of the catalogue: loads, their contents, gaps, and the clocks of systems."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from zscope.pipelines.offsets import CLOCK_SCHEMA, system_clock
-from zscope.pipelines.zones import Zones
+from zscope.pipelines.settings import Zones
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,64 +33,69 @@ LOAD_SCHEMA = pa.schema(
             pa.string(),
             "loaded, removed, replaced (by a longer one), or incomplete (lost records with another).",
         ),
-        _column("file", pa.string(), "File as it was named, and the member's name behind it for an archive."),
+        _column("file", pa.string(), "Path of the file, followed by the name of the member of an archive."),
         _column("kind", pa.string(), "smf, text or xml."),
-        _column("packing", pa.string(), "What it was packed with, outermost first."),
-        _column("form", pa.string(), "Framing of a dump, coding of a text."),
+        _column("packing", pa.string(), "Formats in which it was packed, outermost first."),
+        _column("form", pa.string(), "Framing of a dump, encoding of a text."),
         _column("started_utc", UTC_TIME, "When loading began."),
-        _column("seconds", pa.float64(), "From the first byte read until all is ready for the commit.", "s"),
+        _column("seconds", pa.float64(), "Time from the first byte read to the commit.", "s"),
         _column("mb_per_second", pa.float64(), "Unpacked megabytes read per second."),
         _column("content_bytes", pa.uint64(), "Size after unpacking.", "bytes"),
         _column(
-            "stored_bytes", pa.uint64(), "Size of what is stored of it, shared files in proportion.", "bytes"
+            "stored_bytes",
+            pa.uint64(),
+            "Size of its stored rows; files with rows of several loads count in proportion.",
+            "bytes",
         ),
         _column("records", pa.uint64(), "Records of a dump, reports of a text."),
         _column("spanned", pa.uint64(), "Records that came in several segments."),
         _column("lines", pa.uint64(), "Lines of a text."),
         _column("rows", pa.uint64(), "Rows stored in all tables."),
         _column(
-            "duplicates", pa.uint64(), "Records, or rows of reports, that came twice or were there already."
+            "duplicates",
+            pa.uint64(),
+            "Records, or rows of reports, omitted because the file or the store has them already.",
         ),
-        _column("outside", pa.uint64(), "Rows left out by the choice of systems and days."),
-        _column("issues", pa.uint64(), "Things that could not be read as they stand; table issue has them."),
-        _column("gaps", pa.uint64(), "Stretches of missing intervals; table load_gap has them."),
-        _column("first_local", LOCAL, "Earliest local time in it."),
-        _column("last_local", LOCAL, "Latest local time in it."),
-        _column("selection", pa.string(), "What of it was asked for."),
+        _column("outside", pa.uint64(), "Rows omitted by the selection of systems and days."),
+        _column("issues", pa.uint64(), "Issues; see table issue."),
+        _column("gaps", pa.uint64(), "Gaps between intervals; see table load_gap."),
+        _column("first_local", LOCAL, "Earliest local time."),
+        _column("last_local", LOCAL, "Latest local time."),
+        _column("selection", pa.string(), "Selection of tables, systems and days, and the read options."),
         _column(
-            "begun_at_byte", pa.uint64(), "Where reading began: behind what another load had brought of it."
+            "begun_at_byte",
+            pa.uint64(),
+            "Offset of the first byte read: what is before it belongs to another load.",
         ),
         _column("content_digest", pa.string(), "XXH3-128 of the unpacked bytes, as xxh128sum prints it."),
         _column("zscope_version", pa.string(), "Version of zscope that loaded it."),
     ],
-    {"meaning": "One row per load: a file, or a member of an archive, that was taken into the store."},
+    {"meaning": "One row per load: a file, or a member of an archive, that was loaded."},
 )
-_BY_STATE = frozenset({"status", "stored_bytes"})
-"""What a load does not know of its row."""
+_FROM_STATE = frozenset({"status", "stored_bytes"})
+"""Columns that depend on other loads."""
 LOAD_KIND_SCHEMA = pa.schema(
     [
         _LOAD,
         _column("system", pa.string(), "System that wrote the records."),
         _column("record_type", pa.uint8(), "SMF type."),
         _column("record_subtype", pa.uint16(), "SMF subtype; null where the record has none."),
-        _column("report", pa.string(), "Report, where it is none of SMF records."),
-        _column("records", pa.uint64(), "How many there are in the file, decoded or not."),
-        _column("total_bytes", pa.uint64(), "Their length together.", "bytes"),
+        _column("report", pa.string(), "Name of the report; null for SMF records."),
+        _column("records", pa.uint64(), "Number of records or reports in the file, decoded or not."),
+        _column("total_bytes", pa.uint64(), "Total length.", "bytes"),
         _column("first_local", LOCAL, "Earliest local time."),
         _column("last_local", LOCAL, "Latest local time."),
     ],
-    {"meaning": "One row per load, system and kind of record or report: what the file holds."},
+    {"meaning": "One row per load, system and kind of record or report in the file."},
 )
 LOAD_TABLE_SCHEMA = pa.schema(
     [
         _LOAD,
         _column("table_name", pa.string(), "Table of the store."),
         _column("rows", pa.uint64(), "Rows stored."),
-        _column(
-            "duplicates", pa.uint64(), "Rows left out because the store had them, or the file had them twice."
-        ),
+        _column("duplicates", pa.uint64(), "Rows omitted because the file or the store has them already."),
     ],
-    {"meaning": "One row per load and table that it brought rows for."},
+    {"meaning": "One row per load and table with rows."},
 )
 LOAD_GAP_SCHEMA = pa.schema(
     [
@@ -100,21 +103,21 @@ LOAD_GAP_SCHEMA = pa.schema(
         _column("system", pa.string(), "System that wrote the intervals."),
         _column("source", pa.string(), "Table the intervals are in."),
         _column("from_local", LOCAL, "End of the last interval before the gap."),
-        _column("to_local", LOCAL, "Start of the first one behind it."),
-        _column("missing_intervals", pa.uint32(), "How many intervals are missing."),
+        _column("to_local", LOCAL, "Start of the first interval after the gap."),
+        _column("missing_intervals", pa.uint32(), "Number of missing intervals."),
         _column("interval_ms", pa.uint64(), "Usual length of an interval.", "ms"),
     ],
-    {"meaning": "One row per stretch of intervals that is missing between two others of the same load."},
+    {"meaning": "One row per gap between two intervals of the same load."},
 )
 
 _LOAD_CLOCK_SCHEMA = pa.schema(
     [_LOAD, *CLOCK_SCHEMA],
-    {"meaning": "One row per load, system and span of time in which its clock kept its distance from UTC."},
+    {"meaning": "One row per load, system and span of time with a constant offset of its clock from UTC."},
 )
 
 
 def history_tables(state: State) -> dict[str, pa.Table]:
-    """All tables about loads; removed loads are only in the first."""
+    """Return all tables about loads; removed loads are only in the first."""
     live = state.live_loads
     return {
         "load": load_rows(state),
@@ -126,19 +129,19 @@ def history_tables(state: State) -> dict[str, pa.Table]:
 
 
 def _table(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Rows that have all columns of a table; Arrow would make nulls of one that is missing."""
-    kept = list(rows)
-    columns = {name: [row[name] for row in kept] for name in schema.names}
+    """Build a table from complete rows: a missing column raises KeyError, where Arrow would insert nulls."""
+    values = list(rows)
+    columns = {name: [row[name] for row in values] for name in schema.names}
     return pa.Table.from_pydict(columns, schema)
 
 
 def _clocks(loads: list[Load]) -> pa.Table:
-    """How far the clocks were from UTC, by load: over its own time, as it was taken for its systems."""
+    """Return the offsets of clocks from UTC, for the systems and the time of each load."""
     tables = [_LOAD_CLOCK_SCHEMA.empty_table()]
     for load in loads:
         for system, zone in load.zones.items():
-            mine = [kind for kind in load.kinds if kind.system == system]
-            times = [time for kind in mine for time in (kind.first_local, kind.last_local) if time]
+            kinds = [kind for kind in load.kinds if kind.system == system]
+            times = [time for kind in kinds for time in (kind.first_local, kind.last_local) if time]
             if times:
                 first, last = (_microseconds(datetime.fromisoformat(t)) for t in (min(times), max(times)))
                 spans = system_clock(Zones({system: zone}), [system], first, last)
@@ -152,7 +155,7 @@ def _microseconds(local: datetime) -> int:
 
 
 def load_rows(state: State) -> pa.Table:
-    """One row per load, removed ones included."""
+    """Return one row per load, including removed ones."""
     sizes = _stored_bytes(state)
     replaced = {number for load in state.loads.values() for number in load.replaces}
     rows = [
@@ -170,8 +173,8 @@ def _status(load: Load, state: State, replaced: set[int]) -> str:
 
 
 def load_row(load: Load) -> dict[str, Any]:
-    """What a load itself knows of its row: all but what depends on the others."""
-    made: dict[str, Any] = {
+    """Return the row of a load, without the columns that depend on other loads."""
+    derived: dict[str, Any] = {
         "packing": ", ".join(load.packing) or None,
         "started_utc": datetime.fromisoformat(load.started_utc),
         "mb_per_second": round(load.mb_per_second, 1),
@@ -180,8 +183,8 @@ def load_row(load: Load) -> dict[str, Any]:
         "begun_at_byte": load.begun_at,
         **_times(load.first_local, load.last_local),
     }
-    known = [name for name in LOAD_SCHEMA.names if name not in made and name not in _BY_STATE]
-    return {name: getattr(load, name) for name in known} | made
+    stored = [name for name in LOAD_SCHEMA.names if name not in derived and name not in _FROM_STATE]
+    return {name: getattr(load, name) for name in stored} | derived
 
 
 def _stored_bytes(state: State) -> dict[int, int]:
@@ -193,7 +196,7 @@ def _stored_bytes(state: State) -> dict[int, int]:
 
 
 def kind_rows(load: Load) -> Iterable[dict[str, Any]]:
-    """The kinds of records and reports in a load."""
+    """Yield the rows of `load_kind`."""
     for kind in load.kinds:
         yield {
             "load_id": load.load_id,
@@ -208,7 +211,7 @@ def kind_rows(load: Load) -> Iterable[dict[str, Any]]:
 
 
 def table_rows(load: Load) -> Iterable[dict[str, Any]]:
-    """The tables that a load brought rows for."""
+    """Yield the rows of `load_table`."""
     for name, counts in load.tables.items():
         yield {
             "load_id": load.load_id,
@@ -219,7 +222,7 @@ def table_rows(load: Load) -> Iterable[dict[str, Any]]:
 
 
 def gap_rows(load: Load) -> Iterable[dict[str, Any]]:
-    """The gaps between the intervals of a load."""
+    """Yield the rows of `load_gap`."""
     for gap in load.gaps:
         yield {
             "load_id": load.load_id,

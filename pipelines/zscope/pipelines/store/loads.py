@@ -1,19 +1,22 @@
-"""What is kept about each load: where the data came from, what was in it, what became of it."""
+"""The entry of a load in the load history, and its JSON form in the commits."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+_NAME_FACTS = "told_by_name"
+"""Key of `Load.name_facts` in the stored commits."""
+
 
 def known_fields(cls: type, raw: dict[str, Any]) -> dict[str, Any]:
-    """What a class knows of stored values; a later version of zscope may have written more."""
+    """Return the values of the fields of a class; a later version of zscope can have stored more."""
     known = {f.name for f in fields(cls)}
     return {key: value for key, value in raw.items() if key in known}
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class LoadKind:
     """The records of one system, type and subtype in a dump, or the reports of one name in a text."""
 
     system: str | None
@@ -27,8 +30,8 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
-    """Intervals that are missing between two others."""
+class LoadGap:
+    """Missing intervals between two others."""
 
     system: str | None
     source: str
@@ -39,8 +42,8 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class TableRows:
-    """What became of the rows of one table."""
+class LoadTable:
+    """Rows of one table, stored and omitted."""
 
     stored: int
     duplicates: int = 0
@@ -48,7 +51,7 @@ class TableRows:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One file, or one member of an archive, that was loaded."""
+    """A file, or a member of an archive, that was loaded."""
 
     load_id: int
     file: str
@@ -56,44 +59,44 @@ class Load:
     kind: str
     """`smf`, `text` or `xml`."""
     form: str
-    """Framing of a dump, coding of a text."""
+    """Framing of a dump, encoding of a text."""
     selection: str
-    """What was asked for, in one spelling: the same file with another selection is another load."""
+    """What was selected: the same file with another selection is another load."""
     content_digest: str
-    """XXH3 of 128 bits over the unpacked bytes."""
+    """XXH3-128 of the unpacked bytes."""
     content_bytes: int
     outer_digest: str | None
-    """The same of the file as it lies there, if it was packed."""
+    """XXH3-128 of the file itself, if it was packed."""
     started_utc: str
     seconds: float
-    """From the first byte read until all is ready for the commit, which holds this figure."""
+    """Time from the first byte read to the commit, which contains this value."""
     records: int = 0
     """Records of a dump, reports of a text."""
     spanned: int = 0
     lines: int = 0
     duplicates: int = 0
-    """Records, or rows of reports, that were in the store already or came twice."""
+    """Records, or rows of reports, omitted because the file or the store has them already."""
     outside: int = 0
-    """Rows left out by the choice of systems and days."""
+    """Rows omitted by the selection of systems and days."""
     begun_at: int = 0
-    """Where reading began: behind what another load brought of the same file when it was shorter."""
+    """Offset of the first byte read: what is before it was loaded when the file was shorter."""
     last_record_offset: int | None = None
     first_local: str | None = None
     last_local: str | None = None
     zscope_version: str = ""
-    tables: dict[str, TableRows] = field(default_factory=dict)
-    kinds: tuple[Kind, ...] = ()
-    gaps: tuple[Gap, ...] = ()
+    tables: dict[str, LoadTable] = field(default_factory=dict)
+    kinds: tuple[LoadKind, ...] = ()
+    gaps: tuple[LoadGap, ...] = ()
     issues: dict[str, int] = field(default_factory=dict)
     """By code."""
-    told_by_name: dict[str, str] = field(default_factory=dict)
-    """What the name of the file said about the reports in it."""
+    name_facts: dict[str, str] = field(default_factory=dict)
+    """What the name of the file states about the reports in it: system and day."""
     replaces: tuple[int, ...] = ()
-    """Loads of the same text when it was shorter: this one has taken their place."""
+    """Loads of the same text when it was shorter, which this one replaces."""
     zones: dict[str, str] = field(default_factory=dict)
-    """The zones that were taken for the clocks of its systems."""
+    """The time zones with which the times of its systems were converted."""
     duplicates_of: dict[int, int] = field(default_factory=dict)
-    """How many records were left out because a load has them already, by that load."""
+    """Number of records omitted because another load has them, by that load."""
 
     @property
     def rows(self) -> int:
@@ -102,23 +105,26 @@ class Load:
 
     @property
     def mb_per_second(self) -> float:
-        """Unpacked megabytes read, by the time until all is ready for the commit."""
+        """Unpacked megabytes read per second."""
         return (self.content_bytes - self.begun_at) / 1e6 / self.seconds if self.seconds else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values."""
-        return asdict(self)
+        """Return the JSON object."""
+        values = asdict(self)
+        values[_NAME_FACTS] = values.pop("name_facts")
+        return values
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Load:
-        """The other way round; what a later version may have added is left out."""
+        """Return the load of a JSON object; fields of a later version are ignored."""
         values = known_fields(cls, raw)
+        values["name_facts"] = raw[_NAME_FACTS]
         for name in ("packing", "replaces"):
             values[name] = tuple(values[name])
         values["tables"] = {
-            name: TableRows(**known_fields(TableRows, counts)) for name, counts in values["tables"].items()
+            name: LoadTable(**known_fields(LoadTable, counts)) for name, counts in values["tables"].items()
         }
-        values["kinds"] = tuple(Kind(**known_fields(Kind, kind)) for kind in values["kinds"])
-        values["gaps"] = tuple(Gap(**known_fields(Gap, gap)) for gap in values["gaps"])
+        values["kinds"] = tuple(LoadKind(**known_fields(LoadKind, kind)) for kind in values["kinds"])
+        values["gaps"] = tuple(LoadGap(**known_fields(LoadGap, gap)) for gap in values["gaps"])
         values["duplicates_of"] = {int(key): count for key, count in values["duplicates_of"].items()}
         return cls(**values)

@@ -1,61 +1,89 @@
-"""Taking one load out again, without touching what others brought."""
+"""Remove one load without changing the rows of others."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
-from zscope.pipelines.store.bring_in import bring_in
+from zscope.pipelines.store.change import commit_files
 from zscope.pipelines.store.commits import Commit, DataFile, State
 from zscope.pipelines.store.folder import Folder, StoreError, partition
-from zscope.pipelines.store.parts import StagedFile
-from zscope.pipelines.store.rewrite import rewrite
+from zscope.pipelines.store.parts import StagedFile, open_writer
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
+    from pathlib import Path
 
     from zscope.pipelines.store.loads import Load
 
 
+KeepRows = Callable[[pa.Table, int], NDArray[np.bool_]]
+"""Returns which rows of a row group to keep; the number is that of the group's first row in the file."""
+
+
+def rewrite_file(source: Path, target: Path, keep: KeepRows) -> int:
+    """Write some rows of a file to a new one and return their number; with no rows there is no new file."""
+    row_count = 0
+    with pq.ParquetFile(source) as file:
+        writer: pq.ParquetWriter | None = None
+        first = 0
+        try:
+            for index in range(file.num_row_groups):
+                rows = file.read_row_group(index)
+                selected = rows.filter(pa.array(keep(rows, first)))
+                first += rows.num_rows
+                if selected.num_rows:
+                    if writer is None:
+                        target.parent.mkdir(parents=True, exist_ok=True)
+                        writer = open_writer(target, file.schema_arrow)
+                    writer.write_table(selected, row_group_size=selected.num_rows)
+                    row_count += selected.num_rows
+        finally:
+            if writer:
+                writer.close()
+    return row_count
+
+
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What was taken out."""
+    """The removed load."""
 
     load: Load
     rows: int
     reopened: tuple[Load, ...]
-    """Loads that had left out records because this one had them: these are gone now, and ingesting the files
-    of those loads again brings them back.
+    """Loads that omitted records because this one had them; ingest their files again to load these records.
     """
 
 
 @dataclass(frozen=True, slots=True)
-class Without:
-    """The files of a store without one of its loads."""
+class StoreWithoutLoad:
+    """The changes of files that remove one load."""
 
     drops: tuple[str, ...]
-    """Files with rows of it."""
-    made: dict[StagedFile, dict[int, int]]
-    """What takes their place where they had rows of others too, after compaction; with the rows of each load.
-    """
+    """Files with rows of the load."""
+    rewritten: dict[StagedFile, dict[int, int]]
+    """New files with the rows of other loads, and the number of rows by load."""
     rows: int
+    """Rows of the load."""
 
 
 def remove_load(folder: Folder, state: State, load_id: int) -> Removed:
-    """Take a load out, in one commit."""
-    load = removable(state, load_id)
+    """Remove a load in one commit."""
+    load = removable_load(state, load_id)
     without = files_without(folder, state, load_id)
-    mine = {load_id, *load.replaces}
-    reopened = tuple(other for other in state.live_loads if mine & other.duplicates_of.keys())
-    bring_in(
+    removed = {load_id, *load.replaces}
+    reopened = tuple(other for other in state.live_loads if removed & other.duplicates_of.keys())
+    commit_files(
         folder,
         state,
-        list(without.made),
-        without.made.__getitem__,
+        list(without.rewritten),
+        without.rewritten.__getitem__,
         lambda files: Commit(
             "remove",
             adds=files,
@@ -67,38 +95,38 @@ def remove_load(folder: Folder, state: State, load_id: int) -> Removed:
     return Removed(load, without.rows, reopened)
 
 
-def removable(state: State, load_id: int) -> Load:
-    """The load of a number, if it can be taken out."""
+def removable_load(state: State, load_id: int) -> Load:
+    """Return a load that is in the store; raise StoreError if there is none with this number."""
     load = state.loads.get(load_id)
     if load is None or load_id in state.removed:
-        gone = "was removed before" if load else "there is none"
-        raise StoreError(f"load {load_id}: {gone}; zscope loads lists what there is")
+        problem = "was already removed" if load else "does not exist"
+        raise StoreError(f"load {load_id}: {problem}; zscope loads lists all loads")
     return load
 
 
-def files_without(folder: Folder, state: State, load_id: int) -> Without:
-    """What has to go and to come for a load to be out; the new files are on the stage."""
-    concerned = [file for file in state.files.values() if load_id in file.loads]
-    shared = (file for file in concerned if len(file.loads) > 1)
-    return Without(
-        drops=tuple(file.path for file in concerned),
-        made={
+def files_without(folder: Folder, state: State, load_id: int) -> StoreWithoutLoad:
+    """Return the changes of files that remove a load; the new files are staged."""
+    affected = [file for file in state.files.values() if load_id in file.loads]
+    shared = (file for file in affected if len(file.loads) > 1)
+    return StoreWithoutLoad(
+        drops=tuple(file.path for file in affected),
+        rewritten={
             _rewritten(folder, state, file, load_id, number): {
                 load: rows for load, rows in file.loads.items() if load != load_id
             }
             for number, file in enumerate(shared)
         },
-        rows=sum(file.loads[load_id] for file in concerned),
+        rows=sum(file.loads[load_id] for file in affected),
     )
 
 
 def _rewritten(folder: Folder, state: State, file: DataFile, load_id: int, number: int) -> StagedFile:
-    def others(rows: pa.Table, _: int) -> NDArray[np.bool_]:
-        kept: NDArray[np.bool_] = pc.not_equal(rows["load_id"], load_id).to_numpy()
-        return kept
+    def of_other_loads(rows: pa.Table, _: int) -> NDArray[np.bool_]:
+        mask: NDArray[np.bool_] = pc.not_equal(rows["load_id"], load_id).to_numpy()
+        return mask
 
     name = f"r{state.number + 1:08}-{number}.parquet"
     target = folder.stage / partition(file.table, file.day) / name
-    rows = rewrite(folder.data / file.path, target, others)
+    rows = rewrite_file(folder.data / file.path, target, of_other_loads)
     size = target.stat().st_size
     return StagedFile(target, file.table, file.day, rows, size, file.first_local, file.last_local)

@@ -1,57 +1,131 @@
-"""Asking the store: a connection on which users' statements run, guarded and within limits.
+"""Run users' statements on the store, restricted to reading and with limits of time and memory.
 
-Rows are streamed. Every call into DuckDB is made by a thread of its own, so that the caller can always be
-interrupted and a time limit can end what runs.
+Rows are streamed. Calls into DuckDB run in a separate thread, so that the caller can be interrupted and a
+time limit can stop a statement. DuckDB types that Arrow, Parquet or JSON cannot represent (some are converted
+wrongly, such as times with a zone or unsigned 128-bit numbers, others not at all) are returned as text in
+DuckDB's spelling.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import duckdb
 import pyarrow as pa
 
 from zscope.pipelines.store.guard import lock_down, refusal
-from zscope.pipelines.store.portable import Parameters, portable, renamed
 from zscope.pipelines.store.summaries import has_summaries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+
+
+Parameters = Sequence[object] | dict[str, object] | None
+
+_AS_TEXT = re.compile(
+    r"\b(INTERVAL|TIME WITH TIME ZONE|BIT|UHUGEINT|BIGNUM|UNION|VARIANT|GEOMETRY)\b"
+    r"|^(?=.*[\[(]).*TIMESTAMP_NS"  # works alone, but inside a list or struct only with pandas
+)
+
+
+def portable(
+    connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement, parameters: Parameters
+) -> duckdb.Statement | str:
+    """Return the statement, wrapped in a SELECT that casts columns to text where needed."""
+    query = _without_semicolon(statement.query)
+    if statement.type != duckdb.StatementType.SELECT or not query.strip():
+        return statement
+    try:
+        columns = connection.execute(f"DESCRIBE {query}", parameters).fetchall()
+    except duckdb.Error:
+        # SHOW and similar statements have plain types; errors are raised when the statement runs.
+        return statement
+    names = distinct_names([str(name) for name, *_ in columns])
+    kinds = [str(kind) for _, kind, *_ in columns]
+    if not any(map(_AS_TEXT.search, kinds)):
+        return statement
+    casts = (
+        f"{f'CAST(#{i} AS VARCHAR)' if _AS_TEXT.search(kind) else f'#{i}'} AS {_quoted(name)}"
+        for i, (name, kind) in enumerate(zip(names, kinds, strict=True), start=1)
+    )
+    return f"SELECT {', '.join(casts)} FROM ({query}\n)"
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """Make column names distinct: a join can return a name twice, which JSON and data frames do not allow.
+
+    >>> distinct_names(["system", "port", "system", "system_1"])
+    ['system', 'port', 'system_2', 'system_1']
+    """
+    used = set(names)
+    distinct: list[str] = []
+    for name in names:
+        new = name
+        number = 1
+        while new in distinct or (new != name and new in used):
+            new = f"{name}_{number}"
+            number += 1
+        distinct.append(new)
+    return distinct
+
+
+def with_distinct_names(schema: pa.Schema) -> pa.Schema:
+    """Return the schema with distinct column names."""
+    names = distinct_names(schema.names)
+    return pa.schema([field.with_name(name) for field, name in zip(schema, names, strict=True)])
+
+
+def _without_semicolon(query: str) -> str:
+    """Return the statement without its semicolon; only comments can follow it."""
+    text = query.encode()
+    for place, _ in reversed(duckdb.tokenize(query)):
+        if text[place : place + 1] != b";":
+            break
+        text = text[:place]
+    return text.decode()
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
 
 BATCH_ROWS = 1 << 16
 _BETWEEN_INTERRUPTS = 0.05
 _LONGEST_WAIT = 0.5
 _REFUSED_FILE = re.compile(r'Cannot access (?:file|directory) "(?P<path>[^"]*)"')
-_TRIED_AS_FOLDER = ".parquet/**/*.parquet"
-"""What DuckDB looks for when a file that it may open is not there."""
-_Found = TypeVar("_Found")
+_MISSING_FILE = ".parquet/**/*.parquet"
+"""The pattern that DuckDB searches for if an allowed file is missing."""
+_Value = TypeVar("_Value")
 
 
 class QueryError(Exception):
-    """A statement that was not done; the message says why, in DuckDB's words where DuckDB found it."""
+    """A statement failed or was refused; for errors of DuckDB the message is DuckDB's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """The rows of one statement; they are there until the next statement runs."""
+class QueryResult:
+    """The rows of one statement, available until the next statement runs."""
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
 
 
 class Session:
-    """A guarded connection. Statements read the tables of the store and may make temporary ones."""
+    """A restricted connection: statements can read the tables of the store and create temporary ones."""
 
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, spill: Path, seconds: float | None = None
     ) -> None:
-        """For a connection that is guarded already; `guard` makes one that is."""
+        """Use a connection that is already restricted; see `guard`."""
         self._connection = connection
         self._spill = spill
         self._seconds = seconds
@@ -69,10 +143,10 @@ class Session:
         threads: int | None = None,
         seconds: float | None = None,
     ) -> Self:
-        """Guard a connection to a catalogue, or to views made in memory, and take it over.
+        """Restrict a connection to a catalogue, or to views in memory, and take ownership of it.
 
-        The settings hold for all connections of its DuckDB instance. What does not fit in memory is put into
-        a private folder, which goes with the session.
+        The settings apply to all connections of its DuckDB instance. Data that does not fit in memory is
+        written to a temporary folder, which is deleted with the session.
         """
         spill = Path(mkdtemp(prefix="zscope-sql-"))
         try:
@@ -80,7 +154,7 @@ class Session:
         except duckdb.Error as error:
             connection.close()
             rmtree(spill)
-            raise QueryError(_told(error)) from error
+            raise QueryError(_message(error)) from error
         return cls(connection, spill, seconds)
 
     def __enter__(self) -> Self:
@@ -92,51 +166,51 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """End what runs and let go of everything."""
+        """Close the connection and delete temporary files."""
         self._worker.shutdown()
         self._connection.close()
-        rmtree(self._spill, ignore_errors=True)  # DuckDB removes its own files, and may have been first
+        rmtree(self._spill, ignore_errors=True)  # DuckDB can have deleted it already
 
     def statements(self, text: str) -> list[duckdb.Statement]:
-        """The statements of a text; if one is wrong or not possible, none."""
+        """Split a text into statements; raise QueryError if one is invalid or not allowed."""
         try:
-            found = self._connection.extract_statements(text)
+            statements = self._connection.extract_statements(text)
         except (duckdb.Error, RuntimeError) as error:
-            raise QueryError(_told(error)) from error
-        for statement in found:
+            raise QueryError(_message(error)) from error
+        for statement in statements:
             if reason := refusal(statement):
                 raise QueryError(reason)
-        return found
+        return statements
 
-    def run(self, statement: str | duckdb.Statement, parameters: Parameters = None) -> Result | None:
-        """Run one statement: its rows as they come, or nothing where the statement has none to give.
+    def run(self, statement: str | duckdb.Statement, parameters: Parameters = None) -> QueryResult | None:
+        """Run one statement and return its rows as a stream, or None if it returns no rows.
 
-        The time limit counts the time DuckDB works on it, not the time the caller takes with the rows.
+        The time limit applies to the time in DuckDB, not to the time that the caller needs for the rows.
         """
         if isinstance(statement, str):
-            # One as written: PIVOT is a question behind the statements that prepare it.
-            found = self.statements(statement)
-            if not found or any(map(has_rows, found[:-1])):
-                raise QueryError("one statement is needed, neither none nor several")
-            for preparation in found[:-1]:
+            # DuckDB splits a PIVOT into preparing statements and a query.
+            parts = self.statements(statement)
+            if not parts or any(map(returns_rows, parts[:-1])):
+                raise QueryError("exactly one statement is expected")
+            for preparation in parts[:-1]:
                 self.run(preparation)
-            statement = found[-1]
+            statement = parts[-1]
         self._left = self._seconds
         self._runs += 1
         checked = statement
         reader = self._wait(lambda: self._executed(checked, parameters))
         if reader is None:
             return None
-        schema = renamed(reader.schema)
-        return Result(schema, self._batches(reader, schema, self._runs))
+        schema = with_distinct_names(reader.schema)
+        return QueryResult(schema, self._batches(reader, schema, self._runs))
 
     @property
     def summarised(self) -> bool:
-        """Whether the store keeps summaries for its answers."""
+        """Whether the catalogue has summaries."""
         return self._wait(lambda: has_summaries(self._connection))
 
     def _executed(self, statement: duckdb.Statement, parameters: Parameters) -> pa.RecordBatchReader | None:
-        if not has_rows(statement):
+        if not returns_rows(statement):
             self._connection.execute(statement, parameters).fetchall()
             return None
         text = portable(self._connection, statement, parameters)
@@ -144,67 +218,67 @@ class Session:
 
     def _batches(self, reader: pa.RecordBatchReader, schema: pa.Schema, run: int) -> Iterator[pa.RecordBatch]:
         while True:
-            if self._runs != run:  # DuckDB would say that there are no more rows
-                raise RuntimeError("the rows of a statement cannot be read when the next one has begun")
+            if self._runs != run:  # DuckDB would silently end the stream
+                raise RuntimeError("the rows of a statement cannot be read after the next one has started")
             batch = self._wait(lambda: next(reader, None))
             if batch is None:
                 return
             yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
 
-    def _wait(self, call: Callable[[], _Found]) -> _Found:
-        """The result of a call into DuckDB, unless it takes too long or the user wants no more of it."""
+    def _wait(self, call: Callable[[], _Value]) -> _Value:
+        """Return the result of a call into DuckDB, or stop it on a timeout or interrupt."""
         started = time.monotonic()
         future = self._worker.submit(call)
         try:
-            # In short stretches, as a signal that reaches another thread does not end a wait.
-            while not wait([future], self._stretch(started)).done:
+            # Wait in short steps, as a signal handled by another thread does not end a wait.
+            while not wait([future], self._step(started)).done:
                 if self._left is not None and time.monotonic() - started >= self._left:
                     self._stop(future)
                     raise QueryError(
-                        f"stopped, as it was not done within {self._seconds:g} seconds; "
-                        "ask for fewer days or columns, or allow more time"
+                        f"stopped after {self._seconds:g} seconds; "
+                        "select fewer days or columns, or allow more time"
                     )
             return future.result()
         except KeyboardInterrupt:
             self._stop(future)
             raise
         except (duckdb.Error, pa.ArrowException, OSError) as error:
-            # What goes wrong after the first rows comes through Arrow, which makes an OSError of it.
-            raise QueryError(_told(error)) from error
+            # Errors after the first rows come through Arrow as OSError.
+            raise QueryError(_message(error)) from error
         finally:
             if self._left is not None:
                 self._left = max(0.0, self._left - (time.monotonic() - started))
 
-    def _stretch(self, started: float) -> float:
+    def _step(self, started: float) -> float:
         if self._left is None:
             return _LONGEST_WAIT
         return min(_LONGEST_WAIT, max(0.0, self._left - (time.monotonic() - started)))
 
-    def _stop(self, future: Future[_Found]) -> None:
-        """Interrupt until it is over: one interruption has no effect on a statement that just begins."""
+    def _stop(self, future: Future[_Value]) -> None:
+        """Interrupt until the call ends: an interrupt has no effect on a statement that is just starting."""
         while not future.done():
             self._connection.interrupt()
             wait([future], _BETWEEN_INTERRUPTS)
 
 
-def has_rows(statement: duckdb.Statement) -> bool:
-    """Whether a statement is a question: CREATE, SET and the like have nothing to show."""
+def returns_rows(statement: duckdb.Statement) -> bool:
+    """Whether a statement returns rows, unlike CREATE or SET."""
     return list(statement.expected_result_type) == [duckdb.ExpectedResultType.QUERY_RESULT]
 
 
-def _told(error: Exception) -> str:
-    """DuckDB's message; where the guard is behind it, what the guard means."""
+def _message(error: Exception) -> str:
+    """Return DuckDB's message, or an explanation if a restriction of the session caused it."""
     text = str(error).strip()
-    if found := _REFUSED_FILE.search(text):
-        if found["path"].endswith(_TRIED_AS_FOLDER):
-            gone = found["path"].removesuffix(_TRIED_AS_FOLDER)
-            return f"{gone}.parquet: this file is gone, as the store has changed meanwhile; open it again"
-        return f"{found['path']}: statements can only open the files behind the tables of the store"
+    if match := _REFUSED_FILE.search(text):
+        if match["path"].endswith(_MISSING_FILE):
+            file = match["path"].removesuffix(_MISSING_FILE)
+            return f"{file}.parquet: a later change of the store deleted this file; open the store again"
+        return f"{match['path']}: statements can only open the data files of the store"
     if "configuration has been locked" in text:
-        return f"{text}; options of the command set memory, threads and time"
+        return f"{text}; use the options of the command to set memory, threads and time"
     first, _, _ = text.partition("\n")
     if text.startswith("Out of Memory Error"):
-        return f"{first}; more --memory, fewer --threads or fewer columns help"
+        return f"{first}; increase --memory, or use fewer --threads or columns"
     if text.startswith(("INTERNAL Error", "FATAL Error")):
         return first
     return text

@@ -1,61 +1,69 @@
-"""Summaries: the rows of steps that many answers rest on, kept in the catalogue.
+"""Summaries: precomputed rows of intermediate steps of metrics, stored in the catalogue.
 
-A step such as `handshake_hour` has few rows, however many connections the store has. After a change of the
-store they are worked out once, and its view reads them: all that rests on it answers at once, for commands,
-the dashboard and any other client. They are of the commit that the catalogue is about and go with it. Small
-stores do without: there the views over the data are quick enough.
+A step such as `handshake_hour` has few rows, however many connections the store has. Its rows are computed
+once after each change of the store, and its view reads them, which makes all metrics over it fast for every
+client. Summaries belong to one commit and are dropped with the next. Small stores have none, as the views
+over the data are fast enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics import declared, needed, summary_names, view_sql
 from zscope.pipelines.metrics.narrowing import prepared
+from zscope.pipelines.store.parts import data_tables
 from zscope.schemas.ddl import literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import duckdb
     import pyarrow as pa
 
     from zscope.pipelines.store.commits import State
 
 SUMMARIES = "summary"
-"""Schema of the catalogue with their rows."""
-_EVENTS = "smf119_"
-"""Tables of which there are millions of rows."""
+"""Schema of the catalogue with the tables of the summaries."""
 
 
-def worth_it(state: State, least_rows: int) -> bool:
-    """Whether a store is so big that its answers take noticeably long without summaries."""
-    return sum(file.rows for file in state.files.values() if file.table.startswith(_EVENTS)) >= least_rows
+def needs_summaries(state: State, min_rows: int) -> bool:
+    """Whether the tables that the summaries read have so many rows that metrics are slow without them."""
+    tables = _summarised_tables()
+    return sum(file.rows for file in state.files.values() if file.table in tables) >= min_rows
+
+
+@cache
+def _summarised_tables() -> frozenset[str]:
+    read = frozenset(table for name in summary_names() for table in needed(name))
+    return read & frozenset(data_tables())
 
 
 def has_summaries(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether a catalogue has them."""
-    found = connection.execute(
+    """Whether a catalogue has summaries."""
+    schema = connection.execute(
         "SELECT 1 FROM duckdb_schemas() WHERE database_name = current_database() AND schema_name = ?",
         [SUMMARIES],
     )
-    return found.fetchone() is not None
+    return schema.fetchone() is not None
 
 
-def worked_out(connection: duckdb.DuckDBPyConnection) -> dict[str, pa.Table]:
-    """The rows of every summary, from the views of a catalogue without any."""
-    made: set[str] = set()
+def compute_summaries(connection: duckdb.DuckDBPyConnection) -> dict[str, pa.Table]:
+    """Compute the rows of every summary from the views of a catalogue without summaries."""
+    done: set[str] = set()
     for name in summary_names():
-        for text in prepared(declared()[name], made=made):
+        for text in prepared(declared()[name], made=done):
             connection.execute(text)
-        made.update(needed(name))
+        done.update(needed(name))
     return {
         name: connection.execute(f"SELECT * FROM temp.main.{name}").to_arrow_table()
         for name in summary_names()
     }
 
 
-def keep_summaries(connection: duckdb.DuckDBPyConnection, rows: Mapping[str, pa.Table]) -> None:
-    """Write the rows into a catalogue, and let the views read them."""
+def write_summaries(connection: duckdb.DuckDBPyConnection, rows: Mapping[str, pa.Table]) -> None:
+    """Write the rows to tables of a catalogue, and redefine the views to read them."""
     connection.execute("BEGIN")
     connection.execute(f"CREATE SCHEMA {SUMMARIES}")
     for name, table in rows.items():
@@ -69,7 +77,7 @@ def keep_summaries(connection: duckdb.DuckDBPyConnection, rows: Mapping[str, pa.
 
 
 def drop_summaries(connection: duckdb.DuckDBPyConnection) -> None:
-    """Take them out of a catalogue: its views read the data again."""
+    """Drop the summaries of a catalogue; its views read the data again."""
     for name in summary_names():
         _make_view(connection, name, view_sql(declared()[name]))
     connection.execute(f"DROP SCHEMA {SUMMARIES} CASCADE")
@@ -81,9 +89,9 @@ def _make_view(connection: duckdb.DuckDBPyConnection, name: str, sql: str) -> No
 
 
 def view_comments(name: str) -> list[str]:
-    """The statements that explain the view of a metric or step."""
+    """Return the comments on the view of a metric or step."""
     metric = declared()[name]
-    told = [(f"COLUMN {name}.{column.name}", column.meaning) for column in metric.view_columns]
+    columns = [(f"COLUMN {name}.{column.name}", column.meaning) for column in metric.view_columns]
     return [
-        f"COMMENT ON {what} IS {literal(text)}" for what, text in ((f"VIEW {name}", metric.meaning), *told)
+        f"COMMENT ON {item} IS {literal(text)}" for item, text in ((f"VIEW {name}", metric.meaning), *columns)
     ]

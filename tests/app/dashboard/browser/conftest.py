@@ -8,15 +8,17 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SCREENSHOTS = Path(os.environ.get("ZSCOPE_SCREENSHOTS", "build/screenshots"))
 ZSCOPE = Path(sys.executable).with_name("zscope")
@@ -65,7 +67,7 @@ class Reader:
     def settle(self) -> None:
         """Wait until the page is drawn."""
         self.page.wait_for_function(READY, timeout=60_000)
-        self.page.wait_for_timeout(400)  # Streamlit says "running" a moment after a click
+        self.page.wait_for_timeout(400)  # Streamlit shows "running" shortly after a click
         self.page.wait_for_function(READY, timeout=60_000)
 
     def fine(self) -> None:
@@ -107,7 +109,7 @@ def serve(store: Path, log: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `zscope demo` leaves behind."""
+    """The store that `zscope demo` creates."""
     store = tmp_path_factory.mktemp("demo") / "store"
     subprocess.run([ZSCOPE, "demo", "--store", store], check=True, capture_output=True)
     return store
@@ -115,7 +117,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def server(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The dashboard on it."""
+    """The dashboard of the demo store."""
     yield from serve(demo, tmp_path_factory.mktemp("server") / "log")
 
 

@@ -5,25 +5,28 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, expect
 from tests.app.dashboard.browser.conftest import ZSCOPE, Reader, reader_of, serve
 
-from zscope.app.dashboard.pages import PAGES, Page
+from zscope.app.dashboard.registry import RegisteredPage, registered_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.browser
+PAGES = registered_pages()
 SAMPLE = Path(__file__).resolve().parents[4] / "sample-data"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_page_is_drawn(
-    page: Page, scheme: Literal["light", "dark"], browser: Browser, server: str
+    page: RegisteredPage, scheme: Literal["light", "dark"], browser: Browser, server: str
 ) -> None:
     for reader in reader_of(browser, server, scheme):
         reader.open(page.address)
@@ -68,7 +71,7 @@ def test_filters_stay_from_page_to_page(reader: Reader) -> None:
     reader.fine()
 
 
-def test_a_bar_leads_to_the_connections_behind_it(reader: Reader) -> None:
+def test_a_bar_leads_to_its_connections(reader: Reader) -> None:
     reader.open("handshakes")
     picture = reader.page.get_by_test_id("stVegaLiteChart").nth(1)
     picture.scroll_into_view_if_needed()
@@ -77,8 +80,8 @@ def test_a_bar_leads_to_the_connections_behind_it(reader: Reader) -> None:
     # Right of the names, in the first of the bars, which is the longest.
     reader.page.mouse.click(box["x"] + 90, box["y"] + 16)
     reader.settle()
-    expect(reader.page.get_by_text("Connections behind the bar")).to_be_visible()
-    reader.screenshot("handshakes-behind-a-bar")
+    expect(reader.page.get_by_text("Connections of the bar")).to_be_visible()
+    reader.screenshot("handshakes-connections")
     reader.fine()
 
 
@@ -116,17 +119,17 @@ def growing(tmp_path: Path) -> Iterator[tuple[Path, str]]:
         yield store, address
 
 
-def test_new_data_appears_by_itself(growing: tuple[Path, str], browser: Browser) -> None:
+def test_new_data_appears_automatically(growing: tuple[Path, str], browser: Browser) -> None:
     store, address = growing
     for reader in reader_of(browser, address):
         reader.open("handshakes")
-        expect(reader.page.get_by_text("No handshakes", exact=False)).to_be_visible()
+        expect(reader.page.get_by_text("There are no handshakes", exact=False)).to_be_visible()
         load(store, SAMPLE / "smf-sample.bin")
         expect(reader.page.get_by_test_id("stMetric").first).to_be_visible(timeout=40_000)
         reader.fine()
 
 
-def test_a_store_that_goes_is_an_explained_page(growing: tuple[Path, str], browser: Browser) -> None:
+def test_a_removed_store_is_explained(growing: tuple[Path, str], browser: Browser) -> None:
     store, address = growing
     for reader in reader_of(browser, address):
         reader.open("handshakes")

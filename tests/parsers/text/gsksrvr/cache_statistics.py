@@ -1,4 +1,4 @@
-"""Two displays of cache statistics as they are printed, and the rows they are."""
+"""Two printed displays of cache statistics, and their rows."""
 
 from __future__ import annotations
 
@@ -138,5 +138,5 @@ COUNTERS = [name for name in TICKET_ROW if name.startswith(("add_", "update_", "
 
 
 def values(row: Row) -> Row:
-    """A row without what all tables have in common."""
+    """Return a row without the columns of all tables."""
     return {name: row[name] for name in TICKET_ROW}

@@ -1,4 +1,4 @@
-"""Replies of GSKSRVR as a whole: headings, messages that are no display, input that makes no sense."""
+"""Replies of GSKSRVR as a whole: headings, other messages, and damaged input."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from tests.parsers.text.gsksrvr.displays import read_displays
 from tests.parsers.text.reading import numbered
 
 from zscope.parsers.issues import Code, Issue
-from zscope.parsers.text.gsksrvr.heading import Cache, Display, read_heading
-from zscope.parsers.text.gsksrvr.heading_write import heading_lines
-from zscope.parsers.text.report import Origin, Source
+from zscope.parsers.text.captured_report import Origin, ReportSource
+from zscope.parsers.text.gsksrvr.heading import Cache, Display, heading_lines, read_heading
 
 TABLES = ("gsk_cache_status", "gsk_cache_stats", "gsk_crypto")
 
 
 def _read(lines: list[str], tables: tuple[str, ...] = TABLES) -> tuple[int, list[Issue], list[str]]:
-    """Number of rows, issues, names of the reports found."""
-    reading = read_displays(tables, [(lines, Origin(Source.CONSOLE))])
+    """Number of rows, issues, names of the reports."""
+    reading = read_displays(tables, [(lines, Origin(ReportSource.CONSOLE))])
     return len(reading.rows), reading.issues, reading.names
 
 
@@ -57,9 +56,9 @@ def test_other_messages_are_notes() -> None:
         "",
         "SYSB  ACTIVE",
     ]
-    rows, issues, found = _read(lines)
+    rows, issues, result = _read(lines)
     assert rows == 0
-    assert found == []
+    assert result == []
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.OTHER_REPORT, n) for n in range(1, 6)]
     texts = [issue.text.split(": ", 1)[1] for issue in issues]
     assert texts[0] == "GSK01057I SSL server starting in FIPS mode"
@@ -69,25 +68,25 @@ def test_other_messages_are_notes() -> None:
     assert texts[4] == "GSK01501I Systems, and 2 further lines"
 
 
-def test_issues_are_told_also_where_no_table_is_wanted() -> None:
+def test_issues_are_reported_without_selected_tables() -> None:
     lines = ["GSK01032I Session cache status", "User  Count", "*DSPACE*  ?"]
-    rows, issues, found = _read(lines, ())
+    rows, issues, result = _read(lines, ())
     assert rows == 0
     assert [issue.code for issue in issues] == [Code.BAD_VALUE]
-    assert found == ["GSKSRVR SIDCACHE status"]
+    assert result == ["GSKSRVR SIDCACHE status"]
 
 
-def test_heading_that_stops_too_early() -> None:
-    rows, issues, found = _read(["GSK01900I Session ticket cache", "User              Count"])
-    assert (rows, found) == (0, [])
+def test_incomplete_heading() -> None:
+    rows, issues, result = _read(["GSK01900I Session ticket cache", "User              Count"])
+    assert (rows, result) == (0, [])
     assert [(issue.code, issue.line_no, issue.column_no) for issue in issues] == [
         (Code.REPORT_UNREADABLE, 1, 31)
     ]
 
 
 def test_report_without_a_message_id() -> None:
-    rows, issues, found = _read(["Session cache status", "User              Count"])
-    assert (rows, found) == (0, [])
+    rows, issues, result = _read(["Session cache status", "User              Count"])
+    assert (rows, result) == (0, [])
     assert [(issue.code, issue.line_no, issue.column_no) for issue in issues] == [
         (Code.REPORT_UNREADABLE, 1, 1)
     ]
@@ -126,10 +125,10 @@ PIECES = st.sampled_from(
 
 
 @given(lines=st.lists(PIECES | st.text(max_size=60), min_size=1, max_size=25))
-@settings(max_examples=60)
-def test_any_lines_in_any_order_are_survived(lines: list[str]) -> None:
-    rows, issues, found = _read(["GSK01081I Session cache statistics", *lines])
-    assert found[0] == "GSKSRVR SIDCACHE statistics"
+@settings(max_examples=25)
+def test_lines_in_any_order_raise_nothing(lines: list[str]) -> None:
+    rows, issues, result = _read(["GSK01081I Session cache statistics", *lines])
+    assert result[0] == "GSKSRVR SIDCACHE statistics"
     assert rows or issues
     assert all(issue.line_no is not None for issue in issues)
 

@@ -10,13 +10,13 @@ from tests.parsers.text.gsksrvr.displays import read_displays
 from tests.parsers.text.reading import Row, codes
 
 from zscope.parsers.issues import Code, Issue
-from zscope.parsers.text.gsksrvr.stats_write import stats_lines
-from zscope.parsers.text.report import Origin, Source
+from zscope.parsers.text.captured_report import Origin, ReportSource
+from zscope.parsers.text.gsksrvr.statistics import stats_lines
 
 
 def _read(*reports: list[str], systems: str = "") -> tuple[list[Row], list[Issue]]:
     """Each report in its turn; `systems` has a letter for the system of each, all are from one if empty."""
-    origins = [Origin(Source.CONSOLE, system) for system in systems or [None] * len(reports)]
+    origins = [Origin(ReportSource.CONSOLE, system) for system in systems or [None] * len(reports)]
     reading = read_displays([TABLE], zip(reports, origins, strict=True))
     return reading.rows, reading.issues
 
@@ -71,21 +71,21 @@ def test_counters_that_fall_without_a_reset() -> None:
     assert all("add_replaced from 250 to 249" in issue.text for issue in issues)
 
 
-def test_order_of_time_not_of_lines_decides() -> None:
+def test_displays_are_compared_in_order_of_time() -> None:
     reset = _later(TICKET_ROW, 600, **ZERO, reset_local=MIDNIGHT, reset_count=18)
     rows, issues = _read(stats_lines([reset, TICKET_ROW]))
     assert [row["reset_since_previous"] for row in rows] == [True, None]
     assert codes(issues) == [(Code.COUNTERS_RESET, 1)]
 
 
-def test_order_of_lines_decides_where_the_clock_was_put_back() -> None:
+def test_displays_are_in_order_of_lines_if_zones_differ() -> None:
     winter = _later(TICKET_ROW, -30, time_zone="CET", **_more(TICKET_ROW, 5))
     rows, issues = _read(stats_lines([TICKET_ROW, winter]))
     assert [row["reset_since_previous"] for row in rows] == [None, False]
     assert issues == []
 
 
-def test_systems_and_caches_are_compared_each_on_its_own() -> None:
+def test_systems_and_caches_are_compared_separately() -> None:
     other = _later(TICKET_ROW, 1, started_local=MIDNIGHT, **ZERO)
     displays = [stats_lines([row]) for row in (TICKET_ROW, other, SESSION_ROW, _later(TICKET_ROW, 2))]
     rows, issues = _read(*displays, systems="ABAA")
@@ -93,7 +93,7 @@ def test_systems_and_caches_are_compared_each_on_its_own() -> None:
     assert issues == []
 
 
-def test_display_that_lacks_the_marks_is_not_compared() -> None:
+def test_display_without_reset_labels_is_not_compared() -> None:
     lines = [line for line in stats_lines([_later(TICKET_ROW, 5)]) if "Reset time" not in line]
     rows, issues = _read(stats_lines([TICKET_ROW]), lines)
     assert [row["reset_since_previous"] for row in rows] == [None, None]

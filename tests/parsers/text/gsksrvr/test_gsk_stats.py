@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.parsers.text.gsksrvr.cache_statistics import (
@@ -20,9 +20,12 @@ from tests.parsers.text.gsksrvr.displays import read_display, read_displays
 from tests.parsers.text.reading import Row, codes
 
 from zscope.parsers.issues import Code, Issue
-from zscope.parsers.text.gsksrvr.stats_write import stats_lines
-from zscope.parsers.text.report import Origin, Source, Told
-from zscope.schemas.printed import report_table
+from zscope.parsers.text.captured_report import KnownFrom, Origin, ReportSource
+from zscope.parsers.text.gsksrvr.statistics import stats_lines
+from zscope.schemas.reports import report_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _read(lines: list[str]) -> tuple[list[Row], list[Issue], list[str]]:
@@ -30,35 +33,37 @@ def _read(lines: list[str]) -> tuple[list[Row], list[Issue], list[str]]:
 
 
 def test_ticket_cache() -> None:
-    rows, issues, found = _read(TICKETS.splitlines())
+    rows, issues, result = _read(TICKETS.splitlines())
     assert [values(row) for row in rows] == [TICKET_ROW]
     assert (rows[0]["line_no"], rows[0]["time_from"], rows[0]["taken_time"]) == (1, "report", "18:00:05")
     assert issues == []
-    assert found == ["GSKSRVR TICKETCACHE statistics"]
+    assert result == ["GSKSRVR TICKETCACHE statistics"]
 
 
 def test_session_id_cache() -> None:
-    rows, issues, found = _read(SESSIONS.splitlines())
+    rows, issues, result = _read(SESSIONS.splitlines())
     assert [values(row) for row in rows] == [SESSION_ROW]
     assert issues == []
-    assert found == ["GSKSRVR SIDCACHE statistics"]
+    assert result == ["GSKSRVR SIDCACHE statistics"]
 
 
-def test_every_column_of_the_table_is_expected_above() -> None:
+def test_the_examples_have_every_column() -> None:
     assert set(TICKET_ROW) == {column.column for column in report_table(TABLE).columns} | {
         "taken_local",
         "extra",
     }
 
 
-def test_displays_are_written_as_they_are_printed() -> None:
+def test_written_displays_equal_printed_ones() -> None:
     printed = (TICKETS + SESSIONS).splitlines()
     assert [line.rstrip() for line in stats_lines([TICKET_ROW, SESSION_ROW])] == printed
 
 
-def test_what_the_report_says_beats_the_prefix() -> None:
+def test_the_heading_has_precedence_over_the_prefix() -> None:
     prefix = moment("2026-07-02 07:00:00")
-    origin = Origin(Source.SYSLOG, "SYSC", Told.PREFIX, prefix.date(), prefix.time(), Told.PREFIX)
+    origin = Origin(
+        ReportSource.SYSLOG, "SYSC", KnownFrom.PREFIX, prefix.date(), prefix.time(), KnownFrom.PREFIX
+    )
     lines = TICKETS.splitlines()
     timeless = [line for line in lines if "Current time" not in line]
     reading = read_displays([TABLE], [(lines, origin), (timeless, origin)])
@@ -66,7 +71,7 @@ def test_what_the_report_says_beats_the_prefix() -> None:
         (moment("2026-07-01 18:00:05"), "report"),
         (prefix, "prefix"),
     ]
-    assert [found.when_local for found in reading.found] == [row["taken_local"] for row in reading.rows]
+    assert [result.when_local for result in reading.reports] == [row["taken_local"] for row in reading.rows]
 
 
 @pytest.mark.parametrize(
@@ -95,8 +100,8 @@ def test_what_the_report_says_beats_the_prefix() -> None:
         "other-message-id",
         "connector",
         "heading-cut",
-        "block-told-by-dashes",
-        "block-told-by-heading",
+        "block-from-dashes",
+        "block-from-heading",
         "block-heading-cut",
         "lines-shifted",
         "blanks-collapsed",
@@ -127,7 +132,7 @@ def test_unknown_labels_go_to_extra() -> None:
     assert issues == []
 
 
-def test_what_only_tickets_have_is_not_taken_for_session_ids() -> None:
+def test_labels_of_tickets_are_not_used_for_session_ids() -> None:
     text = SESSIONS.replace("\n\nAdd", "\nCache num tickets:   16\n\nAdd")
     update = "Update statistics                          Count\n"
     update += "Requested:                                     5\n\n"
@@ -149,7 +154,7 @@ def test_what_only_tickets_have_is_not_taken_for_session_ids() -> None:
     ],
     ids=["add-sum", "add-sum-and-share", "update-share", "retrieval-share", "retrieval-sum"],
 )
-def test_numbers_that_do_not_agree_are_kept_and_told(old: str, new: str, lines: list[int]) -> None:
+def test_contradicting_numbers_are_read_with_an_issue(old: str, new: str, lines: list[int]) -> None:
     rows, issues, _ = _read(TICKETS.replace(old, new).splitlines())
     assert codes(issues) == [(Code.ARITHMETIC, line) for line in lines]
     assert None not in {rows[0][name] for name in COUNTERS}
@@ -165,7 +170,7 @@ def test_reset_time_without_a_reset_is_the_start() -> None:
 
 
 @pytest.mark.parametrize("shown", ["0.000%", "100.000%", "N/A", "---", "no data"])
-def test_share_of_nothing_is_null_whatever_is_printed(shown: str) -> None:
+def test_percentage_of_zero_requests_is_null(shown: str) -> None:
     text = SESSIONS
     for number in ("900", "600", "200", "100"):
         text = text.replace(f"  {number}\n", "    0\n")
@@ -192,7 +197,7 @@ def test_share_of_nothing_is_null_whatever_is_printed(shown: str) -> None:
         ("99.973%", "99.97%", "update_success_pct"),
     ],
 )
-def test_value_that_may_be_wrong_is_null_and_told(old: str, new: str, column: str) -> None:
+def test_doubtful_value_is_null_with_an_issue(old: str, new: str, column: str) -> None:
     rows, issues, _ = _read(TICKETS.replace(old, new).splitlines())
     assert rows[0][column] is None
     assert [issue.code for issue in issues] == [Code.BAD_VALUE]

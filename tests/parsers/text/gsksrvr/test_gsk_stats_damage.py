@@ -1,4 +1,4 @@
-"""Cache statistics: round trips, and damage that must not become data."""
+"""Cache statistics: round trips and damage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.parsers.text.gsksrvr.displays import read_display
 from tests.parsers.text.reading import Row, codes
 
 from zscope.parsers.issues import Code, Issue
-from zscope.parsers.text.gsksrvr.stats_write import stats_lines
+from zscope.parsers.text.gsksrvr.statistics import stats_lines
 
 
 def _read(lines: list[str]) -> tuple[list[Row], list[Issue], list[str]]:
@@ -31,7 +31,7 @@ CUT, DISAGREE = Code.REPORT_CUT, Code.ARITHMETIC
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "gone", "told"),
+    ("first", "last", "missing", "expected"),
     [
         # From a block heading on, up to the end or to the next heading.
         (18, 33, ("update_", "retrieval_"), {(CUT, 17)}),
@@ -52,20 +52,20 @@ CUT, DISAGREE = Code.REPORT_CUT, Code.ARITHMETIC
     ],
 )
 def test_lost_lines_never_mix_blocks(
-    first: int, last: int, gone: tuple[str, ...], told: set[tuple[Code, int]]
+    first: int, last: int, missing: tuple[str, ...], expected: set[tuple[Code, int]]
 ) -> None:
     rows, issues, _ = _read(COMPACT[: first - 1] + COMPACT[last:])
     assert len(rows) == 1
-    assert set(codes(issues)) == told
+    assert set(codes(issues)) == expected
     for name in COUNTERS:
-        assert rows[0][name] == (None if name.startswith(gone) else TICKET_ROW[name]), name
+        assert rows[0][name] == (None if name.startswith(missing) else TICKET_ROW[name]), name
 
 
-def test_what_is_missing_is_named() -> None:
+def test_missing_labels_are_named() -> None:
     lines = [line for line in SESSIONS if "Reset time" not in line]
     _, issues, _ = _read(lines[:-8])
     assert [issue.text for issue in issues] == [
-        "the display is not complete, this is missing: Reset time, Retrieval statistics"
+        "the display is incomplete; missing: Reset time, Retrieval statistics"
     ]
 
 
@@ -81,13 +81,13 @@ def test_display_without_values_is_one_issue() -> None:
         ["GSK01079I Session ticket cache", " statistics"],
         ["GSK01079I Session ticket cache statistics", "?"],
     ):
-        rows, issues, found = _read(lines)
+        rows, issues, result = _read(lines)
         assert rows == []
         assert [(issue.code, issue.column_no) for issue in issues] == [(Code.REPORT_UNREADABLE, 1)]
-        assert found == ["GSKSRVR TICKETCACHE statistics"]
+        assert result == ["GSKSRVR TICKETCACHE statistics"]
 
 
-def test_second_display_without_its_heading_is_left_out() -> None:
+def test_second_display_without_its_heading_is_skipped() -> None:
     rows, issues, _ = _read(SESSIONS + TICKETS[3:])
     assert [values(row) for row in rows] == [SESSION_ROW]
     assert codes(issues) == [(Code.REPORT_UNREADABLE, 29)]
@@ -99,7 +99,7 @@ def test_two_displays_in_one_report() -> None:
     assert issues == []
 
 
-def test_stray_lines_are_told() -> None:
+def test_stray_lines_are_reported() -> None:
     lines = list(TICKETS)
     lines[15:15] = ["READY", "*** more ***"]
     rows, issues, _ = _read(lines)
@@ -144,7 +144,7 @@ def displays(draw: st.DrawFn) -> Row:
 
 
 @given(written=displays(), split=st.booleans(), reset=st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_round_trip(written: Row, split: bool, reset: bool) -> None:
     rows, issues, _ = _read(stats_lines([written], split_heading=split, reset=reset))
     assert [values(row) for row in rows] == [written]
@@ -172,17 +172,17 @@ def _damaged(draw: st.DrawFn, lines: list[str]) -> list[str]:
 
 
 @given(written=displays(), data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_damage_is_never_wrong_data(written: Row, data: st.DataObject) -> None:
     damaged = data.draw(st.composite(_damaged)(stats_lines([written])))
     rows, issues, _ = _read(damaged)
-    told = any(issue.line_no for issue in issues)
-    assert rows or told
+    reported = any(issue.line_no for issue in issues)
+    assert rows or reported
     for row in rows:
         lost = [name for name in TICKET_ROW if row[name] is None and written[name] is not None]
-        assert not lost or told, lost
+        assert not lost or reported, lost
         for name in TICKET_ROW:
             # Where the values of Update and the heading of Retrieval are lost, one whole block is left.
-            mixed = name.startswith("update_") and row["retrieval_requested"] is None and told
+            mixed = name.startswith("update_") and row["retrieval_requested"] is None and reported
             if name not in {"extra", "reset_since_previous"} and not mixed:
                 assert row[name] is None or row[name] == written[name], name

@@ -1,8 +1,7 @@
-"""Cache status: golden displays, round trips, and damage that must not become data."""
+"""Cache status: golden displays, round trips and damage."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,10 +11,12 @@ from tests.parsers.text.damage import wrapped
 from tests.parsers.text.gsksrvr.displays import read_displays
 
 from zscope.parsers.issues import Code, Issue
-from zscope.parsers.text.gsksrvr.status_write import status_lines
-from zscope.parsers.text.report import Origin, Source, Told
+from zscope.parsers.text.captured_report import KnownFrom, Origin, ReportSource
+from zscope.parsers.text.gsksrvr.status import status_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.parsers.text.reading import Row
 
 TABLE = "gsk_cache_status"
@@ -44,7 +45,7 @@ TN3270            10554
 
 
 def _read(lines: list[str], *, complete: bool = True) -> tuple[list[Row], list[Issue], list[str]]:
-    origin = Origin(Source.CONSOLE, "SYSB", Told.ROUTE)
+    origin = Origin(ReportSource.CONSOLE, "SYSB", KnownFrom.ROUTE)
     reading = read_displays([TABLE], [(lines, origin)], complete=complete)
     return reading.rows, reading.issues, reading.names
 
@@ -61,24 +62,24 @@ TICKET_ROWS = [
 
 
 def test_ticket_cache_of_31() -> None:
-    rows, issues, found = _read(TICKETS.splitlines())
+    rows, issues, result = _read(TICKETS.splitlines())
     assert _values(rows) == TICKET_ROWS
     assert [row["line_no"] for row in rows] == [4, 5, 6]
     assert {(row["system"], row["system_from"], row["source"]) for row in rows} == {
         ("SYSB", "route", "console")
     }
     assert issues == []
-    assert found == ["GSKSRVR TICKETCACHE status"]
+    assert result == ["GSKSRVR TICKETCACHE status"]
 
 
 def test_session_id_cache_of_31() -> None:
-    rows, issues, found = _read(SESSIONS.splitlines())
+    rows, issues, result = _read(SESSIONS.splitlines())
     assert _values(rows) == [
         ("session-id", "data-space", None, None, 6, 20, None),
         ("session-id", "user", "TN3270", 10554, None, None, 1301),
     ]
     assert issues == []
-    assert found == ["GSKSRVR SIDCACHE status"]
+    assert result == ["GSKSRVR SIDCACHE status"]
 
 
 def test_form_before_31_has_no_sizes() -> None:
@@ -104,10 +105,10 @@ def test_form_before_31_has_no_sizes() -> None:
     ],
 )
 def test_heading_in_all_its_forms(heading: list[str]) -> None:
-    rows, issues, found = _read(heading + TICKETS.splitlines()[2:])
+    rows, issues, result = _read(heading + TICKETS.splitlines()[2:])
     assert _values(rows) == TICKET_ROWS
     assert issues == []
-    assert found == ["GSKSRVR TICKETCACHE status"]
+    assert result == ["GSKSRVR TICKETCACHE status"]
 
 
 @pytest.mark.parametrize(
@@ -149,27 +150,27 @@ def test_unknown_column_goes_to_extra() -> None:
     ],
     ids=["cut", "count-shifted", "size-shifted", "size-lost", "letter"],
 )
-def test_value_that_may_be_wrong_is_null_and_told(old: str, new: str, expected: tuple[Any, Any]) -> None:
+def test_doubtful_value_is_null_with_an_issue(old: str, new: str, expected: tuple[Any, Any]) -> None:
     rows, issues, _ = _read(TICKETS.replace(old, new).splitlines())
     user = rows[1]
     assert (user["user_id"], user["entry_count"], user["max_entry_bytes"]) == ("PAYWEB", *expected)
     assert [(issue.code, issue.line_no, issue.table) for issue in issues] == [(Code.BAD_VALUE, 5, TABLE)]
 
 
-def test_data_space_that_makes_no_sense() -> None:
+def test_impossible_data_space() -> None:
     rows, issues, _ = _read(TICKETS.replace("97/512", "97-512").splitlines())
     assert (rows[0]["used_mb"], rows[0]["maximum_mb"]) == (None, None)
     assert [(issue.code, issue.line_no, issue.field) for issue in issues] == [(Code.BAD_VALUE, 4, "Count")]
 
 
-def test_lost_data_space_is_told() -> None:
+def test_lost_data_space_is_reported() -> None:
     rows, issues, _ = _read([line for line in TICKETS.splitlines() if "*DSPACE*" not in line])
     assert _values(rows) == TICKET_ROWS[1:]
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.REPORT_CUT, 1)]
 
 
 @pytest.mark.parametrize("first", [2, 3], ids=["from-column-names", "from-data-space"])
-def test_second_display_without_its_heading_is_left_out(first: int) -> None:
+def test_second_display_without_its_heading_is_skipped(first: int) -> None:
     lines = SESSIONS.splitlines() + TICKETS.splitlines()[first:]
     rows, issues, _ = _read(lines)
     assert {row["cache"] for row in rows} == {"session-id"}
@@ -177,36 +178,36 @@ def test_second_display_without_its_heading_is_left_out(first: int) -> None:
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.REPORT_UNREADABLE, 5)]
 
 
-def test_user_that_comes_again_is_from_another_display() -> None:
+def test_repeated_user_belongs_to_another_display() -> None:
     rows, issues, _ = _read([*SESSIONS.splitlines(), "TN3270               80                   900"])
     assert len(rows) == 2
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.REPORT_UNREADABLE, 5)]
 
 
 def test_two_displays_in_one_report() -> None:
-    rows, issues, found = _read(SESSIONS.splitlines() + TICKETS.splitlines())
+    rows, issues, result = _read(SESSIONS.splitlines() + TICKETS.splitlines())
     assert [row["cache"] for row in rows] == ["session-id"] * 2 + ["ticket"] * 3
     assert issues == []
-    assert found == ["GSKSRVR SIDCACHE status", "GSKSRVR TICKETCACHE status"]
+    assert result == ["GSKSRVR SIDCACHE status", "GSKSRVR TICKETCACHE status"]
 
 
 def test_display_without_rows_is_one_issue() -> None:
-    rows, issues, found = _read(["GSK01032I Session cache status", "cache is not there"])
+    rows, issues, result = _read(["GSK01032I Session cache status", "cache is not there"])
     assert rows == []
     assert [(issue.code, issue.line_no, issue.column_no) for issue in issues] == [
         (Code.REPORT_UNREADABLE, 2, 1)
     ]
     assert "*DSPACE*" in issues[0].text
-    assert found == ["GSKSRVR SIDCACHE status"]
+    assert result == ["GSKSRVR SIDCACHE status"]
 
 
-def test_reply_without_its_end_is_told() -> None:
+def test_reply_without_its_end_is_reported() -> None:
     rows, issues, _ = _read(TICKETS.splitlines(), complete=False)
     assert _values(rows) == TICKET_ROWS
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.REPORT_CUT, 6)]
 
 
-def test_stray_lines_are_told() -> None:
+def test_stray_lines_are_reported() -> None:
     lines = TICKETS.splitlines()
     lines[5:5] = ["READY", "IEE600I REPLY TO 03 IS;SUSPENDED"]
     rows, issues, _ = _read(lines)
@@ -247,7 +248,7 @@ def test_round_trip(data: st.DataObject, sizes: bool, split: bool) -> None:
 
 
 @given(written=displays(sizes=True), data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_damage_is_never_wrong_data(written: list[Row], data: st.DataObject) -> None:
     lines = status_lines(written)
     at = data.draw(st.integers(0, len(lines) - 1))

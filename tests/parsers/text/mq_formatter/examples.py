@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import UTC, tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.parsers.smf.mq_composed import TABLES
 from tests.parsers.text.reading import Reading, in_turn, read_reports
 
-from zscope.parsers.text.mq_formatter.grammar import MqFormatter
-from zscope.parsers.text.report import Origin, Report, Source
+from zscope.parsers.text.captured_report import CapturedReport, Origin, ReportSource
+from zscope.parsers.text.mq_formatter.reader import MqFormatter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Row = dict[str, Any]
 TASKS = (
@@ -54,5 +56,5 @@ RUNNING = (
 
 def read_csv(*files: Iterable[str], zone: tzinfo | None = UTC) -> Reading:
     """What the grammar makes of these lines, each group of which begins with names of columns."""
-    reports = [Report("mq", lines, Origin(Source.CSV)) for lines in in_turn(*files)]
+    reports = [CapturedReport("mq", lines, Origin(ReportSource.CSV)) for lines in in_turn(*files)]
     return read_reports(lambda sheet: MqFormatter(sheet, zone), TABLES, reports)

@@ -1,4 +1,4 @@
-"""CSV of the formatter: what its columns mean, in whichever order and release they come."""
+"""CSV of the formatter: its columns in any order and from any release."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def at(text: str) -> datetime:
 
 
 def the_row(*lines: str, zone: tzinfo | None = UTC) -> Row:
-    found = read_csv(lines, zone=zone)
-    assert codes(found.issues) == []
-    (row,) = found.rows
+    result = read_csv(lines, zone=zone)
+    assert codes(result.issues) == []
+    (row,) = result.rows
     return row
 
 
@@ -53,19 +53,19 @@ def without(column: str, *lines: str) -> list[str]:
     place = lines[0].split(",").index(column)
     heading, *others = lines
     assert all(line.split(",")[0].startswith('"') for line in others)
-    kept = [cell for cell in heading.split(",") if cell != column]
+    names = [cell for cell in heading.split(",") if cell != column]
     cut = []
     for line in others:
         # Times have a comma in their quotes.
         cells = line.replace(",000000", ";000000").split(",")
         cut.append(",".join(cells[:place] + cells[place + 1 :]).replace(";", ","))
-    return [",".join(kept), *cut]
+    return [",".join(names), *cut]
 
 
-def test_a_task_has_its_times_in_microseconds_and_its_interval_from_them() -> None:
-    found = read_csv([SSL, BUSY, IDLE])
-    assert codes(found.issues) == []
-    busy, idle = found.tables["mq_task"]
+def test_a_task_has_times_in_microseconds_and_their_sum_as_interval() -> None:
+    result = read_csv([SSL, BUSY, IDLE])
+    assert codes(result.issues) == []
+    busy, idle = result.tables["mq_task"]
     assert only(busy) == {
         "file": "report.txt",
         "line_no": 2,
@@ -90,7 +90,9 @@ def test_a_task_has_its_times_in_microseconds_and_its_interval_from_them() -> No
     }
     assert (idle["requests"], idle["cpu_us"], idle["longest_utc"], idle["longest_us"]) == (0, 0, None, 0)
     assert idle["interval_us"] == 60_000_000
-    assert [(report.name, report.system, report.line) for report in found.found] == [("MQ QCTSSL", "SYS1", 2)]
+    assert [(report.name, report.system, report.line) for report in result.reports] == [
+        ("MQ QCTSSL", "SYS1", 2)
+    ]
 
 
 def test_a_channel_has_numbers_for_the_words_of_the_formatter() -> None:
@@ -148,7 +150,7 @@ def test_a_channel_has_numbers_for_the_words_of_the_formatter() -> None:
     }
 
 
-def test_an_initiator_keeps_the_whole_seconds_of_its_interval_apart() -> None:
+def test_an_initiator_has_the_seconds_of_its_interval_in_extra() -> None:
     row = the_row(INITIATOR, INITIATED)
     assert (row["job_name"], row["current_channels_high"], row["active_channels_max"]) == (
         "MQ5ACHIN",
@@ -168,18 +170,18 @@ def test_an_initiator_keeps_the_whole_seconds_of_its_interval_apart() -> None:
         ("Max_DNS_Request_Duration(S),Max_DNS_Request_Duration(US),", "0, 5 ,", "DNS", "MQ QCTDNS"),
     ],
 )
-def test_the_columns_tell_what_the_task_does(mark: str, value: str, kind: str, name: str) -> None:
-    found = read_csv([ADAPTER + mark, ADAPTER_LINE + value])
-    assert codes(found.issues) == []
-    (row,) = found.rows
-    assert (row["task_type"], found.names) == (kind, [name])
+def test_the_columns_determine_the_task_type(mark: str, value: str, kind: str, name: str) -> None:
+    result = read_csv([ADAPTER + mark, ADAPTER_LINE + value])
+    assert codes(result.issues) == []
+    (row,) = result.rows
+    assert (row["task_type"], result.names) == (kind, [name])
     assert (row["channels"], row["longest_us"]) == (
         17 if "Channel" in mark else None,
         5 if "DNS" in mark else None,
     )
 
 
-def test_columns_are_told_by_their_names_in_any_order() -> None:
+def test_columns_are_recognised_in_any_order() -> None:
     heading, line = (
         ADAPTER.rstrip(",").split(","),
         ADAPTER_LINE.replace(",000000", ";000000").rstrip(",").split(","),
@@ -188,7 +190,7 @@ def test_columns_are_told_by_their_names_in_any_order() -> None:
     assert the_row(*turned) == the_row(ADAPTER, ADAPTER_LINE)
 
 
-def test_releases_without_the_later_columns_give_the_same() -> None:
+def test_releases_without_later_columns_give_the_same_rows() -> None:
     lines = without("Task_Index", *without("QSG", ADAPTER, ADAPTER_LINE))
     assert only(the_row(ADAPTER, ADAPTER_LINE)).keys() - only(the_row(*lines)).keys() == {
         "queue_sharing_group",
@@ -199,7 +201,7 @@ def test_releases_without_the_later_columns_give_the_same() -> None:
     assert (row["storage_below_mb"], row["storage_above_mb"]) == (41, None)
 
 
-def test_the_block_names_the_group_where_the_record_does_not() -> None:
+def test_the_group_can_be_named_in_the_block() -> None:
     row = the_row(*without("QSG", INITIATOR, INITIATED))
     assert row["queue_sharing_group"] == "QSG1"
     other = the_row(INITIATOR, INITIATED.replace('"MQ5ACHIN","QSG1"', '"MQ5ACHIN","QSG2"'))
@@ -207,7 +209,7 @@ def test_the_block_names_the_group_where_the_record_does_not() -> None:
     assert json.loads(other["extra"])["QSG_Name"] == "QSG2"
 
 
-def test_what_a_record_does_not_have_is_null() -> None:
+def test_missing_fields_of_a_record_are_null() -> None:
     line = RUNNING.replace('"MQMV",="10000000",', '".....",".....",').replace(
         '"QSG1",="100000"', '"....",="800"'
     )
@@ -235,7 +237,7 @@ def test_a_minimum_of_zero_is_one_only_if_there_was_a_maximum() -> None:
     assert (row["exit_min_us"], row["network_min_us"], row["network_max_us"]) == (None, None, 0)
 
 
-def test_text_of_digits_is_the_same_with_and_without_a_sign_for_spreadsheets() -> None:
+def test_text_of_digits_can_be_a_formula_for_spreadsheets() -> None:
     assert the_row(CHANNEL, RUNNING.replace('="', '"')) == the_row(CHANNEL, RUNNING)
 
 
@@ -243,15 +245,15 @@ def test_text_of_digits_is_the_same_with_and_without_a_sign_for_spreadsheets() -
     ("printed", "code"),
     [("C028", 0xC028), ("0035", 0x35), ('="00001301"', 0x1301), ("00000000", 0), ("0", 0), ("1301", 1301)],
 )
-def test_a_suite_in_hex_digits_is_known_by_a_letter_or_a_leading_zero(printed: str, code: int) -> None:
+def test_hex_numbers_of_suites_have_a_letter_or_a_leading_zero(printed: str, code: int) -> None:
     assert the_row(CHANNEL, RUNNING.replace(",49192,", f",{printed},"))["cipher_code"] == code
 
 
-def test_moments_of_an_unknown_zone_are_kept_as_texts() -> None:
-    found = read_csv([SSL, IDLE, BUSY], zone=None)
-    (issue,) = found.issues
+def test_times_of_an_unknown_zone_are_text_in_extra() -> None:
+    result = read_csv([SSL, IDLE, BUSY], zone=None)
+    (issue,) = result.issues
     assert (issue.code, issue.severity, issue.line_no) == (Code.NO_DATE, Severity.NOTE, 2)
-    _, row = found.rows
+    _, row = result.rows
     assert (row["interval_start_local"], row["longest_utc"]) == (None, None)
     assert json.loads(row["extra"]) == {
         "Task_Index": "0",
@@ -263,7 +265,7 @@ def test_moments_of_an_unknown_zone_are_kept_as_texts() -> None:
 
 
 @pytest.mark.parametrize("zone", [timezone(timedelta(hours=1)), ZoneInfo("Europe/Berlin")])
-def test_a_zone_brings_moments_back_and_with_them_the_start_of_the_interval(zone: tzinfo) -> None:
+def test_a_zone_gives_times_and_the_start_of_the_interval(zone: tzinfo) -> None:
     shifted = BUSY.replace("08:29:00", "09:29:00").replace("13:29:41", "14:29:41")
     assert the_row(SSL, shifted, zone=zone) == the_row(SSL, BUSY)
 
@@ -271,73 +273,71 @@ def test_a_zone_brings_moments_back_and_with_them_the_start_of_the_interval(zone
 @pytest.mark.parametrize(
     ("day", "time", "code"),
     [("2026/10/25", "02:30:00", Code.AMBIGUOUS_TIME), ("2026/03/29", "02:30:00", Code.BAD_VALUE)],
-    ids=["put back", "put forward"],
+    ids=["set back", "set forward"],
 )
-def test_times_that_a_zone_has_twice_or_never_are_told(
+def test_ambiguous_and_missing_times_of_a_zone_are_reported(
     day: str, time: str, code: Code, request: pytest.FixtureRequest
 ) -> None:
     line = BUSY.replace('"2026/03/02","13:29:41', f'"{day}","{time}')
-    found = read_csv([SSL, line], zone=ZoneInfo("Europe/Berlin"))
-    assert codes(found.issues) == [(code, 2)]
-    assert f"clocks are {request.node.callspec.id}" in found.issues[0].text
-    (row,) = found.rows
+    result = read_csv([SSL, line], zone=ZoneInfo("Europe/Berlin"))
+    assert codes(result.issues) == [(code, 2)]
+    assert f"clocks are {request.node.callspec.id}" in result.issues[0].text
+    (row,) = result.rows
     assert row["longest_utc"] is None
     assert json.loads(row["extra"])["Max_SSL_Request_Time"] == f"{day} {time},134500"
 
 
-@pytest.mark.parametrize(("duration", "told"), [("59", False), ("61", False), ("62", True), ("0", True)])
-def test_an_interval_that_is_not_the_sum_of_its_times_is_told(duration: str, told: bool) -> None:
-    found = read_csv([SSL, BUSY.replace('000000",60,', f'000000",{duration},')])
-    assert codes(found.issues) == [(Code.ARITHMETIC, 2)] * told
-    (row,) = found.rows
+@pytest.mark.parametrize(("duration", "reported"), [("59", False), ("61", False), ("62", True), ("0", True)])
+def test_an_interval_that_is_not_the_sum_of_its_times_is_reported(duration: str, reported: bool) -> None:
+    result = read_csv([SSL, BUSY.replace('000000",60,', f'000000",{duration},')])
+    assert codes(result.issues) == [(Code.ARITHMETIC, 2)] * reported
+    (row,) = result.rows
     assert row["interval_us"] == 60_000_000
-    assert ("Interval_Duration" in json.loads(row["extra"])) == told
+    assert ("Interval_Duration" in json.loads(row["extra"])) == reported
 
 
-def test_columns_nobody_knows_are_kept() -> None:
+def test_unknown_columns_are_in_extra() -> None:
     row = the_row(CHANNEL + "Key_Resets,", RUNNING + '"100 ",')
     assert row["extra"] == '{"Key_Resets": "100"}'
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "field", "column", "says"),
+    ("old", "new", "field", "column", "message"),
     [
         ('"Sender"', '"Spender"', "Type", "channel_type", "a word the formatter is known to print"),
         ("12200,12200,12200", "-7,12200,12200", "Msg_All_Count", "messages", "a whole number"),
         ("12200,12200,12200", "1e4,12200,12200", "Msg_All_Count", "messages", "a whole number"),
         (",50,", ",4294967296,", "BatchSize", "batch_size", "a whole number"),
-        ('"11:59:59,799296"', '"noon"', "Start", "started_utc", "is no time such as"),
-        ('"2026/03/02","11:59:59', '"2026/02/30","11:59:59', "Start", "started_utc", "is no time such as"),
+        ('"11:59:59,799296"', '"noon"', "Start", "started_utc", "is not a time such as"),
+        ('"2026/03/02","11:59:59', '"2026/02/30","11:59:59', "Start", "started_utc", "is not a time such as"),
         ('"0000000000001A2B"', '"1A2"', "SSL_Peer_Serial", "peer_serial", "hexadecimal digits"),
     ],
 )
-def test_a_value_that_is_none_leaves_the_others(
-    old: str, new: str, field: str, column: str, says: str
-) -> None:
-    found = read_csv([CHANNEL, RUNNING.replace(old, new)])
-    (issue,) = found.issues
+def test_a_wrong_value_affects_no_other(old: str, new: str, field: str, column: str, message: str) -> None:
+    result = read_csv([CHANNEL, RUNNING.replace(old, new)])
+    (issue,) = result.issues
     assert (issue.code, issue.line_no, issue.field, issue.table) == (Code.BAD_VALUE, 2, field, "mq_channel")
-    assert says in issue.text
+    assert message in issue.text
     assert issue.text.endswith("the column is null")
-    (row,) = found.rows
+    (row,) = result.rows
     assert row[column] is None
     assert row["sent_bytes"] == 104_858_100
     assert field in json.loads(row["extra"])
 
 
-def test_seconds_and_microseconds_have_to_fit_together() -> None:
-    found = read_csv([SSL, BUSY.replace("1, 954000 ,", "1, 1954000 ,")])
-    assert [(issue.field, issue.line_no) for issue in found.issues] == [("Task_CPU_Time", 2)]
-    assert [row["cpu_us"] for row in found.rows] == [None]
+def test_microseconds_must_be_less_than_a_second() -> None:
+    result = read_csv([SSL, BUSY.replace("1, 954000 ,", "1, 1954000 ,")])
+    assert [(issue.field, issue.line_no) for issue in result.issues] == [("Task_CPU_Time", 2)]
+    assert [row["cpu_us"] for row in result.rows] == [None]
 
 
-def test_a_record_without_a_time_is_taken_and_told() -> None:
-    found = read_csv([SSL, BUSY.replace('"2026/03/02","08:30:00,000000"', '"02.03.2026","08:30:00,000000"')])
-    assert codes(found.issues) == [(Code.BAD_VALUE, 2)]
-    assert [(row["written_local"], row["requests"]) for row in found.rows] == [(None, 24_400)]
+def test_a_record_without_a_time_is_read_with_an_issue() -> None:
+    result = read_csv([SSL, BUSY.replace('"2026/03/02","08:30:00,000000"', '"02.03.2026","08:30:00,000000"')])
+    assert codes(result.issues) == [(Code.BAD_VALUE, 2)]
+    assert [(row["written_local"], row["requests"]) for row in result.rows] == [(None, 24_400)]
 
 
-def test_other_structures_are_passed_over_with_a_note() -> None:
-    found = read_csv(["Date,Time,LPAR,QMgr,QSG,MQ_Version,Checkpoint_Count,", '"2026/03/02",'])
-    assert codes(found.issues) == [(Code.OTHER_REPORT, 1)]
-    assert found.rows == []
+def test_other_structures_are_skipped_with_a_note() -> None:
+    result = read_csv(["Date,Time,LPAR,QMgr,QSG,MQ_Version,Checkpoint_Count,", '"2026/03/02",'])
+    assert codes(result.issues) == [(Code.OTHER_REPORT, 1)]
+    assert result.rows == []

@@ -1,4 +1,4 @@
-"""The writer prints what the formatter prints, and the reader takes it back."""
+"""The writer prints what the formatter prints, and the reader reads it."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ LONG = st.integers(0, (1 << 63) - 1)
 SPAN = st.integers(0, (1 << 52) - 1)
 
 
-def test_the_lines_of_the_formatter_come_from_their_rows() -> None:
+def test_written_lines_equal_those_of_the_formatter() -> None:
     files = {
         "SMF-QCTADP.csv": [ADAPTER, ADAPTER_LINE],
         "SMF-QCTSSL.csv": [SSL, BUSY, IDLE],
         "SMF-QCST.csv": [CHANNEL, RUNNING],
     }
-    found = read_csv(*files.values())
-    assert codes(found.issues) == []
-    assert csv_files(found.tables) == files
+    result = read_csv(*files.values())
+    assert codes(result.issues) == []
+    assert csv_files(result.tables) == files
 
 
 def test_objects_have_a_key_on_each_line() -> None:
-    found = read_csv([SSL, BUSY])
-    lines = json_lines(found.tables)
+    result = read_csv([SSL, BUSY])
+    lines = json_lines(result.tables)
     assert lines[:6] == [
         "{",
         '"recordType" : 115,',
@@ -60,14 +60,14 @@ def test_objects_have_a_key_on_each_line() -> None:
     assert json_lines({}) == []
 
 
-def test_a_workstation_writes_its_own_time() -> None:
+def test_times_are_in_the_zone_of_the_workstation() -> None:
     east = timezone(timedelta(hours=1))
     (_, line) = csv_files(read_csv([SSL, BUSY]).tables, east)["SMF-QCTSSL.csv"]
     assert line == BUSY.replace("08:29:00", "09:29:00").replace("13:29:41", "14:29:41")
 
 
 def as_printed(row: dict[str, Any]) -> dict[str, Any]:
-    """What of a row the formatter tells: records before MQ 10.0 do not have all texts."""
+    """Return the values of a row that the formatter prints: records before MQ 10.0 do not have all texts."""
     later = ("queue_sharing_group", "remote_product")
     old = len(row["mq_version"]) < 6
     return row | {name: None for name in later if old and name in row}
@@ -120,25 +120,25 @@ CHANNELS = _rows(
 
 
 @given(TASKS)
-def test_tasks_come_back(rows: list[dict[str, Any]]) -> None:
+def test_written_tasks_are_read(rows: list[dict[str, Any]]) -> None:
     written = [row | {"interval_us": row["elapsed_us"] + row["wait_us"]} for row in rows]
     for row in written:
         row["channels"] = row["channels"] if row["task_type"] == "dispatcher" else None
         if row["task_type"] in {"dispatcher", "adapter"}:
             row["longest_utc"] = row["longest_us"] = None
-    found = read_csv(*csv_files({"mq_task": written}).values())
-    assert codes(found.issues) == []
+    result = read_csv(*csv_files({"mq_task": written}).values())
+    assert codes(result.issues) == []
     kinds = [each["task_type"] for each in written]
     by_file = sorted(map(as_printed, written), key=lambda row: kinds.index(row["task_type"]))
-    assert [{name: row[name] for name in written[0]} for row in found.rows] == by_file
+    assert [{name: row[name] for name in written[0]} for row in result.rows] == by_file
 
 
 @given(CHANNELS)
-def test_channels_come_back(rows: list[dict[str, Any]]) -> None:
+def test_written_channels_are_read(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         if row["exit_max_utc"] is None and row["exit_min_us"] == 0:
             row["exit_min_us"] = None
-    found = read_csv(*csv_files({"mq_channel": rows}).values())
-    assert codes(found.issues) == []
-    assert [{name: row[name] for name in rows[0]} for row in found.rows] == list(map(as_printed, rows))
-    assert found.tables.keys() <= set(TABLES)
+    result = read_csv(*csv_files({"mq_channel": rows}).values())
+    assert codes(result.issues) == []
+    assert [{name: row[name] for name in rows[0]} for row in result.rows] == list(map(as_printed, rows))
+    assert result.tables.keys() <= set(TABLES)

@@ -1,10 +1,9 @@
-"""NETSTAT CONN: the forms it is printed in, what is written is read, and what damage does."""
+"""NETSTAT CONN: its forms, round trips, and damage."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,10 +12,13 @@ from tests.parsers.text.netstat.damage import damaged
 from tests.parsers.text.netstat.displays import read_display
 
 from zscope.parsers.issues import Code, Issue
-from zscope.parsers.text.netstat.conn_write import conn_lines
-from zscope.parsers.text.netstat.heading_write import Command
+from zscope.parsers.text.captured_report import Origin, ReportSource
+from zscope.parsers.text.netstat.conn import conn_lines
+from zscope.parsers.text.netstat.reply import Command
 from zscope.parsers.text.netstat.sockets import state_name
-from zscope.parsers.text.report import Origin, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 TOLD = (
     *("job_name", "connection_id", "local_ip", "local_port", "remote_ip", "remote_port"),
@@ -52,21 +54,21 @@ WEB = ("WEBSRV01", 0xE0F1A2, "172.16.254.1", 443)
 
 
 def read(
-    text: str | Iterable[str], source: Source = Source.TERMINAL
+    text: str | Iterable[str], source: ReportSource = ReportSource.TERMINAL
 ) -> tuple[list[dict[str, Any]], list[Issue], list[str]]:
     reading = read_display(["netstat_conn"], text, Origin(source))
     return reading.rows, reading.issues, reading.names
 
 
-def told(row: dict[str, Any]) -> tuple[Any, ...]:
+def values_of(row: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(row[name] for name in TOLD)
 
 
 def test_the_short_form() -> None:
-    rows, issues, found = read(SHORT)
-    assert found == ["NETSTAT CONN"]
+    rows, issues, result = read(SHORT)
+    assert result == ["NETSTAT CONN"]
     assert issues == []
-    assert [told(row) for row in rows] == [
+    assert [values_of(row) for row in rows] == [
         (*WEB, "255.255.255.255", 65535, "Establsh", "ESTABLISHED", None),
         ("Q", 11, "0.0.0.0", 22, "0.0.0.0", 0, "Listen", "LISTEN", None),
         ("NAMED", 1234, "172.16.254.1", 53, None, None, "UDP", "UDP", None),
@@ -81,7 +83,7 @@ def test_the_short_form() -> None:
 def test_the_long_form() -> None:
     rows, issues, _ = read(LONG)
     assert issues == []
-    assert [told(row) for row in rows] == [
+    assert [values_of(row) for row in rows] == [
         (*WEB, "2001:db8::7", 55001, "Establsh", "ESTABLISHED", "WEB  A       B"),
         ("Q", 11, "::", 21, "::", 0, "Listen", "LISTEN", None),
         ("NAMED", 1234, "172.16.254.1", 53, None, None, "UDP", "UDP", None),
@@ -104,10 +106,10 @@ Q        0000000B LISTEN
 2 OF 2 RECORDS DISPLAYED
 END OF THE REPORT
 """,
-        Source.CONSOLE,
+        ReportSource.CONSOLE,
     )
     assert issues == []
-    assert [told(row) for row in rows] == [
+    assert [values_of(row) for row in rows] == [
         (*WEB, "203.0.113.9", 55001, "ESTBLSH", "ESTABLISHED", None),
         ("Q", 11, "::", 21, "::", 0, "LISTEN", "LISTEN", None),
     ]
@@ -123,13 +125,13 @@ WEBSRV01 00E0F1A2 172.16.254.1..443      203.0.113.9..55001     ESTBLSH
 1 OF 1 RECORDS DISPLAYED
 END OF THE REPORT
 """,
-        Source.CONSOLE,
+        ReportSource.CONSOLE,
     )
     assert issues == []
-    assert [told(row) for row in rows] == [(*WEB, "203.0.113.9", 55001, "ESTBLSH", "ESTABLISHED", None)]
+    assert [values_of(row) for row in rows] == [(*WEB, "203.0.113.9", 55001, "ESTBLSH", "ESTABLISHED", None)]
 
 
-def test_rows_with_a_message_id_before_them_lose_the_end_of_the_state() -> None:
+def test_rows_after_a_message_id_lose_the_end_of_the_state() -> None:
     rows, issues, _ = read(line[:70] for line in SHORT.splitlines())
     assert issues == []
     assert [(row["state"], row["state_name"]) for row in rows] == [
@@ -140,9 +142,9 @@ def test_rows_with_a_message_id_before_them_lose_the_end_of_the_state() -> None:
     ]
 
 
-def test_the_body_alone_is_a_report() -> None:
-    rows, issues, found = read(SHORT.splitlines()[1:])
-    assert (len(rows), issues, found) == (4, [], ["NETSTAT CONN"])
+def test_a_report_needs_no_heading() -> None:
+    rows, issues, result = read(SHORT.splitlines()[1:])
+    assert (len(rows), issues, result) == (4, [], ["NETSTAT CONN"])
     assert {(row["stack"], row["release"], row["taken_time"]) for row in rows} == {(None, None, None)}
 
 
@@ -180,13 +182,13 @@ def test_states_have_full_names(printed: str, name: str | None) -> None:
         pytest.param("WEBSRV01 00E0F1A2 172.16.254.1..443", id="cut"),
     ],
 )
-def test_a_row_of_another_shape_is_left_out(damaged: str) -> None:
+def test_a_row_of_another_shape_is_skipped(damaged: str) -> None:
     rows, issues, _ = read([*SHORT.splitlines()[:3], damaged, SHORT.splitlines()[4]])
     assert [row["line_no"] for row in rows] == [5]
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.UNKNOWN_LINE, 4)]
 
 
-def test_a_value_that_cannot_be_is_null() -> None:
+def test_an_impossible_value_is_null() -> None:
     rows, issues, _ = read(SHORT.replace("..65535", "..65536").replace("203.0.113.200", "203.0.113.256"))
     assert (rows[0]["remote_ip"], rows[0]["remote_port"]) == ("255.255.255.255", None)
     assert (rows[3]["remote_ip"], rows[3]["remote_port"]) == (None, 1024)
@@ -196,30 +198,30 @@ def test_a_value_that_cannot_be_is_null() -> None:
 def test_squeezed_blanks_do_no_harm() -> None:
     rows, issues, _ = read(re.sub(" +", " ", SHORT))
     assert issues == []
-    assert [told(row) for row in rows] == [told(row) for row in read(SHORT)[0]]
+    assert [values_of(row) for row in rows] == [values_of(row) for row in read(SHORT)[0]]
 
 
-def test_sockets_belong_to_no_entry_whose_first_line_is_damaged() -> None:
+def test_sockets_after_a_damaged_first_line_are_ignored() -> None:
     lines = LONG.splitlines()
     rows, issues, _ = read([*lines[:7], "Q        0000000B", *lines[8:]])
     assert [row["job_name"] for row in rows] == ["WEBSRV01", "NAMED"]
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.UNKNOWN_LINE, no) for no in (8, 9, 10)]
 
 
-def test_a_second_socket_in_an_entry_is_not_taken() -> None:
+def test_a_second_socket_of_a_connection_is_ignored() -> None:
     lines = LONG.splitlines()
     rows, issues, _ = read([*lines[:7], *lines[8:]])
     assert rows[0]["local_port"] == 443
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.UNKNOWN_LINE, no) for no in (8, 9)]
 
 
-def test_an_entry_without_sockets_is_told() -> None:
+def test_a_connection_without_sockets_is_reported() -> None:
     rows, issues, _ = read(LONG.splitlines()[:5])
     assert [(row["local_port"], row["remote_port"]) for row in rows] == [(443, None)]
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.REPORT_CUT, 4)]
 
 
-def test_a_label_without_a_column_is_kept() -> None:
+def test_a_label_without_a_column_is_in_extra() -> None:
     rows, issues, _ = read(
         LONG.replace("  Application Data:  WEB", "  Policy: Yes\n  Appl Stuff: x\n  Application Data: WEB")
     )
@@ -227,12 +229,12 @@ def test_a_label_without_a_column_is_kept() -> None:
     assert rows[0]["extra"] == '{"Policy": "Yes", "Appl Stuff": "x"}'
 
 
-def test_the_byteinfo_report_is_another_one() -> None:
-    rows, issues, found = read(
+def test_the_byteinfo_report_is_not_read() -> None:
+    rows, issues, result = read(
         "MVS TCP/IP NETSTAT CS V2R5       TCPIP Name: TCPTST          10:00:00\n"
         "User Id  Conn     BytesOut   BytesIn    L Port Foreign Socket\n"
     )
-    assert (rows, found, [issue.code for issue in issues]) == ([], [], [Code.OTHER_REPORT])
+    assert (rows, result, [issue.code for issue in issues]) == ([], [], [Code.OTHER_REPORT])
 
 
 NAMES = st.from_regex(r"[A-Z@#$][A-Z0-9@#$]{0,7}", fullmatch=True)
@@ -277,8 +279,10 @@ COMMANDS = st.builds(
 
 
 def check_round_trip(rows: list[dict[str, Any]], command: Command, lines: list[str]) -> None:
-    read_back, issues, found = read(lines, Source.CONSOLE if command.console else Source.TERMINAL)
-    assert (issues, found) == ([], ["NETSTAT CONN"])
+    read_back, issues, result = read(
+        lines, ReportSource.CONSOLE if command.console else ReportSource.TERMINAL
+    )
+    assert (issues, result) == ([], ["NETSTAT CONN"])
     expected = [{**row, "state": row["state"].upper() if command.console else row["state"]} for row in rows]
     assert [{name: row[name] for name in TOLD if name != "state_name"} for row in read_back] == expected
     for row in read_back:
@@ -287,17 +291,15 @@ def check_round_trip(rows: list[dict[str, Any]], command: Command, lines: list[s
         assert row["taken_time"] == (None if command.console else str(command.clock))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=25)
 @given(SHORT_ROWS, COMMANDS)
-def test_what_is_written_in_the_short_form_is_read(rows: list[dict[str, Any]], command: Command) -> None:
+def test_the_written_short_form_is_read(rows: list[dict[str, Any]], command: Command) -> None:
     check_round_trip(rows, command, conn_lines(rows, command))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=25)
 @given(LONG_ROWS, COMMANDS, st.booleans())
-def test_what_is_written_in_the_long_form_is_read(
-    rows: list[dict[str, Any]], command: Command, mapped: bool
-) -> None:
+def test_the_written_long_form_is_read(rows: list[dict[str, Any]], command: Command, mapped: bool) -> None:
     lines = conn_lines(rows, command, long=True, mapped=mapped)
     unspecified = {"0.0.0.0": "::"} if mapped else {}
     for row in rows:
@@ -306,7 +308,7 @@ def test_what_is_written_in_the_long_form_is_read(
     check_round_trip(rows, command, lines)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=25)
 @given(LONG_ROWS, st.booleans(), st.data())
 def test_damage_gives_no_wrong_values(rows: list[dict[str, Any]], long: bool, data: st.DataObject) -> None:
     if not long:
@@ -325,8 +327,8 @@ def test_damage_gives_no_wrong_values(rows: list[dict[str, Any]], long: bool, da
         assert matches or issues, values
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=25)
 @given(st.lists(st.text(max_size=90), max_size=12))
-def test_no_text_raises(noise: list[str]) -> None:
+def test_any_text_is_read_without_an_exception(noise: list[str]) -> None:
     for beginning in (SHORT.splitlines()[:3], LONG.splitlines()[:5]):
         read([*beginning, *noise])

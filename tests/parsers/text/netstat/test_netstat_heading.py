@@ -1,10 +1,9 @@
-"""What stands around NETSTAT reports: headings, endings, dates, and which report one is."""
+"""NETSTAT replies: headings, endings, dates, and recognition of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import date, time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,10 +12,13 @@ from tests.parsers.text.netstat.displays import read_display
 from tests.parsers.text.reading import Reading, numbered
 
 from zscope.parsers.issues import Code, Issue, Severity
-from zscope.parsers.text.netstat.conn_write import conn_lines
-from zscope.parsers.text.netstat.heading import Form, Heading, read_heading
-from zscope.parsers.text.netstat.heading_write import Command
-from zscope.parsers.text.report import Origin, Source, Told
+from zscope.parsers.text.captured_report import KnownFrom, Origin, ReportSource
+from zscope.parsers.text.netstat.conn import conn_lines
+from zscope.parsers.text.netstat.grammar import HeadingForm, NetstatHeading, read_heading
+from zscope.parsers.text.netstat.reply import Command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 TABLES = (
     *("netstat_conn", "netstat_all", "netstat_ttls", "netstat_ttls_group"),
@@ -47,11 +49,11 @@ def read(
 
 
 def on_console(lines: Iterable[str], *, complete: bool = True) -> tuple[int, list[Issue]]:
-    reading, issues = read(lines, Origin(Source.CONSOLE), complete=complete)
+    reading, issues = read(lines, Origin(ReportSource.CONSOLE), complete=complete)
     return len(reading.rows), issues
 
 
-def heading_of(*texts: str) -> Heading | None:
+def heading_of(*texts: str) -> NetstatHeading | None:
     return read_heading(numbered(texts))
 
 
@@ -75,47 +77,47 @@ def test_headings_are_those_of_the_releases() -> None:
     ],
 )
 def test_headings_are_read(text: str, release: str, stack: str, clock: str | None) -> None:
-    found = heading_of(text, "User Id  Conn     State")
-    assert found is not None
-    assert (found.release, found.stack, found.clock, found.rest) == (release, stack, clock, "")
-    assert found.whole
-    assert found.line_count == 1
+    result = heading_of(text, "User Id  Conn     State")
+    assert result is not None
+    assert (result.release, result.stack, result.clock, result.rest) == (release, stack, clock, "")
+    assert result.whole
+    assert result.line_count == 1
 
 
 @pytest.mark.parametrize("width", [23, 30, 40, 50, 63])
 def test_a_heading_can_be_wrapped(width: int) -> None:
-    found = heading_of(TERMINAL[:width].rstrip(), TERMINAL[width:].strip())
+    result = heading_of(TERMINAL[:width].rstrip(), TERMINAL[width:].strip())
     if " " in TERMINAL[width - 1 : width + 1]:
-        assert found == Heading(Form.TERMINAL, "V2R5", "TCPTST", "18:30:00", line_count=2)
+        assert result == NetstatHeading(HeadingForm.TERMINAL, "V2R5", "TCPTST", "18:30:00", line_count=2)
     else:
-        assert found is not None
-        assert not found.whole
+        assert result is not None
+        assert not result.whole
 
 
 @pytest.mark.parametrize("width", range(21, len(TERMINAL)))
 def test_a_heading_that_is_cut_gives_no_half_names(width: int) -> None:
-    found = heading_of(TERMINAL[:width].rstrip())
-    assert found is not None
-    assert not found.whole
-    assert found.release in {None, "V2R5"}
-    assert (found.stack, found.clock) == (None, None) or found.rest
+    result = heading_of(TERMINAL[:width].rstrip())
+    assert result is not None
+    assert not result.whole
+    assert result.release in {None, "V2R5"}
+    assert (result.stack, result.clock) == (None, None) or result.rest
 
 
-def test_a_cut_heading_is_told() -> None:
+def test_a_cut_heading_is_reported() -> None:
     lines = conn_lines(ROWS)
     reading, issues = read([lines[0][:50].rstrip(), *lines[1:]])
     assert len(reading.rows) == 2
     assert [(issue.code, issue.line_no, issue.column_no) for issue in issues] == [(Code.REPORT_CUT, 1, 51)]
 
 
-def test_what_stands_behind_a_heading_is_told() -> None:
+def test_text_after_a_heading_is_reported() -> None:
     lines = conn_lines(ROWS)
     reading, issues = read([lines[0] + " and more", *lines[1:]])
     assert {(row["stack"], row["taken_time"]) for row in reading.rows} == {("TCPIP", "09:41:07")}
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.UNKNOWN_LINE, 1)]
 
 
-def test_a_time_of_day_that_cannot_be_is_told() -> None:
+def test_an_impossible_time_of_day_is_reported() -> None:
     lines = conn_lines(ROWS)
     reading, issues = read([lines[0].replace("09:41", "29:41"), *lines[1:]])
     assert {(row["stack"], row["taken_time"]) for row in reading.rows} == {("TCPIP", None)}
@@ -125,30 +127,34 @@ def test_a_time_of_day_that_cannot_be_is_told() -> None:
 @pytest.mark.parametrize(
     ("origin", "time_from", "taken"),
     [
-        (Origin(Source.TERMINAL), "no-date", None),
+        (Origin(ReportSource.TERMINAL), "no-date", None),
         (
-            Origin(Source.TERMINAL, day=date(2025, 3, 14), time_from=Told.FILE_NAME),
+            Origin(ReportSource.TERMINAL, day=date(2025, 3, 14), time_from=KnownFrom.FILE_NAME),
             "file-name",
             "2025-03-14 09:41:07",
         ),
         (
-            Origin(Source.TERMINAL, day=date(2025, 3, 14), clock=time(1, 2, 3), time_from=Told.OPTION),
+            Origin(
+                ReportSource.TERMINAL, day=date(2025, 3, 14), clock=time(1, 2, 3), time_from=KnownFrom.OPTION
+            ),
             "option",
             "2025-03-14 09:41:07",
         ),
     ],
 )
-def test_the_heading_tells_the_time_and_the_capture_the_day(
+def test_the_heading_has_the_time_and_the_capture_the_day(
     origin: Origin, time_from: str, taken: str | None
 ) -> None:
     reading, issues = read(conn_lines(ROWS), origin)
     assert issues == []
-    assert str(reading.found[0].when_local) == str(taken)
+    assert str(reading.reports[0].when_local) == str(taken)
     assert {(row["taken_time"], row["time_from"]) for row in reading.rows} == {("09:41:07", time_from)}
 
 
-def test_the_console_tells_no_time_so_the_log_does() -> None:
-    origin = Origin(Source.SYSLOG, "SYSA", Told.PREFIX, date(2025, 3, 14), time(1, 2, 3), Told.PREFIX)
+def test_the_log_gives_the_time_of_a_console_reply() -> None:
+    origin = Origin(
+        ReportSource.SYSLOG, "SYSA", KnownFrom.PREFIX, date(2025, 3, 14), time(1, 2, 3), KnownFrom.PREFIX
+    )
     reading, issues = read(conn_lines(ROWS, Command(console=True)), origin)
     assert issues == []
     assert {(str(row["taken_local"]), row["time_from"]) for row in reading.rows} == {
@@ -156,7 +162,7 @@ def test_the_console_tells_no_time_so_the_log_does() -> None:
     }
 
 
-def test_a_limited_reply_says_how_much_is_missing() -> None:
+def test_a_limited_reply_reports_missing_records() -> None:
     count, issues = on_console(conn_lines(ROWS, Command(console=True), of=1200))
     assert count == 2
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.REPORT_CUT, 5)]
@@ -179,14 +185,14 @@ def test_a_console_reply_without_its_end(complete: bool) -> None:
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.REPORT_CUT, 4)]
 
 
-def test_records_that_are_counted_and_not_there() -> None:
+def test_missing_records_are_reported() -> None:
     lines = conn_lines(ROWS, Command(console=True))
     count, issues = on_console([*lines[:3], *lines[4:]])
     assert count == 1
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.COUNT_DIFFERS, 4)]
 
 
-def test_what_follows_the_end_is_told() -> None:
+def test_lines_after_the_end_are_reported() -> None:
     count, issues = on_console([*conn_lines(ROWS, Command(console=True)), "", "IEE136I"])
     assert count == 2
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.UNKNOWN_LINE, 8)]
@@ -196,7 +202,7 @@ def test_zvm_is_refused() -> None:
     reading, issues = read(
         ["VM TCP/IP Netstat Level 720       TCP/IP Server Name: TCPIP", "", *conn_lines(ROWS)]
     )
-    assert (reading.rows, reading.found) == ([], [])
+    assert (reading.rows, reading.reports) == ([], [])
     assert [(issue.code, issue.severity) for issue in issues] == [(Code.ZVM_NETSTAT, Severity.REFUSED)]
 
 
@@ -213,14 +219,14 @@ def test_zvm_is_refused() -> None:
 )
 def test_other_reports_are_named(first: str, name: str) -> None:
     reading, issues = read([TERMINAL, first, "more of it"])
-    assert (reading.rows, reading.found) == ([], [])
+    assert (reading.rows, reading.reports) == ([], [])
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.OTHER_REPORT, 2)]
     assert name in issues[0].text
 
 
-def test_an_unknown_report_is_told_with_what_was_expected() -> None:
+def test_an_unknown_report_is_reported_with_the_known_ones() -> None:
     reading, issues = read([TERMINAL, "", "Nothing known", "at all"])
-    assert (reading.rows, reading.found) == ([], [])
+    assert (reading.rows, reading.reports) == ([], [])
     assert [(i.code, i.line_no, i.column_no) for i in issues] == [(Code.REPORT_UNREADABLE, 3, 1)]
     assert "'Nothing known'" in issues[0].text
     assert "CONN, ALL, TTLS CONN, TTLS GROUP, CONFIG, DEVLINKS" in issues[0].text
@@ -243,26 +249,26 @@ def test_a_heading_alone() -> None:
         ("IntfName: OSA1              IntfType: EQENET     IntfStatus: Ready", "NETSTAT DEVLINKS"),
     ],
 )
-def test_reports_are_told_by_their_first_line(first: str, name: str) -> None:
+def test_reports_are_recognised_by_their_first_line(first: str, name: str) -> None:
     for lines in ([TERMINAL, first], [TERMINAL, "", "noise", first], [first]):
         reading, _ = read(lines)
-        assert [(found.name, found.line) for found in reading.found] == [(name, 1)]
+        assert [(result.name, result.line) for result in reading.reports] == [(name, 1)]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=25)
 @given(
     st.lists(
         st.text(max_size=100) | st.sampled_from([TERMINAL, CONSOLE, END, "1 OF 2 RECORDS DISPLAYED"]),
         min_size=1,
     )
 )
-def test_no_text_raises(lines: list[str]) -> None:
+def test_any_text_is_read_without_an_exception(lines: list[str]) -> None:
     reading, issues = read(lines)
-    assert reading.found or issues
+    assert reading.reports or issues
     assert all(issue.line_no for issue in issues)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=25)
 @given(
     st.booleans(),
     st.sampled_from(["V1R10", "V2R1", "3.1"]),
@@ -273,6 +279,6 @@ def test_no_text_raises(lines: list[str]) -> None:
 def test_headings_that_are_written_are_read(
     console: bool, release: str, stack: str, clock: time, connector: int | None
 ) -> None:
-    found = heading_of(Command(console, release, stack, clock, connector).heading())
-    form = Form.CONSOLE if console else Form.TERMINAL
-    assert found == Heading(form, release, stack, None if console else f"{clock:%H:%M:%S}")
+    result = heading_of(Command(console, release, stack, clock, connector).heading())
+    form = HeadingForm.CONSOLE if console else HeadingForm.TERMINAL
+    assert result == NetstatHeading(form, release, stack, None if console else f"{clock:%H:%M:%S}")

@@ -1,4 +1,4 @@
-"""NETSTAT TTLS CONN: published displays, written reports, and what is left of damaged ones."""
+"""NETSTAT TTLS CONN: published displays, written reports, and damaged ones."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from tests.parsers.text.damage import interrupted, wrapped
 from tests.parsers.text.netstat.displays import read_values
 
 from zscope.parsers.issues import Code, Issue
-from zscope.parsers.text.netstat.heading_write import Command
-from zscope.parsers.text.netstat.ttls_row import LISTS
-from zscope.parsers.text.netstat.ttls_write import ttls_block, ttls_lines
-from zscope.schemas.printed import report_table
+from zscope.parsers.text.netstat.reply import Command
+from zscope.parsers.text.netstat.ttls import LISTS, ttls_block, ttls_lines
+from zscope.schemas.reports import report_table
 
 if TYPE_CHECKING:
     from tests.parsers.text.reading import Row
@@ -214,7 +213,7 @@ def test_value_in_the_line_below_its_label() -> None:
     assert _read(moved.splitlines()) == ([DETAIL_ROW], [])
 
 
-def test_list_and_session_id_that_begin_below_their_labels() -> None:
+def test_list_and_session_id_below_their_labels() -> None:
     moved = PUBLISHED.replace("SessionID:    ", "SessionID:\n  ").replace("Pairs: 0804", "Pairs:\n  0804")
     assert _read(moved.splitlines()) == ([PUBLISHED_ROW], [])
     moved = DETAIL.replace("OtherList:            0001", "OtherList:\n      0001")
@@ -256,7 +255,7 @@ def test_damaged_value_is_null_with_an_issue(before: str, after: str, lost: set[
     assert issue.line_no is not None
 
 
-def test_missing_begin_of_a_connection_is_told() -> None:
+def test_missing_first_line_of_a_connection_is_reported() -> None:
     lines = [*PUBLISHED.splitlines(), *PUBLISHED.replace("APF7", "APF9").splitlines()[1:]]
     rows, issues = _read(lines)
     assert [row.get("connection_id") for row in rows] == [0xC6, None]
@@ -278,8 +277,6 @@ def test_line_between_the_members_of_a_list_ends_it() -> None:
     assert row["client_ecurves"] == "0024 secp384r1"
     assert [issue.line_no for issue in issues] == [at + 1, at + 2]
 
-
-# --- written and read back
 
 _NAME = st.from_regex(r"[A-Za-z][A-Za-z0-9~_-]{0,31}", fullmatch=True)
 _JOB = st.from_regex(r"[A-Z@#$][A-Z0-9@#$]{0,7}", fullmatch=True)
@@ -381,38 +378,35 @@ def _capital_label(label: str) -> str:
 
 
 @given(st.lists(_rows(detail=False), min_size=1, max_size=3), st.sampled_from(["V2R4", "3.1"]))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=25)
 def test_written_report_reads_back(rows: list[Row], release: str) -> None:
     lines = ttls_lines(map(_as_table, rows), Command(release=release, clock=time(1, 2, 3)))
     assert _read(lines) == (rows, [])
 
 
 @given(st.lists(_rows(detail=True), min_size=1, max_size=3))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=25)
 def test_written_detail_reads_back(rows: list[Row]) -> None:
     assert _read(ttls_lines(map(_as_table, rows), detail=True)) == (rows, [])
 
 
 @given(_rows(detail=True))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=25)
 def test_written_console_reply_reads_back(row: Row) -> None:
     lines = ttls_lines([_as_table(row)], Command(console=True, connector=12), detail=True)
     assert _read(lines) == ([_capitals(row)], [])
 
 
 @given(_rows(detail=True))
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_written_block_reads_back_without_heading_and_indentation(row: Row) -> None:
     lines = [line.strip() for line in ttls_block(_as_table(row), detail=True)]
     assert _read(lines) == ([row], [])
 
 
-# --- damaged
-
-
-def _honest(written: list[Row], found: tuple[list[Row], list[Issue]], *, capitals: bool = False) -> None:
-    """All that was read was written, unless an issue tells otherwise."""
-    rows, issues = found
+def _honest(written: list[Row], result: tuple[list[Row], list[Issue]], *, capitals: bool = False) -> None:
+    """Everything that was read was written, unless an issue was reported."""
+    rows, issues = result
     assert all(issue.line_no is not None for issue in issues)
     if not issues:
         for row in rows:
@@ -431,23 +425,23 @@ _CAPTURE = [*PUBLISHED.splitlines(), *DETAIL.splitlines()[1:]]
 
 
 @given(st.integers(0, 2**32), st.integers(1, 6))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=25)
 def test_lost_lines(seed: int, count: int) -> None:
     chosen = random.Random(seed)
-    # What remains of a list or of a rule whose first line is lost cannot be told from what is before it.
+    # The rest of a list or rule without its first line is not distinguishable from the lines before it.
     lost = set(
         chosen.sample(
             [n for n, t in enumerate(_CAPTURE) if not t.strip().startswith(("ServerKey", "TTLSRule"))], count
         )
     )
-    found = _read([line for no, line in enumerate(_CAPTURE) if no not in lost])
+    result = _read([line for no, line in enumerate(_CAPTURE) if no not in lost])
     everything = "; ".join(str(row.get(column)) for row in _WRITTEN for column in LISTS)
     members: Row = {column: everything.replace("; ", ", ") for column in LISTS}
-    _honest([*_WRITTEN, {**members, "ttls_handshake_role": "Server"}], found)
+    _honest([*_WRITTEN, {**members, "ttls_handshake_role": "Server"}], result)
 
 
 @given(st.integers(0, 2**32))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=25)
 def test_shifted_columns(seed: int) -> None:
     chosen = random.Random(seed)
     lines = [" " + line if chosen.random() < 0.3 else line for line in _CAPTURE]
@@ -457,13 +451,13 @@ def test_shifted_columns(seed: int) -> None:
 
 
 @given(st.integers(20, 80))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=25)
 def test_wrapped_lines(width: int) -> None:
     _honest(_WRITTEN, _read(wrapped(_CAPTURE, width)))
 
 
 @given(st.integers(0, 2**32))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=25)
 def test_prompts_and_blank_lines_in_between(seed: int) -> None:
     chosen = random.Random(seed)
     noise = ["", "   ", "$ netstat -x", "IBMUSER:/u/ibmuser: >", "***", "READY"]
@@ -475,7 +469,7 @@ def test_upper_case() -> None:
 
 
 @given(st.lists(st.text(max_size=100), max_size=30))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=25)
 def test_any_text_is_read_without_an_exception(lines: list[str]) -> None:
     rows, issues = _read(["ConnID: 0000000A", *lines])
     assert rows[0]["connection_id"] == 0xA

@@ -13,9 +13,9 @@ from tests.parsers.text.netstat.damage import assert_honest
 from tests.parsers.text.netstat.displays import read_values
 
 from zscope.parsers.issues import Code, Issue
-from zscope.parsers.text.netstat.heading_write import Command
-from zscope.parsers.text.netstat.ttls_group_write import ttls_group_lines
-from zscope.schemas.printed import report_table
+from zscope.parsers.text.netstat.reply import Command
+from zscope.parsers.text.netstat.ttls_group import ttls_group_lines
+from zscope.schemas.reports import report_table
 
 if TYPE_CHECKING:
     from tests.parsers.text.reading import Row
@@ -100,7 +100,7 @@ def test_groups_are_counted_not_environments() -> None:
     assert (len(rows), issues) == (4, [])
 
 
-def test_repeated_label_is_told() -> None:
+def test_repeated_label_is_reported() -> None:
     lost = [line for line in DETAIL.splitlines() if "grp~Old" not in line]
     (*_, row), issues = _read([*lost, "  Group ID: 000000AC"])
     assert row["ttls_group_id"] == 0xB
@@ -113,7 +113,7 @@ def test_short_id_is_null_with_an_issue() -> None:
     assert (issue.code, issue.line_no, issue.field) == (Code.BAD_VALUE, 11, "Group ID")
 
 
-def test_name_that_lost_its_beginning_is_null_with_an_issue() -> None:
+def test_name_without_its_start_is_null_with_an_issue() -> None:
     rows, (issue,) = _read(CONSOLE.replace("GRP~OLD", "RP~OLD").splitlines())
     assert rows == [
         TABLE_ROWS[0],
@@ -121,8 +121,6 @@ def test_name_that_lost_its_beginning_is_null_with_an_issue() -> None:
     ]
     assert (issue.code, issue.line_no) == (Code.BAD_VALUE, 4)
 
-
-# --- written and read back
 
 _NAME = st.from_regex(r"[A-Z][A-Z0-9~_-]{0,31}", fullmatch=True)
 _COUNT = st.integers(0, 10**9)
@@ -150,13 +148,13 @@ def _tidy(row: Row) -> Row:
 
 
 @given(st.lists(_GROUP, min_size=1, max_size=20), st.booleans())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=25)
 def test_written_table_reads_back(rows: list[Row], console: bool) -> None:
     assert _read(ttls_group_lines(rows, Command(console=console))) == (rows, [])
 
 
 @given(st.lists(st.tuples(_DETAIL_GROUP, st.lists(_ENVIRONMENT, max_size=3)), min_size=1), st.booleans())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=25)
 def test_written_detail_reads_back(groups: list[tuple[Row, list[Row]]], console: bool) -> None:
     rows = []
     for group, environments in groups:
@@ -166,11 +164,8 @@ def test_written_detail_reads_back(groups: list[tuple[Row, list[Row]]], console:
     assert _read(ttls_group_lines(printed, Command(console=console), detail=True)) == (rows, [])
 
 
-# --- damaged
-
-
 @given(st.integers(0, 2**32), st.sampled_from([CONSOLE, DETAIL]), st.integers(20, 80))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=25)
 def test_damaged_reports(seed: int, text: str, width: int) -> None:
     chosen, lines = random.Random(seed), text.splitlines()
 
@@ -188,7 +183,7 @@ def test_damaged_reports(seed: int, text: str, width: int) -> None:
 
 
 @given(st.lists(st.text(max_size=100), max_size=30))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=25)
 def test_any_text_is_read_without_an_exception(lines: list[str]) -> None:
     rows, _ = _read(["TTLSGrpAction: a", *lines])
     assert rows[0]["ttls_group_action"] == "a"

@@ -1,4 +1,4 @@
-"""What happens to the pages of a listing on their way: in transfer, in an editor, on a screen."""
+"""Damage to the pages of a listing: in transfer, in an editor, on a screen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Damage = Callable[[random.Random, Pages], Pages]
 
 
 def on_one_line(change: Callable[[random.Random, str], list[str]], first: int = 1) -> Damage:
-    """Damage to one line of one page, in its line `first`, counted from 0, at the earliest."""
+    """Damage one line of one page, at the earliest its line `first`, counted from 0."""
 
     def damaged(chance: random.Random, pages: Pages) -> Pages:
         copy = [list(page) for page in pages]
@@ -25,7 +25,7 @@ def on_one_line(change: Callable[[random.Random, str], list[str]], first: int = 
 
 
 def all_wrapped(narrowest: int) -> Damage:
-    """All lines wrapped at one width, which is `narrowest` or more."""
+    """Wrap all lines at one width, which is at least `narrowest`."""
 
     def damaged(chance: random.Random, pages: Pages) -> Pages:
         width = chance.choice([72, 80, 100, chance.randrange(narrowest, 131)])
@@ -35,7 +35,7 @@ def all_wrapped(narrowest: int) -> Damage:
 
 
 def one_word_lost(of: Callable[[str], list[str]]) -> Damage:
-    """One of these words of a line is lost, and what is behind it moves to the left."""
+    """Remove one of these words of a line; the text after it moves to the left."""
 
     def changed(chance: random.Random, line: str) -> list[str]:
         words = of(line)
@@ -45,7 +45,7 @@ def one_word_lost(of: Callable[[str], list[str]]) -> Damage:
 
 
 def one_line_cut(first: int = 1) -> Damage:
-    """The end of one line is lost."""
+    """Cut the end of one line."""
     return on_one_line(lambda chance, line: [line[: chance.randrange(len(line) + 1)]], first)
 
 
@@ -66,7 +66,7 @@ DAMAGES: dict[str, Damage] = {
     "blanks squeezed": on_one_line(lambda _, line: [" ".join(line.split())]),
     "prompt": on_one_line(lambda _, line: ["IBMUSER:/u/ibmuser: >ls -l  x", line, "", "READY"]),
 }
-"""Damage that any table must withstand."""
+"""Damage that every table must withstand."""
 
 
 def harmless(pages: Pages) -> tuple[Pages, Pages]:

@@ -1,23 +1,23 @@
-"""Relations between the figures of an interval: they hold within rounding, and each shows altered ones."""
+"""Relations between the figures of an interval: they hold within rounding, and reveal altered figures."""
 
 from __future__ import annotations
 
 import json
 from copy import deepcopy
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from zscope.parsers import read
 from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.synthetic.rmf_interval import TABLES_NEEDED
-from zscope.parsers.synthetic.rmf_rows import rmf_rows
-from zscope.parsers.text.out import Out, Sheet
-from zscope.parsers.text.report import Origin, Source
-from zscope.parsers.text.rmf.arithmetic import check_interval
-from zscope.parsers.text.rmf.arithmetic_checks import of_sum
+from zscope.parsers.text.captured_report import Origin, ReportSource
+from zscope.parsers.text.report_rows import FileRows, ReportRows
+from zscope.parsers.text.rmf.arithmetic import check_interval, sum_tolerance
 from zscope.parsers.text.rmf.xml import RmfXml
+from zscope.samples.reports.rmf import TABLES_NEEDED, rmf_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Row = dict[str, Any]
 SAMPLE = "sample-data/smf-sample.bin"
@@ -101,13 +101,13 @@ PARTITIONS: list[Row] = [
 
 
 def check(interval: Row, cpus: list[Row], partitions: list[Row]) -> list[Issue]:
-    sheet = Sheet({}, Issues(), "cpu.txt")
-    check_interval(interval, cpus, partitions, Out(sheet, Origin(Source.TEXT)))
+    sheet = FileRows({}, Issues(), "cpu.txt")
+    check_interval(interval, cpus, partitions, ReportRows(sheet, Origin(ReportSource.TEXT)))
     return list(sheet.issues)
 
 
 def changed(line: int, **figures: float | bool | str | None) -> tuple[Row, list[Row], list[Row]]:
-    """The interval with other figures in the row of this line."""
+    """Return the interval with other figures in the row of this line."""
     interval, cpus, partitions = deepcopy((INTERVAL, CPUS, PARTITIONS))
     (row,) = (row for row in (interval, *cpus, *partitions) if row["line_no"] == line)
     row.update(figures)
@@ -171,7 +171,7 @@ def test_an_altered_figure_shows(line: int, column: str, value: float, label: st
     assert [issue for issue in issues if issue.field == label and relation in issue.text and issue.line_no]
 
 
-def test_an_issue_says_what_is_printed_and_what_was_computed() -> None:
+def test_an_issue_contains_the_printed_and_the_computed_figure() -> None:
     (issue,) = check(*changed(21, actual_msu_per_hour=67))
     assert str(issue) == (
         "cpu.txt, line 21, field MSU ACT: MSU ACT of PRDB (CP) is 67, but CPC CAPACITY x effective time / "
@@ -198,7 +198,7 @@ def test_rounding_is_allowed_for(line: int, column: str, value: float) -> None:
 
 
 @pytest.mark.parametrize("missing", ["interval_ms", "physical_cps", "capacity_rating_msu_per_hour"])
-def test_what_needs_a_missing_figure_is_passed_over(missing: str) -> None:
+def test_relations_with_a_missing_figure_are_skipped(missing: str) -> None:
     assert check(*changed(1, **{missing: None})) == []
 
 
@@ -290,13 +290,13 @@ def test_the_number_of_partitions() -> None:
 
 
 def test_many_errors_of_rounding_cancel_out() -> None:
-    assert of_sum(1, 0.01) == 0.01
-    assert of_sum(4, 0.01) == pytest.approx(0.04)
-    assert of_sum(400, 0.01) == pytest.approx(0.26)
+    assert sum_tolerance(1, 0.01) == 0.01
+    assert sum_tolerance(4, 0.01) == pytest.approx(0.04)
+    assert sum_tolerance(400, 0.01) == pytest.approx(0.26)
 
 
 def test_the_real_report_agrees(real_data: Path) -> None:
-    sheet = Sheet({}, Issues(), "cpu.xml")
+    sheet = FileRows({}, Issues(), "cpu.xml")
     list(RmfXml(sheet).read(iter([(real_data / "rmf" / "zebra-cpu-small.xml").read_bytes()])))
     assert Code.ARITHMETIC not in {issue.code for issue in sheet.issues}
     assert Code.COUNT_DIFFERS not in {issue.code for issue in sheet.issues}
@@ -304,7 +304,7 @@ def test_the_real_report_agrees(real_data: Path) -> None:
 
 def test_a_real_report_with_another_figure_does_not(real_data: Path) -> None:
     document = (real_data / "rmf" / "zebra-cpu-small.xml").read_bytes()
-    sheet = Sheet({}, Issues(), "cpu.xml")
+    sheet = FileRows({}, Issues(), "cpu.xml")
     list(RmfXml(sheet).read(iter([document.replace(b"00.00.30.899", b"00.00.31.899")])))
     assert {issue.field for issue in sheet.issues} == {
         "LOGICAL EFFECTIVE",
@@ -314,7 +314,7 @@ def test_a_real_report_with_another_figure_does_not(real_data: Path) -> None:
     }
 
 
-def test_rows_made_from_smf_records_agree() -> None:
+def test_rows_computed_from_smf_records_agree() -> None:
     made = rmf_rows(read(SAMPLE, TABLES_NEEDED).tables)
     assert len(made.intervals) > 100
     for interval in made.intervals:

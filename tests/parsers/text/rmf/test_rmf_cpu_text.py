@@ -1,11 +1,9 @@
-"""CPU Activity as a listing: every release and form, and what damaged pages come to."""
+"""CPU Activity as a listing: every release and form, and damaged pages."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,8 +14,12 @@ from tests.parsers.text.rmf.listings import read_pages as read
 from tests.parsers.text.rmf.listings import shown, unread
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.rmf.cpu_write import cpu_pages
-from zscope.parsers.text.rmf.heading_write import RELEASES, Form
+from zscope.parsers.text.rmf.cpu import cpu_pages
+from zscope.parsers.text.rmf.page_write import RELEASES, RmfPrintForm
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Sequence
 
 FIGURES = (
     *("online_pct", "lpar_busy_pct", "mvs_busy_pct", "parked_pct", "mt_productivity_pct"),
@@ -105,8 +107,8 @@ def test_multithreaded_processors_of_all_kinds() -> None:
 
 def test_the_machine() -> None:
     (row,) = read([*HEADING, *MACHINE, *SINGLE])[0]["rmf_interval"]
-    told = {column: value for column, value in row.items() if value is not None}
-    assert told == {
+    values_read = {column: value for column, value in row.items() if value is not None}
+    assert values_read == {
         "file": FILE,
         "line_no": 1,
         "source": "text",
@@ -129,7 +131,7 @@ def test_the_machine() -> None:
     }
 
 
-def test_the_machine_since_boosts_are_told() -> None:
+def test_the_machine_of_releases_with_boosts() -> None:
     machine = [
         "CPU        3931   CPC CAPACITY   90*        SEQUENCE CODE 0000000000012AB4",
         "MODEL      A01                              HIPERDISPATCH=YES",
@@ -150,7 +152,7 @@ def test_without_multithreading_and_without_hiperdispatch() -> None:
     ]
 
 
-def test_what_is_said_of_multithreading_is_kept_as_it_is() -> None:
+def test_multithreading_lines_are_stored_as_text() -> None:
     block = [
         "",
         "MULTI-THREADING ANALYSIS",
@@ -182,7 +184,7 @@ def test_a_label_that_is_not_known_is_extra() -> None:
     assert tables["rmf_interval"][0]["extra"] == '{"MOON PHASE": "WANING", "TIDE": "HIGH"}'
 
 
-def test_asterisks_behind_figures_are_told() -> None:
+def test_asterisks_after_figures_are_recorded() -> None:
     changed = SINGLE[2].replace("75.0 ", "75.0*")
     rows = cpus([*HEADING, *MACHINE, *SINGLE[:2], changed])
     assert shown(rows, "share_pct", "io_interrupt_rate", "extra") == [(75.0, 420.0, '{"changed": "SHARE %"}')]
@@ -197,7 +199,7 @@ def test_a_cell_under_another_column_is_not_guessed() -> None:
     assert (issue.code, issue.line_no, issue.column_no) == (Code.REPORT_UNREADABLE, 11, 37)
 
 
-def test_a_row_that_ends_early_keeps_what_is_certain() -> None:
+def test_a_row_that_ends_early_has_the_certain_figures() -> None:
     tables, issues = read([*HEADING, *MACHINE, *SINGLE[:2], SINGLE[2][:40]])
     assert shown(tables["rmf_cpu"], *FIGURES)[0] == (100.0, 64.4, *(None,) * 8)
     issue, end = sorted(unread(issues), key=lambda issue: -(issue.column_no or 0))
@@ -206,13 +208,13 @@ def test_a_row_that_ends_early_keeps_what_is_certain() -> None:
     assert "no total of CP" in end.text
 
 
-def test_rows_without_headings_are_told_once() -> None:
+def test_rows_without_headings_are_reported_once() -> None:
     tables, issues = read([*HEADING, *MACHINE, *SINGLE[2:]])
     assert "rmf_cpu" not in tables
     assert [(issue.code, issue.line_no) for issue in unread(issues)] == [(Code.REPORT_UNREADABLE, 9)]
 
 
-def test_a_page_without_a_table_is_told() -> None:
+def test_a_page_without_a_table_is_reported() -> None:
     tables, issues = read([*HEADING, *MACHINE])
     assert tables["rmf_interval"][0]["machine_type"] == "8561"
     (issue,) = unread(issues)
@@ -220,7 +222,7 @@ def test_a_page_without_a_table_is_told() -> None:
     assert "NUM TYPE ONLINE" in issue.text
 
 
-def test_threads_and_totals_need_what_stands_above_them() -> None:
+def test_threads_and_totals_need_the_rows_above_them() -> None:
     headings, thread, total = MULTITHREADED[:2], MULTITHREADED[8], MULTITHREADED[11]
     tables, issues = read([*HEADING, *MACHINE, *headings, thread, total])
     assert shown(tables["rmf_cpu"], "row_kind", "cpu_type_name") == [("total", None)]
@@ -230,14 +232,14 @@ def test_threads_and_totals_need_what_stands_above_them() -> None:
     ]
 
 
-def test_a_third_thread_belongs_to_a_core_that_is_not_there() -> None:
+def test_a_third_thread_belongs_to_a_missing_core() -> None:
     core, thread = MULTITHREADED[7:9]
     rows, issues = read([*HEADING, *MACHINE, *MULTITHREADED[:2], core, thread, thread, MULTITHREADED[-1]])
     assert [row["thread"] for row in rows["rmf_cpu"]] == [0, 1, None]
     assert [issue.line_no for issue in unread(issues)] == [13]
 
 
-def test_a_short_value_at_the_end_of_a_line_is_not_taken_for_a_whole_one() -> None:
+def test_a_short_value_at_the_end_of_a_line_is_not_complete() -> None:
     machine = ["CPU        8561   CPC CAPACITY   12", "MODEL      715    CHANGE REASON=NON", "H/W MODEL  T0"]
     tables, issues = read([*HEADING, *machine, *SINGLE])
     (row,) = tables["rmf_interval"]
@@ -246,8 +248,6 @@ def test_a_short_value_at_the_end_of_a_line_is_not_taken_for_a_whole_one() -> No
         (Code.BAD_VALUE, n) for n in (5, 6, 7)
     ]
 
-
-# Round trips
 
 hundredths = st.integers(0, 10_000).map(lambda number: number / 100)
 rates = st.integers(0, 999_999).map(lambda number: number / 100)
@@ -319,10 +319,10 @@ def shared(kind: str, multithreading: bool) -> st.SearchStrategy[Row]:
 
 
 @st.composite
-def reports(draw: st.DrawFn) -> tuple[Row, list[Row], Form]:
+def reports(draw: st.DrawFn) -> tuple[Row, list[Row], RmfPrintForm]:
     release = draw(st.sampled_from(RELEASES))
     multithreading = release > "V2" and draw(st.booleans())
-    form = Form(
+    form = RmfPrintForm(
         multithreading=multithreading,
         page_lines=draw(st.sampled_from([12, 15, 60])),
         repeated_headings=draw(st.booleans()),
@@ -333,15 +333,17 @@ def reports(draw: st.DrawFn) -> tuple[Row, list[Row], Form]:
 
 
 def written(rows: list[Row], read_rows: list[Row]) -> list[Row]:
-    """What was written in the columns of what was read; what nothing was written for is null."""
+    """Return the columns that were written; the others that were read are null."""
     columns = {column for row in rows for column in row}
     assert len(rows) == len(read_rows)
     return [{column: row.get(column) for column in columns} for row in rows]
 
 
-@settings(max_examples=40)
+@settings(max_examples=16)
 @given(report=reports(), address_spaces=st.booleans())
-def test_what_was_written_is_read(report: tuple[Row, list[Row], Form], address_spaces: bool) -> None:
+def test_written_rows_are_read_back(
+    report: tuple[Row, list[Row], RmfPrintForm], address_spaces: bool
+) -> None:
     interval, rows, form = report
     pages = cpu_pages(interval, rows, form, address_spaces=address_spaces)
     assert max(len(line) for page in pages for line in page) <= 132
@@ -354,9 +356,6 @@ def test_what_was_written_is_read(report: tuple[Row, list[Row], Form], address_s
     assert machine["extra"] is None
 
 
-# Damage
-
-
 DAMAGES_OF_CPUS = DAMAGES | {
     "wrapped": all_wrapped(40),
     "one line cut": one_line_cut(),
@@ -365,10 +364,10 @@ DAMAGES_OF_CPUS = DAMAGES | {
 
 
 @pytest.mark.parametrize("damage", DAMAGES_OF_CPUS)
-@settings(max_examples=40)
+@settings(max_examples=16)
 @given(report=reports(), chance=st.randoms(use_true_random=False))
 def test_damage_makes_nothing_wrong(
-    damage: str, report: tuple[Row, list[Row], Form], chance: random.Random
+    damage: str, report: tuple[Row, list[Row], RmfPrintForm], chance: random.Random
 ) -> None:
     """A figure that is read is the one that was written for that processor."""
     interval, rows, form = report
@@ -391,9 +390,11 @@ def test_damage_makes_nothing_wrong(
             assert row[column] in {None, interval[column]}, (column, unread(issues))
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(report=reports())
-def test_upper_case_and_a_shift_of_all_lines_change_nothing(report: tuple[Row, list[Row], Form]) -> None:
+def test_upper_case_and_a_shift_of_all_lines_change_nothing(
+    report: tuple[Row, list[Row], RmfPrintForm],
+) -> None:
     interval, rows, form = report
     pages = cpu_pages(interval, rows, form)
     expected = shown(read(*pages)[0]["rmf_cpu"], *IDENTITY, *FIGURES)
@@ -403,20 +404,20 @@ def test_upper_case_and_a_shift_of_all_lines_change_nothing(report: tuple[Row, l
         assert shown(tables["rmf_cpu"], *IDENTITY, *FIGURES) == expected
 
 
-@settings(max_examples=60)
+@settings(max_examples=24)
 @given(lines=st.lists(st.text(st.characters(codec="ascii"), max_size=140), max_size=30))
 def test_anything_below_a_heading_is_no_error(lines: list[str]) -> None:
     _, issues = read([*HEADING, *MACHINE, *SINGLE[:2], *lines])
     assert all(issue.line_no for issue in issues)
 
 
-def test_a_table_that_ends_behind_its_headings_is_cut() -> None:
+def test_a_table_that_ends_after_its_headings_is_cut() -> None:
     tables, issues = read([*HEADING, *MACHINE, *SINGLE[:2]])
     assert "rmf_cpu" not in tables
     assert [(issue.code, issue.line_no) for issue in unread(issues)] == [(Code.REPORT_CUT, 10)]
 
 
-def test_processors_without_a_total_below_them_are_told() -> None:
+def test_processors_without_a_total_are_reported() -> None:
     _, issues = read([*HEADING, *MACHINE, *MULTITHREADED[:-1]])
     assert [(issue.code, issue.line_no) for issue in unread(issues)] == [(Code.REPORT_CUT, 19)]
     assert "no total of IIP" in unread(issues)[0].text
@@ -433,7 +434,7 @@ def test_a_high_rate_touches_the_priority(rate: str) -> None:
     ]
 
 
-def test_one_cell_that_cannot_be_costs_only_itself() -> None:
+def test_one_impossible_cell_does_not_affect_others() -> None:
     row = SINGLE[2].replace("65.00", "6#.00")
     tables, issues = read([*HEADING, *MACHINE, *SINGLE[:2], row, *SINGLE[3:]])
     figures = (100.0, 64.4, None, 0.0, None, None, 75.0, None, 420.0, 1.25)
@@ -443,7 +444,7 @@ def test_one_cell_that_cannot_be_costs_only_itself() -> None:
     assert "6#.00" in issue.text
 
 
-def test_two_cells_that_cannot_be_cost_the_row_its_figures() -> None:
+def test_two_impossible_cells_remove_the_figures_of_the_row() -> None:
     row = SINGLE[2].replace("65.00", "6#.00").replace("64.40", "#4.40")
     tables, issues = read([*HEADING, *MACHINE, *SINGLE[:2], row, *SINGLE[3:]])
     assert shown(tables["rmf_cpu"], *FIGURES)[0] == (None,) * 10
@@ -451,7 +452,7 @@ def test_two_cells_that_cannot_be_cost_the_row_its_figures() -> None:
 
 
 @pytest.mark.parametrize("reason", ["POWERSAVE", "MACHINE", "OTHER"])
-def test_a_whole_value_at_the_end_of_a_line_is_kept(reason: str) -> None:
+def test_a_complete_value_at_the_end_of_a_line_is_read(reason: str) -> None:
     machine = [*MACHINE[:2], "MODEL      715", f"H/W MODEL  A01    CHANGE REASON={reason}"]
     tables, issues = read([*HEADING, *machine, *SINGLE])
     assert shown(tables["rmf_interval"], "change_reason") == [(reason,)]

@@ -1,11 +1,10 @@
-"""The Crypto Hardware Activity listing: read by its words in any spacing, refused where it does not fit."""
+"""The Crypto Hardware Activity listing: read by its words in any spacing, refused if it does not fit."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,12 +13,14 @@ from tests.parsers.text.reading import Row, in_turn
 from tests.parsers.text.rmf.listings import read_listing
 
 from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.text.out import Out, Sheet
-from zscope.parsers.text.report import Origin, Report, Source
-from zscope.parsers.text.rmf.crypto import read_crypto
-from zscope.parsers.text.rmf.crypto_icsf import SERVICES, has_size
+from zscope.parsers.text.captured_report import CapturedReport, Origin, ReportSource
+from zscope.parsers.text.report_rows import FileRows, ReportRows
+from zscope.parsers.text.rmf.crypto import SERVICES, has_size, read_crypto_listing
 from zscope.parsers.text.rmf.crypto_write import crypto_lines
-from zscope.parsers.text.rmf.heading import CRYPTO, Heading
+from zscope.parsers.text.rmf.page_heading import CRYPTO_TITLE, RmfHeading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TOP = (
     "                      C R Y P T O   H A R D W A R E   A C T I V I T Y",
@@ -71,21 +72,21 @@ SIZE    0.00  64.00 512.00     0.00    128.00    100.00
 """
 
 
-class Read:
+class CryptoReading:
     """A report after reading."""
 
     def __init__(self, *pages: str, top: tuple[str, ...] = TOP) -> None:
         texts = in_turn(*((*top, *page.splitlines()) for page in pages))
-        reports = [Report("rmf", lines, Origin(Source.TEXT)) for lines in texts]
-        sheet = Sheet({"rmf_crypto": None}, Issues(), "crypto.txt")
+        reports = [CapturedReport("rmf", lines, Origin(ReportSource.TEXT)) for lines in texts]
+        sheet = FileRows({"rmf_crypto": None}, Issues(), "crypto.txt")
         first = reports[0].lines[0]
-        heading = Heading(CRYPTO, first.no, reports[0].lines[1:])
-        read_crypto(reports, heading, Out(sheet, Origin(Source.TEXT, "PRDA")))
-        self.rows: list[Row] = [row for _, batch in sheet.rest() for row in batch.to_pylist()]
+        heading = RmfHeading(CRYPTO_TITLE, first.no, reports[0].lines[1:])
+        read_crypto_listing(reports, heading, ReportRows(sheet, Origin(ReportSource.TEXT, "PRDA")))
+        self.rows: list[Row] = [row for _, batch in sheet.remaining_batches() for row in batch.to_pylist()]
         self.issues: list[Issue] = list(sheet.issues)
 
-    def told(self, *, lines: bool = False) -> list[tuple[Any, ...]]:
-        """What the rows say, each in the order of names and figures."""
+    def contents(self, *, lines: bool = False) -> list[tuple[Any, ...]]:
+        """Return the contents of the rows, in the order of names and figures."""
         columns = ("line_no", *NAMED, *FIGURES) if lines else (*NAMED, *FIGURES)
         return [tuple(row[column] for column in columns) for row in self.rows]
 
@@ -95,9 +96,9 @@ class Read:
 
 
 def test_cca_coprocessors() -> None:
-    read = Read(CCA)
+    read = CryptoReading(CCA)
     assert read.issues == []
-    assert read.told(lines=True) == [
+    assert read.contents(lines=True) == [
         (8, "cca", "CEX6C", "0", "LPAR", "total", 7.25, 1.375, 1.0, 0.25, None),
         (8, "cca", "CEX6C", "0", "CPC", "total", 9.5, 1.5, 1.4, 0.5, None),
         (9, "cca", "CEX6C", "1B", "LPAR", "total", 6.0, 1.25, 0.8, 0.0, None),
@@ -108,15 +109,15 @@ def test_cca_coprocessors() -> None:
 
 
 def test_one_block_without_scopes() -> None:
-    read = Read(OLD_CCA)
+    read = CryptoReading(OLD_CCA)
     assert read.issues == []
-    assert read.told() == [("cca", "CEX3C", "4", None, "total", 7.25, 1.375, 1.0, 0.25, None)]
+    assert read.contents() == [("cca", "CEX3C", "4", None, "total", 7.25, 1.375, 1.0, 0.25, None)]
 
 
 def test_functions_of_pkcs11_coprocessors() -> None:
-    read = Read(PKCS11)
+    read = CryptoReading(PKCS11)
     assert read.issues == []
-    assert read.told() == [
+    assert read.contents() == [
         ("pkcs11", "CEX8P", "3", None, "total", 5.5, 2.0, 1.1, None, None),
         ("pkcs11", "CEX8P", "3", None, "ASYM FAST", 3.5, 1.5, 0.5, None, None),
         ("pkcs11", "CEX8P", "3", None, "SYMM COMPLETE", 2.0, 2.875, 0.6, None, None),
@@ -126,9 +127,9 @@ def test_functions_of_pkcs11_coprocessors() -> None:
 
 
 def test_key_lengths_of_accelerators() -> None:
-    read = Read(ACCELERATOR)
+    read = CryptoReading(ACCELERATOR)
     assert read.issues == []
-    assert read.told() == [
+    assert read.contents() == [
         ("accelerator", "CEX8A", "7", None, "total", 90.5, 0.125, 1.1, None, None),
         ("accelerator", "CEX8A", "7", None, "ME 1024", 0.0, 0.0, 0.0, None, None),
         ("accelerator", "CEX8A", "7", None, "CRT 1024", 80.25, 0.125, 1.0, None, None),
@@ -138,7 +139,7 @@ def test_key_lengths_of_accelerators() -> None:
 
 
 def test_services_with_and_without_sizes() -> None:
-    read = Read(ICSF)
+    read = CryptoReading(ICSF)
     assert read.issues == []
     rates_and_sizes = [
         ("ENCRYPTION SDES", 0.0, 0.0),
@@ -150,27 +151,27 @@ def test_services_with_and_without_sizes() -> None:
         ("RSA DSIG GENERATE", 3.25, None),
         ("RSA DSIG VERIFY", 4.75, None),
     ]
-    assert read.told(lines=True) == [
+    assert read.contents(lines=True) == [
         (8, "icsf", None, None, None, operation, rate, None, None, None, size)
         for operation, rate, size in rates_and_sizes
     ]
 
 
 def test_all_parts_in_one_report_and_over_two_pages() -> None:
-    expected = [row for part in (CCA, PKCS11, ACCELERATOR, ICSF) for row in Read(part).told()]
-    assert Read(CCA + "\n" + PKCS11 + ACCELERATOR + ICSF).told() == expected
+    expected = [row for part in (CCA, PKCS11, ACCELERATOR, ICSF) for row in CryptoReading(part).contents()]
+    assert CryptoReading(CCA + "\n" + PKCS11 + ACCELERATOR + ICSF).contents() == expected
     head, rest = ACCELERATOR.splitlines()[:3], ACCELERATOR.splitlines()[3:]
-    read = Read(CCA + PKCS11 + "\n".join(head), "\n".join(rest) + "\n" + ICSF)
+    read = CryptoReading(CCA + PKCS11 + "\n".join(head), "\n".join(rest) + "\n" + ICSF)
     assert read.issues == []
-    assert read.told() == expected
+    assert read.contents() == expected
 
 
 @pytest.mark.parametrize("spaces", [1, 2, 9])
 def test_other_spacing_makes_no_difference(spaces: int) -> None:
     for part in (CCA, PKCS11, ACCELERATOR, ICSF):
         spaced = "\n".join((" " * spaces).join(line.split()) for line in part.splitlines())
-        assert Read(spaced).told() == Read(part).told()
-    assert Read(CCA.lower()).told() == Read(CCA).told()
+        assert CryptoReading(spaced).contents() == CryptoReading(part).contents()
+    assert CryptoReading(CCA.lower()).contents() == CryptoReading(CCA).contents()
 
 
 REFUSED = {
@@ -183,15 +184,17 @@ REFUSED = {
 
 @pytest.mark.parametrize(("part", "line"), REFUSED.values(), ids=REFUSED.keys())
 def test_headings_that_do_not_fit_are_refused(part: str, line: int) -> None:
-    read = Read(part)
+    read = CryptoReading(part)
     assert read.rows == []
     assert read.places == [(Code.REPORT_UNREADABLE, line)]
     assert read.issues[0].column_no == 1
 
 
-def test_lines_above_headings_that_do_not_fit_are_kept() -> None:
-    read = Read(OLD_CCA + "TYPE  ID  FUN RATE  UTIL%\nCEX3C  4  7.25      1.375    1.0          0.25")
-    assert read.told() == Read(OLD_CCA).told()
+def test_lines_above_headings_that_do_not_fit_are_reported() -> None:
+    read = CryptoReading(
+        OLD_CCA + "TYPE  ID  FUN RATE  UTIL%\nCEX3C  4  7.25      1.375    1.0          0.25"
+    )
+    assert read.contents() == CryptoReading(OLD_CCA).contents()
     assert read.places == [(Code.REPORT_UNREADABLE, 8)]
 
 
@@ -207,8 +210,8 @@ LEFT_OUT = {
 
 @pytest.mark.parametrize(("line", "code"), LEFT_OUT.values(), ids=LEFT_OUT.keys())
 def test_lines_that_do_not_fit_are_left_out(line: str, code: Code) -> None:
-    read = Read(OLD_CCA + line)
-    assert read.told() == Read(OLD_CCA).told()
+    read = CryptoReading(OLD_CCA + line)
+    assert read.contents() == CryptoReading(OLD_CCA).contents()
     assert read.places == [(code, 8)]
 
 
@@ -218,25 +221,25 @@ def test_services_that_do_not_fit_are_left_out() -> None:
         ICSF.replace("HASH", "HAT"),
         ICSF.replace(" 4.75", ""),
     ):
-        read = Read(part)
+        read = CryptoReading(part)
         assert read.rows == []
         assert read.issues
-    one_rate_less = Read(ICSF.replace("100.00", ""))
+    one_rate_less = CryptoReading(ICSF.replace("100.00", ""))
     assert {row["average_size_bytes"] for row in one_rate_less.rows} == {None}
     assert one_rate_less.places == [(Code.UNKNOWN_LINE, 9)]
 
 
 def test_a_report_without_any_part() -> None:
-    read = Read("nothing here")
+    read = CryptoReading("nothing here")
     assert read.places == [(Code.REPORT_UNREADABLE, 1), (Code.UNKNOWN_LINE, 5)]
 
 
-def test_a_card_that_lost_its_first_line_is_not_taken_for_the_one_before() -> None:
+def test_a_card_without_its_first_line_is_not_the_card_before() -> None:
     second = ACCELERATOR.splitlines()[2:]
     lines = [*ACCELERATOR.splitlines(), second[0].replace(" 7 ", " 9 "), second[1]]
-    assert len(Read("\n".join(lines)).rows) == 10
+    assert len(CryptoReading("\n".join(lines)).rows) == 10
     del lines[4]
-    read = Read("\n".join(lines))
+    read = CryptoReading("\n".join(lines))
     assert [row["card_id"] for row in read.rows] == ["7"] * 5
     assert set(read.places) == {(Code.REPORT_UNREADABLE, 9)}
 
@@ -250,7 +253,7 @@ card_ids = st.lists(st.from_regex(r"[0-9A-F]{1,2}", fullmatch=True), min_size=1,
 
 @st.composite
 def reports(draw: st.DrawFn) -> list[Row]:
-    """Rows as the writer takes them and the reader gives them back."""
+    """Rows for the writer, which the reader returns."""
     rows: list[Row] = []
     scopes = draw(st.sampled_from([(None,), ("LPAR", "CPC")]))
     for card in draw(card_ids):
@@ -270,19 +273,19 @@ def reports(draw: st.DrawFn) -> list[Row]:
     return rows
 
 
-def told(rows: list[Row]) -> list[tuple[Any, ...]]:
+def contents(rows: list[Row]) -> list[tuple[Any, ...]]:
     return [tuple(row.get(column) for column in (*NAMED, *FIGURES)) for row in rows]
 
 
 @given(reports(), st.integers(1, 6))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=16)
 def test_rows_come_back(rows: list[Row], gap: int) -> None:
-    read = Read("\n".join(crypto_lines(rows, gap=gap)))
+    read = CryptoReading("\n".join(crypto_lines(rows, gap=gap)))
     assert read.issues == []
-    assert read.told() == told(rows)
+    assert read.contents() == contents(rows)
 
 
-def test_the_heading_is_put_on_top() -> None:
+def test_the_heading_is_printed_first() -> None:
     lines = crypto_lines([], TOP)
     assert tuple(lines) == TOP
 
@@ -313,12 +316,12 @@ def _upper(lines: list[str], _: random.Random) -> list[str]:
 
 @pytest.mark.parametrize("mutate", [_cut, _without_some, _shifted, _wrapped, _interrupted, _upper])
 @given(reports(), st.integers(0, 1 << 32))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=16)
 def test_no_mutation_makes_other_figures(
     mutate: Callable[[list[str], random.Random], list[str]], rows: list[Row], seed: int
 ) -> None:
     lines = mutate(crypto_lines(rows), random.Random(seed))
-    read = Read("\n".join(lines))
+    read = CryptoReading("\n".join(lines))
     sound = {(row["operation"], column, row.get(column)) for row in rows for column in FIGURES}
     for row in read.rows:
         for column in FIGURES:
@@ -328,9 +331,9 @@ def test_no_mutation_makes_other_figures(
 
 
 @given(st.text(alphabet="-. 0123456789ABCDEFGHIKLMNOPRSTUVXY%\n", max_size=400))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=24)
 def test_any_text_at_all(text: str) -> None:
-    Read(CCA + text, text)
+    CryptoReading(CCA + text, text)
 
 
 CARDS = """\
@@ -352,7 +355,7 @@ def listed(*pages: list[str]) -> tuple[list[dict[str, Any]], list[Issue]]:
 
 
 def test_column_names_are_no_page_heading() -> None:
-    """EXEC TIME stands there as often as there are groups of figures."""
+    """EXEC TIME occurs as often as there are groups of figures."""
     rows, issues = listed(CARDS)
     assert [(r["line_no"], r["card_id"], r["crypto_scope_name"], r["operation_rate"]) for r in rows] == [
         (8, "0", "LPAR", 1.5),
@@ -363,7 +366,7 @@ def test_column_names_are_no_page_heading() -> None:
     assert issues == []
 
 
-def test_cards_that_are_there_twice_are_put_once() -> None:
+def test_repeated_cards_are_added_once() -> None:
     rows, issues = listed(CARDS, [line.replace("2.50", "2.75") for line in CARDS])
     assert rows == listed(CARDS)[0]
     assert {(issue.code, issue.line_no) for issue in issues} == {

@@ -1,29 +1,31 @@
-"""Pages of a listing: what their headings say, and how they come together to intervals."""
+"""Pages of a listing: their headings, and how they are assigned to intervals."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.parsers.text.reading import Row, numbered
 from tests.parsers.text.rmf.listings import CHECKS, TABLES, read_listing, unread
 
 from zscope.parsers.issues import Code, Issue, Issues, Severity
-from zscope.parsers.text.out import Found, Out, Sheet
-from zscope.parsers.text.report import Origin, Report, Source, Told
-from zscope.parsers.text.rmf import interval as interval_module
-from zscope.parsers.text.rmf.cpu_write import cpu_pages
-from zscope.parsers.text.rmf.heading import Heading, read_heading
-from zscope.parsers.text.rmf.heading_write import Form
+from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, Origin, ReportSource
+from zscope.parsers.text.report_rows import FileRows, ReportRows, ReportSummary
+from zscope.parsers.text.rmf import listing as listing_module
+from zscope.parsers.text.rmf.cpu import cpu_pages
 from zscope.parsers.text.rmf.listing import MOST_OPEN, MOST_PAGES
+from zscope.parsers.text.rmf.page_heading import RmfHeading, read_heading
+from zscope.parsers.text.rmf.page_write import RmfPrintForm
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CPU = "C P U  A C T I V I T Y"
 PARTITION = "P A R T I T I O N  D A T A  R E P O R T"
-CRYPTO = "C R Y P T O   H A R D W A R E   A C T I V I T Y"
+CRYPTO_TITLE = "C R Y P T O   H A R D W A R E   A C T I V I T Y"
 GROUPS = "G R O U P  C A P A C I T Y  R E P O R T"
 CLUSTER = "L P A R  C L U S T E R  R E P O R T"
 
@@ -47,10 +49,10 @@ NO_LENGTH = "the heading of the page has no INTERVAL"
 
 
 @dataclass
-class Result:
+class PagesResult:
     tables: dict[str, list[Row]]
     issues: list[Issue]
-    found: list[Found]
+    reports: list[ReportSummary]
 
     def column(self, name: str, table: str = "rmf_interval") -> list[Any]:
         return [row[name] for row in self.tables.get(table, [])]
@@ -75,21 +77,18 @@ def page(
     ]
 
 
-def read(*pages: Sequence[str], origin: Origin | None = None) -> Result:
+def read(*pages: Sequence[str], origin: Origin | None = None) -> PagesResult:
     reading = read_listing([*TABLES, "rmf_crypto"], pages, origin)
-    return Result(reading.tables, unread(reading.issues), reading.found)
+    return PagesResult(reading.tables, unread(reading.issues), reading.reports)
 
 
 def checks(*pages: Sequence[str]) -> list[Issue]:
-    """What the figures of these pages, and their headings, contradict each other in."""
+    """Return the contradictions in the figures and headings of these pages."""
     return [issue for issue in read_listing([], pages).issues if issue.code in CHECKS]
 
 
 def at(text: str) -> datetime:
     return datetime.fromisoformat(text)
-
-
-# What headings say
 
 
 @pytest.mark.parametrize(
@@ -160,7 +159,7 @@ def test_levels_and_cycle() -> None:
     assert result.column("cycle_length_ms") == [1000]
 
 
-def test_a_heading_is_found_between_other_lines_and_wherever_it_stands() -> None:
+def test_a_heading_is_read_between_other_lines_and_at_any_position() -> None:
     lines = page()
     disturbed = [
         lines[0],
@@ -202,7 +201,7 @@ def test_a_field_of_a_report_is_no_heading() -> None:
         ({"first": "DATE 11/31/2024"}, "START, or DATE and TIME"),
     ],
 )
-def test_a_page_that_tells_no_system_or_time_is_left_out(changed: dict[str, str], expected: str) -> None:
+def test_a_page_without_system_or_time_is_left_out(changed: dict[str, str], expected: str) -> None:
     result = read(page(**changed))  # type: ignore[arg-type]
     assert result.tables == {}
     unreadable = [issue for issue in result.issues if issue.code is Code.REPORT_UNREADABLE]
@@ -211,28 +210,25 @@ def test_a_page_that_tells_no_system_or_time_is_left_out(changed: dict[str, str]
     assert unreadable[0].line_no == 3
 
 
-def test_the_page_beats_what_the_capture_told() -> None:
-    result = read(page(), origin=Origin(Source.TEXT, "OTHER", Told.FILE_NAME))
+def test_the_page_takes_precedence_over_the_capture() -> None:
+    result = read(page(), origin=Origin(ReportSource.TEXT, "OTHER", KnownFrom.FILE_NAME))
     assert result.column("system") == ["SYS1"]
     assert result.column("system_from") == ["report"]
 
 
-def test_what_the_capture_told_helps_where_the_page_does_not() -> None:
-    result = read(page(system=""), origin=Origin(Source.TEXT, "OTHER", Told.OPTION))
+def test_the_capture_supplies_what_the_page_lacks() -> None:
+    result = read(page(system=""), origin=Origin(ReportSource.TEXT, "OTHER", KnownFrom.OPTION))
     assert result.column("system") == ["OTHER"]
     assert result.column("system_from") == ["option"]
 
 
 def test_a_heading_leaves_the_body() -> None:
-    sheet = Sheet({}, Issues(), "x")
+    sheet = FileRows({}, Issues(), "x")
     lines = numbered(page(number=3))
-    report = Report("rmf", lines, Origin(Source.TEXT))
-    heading: Heading = read_heading(report, Out(sheet, report.origin))
+    report = CapturedReport("rmf", lines, Origin(ReportSource.TEXT))
+    heading: RmfHeading = read_heading(report, ReportRows(sheet, report.origin))
     assert (heading.title, heading.line_no, heading.page) == ("CPU ACTIVITY", 1, 3)
     assert [line.text for line in heading.body] == PROCESSORS
-
-
-# How pages come together
 
 
 def test_the_reports_of_an_interval_make_one_row() -> None:
@@ -240,11 +236,11 @@ def test_the_reports_of_an_interval_make_one_row() -> None:
     assert result.issues == []
     (row,) = result.tables["rmf_interval"]
     assert (row["line_no"], row["machine_type"], row["partition_name"]) == (1, "2827", "ONE")
-    assert [(found.name, found.line) for found in result.found] == [
+    assert [(report.name, report.line) for report in result.reports] == [
         ("RMF CPU Activity", 1),
         ("RMF Partition Data", 11),
     ]
-    assert {(found.system, found.source, found.when_local) for found in result.found} == {
+    assert {(report.system, report.source, report.when_local) for report in result.reports} == {
         ("SYS1", "text", at("2024-11-30T09:00"))
     }
 
@@ -267,7 +263,7 @@ def test_intervals_and_systems_one_after_the_other() -> None:
     assert result.column("partition_name") == ["ONE"] * 6
 
 
-def test_the_length_tells_a_duration_from_its_first_interval() -> None:
+def test_the_length_distinguishes_a_duration_from_its_first_interval() -> None:
     times = {"first": "START 11/30/2024-09.00.00"}
     result = read(
         page(**times, second="END   11/30/2024-09.15.00"),  # type: ignore[arg-type]
@@ -277,16 +273,16 @@ def test_the_length_tells_a_duration_from_its_first_interval() -> None:
 
 
 @pytest.mark.parametrize("headings", [True, False])
-def test_a_table_goes_on_over_pages(headings: bool) -> None:
+def test_a_table_continues_over_pages(headings: bool) -> None:
     first, rest = PARTITIONS[:4], [*(PARTITIONS[2:3] if headings else []), *PARTITIONS[4:]]
     result = read(page(PARTITION, first, number=3), page(PARTITION, rest, number=4))
     assert result.issues == []
     assert result.column("cpu_type_name", "rmf_partition") == ["CP"] * 3
     assert len(result.column("line_no")) == 1
-    assert len(result.found) == 1
+    assert len(result.reports) == 1
 
 
-def test_a_page_that_is_missing_is_told_and_ends_the_group() -> None:
+def test_a_missing_page_is_reported_and_ends_the_group() -> None:
     result = read(page(PARTITION, PARTITIONS[:4], number=3), page(PARTITION, PARTITIONS[4:], number=6))
     assert result.column("cpu_type_name", "rmf_partition") == ["CP", None, None]
     gap, *others = result.issues
@@ -331,13 +327,13 @@ def test_the_oldest_interval_is_written_when_there_are_many() -> None:
     clocks = [f"TIME 09.{minute:02}.00" for minute in range(MOST_OPEN + 1)]
     pages = [page(second=clock) for clock in clocks]
     result = read(*pages, page(PARTITION, second=clocks[1]), page(PARTITION, second=clocks[0]))
-    assert [found.name for found in result.found].count("RMF Partition Data") == 2
+    assert [report.name for report in result.reports].count("RMF Partition Data") == 2
     assert result.column("partition_name") == [None, "ONE", *[None] * 7, "ONE"]
     assert [(issue.code, issue.line_no) for issue in result.issues] == [(Code.REPORT_REPEATED, 101)]
 
 
 @pytest.mark.parametrize("numbers", [(1, 2, 1, 2), (1, 2, 3, 4), (None,) * 4])
-def test_pages_that_are_there_twice_are_read_once(numbers: tuple[int | None, ...]) -> None:
+def test_repeated_pages_are_read_once(numbers: tuple[int | None, ...]) -> None:
     titles = [CPU, PARTITION] * 2
     result = read(*(page(title, number=number) for title, number in zip(titles, numbers, strict=True)))
     assert result.tables == read(page(), page(PARTITION)).tables
@@ -347,7 +343,7 @@ def test_pages_that_are_there_twice_are_read_once(numbers: tuple[int | None, ...
     ]
 
 
-def test_a_page_is_known_again_behind_many_others() -> None:
+def test_a_repeated_page_is_recognized_after_many_others() -> None:
     others = [page(second=f"TIME 10.{minute:02}.00") for minute in range(MOST_OPEN + 3)]
     result = read(page(), *others, page())
     assert len(result.column("line_no")) == 1 + len(others)
@@ -355,7 +351,7 @@ def test_a_page_is_known_again_behind_many_others() -> None:
 
 
 @pytest.mark.parametrize(("title", "table"), [(CPU, "rmf_cpu"), (PARTITION, "rmf_partition")])
-def test_rows_that_are_there_twice_are_put_once(title: str, table: str) -> None:
+def test_repeated_rows_are_added_once(title: str, table: str) -> None:
     other = [line.replace("100.00", "99.99").replace("07.30.000", "07.30.001") for line in page(title)]
     assert other != page(title)
     result = read(page(title), other)
@@ -364,7 +360,7 @@ def test_rows_that_are_there_twice_are_put_once(title: str, table: str) -> None:
     assert [(issue.code, issue.line_no) for issue in result.issues] == [(Code.REPORT_REPEATED, first + 10)]
 
 
-def test_a_table_that_ends_behind_its_headings_is_told() -> None:
+def test_a_table_that_ends_after_its_headings_is_reported() -> None:
     result = read(page(), page(PARTITION)[:7])
     assert result.column("image_capacity_msu_per_hour") == [300]
     assert "rmf_partition" not in result.tables
@@ -376,11 +372,8 @@ def test_partitions_that_are_configured_are_expected() -> None:
     assert Code.COUNT_DIFFERS in {issue.code for issue in checks(page(PARTITION, configured))}
 
 
-# What pages say of their interval
-
-
 @pytest.mark.parametrize("altered", [0, 1])
-def test_a_length_that_differs_on_one_page_is_told(altered: int) -> None:
+def test_a_length_that_differs_on_one_page_is_reported(altered: int) -> None:
     lengths = ["INTERVAL 15.00.000"] * 2
     lengths[altered] = "INTERVAL 35.00.000"
     result = read(page(length=lengths[0]), page(PARTITION, length=lengths[1]))
@@ -390,7 +383,7 @@ def test_a_length_that_differs_on_one_page_is_told(altered: int) -> None:
     assert (issue.code, issue.field, issue.line_no) == (Code.BAD_VALUE, "INTERVAL", 11)
 
 
-def test_an_end_that_differs_on_one_page_is_told() -> None:
+def test_an_end_that_differs_on_one_page_is_reported() -> None:
     start = "START 11/30/2024-09.00.00"
     result = read(
         page(first=start, second="END   11/30/2024-09.15.00"),
@@ -414,17 +407,17 @@ def test_a_length_may_be_on_a_later_page_only() -> None:
 @pytest.mark.parametrize(
     ("end", "said"),
     [
-        ("11/30/2024-08.00.00", "END is not behind START"),
-        ("11/30/2024-09.00.00", "END is not behind START"),
+        ("11/30/2024-08.00.00", "END is not after START"),
+        ("11/30/2024-09.00.00", "END is not after START"),
         ("11/30/2024-11.00.00", "INTERVAL is 900 s, but START and END are 7200 s apart"),
     ],
 )
-def test_an_end_that_contradicts_start_and_length_is_told(end: str, said: str) -> None:
+def test_an_end_that_contradicts_start_and_length_is_reported(end: str, said: str) -> None:
     issues = checks(page(first="START 11/30/2024-09.00.00", second=f"END   {end}"))
     assert [(issue.text, issue.field, issue.line_no) for issue in issues] == [(said, "END", 4)]
 
 
-def test_other_reports_are_noted_once_and_passed_over() -> None:
+def test_other_reports_are_noted_once_and_skipped() -> None:
     others = [page(title, ["SOMETHING  ELSE   42"], length="") for title in (GROUPS, CLUSTER, GROUPS)]
     result = read(page(), *others, page(PARTITION))
     assert [(issue.code, issue.section, issue.line_no) for issue in result.issues] == [
@@ -435,9 +428,9 @@ def test_other_reports_are_noted_once_and_passed_over() -> None:
     assert len(result.column("line_no")) == 1
 
 
-def test_the_second_part_is_passed_over() -> None:
+def test_the_second_part_is_skipped() -> None:
     (row,) = read(page()).tables["rmf_interval"]
-    pages = cpu_pages(row, read(page()).tables["rmf_cpu"], Form(), address_spaces=True)
+    pages = cpu_pages(row, read(page()).tables["rmf_cpu"], RmfPrintForm(), address_spaces=True)
     assert "ADDRESS SPACE" in pages[-1][5]
     one = [*pages[0], *pages[1][4:]]
     for result in (read(*pages), read(one)):
@@ -454,24 +447,24 @@ def test_a_page_with_the_second_part_only_has_no_processors() -> None:
 def test_a_title_that_a_screen_has_cut() -> None:
     title, *others = page(PARTITION)
     result = read([title[:-8], *others])
-    assert [found.name for found in result.found] == ["RMF Partition Data"]
+    assert [report.name for report in result.reports] == ["RMF Partition Data"]
 
 
 def test_crypto_pages_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[tuple[list[list[str]], str]] = []
 
-    def take(pages: list[Report], heading: Heading, _: object) -> None:
+    def take(pages: list[CapturedReport], heading: RmfHeading, _: object) -> None:
         taken.append(([[line.text.strip() for line in report.lines] for report in pages], heading.title))
 
-    monkeypatch.setattr(interval_module, "read_crypto", take)
-    result = read(page(CRYPTO, ["ONE"], number=1), page(CRYPTO, ["TWO"], number=2))
-    assert taken == [([[CRYPTO, "ONE"], [CRYPTO, "TWO"]], "CRYPTO HARDWARE ACTIVITY")]
-    assert [found.name for found in result.found] == ["RMF Crypto Hardware Activity"]
+    monkeypatch.setattr(listing_module, "read_crypto_listing", take)
+    result = read(page(CRYPTO_TITLE, ["ONE"], number=1), page(CRYPTO_TITLE, ["TWO"], number=2))
+    assert taken == [([[CRYPTO_TITLE, "ONE"], [CRYPTO_TITLE, "TWO"]], "CRYPTO HARDWARE ACTIVITY")]
+    assert [report.name for report in result.reports] == ["RMF Crypto Hardware Activity"]
     assert "rmf_interval" not in result.tables
 
 
 def test_an_interval_that_never_ends_is_written_in_parts() -> None:
-    pages = [[*page(CRYPTO, [f"CARD {number}"])] for number in range(MOST_PAGES)]
+    pages = [[*page(CRYPTO_TITLE, [f"CARD {number}"])] for number in range(MOST_PAGES)]
     result = read(page(), *pages, page(PARTITION))
     assert result.column("machine_type") == ["2827", None]
     assert Code.REPORT_REPEATED in {issue.code for issue in result.issues}

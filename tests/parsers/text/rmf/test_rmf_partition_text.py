@@ -1,8 +1,7 @@
-"""Partition Data as a listing: every release and form, and what damaged pages come to."""
+"""Partition Data as a listing: every release and form, and damaged pages."""
 
 from __future__ import annotations
 
-import random
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +13,12 @@ from tests.parsers.text.rmf.listings import read_pages as read
 from tests.parsers.text.rmf.listings import shown, unread
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.rmf.heading_write import RELEASES, Form
-from zscope.parsers.text.rmf.partition_write import partition_pages
+from zscope.parsers.text.rmf.page_write import RELEASES, RmfPrintForm
+from zscope.parsers.text.rmf.partition import partition_pages
 
 if TYPE_CHECKING:
+    import random
+
     from tests.parsers.text.reading import Row
 
 FIGURES = (
@@ -136,9 +137,9 @@ def test_the_own_partition() -> None:
             "BOOSTED  Y  A 650   400    388  N N N   12.5",
         ),
     ],
-    ids=["behind the status", "behind capping", "before the status"],
+    ids=["after the status", "after capping", "before the status"],
 )
-def test_the_boost_column_wherever_it_stands(names: str, front: str) -> None:
+def test_the_boost_column_in_any_position(names: str, front: str) -> None:
     figures = f"{front.ljust(47)}  4    CP{CP[0][55:]}"
     tables, issues = read([*HEADING, *OWN, *ABOVE, names, figures, *CP[2:]])
     assert unread(issues) == []
@@ -194,7 +195,7 @@ def test_times_under_other_columns_are_not_guessed() -> None:
     assert [(issue.code, issue.column_no) for issue in unread(issues)] == [(Code.REPORT_UNREADABLE, 62)]
 
 
-def test_a_screen_copy_keeps_the_first_columns() -> None:
+def test_a_screen_copy_has_the_first_columns() -> None:
     tables, issues = read([line[:80] for line in PAGE[:16]])
     columns = (
         "partition_name",
@@ -211,7 +212,7 @@ def test_a_screen_copy_keeps_the_first_columns() -> None:
     assert {issue.line_no for issue in unread(issues)} >= {14, 15, 16}
 
 
-def test_rows_without_headings_are_told_once() -> None:
+def test_rows_without_headings_are_reported_once() -> None:
     tables, issues = read([*HEADING, *OWN, *CP])
     assert "rmf_partition" not in tables
     assert [(issue.code, issue.line_no) for issue in unread(issues)] == [(Code.REPORT_UNREADABLE, 12)]
@@ -229,8 +230,6 @@ def test_a_value_that_ends_before_those_above_it_was_cut() -> None:
     assert tables["rmf_interval"][0]["dispatch_interval"] is None
     assert [(issue.code, issue.line_no) for issue in unread(issues)] == [(Code.BAD_VALUE, 10)]
 
-
-# Round trips
 
 hundredths = st.integers(0, 10_000).map(lambda number: number / 100)
 tenths = st.integers(0, 1_000).map(lambda number: number / 10)
@@ -264,8 +263,8 @@ def groups(draw: st.DrawFn, release: str) -> list[Row]:
                     }
                 )
             )
-            told = {"row_kind": "partition", "partition_name": name, "partition_status": "active"}
-            rows.append(row | told | {"cpu_type_name": kind, "dedicated": dedicated})
+            common = {"row_kind": "partition", "partition_name": name, "partition_status": "active"}
+            rows.append(row | common | {"cpu_type_name": kind, "dedicated": dedicated})
         machine = draw(st.fixed_dictionaries({"dispatch_ms": spans, **physical}))
         rows.append(machine | {"row_kind": "physical", "partition_name": "*PHYSICAL*", "cpu_type_name": kind})
         sums = {
@@ -283,7 +282,7 @@ def groups(draw: st.DrawFn, release: str) -> list[Row]:
 
 
 def for_cp(release: str) -> dict[str, st.SearchStrategy[Any]]:
-    """What is printed for general purpose processors only."""
+    """Printed for general purpose processors only."""
     boost = {"boost_type": st.sampled_from([None, "NONE", "ZIIP", "N"])} if release >= "V2R4" else {}
     capacity = {"defined_capacity_msu": counts, "actual_msu_per_hour": counts}
     return {**boost, **capacity, "wlm_capping_pct": tenths}
@@ -297,7 +296,7 @@ def own_partitions(release: str) -> st.SearchStrategy[Row]:
             "capacity_group_available_msu": counts,
         }
     )
-    told = st.fixed_dictionaries(
+    common = st.fixed_dictionaries(
         {
             "system": st.just("PRD1"),
             "interval_start_local": st.just(START),
@@ -313,13 +312,13 @@ def own_partitions(release: str) -> st.SearchStrategy[Row]:
             **{column: st.none() | st.integers(0, 99) for column in PHYSICAL[2:]},
         }
     )
-    return st.tuples(told, in_group | st.just(dict.fromkeys(GROUP))).map(lambda parts: parts[0] | parts[1])
+    return st.tuples(common, in_group | st.just(dict.fromkeys(GROUP))).map(lambda parts: parts[0] | parts[1])
 
 
 @st.composite
-def reports(draw: st.DrawFn) -> tuple[Row, list[Row], Form]:
+def reports(draw: st.DrawFn) -> tuple[Row, list[Row], RmfPrintForm]:
     release = draw(st.sampled_from(RELEASES))
-    form = Form(
+    form = RmfPrintForm(
         page_lines=draw(st.sampled_from([18, 25, 60])),
         repeated_headings=draw(st.booleans()),
         page_numbers=draw(st.booleans()),
@@ -329,9 +328,9 @@ def reports(draw: st.DrawFn) -> tuple[Row, list[Row], Form]:
     return draw(own_partitions(release)), draw(groups(release)), form
 
 
-@settings(max_examples=40)
+@settings(max_examples=16)
 @given(report=reports())
-def test_what_was_written_is_read(report: tuple[Row, list[Row], Form]) -> None:
+def test_written_rows_are_read_back(report: tuple[Row, list[Row], RmfPrintForm]) -> None:
     interval, rows, form = report
     pages = partition_pages(interval, rows, form)
     assert max(len(line) for page in pages for line in page) <= 132
@@ -342,9 +341,6 @@ def test_what_was_written_is_read(report: tuple[Row, list[Row], Form]) -> None:
     (own,) = tables["rmf_interval"]
     assert {column: own[column] for column in interval} == interval
     assert own["extra"] is None
-
-
-# Damage
 
 
 DAMAGES_OF_PARTITIONS = DAMAGES | {
@@ -361,32 +357,34 @@ def _may_be(row: Row, known: Row) -> bool:
 
 
 @pytest.mark.parametrize("damage", DAMAGES_OF_PARTITIONS)
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(report=reports(), chance=st.randoms(use_true_random=False))
 def test_damage_makes_nothing_wrong(
-    damage: str, report: tuple[Row, list[Row], Form], chance: random.Random
+    damage: str, report: tuple[Row, list[Row], RmfPrintForm], chance: random.Random
 ) -> None:
-    """A figure that is read is one that was written for that partition; else an issue tells of its line."""
+    """A figure that is read is one that was written for that partition; otherwise an issue names its line."""
     interval, rows, form = report
     tables, issues = read(*DAMAGES_OF_PARTITIONS[damage](chance, partition_pages(interval, rows, form)))
     assert all(issue.line_no for issue in issues)
-    told = {issue.line_no for issue in issues}
+    issue_lines = {issue.line_no for issue in issues}
     for row in tables.get("rmf_partition", []):
         # With its headings cut a row may not know its kind of processor: then it can be any of the name.
         possible = [known for known in rows if _may_be(row, known)] or [{}]
         wrong = min(
             ({c for c in FIGURES if row[c] not in {None, known.get(c)}} for known in possible), key=len
         )
-        kindless = row["cpu_type_name"] is None and row["line_no"] in told
+        kindless = row["cpu_type_name"] is None and row["line_no"] in issue_lines
         assert not wrong or kindless, (wrong, unread(issues))
     for row in tables.get("rmf_interval", []):
         for column in set(interval) - {"interval_ms", "report_level"}:
             assert row[column] in {None, interval[column]}, (column, unread(issues))
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(report=reports())
-def test_upper_case_and_a_shift_of_all_lines_change_nothing(report: tuple[Row, list[Row], Form]) -> None:
+def test_upper_case_and_a_shift_of_all_lines_change_nothing(
+    report: tuple[Row, list[Row], RmfPrintForm],
+) -> None:
     interval, rows, form = report
     pages = partition_pages(interval, rows, form)
     expected = shown(read(*pages)[0]["rmf_partition"], *IDENTITY, *FIGURES)
@@ -396,14 +394,14 @@ def test_upper_case_and_a_shift_of_all_lines_change_nothing(report: tuple[Row, l
         assert shown(tables["rmf_partition"], *IDENTITY, *FIGURES) == expected
 
 
-@settings(max_examples=60)
+@settings(max_examples=24)
 @given(lines=st.lists(st.text(st.characters(codec="ascii"), max_size=140), max_size=30))
 def test_anything_below_a_heading_is_no_error(lines: list[str]) -> None:
     _, issues = read([*HEADING, *OWN, *ABOVE, NAMES, *lines])
     assert all(issue.line_no for issue in issues)
 
 
-def test_partitions_without_a_total_below_them_are_told() -> None:
+def test_partitions_without_a_total_are_reported() -> None:
     _, issues = read([*PAGE[:23]])
     (issue,) = unread(issues)
     assert (issue.code, issue.line_no) == (Code.REPORT_CUT, 22)

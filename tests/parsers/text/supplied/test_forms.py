@@ -1,4 +1,4 @@
-"""By which line a supplied table is recognised, and what a user says about its columns."""
+"""Recognition of supplied tables by their column names, and mapped names."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.parsers.text.supplied.reading import read_lines, read_text, rows, texts, told, values
+from tests.parsers.text.supplied.reading import issues_of, read_lines, read_text, rows, texts, values
 
 from zscope.parsers import read
 from zscope.parsers.issues import Code
+from zscope.parsers.text.capture_writer import as_bytes
 from zscope.parsers.text.coding import LONGEST_LINE
-from zscope.parsers.text.dress import as_bytes
-from zscope.parsers.text.supplied.forms import forms_for, supplied_tables
-from zscope.parsers.text.supplied.mapping import MappingError, checked, mapping_of
+from zscope.parsers.text.supplied.forms import (
+    MappingError,
+    checked_mapping,
+    forms_for,
+    mapping_of,
+    supplied_tables,
+)
 
 SERIES = "ztpf_series"
 
@@ -53,7 +58,7 @@ def test_a_line_that_names_the_columns(line: str, table: str | None) -> None:
     assert (heading.form.table.name if heading else None) == table
 
 
-def test_a_mapped_name_makes_a_heading_and_goes_before_a_declared_one() -> None:
+def test_a_mapped_name_has_precedence_over_a_declared_one() -> None:
     assert forms_for().heading("ts,Active blocks") is None
     forms = forms_for(mapping_of(["time=ts", "ecbs_in_use=Active blocks"]))
     heading = forms.heading("ts,ACTIVE BLOCKS,ecbs_in_use,Time")
@@ -64,23 +69,23 @@ def test_a_mapped_name_makes_a_heading_and_goes_before_a_declared_one() -> None:
     assert plain.columns == ("sample_utc", "ecbs_in_use")
 
 
-def test_columns_are_mapped_by_any_of_our_names() -> None:
+def test_columns_are_mapped_by_any_of_their_names() -> None:
     assert mapping_of(["sample_utc=ts", "ECBs in use = A=B"]) == (("ecbs_in_use", "A=B"), ("time", "ts"))
-    assert checked([("start_utc", "from")]) == (("start", "from"),)
+    assert checked_mapping([("start_utc", "from")]) == (("start", "from"),)
 
 
 @pytest.mark.parametrize(
     ("mapping", "problem"),
     [
-        (["time"], "'time' is no COLUMN=NAME"),
-        (["time="], "'time=' is no COLUMN=NAME"),
-        (["colour=red"], "'colour' is no column of a table that can be supplied; columns are "),
-        (["=x"], "'' is no column"),
+        (["time"], "'time' is not COLUMN=NAME"),
+        (["time="], "'time=' is not COLUMN=NAME"),
+        (["colour=red"], "'colour' is not a column of a supplied table; columns are "),
+        (["=x"], "'' is not a column"),
         (["time=a", "timestamp=b"], "time is given two names: 'a' and 'b'"),
         (["time=a", "ecbs_in_use=a"], "'a' is given to two columns"),
     ],
 )
-def test_what_cannot_be_mapped_is_told(mapping: list[str], problem: str) -> None:
+def test_wrong_mappings_are_refused(mapping: list[str], problem: str) -> None:
     with pytest.raises(MappingError, match="^" + problem.replace("(", r"\(")):
         mapping_of(mapping)
 
@@ -92,13 +97,15 @@ def test_the_columns_that_can_be_mapped_are_named() -> None:
         assert f" {column}" in str(error.value)
 
 
-def test_two_columns_of_one_meaning_are_refused_until_one_is_mapped(tmp_path: Path) -> None:
+def test_two_columns_with_one_meaning_need_a_mapping(tmp_path: Path) -> None:
     lines = ["time,ECBs,active ECBs", "0,62,70"]
-    found = read_lines(tmp_path, SERIES, lines)
-    assert told(found) == [(Code.REPORT_UNREADABLE, 1, "")]
-    assert "ECBs and active ECBs are both ecbs_in_use: say with --map ecbs_in_use=NAME" in texts(found)
-    found = read_lines(tmp_path, SERIES, lines, mapping={"ecbs_in_use": "active ECBs"})
-    assert values(found, "ecbs_in_use", "extra") == [(70, '{"ecbs": "62"}')]
+    result = read_lines(tmp_path, SERIES, lines)
+    assert issues_of(result) == [(Code.REPORT_UNREADABLE, 1, "")]
+    assert "ECBs and active ECBs are both ecbs_in_use: choose one with --map ecbs_in_use=NAME" in texts(
+        result
+    )
+    result = read_lines(tmp_path, SERIES, lines, mapping={"ecbs_in_use": "active ECBs"})
+    assert values(result, "ecbs_in_use", "extra") == [(70, '{"ecbs": "62"}')]
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -108,59 +115,59 @@ def test_separators_and_codings(tmp_path: Path, separator: str, coding: str) -> 
     lines += [f'0{separator}"für{separator}zwei"{separator}62.5', f"1{separator * 2}63", f"2{separator * 2}"]
     path = tmp_path / "series.csv"
     path.write_bytes(as_bytes(lines, coding, "\r\n"))
-    found = read(path, (SERIES,))
-    assert told(found) == []
-    assert values(found, "line_no", "ecbs_in_use") == [(3, 62.5), (4, 63.0), (5, None)]
-    assert rows(found)[0]["extra"] == f'{{"note": "für{separator}zwei"}}'.replace("\t", "\\t")
+    result = read(path, (SERIES,))
+    assert issues_of(result) == []
+    assert values(result, "line_no", "ecbs_in_use") == [(3, 62.5), (4, 63.0), (5, None)]
+    assert rows(result)[0]["extra"] == f'{{"note": "für{separator}zwei"}}'.replace("\t", "\\t")
 
 
-def test_a_decimal_comma_counts_where_it_separates_nothing(tmp_path: Path) -> None:
-    found = read_lines(tmp_path, SERIES, ["time;ecbs_in_use", "0;62,5", "1;1.480,5", "2;1,480"])
-    assert values(found, "ecbs_in_use") == [(62.5,), (1480.5,), (None,)]
-    assert told(found) == [(Code.BAD_VALUE, 4, "ecbs_in_use")]
-    found = read_lines(tmp_path, SERIES, ["time,ecbs_in_use", '0,"1,480"', '1,"62,5"'])
-    assert values(found, "ecbs_in_use") == [(1480,), (None,)]
-    assert "'62,5' is no number; the column is null" in texts(found)
+def test_decimal_commas_need_another_separator(tmp_path: Path) -> None:
+    result = read_lines(tmp_path, SERIES, ["time;ecbs_in_use", "0;62,5", "1;1.480,5", "2;1,480"])
+    assert values(result, "ecbs_in_use") == [(62.5,), (1480.5,), (None,)]
+    assert issues_of(result) == [(Code.BAD_VALUE, 4, "ecbs_in_use")]
+    result = read_lines(tmp_path, SERIES, ["time,ecbs_in_use", '0,"1,480"', '1,"62,5"'])
+    assert values(result, "ecbs_in_use") == [(1480,), (None,)]
+    assert "'62,5' is not a number; the column is null" in texts(result)
 
 
-def test_a_separator_behind_the_last_value_is_no_column(tmp_path: Path) -> None:
-    found = read_lines(tmp_path, SERIES, ["time,ecbs_in_use", "0,62,", "1,63,,", "2,64,x"])
-    assert values(found, "line_no") == [(2,)]
-    assert told(found) == [(Code.UNKNOWN_LINE, 3, ""), (Code.UNKNOWN_LINE, 4, "")]
-    found = read_lines(tmp_path, SERIES, ["time,ecbs_in_use,,", "0,62,,more"])
-    assert rows(found)[0]["extra"] == '{"column 4": "more"}'
+def test_a_separator_after_the_last_value_is_no_column(tmp_path: Path) -> None:
+    result = read_lines(tmp_path, SERIES, ["time,ecbs_in_use", "0,62,", "1,63,,", "2,64,x"])
+    assert values(result, "line_no") == [(2,)]
+    assert issues_of(result) == [(Code.UNKNOWN_LINE, 3, ""), (Code.UNKNOWN_LINE, 4, "")]
+    result = read_lines(tmp_path, SERIES, ["time,ecbs_in_use,,", "0,62,,more"])
+    assert rows(result)[0]["extra"] == '{"column 4": "more"}'
 
 
-def test_a_line_that_is_cut_off_is_not_taken(tmp_path: Path) -> None:
-    found = read_lines(tmp_path, SERIES, ["time,note,ecbs_in_use", f"0,{'x' * LONGEST_LINE},62", "1,,63"])
-    assert values(found, "ecbs_in_use") == [(63,)]
-    assert told(found) == [(Code.UNKNOWN_LINE, 2, "")]
+def test_a_cut_line_is_skipped(tmp_path: Path) -> None:
+    result = read_lines(tmp_path, SERIES, ["time,note,ecbs_in_use", f"0,{'x' * LONGEST_LINE},62", "1,,63"])
+    assert values(result, "ecbs_in_use") == [(63,)]
+    assert issues_of(result) == [(Code.UNKNOWN_LINE, 2, "")]
 
 
 def test_tables_of_several_kinds_in_one_file(tmp_path: Path) -> None:
     text = "time,ecbs_in_use\n0,62\n\nuserid,period_s,tcpu_s\nRSCS,600,269.9\nsystem,start,end,transactions\n"
-    found = read_text(tmp_path, "zvm_user", text)
-    assert values(found, "line_no", "userid") == [(5, "RSCS")]
-    assert told(found) == [(Code.REPORT_CUT, 6, "")]
+    result = read_text(tmp_path, "zvm_user", text)
+    assert values(result, "line_no", "userid") == [(5, "RSCS")]
+    assert issues_of(result) == [(Code.REPORT_CUT, 6, "")]
 
 
-def test_a_line_that_names_the_columns_of_two_tables_is_told(tmp_path: Path) -> None:
+def test_a_line_that_names_the_columns_of_two_tables_is_reported(tmp_path: Path) -> None:
     text = "chpid,write_bytes_per_s,read_bytes_per_s,userid,period_s,tcpu_s\n54,1,2,RSCS,600,3\n"
-    found = read_text(tmp_path, "zvm_channel", text)
-    assert values(found, "chpid", "extra") == [("54", '{"userid": "RSCS", "tcpu_s": "3"}')]
-    assert told(found) == [(Code.OTHER_REPORT, 1, "")]
-    assert "those of zvm_user, too" in texts(found)
+    result = read_text(tmp_path, "zvm_channel", text)
+    assert values(result, "chpid", "extra") == [("54", '{"userid": "RSCS", "tcpu_s": "3"}')]
+    assert issues_of(result) == [(Code.OTHER_REPORT, 1, "")]
+    assert "belong to zvm_user, too" in texts(result)
 
 
-def test_system_and_run_come_from_the_line_before_an_option_before_the_name(tmp_path: Path) -> None:
+def test_system_and_run_in_a_line_have_precedence_over_options_and_names(tmp_path: Path) -> None:
     lines = ["userid,period_s,tcpu_s,system,run", "RSCS,600,1,VMB,r2", "TCPIP,600,2,,"]
     columns = ("system", "system_from", "run")
-    found = read_lines(tmp_path, "zvm_user", lines, name="ZVM-VMA.csv")
-    assert values(found, *columns) == [("VMB", "report", "r2"), ("VMA", "file-name", None)]
-    found = read_lines(tmp_path, "zvm_user", lines, name="ZVM-VMA.csv", system="VMC", run="r1")
-    assert values(found, *columns) == [("VMB", "report", "r2"), ("VMC", "option", "r1")]
-    found = read_lines(tmp_path, "zvm_user", lines)
-    assert values(found, *columns) == [("VMB", "report", "r2"), (None, None, None)]
+    result = read_lines(tmp_path, "zvm_user", lines, name="ZVM-VMA.csv")
+    assert values(result, *columns) == [("VMB", "report", "r2"), ("VMA", "file-name", None)]
+    result = read_lines(tmp_path, "zvm_user", lines, name="ZVM-VMA.csv", system="VMC", run="r1")
+    assert values(result, *columns) == [("VMB", "report", "r2"), ("VMC", "option", "r1")]
+    result = read_lines(tmp_path, "zvm_user", lines)
+    assert values(result, *columns) == [("VMB", "report", "r2"), (None, None, None)]
 
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "inputs.md"
@@ -168,10 +175,10 @@ EXAMPLES = re.findall(r"```csv\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"),
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: text.partition("\n")[0][:30])
-def test_the_examples_of_the_document_are_read_as_they_stand(tmp_path: Path, example: str) -> None:
+def test_the_examples_in_the_documentation_are_read(tmp_path: Path, example: str) -> None:
     path = tmp_path / "example.csv"
     path.write_text(example, encoding="utf-8")
-    found = read(path, tuple(table.name for table in supplied_tables()))
+    result = read(path, tuple(table.name for table in supplied_tables()))
     filled = [line for line in example.splitlines() if line and not line.startswith("#")]
-    assert list(found.issues) == []
-    assert sum(table.num_rows for table in found.tables.values()) == len(filled) - 1
+    assert list(result.issues) == []
+    assert sum(table.num_rows for table in result.tables.values()) == len(filled) - 1

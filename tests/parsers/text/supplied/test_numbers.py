@@ -1,4 +1,4 @@
-"""Numbers of people, spreadsheets and dashboards: which mean what, and which mean nothing for sure."""
+"""Numbers as users, spreadsheets and dashboards write them, and ambiguous ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zscope.parsers.text.supplied.numbers import UnclearError, plain_decimal, plain_number, plain_whole
+from zscope.parsers.text.supplied.drafts import UnclearError, plain_decimal, plain_number, plain_whole
 
 
 @pytest.mark.parametrize(
@@ -43,12 +43,12 @@ def test_a_number_has_one_meaning(text: str, separator: str, plain: str) -> None
 @pytest.mark.parametrize(
     "text", ["", "many", "12 m", "2.51 Q", "62,5", "1,48", "1 48", "12,34,567", "1.2.3", "--", "K", "9" * 50]
 )
-def test_what_is_no_number_stays_as_it_is(text: str) -> None:
+def test_other_text_than_numbers_is_unchanged(text: str) -> None:
     assert plain_number(text, ",") == text
 
 
-def test_a_number_with_two_meanings_is_none() -> None:
-    with pytest.raises(UnclearError, match=r"'1,480' can be 1480 or 1\.480: write it without a comma"):
+def test_an_ambiguous_number_is_refused() -> None:
+    with pytest.raises(UnclearError, match=r"'1,480' can mean 1480 or 1\.480: write it without a comma"):
         plain_number("1,480", ";")
     with pytest.raises(UnclearError):
         plain_number("1,480 K", ";")
@@ -61,12 +61,12 @@ def test_programs_write_whole_numbers_with_a_point_and_small_ones_with_an_expone
 
 
 @given(st.text(max_size=50), st.sampled_from(",;\t"))
-def test_no_text_breaks_it(text: str, separator: str) -> None:
+def test_any_text_is_read_without_an_exception(text: str, separator: str) -> None:
     for plain in (plain_number, plain_whole, plain_decimal):
         with suppress(UnclearError):
             assert isinstance(plain(text, separator), str)
 
 
 @given(st.floats(0, 1e15), st.sampled_from(",;\t"))
-def test_what_python_prints_is_the_same_number(value: float, separator: str) -> None:
+def test_numbers_printed_by_python_are_unchanged(value: float, separator: str) -> None:
     assert float(plain_decimal(repr(value), separator)) == value

@@ -1,16 +1,19 @@
-"""Supplied tables as JSON: lists, lines, paths to values, and what is none of ours."""
+"""Supplied tables as JSON: lists, lines, paths to values, and other objects."""
 
 from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from tests.parsers.text.supplied.reading import read_text, rows, texts, told, values
+from tests.parsers.text.supplied.reading import issues_of, read_text, rows, texts, values
 
-from zscope.parsers import Severity, inventory, read
+from zscope.parsers import ReadOptions, Severity, inventory, read
 from zscope.parsers.issues import Code
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TABLE = "ztpf_series"
 BEGIN = datetime(2026, 3, 2, 13, 20, tzinfo=UTC)
@@ -27,16 +30,16 @@ SAMPLES = [{"ts": second, "data": {"ecb": [{"inUse": 62 + second}]}} for second 
         "".join(json.dumps(sample, indent=1) for sample in SAMPLES),
         "\ufeff\r\n" + ",\r\n".join(json.dumps(sample) for sample in SAMPLES),
     ],
-    ids=["list", "printed list", "lines", "one behind another", "with commas"],
+    ids=["list", "printed list", "lines", "one after another", "with commas"],
 )
-def test_values_are_found_by_their_paths(tmp_path: Path, text: str) -> None:
-    found = read_text(tmp_path, TABLE, text, name="flood.json", mapping=PATHS)
-    assert told(found) == []
-    assert values(found, "source", "series", "sample_no", "since_start_us", "ecbs_in_use", "extra") == [
+def test_values_are_read_by_path(tmp_path: Path, text: str) -> None:
+    result = read_text(tmp_path, TABLE, text, name="flood.json", mapping=PATHS)
+    assert issues_of(result) == []
+    assert values(result, "source", "series", "sample_no", "since_start_us", "ecbs_in_use", "extra") == [
         ("json", "flood", no, no * 1_000_000, 62 + no, None) for no in range(3)
     ]
     # A list in one line has all objects there.
-    assert values(found, "object_no") == [(1,), (2,), (3,)]
+    assert values(result, "object_no") == [(1,), (2,), (3,)]
 
 
 @pytest.mark.parametrize("coding", ["utf-16", "cp1047", "utf-8-sig"])
@@ -46,11 +49,11 @@ def test_codings(tmp_path: Path, coding: str) -> None:
     if coding == "cp1047":
         text = json.dumps(SAMPLES, indent=1).replace("\n", "\x85").encode("latin-1").decode("latin-1")
         path.write_bytes(text.encode("cp037").translate(bytes.maketrans(b"\xba\xbb", b"\xad\xbd")))
-    found = read(path, (TABLE,), mapping=PATHS)
-    assert values(found, "ecbs_in_use") == [(62,), (63,), (64,)]
+    result = read(path, (TABLE,), options=ReadOptions(mapping=PATHS))
+    assert values(result, "ecbs_in_use") == [(62,), (63,), (64,)]
 
 
-def test_keys_are_names_of_columns_and_other_keys_are_kept(tmp_path: Path) -> None:
+def test_keys_are_column_names_and_others_are_in_extra(tmp_path: Path) -> None:
     text = json.dumps(
         [
             {
@@ -63,12 +66,12 @@ def test_keys_are_names_of_columns_and_other_keys_are_kept(tmp_path: Path) -> No
             {"Time": "2026-03-02T13:20:01Z", "ECBs in use": None, "worker_threads": True, "note": ""},
         ]
     )
-    found = read_text(tmp_path, TABLE, text, name="flood.json", run="off")
-    assert values(found, "series", "sample_utc", "ecbs_in_use", "worker_threads", "extra") == [
+    result = read_text(tmp_path, TABLE, text, name="flood.json", run="off")
+    assert values(result, "series", "sample_utc", "ecbs_in_use", "worker_threads", "extra") == [
         ("on", BEGIN, 1480, 4, '{"cpu": "[1, 2]"}'),
         ("off", BEGIN.replace(second=1), None, None, None),
     ]
-    assert told(found) == [(Code.BAD_VALUE, 1, "worker_threads")]
+    assert issues_of(result) == [(Code.BAD_VALUE, 1, "worker_threads")]
 
 
 @pytest.mark.parametrize(
@@ -84,27 +87,27 @@ def test_keys_are_names_of_columns_and_other_keys_are_kept(tmp_path: Path) -> No
         ({"run": "data.ecb", "ecbs_in_use": "data.ecb.1"}, {"data": '{"note": "x"}'}),
     ],
 )
-def test_what_stands_beside_the_end_of_a_path_is_kept(
+def test_values_beside_a_path_are_in_extra(
     tmp_path: Path, mapping: dict[str, str], extra: dict[str, str]
 ) -> None:
     text = json.dumps([{"time": 0, "data": {"ecb": [{"inUse": 5, "peak": 9}, 7], "note": "x"}}])
-    found = read_text(tmp_path, TABLE, text, name="flood.json", mapping=mapping)
-    ((in_use, kept),) = values(found, "ecbs_in_use", "extra")
+    result = read_text(tmp_path, TABLE, text, name="flood.json", mapping=mapping)
+    ((in_use, others),) = values(result, "ecbs_in_use", "extra")
     assert in_use in (5, 7)
-    assert json.loads(kept or "{}") == extra
+    assert json.loads(others or "{}") == extra
 
 
 def test_a_number_of_any_length_leaves_the_other_values(tmp_path: Path) -> None:
     text = f'{{"time": 0, "ecbs_in_use": {"9" * 10_000}, "worker_threads": 4}}'
-    found = read_text(tmp_path, TABLE, text, name="flood.json")
-    assert values(found, "ecbs_in_use", "worker_threads") == [(None, 4)]
-    assert told(found) == [(Code.BAD_VALUE, 1, "ecbs_in_use")]
+    result = read_text(tmp_path, TABLE, text, name="flood.json")
+    assert values(result, "ecbs_in_use", "worker_threads") == [(None, 4)]
+    assert issues_of(result) == [(Code.BAD_VALUE, 1, "ecbs_in_use")]
 
 
-def test_a_key_with_points_goes_before_a_path(tmp_path: Path) -> None:
+def test_a_key_with_points_has_precedence_over_a_path(tmp_path: Path) -> None:
     text = json.dumps([{"time": 0, "a.b": 1, "a": {"b": 2}}])
-    found = read_text(tmp_path, TABLE, text, name="flood.json", mapping={"ecbs_in_use": "a.b"})
-    assert values(found, "ecbs_in_use", "extra") == [(1, '{"a": "{\\"b\\": 2}"}')]
+    result = read_text(tmp_path, TABLE, text, name="flood.json", mapping={"ecbs_in_use": "a.b"})
+    assert values(result, "ecbs_in_use", "extra") == [(1, '{"a": "{\\"b\\": 2}"}')]
 
 
 def test_every_supplied_table_can_be_json(tmp_path: Path) -> None:
@@ -122,7 +125,7 @@ def test_every_supplied_table_can_be_json(tmp_path: Path) -> None:
     assert kinds == {("mq", "json"), ("zvm", "json"), ("transaction", "json")}
 
 
-def test_what_is_wrong_is_told_with_its_line_and_the_rest_is_taken(tmp_path: Path) -> None:
+def test_wrong_lines_are_reported_and_the_others_read(tmp_path: Path) -> None:
     lines = [
         '{"time": 0, "ecbs_in_use": 62}',
         '{"time": "never", "ecbs_in_use": 62}',
@@ -133,9 +136,9 @@ def test_what_is_wrong_is_told_with_its_line_and_the_rest_is_taken(tmp_path: Pat
         '{"time": 4, "ecbs_in_use": 1e400}',
         '{"time": 5, "ecbs_in_use": 66}',
     ]
-    found = read_text(tmp_path, TABLE, "\n".join(lines), name="flood.jsonl")
-    assert values(found, "line_no", "ecbs_in_use") == [(1, 62), (4, None), (7, None), (8, 66)]
-    assert told(found) == [
+    result = read_text(tmp_path, TABLE, "\n".join(lines), name="flood.jsonl")
+    assert values(result, "line_no", "ecbs_in_use") == [(1, 62), (4, None), (7, None), (8, 66)]
+    assert issues_of(result) == [
         (Code.BAD_VALUE, 2, "time"),
         (Code.UNKNOWN_LINE, 3, ""),
         (Code.BAD_VALUE, 4, "ecbs_in_use"),
@@ -143,18 +146,18 @@ def test_what_is_wrong_is_told_with_its_line_and_the_rest_is_taken(tmp_path: Pat
         (Code.UNKNOWN_LINE, 6, ""),
         (Code.BAD_VALUE, 7, "ecbs_in_use"),
     ]
-    assert "'never' is no time such as" in texts(found)
-    assert "the object is left out" in texts(found)
-    assert "1 object has the keys of no table that zscope knows" in texts(found)
+    assert "'never' is not a time such as" in texts(result)
+    assert "the object is skipped" in texts(result)
+    assert "from this line on, 1 object has keys that match no table; skipped" in texts(result)
 
 
 def test_json_of_others_is_no_input(tmp_path: Path) -> None:
     (tmp_path / "package.json").write_text('{"name": "x",\n "version": 1\n{"half": ')
-    found = inventory(tmp_path)
-    assert [issue.code for issue in found.issues] == [Code.NOT_AN_INPUT]
-    assert not found.files
-    found = inventory(tmp_path / "package.json")
-    assert {issue.code for issue in found.issues} == {Code.UNKNOWN_LINE}
+    result = inventory(tmp_path)
+    assert [issue.code for issue in result.issues] == [Code.NOT_AN_INPUT]
+    assert not result.files
+    result = inventory(tmp_path / "package.json")
+    assert {issue.code for issue in result.issues} == {Code.UNKNOWN_LINE}
     other = tmp_path / "other.json"
     other.write_text('[{"name": "x"}]')
     (issue,) = inventory(other).issues
@@ -163,7 +166,7 @@ def test_json_of_others_is_no_input(tmp_path: Path) -> None:
 
 
 def test_json_is_not_read_for_tables_of_other_inputs(tmp_path: Path) -> None:
-    found = read_text(tmp_path, "netstat_conn", json.dumps(SAMPLES), name="flood.json")
-    assert rows(found) == []
-    (file,) = found.files
+    result = read_text(tmp_path, "netstat_conn", json.dumps(SAMPLES), name="flood.json")
+    assert rows(result) == []
+    (file,) = result.files
     assert (file.kind, file.skipped) == ("json", True)

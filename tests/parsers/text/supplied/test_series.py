@@ -1,19 +1,22 @@
-"""Series of samples: the worked one, what a panel exports, and what cannot stand in a series."""
+"""Series of samples: a worked example, exports of a panel, and samples out of order."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.parsers.text.supplied.reading import Row, read_lines, rows, texts, told, values
+from tests.parsers.text.supplied.reading import Row, issues_of, read_lines, rows, texts, values
 
 from zscope.parsers import inventory, read
 from zscope.parsers.issues import Code
+from zscope.parsers.text.supplied.reader import supplied_lines
 from zscope.parsers.text.supplied.series import stem_of
-from zscope.parsers.text.supplied.write import supplied_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TABLE = "ztpf_series"
 WORKED = (
@@ -30,8 +33,8 @@ BEGIN = datetime(2026, 3, 2, 13, 20, tzinfo=UTC)
 
 
 def test_the_worked_series(tmp_path: Path) -> None:
-    found = read_lines(tmp_path, TABLE, WORKED, name="flood.csv")
-    assert told(found) == []
+    result = read_lines(tmp_path, TABLE, WORKED, name="flood.csv")
+    assert issues_of(result) == []
     columns = (
         "series",
         "run",
@@ -41,7 +44,7 @@ def test_the_worked_series(tmp_path: Path) -> None:
         "ecbs_in_use",
         "tls_starts_completed",
     )
-    assert values(found, *columns) == [
+    assert values(result, *columns) == [
         ("flood", None, no, no * SECOND, None, ecbs, starts)
         for no, (ecbs, starts) in enumerate(
             zip((60, 1060, 1060, 560, 60), (0, 60, 125, 190, 250), strict=True)
@@ -54,8 +57,8 @@ def test_the_same_series_with_moments(tmp_path: Path) -> None:
     lines += [
         f"{(BEGIN + no * timedelta(seconds=0.5)).isoformat(timespec='milliseconds')};62" for no in range(3)
     ]
-    found = read_lines(tmp_path, TABLE, lines, run="pj48040-on")
-    assert values(found, "series", "run", "since_start_us", "sample_utc") == [
+    result = read_lines(tmp_path, TABLE, lines, run="pj48040-on")
+    assert values(result, "series", "run", "since_start_us", "sample_utc") == [
         ("pj48040-on", "pj48040-on", no * SECOND // 2, BEGIN + no * timedelta(seconds=0.5)) for no in range(3)
     ]
 
@@ -70,76 +73,74 @@ def test_what_a_panel_exports(tmp_path: Path) -> None:
         "2026-03-02 13:20:03;;",
         '2026-03-02 13:20:04;"null";',
     ]
-    found = read_lines(tmp_path, TABLE, lines, mapping={"ecbs_in_use": "ECBs in use (TPF1)"})
-    assert told(found) == []
-    assert values(found, "ecbs_in_use") == [(62,), (1480,), (2510,), (None,), (None,)]
-    assert {row["sample_utc"] for row in rows(found)} == {None}
-    assert rows(found)[2]["extra"] == '{"cpu": "88.0"}'
+    result = read_lines(tmp_path, TABLE, lines, mapping={"ecbs_in_use": "ECBs in use (TPF1)"})
+    assert issues_of(result) == []
+    assert values(result, "ecbs_in_use") == [(62,), (1480,), (2510,), (None,), (None,)]
+    assert {row["sample_utc"] for row in rows(result)} == {None}
+    assert rows(result)[2]["extra"] == '{"cpu": "88.0"}'
 
 
 def test_milliseconds_since_1970_are_moments(tmp_path: Path) -> None:
     first = int(BEGIN.timestamp()) * 1000
-    found = read_lines(tmp_path, TABLE, ["Time,ECBs", f"{first},62", f"{first + 250},63"])
-    assert values(found, "sample_utc", "since_start_us") == [
+    result = read_lines(tmp_path, TABLE, ["Time,ECBs", f"{first},62", f"{first + 250},63"])
+    assert values(result, "sample_utc", "since_start_us") == [
         (BEGIN, 0),
         (BEGIN + timedelta(milliseconds=250), 250_000),
     ]
 
 
-def test_a_format_tells_times_that_are_not_seen(tmp_path: Path) -> None:
+def test_a_format_reads_other_times(tmp_path: Path) -> None:
     lines = ["Time,ECBs", "03/02/2026 13:20:00,62", "03/02/2026 13:20:01,63"]
-    found = read_lines(tmp_path, TABLE, lines)
-    assert rows(found) == []
-    assert "'03/02/2026 13:20:00' is no time such as" in texts(found)
-    assert "--time-format tells another" in texts(found)
-    found = read_lines(tmp_path, TABLE, lines, time_format="%m/%d/%Y %H:%M:%S")
-    assert values(found, "since_start_us") == [(0,), (SECOND,)]
+    result = read_lines(tmp_path, TABLE, lines)
+    assert rows(result) == []
+    assert "'03/02/2026 13:20:00' is not a time such as" in texts(result)
+    assert "--time-format sets another format" in texts(result)
+    result = read_lines(tmp_path, TABLE, lines, time_format="%m/%d/%Y %H:%M:%S")
+    assert values(result, "since_start_us") == [(0,), (SECOND,)]
 
 
 @pytest.mark.parametrize(
-    ("line", "field", "says"),
+    ("line", "field", "message"),
     [
-        ("1,70,0", "time", "'1' is not behind the time of the sample before; the line is left out"),
-        ("0.5,70,0", "time", "is not behind the time of the sample before"),
+        ("1,70,0", "time", "'1' is not after the time of the previous sample; the line is skipped"),
+        ("0.5,70,0", "time", "is not after the time of the previous sample"),
         (
             "2026-03-02T13:20:00Z,70,0",
             "time",
             "is with a zone, and the first time of the series is a number of",
         ),
-        ("soon,70,0", "time", "'soon' is no time such as"),
-        (",70,0", "time", "'' is no time such as"),
+        ("soon,70,0", "time", "'soon' is not a time such as"),
+        (",70,0", "time", "'' is not a time such as"),
     ],
 )
-def test_a_sample_that_cannot_stand_there_is_left_out(
-    tmp_path: Path, line: str, field: str, says: str
-) -> None:
+def test_a_sample_out_of_order_is_skipped(tmp_path: Path, line: str, field: str, message: str) -> None:
     head, first, second, *rest = WORKED
-    found = read_lines(tmp_path, TABLE, [head, first, second, line, *rest])
-    assert told(found) == [(Code.BAD_VALUE, 4, field)]
-    assert says in texts(found)
-    assert values(found, "sample_no", "since_start_us") == [(no, no * SECOND) for no in range(5)]
+    result = read_lines(tmp_path, TABLE, [head, first, second, line, *rest])
+    assert issues_of(result) == [(Code.BAD_VALUE, 4, field)]
+    assert message in texts(result)
+    assert values(result, "sample_no", "since_start_us") == [(no, no * SECOND) for no in range(5)]
 
 
-def test_a_counter_that_falls_and_a_gauge_below_0_are_told_and_null(tmp_path: Path) -> None:
+def test_falling_counters_and_negative_gauges_are_null(tmp_path: Path) -> None:
     lines = ["time,ecbs_in_use,tls_starts_completed", "0,62,10", "1,-1,9", "2,64,10", "3,65,x"]
-    found = read_lines(tmp_path, TABLE, lines)
-    assert values(found, "ecbs_in_use", "tls_starts_completed") == [
+    result = read_lines(tmp_path, TABLE, lines)
+    assert values(result, "ecbs_in_use", "tls_starts_completed") == [
         (62, 10),
         (None, None),
         (64, 10),
         (65, None),
     ]
-    assert told(found) == [
+    assert issues_of(result) == [
         (Code.BAD_VALUE, 3, "ecbs_in_use"),
         (Code.BAD_VALUE, 3, "tls_starts_completed"),
         (Code.BAD_VALUE, 5, "tls_starts_completed"),
     ]
-    assert "'9' is below what an earlier sample has: the counter never falls; the column is null" in texts(
-        found
+    assert "'9' is lower than in an earlier sample, but the counter never falls; the column is null" in texts(
+        result
     )
 
 
-def test_runs_and_lists_in_one_file_are_series_of_their_own(tmp_path: Path) -> None:
+def test_runs_and_lists_in_one_file_are_separate_series(tmp_path: Path) -> None:
     lines = [
         "time,ecbs_in_use,run",
         "0,1,off",
@@ -150,9 +151,9 @@ def test_runs_and_lists_in_one_file_are_series_of_their_own(tmp_path: Path) -> N
         "time,ecbs_in_use",
         "0,6",
     ]
-    found = read_lines(tmp_path, TABLE, lines, name="floods.csv")
-    assert told(found) == []
-    assert values(found, "series", "sample_no", "ecbs_in_use") == [
+    result = read_lines(tmp_path, TABLE, lines, name="floods.csv")
+    assert issues_of(result) == []
+    assert values(result, "series", "sample_no", "ecbs_in_use") == [
         ("off", 0, 1),
         ("on", 0, 2),
         ("off", 1, 3),
@@ -179,7 +180,7 @@ def test_the_inventory_shows_when_a_series_with_moments_begins(tmp_path: Path) -
         (".csv", ".csv"),
     ],
 )
-def test_a_series_without_a_run_is_called_like_its_file(file: str, stem: str) -> None:
+def test_a_series_without_a_run_has_the_name_of_its_file(file: str, stem: str) -> None:
     assert stem_of(file) == stem
 
 
@@ -197,9 +198,9 @@ SAMPLES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=25)
 @given(SAMPLES, st.booleans(), st.sampled_from(",;\t"))
-def test_what_the_writer_writes_is_read_back(
+def test_written_displays_are_read(
     tmp_path_factory: pytest.TempPathFactory, samples: list[Row], with_moments: bool, separator: str
 ) -> None:
     written: list[Row] = []
@@ -209,11 +210,11 @@ def test_what_the_writer_writes_is_read_back(
         completed += sample["more"] or 0
         starts = None if sample["more"] is None else float(completed)
         moment = BEGIN + timedelta(microseconds=since) if with_moments else None
-        kept = {name: sample[name] for name in ("ecbs_in_use", "worker_threads")}
-        written.append(kept | {"since_start_us": since, "sample_utc": moment, "tls_starts_completed": starts})
+        use = {name: sample[name] for name in ("ecbs_in_use", "worker_threads")}
+        written.append(use | {"since_start_us": since, "sample_utc": moment, "tls_starts_completed": starts})
     written[0]["ecbs_in_use"] = written[0]["ecbs_in_use"] or 0.0
     path = tmp_path_factory.mktemp("series") / "series.csv"
     path.write_text("\n".join(supplied_lines(TABLE, written, separator=separator)), encoding="utf-8")
-    found = read(path, (TABLE,))
-    assert told(found) == []
-    assert [{name: row[name] for name in written[0]} for row in rows(found)] == written
+    result = read(path, (TABLE,))
+    assert issues_of(result) == []
+    assert [{name: row[name] for name in written[0]} for row in rows(result)] == written

@@ -1,4 +1,4 @@
-"""Times of samples: what they are counted from, and which texts are none."""
+"""Times of samples: their kinds, and texts that are no times."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from zscope.parsers.text.supplied.times import TimeFormatError, TimeKind, check_time_format, reader_of
+from zscope.parsers.text.supplied.times import TimeFormatError, TimeKind, check_time_format, time_reader
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SECONDS = int(NOON.timestamp())
@@ -26,9 +26,9 @@ SECONDS = int(NOON.timestamp())
         ("03/02/2026 13:00:00 +0100", "%m/%d/%Y %H:%M:%S %z"),
     ],
 )
-def test_a_moment(text: str, form: str | None) -> None:
-    found = reader_of(form)(text)
-    assert (found.kind, found.moment) == (TimeKind.MOMENT, NOON)
+def test_a_time_is_converted_from_its_zone(text: str, form: str | None) -> None:
+    result = time_reader(form)(text)
+    assert (result.kind, result.moment) == (TimeKind.MOMENT, NOON)
 
 
 @pytest.mark.parametrize(
@@ -39,17 +39,17 @@ def test_a_moment(text: str, form: str | None) -> None:
         ("2026-03-02T12:00:00.250", None),
     ],
 )
-def test_a_time_without_zone_is_no_moment(text: str, form: str | None) -> None:
-    found = reader_of(form)(text)
-    assert (found.kind, found.moment) == (TimeKind.CLOCK, None)
-    assert found.microseconds == SECONDS * 1_000_000 + 250_000
+def test_a_time_without_zone_is_not_in_utc(text: str, form: str | None) -> None:
+    result = time_reader(form)(text)
+    assert (result.kind, result.moment) == (TimeKind.CLOCK, None)
+    assert result.microseconds == SECONDS * 1_000_000 + 250_000
 
 
 @pytest.mark.parametrize("form", ["%H:%M:%S", "%H:%M:%S%z"])
-def test_a_time_of_day_is_no_moment_even_with_a_zone(form: str) -> None:
+def test_a_time_of_day_is_not_a_time_in_utc(form: str) -> None:
     text = "12:00:01+0100" if form.endswith("z") else "12:00:01"
-    found = reader_of(form)(text)
-    assert (found.kind, found.moment) == (TimeKind.CLOCK, None)
+    result = time_reader(form)(text)
+    assert (result.kind, result.moment) == (TimeKind.CLOCK, None)
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_a_time_of_day_is_no_moment_even_with_a_zone(form: str) -> None:
     ],
 )
 def test_a_number_is_seconds(text: str, form: str | None, microseconds: int) -> None:
-    found = reader_of(form)(text)
-    assert (found.kind, found.microseconds, found.moment) == (TimeKind.NUMBER, microseconds, None)
+    result = time_reader(form)(text)
+    assert (result.kind, result.microseconds, result.moment) == (TimeKind.NUMBER, microseconds, None)
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,9 @@ def test_a_number_is_seconds(text: str, form: str | None, microseconds: int) -> 
         ("13/13/2026 12:00:00", "%m/%d/%Y %H:%M:%S"),
     ],
 )
-def test_what_is_no_time(text: str, form: str | None) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - whatever the text is, the reader tells it in its own words
-        reader_of(form)(text)
+def test_other_text_than_times_is_refused(text: str, form: str | None) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - the reader writes the message
+        time_reader(form)(text)
 
 
 @pytest.mark.parametrize(
@@ -96,5 +96,5 @@ def test_formats_that_can_be_used(form: str) -> None:
 
 @pytest.mark.parametrize("form", ["%q", "%", "%Y-%m-%d", "%I:%M:%S", "hours", "%H:%M:%S %H", "\ud800"])
 def test_formats_that_cannot_be_used(form: str) -> None:
-    with pytest.raises(TimeFormatError, match="is no format of times down to the second"):
+    with pytest.raises(TimeFormatError, match="is not a time format with seconds"):
         check_time_format(form)

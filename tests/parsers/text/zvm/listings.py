@@ -1,16 +1,18 @@
-"""Listings of Performance Toolkit composed by hand, and what is read of them from the file to the rows."""
+"""Listings of Performance Toolkit composed by hand, read from a file."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from zscope.parsers import Tables, read
+from zscope.parsers import ReadOptions, Tables, read
 from zscope.parsers.issues import Code, Issue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
 
 Row = dict[str, Any]
 TABLES = ("zvm_user", "zvm_channel")
@@ -97,43 +99,43 @@ TRAFFIC = {
 
 
 def figures(rows: list[Row]) -> dict[str, tuple[float, ...]]:
-    """What the rows of users say, by user."""
+    """Return the values of the users, by user."""
     return {row["userid"]: tuple(row[name] for name in FIGURES) for row in rows}
 
 
 def traffic(rows: list[Row]) -> dict[str, tuple[float, ...]]:
-    """What the rows of paths say, by path."""
+    """Return the values of the paths, by path."""
     return {row["chpid"]: tuple(row[name] for name in PATHS) for row in rows}
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What became of a file."""
+class ZvmReading:
+    """The result of reading a file."""
 
     tables: Tables
 
     @property
     def users(self) -> list[Row]:
-        """Rows of FCX112."""
+        """Return the rows of FCX112."""
         return [dict(row) for row in self.tables["zvm_user"].to_pylist()]
 
     @property
     def channels(self) -> list[Row]:
-        """Rows of FCX215."""
+        """Return the rows of FCX215."""
         return [dict(row) for row in self.tables["zvm_channel"].to_pylist()]
 
     @property
     def issues(self) -> list[Issue]:
-        """All of them, without the note that paths are shared."""
+        """Return all issues except the note that paths are shared."""
         return [issue for issue in self.tables.issues if issue.code is not Code.SHARED_PATH]
 
     @property
-    def told(self) -> list[tuple[Code, int | None, int | None]]:
-        """Codes and places of the issues."""
+    def problems(self) -> list[tuple[Code, int | None, int | None]]:
+        """Return codes and places of the issues."""
         return [(issue.code, issue.line_no, issue.column_no) for issue in self.issues]
 
     def cpu(self) -> dict[str, float]:
-        """CPU seconds by user."""
+        """Return the CPU seconds by user."""
         return {row["userid"]: row["tcpu_s"] for row in self.users}
 
 
@@ -149,13 +151,13 @@ def read_listing(
     system: str | None = None,
     taken: date | datetime | None = None,
     run: str | None = None,
-) -> Reading:
+) -> ZvmReading:
     """Read the lines as a file."""
     path = folder / name
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return Reading(read(path, TABLES, system=system, taken=taken, run=run))
+    return ZvmReading(read(path, TABLES, options=ReadOptions(system=system, taken=taken, run=run)))
 
 
 def extra(row: Row) -> dict[str, str]:
-    """What the row says beyond its columns."""
+    """Return the content of the column `extra`."""
     return dict(json.loads(row["extra"] or "{}"))

@@ -1,11 +1,10 @@
-"""Damaged and hostile listings: what is good is read, what is doubtful refused, and all of it told."""
+"""Damaged and hostile listings: valid rows are read, doubtful ones refused, and all of it is reported."""
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.parsers.text.zvm.listings import (
@@ -23,49 +22,53 @@ from tests.parsers.text.zvm.listings import (
 )
 
 from zscope.parsers.issues import Code, Severity
-from zscope.parsers.text import segment
-from zscope.parsers.text.zvm import grammar
+from zscope.parsers.text import report_splitter
+from zscope.parsers.text.zvm import reader as grammar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 FRONT = [*TOP, *GROUPS, HEADINGS]
 """Nine lines."""
 
 
 @pytest.mark.parametrize(
-    ("headings", "row", "line", "column", "says"),
+    ("headings", "row", "line", "column", "message"),
     [
         (
             "Userid    %CPU  TCPU  VCPU",
             "RSCS     44.9  269.9   2 01  .",
             9,
             26,
-            "2 and 01 both stand under VCPU",
+            "2 and 01 are both under VCPU",
         ),
-        ("Userid    %CPU TCPU O  VCPU", "RSCS", 8, 17, "72.4 ends as near to TCPU and O"),
-        ("Userid    %CPU  TCPU TCPU  VCPU", "RSCS", 7, 22, "the heading TCPU is there more than once"),
+        ("Userid    %CPU TCPU O  VCPU", "RSCS", 8, 17, "72.4 ends equally near to TCPU and O"),
+        ("Userid    %CPU  TCPU TCPU  VCPU", "RSCS", 7, 22, "the heading TCPU occurs more than once"),
         ("Userid    %CPU  VCPU", "RSCS", 7, 1, "the column headings are not Userid ... TCPU"),
-        ("Userid    %CPU  TCPU" + "  X" * 400, "RSCS", 7, 1, "is longer than any"),
+        ("Userid    %CPU  TCPU" + "  X" * 400, "RSCS", 7, 1, "is too long"),
     ],
 )
-def test_words_that_compete_refuse_the_report(
-    tmp_path: Path, headings: str, row: str, line: int, column: int, says: str
+def test_ambiguous_columns_refuse_the_report(
+    tmp_path: Path, headings: str, row: str, line: int, column: int, message: str
 ) -> None:
     lines = [*TOP, headings, "SSL00001  12.0  72.4  66.1", row, *CHANNEL]
-    found = read_listing(tmp_path, lines)
-    issue = found.issues[0]
+    result = read_listing(tmp_path, lines)
+    issue = result.issues[0]
     assert (issue.code, issue.severity) == (Code.REPORT_UNREADABLE, Severity.WARNING)
     assert (issue.line_no, issue.column_no) == (line, column)
-    assert says in issue.text
-    assert issue.text.endswith(": the report is left out")
-    assert (len(found.issues), len(found.users), len(found.channels)) == (1, 0, 2)
+    assert message in issue.text
+    assert issue.text.endswith("; the report is left out")
+    assert (len(result.issues), len(result.users), len(result.channels)) == (1, 0, 2)
 
 
-def test_units_that_no_group_tells_apart_refuse_the_report(tmp_path: Path) -> None:
+def test_columns_that_no_group_distinguishes_refuse_the_report(tmp_path: Path) -> None:
     lines = [line.replace("Own Partition ", "-- -- -- -----") for line in CHANNEL]
-    found = read_listing(tmp_path, lines)
-    assert found.told == []
-    assert {row["own_work_units_pct"] for row in found.channels} == {None}
+    result = read_listing(tmp_path, lines)
+    assert result.problems == []
+    assert {row["own_work_units_pct"] for row in result.channels} == {None}
     lines = [line.replace("-Own Partition -", "Total for System") for line in CHANNEL]
-    assert read_listing(tmp_path, [*lines, *USER]).told == [(Code.REPORT_UNREADABLE, 10, 39)]
+    assert read_listing(tmp_path, [*lines, *USER]).problems == [(Code.REPORT_UNREADABLE, 10, 39)]
 
 
 REST = "  5.00   1.2    .1   .0    .0     .0  .0     10     10      0   ..."
@@ -91,20 +94,20 @@ LEFT_OUT: dict[str, tuple[str, Code, int | None]] = {
 def test_a_line_that_does_not_fit_is_left_out_alone(
     tmp_path: Path, line: str, code: Code, column: int | None
 ) -> None:
-    found = read_listing(tmp_path, [*FRONT, *USERS[:2], line, *USERS[2:]])
-    assert found.cpu() == CPU
-    assert (code, 12, column) in found.told
-    assert {no for _, no, _ in found.told} == {12}
+    result = read_listing(tmp_path, [*FRONT, *USERS[:2], line, *USERS[2:]])
+    assert result.cpu() == CPU
+    assert (code, 12, column) in result.problems
+    assert {no for _, no, _ in result.problems} == {12}
 
 
 def _one(tmp_path: Path, line: str) -> tuple[Row, list[tuple[Code, int | None, int | None]]]:
-    found = read_listing(tmp_path, [*FRONT, line])
-    (row,) = found.users
-    return row, found.told
+    result = read_listing(tmp_path, [*FRONT, line])
+    (row,) = result.users
+    return row, result.problems
 
 
 @pytest.mark.parametrize(
-    ("line", "values", "told"),
+    ("line", "values", "problems"),
     [
         ("RSCS     44.98 269.9", (44.98, 269.9, None, None), (Code.REPORT_CUT, 10, 20)),
         ("RSCS     44.98 269.9 201", (44.98, 269.9, None, None), (Code.REPORT_CUT, 10, 24)),
@@ -116,59 +119,59 @@ def _one(tmp_path: Path, line: str) -> tuple[Row, list[tuple[Code, int | None, i
         ),
     ],
 )
-def test_what_is_missing_is_null_and_told(
-    tmp_path: Path, line: str, values: tuple[float | None, ...], told: tuple[Code, int, int]
+def test_missing_values_are_null_and_reported(
+    tmp_path: Path, line: str, values: tuple[float | None, ...], problems: tuple[Code, int, int]
 ) -> None:
     row, issues = _one(tmp_path, line)
     assert tuple(row[name] for name in ("cpu_pct", "tcpu_s", "vcpu_s", "tv_ratio")) == values
-    assert issues == [told]
+    assert issues == [problems]
 
 
-def test_a_row_that_ends_behind_the_columns_of_the_table_is_whole(tmp_path: Path) -> None:
+def test_a_row_that_ends_after_the_columns_of_the_table_is_complete(tmp_path: Path) -> None:
     row, issues = _one(tmp_path, "RSCS     44.98 269.9 201.4   1.3  61.2 33.0")
     assert (issues, row["virtual_io_per_s"], extra(row)) == ([], 61.2, {"Virtual IO/s DASD": "33.0"})
     row, issues = _one(tmp_path, "RSCS     44.98 269.9 201.4   1.3  61.2 33.")
     assert (issues, row["extra"]) == ([(Code.REPORT_CUT, 10, 42)], None), "half a figure is none"
 
 
-def test_what_stands_under_no_word_is_kept(tmp_path: Path) -> None:
+def test_text_under_no_heading_goes_into_extra(tmp_path: Path) -> None:
     rows = [f"{row:<90}{word}" for row, word in zip(USERS, ("", "17", "yes", "17"), strict=True)]
-    found = read_listing(tmp_path, [*FRONT, *rows])
-    assert found.cpu() == CPU
-    assert found.told == [(Code.UNKNOWN_COLUMN, 11, 91)]
-    assert [extra(row).get("column 91") for row in found.users] == [None, "17", "yes", "17"]
+    result = read_listing(tmp_path, [*FRONT, *rows])
+    assert result.cpu() == CPU
+    assert result.problems == [(Code.UNKNOWN_COLUMN, 11, 91)]
+    assert [extra(row).get("column 91") for row in result.users] == [None, "17", "yes", "17"]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "field", "says"),
+    ("old", "new", "field", "message"),
     [
         ("44.98", "94.98", "%CPU", "%CPU of RSCS is 94.98, which is not TCPU in percent of 600 s"),
         ("201.4", "101.4", "T/V Ratio", "T/V Ratio of RSCS is 1.3, which is not TCPU over VCPU"),
     ],
 )
 def test_figures_of_users_that_contradict_each_other(
-    tmp_path: Path, old: str, new: str, field: str, says: str
+    tmp_path: Path, old: str, new: str, field: str, message: str
 ) -> None:
-    found = read_listing(tmp_path, [line.replace(old, new) for line in USER])
-    (issue,) = found.issues
-    assert (issue.code, issue.line_no, issue.field, issue.text) == (Code.ARITHMETIC, 13, field, says)
-    assert len(found.users) == 4
+    result = read_listing(tmp_path, [line.replace(old, new) for line in USER])
+    (issue,) = result.issues
+    assert (issue.code, issue.line_no, issue.field, issue.text) == (Code.ARITHMETIC, 13, field, message)
+    assert len(result.users) == 4
 
 
-def test_what_contradicts_in_most_rows_is_told_once(tmp_path: Path) -> None:
-    """As where %CPU is of all engines together."""
+def test_a_contradiction_in_most_rows_is_reported_once(tmp_path: Path) -> None:
+    """As in a release where %CPU is of all engines together."""
     rows = [f"USER000{no} {no}1.00 {no}9.00   ...   ..." for no in range(1, 9)]
-    found = read_listing(tmp_path, [*TOP, *GROUPS, HEADINGS[:32], *rows])
-    (issue,) = found.issues
+    result = read_listing(tmp_path, [*TOP, *GROUPS, HEADINGS[:32], *rows])
+    (issue,) = result.issues
     assert (issue.code, issue.line_no) == (Code.ARITHMETIC, 10)
-    assert "so it is in 8 of 8 rows" in issue.text
+    assert "the same in 8 of 8 rows" in issue.text
 
 
 def test_a_part_is_not_more_than_the_whole(tmp_path: Path) -> None:
     lines = [line.replace("8      8      5      4", "8      8     50      4") for line in CHANNEL]
-    found = read_listing(tmp_path, lines)
-    assert found.told == [(Code.ARITHMETIC, 12, None)]
-    assert "Own Partition Work Units of 54 is 50, which is more than" in found.issues[0].text
+    result = read_listing(tmp_path, lines)
+    assert result.problems == [(Code.ARITHMETIC, 12, None)]
+    assert "Own Partition Work Units of 54 is 50, which is more than" in result.issues[0].text
 
 
 @pytest.mark.parametrize(
@@ -182,67 +185,67 @@ def test_a_part_is_not_more_than_the_whole(tmp_path: Path) -> None:
     ],
 )
 def test_a_path_that_does_not_fit_is_left_out(tmp_path: Path, line: str, code: Code) -> None:
-    found = read_listing(tmp_path, [*CHANNEL, line])
-    assert [row["chpid"] for row in found.channels] == ["32", "54"]
-    assert {(issue.code, issue.line_no) for issue in found.issues} == {(code, 13)}
+    result = read_listing(tmp_path, [*CHANNEL, line])
+    assert [row["chpid"] for row in result.channels] == ["32", "54"]
+    assert {(issue.code, issue.line_no) for issue in result.issues} == {(code, 13)}
 
 
-def test_a_path_in_small_letters_that_says_nothing_of_sharing(tmp_path: Path) -> None:
+def test_a_path_in_lower_case_without_a_sharing_column(tmp_path: Path) -> None:
     line = "a4  ...      11      9      8      8      5      4      4    12.9M   12.8M"
-    found = read_listing(tmp_path, [*CHANNEL[:10], line, line.replace("a4  ...", "a5  May")])
-    assert [(row["chpid"], row["shared"]) for row in found.channels] == [("A4", None), ("A5", None)]
-    assert [(issue.code, issue.line_no, issue.field) for issue in found.issues] == [
+    result = read_listing(tmp_path, [*CHANNEL[:10], line, line.replace("a4  ...", "a5  May")])
+    assert [(row["chpid"], row["shared"]) for row in result.channels] == [("A4", None), ("A5", None)]
+    assert [(issue.code, issue.line_no, issue.field) for issue in result.issues] == [
         (Code.BAD_VALUE, 12, "Shrd")
     ]
 
 
 @pytest.mark.parametrize("lines", range(1, len(USER)))
 def test_a_file_that_ends_early(tmp_path: Path, lines: int) -> None:
-    found = read_listing(tmp_path, USER[:lines])
-    assert found.cpu() == dict(list(CPU.items())[: max(0, lines - 11)])
-    assert (Severity.WARNING in {issue.severity for issue in found.issues}) == (lines < 12)
+    result = read_listing(tmp_path, USER[:lines])
+    assert result.cpu() == dict(list(CPU.items())[: max(0, lines - 11)])
+    assert (Severity.WARNING in {issue.severity for issue in result.issues}) == (lines < 12)
 
 
 def test_rows_without_column_headings(tmp_path: Path) -> None:
-    found = read_listing(tmp_path, [*TOP, *USERS])
-    assert (found.told, found.users) == ([(Code.REPORT_UNREADABLE, 7, 1)], [])
+    result = read_listing(tmp_path, [*TOP, *USERS])
+    assert (result.problems, result.users) == ([(Code.REPORT_UNREADABLE, 7, 1)], [])
 
 
-def test_a_heading_nobody_can_read_ends_a_report(tmp_path: Path) -> None:
-    found = read_listing(tmp_path, [*USER, "1FCX1", "1FCX113  Ru", *FRONT[1:], *USERS])
-    assert found.cpu() == CPU
-    assert (Code.REPORT_UNREADABLE, 17, 1) in found.told
-    assert {no for _, no, _ in found.told} == {16, 17}
+def test_an_unreadable_heading_ends_a_report(tmp_path: Path) -> None:
+    result = read_listing(tmp_path, [*USER, "1FCX1", "1FCX113  Ru", *FRONT[1:], *USERS])
+    assert result.cpu() == CPU
+    assert (Code.REPORT_UNREADABLE, 17, 1) in result.problems
+    assert {no for _, no, _ in result.problems} == {16, 17}
 
 
 @pytest.mark.parametrize(("printed", "rows"), [("-.012", 3), ("-.009", 4)])
-def test_a_figure_below_zero_is_none(tmp_path: Path, printed: str, rows: int) -> None:
+def test_a_figure_below_zero_is_invalid(tmp_path: Path, printed: str, rows: int) -> None:
     wide = [line.replace(f" {printed[1:]}", printed) for line in USER]
-    found = read_listing(tmp_path, wide)
-    assert len(found.users) == rows
-    assert any("'" + printed + "' is below 0" in issue.text for issue in found.issues)
-    assert all(user["vcpu_s"] is None or user["vcpu_s"] >= 0 for user in found.users)
+    result = read_listing(tmp_path, wide)
+    assert len(result.users) == rows
+    assert any("'" + printed + "' is below 0" in issue.text for issue in result.issues)
+    assert all(user["vcpu_s"] is None or user["vcpu_s"] >= 0 for user in result.users)
 
 
-def test_a_page_is_taken_up_to_a_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segment, "LINES_TOGETHER", len(USER) - 2)
-    found = read_listing(tmp_path, USER)
-    assert [user["userid"] for user in found.users] == ["OPERATOR", "RSCS", "SSL00001"]
-    assert [code for code, _, _ in found.told] == [Code.REPORT_CUT]
+def test_a_page_is_read_up_to_a_maximum_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_splitter, "LINES_TOGETHER", len(USER) - 2)
+    result = read_listing(tmp_path, USER)
+    assert [user["userid"] for user in result.users] == ["OPERATOR", "RSCS", "SSL00001"]
+    assert [code for code, _, _ in result.problems] == [Code.REPORT_CUT]
 
 
 def test_a_user_with_the_name_of_a_report(tmp_path: Path) -> None:
-    found = read_listing(tmp_path, [line.replace("OPERATOR", "FCX112  ") for line in USER])
-    assert (found.told, found.users[0]["userid"]) == ([], "FCX112")
+    result = read_listing(tmp_path, [line.replace("OPERATOR", "FCX112  ") for line in USER])
+    assert (result.problems, result.users[0]["userid"]) == ([], "FCX112")
 
 
-def test_a_page_of_which_there_is_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grammar, "MOST_LINES", 3 * 4)
     head = [*TOP, *GROUPS, HEADINGS[:20]]
-    found = read_listing(tmp_path, [line for no in range(5) for line in (*head, f"USER000{no}   .00  .012")])
-    assert len(found.users) == 5
-    assert [code for code, _, _ in found.told] == [Code.REPORT_REPEATED]
-    assert "rows may be twice" in found.issues[0].text
+    result = read_listing(tmp_path, [line for no in range(5) for line in (*head, f"USER000{no}   .00  .012")])
+    assert len(result.users) == 5
+    assert [code for code, _, _ in result.problems] == [Code.REPORT_REPEATED]
+    assert "rows may repeat" in result.issues[0].text
 
 
 def _some_cut(lines: list[str], luck: random.Random) -> list[str]:
@@ -275,12 +278,12 @@ def test_a_spoiled_listing_gives_data_or_issues(
     tmp_path: Path, spoil: Callable[[list[str], random.Random], list[str]], seed: int
 ) -> None:
     lines = spoil([*USER, *CHANNEL, *SCREEN], random.Random(seed))
-    found = read_listing(tmp_path, lines)
-    wrong = [row for row in found.users if CPU.get(row["userid"]) != row["tcpu_s"]]
-    told = [issue for issue in found.tables.issues if issue.severity > Severity.NOTE]
-    assert told or not wrong
-    assert all(issue.line_no is None or 0 < issue.line_no <= len(lines) for issue in told)
-    assert len(found.users) == 7 or told or len(lines) < len(USER) + len(CHANNEL) + len(SCREEN)
+    result = read_listing(tmp_path, lines)
+    wrong = [row for row in result.users if CPU.get(row["userid"]) != row["tcpu_s"]]
+    problems = [issue for issue in result.tables.issues if issue.severity > Severity.NOTE]
+    assert problems or not wrong
+    assert all(issue.line_no is None or 0 < issue.line_no <= len(lines) for issue in problems)
+    assert len(result.users) == 7 or problems or len(lines) < len(USER) + len(CHANNEL) + len(SCREEN)
 
 
 @pytest.mark.parametrize(

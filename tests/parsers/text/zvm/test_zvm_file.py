@@ -1,9 +1,9 @@
-"""Files with listings: several reports, codings, what tells the system, and texts that are none."""
+"""Files with listings: several reports, encodings, where the system is known from, and other texts."""
 
 from __future__ import annotations
 
 from datetime import date
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.parsers.text.zvm.listings import (
@@ -15,7 +15,7 @@ from tests.parsers.text.zvm.listings import (
     TRAFFIC,
     USER,
     USERS,
-    Reading,
+    ZvmReading,
     figures,
     read_listing,
     traffic,
@@ -23,10 +23,13 @@ from tests.parsers.text.zvm.listings import (
 
 from zscope.parsers import inventory, read
 from zscope.parsers.issues import Code, Severity
-from zscope.parsers.text.dress import as_bytes
+from zscope.parsers.text.capture_writer import as_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
-def test_other_reports_between_are_passed_over(tmp_path: Path) -> None:
+def test_other_reports_between_are_skipped(tmp_path: Path) -> None:
     other = [
         "1FCX103  Run 2026/03/02 14:20:11         STORAGE",
         *TOP[2:],
@@ -34,19 +37,19 @@ def test_other_reports_between_are_passed_over(tmp_path: Path) -> None:
         USERS[0],
         "54 Yes 1",
     ]
-    found = read_listing(tmp_path, [*other, *USER, *other, *CHANNEL, *other])
-    assert figures(found.users) == EXPECTED
-    assert traffic(found.channels) == TRAFFIC
-    assert [(issue.code, issue.severity, issue.section) for issue in found.issues] == [
+    result = read_listing(tmp_path, [*other, *USER, *other, *CHANNEL, *other])
+    assert figures(result.users) == EXPECTED
+    assert traffic(result.channels) == TRAFFIC
+    assert [(issue.code, issue.severity, issue.section) for issue in result.issues] == [
         (Code.OTHER_REPORT, Severity.NOTE, "FCX103")
     ]
 
 
 def test_several_intervals_in_one_file(tmp_path: Path) -> None:
     later = [line.replace("13:3", "13:4").replace("13:2", "13:3") for line in (*USER, *CHANNEL)]
-    found = read_listing(tmp_path, [*USER, *CHANNEL, *later])
-    assert found.told == []
-    starts = [row["interval_start_local"] for row in found.users]
+    result = read_listing(tmp_path, [*USER, *CHANNEL, *later])
+    assert result.problems == []
+    starts = [row["interval_start_local"] for row in result.users]
     assert starts == [BEGIN] * 4 + [BEGIN.replace(minute=30)] * 4
     kinds = inventory(tmp_path / "listing.txt").rows.to_pylist()
     assert [(kind["kind"], kind["report"], kind["records"]) for kind in kinds] == [
@@ -56,9 +59,9 @@ def test_several_intervals_in_one_file(tmp_path: Path) -> None:
 
 
 def test_the_same_listing_twice_counts_once(tmp_path: Path) -> None:
-    found = read_listing(tmp_path, [*USER, *CHANNEL, *USER, *CHANNEL])
-    assert found.told == [(Code.REPORT_REPEATED, 34, 1), (Code.REPORT_REPEATED, 49, 1)]
-    assert (len(found.users), len(found.channels)) == (4, 2)
+    result = read_listing(tmp_path, [*USER, *CHANNEL, *USER, *CHANNEL])
+    assert result.problems == [(Code.REPORT_REPEATED, 34, 1), (Code.REPORT_REPEATED, 49, 1)]
+    assert (len(result.users), len(result.channels)) == (4, 2)
 
 
 @pytest.mark.parametrize("coding", ["utf-16", "ebcdic", "ebcdic-records", "ebcdic-lengths"])
@@ -70,40 +73,40 @@ def test_codings_and_carriage_control(tmp_path: Path, coding: str, control: bool
         lines[-1] = f"0{lines[-1][1:]}"
     path = tmp_path / "listing"
     path.write_bytes(as_bytes(lines, coding))
-    found = Reading(read(path, TABLES))
-    assert found.told == []
-    assert figures(found.users) == EXPECTED
-    assert traffic(found.channels) == TRAFFIC
+    result = ZvmReading(read(path, TABLES))
+    assert result.problems == []
+    assert figures(result.users) == EXPECTED
+    assert traffic(result.channels) == TRAFFIC
 
 
 @pytest.mark.parametrize("front", ["\f", "", " ", "0"])
 def test_pages_whose_carriage_control_was_changed(tmp_path: Path, front: str) -> None:
     lines = [f"{front}{line[1:]}" if line[0] == "1" else line for line in (*USER, *CHANNEL)]
-    found = read_listing(tmp_path, lines)
-    assert found.told == []
-    assert figures(found.users) == EXPECTED
-    assert traffic(found.channels) == TRAFFIC
+    result = read_listing(tmp_path, lines)
+    assert result.problems == []
+    assert figures(result.users) == EXPECTED
+    assert traffic(result.channels) == TRAFFIC
 
 
-def test_tabs_stand_for_blanks(tmp_path: Path) -> None:
+def test_tabs_become_blanks(tmp_path: Path) -> None:
     lines = [line.replace("To   2026", "To\t2026").replace("RSCS    ", "RSCS\t") for line in USER]
-    found = read_listing(tmp_path, lines)
-    assert (found.told, figures(found.users)) == ([], EXPECTED)
+    result = read_listing(tmp_path, lines)
+    assert (result.problems, figures(result.users)) == ([], EXPECTED)
 
 
 @pytest.mark.parametrize(
-    ("name", "system", "told"),
+    ("name", "system", "problems"),
     [
         ("VMA-FCX112-2026-03-02.txt", "VMA", "file-name"),
         ("ZVM.FCX.USER.FCHANNEL.txt", None, None),
         ("PERFKIT-MONWRITE-RSCS.txt", None, None),
     ],
 )
-def test_the_name_of_the_file_may_tell_the_system(
-    tmp_path: Path, name: str, system: str | None, told: str | None
+def test_the_name_of_the_file_can_contain_the_system(
+    tmp_path: Path, name: str, system: str | None, problems: str | None
 ) -> None:
-    found = read_listing(tmp_path, USER, name=name)
-    assert {(row["system"], row["system_from"]) for row in found.users} == {(system, told)}
+    result = read_listing(tmp_path, USER, name=name)
+    assert {(row["system"], row["system_from"]) for row in result.users} == {(system, problems)}
 
 
 MENTIONS = [
@@ -119,18 +122,18 @@ MENTIONS = [
 
 
 @pytest.mark.parametrize("mention", MENTIONS)
-def test_a_text_that_mentions_a_report_is_none(tmp_path: Path, mention: str) -> None:
-    found = read_listing(tmp_path, [mention, *USERS])
-    assert found.told == [(Code.NO_REPORT, None, None)]
-    assert found.users == []
+def test_a_text_that_mentions_a_report_is_not_one(tmp_path: Path, mention: str) -> None:
+    result = read_listing(tmp_path, [mention, *USERS])
+    assert result.problems == [(Code.NO_REPORT, None, None)]
+    assert result.users == []
 
 
-def test_a_report_whose_heading_is_not_there_is_told(tmp_path: Path) -> None:
-    found = read_listing(tmp_path, [*USER[1:], *CHANNEL[1:]])
-    assert found.told == [(Code.UNKNOWN_LINE, 8, None), (Code.UNKNOWN_LINE, 23, None)]
-    assert "belongs to a report whose beginning is not there" in found.issues[0].text
+def test_a_report_without_heading_is_reported(tmp_path: Path) -> None:
+    result = read_listing(tmp_path, [*USER[1:], *CHANNEL[1:]])
+    assert result.problems == [(Code.UNKNOWN_LINE, 8, None), (Code.UNKNOWN_LINE, 23, None)]
+    assert "belongs to a report whose beginning is missing" in result.issues[0].text
 
 
 def test_a_day_from_elsewhere_is_not_joined_with_a_listing(tmp_path: Path) -> None:
-    found = read_listing(tmp_path, USER, taken=date(2025, 1, 1))
-    assert {(row["interval_start_local"], row["time_from"]) for row in found.users} == {(BEGIN, "report")}
+    result = read_listing(tmp_path, USER, taken=date(2025, 1, 1))
+    assert {(row["interval_start_local"], row["time_from"]) for row in result.users} == {(BEGIN, "report")}

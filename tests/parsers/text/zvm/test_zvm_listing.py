@@ -1,9 +1,8 @@
-"""FCX112 and FCX215 as listings: every column of the composed ones, and what may differ between releases."""
+"""FCX112 and FCX215 as listings: every column, and differences between releases."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.parsers.text.zvm.listings import (
@@ -26,12 +25,16 @@ from tests.parsers.text.zvm.listings import (
 from zscope.parsers import inventory
 from zscope.parsers.issues import Code, Severity
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
 
 def test_every_column_of_a_listing_of_users(tmp_path: Path) -> None:
-    found = read_listing(tmp_path, USER, run="2A-encrypted", system="VMA")
-    assert found.told == []
-    assert figures(found.users) == EXPECTED
-    rscs = found.users[1]
+    result = read_listing(tmp_path, USER, run="2A-encrypted", system="VMA")
+    assert result.problems == []
+    assert figures(result.users) == EXPECTED
+    rscs = result.users[1]
     assert extra(rscs) == {
         "Virtual IO/s DASD": "33.0",
         "Virtual IO/s Avoid": "2.1",
@@ -52,20 +55,29 @@ def test_every_column_of_a_listing_of_users(tmp_path: Path) -> None:
         "interval_start_local",
         "period_s",
     )
-    told = (str(tmp_path / "listing.txt"), "text", "VMA", "option", "2A-encrypted", "report", BEGIN, 600.0)
-    assert {tuple(row[name] for name in of_all) for row in found.users} == {told}
-    assert [row["line_no"] for row in found.users] == [12, 13, 14, 15]
+    problems = (
+        str(tmp_path / "listing.txt"),
+        "text",
+        "VMA",
+        "option",
+        "2A-encrypted",
+        "report",
+        BEGIN,
+        600.0,
+    )
+    assert {tuple(row[name] for name in of_all) for row in result.users} == {problems}
+    assert [row["line_no"] for row in result.users] == [12, 13, 14, 15]
 
 
 def test_every_column_of_a_listing_of_paths(tmp_path: Path) -> None:
-    found = read_listing(tmp_path, CHANNEL)
-    assert found.told == []
-    assert traffic(found.channels) == TRAFFIC
-    assert [(row["shared"], row["line_no"], row["extra"]) for row in found.channels] == [
+    result = read_listing(tmp_path, CHANNEL)
+    assert result.problems == []
+    assert traffic(result.channels) == TRAFFIC
+    assert [(row["shared"], row["line_no"], row["extra"]) for row in result.channels] == [
         (True, 11, None),
         (True, 12, None),
     ]
-    assert {(row["interval_start_local"], row["period_s"]) for row in found.channels} == {(BEGIN, 600.0)}
+    assert {(row["interval_start_local"], row["period_s"]) for row in result.channels} == {(BEGIN, 600.0)}
 
 
 def test_shared_paths_are_a_note_for_each_report(tmp_path: Path) -> None:
@@ -86,12 +98,12 @@ def test_shared_paths_are_a_note_for_each_report(tmp_path: Path) -> None:
 
 
 def _moved(lines: list[str], order: tuple[tuple[int, int], ...]) -> list[str]:
-    """The lines with their columns, each from one character to before another, in another order."""
+    """Return the lines with their columns, each from one character to before another, in another order."""
     return ["".join(line.ljust(100)[begin:end] for begin, end in order).rstrip() for line in lines]
 
 
 def _with_column(lines: list[str], at: int, words: list[str]) -> list[str]:
-    """The lines with one more column that ends before the character `at`."""
+    """Return the lines with one more column that ends before the character `at`."""
     return [
         f"{line.ljust(at)[:at]}{word:>8}{line[at:]}".rstrip() for line, word in zip(lines, words, strict=True)
     ]
@@ -113,32 +125,34 @@ VARIATIONS: dict[str, Callable[[list[str]], list[str]]] = {
 
 
 @pytest.mark.parametrize("change", VARIATIONS.values(), ids=VARIATIONS.keys())
-def test_columns_are_found_by_their_words(tmp_path: Path, change: Callable[[list[str]], list[str]]) -> None:
-    found = read_listing(tmp_path, [*TOP, *change(TABLE)])
-    assert found.told == []
-    assert figures(found.users) == EXPECTED
+def test_columns_are_identified_by_their_words(
+    tmp_path: Path, change: Callable[[list[str]], list[str]]
+) -> None:
+    result = read_listing(tmp_path, [*TOP, *change(TABLE)])
+    assert result.problems == []
+    assert figures(result.users) == EXPECTED
 
 
 def test_a_column_without_its_word_is_null(tmp_path: Path) -> None:
     lines = [line.replace(" VCPU", "     ").replace("Ratio", "     ") for line in USER]
     lines = [f"{line[:20]}{'':12}{line[32:]}" if at > 8 else line for at, line in enumerate(lines)]
-    found = read_listing(tmp_path, lines)
-    assert found.told == []
-    assert {(row["vcpu_s"], row["tv_ratio"]) for row in found.users} == {(None, None)}
-    assert found.cpu() == CPU
+    result = read_listing(tmp_path, lines)
+    assert result.problems == []
+    assert {(row["vcpu_s"], row["tv_ratio"]) for row in result.users} == {(None, None)}
+    assert result.cpu() == CPU
 
 
 def test_groups_decide_what_total_is(tmp_path: Path) -> None:
-    """Without the group of virtual I/O the only Total is that of the spool: it is no I/O."""
+    """Without the group of virtual I/O the only Total is that of the spool."""
     lines = [
         *TOP,
         "         <-CPU Load-> <-- Spool -->",
         "Userid    %CPU  TCPU   Total  Rate",
         "RSCS     44.98 269.9     118  11.8",
     ]
-    found = read_listing(tmp_path, lines)
-    (row,) = found.users
-    assert (found.told, row["virtual_io_per_s"]) == ([], None)
+    result = read_listing(tmp_path, lines)
+    (row,) = result.users
+    assert (result.problems, row["virtual_io_per_s"]) == ([], None)
     assert extra(row) == {"Spool Total": "118", "Spool Rate": "11.8"}
     lines[6] = ""
     (row,) = read_listing(tmp_path, lines).users
@@ -150,20 +164,20 @@ def test_groups_decide_which_units_are_whose(tmp_path: Path) -> None:
     order = ((0, 10), (38, 59), (10, 38), (59, 100))
     lines = [*CHANNEL[:6], *(line for line in _moved(CHANNEL[6:], order))]
     lines[6] = "Channel"
-    found = read_listing(tmp_path, lines)
-    assert found.told == []
-    assert traffic(found.channels) == TRAFFIC
+    result = read_listing(tmp_path, lines)
+    assert result.problems == []
+    assert traffic(result.channels) == TRAFFIC
 
 
 def test_without_groups_the_order_decides(tmp_path: Path) -> None:
-    found = read_listing(tmp_path, [*CHANNEL[:6], *CHANNEL[9:]])
-    assert (found.told, traffic(found.channels)) == ([], TRAFFIC)
+    result = read_listing(tmp_path, [*CHANNEL[:6], *CHANNEL[9:]])
+    assert (result.problems, traffic(result.channels)) == ([], TRAFFIC)
 
 
 def test_groups_that_say_nothing_decide_nothing(tmp_path: Path) -> None:
-    found = read_listing(tmp_path, [*CHANNEL[:7], *CHANNEL[9:]])
-    assert found.told == []
-    row = found.channels[1]
+    result = read_listing(tmp_path, [*CHANNEL[:7], *CHANNEL[9:]])
+    assert result.problems == []
+    row = result.channels[1]
     assert (row["work_units_pct"], row["own_work_units_pct"], row["write_bytes_per_s"]) == (
         None,
         None,
@@ -193,14 +207,14 @@ def test_groups_that_say_nothing_decide_nothing(tmp_path: Path) -> None:
 )
 def test_numbers_as_they_may_be_printed(tmp_path: Path, printed: str, value: float) -> None:
     rows = [f"RSCS       ... {printed}   ...   ...  ....  ---"]
-    found = read_listing(tmp_path, [*TOP, *GROUPS, HEADINGS[:43], *rows])
-    (row,) = found.users
-    assert found.told == []
+    result = read_listing(tmp_path, [*TOP, *GROUPS, HEADINGS[:43], *rows])
+    (row,) = result.users
+    assert result.problems == []
     assert row["tcpu_s"] == value
     assert {row[name] for name in ("cpu_pct", "vcpu_s", "tv_ratio", "virtual_io_per_s", "extra")} == {None}
 
 
-def test_what_is_no_user_is_skipped(tmp_path: Path) -> None:
+def test_other_lines_than_users_are_skipped(tmp_path: Path) -> None:
     lines = [
         *TOP, *GROUPS, HEADINGS,
         ">>Mean>>  8.27 49.64 38.11   1.3  11.0  4.1    .6     .2  .0     10     10      2    .1",
@@ -209,8 +223,8 @@ def test_what_is_no_user_is_skipped(tmp_path: Path) -> None:
         "User Data:",
         *USERS,
     ]  # fmt: skip
-    found = read_listing(tmp_path, lines)
-    assert (found.told, found.cpu()) == ([], CPU)
+    result = read_listing(tmp_path, lines)
+    assert (result.problems, result.cpu()) == ([], CPU)
     del lines[10]
     assert read_listing(tmp_path, lines).cpu() == CPU, "classes without a title stand before the users"
 
@@ -218,15 +232,15 @@ def test_what_is_no_user_is_skipped(tmp_path: Path) -> None:
 def test_a_title_of_users_on_a_later_page_counts(tmp_path: Path) -> None:
     head = [*TOP, *GROUPS, HEADINGS]
     row = "CMSUSERS  1.00  6.00  5.00   1.2  11.0  4.1    .6     .2  .0     10     10      2    .1"
-    found = read_listing(tmp_path, [*head, row, *head, "User Data:", *USERS[:2], *head, *USERS[2:]])
-    assert (found.told, found.cpu()) == ([], CPU)
+    result = read_listing(tmp_path, [*head, row, *head, "User Data:", *USERS[:2], *head, *USERS[2:]])
+    assert (result.problems, result.cpu()) == ([], CPU)
 
 
 @pytest.mark.parametrize(
     "again", [[*TOP, *GROUPS, HEADINGS], TOP, TOP[:5]], ids=["all", "heading", "unruled"]
 )
-def test_a_report_goes_on_over_several_pages(tmp_path: Path, again: list[str]) -> None:
-    found = read_listing(tmp_path, [*USER[:-2], "", *again, *USERS[2:]])
-    assert (found.told, found.cpu()) == ([], CPU)
+def test_a_report_continues_over_several_pages(tmp_path: Path, again: list[str]) -> None:
+    result = read_listing(tmp_path, [*USER[:-2], "", *again, *USERS[2:]])
+    assert (result.problems, result.cpu()) == ([], CPU)
     (group,) = inventory(tmp_path / "listing.txt").rows.to_pylist()
     assert (group["report"], group["records"], group["first_local"]) == ("ZVM FCX112 USER", 1, BEGIN)

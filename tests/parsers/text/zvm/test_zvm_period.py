@@ -1,16 +1,19 @@
-"""Screens of FCX112, and what tells when the figures of a report were measured."""
+"""Screens of FCX112, and where the period of the figures is known from."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.parsers.text.zvm.listings import CHANNEL, CPU, SCREEN, USER, Row, extra, read_listing
 
 from zscope.parsers import inventory
 from zscope.parsers.issues import Code, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 DAY = date(2026, 3, 2)
 
@@ -23,12 +26,12 @@ def when(rows: Sequence[Row]) -> set[tuple[datetime | None, float, str]]:
     return {(row["interval_start_local"], row["period_s"], row["time_from"]) for row in rows}
 
 
-def test_a_screen_with_the_day_it_was_taken(tmp_path: Path) -> None:
-    found = read_listing(tmp_path, SCREEN, taken=DAY)
-    assert found.told == []
-    assert found.cpu() == {name: seconds for name, seconds in CPU.items() if name != "OPERATOR"}
-    assert when(found.users) == {(moment(2, 13, 20), 600.0, "option")}
-    rscs = found.users[0]
+def test_a_screen_of_a_known_day(tmp_path: Path) -> None:
+    result = read_listing(tmp_path, SCREEN, taken=DAY)
+    assert result.problems == []
+    assert result.cpu() == {name: seconds for name, seconds in CPU.items() if name != "OPERATOR"}
+    assert when(result.users) == {(moment(2, 13, 20), 600.0, "option")}
+    rscs = result.users[0]
     assert (rscs["source"], rscs["cpu_pct"], rscs["virtual_io_per_s"]) == ("terminal", 44.98, 61.2)
     assert extra(rscs) == {
         "Virtual IO/s DASD": "33.0",
@@ -42,24 +45,24 @@ def test_a_screen_with_the_day_it_was_taken(tmp_path: Path) -> None:
 
 
 def test_a_screen_without_a_date(tmp_path: Path) -> None:
-    found = read_listing(tmp_path, SCREEN)
-    assert [(issue.code, issue.severity, issue.line_no) for issue in found.issues] == [
+    result = read_listing(tmp_path, SCREEN)
+    assert [(issue.code, issue.severity, issue.line_no) for issue in result.issues] == [
         (Code.NO_DATE, Severity.NOTE, 1)
     ]
-    assert when(found.users) == {(None, 600.0, "none")}
+    assert when(result.users) == {(None, 600.0, "none")}
 
 
-def test_the_name_of_the_file_tells_the_day(tmp_path: Path) -> None:
-    found = read_listing(tmp_path, SCREEN, name="VMA-2026-03-02.txt")
-    assert (found.told, when(found.users)) == ([], {(moment(2, 13, 20), 600.0, "file-name")})
+def test_the_day_is_known_from_the_file_name(tmp_path: Path) -> None:
+    result = read_listing(tmp_path, SCREEN, name="VMA-2026-03-02.txt")
+    assert (result.problems, when(result.users)) == ([], {(moment(2, 13, 20), 600.0, "file-name")})
 
 
 def test_the_run_of_a_listing_dates_its_interval(tmp_path: Path) -> None:
     heading = "1FCX112  Run 2026/03/02 14:20:11         USER     Interval 13:20:00 - 13:30:00"
-    found = read_listing(tmp_path, [heading, *USER[5:]])
-    assert (found.told, when(found.users)) == ([], {(moment(2, 13, 20), 600.0, "report")})
-    found = read_listing(tmp_path, [heading.replace("13:", "23:"), *USER[5:]])
-    assert when(found.users) == {(moment(1, 23, 20), 600.0, "report")}, "of the day before"
+    result = read_listing(tmp_path, [heading, *USER[5:]])
+    assert (result.problems, when(result.users)) == ([], {(moment(2, 13, 20), 600.0, "report")})
+    result = read_listing(tmp_path, [heading.replace("13:", "23:"), *USER[5:]])
+    assert when(result.users) == {(moment(1, 23, 20), 600.0, "report")}, "of the day before"
 
 
 @pytest.mark.parametrize(
@@ -68,12 +71,12 @@ def test_the_run_of_a_listing_dates_its_interval(tmp_path: Path) -> None:
 )
 def test_a_screen_past_midnight_ended_on_its_day(tmp_path: Path, taken: date, begin: datetime) -> None:
     lines = [line.replace("13:20:00 - 13:30:00", "23:55:00 - 00:05:00") for line in SCREEN]
-    found = read_listing(tmp_path, lines, taken=taken)
-    assert (found.told, when(found.users)) == ([], {(begin, 600.0, "option")})
+    result = read_listing(tmp_path, lines, taken=taken)
+    assert (result.problems, when(result.users)) == ([], {(begin, 600.0, "option")})
 
 
 def test_screens_of_one_interval_are_one_report(tmp_path: Path) -> None:
-    """Scrolled by two lines, so that one is on both, with another report between."""
+    """Scrolled by two lines, so that one line is on both screens, with another report between."""
     other = [
         " FCX102      CPU 2964  SER 51524  Interval 13:20:00 - 13:30:00    Perf. Monitor",
         "",
@@ -81,29 +84,29 @@ def test_screens_of_one_interval_are_one_report(tmp_path: Path) -> None:
     ]
     first = [line for line in SCREEN if "TCPIP" not in line]
     second = [line for line in SCREEN if "RSCS" not in line]
-    found = read_listing(tmp_path, [*first, *other, *second, *second], taken=DAY)
-    assert [issue.code for issue in found.issues] == [Code.OTHER_REPORT]
-    assert [row["userid"] for row in found.users] == ["RSCS", "SSL00001", "TCPIP"]
+    result = read_listing(tmp_path, [*first, *other, *second, *second], taken=DAY)
+    assert [issue.code for issue in result.issues] == [Code.OTHER_REPORT]
+    assert [row["userid"] for row in result.users] == ["RSCS", "SSL00001", "TCPIP"]
     (group,) = inventory(tmp_path / "listing.txt").rows.to_pylist()
     assert (group["source"], group["records"]) == ("terminal", 1)
 
 
-def test_screens_of_one_interval_that_differ_are_told(tmp_path: Path) -> None:
+def test_different_screens_of_one_interval_are_reported(tmp_path: Path) -> None:
     changed = [line.replace("72.48", "72.49") for line in SCREEN]
-    found = read_listing(tmp_path, [*SCREEN, *changed], taken=DAY)
-    assert found.told == [(Code.REPORT_REPEATED, 20, 1)]
-    assert found.cpu()["SSL00001"] == 72.48
+    result = read_listing(tmp_path, [*SCREEN, *changed], taken=DAY)
+    assert result.problems == [(Code.REPORT_REPEATED, 20, 1)]
+    assert result.cpu()["SSL00001"] == 72.48
 
 
 def test_a_screen_of_paths(tmp_path: Path) -> None:
     heading = " FCX215      CPU 2964  SER 51524  Interval 13:20:00 - 13:30:00    Perf. Monitor"
-    found = read_listing(tmp_path, [heading, "", *CHANNEL[6:], "Command ===> "], taken=DAY)
-    assert found.told == []
-    assert [(row["chpid"], row["write_bytes_per_s"]) for row in found.channels] == [
+    result = read_listing(tmp_path, [heading, "", *CHANNEL[6:], "Command ===> "], taken=DAY)
+    assert result.problems == []
+    assert [(row["chpid"], row["write_bytes_per_s"]) for row in result.channels] == [
         ("32", 1.2e6),
         ("54", 12.9e6),
     ]
-    assert extra(found.channels[0]) == {"CPU": "2964", "SER": "51524"}
+    assert extra(result.channels[0]) == {"CPU": "2964", "SER": "51524"}
 
 
 PERIODS: dict[str, tuple[list[str], tuple[datetime | None, float, str], list[Code]]] = {
@@ -152,7 +155,7 @@ PERIODS: dict[str, tuple[list[str], tuple[datetime | None, float, str], list[Cod
 
 
 @pytest.mark.parametrize(("lines", "expected", "codes"), PERIODS.values(), ids=PERIODS.keys())
-def test_what_tells_the_period(
+def test_where_the_period_is_known_from(
     tmp_path: Path, lines: list[str], expected: tuple[datetime | None, float, str], codes: list[Code]
 ) -> None:
     usual = {line.split()[0]: line for line in USER[2:5]}
@@ -160,19 +163,19 @@ def test_what_tells_the_period(
     spent = [
         row.replace("44.98", "  ...").replace("12.08", "  ...").replace(" 9.00", "  ...") for row in USER[5:]
     ]
-    found = read_listing(tmp_path, [*USER[:2], *changed, *spent])
-    assert when(found.users) == {expected}
-    assert [issue.code for issue in found.issues] == codes
+    result = read_listing(tmp_path, [*USER[:2], *changed, *spent])
+    assert when(result.users) == {expected}
+    assert [issue.code for issue in result.issues] == codes
 
 
-def test_cpu_time_of_a_period_nobody_knows_is_left_out(tmp_path: Path) -> None:
+def test_cpu_time_of_an_unknown_period_is_left_out(tmp_path: Path) -> None:
     nothing = ["From yesterday", "To", "For a while"]
-    found = read_listing(tmp_path, [USER[0], *nothing, *USER[5:], CHANNEL[0], *nothing, *CHANNEL[5:]])
-    assert found.users == []
-    assert [row["period_s"] for row in found.channels] == [None, None]
-    told = [(issue.code, issue.line_no) for issue in found.issues if issue.code is not Code.BAD_VALUE]
-    assert told == [(Code.REPORT_UNREADABLE, 1), (Code.NO_DATE, 1), (Code.REPORT_UNREADABLE, 15)]
-    assert [issue.field for issue in found.issues if issue.code is Code.BAD_VALUE] == [
+    result = read_listing(tmp_path, [USER[0], *nothing, *USER[5:], CHANNEL[0], *nothing, *CHANNEL[5:]])
+    assert result.users == []
+    assert [row["period_s"] for row in result.channels] == [None, None]
+    problems = [(issue.code, issue.line_no) for issue in result.issues if issue.code is not Code.BAD_VALUE]
+    assert problems == [(Code.REPORT_UNREADABLE, 1), (Code.NO_DATE, 1), (Code.REPORT_UNREADABLE, 15)]
+    assert [issue.field for issue in result.issues if issue.code is Code.BAD_VALUE] == [
         "From",
         "To",
         "For",
@@ -180,17 +183,17 @@ def test_cpu_time_of_a_period_nobody_knows_is_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("interval", ["13:20:00", "13:20:00 - 13:61:00", "13:20:00 - 13:20:00"])
-def test_an_interval_that_is_none(tmp_path: Path, interval: str) -> None:
+def test_invalid_intervals(tmp_path: Path, interval: str) -> None:
     lines = [line.replace("13:20:00 - 13:30:00", interval) for line in SCREEN]
-    found = read_listing(tmp_path, lines, taken=DAY)
-    assert found.users == []
-    assert Code.REPORT_UNREADABLE in {issue.code for issue in found.issues}
+    result = read_listing(tmp_path, lines, taken=DAY)
+    assert result.users == []
+    assert Code.REPORT_UNREADABLE in {issue.code for issue in result.issues}
 
 
 @pytest.mark.parametrize("year", ["0001", "9999"])
-def test_the_first_and_the_last_day_there_are(tmp_path: Path, year: str) -> None:
+def test_the_first_and_the_last_possible_day(tmp_path: Path, year: str) -> None:
     day = f"{year}/01/01" if year == "0001" else f"{year}/12/31"
     times = ["From 23:50:00", f"To   {day} 24:00:00", "For 999999999 Secs"]
-    found = read_listing(tmp_path, [USER[0].replace("2026/03/02", day), USER[1], *times, *USER[5:]])
-    assert len(found.users) == 4
-    assert Code.ARITHMETIC in {issue.code for issue in found.issues}
+    result = read_listing(tmp_path, [USER[0].replace("2026/03/02", day), USER[1], *times, *USER[5:]])
+    assert len(result.users) == 4
+    assert Code.ARITHMETIC in {issue.code for issue in result.issues}

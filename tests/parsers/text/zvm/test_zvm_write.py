@@ -1,11 +1,9 @@
-"""What the writers print is read back, in either form and with columns of any width."""
+"""The reader returns what the writers print, in both forms and with columns of any width."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,11 +11,13 @@ from hypothesis import strategies as st
 from tests.parsers.text.zvm.listings import CPU, Row, extra, read_listing
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.dress import with_control
-from zscope.parsers.text.zvm.channel_write import channel_pages
-from zscope.parsers.text.zvm.figures import figure_of, print_figure
-from zscope.parsers.text.zvm.table_write import Form
-from zscope.parsers.text.zvm.user_write import user_pages
+from zscope.parsers.text.capture_writer import with_control
+from zscope.parsers.text.zvm.columns import figure_of, print_figure
+from zscope.parsers.text.zvm.write import ZvmPrintForm, channel_pages, user_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
 BEGIN = datetime(2026, 3, 2, 13, 20)  # noqa: DTZ001 - local time has no zone
 PERIOD = {"interval_start_local": BEGIN, "period_s": 600.0}
@@ -27,7 +27,7 @@ PATH_FIGURES = (
     *("own_work_units_pct", "own_data_write_pct", "own_data_read_pct"),
 )
 INVENTED = {Code.ARITHMETIC, Code.SHARED_PATH}
-"""Invented figures need not fit together."""
+"""Invented figures need not agree."""
 
 
 def user(name: str, tcpu: float, vcpu: float) -> Row:
@@ -49,14 +49,22 @@ def joined(pages: Iterable[Sequence[str]]) -> list[str]:
     return [line for page in pages for line in page]
 
 
-@pytest.mark.parametrize("form", [Form(), Form(wider=3), Form(page_rows=2), Form(screen=True, page_rows=2)])
-def test_figures_that_fit_together(tmp_path: Path, form: Form) -> None:
+@pytest.mark.parametrize(
+    "form",
+    [
+        ZvmPrintForm(),
+        ZvmPrintForm(wider=3),
+        ZvmPrintForm(page_rows=2),
+        ZvmPrintForm(screen=True, page_rows=2),
+    ],
+)
+def test_figures_that_fit_together(tmp_path: Path, form: ZvmPrintForm) -> None:
     pages = user_pages(ROWS, form)
     lines = joined(pages) if form.screen else with_control(pages)
-    found = read_listing(tmp_path, lines, taken=BEGIN.date())
-    assert found.told == []
-    assert found.cpu() == {name: spent for name, spent in CPU.items() if name != "OPERATOR"}
-    for row, written in zip(found.users, ROWS, strict=True):
+    result = read_listing(tmp_path, lines, taken=BEGIN.date())
+    assert result.problems == []
+    assert result.cpu() == {name: spent for name, spent in CPU.items() if name != "OPERATOR"}
+    for row, written in zip(result.users, ROWS, strict=True):
         assert {name: row[name] for name in written} == written
         assert extra(row) == {"CPU": "2964", "SER": "51524"}
 
@@ -96,7 +104,7 @@ PATHS = st.lists(
     unique_by=lambda row: row["chpid"],
 )
 FORMS = st.builds(
-    Form,
+    ZvmPrintForm,
     screen=st.booleans(),
     page_rows=st.integers(1, 9),
     wider=st.integers(0, 5),
@@ -109,12 +117,12 @@ def _same(row: Mapping[str, Any], written: Mapping[str, Any], names: Iterable[st
         assert row[name] == pytest.approx(written[name], abs=1e-9), name
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=20)
 @given(USERS, FORMS, STARTS, st.integers(1, 86_399), st.booleans())
 def test_users_are_read_back(
     tmp_path_factory: pytest.TempPathFactory,
     rows: list[Row],
-    form: Form,
+    form: ZvmPrintForm,
     start: datetime,
     seconds: int,
     control: bool,
@@ -122,32 +130,32 @@ def test_users_are_read_back(
     written = [{"interval_start_local": start, "period_s": float(seconds), **row} for row in rows]
     pages = user_pages(written, form)
     end = start + timedelta(seconds=seconds)
-    found = read_listing(
+    result = read_listing(
         tmp_path_factory.mktemp("users"),
         with_control(pages) if control else joined(pages),
         taken=end.date(),
     )
-    assert {issue.code for issue in found.issues} <= INVENTED
-    assert [row["userid"] for row in found.users] == [row["userid"] for row in rows]
-    for row, expected in zip(found.users, written, strict=True):
+    assert {issue.code for issue in result.issues} <= INVENTED
+    assert [row["userid"] for row in result.users] == [row["userid"] for row in rows]
+    for row, expected in zip(result.users, written, strict=True):
         _same(row, expected, (*USER_FIGURES, "period_s"))
         assert row["interval_start_local"] == start
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=20)
 @given(PATHS, FORMS, st.booleans())
 def test_paths_are_read_back(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[Row], form: Form, control: bool
+    tmp_path_factory: pytest.TempPathFactory, rows: list[Row], form: ZvmPrintForm, control: bool
 ) -> None:
     written = [{**PERIOD, **row} for row in rows]
     pages = channel_pages(written, form)
-    found = read_listing(
+    result = read_listing(
         tmp_path_factory.mktemp("paths"),
         with_control(pages) if control else joined(pages),
         taken=BEGIN.date(),
     )
-    assert {issue.code for issue in found.issues} <= INVENTED
-    for row, expected in zip(found.channels, written, strict=True):
+    assert {issue.code for issue in result.issues} <= INVENTED
+    for row, expected in zip(result.channels, written, strict=True):
         _same(row, expected, ("write_bytes_per_s", "read_bytes_per_s", *PATH_FIGURES))
         assert [row[name] for name in ("chpid", "shared", "period_s", "interval_start_local")] == [
             expected["chpid"], expected["shared"], 600.0, BEGIN,
@@ -167,6 +175,6 @@ def test_a_printed_number_is_as_near_as_it_can_be(value: float, width: int, deci
     assert abs(figure.value - value) <= figure.unit / 2 + 1e-6
 
 
-def test_a_number_that_cannot_be_printed_is_told() -> None:
+def test_a_number_that_cannot_be_printed_raises_an_error() -> None:
     with pytest.raises(ValueError, match="does not fit into 5 characters"):
         print_figure(1e15, 5, 1)

@@ -1,28 +1,148 @@
-"""A modelled flood of TLS sessions on z/TPF, before and with APAR PJ48040, beside what was published."""
+"""Flood model: a simulated flood of TLS sessions on z/TPF, before and with APAR PJ48040."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import streamlit as st
 
-from zscope.app.dashboard.looks import BLUE, ORANGE, colours, reference_line, values
-from zscope.app.dashboard.parts.flood_inputs import flood_inputs
-from zscope.app.dashboard.show import grid, number, picture, plain
+from zscope.app.dashboard.drawing import grid, number, picture, plain
+from zscope.app.dashboard.registry import Page
+from zscope.app.dashboard.style import BLUE, ORANGE, colours, reference_line, values
 from zscope.pipelines.flood.figures import compare
-from zscope.pipelines.flood.parameters import Flood, FloodError, Mode
-from zscope.pipelines.flood.published import PEAK_BEFORE, PEAK_WITH, modelled, published_figures
-from zscope.pipelines.flood.rows import compared
-from zscope.pipelines.flood.series import series
+from zscope.pipelines.flood.parameters import (
+    NUMBERS,
+    Arrivals,
+    Flood,
+    FloodError,
+    FloodParameter,
+    Mode,
+    Network,
+    Order,
+)
+from zscope.pipelines.flood.published import (
+    PEAK_BEFORE,
+    PEAK_WITH,
+    PUBLISHED_TESTS,
+    modelled_figures,
+    published_figures,
+)
+from zscope.pipelines.flood.rows import comparison_table, curve_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from enum import StrEnum
 
     import pyarrow as pa
 
-    from zscope.app.dashboard.answers import Data
+    from zscope.app.dashboard.store import PageData
+
+PAGE = Page(title="Flood model", icon="model_training", section="Other systems", order=130, filtered=False)
+
+
+_TITLES = {
+    "sessions": "Session requests", "burst_s": "Burst (s)", "network_ms": "Network wait (ms)",
+    "cpu_ms": "Processor time (ms)", "daemons": "Daemons", "workers": "Worker threads each",
+    "processors": "I-streams", "connections": "Connections at most", "flows": "Network flows",
+    "share": "Share that starts sessions", "client_ms": "First data after (ms)",
+    "background_per_s": "Data transfers a second", "background_ms": "Processor time of each (ms)",
+    "threshold": "High from this share of the peak", "seed": "Seed",
+}  # fmt: skip
+_SHOWN = ("sessions", "burst_s", "network_ms", "cpu_ms", "daemons", "workers", "processors", "connections")
+"""The most important parameters."""
+_AT_A_ROW = 4
+_USUAL = "default"
+_BEGINS = {_USUAL: "", **{attempt.name: f"{attempt.name.split()[0].lower()}_" for attempt in PUBLISHED_TESTS}}
+"""The presets, and the prefix of the names of their inputs in the address."""
+_HIGHEST = {"sessions": 20_000, "flows": 10, "background_per_s": 2000.0}
+"""Limits of the page, which has less time than the command."""
+_CHOICES: Mapping[str, tuple[str, type[StrEnum], str]] = {
+    "arrivals": ("Arrivals", Arrivals, "How the requests are spread over the burst."),
+    "network": ("Network waits", Network, "Whether all network waits are equal or random."),
+    "order": ("Served first with PJ48040", Order, "Started handshakes, or the session that waits longest."),
+}
+
+
+def flood_inputs() -> Flood:
+    """Draw the inputs and return the flood; raises FloodError if it cannot be simulated."""
+    preset = st.segmented_control(
+        "Start with", tuple(_BEGINS), default=_USUAL, required=True, key="flood_begin", bind="query-params",
+        persist_state="session", help="Parameters that reproduce the published figures of a test, from "
+        "closed formulas. Each preset remembers your changes.",
+    )  # fmt: skip
+    name = str(preset or _USUAL)
+    inputs = _Inputs(_preset(name), _BEGINS[name])
+    numbers = {number.name: number for number in NUMBERS}
+    set_to: dict[str, Any] = {}
+    for start in range(0, len(_SHOWN), _AT_A_ROW):
+        row = zip(st.columns(_AT_A_ROW), _SHOWN[start : start + _AT_A_ROW], strict=True)
+        for column, shown in row:
+            with column:
+                set_to[shown] = inputs.number(numbers[shown])
+    with st.expander("More parameters", icon=":material/tune:"):
+        columns = st.columns(_AT_A_ROW)
+        for place, further in enumerate(name for name in numbers if name not in _SHOWN):
+            with columns[place % _AT_A_ROW]:
+                set_to[further] = inputs.number(numbers[further])
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            for choice in _CHOICES:
+                set_to[choice] = inputs.choice(choice)
+        set_to["ecb_in_queue"] = inputs.ecb_in_queue()
+    return Flood(**set_to)
+
+
+@cache
+def _preset(name: str) -> Flood:
+    """The flood of a test from the closed formulas, rounded for display; or the default flood."""
+    published = {name: figure.value for name, figure in published_figures().items()}
+    for attempt in PUBLISHED_TESTS:
+        if attempt.name == name:
+            solved = attempt.solve(attempt.flood, published)
+            values = {number.name: getattr(solved, number.name) for number in NUMBERS}
+            short: dict[str, Any] = {
+                name: float(f"{value:.6g}") for name, value in values.items() if isinstance(value, float)
+            }
+            return replace(solved, **short)
+    return Flood()
+
+
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """Inputs with the values of a preset; `of` separates them from the inputs of other presets."""
+
+    usual: Flood
+    of: str
+
+    def number(self, number: FloodParameter) -> Any:  # noqa: ANN401 - an int or a float
+        usual = getattr(self.usual, number.name)
+        kind = type(usual)
+        chosen = st.number_input(
+            _TITLES[number.name], kind(number.low), kind(_HIGHEST.get(number.name, number.high)), usual,
+            key=self._key(number.name), help=number.meaning, bind="query-params", persist_state="session",
+            format=None if kind is int else "%.6g",
+        )  # fmt: skip
+        return kind(usual if chosen is None else chosen)
+
+    def choice(self, name: str) -> StrEnum:
+        title, kind, words = _CHOICES[name]
+        chosen = st.segmented_control(
+            title, [str(value) for value in kind], default=str(getattr(self.usual, name)), required=True,
+            key=self._key(name), help=words, bind="query-params", persist_state="session",
+        )  # fmt: skip
+        return kind(chosen or getattr(self.usual, name))
+
+    def ecb_in_queue(self) -> bool:
+        return st.toggle(
+            "With PJ48040, a session that waits for a thread uses an ECB", self.usual.ecb_in_queue,
+            key=self._key("ecb_in_queue"), bind="query-params", persist_state="session",
+        )  # fmt: skip
+
+    def _key(self, name: str) -> str:
+        return f"flood_{self.of}{name}"
+
 
 _KEPT = 64
 _COLOURS = {str(Mode.BLOCKING): ORANGE, str(Mode.NON_BLOCKING): BLUE}
@@ -32,25 +152,26 @@ _FIGURES = {
     "peak_ecbs_with": "peak ECBs with",
     "duration_before": "high ECBs before", "duration_with": "high ECBs with",
 }  # fmt: skip
-"""The published figures; before PJ48040, or with it."""
+"""The published figures: before PJ48040, and with it."""
 
 
-def render(data: Data) -> None:  # noqa: ARG001 - a model needs no data
+def render(data: PageData) -> None:  # noqa: ARG001 - a model needs no data
     """Draw the page."""
     _badge()
     st.markdown(
-        "Many TLS sessions start at once at shared SSL daemons. **Blocking**, before PJ48040: a worker "
-        "thread and the ECB of the connection are held while a handshake waits for the network. "
-        "**Non-blocking**, with PJ48040: both are free meanwhile. Everything below is played through by a "
-        "simulation; nothing of it was measured. `zscope model flood` does the same, and `--reproduce` tells "
-        "which parameters the published figures take."
+        "Many TLS sessions start at the same time at shared SSL daemons. **Blocking**, before PJ48040: a "
+        "handshake that waits for the network occupies a worker thread and the ECB of the connection. "
+        "**Non-blocking**, with PJ48040: both are free during the wait. Everything on this page is "
+        "simulated, "
+        "nothing was measured. `zscope model flood` runs the same model; its option `--reproduce` lists the "
+        "parameters that reproduce the published figures."
     )
     try:
         flood = flood_inputs()
-        with st.spinner("Playing the flood through"):
-            published, figures, curves = _played(flood)
+        with st.spinner("Simulating the flood"):
+            published, figures, curves = _simulated(flood)
     except FloodError as error:
-        st.warning(f"This flood cannot be played through: {plain(error, 300)}", icon=":material/block:")
+        st.warning(f"This flood cannot be simulated: {plain(error, 300)}", icon=":material/block:")
         return
     _beside_published(published)
     for column, title in _CURVES.items():
@@ -60,28 +181,28 @@ def render(data: Data) -> None:  # noqa: ARG001 - a model needs no data
 
 
 @lru_cache(maxsize=_KEPT)
-def _played(flood: Flood) -> tuple[Mapping[str, float | None], pa.Table, pa.Table]:
-    """What corresponds to the published figures, all figures, and the curves; kept for all readers."""
+def _simulated(flood: Flood) -> tuple[Mapping[str, float | None], pa.Table, pa.Table]:
+    """The values of the published figures, all figures, and the curves; cached for all readers."""
     comparison = compare(flood)
-    return modelled(comparison), compared(comparison), series(comparison.traces.values())
+    return modelled_figures(comparison), comparison_table(comparison), curve_table(comparison.traces.values())
 
 
 def _badge() -> None:
     st.badge("MODEL", icon=":material/model_training:", color="orange",
-             help="Played through by a simulation, not measured on a system.")  # fmt: skip
+             help="Simulated, not measured on a system.")  # fmt: skip
 
 
-def _beside_published(came: Mapping[str, float | None]) -> None:
-    st.subheader("Model beside published")
+def _beside_published(simulated: Mapping[str, float | None]) -> None:
+    st.subheader("Model and published results")
     for column, (name, title) in zip(st.columns(len(_FIGURES)), _FIGURES.items(), strict=True):
         figure = published_figures()[name]
         unit = "" if figure.unit == "ECBs" else figure.unit
         digits = 0 if figure.unit == "ECBs" else 1
-        column.metric(f"MODEL: {title}", number(came[name], digits, unit), border=True)
+        column.metric(f"MODEL: {title}", number(simulated[name], digits, unit), border=True)
         column.caption(f"Published: {plain(figure.as_printed)}")
     st.caption(
-        "Before PJ48040, and with it. The published gain and the published ECBs are of two tests, and not "
-        "all of their parameters are known; none were found that lead to all five figures."
+        "Before PJ48040, and with it. The published gain and the published ECBs come from two tests with "
+        "partly unknown parameters; no set of parameters reproduces all five figures."
     )
 
 
@@ -89,14 +210,14 @@ def _curve(table: pa.Table, column: str, title: str) -> None:
     st.subheader(f"{title} (MODEL)")
     tip = [
         alt.Tooltip("mode:N", title="MODEL, mode"),
-        alt.Tooltip("since_start_s:Q", title="Since the begin of the burst (s)", format=",.3f"),
+        alt.Tooltip("since_start_s:Q", title="Since the start of the burst (s)", format=",.3f"),
         alt.Tooltip(f"{column}:Q", title=title, format=","),
     ]
     lines = (
         alt.Chart(values(table))
         .mark_line(interpolate="step-after")
         .encode(
-            x=alt.X("since_start_s:Q", title="Seconds since the begin of the burst"),
+            x=alt.X("since_start_s:Q", title="Seconds since the start of the burst"),
             y=alt.Y(f"{column}:Q", title=f"{title}, MODEL"),
             color=alt.Color("mode:N", title="Mode", scale=colours(_COLOURS)),
             strokeDash=alt.StrokeDash("mode:N", title="Mode", sort=list(_COLOURS)),
@@ -112,5 +233,5 @@ def _curve(table: pa.Table, column: str, title: str) -> None:
             figure = published_figures()[name]
             drawn += reference_line(figure.value, f"{words}: about {figure.value:,.0f}")
     chart = alt.layer(*drawn).properties(height=280, title="MODEL: simulated, not measured")
-    words = f"{title} over time in a model, not measured: a line before PJ48040 and one with it."
+    words = f"{title} over time in the model, not measured: one line before PJ48040, one line with it."
     picture(chart, table, f"flood-model-{column}", words)

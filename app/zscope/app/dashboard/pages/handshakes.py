@@ -1,20 +1,88 @@
-"""Handshakes: full, resumed, failed; when, where, and the connections behind a bar."""
+"""Handshakes: full, resumed, failed and unknown, over time and by place, and the connections of a bar."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import altair as alt
+import pyarrow as pa
+import pyarrow.compute as pc
 import streamlit as st
 
-from zscope.app.dashboard.explained import label
-from zscope.app.dashboard.looks import HANDSHAKE_COLOURS, colours, time_axis, time_tip, values
-from zscope.app.dashboard.periods import span
-from zscope.app.dashboard.queries.handshakes import Place, behind, by_place, over_time, totals
-from zscope.app.dashboard.show import grid, nothing, number, picture, plain
+from zscope.app.dashboard.drawing import grid, no_data, number, picture, plain
+from zscope.app.dashboard.labels import label
+from zscope.app.dashboard.registry import Page
+from zscope.app.dashboard.style import HANDSHAKE_COLOURS, colours, time_axis, time_tip, values
+from zscope.app.dashboard.time_axis import span
+from zscope.schemas.ddl import literal
 
 if TYPE_CHECKING:
-    from zscope.app.dashboard.answers import Data
+    from zscope.app.dashboard.store import PageData
+
+PAGE = Page(title="Handshakes", icon="handshake", section="TLS", order=30)
+
+
+HandshakeGroup = Literal["server_port", "job_name", "handshake_role", "system"]
+KINDS = ("full", "resumed", "failed", "unknown")
+_COLUMNS = ("system", "stack", "server_port", "job_name", "handshake_role")
+_CONNECTIONS = 500
+
+
+def over_time(data: PageData, by: Literal["hour_utc", "day"]) -> pa.Table:
+    """Return the handshakes of each kind in each hour or day: moment, kind, handshakes, share."""
+    return _long(data.metric("handshake_mix", [by]), f"{by}_utc" if by == "day" else by)
+
+
+def by_place(data: PageData, place: HandshakeGroup, most: int = 20) -> pa.Table:
+    """Return the handshakes of each kind at the busiest ports, jobs, roles or systems."""
+    busiest = data.metric("handshake_mix", [place]).sort_by([("handshakes", "descending")]).slice(0, most)
+    return _long(
+        busiest.set_column(0, place, pc.fill_null(busiest[place].cast(pa.string()), "unknown")), place
+    )
+
+
+def totals(data: PageData) -> dict[str, float | int | None]:
+    """Return the number of handshakes of each kind and their shares."""
+    rows = data.metric("handshake_mix", []).to_pylist()
+    return rows[0] if rows else {}
+
+
+def connections(data: PageData, place: HandshakeGroup, value: str, kind: str) -> pa.Table:
+    """Return the newest connections with handshakes of one kind at one place."""
+    known = "'full', 'resumed', 'failed'"
+    of_kind = f"kind = {literal(kind)}" if kind != "unknown" else f"kind NOT IN ({known})"
+    at = f"{place} IS NULL" if value == "unknown" else f"{place}::VARCHAR = {literal(value)}"
+    return data.rows(f"""
+        SELECT event_utc, system, stack, job_name, server_port, local_ip, local_port, remote_ip, remote_port,
+            handshake_role, tls_version, cipher_name, kind, in_bytes, out_bytes, connection_id
+        FROM handshake
+        {data.where(_COLUMNS, "event_utc", of_kind, at)}
+        ORDER BY event_utc DESC LIMIT {_CONNECTIONS}
+    """)
+
+
+def _long(table: pa.Table, key: str) -> pa.Table:
+    """A row for each kind instead of a column."""
+    parts = [
+        pa.table(
+            {
+                key: table[key],
+                "kind": pa.array([kind] * table.num_rows, pa.string()),
+                "handshakes": table[f"{kind}_handshakes"],
+                "share_pct": _share(table, kind),
+            }
+        )
+        for kind in KINDS
+    ]
+    return pa.concat_tables(parts).filter(pc.field("handshakes") > 0).combine_chunks()
+
+
+def _share(table: pa.Table, kind: str) -> pa.ChunkedArray:
+    share = pc.divide(
+        pc.cast(table[f"{kind}_handshakes"], pa.float64()), pc.cast(table["handshakes"], pa.float64())
+    )
+    return pc.multiply(share, 100.0)
+
 
 _COLOUR = alt.Color("kind:N", title="Handshake", scale=colours(HANDSHAKE_COLOURS))
 _TIPS = [
@@ -24,12 +92,12 @@ _TIPS = [
 ]
 
 
-def render(data: Data) -> None:
+def render(data: PageData) -> None:
     """Draw the page."""
-    found = totals(data)
-    if not found.get("handshakes"):
-        nothing(
-            "No handshakes: they come from zERT connection detail records (SMF 119 subtype 11).",
+    counts = totals(data)
+    if not counts.get("handshakes"):
+        no_data(
+            "There are no handshakes. They come from zERT connection detail records (SMF 119 subtype 11).",
             "zscope ingest SMF.DUMP --select '119(11)'",
         )
         return
@@ -43,12 +111,12 @@ def render(data: Data) -> None:
         ],
         strict=True,
     ):
-        column.metric(title, number(found[key], digits, unit), border=True)
+        column.metric(title, number(counts[key], digits, unit), border=True)
     _over_time(data)
     _by_place(data)
 
 
-def _over_time(data: Data) -> None:
+def _over_time(data: PageData) -> None:
     st.subheader("Over time")
     by, column = span(data)
     table = over_time(data, by)
@@ -67,10 +135,11 @@ def _over_time(data: Data) -> None:
             sources=["handshake_mix"])  # fmt: skip
 
 
-def _by_place(data: Data) -> None:
-    st.subheader("Where")
-    place: Place = st.segmented_control(
-        "By", get_args(Place), default="server_port", required=True, format_func=label, key="handshakes_by",
+def _by_place(data: PageData) -> None:
+    st.subheader("By place")
+    place: HandshakeGroup = st.segmented_control(
+        "By", get_args(HandshakeGroup), default="server_port", required=True, format_func=label,
+        key="handshakes_by",
         bind="query-params", persist_state="session",
     )  # fmt: skip
     table = by_place(data, place)
@@ -90,8 +159,10 @@ def _by_place(data: Data) -> None:
     words = f"Handshakes of each kind by {label(place)}, as bars."
     picked = picture(chart, table, f"handshakes-by-{place}", words, sources=["handshake_mix"], pick=True)
     if not picked:
-        st.caption("Click a bar to see the connections behind it.")
+        st.caption("Click a bar to see its connections.")
         return
     value, kind = str(picked[0][place]), str(picked[0]["kind"])
-    st.markdown(f"**Connections behind the bar**: {label(place)} {plain(value)}, {kind}, the newest 500")
-    grid(behind(data, place, value, kind), "handshakes-behind", sources=["handshake"])
+    st.markdown(
+        f"**Connections of the bar**: {label(place)} {plain(value)}, {kind}, the newest {_CONNECTIONS}"
+    )
+    grid(connections(data, place, value, kind), "handshakes-connections", sources=["handshake"])

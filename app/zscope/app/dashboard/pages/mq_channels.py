@@ -1,13 +1,19 @@
-"""MQ channels: what a cipher costs a round trip, how busy SSL tasks are, how often keys are negotiated."""
+"""MQ channels: cost of ciphers and key negotiations in round trips, busy times of tasks, key resets."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import altair as alt
+import pyarrow as pa
+import pyarrow.compute as pc
 import streamlit as st
 
-from zscope.app.dashboard.looks import (
+from zscope.app.dashboard.drawing import grid, no_data, picture, without_effect
+from zscope.app.dashboard.published import published_section
+from zscope.app.dashboard.registry import Page
+from zscope.app.dashboard.store import MOST_ROWS
+from zscope.app.dashboard.style import (
     BLUE,
     GREEN,
     ORANGE,
@@ -18,27 +24,71 @@ from zscope.app.dashboard.looks import (
     time_tip,
     values,
 )
-from zscope.app.dashboard.parts.against_published import against_published
-from zscope.app.dashboard.queries.mq import (
-    AREA,
-    MOST_SSLRKEYC,
-    USUAL_SSLRKEYC,
-    key_resets,
-    negotiation,
-    overhead,
-    published_overhead,
-    tasks,
-    tasks_over_time,
-)
-from zscope.app.dashboard.show import grid, nothing, picture, without_effect
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from zscope.app.dashboard.store import PageData
 
-    from zscope.app.dashboard.answers import Data
+PAGE = Page(title="MQ channels", icon="sync_alt", section="Other systems", order=100)
+
+
+AREA = "MQ"
+USUAL_SSLRKEYC = 1_048_576
+MOST_SSLRKEYC = 999_999_999
+"""The largest value of a queue manager."""
+_MOST_POINTS = 4_000
+"""Limit of the points in a chart."""
+
+
+def overhead(data: PageData) -> pa.Table:
+    """Return the time that each cipher adds to a round trip, by message size."""
+    return data.metric("mq_cipher_overhead")
+
+
+def negotiation(data: PageData) -> pa.Table:
+    """Return the time of one negotiation of the secret key, by message size and cipher, also in ms."""
+    table = data.metric("mq_negotiation_cost")
+    for name in ("per_negotiation", "total"):
+        table = table.append_column(f"{name}_ms", pc.divide(table[f"{name}_us"], 1_000.0))
+    return table
+
+
+def published_overhead(data: PageData) -> pa.Table:
+    """Return the published round trips with a cipher, in percent of those without: message, cipher, pct."""
+    return data.rows("""
+        SELECT
+            substr([t FOR t IN condition_tags IF starts_with(t, 'message=')][1], 9) AS message,
+            substr([t FOR t IN candidate_tags IF starts_with(t, 'cipher=')][1], 8) AS cipher,
+            100 * (candidate_value / baseline_value - 1) AS added_pct,
+            id, as_printed
+        FROM reference_result
+        WHERE area = 'MQ' AND metric = 'round_trip' AND baseline_value > 0 AND candidate_value IS NOT NULL
+        ORDER BY id
+    """)
+
+
+def tasks_over_time(data: PageData) -> tuple[str, pa.Table]:
+    """Return the time column, and how busy the tasks of each kind were by interval; by day if too many."""
+    column, table = "day_utc", data.metric("mq_ssl_task_busy", ["day", "task_type"])
+    # Each interval has at least one task of a kind.
+    if (pc.sum(table["tasks"]).as_py() or 0) <= MOST_ROWS:
+        by_interval = data.metric("mq_ssl_task_busy", ["interval_end_utc", "task_type"])
+        if by_interval.num_rows <= _MOST_POINTS:
+            column, table = "interval_end_utc", by_interval
+    return column, table.sort_by([(column, "ascending"), ("task_type", "ascending")])
+
+
+def tasks(data: PageData) -> pa.Table:
+    """Return the tasks of each kind over all intervals."""
+    return data.metric("mq_ssl_task_busy", ["system", "queue_manager", "task_type"])
+
+
+def key_resets(data: PageData, sslrkeyc: int) -> pa.Table:
+    """Return the key resets of each channel, estimated from its bytes and a value of SSLRKEYC."""
+    return data.metric("mq_key_resets", settings=[f"SET VARIABLE mq_sslrkeyc = {int(sslrkeyc)}"])
+
 
 _SIZES = (BLUE, SKY, PURPLE, GREEN)
-"""Of the sizes of messages; orange is for what was published."""
+"""Colours of the message sizes; orange is for published results."""
 _TASKS = ("dispatcher", "adapter", "SSL", "DNS")
 _OF_TASKS = (
     "system", "queue_manager", "task_type", "tasks", "requests", "busy_pct", "cpu_pct", "cpu_us_per_request",
@@ -48,16 +98,17 @@ _OF_RESETS = (
     "system", "queue_manager", "channel_name", "connection_name", "channel_end", "cipher", "messages",
     "channel_bytes", "bytes_per_message", "estimated_resets",
 )  # fmt: skip
-"""What is read first; the downloads have all columns."""
+"""The most important columns; the downloads contain all."""
 
 
-def render(data: Data) -> None:
+def render(data: PageData) -> None:
     """Draw the page."""
     added, (moment, busy) = overhead(data), tasks_over_time(data)
     if not added.num_rows and not busy.num_rows:
-        nothing(
-            "Nothing of MQ channels: it comes from SMF 115 subtype 231 and 116 subtype 10, from CSV or JSON"
-            " of the public formatter of these records, and from a CSV of measured round trips.",
+        no_data(
+            "There is no data about MQ channels. It comes from SMF 115 subtype 231 and 116 subtype 10, from "
+            "the CSV or JSON of the public formatter of these records, and from a CSV file of measured round "
+            "trips.",
             "zscope ingest SMF.DUMP --select '115(231),116(10)'\nzscope ingest round-trips.csv",
         )
     if added.num_rows:
@@ -65,18 +116,18 @@ def render(data: Data) -> None:
     if busy.num_rows:
         _tasks(data, busy, moment)
     _resets(data)
-    against_published(data, AREA, "mq")
+    published_section(data, AREA, "mq")
 
 
-def _round_trips(data: Data, added: pa.Table) -> None:
-    st.subheader("What a cipher adds to a round trip")
+def _round_trips(data: PageData, added: pa.Table) -> None:
+    st.subheader("Time added to a round trip by a cipher")
     base = alt.Chart(values(added)).encode(
         y=alt.Y("cipher:N", title=None, axis=alt.Axis(labelLimit=300)),
         tooltip=[
             alt.Tooltip("message:N", title="Message"),
             alt.Tooltip("cipher:N", title="Cipher"),
-            alt.Tooltip("plain_us:Q", title="Without (µs)", format=",.1f"),
-            alt.Tooltip("cipher_us:Q", title="With (µs)", format=",.1f"),
+            alt.Tooltip("plain_us:Q", title="Without cipher (µs)", format=",.1f"),
+            alt.Tooltip("cipher_us:Q", title="With cipher (µs)", format=",.1f"),
             alt.Tooltip("added_us:Q", title="Added (µs)", format=",.1f"),
             alt.Tooltip("added_pct:Q", title="Added (%)", format=".1f"),
         ],
@@ -89,9 +140,8 @@ def _round_trips(data: Data, added: pa.Table) -> None:
             "message:N", title="Message", scale=alt.Scale(domain=sizes, range=_SIZES), sort=sizes
         ),
     )
-    there = published_overhead(data)
     ticks = (
-        alt.Chart(values(there))
+        alt.Chart(values(published_overhead(data)))
         .mark_tick(color=ORANGE, thickness=3, size=16)
         .encode(
             x="added_pct:Q",
@@ -103,28 +153,26 @@ def _round_trips(data: Data, added: pa.Table) -> None:
             ],
         )
     )
-    words = (
-        "What each cipher adds to a round trip in percent, by size of message, with the published figures."
-    )
+    words = "Time that each cipher adds to a round trip in percent, by message size, with published results."
     picture(alt.layer(bars, ticks), added, "mq-overhead", words, sources=["mq_cipher_overhead"])
-    st.caption("Orange line: what the published round trips of another machine come to in percent.")
-    found = negotiation(data)
-    if found.num_rows:
-        st.subheader("What negotiating the secret key costs")
+    st.caption("Orange line: published round trips of another machine, in percent.")
+    negotiations = negotiation(data)
+    if negotiations.num_rows:
+        st.subheader("Cost of negotiating the secret key")
         columns = (
             "message", "cipher", "sslrkeyc", "added_us", "messages_per_negotiation", "total_ms",
             "per_negotiation_ms", "published", "conflict",
         )  # fmt: skip
         titles = {
             "total_ms": "All channel pairs (ms)",
-            "per_negotiation_ms": "Each pair (ms)",
+            "per_negotiation_ms": "One channel pair (ms)",
         }
         config = {name: st.column_config.Column(title) for name, title in titles.items()}
-        grid(found, "mq-negotiation", sources=["mq_negotiation_cost"], columns=columns, config=config)
+        grid(negotiations, "mq-negotiation", sources=["mq_negotiation_cost"], columns=columns, config=config)
     without_effect(data.without_effect("mq_cipher_overhead"))
 
 
-def _tasks(data: Data, busy: pa.Table, moment: str) -> None:
+def _tasks(data: PageData, busy: pa.Table, moment: str) -> None:
     st.subheader("Tasks of the channel initiator")
     chart = (
         alt.Chart(values(busy))
@@ -149,14 +197,14 @@ def _tasks(data: Data, busy: pa.Table, moment: str) -> None:
     grid(tasks(data), "mq-tasks-all", sources=["mq_ssl_task_busy"], columns=_OF_TASKS)
 
 
-def _resets(data: Data) -> None:
+def _resets(data: PageData) -> None:
     if not key_resets(data, USUAL_SSLRKEYC).num_rows:
         return
-    st.subheader("Resets of the secret key, estimated from the bytes of each channel")
+    st.subheader("Key resets, estimated from the bytes of each channel")
     sslrkeyc = st.number_input(
         "SSLRKEYC (bytes)", 0, MOST_SSLRKEYC, USUAL_SSLRKEYC, step=32_768, key="mq_sslrkeyc",
         bind="query-params", persist_state="session",
-        help="After so many bytes the secret key is negotiated again; 0 is never. No record tells it.",
+        help="Bytes after which the secret key is negotiated again; 0 means never. No record has it.",
     )  # fmt: skip
     grid(key_resets(data, sslrkeyc), "mq-resets", sources=["mq_key_resets"], columns=_OF_RESETS)
-    st.caption("No record counts them. After a heartbeat there can be more, so this is the least there were.")
+    st.caption("No record counts key resets. A heartbeat can cause more resets, so this is a lower bound.")

@@ -1,78 +1,137 @@
-"""Best practices: which recommended settings are in force, which are not, and what to capture to know."""
+"""Best practices: which recommended settings are in effect, and what to capture where that is not known."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
+import pyarrow as pa
 import streamlit as st
 
-from zscope.app.dashboard.looks import GREEN, GREY, RED, colours, values
-from zscope.app.dashboard.queries.practices import MARKS, MOST, Checks, checks, evidence, practice, published
-from zscope.app.dashboard.show import clean, grid, nothing, number, picture, plain, synthetic_badge
+from zscope.app.dashboard.drawing import clean, grid, no_data, number, picture, plain, synthetic_badge
+from zscope.app.dashboard.registry import Page
+from zscope.app.dashboard.style import GREEN, GREY, RED, colours, values
+from zscope.schemas.ddl import literal
 
 if TYPE_CHECKING:
-    from zscope.app.dashboard.answers import Data
+    from zscope.app.dashboard.store import PageData
+
+PAGE = Page(title="Best practices", icon="checklist", section="Benchmark", order=90, filtered=False)
+
+
+NO_SYSTEM = "not seen on any"
+"""The name of the system if no data shows a setting on any system."""
+MARKS = {"pass": "✓ pass", "fail": "✕ fail", "unknown": "? unknown"}
+MOST = 500
+"""Rows of evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class PracticeChecks:
+    """Every practice on every system."""
+
+    rows: pa.Table
+    counts: Counter[str]
+    """Number of checks by status."""
+    practices: dict[str, str]
+    """Setting by name of the practice, in the order of the declarations."""
+    systems: tuple[str, ...]
+
+
+def practice_checks(data: PageData) -> PracticeChecks:
+    """Return all checks; the column `shown` is the label of the status."""
+    table = data.metric("best_practice_check")
+    rows = table.to_pylist()
+    systems = [row["system"] or NO_SYSTEM for row in rows]
+    shown = table.set_column(
+        table.column_names.index("system"), "system", pa.array(systems, pa.string())
+    ).append_column("shown", pa.array([MARKS[row["status"]] for row in rows], pa.string()))
+    return PracticeChecks(
+        rows=shown,
+        counts=Counter(row["status"] for row in rows),
+        practices={row["practice"]: row["setting"] or row["practice"] for row in rows},
+        systems=tuple(sorted({row["system"] for row in rows} - {None})),
+    )
+
+
+def practice(data: PageData, name: str) -> dict[str, Any]:
+    """Return a recommendation: setting, effect, document, contradictions."""
+    [row] = data.rows(f"SELECT * FROM best_practice WHERE id = {literal(name)}").to_pylist()
+    return dict(row)
+
+
+def published(data: PageData, results: list[str]) -> pa.Table:
+    """Return the published results that support a recommendation."""
+    named = ", ".join(map(literal, results)) or "NULL"
+    return data.rows(f"SELECT * FROM reference_result WHERE id IN ({named}) ORDER BY id LIMIT {MOST}")
+
+
+def evidence(data: PageData, statement: str) -> pa.Table:
+    """Return the rows that a check is based on; its statement comes from the declaration of the check."""
+    return data.rows(f"SELECT * FROM ({statement}) LIMIT {MOST}")
+
 
 _COLOURS = {MARKS["pass"]: GREEN, MARKS["fail"]: RED, MARKS["unknown"]: GREY}
-_LABELS = {"pass": "✓ In force", "fail": "✕ Not in force", "unknown": "? Not known"}
+_LABELS = {"pass": "✓ In effect", "fail": "✕ Not in effect", "unknown": "? Not known"}
 _ADDRESS, _CHOICE = "practices_setting", "practices_choice"
 _ROW = 26
 _GAPS = alt.Scale(paddingInner=0.08)
 _COLUMNS = ("system", "shown", "evidence", "capture")
 _CONFIG = {
     "shown": st.column_config.TextColumn("Status", width="small"),
-    "evidence": st.column_config.TextColumn("What says so", width="large"),
-    "capture": st.column_config.TextColumn("What to capture to know", width="large"),
+    "evidence": st.column_config.TextColumn("Evidence", width="large"),
+    "capture": st.column_config.TextColumn("Capture to find out", width="large"),
 }
 
 
-def render(data: Data) -> None:
+def render(data: PageData) -> None:
     """Draw the page."""
-    found = checks(data)
+    checks = practice_checks(data)
     for column, (status, title) in zip(st.columns(3), _LABELS.items(), strict=True):
-        column.metric(title, number(found.counts[status], 0), border=True)
+        column.metric(title, number(checks.counts[status], 0), border=True)
     st.caption(
-        f"{len(found.practices)} settings that published measurements recommend, each checked on each of "
-        f"{len(found.systems)} systems. A setting that nothing tells of counts once. Findings about "
+        f"{len(checks.practices)} settings that published measurements recommend, each checked on each of "
+        f"{len(checks.systems)} systems. A setting that no data shows counts once. Findings about "
         "connections and certificates are on the page Posture and certificates."
     )
-    if not found.systems:
-        nothing(
-            "Nothing is loaded that shows a setting: displays of NETSTAT and GSKSRVR do, and records of SMF "
-            "types 119 and 70.",
+    if not checks.systems:
+        no_data(
+            "Nothing is loaded that shows a setting. Settings are in NETSTAT and GSKSRVR displays and in "
+            "records of SMF types 119 and 70.",
             "zscope ingest NETSTAT.TXT SMF.DUMP",
         )
-    _everywhere(found)
-    _one(data, found, _chosen(found))
+    _all_settings(checks)
+    _one_setting(data, checks, _chosen(checks))
 
 
-def _chosen(found: Checks) -> str:
-    """The setting to show; the address holds its short name, and what is none is ignored."""
-    if (asked := st.query_params.get(_ADDRESS)) in found.practices:
-        st.session_state[_CHOICE] = asked
-    name: str = st.selectbox(
-        "Setting", tuple(found.practices), index=_first_to_look_at(found), key=_CHOICE,
-        format_func=lambda of: clean(found.practices.get(of, of), 110), persist_state="session",
-        on_change=_into_the_address,
+def _chosen(checks: PracticeChecks) -> str:
+    """The chosen setting; the address contains its name, and an unknown name is ignored."""
+    if (name := st.query_params.get(_ADDRESS)) in checks.practices:
+        st.session_state[_CHOICE] = name
+    chosen: str = st.selectbox(
+        "Setting", tuple(checks.practices), index=_first_failing(checks), key=_CHOICE,
+        format_func=lambda name: clean(checks.practices.get(name, name), 110), persist_state="session",
+        on_change=_write_to_address,
     )  # fmt: skip
-    return name
+    return chosen
 
 
-def _into_the_address() -> None:
+def _write_to_address() -> None:
     st.query_params[_ADDRESS] = st.session_state[_CHOICE]
 
 
-def _first_to_look_at(found: Checks) -> int:
-    """The first setting that is not in force somewhere."""
-    failing = {row["practice"] for row in found.rows.to_pylist() if row["status"] == "fail"}
-    return next((no for no, name in enumerate(found.practices) if name in failing), 0)
+def _first_failing(checks: PracticeChecks) -> int:
+    """The first setting that is not in effect on some system."""
+    failing = {row["practice"] for row in checks.rows.to_pylist() if row["status"] == "fail"}
+    return next((place for place, name in enumerate(checks.practices) if name in failing), 0)
 
 
-def _everywhere(found: Checks) -> None:
-    st.subheader("Everywhere")
+def _all_settings(checks: PracticeChecks) -> None:
+    st.subheader("All settings")
     shared = alt.Chart(
-        values(found.rows.select(["setting", "system", "shown", "evidence", "capture"]))
+        values(checks.rows.select(["setting", "system", "shown", "evidence", "capture"]))
     ).encode(
         x=alt.X(
             "system:N", title=None, scale=_GAPS, axis=alt.Axis(orient="top", labelAngle=0, labelLimit=110)
@@ -80,7 +139,7 @@ def _everywhere(found: Checks) -> None:
         y=alt.Y(
             "setting:N",
             title=None,
-            sort=list(found.practices.values()),
+            sort=list(checks.practices.values()),
             scale=_GAPS,
             axis=alt.Axis(labelLimit=420),
         ),
@@ -88,52 +147,51 @@ def _everywhere(found: Checks) -> None:
             alt.Tooltip("setting:N", title="Setting"),
             alt.Tooltip("system:N", title="System"),
             alt.Tooltip("shown:N", title="Status"),
-            alt.Tooltip("evidence:N", title="What says so"),
-            alt.Tooltip("capture:N", title="What to capture"),
+            alt.Tooltip("evidence:N", title="Evidence"),
+            alt.Tooltip("capture:N", title="Capture to find out"),
         ],
     )
     boxes = shared.mark_rect().encode(color=alt.Color("shown:N", title="Status", scale=colours(_COLOURS)))
     words = shared.mark_text(fontSize=12).encode(text="shown:N", color=alt.value("black"))
-    told = "Each recommended setting on each system: a box with the word pass, fail or unknown."
     picture(
-        (boxes + words).properties(height=40 + _ROW * len(found.practices)), found.rows,
-        "practices-everywhere", told, sources=["best_practice_check"],
+        (boxes + words).properties(height=40 + _ROW * len(checks.practices)), checks.rows,
+        "practices-all", "Each setting on each system: a box with the word pass, fail or unknown.",
+        sources=["best_practice_check"],
     )  # fmt: skip
 
 
-def _one(data: Data, found: Checks, name: str) -> None:
-    of = practice(data, name)
-    st.subheader(plain(of["setting"], 200))
+def _one_setting(data: PageData, checks: PracticeChecks, name: str) -> None:
+    recommended = practice(data, name)
+    st.subheader(plain(recommended["setting"], 200))
     left, right = st.columns(2)
     with left:
-        st.markdown(f"**What it does.** {plain(of['effect'], 1000)}")
-        st.markdown(f"**Remedy.** Set it: {plain(of['setting'], 300)}.")
-        st.markdown(f"**Where it shows.** {plain(of['observe'] or 'nowhere that is known', 1000)}")
+        st.markdown(f"**Effect.** {plain(recommended['effect'], 1000)}")
+        st.markdown(f"**Remedy.** Set it: {plain(recommended['setting'], 300)}.")
+        st.markdown(f"**Shown by.** {plain(recommended['observe'] or 'not known', 1000)}")
         for column in ("observe_note", "conflict", "also"):
-            if of[column]:
-                title = {"observe_note": "Note", "conflict": "Sources disagree", "also": "Also in"}[column]
-                st.markdown(f"**{title}.** {plain(of[column], 1000)}")
+            if recommended[column]:
+                title = {"observe_note": "Note", "conflict": "Documents disagree", "also": "Also in"}[column]
+                st.markdown(f"**{title}.** {plain(recommended[column], 1000)}")
     with right:
         st.markdown(
-            f"**Recommended in** {plain(of['document'], 300)}, section {plain(of['section'])}, by "
-            f"{plain(of['author'])}, {plain(of['published'])}"
+            f"**Recommended in** {plain(recommended['document'], 300)}, section "
+            f"{plain(recommended['section'])}, by {plain(recommended['author'])}, "
+            f"{plain(recommended['published'])}"
         )
-        if of["results"]:
-            with st.expander(
-                f"Published results about it ({len(of['results'])})", icon=":material/menu_book:"
-            ):
-                grid(published(data, of["results"]), "practice-results", sources=["reference_result"])
-    rows = [row for row in found.rows.to_pylist() if row["practice"] == name]
+        if results := recommended["results"]:
+            with st.expander(f"Published results about it ({len(results)})", icon=":material/menu_book:"):
+                grid(published(data, results), "practice-results", sources=["reference_result"])
+    rows = [row for row in checks.rows.to_pylist() if row["practice"] == name]
     if any("(synthetic)" in row["evidence"] for row in rows):
         synthetic_badge()
-    mine = found.rows.filter([row["practice"] == name for row in found.rows.to_pylist()])
-    grid(mine, "practice-checks", sources=["best_practice_check"], columns=_COLUMNS, config=_CONFIG)
+    of_setting = checks.rows.filter([row["practice"] == name for row in checks.rows.to_pylist()])
+    grid(of_setting, "practice-checks", sources=["best_practice_check"], columns=_COLUMNS, config=_CONFIG)
     _evidence(data, name, [row for row in rows if row["evidence_query"]])
 
 
-def _evidence(data: Data, name: str, rows: list[dict[str, Any]]) -> None:
+def _evidence(data: PageData, name: str, rows: list[dict[str, Any]]) -> None:
     if not rows:
-        st.caption("There are no rows behind this: nothing that is loaded shows the setting.")
+        st.caption("There are no rows as evidence: no loaded data shows the setting.")
         return
     statements = {row["system"]: row["evidence_query"] for row in rows}
     system = st.segmented_control(
@@ -141,7 +199,7 @@ def _evidence(data: Data, name: str, rows: list[dict[str, Any]]) -> None:
         key=f"practices_system-{name}", persist_state="session",
     )  # fmt: skip
     table = evidence(data, statements[system])
-    st.caption(f"The rows behind it, {MOST} at most.")
+    st.caption(f"The rows that the check is based on, {MOST} at most.")
     grid(table, "practice-evidence")
     with st.expander("Statement", icon=":material/database:"):
         st.code(statements[system], language="sql")

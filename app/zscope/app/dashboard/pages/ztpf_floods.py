@@ -1,68 +1,106 @@
-"""z/TPF floods: the ECBs that a burst of TLS session starts holds, and what a change brought."""
+"""z/TPF floods: the ECBs in use during a burst of TLS session starts, and the effect of a change."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import altair as alt
+import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from zscope.app.dashboard.looks import spread_colours, values
-from zscope.app.dashboard.parts.against_published import against_published
-from zscope.app.dashboard.queries.ztpf import AREA, curves, floods
-from zscope.app.dashboard.show import grid, nothing, picture
+from zscope.app.dashboard.drawing import grid, no_data, picture
+from zscope.app.dashboard.published import published_section
+from zscope.app.dashboard.registry import Page
+from zscope.app.dashboard.style import spread_colours, values
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from collections.abc import Iterator
 
-    from zscope.app.dashboard.answers import Data
+    from zscope.app.dashboard.store import PageData
+
+PAGE = Page(title="z/TPF floods", icon="flood", section="Other systems", order=120, filtered=False)
+
+
+AREA = "z/TPF"
+_STEPS = 1_000
+
+
+def floods(data: PageData) -> pa.Table:
+    """Return the figures of each series."""
+    return data.metric("ztpf_flood")
+
+
+def curves(data: PageData, series: pa.Table, column: str) -> Iterator[tuple[int | None, pa.Table]]:
+    """Yield the samples of one column, for each number of sessions.
+
+    Floods of different sizes would hide each other in one chart. Of a long series, each thousandth is reduced
+    to its highest sample.
+    """
+    drawn = data.rows(f"""
+        WITH placed AS (
+            SELECT series, since_start_us, {column},
+                {_STEPS} * since_start_us
+                // (1 + max(since_start_us) OVER (PARTITION BY series, system)) AS step
+            FROM ztpf_sample WHERE {column} IS NOT NULL
+        )
+        SELECT series, arg_max(since_start_us, {column}) / 1e6 AS since_start_s, max({column}) AS {column}
+        FROM placed GROUP BY series, step ORDER BY series, since_start_s
+    """)
+    named: dict[int | None, list[str]] = {}
+    for row in series.select(["series", "sessions"]).to_pylist():
+        named.setdefault(row["sessions"], []).append(row["series"])
+    for sessions, names in sorted(named.items(), key=lambda each: (each[0] is None, each[0] or 0)):
+        samples = drawn.filter(pc.is_in(drawn["series"], pa.array(names)))
+        if samples.num_rows:
+            yield sessions, samples
+
 
 _CURVES = {"ecbs_in_use": "ECBs in use", "tls_starts_completed": "TLS sessions started"}
 _OF_FLOODS = (
     "series", "system", "sessions", "peak_ecbs", "duration_s", "ecb_seconds", "ecb_seconds_per_session",
     "starts_per_s", "gaps", "remarks",
 )  # fmt: skip
-"""What is read first; the download has all columns."""
+"""The most important columns; the download contains all."""
 _OF_CHANGES = (
     "series", "against", "throughput_gain_pct", "elapsed_ratio", "peak_change_pct", "duration_change_pct",
     "ecb_seconds_change_pct", "excess_change_pct",
 )  # fmt: skip
 
 
-def render(data: Data) -> None:
+def render(data: PageData) -> None:
     """Draw the page."""
-    found = floods(data)
-    if found.num_rows:
+    series = floods(data)
+    if series.num_rows:
         st.subheader("Floods")
-        grid(found, "ztpf-floods", sources=["ztpf_flood"], columns=_OF_FLOODS)
-        _changes(found)
+        grid(series, "ztpf-floods", sources=["ztpf_flood"], columns=_OF_FLOODS)
+        _changes(series)
         for column, title in _CURVES.items():
             st.subheader(title)
-            for sessions, samples in curves(data, found, column):
+            for sessions, samples in curves(data, series, column):
                 _curve(samples, column, title, sessions)
     else:
-        nothing(
-            "No flood of z/TPF: it takes samples over time of the ECBs in use or of the TLS sessions started,"
-            " as CSV, as an export of a Grafana panel, or as JSON lines.",
+        no_data(
+            "There are no z/TPF floods. They need samples of the ECBs in use or of the TLS sessions started "
+            "over time, as CSV, as an export of a Grafana panel, or as JSON lines.",
             "zscope ingest --run before ecb-series.csv",
         )
-    against_published(data, AREA, "ztpf")
+    published_section(data, AREA, "ztpf")
 
 
-def _changes(found: pa.Table) -> None:
-    compared = found.filter(pc.is_valid(found["against"])).select(_OF_CHANGES)
+def _changes(series: pa.Table) -> None:
+    compared = series.filter(pc.is_valid(series["against"])).select(_OF_CHANGES)
     if compared.num_rows:
-        st.subheader("One flood against another")
+        st.subheader("Comparison of two floods")
         grid(compared, "ztpf-changes", sources=["ztpf_flood"])
 
 
-def _curve(told: pa.Table, column: str, title: str, sessions: int | None) -> None:
-    flood = "number of sessions not told" if sessions is None else f"{sessions:,} sessions requested"
+def _curve(samples: pa.Table, column: str, title: str, sessions: int | None) -> None:
+    flood = "number of sessions not known" if sessions is None else f"{sessions:,} sessions requested"
     st.caption(f"Floods, {flood}")
-    series = sorted(set(told["series"].to_pylist()))
+    series = sorted(set(samples["series"].to_pylist()))
     chart = (
-        alt.Chart(values(told))
+        alt.Chart(values(samples))
         .mark_line()
         .encode(
             x=alt.X("since_start_s:Q", title="Seconds since the first sample"),
@@ -78,4 +116,4 @@ def _curve(told: pa.Table, column: str, title: str, sessions: int | None) -> Non
         .properties(height=260)
     )
     words = f"{title} over time, a line for each series; {flood}."
-    picture(chart, told, f"ztpf-{column}-{sessions or 0}", words, sources=["ztpf_sample"])
+    picture(chart, samples, f"ztpf-{column}-{sessions or 0}", words, sources=["ztpf_sample"])

@@ -1,4 +1,4 @@
-"""z/VM links: what a transaction of an RSCS link costs in the SSL, TCPIP and RSCS machines, case by case."""
+"""z/VM links: CPU per transaction of an RSCS link in the SSL, TCPIP and RSCS virtual machines."""
 
 from __future__ import annotations
 
@@ -8,39 +8,57 @@ import altair as alt
 import pyarrow.compute as pc
 import streamlit as st
 
-from zscope.app.dashboard.looks import spread_colours, values
-from zscope.app.dashboard.parts.against_published import against_published
-from zscope.app.dashboard.queries.zvm import AREA, SERVERS, by_server, comparison, cost
-from zscope.app.dashboard.show import clean, grid, nothing, picture
+from zscope.app.dashboard.drawing import clean, grid, no_data, picture
+from zscope.app.dashboard.published import published_section
+from zscope.app.dashboard.registry import Page
+from zscope.app.dashboard.style import spread_colours, values
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from zscope.app.dashboard.answers import Data
+    from zscope.app.dashboard.store import PageData
+
+PAGE = Page(title="z/VM links", icon="link", section="Other systems", order=110, filtered=False)
+
+
+AREA = "z/VM RSCS"
+COMBINED = "combined"
+SERVERS = ("SSL", "TCPIP", "RSCS")
+
+
+def cost(data: PageData) -> pa.Table:
+    """Return CPU per transaction of each server and of all servers combined, by run."""
+    return data.metric("zvm_cpu_per_tx")
+
+
+def comparison(data: PageData) -> pa.Table:
+    """Return every run compared with every other, from values rounded like the published tables."""
+    return data.metric("zvm_comparison")
 
 
 _OF_COMPARISON = ("measure", "unit", "baseline", "candidate", "delta", "pct", "shared")
-"""The runs are chosen above the table."""
+"""The runs themselves are chosen above the table."""
 
 
-def render(data: Data) -> None:
+def render(data: PageData) -> None:
     """Draw the page."""
-    found = cost(data)
-    if found.num_rows:
-        _cost(found)
+    costs = cost(data)
+    if costs.num_rows:
+        _cost(costs)
         _comparison(comparison(data))
     else:
-        nothing(
-            "No link of z/VM: it takes the reports FCX112 (CPU time of virtual machines) and FCX215 (bytes of"
-            " channel paths) of Performance Toolkit, or the two CSVs in their place, of one period each.",
+        no_data(
+            "There are no z/VM links. They need the reports FCX112 (CPU time of virtual machines) and FCX215 "
+            "(bytes of channel paths) of Performance Toolkit, or the two equivalent CSV files, of the same "
+            "period.",
             "zscope ingest --run case-1 fcx112.txt fcx215.txt",
         )
-    against_published(data, AREA, "zvm")
+    published_section(data, AREA, "zvm")
 
 
-def _cost(found: pa.Table) -> None:
+def _cost(costs: pa.Table) -> None:
     st.subheader("CPU per transaction")
-    servers = by_server(found)
+    servers = costs.filter(pc.field("server") != COMBINED)
     chart = (
         alt.Chart(values(servers))
         .mark_bar()
@@ -59,30 +77,33 @@ def _cost(found: pa.Table) -> None:
         )
         .properties(height=60 + 34 * len(set(servers["run"].to_pylist())))
     )
-    picture(chart, found, "zvm-cost", "CPU per transaction of each server, stacked, for each run.",
+    picture(chart, costs, "zvm-cost", "CPU per transaction of each server, stacked, for each run.",
             sources=["zvm_cpu_per_tx"])  # fmt: skip
     st.caption(
-        "Transactions are bytes of the channel path over a scaling constant that is not published: values"
-        " compare only where it is the same. That CPU is percent of one engine follows from the published"
-        " tables and is not confirmed."
+        "Transactions are the bytes of the channel path divided by a scaling constant that is not published: "
+        "values can be compared only with the same constant. CPU as percent of one engine is derived from "
+        "the "
+        "published tables and not confirmed."
     )
-    shared = found.filter(pc.field("shared"))["run"].to_pylist()
+    shared = costs.filter(pc.field("shared"))["run"].to_pylist()
     if shared:
         runs = ", ".join(clean(run) for run in dict.fromkeys(shared))
-        st.text(f"The channel path is shared with other partitions, whose bytes count as well: {runs}")
+        st.text(f"Runs on a channel path shared with other partitions, whose bytes count as well: {runs}")
 
 
-def _comparison(found: pa.Table) -> None:
-    if not found.num_rows:
+def _comparison(comparisons: pa.Table) -> None:
+    if not comparisons.num_rows:
         return
-    st.subheader("One run against another")
-    runs = list(dict.fromkeys(found["baseline_run"].to_pylist()))
+    st.subheader("Comparison of two runs")
+    runs = list(dict.fromkeys(comparisons["baseline_run"].to_pylist()))
     with st.container(horizontal=True):
         baseline = st.selectbox("From", runs, key="zvm_from", bind="query-params", persist_state="session",
                                 format_func=clean)  # fmt: skip
         others = [run for run in runs if run != baseline]
         candidate = st.selectbox("To", others, key="zvm_to", bind="query-params", persist_state="session",
                                  format_func=clean)  # fmt: skip
-    chosen = found.filter((pc.field("baseline_run") == baseline) & (pc.field("candidate_run") == candidate))
+    chosen = comparisons.filter(
+        (pc.field("baseline_run") == baseline) & (pc.field("candidate_run") == candidate)
+    )
     config = {"pct": st.column_config.NumberColumn("Change (%)", format="%.1f")}
     grid(chosen, "zvm-comparison", sources=["zvm_comparison"], columns=_OF_COMPARISON, config=config)

@@ -1,3 +1,4 @@
-"""Starting Streamlit on the dashboard."""
+"""The program that Streamlit runs.
 
-from __future__ import annotations
+It has a separate folder, because Streamlit treats a folder `pages` beside its program as its own pages.
+"""

@@ -1,7 +1,8 @@
-"""What Streamlit starts. Beside the pages it would take these for programs of their own."""
+"""Draw the dashboard; `zscope dashboard` has Streamlit run this file."""
 
 from __future__ import annotations
 
 from zscope.app.dashboard.shell import run
 
-run()
+if __name__ == "__main__":
+    run()

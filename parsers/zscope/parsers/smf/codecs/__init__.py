@@ -1,20 +1,20 @@
 """One codec for each format of a field: bytes to a column, and a column to bytes.
 
-A codec works on whole columns. What it cannot make sense of becomes null and is reported through
-`Raw.flag`, so that absent, zero and malformed stay apart.
+A codec works on whole columns. Malformed values become null and are reported through `Raw.flag`, so that
+absent, zero and malformed are distinct.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zscope.parsers.smf.codecs import addresses, numbers, packed, text, times
+from zscope.parsers.smf.codecs import addresses, numbers, text, times
 from zscope.schemas import Format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zscope.parsers.smf.codecs.raw import Codec
+    from zscope.parsers.smf.codecs.base import Codec
 
 CODECS: Mapping[Format, Codec] = {
     Format.UINT: numbers.UNSIGNED,
@@ -34,6 +34,6 @@ CODECS: Mapping[Format, Codec] = {
     Format.TOD_SPAN: times.TOD_SPAN,
     Format.TOD_SPAN_SIGNED: times.TOD_SPAN_SIGNED,
     Format.CERT_TIME: times.CERT_TIME,
-    Format.PACKED_SPAN: packed.SPAN,
-    Format.PACKED_NUMBER: packed.NUMBER,
+    Format.PACKED_SPAN: numbers.PACKED_SPAN,
+    Format.PACKED_NUMBER: numbers.PACKED_NUMBER,
 }

@@ -1,7 +1,7 @@
-"""IP addresses as people write them.
+"""IP addresses as text.
 
 Type 119 has two conventions: IPv4 as IPv4-mapped IPv6, and IPv4 in the first four of sixteen bytes with the
-rest left undefined, where only a flag elsewhere tells the two versions apart.
+rest undefined, where a flag in another field contains the IP version.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zscope.parsers.smf.codecs.distinct import number_distinct
-from zscope.parsers.smf.codecs.raw import ByteRows, Column, Raw, opaque, rows_at
+from zscope.parsers.smf.codecs.base import ByteRows, Column, Raw, number_distinct, opaque, rows_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +49,7 @@ def _dotted(keys: Column) -> pa.Array:
 def _column(words: Column, four: NDArray[np.bool_], keys: Column) -> pa.DictionaryArray:
     """Addresses of four words each; where they are IPv4, `keys` has them as one number.
 
-    The two kinds are numbered apart, because four bytes are numbered and shown far faster than sixteen.
+    The two kinds are numbered separately, because numbering and formatting four bytes is far faster.
     """
     if four.all():
         numbered = number_distinct(keys.astype(np.uint32))
@@ -91,28 +90,28 @@ class Mapped:
     """IPv4 as IPv4-mapped IPv6."""
 
     def storage(self, length: int) -> str:
-        """Bytes without meaning."""
+        """Return the type of opaque bytes."""
         return opaque(length)
 
     def decode(self, raw: Raw) -> pa.Array:
-        """Null is for fields that are not there; an address of zeros is one."""
+        """Null is for absent fields; an address of zeros is valid."""
         words = _words(raw)
         return _column(words, _mapped(words), words[:, 3])
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
-        """Null becomes zeros."""
+        """Encode the values; null becomes zeros."""
         return _encode(values, lambda address: MAPPED_PREFIX + address.packed)
 
 
 class FirstFour:
-    """IPv4 in the first four bytes unless the flag says IPv6."""
+    """IPv4 in the first four bytes unless the flag for IPv6 is set."""
 
     def storage(self, length: int) -> str:
-        """Bytes without meaning."""
+        """Return the type of opaque bytes."""
         return opaque(length)
 
     def decode(self, raw: Raw) -> pa.Array:
-        """What lies behind the four bytes of an IPv4 address is not looked at."""
+        """Decode the addresses; the bytes after the four bytes of an IPv4 address are ignored."""
         words = _words(raw)
         four: NDArray[np.bool_] = (raw.partners[raw.field.v6_flag] & IPV6_FLAG) == 0
         if four.all():
@@ -120,7 +119,7 @@ class FirstFour:
         return _column(words, four | _mapped(words), np.where(four, words[:, 0], words[:, 3]))
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
-        """Null becomes zeros."""
+        """Encode the values; null becomes zeros."""
         return _encode(values, lambda address: address.packed.ljust(ADDRESS_BYTES, b"\0"))
 
 

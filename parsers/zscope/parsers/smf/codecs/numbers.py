@@ -1,4 +1,7 @@
-"""Binary integers and hexadecimal floating point."""
+"""Binary integers, hexadecimal floating point, and packed decimal numbers.
+
+Packed decimal numbers have two digits per byte and the sign in the last half byte.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from zscope.parsers.smf.codecs.raw import ByteRows, Column, Raw, as_byte_rows, filled, rows_of, unsigned
+from zscope.parsers.issues import Code
+from zscope.parsers.smf.codecs.base import ByteRows, Column, Raw, as_byte_rows, filled, rows_of, unsigned
 from zscope.schemas.arrow import arrow_type
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from zscope.parsers.smf.ebcdic import CodePage
     from zscope.schemas import Field
 
@@ -23,11 +29,11 @@ class Integer:
     kind: str
 
     def storage(self, length: int) -> str:
-        """Three-byte numbers have no numpy type of their own."""
+        """Return the numpy type; three-byte numbers have none and are opaque bytes."""
         return "V3" if length == ODD_LENGTH else f">{self.kind}{length}"
 
     def decode(self, raw: Raw) -> pa.Array:
-        """Exact for all 64 bits."""
+        """Decode the numbers; all 64 bits are exact."""
         values = raw.values
         if values.dtype.kind == "V":
             rows = raw.byte_rows().astype(np.uint32)
@@ -38,7 +44,7 @@ class Integer:
         return pa.array(values, arrow_type(raw.field), mask=nothing)
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
-        """Null becomes what the field has for nothing, or zero, as on a system that has nothing to say."""
+        """Null becomes the field's value for absent, or zero."""
         length = field.length or 0
         numbers = filled(values, f"{self.kind}8", (field.nothing or 0) * field.scale) // field.scale
         return rows_of(numbers)[:, -length:]
@@ -56,7 +62,7 @@ class HexFloat:
     """Sign, seven bits of a power of 16, 56 bits of fraction."""
 
     def storage(self, length: int) -> str:
-        """As a number, to take it apart by shifts."""
+        """Return the type of a number, because shifts extract the parts."""
         return unsigned(length)
 
     def decode(self, raw: Raw) -> pa.Array:
@@ -68,7 +74,7 @@ class HexFloat:
         return pa.array(np.where(word >> np.uint64(63), -value, value))
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
-        """Rounded to the 53 bits of a double; what is out of range is an error."""
+        """Rounded to the 53 bits of a double; a value out of range is an error."""
         numbers = np.asarray(values.fill_null(0).to_numpy(zero_copy_only=False), np.float64)
         return as_byte_rows(encode_hex_float(numbers).astype(">u8"))
 
@@ -88,3 +94,96 @@ def encode_hex_float(numbers: Column) -> Column:
 
 
 HEX_FLOAT = HexFloat()
+
+
+MINUS = 0x0D
+SIGNS = (0x0A, 0x0C, 0x0E, 0x0F)
+
+
+def digits(word: Column, count: int) -> tuple[list[NDArray[np.int64]], NDArray[np.bool_]]:
+    """The decimal digits of packed words, most significant first, and whether all is decimal and signed."""
+    number = word.astype(np.int64)
+    parts = [number >> 4 * place & 0x0F for place in range(count, 0, -1)]
+    sign = number & 0x0F
+    valid = np.isin(sign, (*SIGNS, MINUS))
+    for part in parts:
+        valid &= part <= 9
+    return parts, valid
+
+
+def joined(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The number that decimal digits make."""
+    total = np.zeros(len(parts[0]), np.int64)
+    for part in parts:
+        total = total * 10 + part
+    return total
+
+
+def pack(number: Column, places: int) -> Column:
+    """Non-negative numbers as packed words with the preferred plus sign."""
+    rest = number.astype(np.int64)
+    word = np.full(len(rest), 0x0F, np.int64)
+    for place in range(1, places + 1):
+        word |= rest % 10 << 4 * place
+        rest //= 10
+    if rest.any():
+        raise ValueError(f"a number has more than {places} digits")
+    return word
+
+
+class PackedNumber:
+    """A plain packed number."""
+
+    def storage(self, length: int) -> str:
+        """Return the type of a number, because shifts extract the digits."""
+        return unsigned(length)
+
+    def decode(self, raw: Raw) -> pa.Array:
+        """Other than decimal digits is malformed; only zero bytes means absent."""
+        parts, valid = digits(raw.values, 2 * (raw.field.length or 0) - 1)
+        absent = raw.values == 0
+        value = joined(parts)
+        value = np.where((raw.values & 0x0F) == MINUS, -value, value)
+        raw.flag(Code.BAD_PACKED, ~valid & ~absent, "is not a packed decimal number")
+        return pa.array(value.astype(np.int32), mask=~valid)
+
+    def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
+        """Encode the values; null becomes zero bytes."""
+        length = field.length or 0
+        numbers = filled(values, "i8")
+        word = pack(np.abs(numbers), 2 * length - 1)
+        word = np.where(numbers < 0, word - 2, word)
+        word = np.where(values.is_null().to_numpy(zero_copy_only=False), 0, word)
+        return rows_of(word)[:, -length:]
+
+
+class PackedSpan:
+    """mmsstttF, decoded to milliseconds; less than 100 minutes."""
+
+    def storage(self, length: int) -> str:
+        """Return the type of a number, because shifts extract the digits."""
+        return unsigned(length)
+
+    def decode(self, raw: Raw) -> pa.Array:
+        """Only zero bytes means absent."""
+        parts, valid = digits(raw.values, 7)
+        absent = raw.values == 0
+        valid &= parts[2] <= 5
+        minutes, seconds, milliseconds = joined(parts[:2]), joined(parts[2:4]), joined(parts[4:])
+        raw.flag(Code.BAD_PACKED, ~valid & ~absent, "is not an interval of the form mmsstttF")
+        value = (minutes * 60 + seconds) * 1000 + milliseconds
+        return pa.array(value.astype(np.uint64), mask=~valid)
+
+    def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
+        """Encode the values; null becomes zero bytes."""
+        milliseconds = filled(values, "i8")
+        if (milliseconds >= 100 * 60_000).any():
+            raise ValueError("an interval of 100 minutes or more cannot be written as mmsstttF")
+        seconds, rest = milliseconds // 1000, milliseconds % 1000
+        word = pack((seconds // 60 * 100 + seconds % 60) * 1000 + rest, 7)
+        word = np.where(values.is_null().to_numpy(zero_copy_only=False), 0, word)
+        return rows_of(word)[:, -4:]
+
+
+PACKED_NUMBER = PackedNumber()
+PACKED_SPAN = PackedSpan()

@@ -1,7 +1,7 @@
-"""EBCDIC text, and bytes shown as hexadecimal or kept as they are.
+"""EBCDIC text, bytes as hexadecimal digits, and plain bytes.
 
-Text is read once for each distinct value: the column's bytes are numbered first, and only the numbering's
-dictionary is translated. On job names and the like that costs a tenth of translating every row.
+Text is translated once for each distinct value: the bytes of the column are dictionary-encoded first. For job
+names and the like that costs a tenth of translating every row.
 """
 
 from __future__ import annotations
@@ -12,8 +12,17 @@ import numpy as np
 import pyarrow as pa
 
 from zscope.parsers.issues import Code
-from zscope.parsers.smf.codecs.distinct import fixed_items, number_distinct, number_pairs
-from zscope.parsers.smf.codecs.raw import ByteRows, Column, Raw, as_byte_rows, opaque, rows_at
+from zscope.parsers.smf.codecs.base import (
+    ByteRows,
+    Column,
+    Raw,
+    as_byte_rows,
+    fixed_items,
+    number_distinct,
+    number_pairs,
+    opaque,
+    rows_at,
+)
 from zscope.schemas import Evidence, Field, catalog
 from zscope.schemas.arrow import TEXT as TEXT_TYPE
 
@@ -27,7 +36,7 @@ PADDING = " \0"
 
 
 def with_texts(indices: pa.Array, texts: list[str | None]) -> pa.DictionaryArray:
-    """Numbers with the texts they stand for; texts that are equal (or None) become one (or null)."""
+    """Return a dictionary array of texts; equal texts become one entry, None becomes null."""
     dictionary = pa.array(texts, TEXT_TYPE)
     if dictionary.null_count or len(set(texts)) < len(texts):
         merged = dictionary.dictionary_encode()
@@ -50,16 +59,16 @@ class Text:
         return f"=u{length}" if length in NUMBER_SIZES else opaque(length)
 
     def decode(self, raw: Raw) -> pa.Array:
-        """Blank becomes the empty text; null is for fields that are not there.
+        """Blanks become the empty text; null is for absent fields.
 
-        A field whose place is only inferred is believed where its value is a known one.
+        A field whose place is only inferred is null unless its value is a known one.
         """
         numbered = number_distinct(raw.values)
         texts = padded_texts(fixed_items(numbered.dictionary), raw.values.dtype.itemsize, raw.page)
         return text_column(raw.field, numbered.indices, texts)
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
-        """Null becomes blanks."""
+        """Encode the values; null becomes blanks."""
         length = field.length or 0
         if not pa.types.is_dictionary(values.type):
             values = values.dictionary_encode()
@@ -94,7 +103,7 @@ _FOUR_DIGITS = (_DIGITS[:, None] << 16 | _DIGITS).ravel().astype("<u4")
 
 
 def hex_digits(raw: ByteRows) -> Column:
-    """Bytes as characters of hexadecimal digits (and perhaps some more behind them)."""
+    """Return bytes as characters of hexadecimal digits, possibly with two more digits."""
     flat = raw.ravel()
     if len(flat) % 2:
         flat = np.append(flat, np.uint8(0))
@@ -102,10 +111,10 @@ def hex_digits(raw: ByteRows) -> Column:
 
 
 class Hex:
-    """Bytes as hexadecimal digits; a field beside it may say how many of them count."""
+    """Bytes as hexadecimal digits; another field may contain the number of valid bytes."""
 
     def storage(self, length: int) -> str:
-        """Bytes without meaning."""
+        """Return the type of opaque bytes."""
         return opaque(length)
 
     def decode(self, raw: Raw) -> pa.Array:
@@ -123,7 +132,7 @@ class Hex:
         return _few_digits(raw, sizes) if few else _many_digits(raw, sizes)
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
-        """Left justified, zeros behind; null becomes zeros."""
+        """Left justified, zeros after; null becomes zeros."""
         length = field.length or 0
         items = [bytes.fromhex(text or "").ljust(length, b"\0") for text in values.to_pylist()]
         if any(len(item) > length for item in items):
@@ -146,10 +155,10 @@ def _many_digits(raw: Raw, sizes: Column) -> pa.Array:
     rows = raw.byte_rows() if there.all() else as_byte_rows(raw.values[there])
     in_use = sizes[there]
     longest = int(in_use.max())
-    kept = rows[:, :longest]
+    used = rows[:, :longest]
     if in_use.min() < longest:
-        kept = kept[np.arange(longest) < in_use[:, None]]
-    return _strings(2 * sizes.astype(np.int32), hex_digits(kept), ~there)
+        used = used[np.arange(longest) < in_use[:, None]]
+    return _strings(2 * sizes.astype(np.int32), hex_digits(used), ~there)
 
 
 def _strings(
@@ -165,10 +174,10 @@ def _strings(
 
 
 class RawBytes:
-    """Bytes kept as they are; only whole sections, whose length varies."""
+    """Plain bytes; only for whole sections of varying length."""
 
     def storage(self, length: int) -> str:
-        """Bytes without meaning."""
+        """Return the type of opaque bytes."""
         return opaque(length)
 
     def decode(self, raw: Raw) -> pa.Array:

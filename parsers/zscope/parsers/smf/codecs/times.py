@@ -1,6 +1,6 @@
 """Points in time and spans: TOD clock, time of day with a packed date, certificate expiry.
 
-Local and UTC never meet here: which one a column holds is decided by its declaration.
+Whether a column is in local time or UTC is decided by its declaration.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ import numpy as np
 import pyarrow as pa
 
 from zscope.parsers.issues import Code
-from zscope.parsers.smf.codecs import packed
-from zscope.parsers.smf.codecs.distinct import each_once, number_pairs
-from zscope.parsers.smf.codecs.raw import (
+from zscope.parsers.smf.codecs import numbers as packed
+from zscope.parsers.smf.codecs.base import (
     ByteRows,
     Column,
     Raw,
     as_byte_rows,
+    each_once,
     filled,
+    number_pairs,
     opaque,
     rows_of,
     unsigned,
@@ -62,7 +63,7 @@ def encode_dates(days: Column, absent: NDArray[np.bool_]) -> Column:
     date = np.where(absent, 0, days).astype("datetime64[D]")
     year = date.astype("datetime64[Y]").astype(np.int64) + 70
     if ((year < 0) | (year > 199)).any():
-        raise ValueError("a packed date holds the years from 1900 to 2099 only")
+        raise ValueError("a packed date can only contain the years from 1900 to 2099")
     day = date.astype(np.int64) - _YEARS[year] + 1
     return np.where(absent, NO_DATE, packed.pack(year * 1000 + day, 7))
 
@@ -87,14 +88,14 @@ def _timestamps(raw: Raw, microseconds: Column, valid_time: NDArray[np.bool_]) -
 
 
 class Hundredths:
-    """1/100 seconds since midnight, with the packed date beside it."""
+    """1/100 seconds since midnight, with the packed date of another field."""
 
     def storage(self, length: int) -> str:
-        """A plain number."""
+        """Return the type of a number."""
         return unsigned(length)
 
     def decode(self, raw: Raw) -> pa.Array:
-        """No date means no timestamp, whatever the time says."""
+        """Without a date there is no timestamp, whatever the time."""
         return _timestamps(raw, raw.values.astype(np.int64) * 10_000, raw.values < HUNDREDTHS_OF_A_DAY)
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
@@ -104,14 +105,14 @@ class Hundredths:
 
 
 class PackedTime:
-    """0hhmmssF, with the packed date beside it."""
+    """0hhmmssF, with the packed date of another field."""
 
     def storage(self, length: int) -> str:
-        """As a number, so that digits are shifts."""
+        """Return the type of a number, because shifts extract the digits."""
         return unsigned(length)
 
     def decode(self, raw: Raw) -> pa.Array:
-        """No date means no timestamp, whatever the time says."""
+        """Without a date there is no timestamp, whatever the time."""
         parts, valid = packed.digits(raw.values, 7)
         hours, minutes, seconds = (packed.joined(parts[at : at + 2]) for at in (1, 3, 5))
         valid &= (parts[0] == 0) & (hours < 24) & (minutes < 60) & (seconds < 60)
@@ -126,14 +127,14 @@ class PackedTime:
 
 
 class PackedDate:
-    """0cyydddF, the partner of a time of day; makes no column of its own."""
+    """0cyydddF, the partner of a time of day; it has no separate column."""
 
     def storage(self, length: int) -> str:
-        """As a number, so that digits are shifts."""
+        """Return the type of a number, because shifts extract the digits."""
         return unsigned(length)
 
     def decode(self, raw: Raw) -> pa.Array:
-        """The day alone."""
+        """Decode the days."""
         days, valid, absent = decode_dates(raw.values)
         raw.flag(Code.BAD_DATE, ~valid & ~absent, "is not a packed date 0cyydddF")
         return pa.array(days.astype(np.int32), mask=~valid).cast(pa.date32())
@@ -152,11 +153,11 @@ class Tod:
     """UTC, or local time where the clock was set to that."""
 
     def storage(self, length: int) -> str:
-        """A plain number."""
+        """Return the type of a number."""
         return unsigned(length)
 
     def decode(self, raw: Raw) -> pa.Array:
-        """A clock of zero says that there is no time. Leap seconds are not taken out."""
+        """A clock of zero means that there is no time. Leap seconds are not subtracted."""
         microseconds = (raw.values >> np.uint64(12)).astype(np.int64) - TOD_EPOCH_US
         return with_nulls(microseconds, raw.values == 0, self.kind)
 
@@ -174,15 +175,15 @@ class TodSpan:
     kind: str
 
     def storage(self, length: int) -> str:
-        """A plain number."""
+        """Return the type of a number."""
         return f">{self.kind}{length}"
 
     def decode(self, raw: Raw) -> pa.Array:
-        """Whole microseconds."""
+        """Decode whole microseconds."""
         return pa.array(raw.values >> raw.values.dtype.type(12))
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
-        """The finer bits are zero."""
+        """Encode the values; the finer bits are zero."""
         return rows_of(filled(values, f"{self.kind}8") << np.dtype(f"{self.kind}8").type(12))
 
 
@@ -190,7 +191,7 @@ class CertTime:
     """The end of a certificate's life: YYMMDDhhmmssZ or YYYYMMDDhhmmssZ, in EBCDIC or ASCII."""
 
     def storage(self, length: int) -> str:
-        """Characters."""
+        """Return the type of opaque bytes."""
         return opaque(length)
 
     def decode(self, raw: Raw) -> pa.Array:
@@ -206,11 +207,11 @@ class CertTime:
                 malformed[index] = True
         if malformed.any():
             bad = malformed[distinct.indices.to_numpy()]
-            raw.flag(Code.BAD_CERT_TIME, bad, "is not an expiry of the form its type field says")
+            raw.flag(Code.BAD_CERT_TIME, bad, "is not an expiry of the form in its type field")
         return pa.array(times, pa.int64()).view(UTC_TYPE).take(distinct.indices)
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
-        """Four-digit years, the only form that holds every date; null becomes blanks."""
+        """Four-digit years, the only form for every date; null becomes blanks."""
         texts = [
             page.encode("" if time is None else f"{time:%Y%m%d%H%M%S}Z", field.length)
             for time in values.to_pylist()

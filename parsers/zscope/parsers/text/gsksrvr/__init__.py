@@ -1,1 +1,1 @@
-"""Replies of GSKSRVR, the started task of System SSL: its session caches and the cryptography it can use."""
+"""Displays of GSKSRVR, the started task of System SSL: session caches and available cryptography."""

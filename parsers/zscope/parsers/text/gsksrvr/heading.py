@@ -1,8 +1,7 @@
-"""The heading of a reply of GSKSRVR: which display it is, of which cache, and where it ends."""
+"""The heading of a GSKSRVR display: its kind, its cache, and the lines after it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -10,10 +9,13 @@ from typing import TYPE_CHECKING
 import pyparsing as pp
 
 if TYPE_CHECKING:
-    from zscope.parsers.text.report import Line
+    from collections.abc import Sequence
+
+    from zscope.parsers.text.captured_report import Line
+
 
 _MOST_PIECES = 3
-"""Into so many lines a heading may be split: the system makes two of it, a narrow screen more."""
+"""Lines of a heading: the system splits it into two, a narrow screen into more."""
 
 
 class Cache(StrEnum):
@@ -24,12 +26,12 @@ class Cache(StrEnum):
 
     @property
     def command(self) -> str:
-        """What commands call it."""
+        """The name of the cache in commands."""
         return "TICKETCACHE" if self is Cache.TICKET else "SIDCACHE"
 
 
 class Display(StrEnum):
-    """What a reply shows."""
+    """The kinds of displays."""
 
     STATUS = "status"
     STATISTICS = "statistics"
@@ -42,7 +44,7 @@ _KNOWN_IDS = {
     "GSK01079I": (Cache.TICKET, Display.STATISTICS),
     "GSK01081I": (Cache.SESSION_ID, Display.STATISTICS),
 }
-"""For a heading that is cut. Whole ones are told by their words: not all ids are published."""
+"""Used for a heading that is cut. A whole one is recognised by its words: not all ids are published."""
 
 _ID = pp.Regex(r"(?i)GSK01\d{3}[A-Z]\b")("id")
 _CONNECTOR = pp.Opt(pp.Regex(r"\d{1,4}\b").suppress())
@@ -62,21 +64,21 @@ _MESSAGE = _ID + pp.Regex(r".*")("text")
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """What a heading says."""
+class GskHeading:
+    """A message id with the display that follows."""
 
     message_id: str
     text: str
-    """Behind the id, as printed in the first line."""
+    """The text after the id in the first line."""
     body: Sequence[Line]
-    """The lines after it."""
+    """The lines after the heading."""
     cache: Cache | None = None
     display: Display | None = None
-    """None with a cache: the part of the heading that would tell is missing. Otherwise not a display."""
+    """None if the message is no display, or, with a cache, if the rest of the heading is missing."""
 
 
 def begins_message(text: str) -> bool:
-    """Whether a line is the first one of a message of GSKSRVR.
+    """Return whether a line is the first one of a GSKSRVR message.
 
     >>> begins_message("GSK01032I Session cache status 418"), begins_message("see GSK01032I")
     (True, False)
@@ -84,27 +86,27 @@ def begins_message(text: str) -> bool:
     return text.lstrip()[:5].upper() == "GSK01" and _parsed(_MESSAGE, text) is not None
 
 
-def read_heading(lines: Sequence[Line]) -> Heading | None:
-    """The heading with which these lines begin; None if they do not begin with one."""
+def read_heading(lines: Sequence[Line]) -> GskHeading | None:
+    """Return the heading with which these lines begin, or None."""
     message = _parsed(_MESSAGE, lines[0].text)
     if message is None:
         return None
     message_id, text = message["id"].upper(), message["text"]
     if _parsed(_CRYPTO_HEADING, lines[0].text):
-        return Heading(message_id, text, lines[1:], display=Display.CRYPTO)
+        return GskHeading(message_id, text, lines[1:], display=Display.CRYPTO)
     cache: Cache | None = None
     for count, joined in _joined(lines):
-        if found := _parsed(_CACHE_HEADING, joined):
-            cache = Cache.TICKET if "ticket" in found else Cache.SESSION_ID
-            if "display" in found:
-                return Heading(message_id, text, lines[count:], cache, Display(found["display"]))
+        if parsed := _parsed(_CACHE_HEADING, joined):
+            cache = Cache.TICKET if "ticket" in parsed else Cache.SESSION_ID
+            if "display" in parsed:
+                return GskHeading(message_id, text, lines[count:], cache, Display(parsed["display"]))
     by_id, display = _KNOWN_IDS.get(message_id, (None, None))
     rest = _without_second_line(lines[1:]) if by_id else lines[1:]
-    return Heading(message_id, text, rest, cache or by_id, display)
+    return GskHeading(message_id, text, rest, cache or by_id, display)
 
 
 def _joined(lines: Sequence[Line]) -> list[tuple[int, str]]:
-    """The first line, the first two that are not blank and so on, with the number of lines they take."""
+    """Return the first line, the first two that are not blank and so on, with the number of lines used."""
     joined: list[tuple[int, str]] = []
     for count, line in enumerate(lines, 1):
         if line.text.strip():
@@ -126,3 +128,27 @@ def _parsed(grammar: pp.ParserElement, text: str) -> pp.ParseResults | None:
         return grammar.parse_string(text)
     except pp.ParseException:
         return None
+
+
+_IDS = {
+    (Cache.SESSION_ID, Display.STATUS): "GSK01032I",
+    (Cache.TICKET, Display.STATUS): "GSK01078I",
+    (Cache.TICKET, Display.STATISTICS): "GSK01079I",
+    (Cache.SESSION_ID, Display.STATISTICS): "GSK01081I",
+}
+_RESET_IDS = {Cache.TICKET: "GSK01080I", Cache.SESSION_ID: "GSK01082I"}
+"""Assumed for the reply to a reset, whose id is not published."""
+_LONGEST_FIRST_LINE = 30
+
+
+def heading_lines(cache: Cache, display: Display, *, split: bool = True, reset: bool = False) -> list[str]:
+    """Return the heading of a cache display: one line, or two if the system splits it.
+
+    >>> heading_lines(Cache.TICKET, Display.STATUS)
+    ['GSK01078I Session ticket cache', ' status']
+    """
+    message_id = _RESET_IDS[cache] if reset else _IDS[cache, display]
+    words = "Session ticket cache" if cache is Cache.TICKET else "Session cache"
+    first = f"{message_id} {words}"
+    whole = f"{first} {display}"
+    return [first, f" {display}"] if split and len(whole) > _LONGEST_FIRST_LINE else [whole]

@@ -1,4 +1,4 @@
-"""Values as the formatter prints them: text to value, and what it prints where a record has no such field."""
+"""Conversion of the values that the formatter prints, including what it prints for a missing field."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _NOT_THERE = "-1"
 
 
 class AmbiguousError(ValueError):
-    """A time that the clock of a zone shows twice, when it is put back."""
+    """A time that occurs twice in a zone, because clocks are set back."""
 
 
 class SkippedError(ValueError):
-    """A time that the clock of a zone never shows, as it is put forward."""
+    """A time that does not exist in a zone, because clocks are set forward."""
 
 
 def cells(text: str) -> list[str] | None:
-    """The values of a line without quotes, `=` and blanks around them; None for a line that is no CSV.
+    """Return the values of a line without quotes, `=` and blanks around them; None if the line is no CSV.
 
     >>> cells('="100000","MQ5A ",8, 882000 ,')
     ['100000', 'MQ5A', '8', '882000', '']
@@ -34,14 +34,14 @@ def cells(text: str) -> list[str] | None:
     True
     """
     try:
-        (found,) = csv.reader([text], skipinitialspace=True, strict=True)
+        (values,) = csv.reader([text], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError):
         return None
-    return [_bare(cell) for cell in found]
+    return [_bare(cell) for cell in values]
 
 
 def _bare(cell: str) -> str:
-    """Spreadsheets leave text alone that is written as a formula: `="0012"`."""
+    """Remove the formula around a text such as `="0012"`, which keeps spreadsheets from converting it."""
     bare = cell.strip()
     if bare.startswith('="') and bare.endswith('"') and len(bare) > 2:
         bare = bare[2:-1].strip()
@@ -49,7 +49,7 @@ def _bare(cell: str) -> str:
 
 
 def number(text: str) -> int | None:
-    """A whole number; None where the record has no such field. ValueError for what is none.
+    """Return a whole number, or None if the record has no such field; raise a ValueError for other text.
 
     >>> number("200"), number("-1")
     (200, None)
@@ -62,7 +62,7 @@ def number(text: str) -> int | None:
 
 
 def cipher(text: str) -> int | None:
-    """The number of a cipher suite: decimal, but early releases of the formatter print hex digits.
+    """Return the number of a cipher suite, printed in decimal or, by early releases of the formatter, in hex.
 
     >>> cipher("49192") == cipher("C028"), cipher("00001301") == cipher("4865")
     (True, True)
@@ -70,17 +70,17 @@ def cipher(text: str) -> int | None:
     return int(text, 16) if _HEX_NUMBER.fullmatch(text) else number(text)
 
 
-def says_something(text: str) -> bool:
-    """Whether a text is more than what stands where a record has no such field.
+def is_value(text: str) -> bool:
+    """Return whether a text is a value, not what is printed if the record has no such field.
 
-    >>> says_something("0"), says_something("-1"), says_something("....")
+    >>> is_value("0"), is_value("-1"), is_value("....")
     (True, False, False)
     """
     return bool(text.strip(" .")) and text != _NOT_THERE
 
 
 def characters(text: str) -> str | None:
-    """A text without the blanks it is padded with; None where the record has no such field.
+    """Return a text without padding, or None if the record has no such field.
 
     >>> characters("MQ5A  "), characters("    "), characters(".....")
     ('MQ5A', '', None)
@@ -90,7 +90,7 @@ def characters(text: str) -> str | None:
 
 
 def digits(text: str) -> str | None:
-    """Bytes as hexadecimal digits, as the columns of records have them.
+    """Return bytes as hexadecimal digits in lower case, or None if the record has no such field.
 
     >>> digits("0000000000001A2B")
     '0000000000001a2b'
@@ -103,7 +103,7 @@ def digits(text: str) -> str | None:
 
 
 def span(seconds: str, microseconds: str) -> int | None:
-    """A duration in microseconds; JSON has no seconds apart.
+    """Return a duration in microseconds; JSON has no separate seconds.
 
     >>> span("8", "882000"), span("", "8882000")
     (8882000, 8882000)
@@ -117,7 +117,7 @@ def span(seconds: str, microseconds: str) -> int | None:
 
 
 def clock(day: str, time: str) -> datetime | None:
-    """Date and time of day; None where nothing happened. ValueError for what is no time.
+    """Return date and time of day, or None if nothing happened; raise a ValueError for other text.
 
     >>> clock("2026/03/02", "13:29:41,134500") == clock("2026-03-02", "13:29:41.134500")
     True
@@ -135,7 +135,7 @@ def clock(day: str, time: str) -> datetime | None:
 
 
 def moment(printed: datetime, zone: tzinfo) -> datetime:
-    """The moment at which the clock of a zone shows a time; an error of its own if it never does, or twice.
+    """Return the time in UTC at which a zone shows a time; raise an error if it never does, or twice.
 
     >>> from zoneinfo import ZoneInfo
     >>> moment(datetime(2026, 3, 2, 14, 30), ZoneInfo("Europe/Berlin")).hour
@@ -143,7 +143,7 @@ def moment(printed: datetime, zone: tzinfo) -> datetime:
     """
     first, second = (printed.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
     if first.astimezone(zone).replace(tzinfo=None) != printed:
-        raise SkippedError(f"{printed} is left out as clocks are put forward: the zone may be another")
+        raise SkippedError(f"{printed} does not exist, because clocks are set forward; the zone may be wrong")
     if first != second:
-        raise AmbiguousError(f"{printed} comes twice, as clocks are put back")
+        raise AmbiguousError(f"{printed} occurs twice, because clocks are set back")
     return first

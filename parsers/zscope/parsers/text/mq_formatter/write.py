@@ -1,7 +1,7 @@
-"""Writes rows of the tables as the formatter prints the blocks they are of: CSV files, or one of JSON.
+"""Write rows of the tables as the formatter prints their blocks: CSV files, or one JSON file.
 
-The inverse of the reader, for sample data and tests. Release 5.7 prints so, run with `-g yes` unless a zone
-says on which clock the workstation was.
+The inverse of the reader, for sample data and tests. The format is that of release 5.7, run with `-g yes`
+unless the zone of the workstation is given.
 """
 
 from __future__ import annotations
@@ -13,8 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from zscope.parsers.text.mq_formatter.layout import STRUCTURES, Item, Kind, Structure, json_key, plain
-from zscope.parsers.text.mq_formatter.rows import MINIMUM, columns_of
+from zscope.parsers.text.mq_formatter.blocks import MINIMUM, columns_of
+from zscope.parsers.text.mq_formatter.layout import (
+    STRUCTURES,
+    MqItem,
+    MqValueKind,
+    Structure,
+    json_key,
+    plain,
+)
 from zscope.parsers.text.mq_formatter.values import MICROSECONDS
 from zscope.schemas import catalog
 
@@ -22,14 +29,14 @@ Row = Mapping[str, Any]
 JSON_FILE = "SMF-MQSMF.json"
 _LIKE_A_NUMBER = re.compile(r"[0-9A-Fa-f\s]*", re.ASCII)
 _LATER = frozenset({"QSG", "Remote_Product_ID", "Remote_Product_Version"})
-"""Texts that records have since MQ 10.0."""
+"""Texts in records since MQ 10.0."""
 _NOT_THERE = {"QSG": "...."}
 _EXTENDED = 6
 """Digits of the version in records since MQ 10.0."""
 
 
 def csv_files(tables: Mapping[str, Iterable[Row]], zone: tzinfo = UTC) -> dict[str, list[str]]:
-    """The lines of each CSV file by its name, from the rows of some tables by theirs."""
+    """Return the lines of CSV files by file name, from rows by table name."""
     files: dict[str, list[str]] = {}
     for structure, values in _blocks(tables, zone):
         head = ["".join(f"{column}," for column in structure.columns)]
@@ -40,21 +47,21 @@ def csv_files(tables: Mapping[str, Iterable[Row]], zone: tzinfo = UTC) -> dict[s
 
 
 def json_lines(tables: Mapping[str, Iterable[Row]], zone: tzinfo = UTC) -> list[str]:
-    """The lines of the JSON file: objects one behind the other, a key on each line."""
+    """Return the lines of the JSON file: one object after the other, with a key on each line."""
     lines = []
     for structure, (written, *values) in _blocks(tables, zone):
         record_type, subtype = structure.record
         about = (f'"recordType" : {record_type}', f'"recordSubType" : {subtype}')
-        told = {"date": f"{written:%Y/%m/%d}", "time": f"{written:%H:%M:%S.%f}"}
+        members = {"date": f"{written:%Y/%m/%d}", "time": f"{written:%H:%M:%S.%f}"}
         for item, value in zip(structure.items, values, strict=True):
-            told |= _json(item, value)
-        keys = [f'"{key}": {json.dumps(value)}' for key, value in told.items()]
+            members |= _json(item, value)
+        keys = [f'"{key}": {json.dumps(value)}' for key, value in members.items()]
         lines += ["{", ",\n".join((*about, f'"structure" : "{structure.name}"', *keys)), "}"]
     return "\n".join(lines).split("\n") if lines else []
 
 
 def _blocks(tables: Mapping[str, Iterable[Row]], zone: tzinfo) -> Iterator[tuple[Structure, list[Any]]]:
-    """The structure each row is a block of, and its values: when it was written, then item by item."""
+    """Yield the structure of each row and its values: the time of writing, then the value of each item."""
     seen: Counter[tuple[Any, ...]] = Counter()
     for table, rows in tables.items():
         kinds = {each.task_type: each for each in STRUCTURES.values() if each.table == table}
@@ -62,7 +69,7 @@ def _blocks(tables: Mapping[str, Iterable[Row]], zone: tzinfo) -> Iterator[tuple
             structure = kinds[row.get("task_type") or ""]
             about = (structure.name, row["system"], row["queue_manager"], row["written_local"])
             index = row.get("section_no")
-            made = {
+            computed = {
                 "Task_Index": seen[about] if index is None else index,
                 "Interval_Duration": _seconds(row),
                 "LPAR": row["system"],
@@ -73,22 +80,22 @@ def _blocks(tables: Mapping[str, Iterable[Row]], zone: tzinfo) -> Iterator[tuple
                 structure,
                 [
                     row["written_local"],
-                    *(_value(structure, item, row, made, zone) for item in structure.items),
+                    *(_value(structure, item, row, computed, zone) for item in structure.items),
                 ],
             )
 
 
-def _value(structure: Structure, item: Item, row: Row, made: Mapping[str, Any], zone: tzinfo) -> Any:  # noqa: ANN401 - as the row has it
-    """A value as it was in the record, as far as the row tells."""
-    if item.name in made:
-        return made[item.name]
+def _value(structure: Structure, item: MqItem, row: Row, computed: Mapping[str, Any], zone: tzinfo) -> Any:  # noqa: ANN401 - as the row has it
+    """Return a value as in the record, as far as the row has it."""
+    if item.name in computed:
+        return computed[item.name]
     column = columns_of(structure.table)[plain(item.name)].name
     value = row.get(column)
     if value is None and column in MINIMUM:
         return 0
-    if item.kind is Kind.MOMENT and value is not None:
+    if item.kind is MqValueKind.MOMENT and value is not None:
         return value.replace(tzinfo=UTC).astimezone(zone)
-    if item.kind is Kind.WORD and value is not None:
+    if item.kind is MqValueKind.WORD and value is not None:
         return catalog().codes[item.codes].codes.get(value, "")
     if item.name in _LATER and len(row["mq_version"] or "") < _EXTENDED:
         return _NOT_THERE.get(item.name, ".....")
@@ -96,34 +103,34 @@ def _value(structure: Structure, item: Item, row: Row, made: Mapping[str, Any], 
 
 
 def _seconds(row: Row) -> int:
-    """Whole seconds of the interval, as a row of the formatter keeps them where it has nothing better."""
+    """Return the whole seconds of the interval; rows of other structures than tasks have them in `extra`."""
     if (length := row.get("interval_us")) is not None:
         return int(length) // MICROSECONDS
-    kept = json.loads(row.get("extra") or "{}")
-    return int(kept.get("Interval_Duration", 0))
+    extra = json.loads(row.get("extra") or "{}")
+    return int(extra.get("Interval_Duration", 0))
 
 
-def _csv(item: Item, value: Any) -> str:  # noqa: ANN401 - as the kind says
+def _csv(item: MqItem, value: Any) -> str:  # noqa: ANN401 - the type depends on the kind
     match item.kind:
-        case Kind.NUMBER | Kind.CIPHER:
+        case MqValueKind.NUMBER | MqValueKind.CIPHER:
             return str(-1 if value is None else value)
-        case Kind.SPAN:
+        case MqValueKind.SPAN:
             seconds, rest = divmod(value or 0, MICROSECONDS)
             return f"{seconds}, {rest} "
-        case Kind.MOMENT:
+        case MqValueKind.MOMENT:
             return _csv_moment(value)
         case _:
             text = _padded(item, value)
             return f'{"=" if _LIKE_A_NUMBER.fullmatch(text) else ""}"{text}"'
 
 
-def _json(item: Item, value: Any) -> dict[str, Any]:  # noqa: ANN401 - as the kind says
+def _json(item: MqItem, value: Any) -> dict[str, Any]:  # noqa: ANN401 - the type depends on the kind
     match item.kind:
-        case Kind.NUMBER | Kind.CIPHER:
+        case MqValueKind.NUMBER | MqValueKind.CIPHER:
             return {json_key(item.name): -1 if value is None else value}
-        case Kind.SPAN:
+        case MqValueKind.SPAN:
             return {json_key(item.parts[1]): value or 0}
-        case Kind.MOMENT:
+        case MqValueKind.MOMENT:
             when = value or datetime(1970, 1, 1, tzinfo=UTC)
             printed = (f"{when:%Y-%m-%d}", f"{when:%H:%M:%S.%f}")
             return dict(zip(map(json_key, item.parts), printed, strict=True))
@@ -135,8 +142,8 @@ def _csv_moment(value: datetime | None) -> str:
     return '"",""' if value is None else f'"{value:%Y/%m/%d}","{value:%H:%M:%S,%f}"'
 
 
-def _padded(item: Item, value: str | None) -> str:
-    if item.kind is Kind.HEX:
+def _padded(item: MqItem, value: str | None) -> str:
+    if item.kind is MqValueKind.HEX:
         return (value or "").upper().rjust(item.width, "0")
     text = value or ""
     return text if set(text) == {"."} else text.ljust(item.width)

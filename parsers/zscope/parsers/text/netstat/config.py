@@ -1,24 +1,135 @@
-"""NETSTAT CONFIG: the parameters of a stack, one row for each, whatever their names.
+"""NETSTAT CONFIG: read and write the parameters of a stack, one row for each.
 
-IBM adds parameters with most releases and moves them about, so the table is a long one: the report's own
-words, and beside them our name of the few that matter for TLS.
+Most releases add or move parameters, so the table has a row per parameter, with the label as printed. The few
+parameters that matter for the cost of TLS also have a setting name.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.netstat.config_settings import LABELS, is_cut, is_out_of_order, place_of, setting_of
 from zscope.parsers.text.netstat.labels import doubtful, pairs_of, spreader
-from zscope.parsers.text.out import shown
+from zscope.parsers.text.netstat.reply import Command, reply_lines
+from zscope.parsers.text.report_rows import quoted
+from zscope.schemas.reports import plain_label
 
 if TYPE_CHECKING:
-    from zscope.parsers.text.netstat.body import Body
-    from zscope.parsers.text.out import Out
-    from zscope.parsers.text.report import Line
+    from zscope.parsers.text.captured_report import Line
+    from zscope.parsers.text.netstat.reply import ReplyBody
+    from zscope.parsers.text.report_rows import ReportRows
+
+
+LABELS = (
+    *("DefaultRcvBufSize", "DefaultSndBufSize", "DefltMaxRcvBufSize", "SoMaxConn"),
+    *("MaxReTransmitTime", "MinReTransmitTime", "RoundTripGain", "VarianceGain"),
+    *("VarianceMultiplier", "MaxSegLifeTime", "DefaultKeepALive", "DelayAck"),
+    *("RestrictLowPort", "SendGarbage", "TcpTimeStamp", "FinWait2Time"),
+    *("TTLS", "EphemeralPorts", "SelectiveACK", "TimeWaitInterval"),
+)
+"""The labels of the TCP table, in order."""
+
+WIDTHS = {
+    "DEFAULTRCVBUFSIZE": 8, "DEFAULTSNDBUFSIZE": 8, "DEFLTMAXRCVBUFSIZE": 8, "DEFAULTKEEPALIVE": 8,
+    "SOMAXCONN": 10,
+}  # fmt: skip
+"""Widths of values that are printed with leading zeros: a shorter value was cut."""
+
+
+def is_cut(label: str, value: str) -> bool:
+    """Return whether a value has lost digits.
+
+    >>> is_cut("DefaultSndBufSize", "001310"), is_cut("DefaultSndBufSize", "00131072")
+    (True, False)
+    """
+    width = WIDTHS.get(plain_label(label))
+    return width is not None and value.isdigit() and len(value) < width
+
+
+_PLACES = {plain_label(label): place for place, label in enumerate(LABELS)}
+_FIRST = 2
+"""Number of labels at the start of the TCP table that the UDP table has as well."""
+
+
+def place_of(label: str) -> int:
+    """Return the position of a label in the TCP table, or -1."""
+    return _PLACES.get(plain_label(label), -1)
+
+
+def is_out_of_order(label: str, latest: int) -> bool:
+    """Return whether one of the first labels follows much later ones; `latest` is their position."""
+    return 0 <= place_of(label) < _FIRST and latest > 2 * _FIRST
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A parameter that checks use.
+
+    Spellings differ between releases. A parameter counts only in its own tables: TCP and UDP share
+    some names.
+    """
+
+    name: str
+    label: re.Pattern[str]
+    """Matches the whole label in upper case, without blanks."""
+    section: re.Pattern[str]
+    """Matches the beginning of the heading of the table; empty for a parameter of any table."""
+
+
+def _settings(section: str, labels: dict[str, str]) -> tuple[Setting, ...]:
+    begins = re.compile(section, re.ASCII | re.IGNORECASE)
+    return tuple(Setting(name, re.compile(label, re.ASCII), begins) for name, label in labels.items())
+
+
+SETTINGS = (
+    *_settings(
+        r"TCP\b",
+        {
+            "ttls": "TTLS",
+            "delay_acks": "DELAYACKS?",
+            "auto_delay_acks": "AUTODELAYACK.*",
+            "selective_ack": "SELECTIVEACKS?",
+            "tcp_timestamps": "TCPTIMESTAMPS?",
+            "default_receive_buffer_bytes": "DEFAULTRCVBUFSIZE",
+            "default_send_buffer_bytes": "DEFAULTSNDBUFSIZE",
+            "max_receive_buffer_bytes": "DEFLTMAXRCVBUFSIZE",
+            "max_send_buffer_bytes": "DEFLTMAXSND.*",
+            "listen_backlog_limit": "SOMAXCONN",
+            "restrict_low_ports": "RESTRICTLOWPORTS?",
+            "ephemeral_ports": "EPHEMERALPORTS",
+        },
+    ),
+    *_settings(
+        r"(?:IP|GLOBAL)\b",
+        {
+            "segmentation_offload": "SEG.*OFFLOAD.*",
+            "checksum_offload": "CHECKSUM.*OFFLOAD.*",
+            "qdio_accelerator": "QDIOACCEL.*",
+            "format": "FORMAT",
+        },
+    ),
+    *_settings("", {"smc_auto_cache": "AUTOCACHE", "auto_smc": "AUTOSMC"}),
+)
+
+
+@lru_cache(maxsize=1024)
+def setting_of(section: str | None, label: str) -> str | None:
+    """Return the setting name of a parameter, or None.
+
+    >>> setting_of("TCP Configuration Table", "AutoDelayAcks"), setting_of("UDP Configuration Table", "TTLS")
+    ('auto_delay_acks', None)
+    """
+    plain = plain_label(label)
+    for setting in SETTINGS:
+        if setting.section.match(section or "") and setting.label.fullmatch(plain):
+            return setting.name
+    return None
+
 
 BEGINS = re.compile(
     r" *(?:(?:TCP|UDP|IP) +Configuration +Table|Global +Configuration +Information) *:",
@@ -30,26 +141,26 @@ _SECTION = re.compile(
     r" *([A-Z][A-Z0-9/ -]{0,60} (?:TABLE|INFORMATION|PARAMETERS|SETTINGS?)) *:$", re.ASCII | re.IGNORECASE
 )
 _OF_PAIRS = re.compile(r"(?:TCP|UDP|IP)\b", re.ASCII | re.IGNORECASE)
-"""Tables in which every line has labels: another line does not belong there."""
+"""Tables in which every line has labels."""
 _NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _spread = spreader(LABELS)
 
 
-def read(body: Body, out: Out) -> None:
-    """Make a row of each parameter; the console does not count them."""
-    reader = _Reader(out)
+def read(body: ReplyBody, out: ReportRows) -> None:
+    """Write a row for each parameter; the console does not count them."""
+    reader = _ConfigReader(out)
     for line in body.lines:
         reader.take(line)
     reader.close()
 
 
 @dataclass(slots=True)
-class _Reader:
-    out: Out
+class _ConfigReader:
+    out: ReportRows
     _section: str | None = None
     _seen: set[str] = field(default_factory=set)
     _latest: int = -1
-    """Place of the label furthest down in the order of the TCP table."""
+    """Highest position so far in the TCP table."""
     _waiting: tuple[str, int] | None = None
     """A label at the end of a line, whose value may be in the next."""
 
@@ -57,9 +168,9 @@ class _Reader:
         """Read one line."""
         if not line.text.strip(" -"):
             return
-        if found := _SECTION.match(line.text):
+        if match := _SECTION.match(line.text):
             self.close()
-            self._section, self._seen, self._latest = " ".join(found[1].split()), set(), -1
+            self._section, self._seen, self._latest = " ".join(match[1].split()), set(), -1
             return
         for label, value in pairs_of(_spread(line.text)):
             if label:
@@ -74,7 +185,7 @@ class _Reader:
                 self._loose(value, line.no)
 
     def close(self) -> None:
-        """A label that waits for its value has none."""
+        """Write the row of a label that has no value."""
         if self._waiting:
             self._value("", self._waiting[1])
 
@@ -83,19 +194,19 @@ class _Reader:
         self._waiting = None
         setting = setting_of(self._section, label)
         if setting and doubtful(value):
-            problem = f"{shown(value)} seems to have more in it than its value; the setting is left out"
+            problem = f"{quoted(value)} seems to contain more than the value; the setting is not used"
             self.out.issue(Code.BAD_VALUE, problem, line, field=label, table=_TABLE)
             setting = None
         elif is_cut(label, value):
-            problem = f"{shown(value)} has fewer digits than {label} is printed with; it is no number"
+            problem = f"{quoted(value)} has fewer digits than {label} always has; it is not used as a number"
             self.out.issue(Code.BAD_VALUE, problem, line, field=label, table=_TABLE)
             setting = None
         elif is_out_of_order(label, self._latest):
-            problem = f"{label} comes too late in its table: the heading of another table may be missing"
+            problem = f"{label} is out of order in its table; the heading of another table may be missing"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line, 1, table=_TABLE)
             setting = None
         elif setting in self._seen:
-            problem = f"a second {label} in one table: the heading of another table may be missing"
+            problem = f"a second {label} in one table; the heading of another table may be missing"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line, 1, table=_TABLE)
             setting = None
         elif setting:
@@ -104,9 +215,9 @@ class _Reader:
         self._row(begins, label, setting, value)
 
     def _loose(self, text: str, line: int) -> None:
-        """A line without a label: part of a list, such as that of the procedures to start."""
+        """Write the row of a line without a label, such as a procedure in the AUTOLOG list."""
         if self._section is None or _OF_PAIRS.match(self._section):
-            self.out.unknown(line, text, self._section or "")
+            self.out.add_unknown_line(line, text, self._section or "")
         self._row(line, None, None, text)
 
     def _row(self, line: int, label: str | None, setting: str | None, value: str) -> None:
@@ -123,3 +234,42 @@ class _Reader:
                 "value_number": number,
             },
         )
+
+
+Row = Mapping[str, Any]
+
+_LABEL_WIDTHS = (20, 19)
+"""Widths of the left and of the right label of a line."""
+_VALUE_WIDTH = 10
+
+
+def config_lines(rows: Iterable[Row], command: Command | None = None, *, pairs: int = 2) -> list[str]:
+    """Return the lines of a report with these rows, in order, with one or two parameters in a line."""
+    body: list[str] = []
+    for section, inside in groupby(rows, key=lambda row: row.get("section")):
+        if section is not None:
+            body.append(f"{section}:")
+        body += _lines(inside, pairs)
+    return reply_lines(command or Command(), body)
+
+
+def _lines(rows: Iterable[Row], pairs: int) -> Iterator[str]:
+    waiting: list[str] = []
+    for row in rows:
+        value = row.get("value") or ""
+        if row.get("label") is None:
+            yield from _joined(waiting)
+            yield value
+            continue
+        label = f"{row['label']}:"
+        width = _LABEL_WIDTHS[len(waiting) % 2]
+        waiting.append(f"{label:<{width - 1}} {value:<{_VALUE_WIDTH - 2}}  ")
+        if len(waiting) == pairs:
+            yield from _joined(waiting)
+    yield from _joined(waiting)
+
+
+def _joined(waiting: list[str]) -> Iterator[str]:
+    if waiting:
+        yield "".join(waiting).rstrip()
+    waiting.clear()

@@ -1,4 +1,7 @@
-"""NETSTAT CONN and ALLCONN: the connections and sockets of a stack, one row or one short block for each."""
+"""NETSTAT CONN and ALLCONN: read and write the connections and sockets of a stack, one row for each.
+
+The short form has one line per connection; the form of stacks with IPv6 has a line for each socket.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.netstat.sockets import is_connection_id, is_state, split_socket, state_name
-from zscope.schemas.printed import plain_label, report_table
+from zscope.parsers.text.netstat.reply import Command, reply_lines
+from zscope.parsers.text.netstat.sockets import (
+    is_connection_id,
+    is_state,
+    printed_socket,
+    split_socket,
+    state_name,
+)
+from zscope.schemas.reports import plain_label, report_table
 
 if TYPE_CHECKING:
-    from zscope.parsers.text.netstat.body import Body
-    from zscope.parsers.text.out import Out
-    from zscope.parsers.text.report import Line
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from zscope.parsers.text.captured_report import Line
+    from zscope.parsers.text.netstat.reply import ReplyBody
+    from zscope.parsers.text.report_rows import ReportRows
+
 
 BEGINS = re.compile(r" *USER ?ID +CONN\b(?!.*\bB(YTES)? ?(IN|OUT)\b)", re.ASCII | re.IGNORECASE)
 
@@ -27,12 +40,12 @@ _APPLICATION_DATA = frozenset(
     if printed.column == "application_data"
 )
 _LABEL_INDENT = 2
-"""What belongs to an entry begins here; only its first line stands at the margin."""
+"""Indentation of all lines of a connection but the first."""
 
 
-def read(body: Body, out: Out) -> int:
-    """Make a row of each connection; how many there are."""
-    reader = _Reader(out)
+def read(body: ReplyBody, out: ReportRows) -> int:
+    """Write a row for each connection; return the number of connections."""
+    reader = _ConnReader(out)
     for line in body.lines:
         reader.take(line)
     reader.close()
@@ -40,26 +53,26 @@ def read(body: Body, out: Out) -> int:
 
 
 @dataclass(slots=True)
-class _Entry:
+class _ConnEntry:
     """A connection whose lines are being read."""
 
     line: int
     values: dict[str, Any]
     block: bool
-    """Its sockets stand in lines of their own."""
+    """Whether its sockets are in separate lines."""
     extra: dict[str, str] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class _Reader:
-    out: Out
+class _ConnReader:
+    out: ReportRows
     rows: int = 0
     _id_column: int | None = None
-    """Where the heading has its second column; None if blanks were squeezed out of the text."""
+    """Where the second column begins in the heading; None if blanks were removed from the text."""
     _words: int = 0
-    """How many a row has; 0 while no heading has told."""
-    _entry: _Entry | None = None
+    """Number of words in a row; 0 before the first heading."""
+    _entry: _ConnEntry | None = None
 
     def take(self, line: Line) -> None:
         """Read one line."""
@@ -70,10 +83,10 @@ class _Reader:
             and is_connection_id(words[1])
             and self._aligned(line.text, words)
         ):
-            made = _short(words) if self._words == 5 else _long(words)
-            if made is not None:
+            values = _short(words) if self._words == 5 else _long(words)
+            if values is not None:
                 self.close()
-                self._entry = _Entry(line.no, made, block=self._words == 3)
+                self._entry = _ConnEntry(line.no, values, block=self._words == 3)
                 return
         if words:
             self._other(line)
@@ -90,7 +103,7 @@ class _Reader:
         self.out.row(_TABLE, entry.line, entry.values, entry.extra, entry.lines)
 
     def _aligned(self, text: str, words: list[str]) -> bool:
-        """Whether the id stands below its heading: a row that lost characters in front has wrong names."""
+        """Return whether the id is below its heading; otherwise the row has lost characters at the start."""
         column = self._id_column
         if column is None or text[column : column + 8] == words[1]:
             return True
@@ -104,23 +117,23 @@ class _Reader:
             self._heading(text)
         elif text.strip("- ") and not self._belongs(line):
             if not text.startswith(" "):
-                # It may be the beginning of another entry: what follows it belongs to nobody.
+                # It may begin another connection: lines after it belong to an unknown one.
                 self.close()
-            self.out.unknown(line.no, text)
+            self.out.add_unknown_line(line.no, text)
 
     def _heading(self, text: str) -> None:
         titles = text.upper()
         indent = len(titles) - len(titles.lstrip())
         self._id_column = None if _SQUEEZED.match(text) else titles.index("CONN", indent + 6) - indent
-        behind = titles[titles.index("CONN", indent + 6) + len("CONN") :].strip()
-        self._words = 5 if behind.startswith("LOC") else 3 if behind.startswith("STA") else 0
+        after = titles[titles.index("CONN", indent + 6) + len("CONN") :].strip()
+        self._words = 5 if after.startswith("LOC") else 3 if after.startswith("STA") else 0
 
     def _belongs(self, line: Line) -> bool:
-        """Take a labelled line into the entry, if it is one of its lines."""
-        entry, found = self._entry, _LABELLED.match(line.text)
-        if entry is None or found is None:
+        """Add a line with a label to the connection, if it belongs there."""
+        entry, match = self._entry, _LABELLED.match(line.text)
+        if entry is None or match is None:
             return False
-        label, value, plain = found[1], found[2] or "", plain_label(found[1])
+        label, value, plain = match[1], match[2] or "", plain_label(match[1])
         if columns := _SOCKETS.get(plain):
             socket = split_socket(value)
             if socket is None or " " in value or not entry.block or columns[0] in entry.values:
@@ -164,3 +177,48 @@ def _long(words: list[str]) -> dict[str, Any] | None:
         "state": state,
         "state_name": state_name(state),
     }
+
+
+_SHORT = "User Id  Conn     Local Socket           Foreign Socket         State"
+_LONG = "User Id  Conn     State"
+_TITLE = re.compile(r"[^ ]+(?: [^ ]+)*")
+
+
+def conn_lines(
+    rows: Iterable[Mapping[str, Any]],
+    command: Command | None = None,
+    *,
+    long: bool = False,
+    mapped: bool = False,
+    of: int | None = None,
+) -> list[str]:
+    """Return the lines of a report with these connections; each has a job name, an id and a state.
+
+    `long` selects the form of stacks with IPv6, `mapped` prints IPv4 addresses as mapped IPv6 addresses, and
+    `of` is the number of connections without the limit of the console.
+    """
+    command = command or Command()
+    rows = list(rows)
+    titles = [_LONG if long else _SHORT]
+    if not command.console:
+        titles.append(_TITLE.sub(lambda title: "-" * len(title[0]), titles[0]))
+    body = [line for row in rows for line in (_long_lines(row, mapped=mapped) if long else _short_lines(row))]
+    return reply_lines(command, titles + body, len(rows), of)
+
+
+def _short_lines(row: Mapping[str, Any]) -> Iterator[str]:
+    sockets = f"{printed_socket(row, 'local'):<22} {printed_socket(row, 'remote'):<22}"
+    yield f"{row['job_name']:<8} {row['connection_id']:08X} {sockets} {row['state']}"
+    yield from _application_data(row)
+
+
+def _long_lines(row: Mapping[str, Any], *, mapped: bool) -> Iterator[str]:
+    yield f"{row['job_name']:<8} {row['connection_id']:08X} {row['state']}"
+    yield f"  Local Socket:   {printed_socket(row, 'local', mapped=mapped)}"
+    yield f"  Foreign Socket: {printed_socket(row, 'remote', mapped=mapped)}"
+    yield from _application_data(row)
+
+
+def _application_data(row: Mapping[str, Any]) -> Iterator[str]:
+    if row.get("application_data"):
+        yield f"  Application Data:  {row['application_data']}"

@@ -1,7 +1,8 @@
-"""NETSTAT DEVLINKS: the interfaces of a stack, each a block of labels with smaller blocks in it.
+"""NETSTAT DEVLINKS: read the interfaces of a stack, each a block of labels with parts.
 
-A block begins with the name of an interface, the smaller ones with their headings. Columns count for nothing,
-and indentation only tells the heading of a part that is not known here.
+A block begins with the name of an interface, and a part with its heading. Columns are ignored; indentation is
+used only to recognise the headings of unknown parts. Multicast groups and LAN groups have no columns: they
+are stored in `extra` of the interface, each value under the name of its group and its title.
 """
 
 from __future__ import annotations
@@ -12,14 +13,81 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.netstat.devlinks_tables import LAN_SUMMARY, LanGroups, Multicast
-from zscope.parsers.text.netstat.labels import Entry, Pair, pairs_of, spreader
-from zscope.schemas.printed import PrintedFormat, plain_label, report_table
+from zscope.parsers.text.netstat.labels import LabelValue, NetstatRow, pairs_of, spreader
+from zscope.schemas.reports import PrintedFormat, plain_label, report_table
 
 if TYPE_CHECKING:
-    from zscope.parsers.text.netstat.body import Body
-    from zscope.parsers.text.out import Out
-    from zscope.parsers.text.report import Line
+    from zscope.parsers.text.captured_report import Line
+    from zscope.parsers.text.netstat.reply import ReplyBody
+    from zscope.parsers.text.report_rows import ReportRows
+
+
+LAN_SUMMARY = re.compile(r" *(IPV[46]) LAN GROUP SUMMARY:?$", re.ASCII | re.IGNORECASE)
+_ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}", re.ASCII)
+_GAP = re.compile(r" {2,}")
+
+
+@dataclass(slots=True)
+class Multicast:
+    """The multicast groups that an interface has joined."""
+
+    entry: NetstatRow
+    _group: str = ""
+    _titles: list[str] = field(default_factory=lambda: ["REFCNT", "SRCFLTMD"])
+
+    def row(self, text: str) -> bool:
+        """Read a line without a label; return whether it belongs to this table."""
+        first, *others = text.split()
+        if plain_label(first) == "GROUP":
+            self._titles = others
+        elif not _ADDRESS.fullmatch(first):
+            return False
+        elif others and len(others) == len(self._titles):
+            self._group = first
+            for title, value in zip(self._titles, others, strict=True):
+                self._keep(title, value)
+        elif not others and self._group:
+            self._keep("SRCADDR", first)
+        else:
+            return False
+        return True
+
+    def labelled(self, pair: LabelValue) -> None:
+        """Read a label: long addresses are printed as labels with values."""
+        if plain_label(pair.label) == "GROUP":
+            self._group = pair.value
+        else:
+            self._keep(*pair)
+
+    def _keep(self, title: str, value: str) -> None:
+        self.entry.keep(f"multicast.{self._group}.{title}" if self._group else f"multicast.{title}", value)
+
+
+@dataclass(slots=True)
+class LanGroups:
+    """The LAN groups at the end of the report: interfaces that take over for each other."""
+
+    family: str
+    entries: dict[str, NetstatRow]
+    """The interfaces by name."""
+    group: str = ""
+    _titles: list[str] = field(default_factory=list)
+
+    def row(self, text: str) -> bool:
+        """Read a line without a label; return whether it belongs to this table."""
+        words = text.split()
+        if words[0].upper() == "NAME":
+            self._titles = words[1:]
+            return True
+        parts = _GAP.split(text)
+        name, *values = parts if len(parts) == len(self._titles) + 1 else words
+        entry = self.entries.get(name)
+        if entry is None or not self._titles or len(values) != len(self._titles):
+            return False
+        for title, value in zip(self._titles, values, strict=True):
+            entry.keep(f"{self.family} LANGROUP {self.group}.{title}", value)
+        return True
+
 
 BEGINS = re.compile(r" *(?:IntfName|DevName):(?![^ ])", re.ASCII | re.IGNORECASE)
 
@@ -34,31 +102,31 @@ _NO_NUMBER = frozenset({"NONE", "UNKNOWN"})
 _spread = spreader(label for f in report_table(_TABLE).columns for label in f.labels)
 
 
-class _Block(Enum):
-    """The part of an interface that is being read."""
+class _InterfacePart(Enum):
+    """The parts of an interface."""
 
     INTERFACE = auto()
     MULTICAST = auto()
     STATISTICS = auto()
     IQD = auto()
-    """Statistics again, of the HiperSockets interface that belongs to it."""
+    """Statistics of the associated HiperSockets interface."""
     OTHER = auto()
-    """A part that has no columns."""
+    """A part without columns."""
     LAN = auto()
-    """Behind all interfaces."""
+    """The LAN groups after all interfaces."""
 
 
 _HEADINGS = {
-    "MULTICASTSPECIFIC": _Block.MULTICAST,
-    "INTERFACESTATISTICS": _Block.STATISTICS,
-    "LINKSTATISTICS": _Block.STATISTICS,
-    "SMCRCAPABILITY": _Block.INTERFACE,
+    "MULTICASTSPECIFIC": _InterfacePart.MULTICAST,
+    "INTERFACESTATISTICS": _InterfacePart.STATISTICS,
+    "LINKSTATISTICS": _InterfacePart.STATISTICS,
+    "SMCRCAPABILITY": _InterfacePart.INTERFACE,
 }
 
 
-def read(body: Body, out: Out) -> int:
-    """Make a row of each interface; how many there are."""
-    reader = _Reader(out)
+def read(body: ReplyBody, out: ReportRows) -> int:
+    """Write a row for each interface; return the number of interfaces."""
+    reader = _DevlinksReader(out)
     for line in body.lines:
         reader.take(line)
     for entry in reader.entries:
@@ -69,16 +137,16 @@ def read(body: Body, out: Out) -> int:
 
 
 @dataclass(slots=True)
-class _Reader:
-    out: Out
-    entries: list[Entry] = field(default_factory=list)
-    _block: _Block = _Block.INTERFACE
+class _DevlinksReader:
+    out: ReportRows
+    entries: list[NetstatRow] = field(default_factory=list)
+    _block: _InterfacePart = _InterfacePart.INTERFACE
     _name: str = ""
-    """What labels of a block without columns are kept under."""
+    """Name of a part without columns, under which its labels are stored."""
     _indent: int = 0
-    """Of the line before."""
+    """Indentation of the line before."""
     _heading_indent: int = -1
-    """Of the line that began the smaller block."""
+    """Indentation of the heading of the part."""
     _multicast: Multicast | None = None
     _lan: LanGroups | None = None
 
@@ -87,11 +155,11 @@ class _Reader:
         text = line.text.strip()
         if not text.strip("- "):
             return
-        if self.entries and self._block is _Block.INTERFACE and _MIGRATED.fullmatch(text):
+        if self.entries and self._block is _InterfacePart.INTERFACE and _MIGRATED.fullmatch(text):
             self.entries[-1].values["automigrated"] = True
-        elif found := LAN_SUMMARY.match(text):
+        elif match := LAN_SUMMARY.match(text):
             named = {str(entry.values.get("interface")): entry for entry in self.entries}
-            self._lan, self._block = LanGroups(found[1].upper(), named), _Block.LAN
+            self._lan, self._block = LanGroups(match[1].upper(), named), _InterfacePart.LAN
         else:
             pairs = pairs_of(_spread(text))
             indent = len(line.text) - len(line.text.lstrip())
@@ -101,16 +169,20 @@ class _Reader:
             for pair in pairs:
                 known = self._labelled(pair, line, heads=heads) if pair.label else self._row(pair.value)
                 if not known:
-                    self.out.unknown(line.no, line.text)
+                    self.out.add_unknown_line(line.no, line.text)
 
     def _row(self, text: str) -> bool:
-        """Take a line of a table."""
-        if self._block is _Block.LAN and self._lan:
+        """Read a line of a table; return whether it belongs there."""
+        if self._block is _InterfacePart.LAN and self._lan:
             return self._lan.row(text)
-        return self._block is _Block.MULTICAST and self._multicast is not None and self._multicast.row(text)
+        return (
+            self._block is _InterfacePart.MULTICAST
+            and self._multicast is not None
+            and self._multicast.row(text)
+        )
 
-    def _labelled(self, pair: Pair, line: Line, *, heads: bool) -> bool:
-        """Take a label, if it belongs anywhere."""
+    def _labelled(self, pair: LabelValue, line: Line, *, heads: bool) -> bool:
+        """Store a label; return whether it belongs anywhere."""
         key = plain_label(pair.label)
         if key in {"INTFNAME", "DEVNAME"}:
             self._begin(line.no)
@@ -121,7 +193,7 @@ class _Reader:
             same = {name: entry.values[name] for name in _DEVICE if name in entry.values}
             entry = self._begin(line.no)
             entry.values.update(same)
-        if self._block is _Block.LAN:
+        if self._block is _InterfacePart.LAN:
             if self._lan and key == "LANGROUP":
                 self._lan.group = pair.value
                 return True
@@ -129,9 +201,9 @@ class _Reader:
         if self._heading(entry, key, pair, heads=heads):
             return True
         printed = _FIELDS.get(key)
-        if self._block is _Block.OTHER:
+        if self._block is _InterfacePart.OTHER:
             entry.keep(f"{self._name}.{pair.label}", pair.value)
-        elif printed is None and self._block is _Block.MULTICAST and self._multicast:
+        elif printed is None and self._block is _InterfacePart.MULTICAST and self._multicast:
             self._multicast.labelled(pair)
         elif printed is None:
             entry.keep(*pair)
@@ -141,43 +213,45 @@ class _Reader:
             self._put(entry, printed.column, pair, line.no)
         return True
 
-    def _begin(self, line: int) -> Entry:
-        self.entries.append(Entry(_TABLE, line))
-        self._block, self._multicast, self._heading_indent = _Block.INTERFACE, None, -1
+    def _begin(self, line: int) -> NetstatRow:
+        self.entries.append(NetstatRow(_TABLE, line))
+        self._block, self._multicast, self._heading_indent = _InterfacePart.INTERFACE, None, -1
         return self.entries[-1]
 
-    def _heading(self, entry: Entry, key: str, pair: Pair, *, heads: bool) -> bool:
-        """Begin a smaller block; whether nothing more is to be done about the label."""
+    def _heading(self, entry: NetstatRow, key: str, pair: LabelValue, *, heads: bool) -> bool:
+        """Begin a part, if the label is its heading; return whether the label needs no more processing."""
         if block := _HEADINGS.get(key):
             self._block, self._heading_indent = block, self._indent
-            if block is _Block.MULTICAST:
+            if block is _InterfacePart.MULTICAST:
                 self._multicast = Multicast(entry)
             return not pair.value and key not in _FIELDS
         if key == "ASSOCIATEDIQDCONVERGEDINTERFACE":
-            self._block, self._heading_indent = _Block.IQD, self._indent
+            self._block, self._heading_indent = _InterfacePart.IQD, self._indent
         elif (key.startswith("ASSOCIATED") and key.endswith("INTERFACE")) or (heads and key not in _FIELDS):
-            self._block, self._name = _Block.OTHER, pair.value or pair.label
+            self._block, self._name = _InterfacePart.OTHER, pair.value or pair.label
             self._heading_indent = self._indent
             if pair.value:
                 entry.keep(*pair)
             return True
         return False
 
-    def _statistic(self, entry: Entry, column: str, pair: Pair, line: int) -> None:
-        if self._block is _Block.IQD:
+    def _statistic(self, entry: NetstatRow, column: str, pair: LabelValue, line: int) -> None:
+        if self._block is _InterfacePart.IQD:
             column = f"iqd_{column}"
         if column not in _COUNTS:
             entry.keep(f"iqd.{pair.label}", pair.value)
         elif column in entry.values:
-            problem = f"a second {pair.label}: the heading of the statistics it belongs to is missing"
+            problem = f"a second {pair.label}; the heading of its statistics is missing"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line, 1, table=_TABLE)
             entry.keep(*pair)
         else:
             entry.take(self.out, column, pair, line)
 
-    def _put(self, entry: Entry, column: str, pair: Pair, line: int) -> None:
+    def _put(self, entry: NetstatRow, column: str, pair: LabelValue, line: int) -> None:
         if column in entry.values:
-            problem = f"a second {pair.label} of one interface: the line that begins another is missing"
+            problem = (
+                f"a second {pair.label} in one interface; the first line of another interface is missing"
+            )
             self.out.issue(Code.REPORT_UNREADABLE, problem, line, 1, table=_TABLE)
             entry = self._begin(line)
         if column in _COUNTS and pair.value.upper() in _NO_NUMBER:

@@ -1,15 +1,59 @@
-"""Writes NETSTAT DEVLINKS from rows of its table: one layout for all types, each with the lines it has."""
+"""Write NETSTAT DEVLINKS from rows of its table: one layout for all types of interfaces."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Any
 
-from zscope.parsers.text.netstat.devlinks_extra import SortedExtra, sorted_extra
-from zscope.parsers.text.netstat.heading_write import Command, reply_lines
-from zscope.schemas.printed import report_table
+from zscope.parsers.text.netstat.reply import Command, reply_lines
+from zscope.schemas.reports import report_table
+
+_LAN = re.compile(r"(IPV[46]) LANGROUP (\S*)\.(.+)")
+_MULTICAST = re.compile(r"multicast\.([0-9A-Fa-f:.]{2,45})\.([^.]+)")
+_ASSOCIATED = re.compile(r"ASSOCIATED .* INTERFACE", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class SortedExtra:
+    """The labels and values of `extra`, sorted into the parts of the report."""
+
+    plain: dict[str, str] = field(default_factory=dict)
+    """Labels of the interface itself."""
+    multicast: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Labels by multicast group."""
+    lan: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    """Labels by address family and number of the LAN group."""
+    parts: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    """Other parts: heading, name and labels of each."""
+
+
+def sorted_extra(extra: str | None) -> SortedExtra:
+    """Sort the content of the column `extra`.
+
+    >>> sorted_extra('{"Foo": "1", "IPV4 LANGROUP 00001.STATUS": "ACTIVE"}').lan
+    {('IPV4', '00001'): {'STATUS': 'ACTIVE'}}
+    """
+    result = SortedExtra()
+    parts: dict[str, tuple[str, str, dict[str, str]]] = {}
+    for label, value in json.loads(extra or "{}").items():
+        name, dot, rest = label.rpartition(".")
+        if lan := _LAN.fullmatch(label):
+            result.lan.setdefault((lan[1], lan[2]), {})[lan[3]] = value
+        elif group := _MULTICAST.fullmatch(label):
+            result.multicast.setdefault(group[1], {})[group[2]] = value
+        elif _ASSOCIATED.fullmatch(label):
+            parts |= {one: (label, one, {}) for one in value.split(", ")}
+        elif dot:
+            parts.setdefault(name, (name, "", {}))[2][rest] = value
+        else:
+            result.plain[label] = value
+    result.parts = list(parts.values())
+    return result
+
 
 Row = Mapping[str, Any]
 
@@ -36,9 +80,9 @@ _LINES: tuple[tuple[tuple[str, int], ...], ...] = (
     (("security_class", 4), ("monitor_sysplex", 37)),
     (("isolate", 4),),
 )
-"""The lines of an interface: columns of the table with the place of their labels."""
+"""The lines of an interface: columns of the table, and where their labels begin."""
 _NOT_STARTED = frozenset({"active_device_number", "chpid", "pchid"})
-"""These are always there for Network Express, without a value while the interface is not started."""
+"""Columns that Network Express always prints, with N/A while the interface is not started."""
 _STATISTICS = tuple(c for c in _LABELS if re.fullmatch(r"(?:in|out)_(?:bytes|(?:\w+_)?packets)", c))
 _MULTICAST_WIDTHS = (18, 14)
 _LAN_WIDTHS = (18, 12)
@@ -46,11 +90,11 @@ _OTHER_WIDTH = 18
 
 
 def devlinks_lines(rows: Iterable[Row], command: Command | None = None) -> list[str]:
-    """The report: the blocks of all interfaces, and the LAN groups they are in."""
-    kept = [(row, sorted_extra(row.get("extra"))) for row in rows]
-    body = [line for row, extra in kept for line in _interface(row, extra)]
-    body += _lan_groups((str(row.get("interface")), extra.lan) for row, extra in kept)
-    return reply_lines(command or Command(), body, len(kept))
+    """Return the lines of a report with these interfaces and their LAN groups."""
+    sorted_rows = [(row, sorted_extra(row.get("extra"))) for row in rows]
+    body = [line for row, extra in sorted_rows for line in _interface(row, extra)]
+    body += _lan_groups((str(row.get("interface")), extra.lan) for row, extra in sorted_rows)
+    return reply_lines(command or Command(), body, len(sorted_rows))
 
 
 def _interface(row: Row, extra: SortedExtra) -> Iterator[str]:
@@ -103,7 +147,7 @@ def _text(row: Row, column: str) -> str | None:
 
 
 def _placed(fields: Sequence[tuple[str, str | None, int]]) -> str:
-    """Labels at their places; the first one begins the line, and none comes closer than two blanks."""
+    """Return a line with labels at their columns, at least two blanks after the text before."""
     line = " " * fields[0][2]
     for label, text, at in fields:
         if text is not None:
@@ -117,7 +161,7 @@ def _equation(column: str, value: int) -> str:
 
 
 def _multicast(groups: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """The table, with the sources of a group in a line of their own."""
+    """Yield the lines of the table; the source addresses of a group are in separate lines."""
     titles: list[str] = []
     for group, labels in groups.items():
         sources = [label for label in labels if label.upper() == "SRCADDR"]

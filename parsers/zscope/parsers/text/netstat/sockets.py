@@ -1,9 +1,13 @@
-"""What CONN and ALL print alike: connection ids, sockets and states."""
+"""Connection ids, sockets and states, which several NETSTAT reports print in the same way."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _ID = re.compile(r"[0-9A-Fa-f]{8}", re.ASCII)
 _STATE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,11}", re.ASCII)
@@ -21,22 +25,22 @@ _STATE_NAMES = (
     (r"SYN_?R", "SYN_RECEIVED"),
     (r"UDP$", "UDP"),
 )
-"""How the states begin, as TSO, console and a row that was cut short print them."""
+"""Beginnings of the states as TSO and the console print them, and as cut rows contain them."""
 _BEGINNINGS = [(re.compile(text), name) for text, name in _STATE_NAMES]
 
 
 def is_connection_id(text: str) -> bool:
-    """Whether it has the eight digits of a connection id; fewer are what is left of one."""
+    """Return whether a text has the eight digits of a connection id; with fewer it was cut."""
     return _ID.fullmatch(text) is not None
 
 
 def is_state(text: str) -> bool:
-    """Whether it can be the word for a state, known or not."""
+    """Return whether a text can be the name of a state, known or unknown."""
     return _STATE.fullmatch(text) is not None
 
 
 def split_socket(text: str) -> tuple[str, str] | None:
-    """Address and port of a socket; None if it is none.
+    """Return address and port of a socket, or None if the text is not a socket.
 
     >>> split_socket("::..21"), split_socket("*..*"), split_socket("10.1.2.3")
     (('::', '21'), ('*', '*'), None)
@@ -47,10 +51,22 @@ def split_socket(text: str) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=256)
 def state_name(printed: str) -> str | None:
-    """The full name of a state; None for a word that is not known as one.
+    """Return the full name of a state, or None if the state is unknown.
 
     >>> state_name("Establ"), state_name("ESTBLSH"), state_name("Close"), state_name("FinWt2")
     ('ESTABLISHED', 'ESTABLISHED', None, 'FIN_WAIT_2')
     """
     plain = printed.upper().replace("-", "_")
     return next((name for begins, name in _BEGINNINGS if begins.match(plain)), None)
+
+
+def printed_socket(row: Mapping[str, Any], side: str, *, mapped: bool = False) -> str:
+    """Return the socket of a side, `local` or `remote`, as printed; `mapped` prints IPv4 as mapped IPv6.
+
+    >>> printed_socket({"local_ip": "::", "local_port": 21}, "local")
+    '::..21'
+    """
+    address, port = row.get(f"{side}_ip"), row.get(f"{side}_port")
+    if address is not None and mapped and ":" not in address:
+        address = "::" if address == "0.0.0.0" else f"::ffff:{address}"
+    return f"{'*' if address is None else address}..{'*' if port is None else port}"

@@ -1,21 +1,25 @@
-"""NETSTAT TTLS GROUP: the AT-TLS groups of a stack; with DETAIL what they do, and their environments."""
+"""NETSTAT TTLS GROUP: read and write the AT-TLS groups of a stack; DETAIL adds queues and environments."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.netstat.labels import Entry, Pair, pairs_of
+from zscope.parsers.text.netstat.labels import LabelValue, NetstatRow, pairs_of
+from zscope.parsers.text.netstat.reply import Command, reply_lines
 from zscope.parsers.text.netstat.sockets import is_connection_id
-from zscope.schemas.printed import plain_label, report_table
+from zscope.schemas.reports import plain_label, report_table
 
 if TYPE_CHECKING:
-    from zscope.parsers.text.netstat.body import Body
-    from zscope.parsers.text.out import Out
-    from zscope.parsers.text.report import Line
+    from zscope.parsers.text.captured_report import Line
+    from zscope.parsers.text.netstat.reply import ReplyBody
+    from zscope.parsers.text.report_rows import ReportRows
+
 
 BEGINS = re.compile(r" *TTLSGrpAction(?::(?![^ ])| +Group ?ID\b)", re.ASCII | re.IGNORECASE)
 
@@ -27,9 +31,9 @@ _COLUMNS = {label: printed.column for label, printed in report_table(_TABLE).by_
 _OF_ENVIRONMENT = frozenset({"ENVCONNS", "CONNS"})
 
 
-def read(body: Body, out: Out) -> int:
-    """Make a row of each group and each environment; how many groups there are."""
-    reader = _Reader(out)
+def read(body: ReplyBody, out: ReportRows) -> int:
+    """Write a row for each group and each environment; return the number of groups."""
+    reader = _GroupReader(out)
     for line in body.lines:
         reader.take(line)
     reader.check_names()
@@ -39,14 +43,14 @@ def read(body: Body, out: Out) -> int:
 
 
 @dataclass(slots=True)
-class _Reader:
-    out: Out
+class _GroupReader:
+    out: ReportRows
     groups: int = 0
-    entries: list[Entry] = field(default_factory=list)
-    _places: list[tuple[Entry | None, int | None]] = field(default_factory=list)
-    """Where the ids stand; the heading has no entry."""
-    _group: Entry | None = None
-    _environment: Entry | None = None
+    entries: list[NetstatRow] = field(default_factory=list)
+    _places: list[tuple[NetstatRow | None, int | None]] = field(default_factory=list)
+    """Columns of the ids, with the row of each; the heading has none."""
+    _group: NetstatRow | None = None
+    _environment: NetstatRow | None = None
 
     def take(self, line: Line) -> None:
         """Read one line: a row of the table, or labels of the detailed form."""
@@ -64,28 +68,28 @@ class _Reader:
             return
         for pair in pairs_of(line.text):
             if not pair.label or not self._labelled(pair, line.no):
-                self.out.unknown(line.no, line.text)
+                self.out.add_unknown_line(line.no, line.text)
                 return
 
     def check_names(self) -> None:
-        """A row whose id does not stand below the others has lost some of its name, or has more than that."""
+        """Report rows whose id is not aligned with the others: their name is incomplete or contains more."""
         places = Counter(place for _, place in self._places if place is not None)
         usual, count = max(places.items(), key=lambda place: place[1], default=(None, 0))
         for group, place in self._places:
             if group and place not in {None, usual} and count > len(self._places) / 2:
-                pair = Pair("TTLSGrpAction", group.values["ttls_group_action"])
-                group.refuse(self.out, pair, group.line, "is not where the other names are")
+                pair = LabelValue("TTLSGrpAction", group.values["ttls_group_action"])
+                group.refuse(self.out, pair, group.line, "is not aligned with the other names")
                 group.put("ttls_group_action", None, group.line)
 
-    def _begin(self, line: int) -> Entry:
-        group = Entry(_TABLE, line)
+    def _begin(self, line: int) -> NetstatRow:
+        group = NetstatRow(_TABLE, line)
         self.entries.append(group)
         self.groups += 1
         self._group, self._environment = group, None
         return group
 
-    def _labelled(self, pair: Pair, line: int) -> bool:
-        """Take a label, if it belongs to a group."""
+    def _labelled(self, pair: LabelValue, line: int) -> bool:
+        """Store a label, if it belongs to a group; return whether it does."""
         column = _COLUMNS.get(plain_label(pair.label))
         if column == "ttls_group_action":
             self._begin(line)
@@ -93,7 +97,7 @@ class _Reader:
             return False
         if column == "environment":
             same = {name: self._group.values.get(name) for name in ("ttls_group_action", "ttls_group_id")}
-            self._environment = Entry(_TABLE, line, dict(same))
+            self._environment = NetstatRow(_TABLE, line, dict(same))
             self.entries.append(self._environment)
         entry = self._group
         if self._environment and (
@@ -103,7 +107,7 @@ class _Reader:
         if column is None:
             entry.keep(*pair)
         elif column in entry.values:
-            problem = f"a second {pair.label} of the same group: a line that begins one may be missing"
+            problem = f"a second {pair.label} in one group; the first line of another group may be missing"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line, 1, table=_TABLE)
             entry.keep(*pair)
         elif column == "ttls_group_id" and not is_connection_id(pair.value):
@@ -113,7 +117,63 @@ class _Reader:
         return True
 
 
-def _place(found: re.Match[str]) -> int | None:
-    """The column of the id, counted from the beginning of the name; None where blanks were squeezed out."""
-    indent = len(found.string) - len(found.string.lstrip())
-    return found.end("gap") - indent if len(found["gap"]) > 1 else None
+def _place(match: re.Match[str]) -> int | None:
+    """Return the column of the id, counted from the start of the name; None if blanks were removed."""
+    indent = len(match.string) - len(match.string.lstrip())
+    return match.end("gap") - indent if len(match["gap"]) > 1 else None
+
+
+Row = Mapping[str, Any]
+
+_TABLE_ROW = "{:<42}{:<8}{:>16}"
+_GROUP_LABELS = {
+    "tasks": "Tasks",
+    "connections": "GroupConns",
+    "queued_work_elements": "WorkQElements",
+    "queued_syslog_elements": "SyslogQElements",
+}
+
+
+def ttls_group_lines(
+    rows: Sequence[Row], command: Command | None = None, *, detail: bool = False
+) -> list[str]:
+    """Return the lines of a report: a table, or with `detail` labels for groups and their environments."""
+    command = command or Command()
+    groups = [row for row in rows if row.get("environment") is None]
+    if detail:
+        body = [
+            line for row in rows for line in (_environment(row) if row.get("environment") else _group(row))
+        ]
+    else:
+        body = list(_table(groups, dashes=not command.console))
+    return reply_lines(command, body, len(groups))
+
+
+def _table(rows: Sequence[Row], *, dashes: bool) -> Iterator[str]:
+    titles = ("TTLSGrpAction", "Group ID", "Conns")
+    yield _TABLE_ROW.format(*titles)
+    if dashes:
+        yield _TABLE_ROW.format(*("-" * len(title) for title in titles))
+    for row in rows:
+        yield _TABLE_ROW.format(row["ttls_group_action"], f"{row['ttls_group_id']:08X}", row["connections"])
+
+
+def _group(row: Row) -> Iterator[str]:
+    yield f"TTLSGrpAction: {row['ttls_group_action']}"
+    if row.get("ttls_group_id") is not None:
+        yield f"  Group ID: {row['ttls_group_id']:08X}"
+    for column, label in _GROUP_LABELS.items():
+        if row.get(column) is not None:
+            yield f"  {label + ':':<17}{row[column]}"
+    yield from _labels(row, "  ")
+
+
+def _environment(row: Row) -> Iterator[str]:
+    connections = "" if row.get("connections") is None else f"   EnvConns: {row['connections']}"
+    yield f"  Env: {row['environment']}{connections}"
+    yield from _labels(row, "    ")
+
+
+def _labels(row: Row, indent: str) -> Iterator[str]:
+    for label, value in json.loads(row.get("extra") or "{}").items():
+        yield f"{indent}{label}: {value}".rstrip()

@@ -1,19 +1,20 @@
-"""What the columns of the Crypto Hardware Activity report are called, in the listing and as XML.
+"""Columns of the Crypto Hardware Activity report, in the listing and in XML.
 
-Neither form is published, so columns are known by the words of their headings, and in no other way.
+Neither form is published, so columns are identified only by the words of their headings.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
 
 if TYPE_CHECKING:
-    from zscope.parsers.text.out import Out
+    from collections.abc import Iterable, Mapping
+
+    from zscope.parsers.text.report_rows import ReportRows
 
 TOTAL = "total"
 SCOPES = ("LPAR", "CPC")
@@ -28,7 +29,7 @@ _FIGURES = {
 _NAMES = {"TYPE": "card_type_name", "ID": "card_id"}
 _LABELS = frozenset({"FUNCTION", "KEY", "SERVICE"})
 FIGURE = re.compile(r"-{1,12}|\d{1,12}(\.\d{1,6})?", re.ASCII)
-"""A figure in a listing; hyphens stand for none."""
+"""A figure in a listing; hyphens mean that there is none."""
 _KEY_GENERATION = re.compile(r"KEY[- ]GEN(ERATION)?")
 _FILLERS = frozenset({"TIME", "%", "LENGTH", "TOTAL"})
 _KINDS = (("ICSF", "icsf"), ("PKCS11", "pkcs11"), ("CCA", "cca"), ("ACCELERATOR", "accelerator"))
@@ -36,24 +37,24 @@ _KINDS = (("ICSF", "icsf"), ("PKCS11", "pkcs11"), ("CCA", "cca"), ("ACCELERATOR"
 
 @dataclass(frozen=True, slots=True)
 class CryptoColumn:
-    """What stands under one heading."""
+    """The meaning of one heading."""
 
     heading: str
     column: str = ""
-    """Column of the table; empty for a label and for what is not known."""
+    """Column of the table; empty for a label and for an unknown heading."""
     scope: str | None = None
     operation: str = ""
     label: bool = False
-    """Whether the cells say what the figures behind them are about."""
+    """Whether the cells are labels of the figures after them."""
 
 
 def decimals(figure: str) -> int:
-    """Digits behind the point; -1 where hyphens stand for a figure."""
+    """Return the digits after the decimal point; -1 for hyphens."""
     return -1 if figure.startswith("-") else len(figure.partition(".")[2])
 
 
 def unit_kind(heading: str) -> str:
-    """What kind of unit a part of the report is about; for one not known, its heading.
+    """Return the kind of unit of a part of the report; the heading itself if it is not known.
 
     >>> unit_kind("Cryptographic CCA Coprocessor")
     'cca'
@@ -63,7 +64,7 @@ def unit_kind(heading: str) -> str:
 
 
 def crypto_column(heading: str) -> CryptoColumn:
-    """What a heading says, whose words may be in any order.
+    """Return the meaning of a heading; its words can be in any order.
 
     >>> crypto_column("CRT EXEC TIME").column, crypto_column("LPAR KEY-GEN RATE").column
     ('execution_ms', 'key_generation_rate')
@@ -87,7 +88,7 @@ def crypto_column(heading: str) -> CryptoColumn:
 
 @dataclass
 class _Line:
-    """What one line says."""
+    """The contents of one line."""
 
     names: dict[str, str] = field(default_factory=dict)
     label: str = ""
@@ -95,7 +96,7 @@ class _Line:
     """Figures by scope and operation."""
     extra: dict[str, str] = field(default_factory=dict)
 
-    def take(self, column: CryptoColumn, text: str) -> None:
+    def add_cell(self, column: CryptoColumn, text: str) -> None:
         if column.label:
             self.label = text
         elif not text:
@@ -115,34 +116,34 @@ class _Line:
 
 @dataclass
 class CryptoTable:
-    """Makes rows of the lines of one part of the report."""
+    """Adds the rows of one part of the report."""
 
     kind: str
-    out: Out
+    out: ReportRows
     seen: set[tuple[str | None, ...]] = field(default_factory=set)
-    """What there are rows of; to be shared where a part goes on over several pages."""
+    """Keys of the rows so far; shared by the parts that continue on further pages."""
     _card: dict[str, str] = field(default_factory=dict)
-    """The last one: its kind is printed once for several alike, both only in the first line of a card."""
+    """The last card: its type is printed once for several cards, both only in the first line of a card."""
 
-    def put(self, line: int, cells: Iterable[tuple[CryptoColumn, str]]) -> None:
-        """Take one line: a row for each scope and operation that it has figures of."""
-        said = _Line()
+    def read_cells(self, line: int, cells: Iterable[tuple[CryptoColumn, str]]) -> None:
+        """Read one line: add a row for each scope and operation that has figures."""
+        parsed = _Line()
         for column, text in cells:
-            said.take(column, text)
-        if "card_type_name" in said.names:
-            self._card = said.names
-        elif "card_id" in said.names:
-            self._card = self._card | said.names
-        card = self._card if said.names or said.label else {}
-        if said.extra and not said.rows:
-            self.out.unknown(line, " ".join(said.extra.values()), self.kind)
-        for (scope, operation), figures in said.rows.items():
+            parsed.add_cell(column, text)
+        if "card_type_name" in parsed.names:
+            self._card = parsed.names
+        elif "card_id" in parsed.names:
+            self._card = self._card | parsed.names
+        card = self._card if parsed.names or parsed.label else {}
+        if parsed.extra and not parsed.rows:
+            self.out.add_unknown_line(line, " ".join(parsed.extra.values()), self.kind)
+        for (scope, operation), figures in parsed.rows.items():
             if self._is_another_card(card, scope, operation):
-                text = f"{operation} of card {card['card_id']} comes twice: a line of another card is missing"
+                text = f"{operation} of card {card['card_id']} is repeated: a line of another card is missing"
                 self.out.issue(Code.REPORT_UNREADABLE, text, line, 1)
                 continue
-            made = {"unit_kind": self.kind, "crypto_scope_name": scope, "operation": operation}
-            self.out.row("rmf_crypto", line, made | card | figures, said.extra)
+            key_columns = {"unit_kind": self.kind, "crypto_scope_name": scope, "operation": operation}
+            self.out.row("rmf_crypto", line, key_columns | card | figures, parsed.extra)
 
     def _is_another_card(self, card: Mapping[str, str], scope: str | None, operation: str) -> bool:
         if "card_id" not in card:

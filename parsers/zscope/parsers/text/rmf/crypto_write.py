@@ -1,6 +1,6 @@
-"""Writes the Crypto Hardware Activity listing from rows.
+"""Write the Crypto Hardware Activity listing from rows.
 
-The places of its columns are our own, as no listing of it is published.
+The column positions are our own, as no listing of it is published.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from zscope.parsers.text.rmf.crypto import SERVICES, has_size
 from zscope.parsers.text.rmf.crypto_columns import SCOPES, TOTAL
-from zscope.parsers.text.rmf.crypto_icsf import SERVICES, has_size
 
 Row = Mapping[str, Any]
 
@@ -28,7 +28,7 @@ Line = list[str]
 
 
 def crypto_lines(rows: Sequence[Row], heading: Sequence[str] = (), *, gap: int = 3) -> list[str]:
-    """The lines of a report below those of its heading; `gap` is the distance of the columns."""
+    """Return the lines of a report below its heading; `gap` is the distance between columns."""
     lines = list(heading)
     for kind in dict.fromkeys(row["unit_kind"] for row in rows):
         of_kind = [row for row in rows if row["unit_kind"] == kind]
@@ -59,7 +59,7 @@ def _cca(rows: Sequence[Row], gap: int) -> list[str]:
 
 
 def _above(groups: Sequence[str], widths: Sequence[int], gap: int) -> str:
-    """Each group over its columns, with hyphens to their ends."""
+    """Return the line of group titles over their columns, with hyphens to the ends."""
     cells = [" " * widths[0], " " * widths[1]]
     at = 2
     for group in groups:
@@ -100,7 +100,7 @@ def _accelerator(rows: Sequence[Row], gap: int) -> list[str]:
 
 
 def _icsf(rows: Sequence[Row], gap: int) -> list[str]:
-    """As many groups of services side by side as the page is wide."""
+    """Return the ICSF services, as many groups side by side as fit the page."""
     by_operation = {row["operation"]: row for row in rows}
     names = ["", "", "RATE", "SIZE"]
     lines: list[str] = []
@@ -121,7 +121,7 @@ def _icsf(rows: Sequence[Row], gap: int) -> list[str]:
 
 
 def _services(group: str, by_operation: Mapping[str, Row]) -> list[str]:
-    """Four lines of one width: the group, its services, rates and sizes."""
+    """Return four lines of one width: the group, its services, rates and sizes."""
     services = SERVICES[group]
     of_group = [by_operation[f"{group} {name}"] for name in services]
     rates = [_two(row["operation_rate"]) for row in of_group]
@@ -154,13 +154,13 @@ def _two(value: float) -> str:
 
 
 def _widths(table: Sequence[Line], least: int = 0) -> list[int]:
-    """Of the columns; those of figures are at least so wide."""
+    """Return the widths of the columns; those of figures are at least `least`."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return [*widths[:2], *(max(width, least) for width in widths[2:])]
 
 
 def _aligned(table: Sequence[Line], widths: Sequence[int], gap: int) -> list[str]:
-    """The kind of card to the left, everything else to the right."""
+    """Align the card type to the left, everything else to the right."""
     lines = []
     for first, *others in table:
         cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]

@@ -1,94 +1,242 @@
-"""RMF listings: pages brought together to intervals, each of which becomes rows."""
+"""RMF listings: assign pages to intervals, and add the rows of each interval."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zscope.parsers.issues import Code, Issue
-from zscope.parsers.text.out import Out
-from zscope.parsers.text.rmf.facts import TABLE
-from zscope.parsers.text.rmf.heading import Heading, Identity, read_heading, title_of
-from zscope.parsers.text.rmf.interval import REPORTS, Interval
+from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, Origin
+from zscope.parsers.text.report_rows import ReportRows
+from zscope.parsers.text.rmf.arithmetic import check_interval
+from zscope.parsers.text.rmf.cpu import CpuPages
+from zscope.parsers.text.rmf.crypto import read_crypto_listing
+from zscope.parsers.text.rmf.interval_values import TABLE, IntervalValues
+from zscope.parsers.text.rmf.page_heading import (
+    CPU_TITLE,
+    CRYPTO_TITLE,
+    PARTITION_TITLE,
+    IntervalIdentity,
+    RmfHeading,
+    read_heading,
+    title_of,
+)
+from zscope.parsers.text.rmf.partition import PartitionPages
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from zscope.parsers.text.out import Sheet
-    from zscope.parsers.text.report import Report
+    from zscope.parsers.text.report_rows import FileRows
+
+REPORTS = {
+    CPU_TITLE: "RMF CPU Activity",
+    PARTITION_TITLE: "RMF Partition Data",
+    CRYPTO_TITLE: "RMF Crypto Hardware Activity",
+}
+"""Page titles and the common names of the reports."""
+_CARDS_LATER_MS = 2_000
+
+
+@dataclass(slots=True)
+class ListingInterval:
+    """The pages of one interval of a system."""
+
+    identity: IntervalIdentity
+    first: RmfHeading
+    out: ReportRows
+    interval_values: IntervalValues
+    cpu: CpuPages
+    partition: PartitionPages
+    crypto: list[CapturedReport] = field(default_factory=list)
+    crypto_heading: RmfHeading | None = None
+    first_lines: dict[str, int] = field(default_factory=dict)
+    """The titles so far, each with the line of its first page."""
+    last: RmfHeading | None = None
+    pages: int = 0
+
+    @classmethod
+    def begin(
+        cls, sheet: FileRows, origin: Origin, heading: RmfHeading, identity: IntervalIdentity
+    ) -> ListingInterval:
+        """Begin an interval; what the page lacks of system and time is known from the capture."""
+        own = Origin(
+            origin.source,
+            identity.system,
+            KnownFrom.REPORT if heading.has_system else origin.system_from,
+            identity.start.date(),
+            identity.start.time(),
+            KnownFrom.REPORT,
+        )
+        lead = {"interval_start_local": identity.start, "interval_ms": identity.interval_ms}
+        out = ReportRows(sheet, own, lead)
+        interval_values = IntervalValues()
+        return cls(
+            identity,
+            heading,
+            out,
+            interval_values,
+            CpuPages(out, interval_values),
+            PartitionPages(out, interval_values),
+        )
+
+    def compare_with_first(self, heading: RmfHeading, identity: IntervalIdentity) -> None:
+        """Report differences between this page and the first, and add what the first page lacks."""
+        length, end = self.identity.interval_ms, self.identity.end
+        if length is None:
+            length = self.out.common["interval_ms"] = identity.interval_ms
+        elif identity.interval_ms is not None:
+            # Crypto records are not written at the same moment as those about processors.
+            wandering = _CARDS_LATER_MS if CRYPTO_TITLE in (heading.title, self.first.title) else 0
+            if abs(length - identity.interval_ms) > wandering:
+                page_value = f"{identity.interval_ms / 1000:g} s"
+                self._report_contradiction(heading, "INTERVAL", page_value, f"{length / 1000:g} s")
+        if end is None:
+            end = identity.end
+        elif identity.end not in {None, end}:
+            self._report_contradiction(heading, "END", str(identity.end), str(end))
+        self.identity = self.identity._replace(end=end, interval_ms=length)
+
+    def _report_contradiction(self, heading: RmfHeading, label: str, page_value: str, first: str) -> None:
+        problem = f"{label} is {page_value} here and {first} on the first page; the first value is used"
+        self.out.issue(Code.BAD_VALUE, problem, heading.line_no, field=label, table=TABLE)
+
+    def add(self, page: CapturedReport, heading: RmfHeading) -> None:
+        """Read one page."""
+        if heading.title not in self.first_lines:
+            self.first_lines[heading.title] = heading.line_no
+            self.out.add_report(REPORTS[heading.title], heading.line_no)
+        elif self._pages_missing(heading):
+            self.cpu.pages_missing()
+            self.partition.pages_missing()
+        self.last = heading
+        self.pages += 1
+        width = max(len(line.text) for line in page.lines)
+        if heading.title == CPU_TITLE:
+            self.cpu.read(heading, width)
+        elif heading.title == PARTITION_TITLE:
+            self.partition.read(heading, width)
+        else:
+            self.crypto_heading = self.crypto_heading or heading
+            self.crypto.append(
+                CapturedReport(page.family, [page.lines[0], *heading.body], page.origin, page.complete)
+            )
+
+    def _pages_missing(self, heading: RmfHeading) -> bool:
+        previous = self.last.page if self.last else None
+        if previous is None or heading.page is None or heading.page <= previous + 1:
+            return False
+        problem = f"the pages from {previous + 1} to {heading.page - 1} of this interval are missing"
+        self.out.issue(Code.REPORT_CUT, problem, heading.line_no, 1)
+        return True
+
+    def write(self) -> None:
+        """Read the crypto report, which needs all its pages, add the row of the interval and check its
+        figures.
+        """
+        if self.crypto_heading is not None:
+            read_crypto_listing(self.crypto, self.crypto_heading, self.out)
+        if CPU_TITLE not in self.first_lines and PARTITION_TITLE not in self.first_lines:
+            return
+        first, interval_values = self.first, self.interval_values
+        values = {
+            "interval_end_local": self.identity.end,
+            "cycle_length_ms": first.cycle_ms,
+            "zos_level": first.zos_level,
+            "report_level": first.report_level,
+            "changed_labels": ",".join(interval_values.changed) or None,
+            **interval_values.values,
+        }
+        row = self.out.row(TABLE, first.line_no, values, interval_values.extra, interval_values.lines)
+        self._report_empty()
+        self.cpu.table.report_missing_rows()
+        self.partition.table.report_missing_rows()
+        check_interval(row, self.cpu.table.rows, self.partition.table.rows, self.out)
+
+    def _report_empty(self) -> None:
+        for title, pages in ((CPU_TITLE, self.cpu), (PARTITION_TITLE, self.partition)):
+            if title in self.first_lines and pages.empty:
+                expected = pages.table.first_headings
+                problem = f"{REPORTS[title]} has no table: column headings ({expected}) were expected"
+                self.out.issue(Code.REPORT_UNREADABLE, problem, self.first_lines[title], 1)
+
 
 MOST_PAGES = 500
-"""Of one interval: a file in which it never ends must not fill memory."""
+"""Pages of one interval: a file without a second interval must not fill memory."""
 MOST_OPEN = 8
-"""Intervals whose pages may come in turn: of several systems, or report by report."""
+"""Intervals that can be open at the same time, because pages alternate between systems or come report by
+report.
+"""
 
 
 class RmfListing:
-    """Reads the pages of one file."""
+    """Reads the RMF pages of one file."""
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: FileRows) -> None:
         self._sheet = sheet
-        self._open: list[Interval] = []
+        self._open_intervals: list[ListingInterval] = []
         """In the order of their first pages."""
-        self._begun: dict[tuple[str, datetime], int] = {}
+        self._first_lines: dict[tuple[str, datetime], int] = {}
         """Line of the first page of each interval so far."""
         self._pages: dict[int, int] = {}
-        """Line of each page so far, by what tells it from others."""
+        """Line of each page so far, by the hash of its contents."""
 
-    def read(self, report: Report) -> None:
-        """Take one page."""
+    def read(self, report: CapturedReport) -> None:
+        """Read one page."""
         title = title_of(report.lines[0].text)
         if title not in REPORTS:
-            self._pass_over(title, report.first_line)
+            self._skip_report(title, report.first_line)
             return
-        out = Out(self._sheet, report.origin)
+        out = ReportRows(self._sheet, report.origin)
         heading = read_heading(report, out)
         if heading.identity is None or self._is_repeated(heading, heading.identity, out):
             return
         self._interval(report, heading, heading.identity).add(report, heading)
 
     def finish(self) -> None:
-        """Write what is left."""
-        while self._open:
-            self._open.pop(0).write()
+        """Write the intervals that are still open."""
+        while self._open_intervals:
+            self._open_intervals.pop(0).write()
 
-    def _interval(self, page: Report, heading: Heading, identity: Identity) -> Interval:
-        """The interval that a page belongs to."""
-        for interval in self._open:
+    def _interval(
+        self, page: CapturedReport, heading: RmfHeading, identity: IntervalIdentity
+    ) -> ListingInterval:
+        """Return the interval of a page."""
+        for interval in self._open_intervals:
             if interval.identity.is_of(identity):
                 if interval.pages < MOST_PAGES:
-                    interval.compare(heading, identity)
+                    interval.compare_with_first(heading, identity)
                     return interval
-                self._open.remove(interval)
+                self._open_intervals.remove(interval)
                 interval.write()
                 break
-        if len(self._open) == MOST_OPEN:
-            self._open.pop(0).write()
-        interval = Interval.begin(self._sheet, page.origin, heading, identity)
-        self._tell_scattered(interval)
-        self._open.append(interval)
+        if len(self._open_intervals) == MOST_OPEN:
+            self._open_intervals.pop(0).write()
+        interval = ListingInterval.begin(self._sheet, page.origin, heading, identity)
+        self._report_scattered(interval)
+        self._open_intervals.append(interval)
         return interval
 
-    def _tell_scattered(self, interval: Interval) -> None:
+    def _report_scattered(self, interval: ListingInterval) -> None:
         identity, line = interval.identity, interval.first.line_no
-        first = self._begun.setdefault((identity.system, identity.start), line)
+        first = self._first_lines.setdefault((identity.system, identity.start), line)
         if first != line and not identity.confirmed:
-            problem = f"other pages of this interval, from line {first} on, are too far off: it has two rows"
+            problem = f"other pages of this interval, from line {first} on, are too far away: it has two rows"
             interval.out.issue(Code.REPORT_REPEATED, problem, line, 1, table=TABLE)
 
-    def _is_repeated(self, heading: Heading, identity: Identity, out: Out) -> bool:
-        """Whether the same page was there before: files put together from several have some twice."""
+    def _is_repeated(self, heading: RmfHeading, identity: IntervalIdentity, out: ReportRows) -> bool:
+        """Return whether the same page was read before, as in files that were concatenated."""
         body = tuple(line.text for line in heading.body if line.text.strip())
         page = hash((identity, heading.title, body))
-        before = self._pages.setdefault(page, heading.line_no)
-        if before == heading.line_no:
+        previous = self._pages.setdefault(page, heading.line_no)
+        if previous == heading.line_no:
             return False
-        problem = f"this page is the same as the one in line {before}: it is left out"
+        problem = f"this page is the same as the one in line {previous}; it is left out"
         out.issue(Code.REPORT_REPEATED, problem, heading.line_no, 1)
         return True
 
-    def _pass_over(self, title: str, line_no: int) -> None:
-        text = f"the report {title} is not read: it is passed over"
-        self._sheet.told += 1
+    def _skip_report(self, title: str, line_no: int) -> None:
+        text = f"the report {title} is not read; it is skipped"
+        self._sheet.issue_count += 1
         self._sheet.issues.add_once(
             Issue(Code.OTHER_REPORT, text, self._sheet.file, section=title, line_no=line_no)
         )

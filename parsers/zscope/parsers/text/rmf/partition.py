@@ -1,52 +1,156 @@
-"""The Partition Data report as a listing: a line for each partition and kind of processor."""
+"""The Partition Data report as a listing: read it, and write it from rows.
+
+It has a line for each partition and type of processor.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from zscope.parsers.text.rmf import partition_columns as columns
-from zscope.parsers.text.rmf.cells import Cell, cells_of
-from zscope.parsers.text.rmf.facts import Facts, label_line
-from zscope.parsers.text.rmf.figures import Figures, Kind, Trouble, figures_of
-from zscope.parsers.text.rmf.partition_columns import PartitionLayout, is_letter, spans_among
-from zscope.parsers.text.rmf.table_rows import TableRows, is_ruled
+from zscope.parsers.text.codecs import CODECS
+from zscope.parsers.text.rmf.interval_values import IntervalValues, label_line
+from zscope.parsers.text.rmf.page_heading import PARTITION_TITLE
+from zscope.parsers.text.rmf.page_write import (
+    RmfPrintForm,
+    Row,
+    knows_boost,
+    paged,
+    place_texts,
+    right_aligned,
+)
+from zscope.parsers.text.rmf.table_layout import (
+    COUNT,
+    CPU_COUNT,
+    CPU_TYPE,
+    HUNDREDTHS,
+    SPAN,
+    TENTHS,
+    Cell,
+    CellShape,
+    HeadingUnreadableError,
+    RmfColumn,
+    RmfColumnPlace,
+    RmfLayout,
+    RmfRowKind,
+    RowFigures,
+    RowProblem,
+    cells_of,
+    figures_of,
+    layout_of,
+)
+from zscope.parsers.text.rmf.table_rows import RmfTableRows, is_ruled
+from zscope.schemas.reports import PrintedFormat
 
 if TYPE_CHECKING:
-    from zscope.parsers.text.out import Out
-    from zscope.parsers.text.report import Line
-    from zscope.parsers.text.rmf.heading import Heading
+    from collections.abc import Iterable, Sequence
+
+    from zscope.parsers.text.captured_report import Line
+    from zscope.parsers.text.report_rows import ReportRows
+    from zscope.parsers.text.rmf.page_heading import RmfHeading
+
+DEDICATED = "DED"
+_LETTER = CellShape(re.compile(r"[A-Z]", re.ASCII))
+_WEIGHT = CellShape(re.compile(rf"\d{{1,5}}|{DEDICATED}|-+", re.ASCII))
+_CAPPING = CellShape(re.compile(r"[YN] [YN] [YN]|YES|NO|-+", re.ASCII))
+PARTITION_COLUMNS = (
+    RmfColumn("partition_name", "NAME", COUNT),
+    RmfColumn("partition_status", "S", _LETTER),
+    RmfColumn("weight", "WGT", _WEIGHT),
+    RmfColumn("defined_capacity_msu", "DEF", COUNT),
+    RmfColumn("actual_msu_per_hour", "ACT", COUNT),
+    RmfColumn("capping", "DEF", _CAPPING, 2),
+    RmfColumn("wlm_capping_pct", "WLM%", TENTHS),
+    RmfColumn("logical_cpus", "NUM", CPU_COUNT, -1),
+    RmfColumn("cpu_type_name", "TYPE", CPU_TYPE, -1),
+    RmfColumn("effective_ms", "EFFECTIVE", SPAN, 2),
+    RmfColumn("dispatch_ms", "TOTAL", SPAN, 4),
+    RmfColumn("logical_effective_pct", "EFFECTIVE", HUNDREDTHS),
+    RmfColumn("logical_total_pct", "TOTAL", HUNDREDTHS),
+    RmfColumn("physical_management_pct", "LPAR MGMT", HUNDREDTHS),
+    RmfColumn("physical_effective_pct", "EFFECTIVE", HUNDREDTHS),
+    RmfColumn("physical_total_pct", "TOTAL", HUNDREDTHS),
+)
+_BOOST = "BT"
+"""Its position varies, and it is empty in most rows."""
+
+_CAPACITY = ("defined_capacity_msu", "actual_msu_per_hour")
+_FIGURES = frozenset(column.name for column in PARTITION_COLUMNS[2:])
+_SPAN_COLUMNS = frozenset({"effective_ms", "dispatch_ms"})
+_PHYSICAL_PCT = frozenset({"physical_management_pct", "physical_effective_pct", "physical_total_pct"})
+_OF_MACHINE = frozenset({"dispatch_ms", "physical_management_pct", "physical_total_pct"})
+
+PARTITION_KIND = RmfRowKind(
+    _FIGURES - {"weight", *_CAPACITY, "capping", "wlm_capping_pct"}, _FIGURES, (_CAPACITY,)
+)
+DEACTIVATED_KIND = RmfRowKind(frozenset(), _FIGURES)
+PHYSICAL_KIND = RmfRowKind(_OF_MACHINE, _OF_MACHINE | _SPAN_COLUMNS | _PHYSICAL_PCT)
+TOTAL_KIND = RmfRowKind(_SPAN_COLUMNS | _PHYSICAL_PCT, _SPAN_COLUMNS | _PHYSICAL_PCT | {"weight"})
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLayout:
+    """The columns of a report."""
+
+    name: RmfColumnPlace
+    status: RmfColumnPlace
+    boost: RmfColumnPlace | None
+    figures: RmfLayout
+    """The columns right of the status."""
+
+
+@lru_cache(maxsize=64)
+def partition_layout(text: str) -> PartitionLayout:
+    """Return the columns by their heading line; raises HeadingUnreadableError."""
+    layout = layout_of(text, PARTITION_COLUMNS)
+    name, status = layout.place("partition_name"), layout.place("partition_status")
+    boost = next((place for place in layout.places if place.heading == _BOOST), None)
+    figures = tuple(place for place in layout.places if place not in {name, status, boost})
+    if name is None or status is None or not figures:
+        raise HeadingUnreadableError(text.strip())
+    return PartitionLayout(name, status, boost, RmfLayout(figures, layout.missing))
+
+
+def spans_among(cells: Iterable[Cell]) -> list[Cell]:
+    """Return the dispatch times; no other cell looks like them."""
+    return [cell for cell in cells if SPAN.usual.fullmatch(cell.text)]
+
+
+def is_letter(cell: Cell) -> bool:
+    """Return whether the cell can be a status."""
+    return _LETTER.usual.fullmatch(cell.text) is not None
+
 
 TABLE = "rmf_partition"
 _PHYSICAL, _TOTAL = "*PHYSICAL*", "TOTAL"
 _STATUS = {"A": "active", "D": "deactivated"}
 _NAME = re.compile(r"[A-Z0-9@#$_-]{1,8}", re.ASCII | re.IGNORECASE)
 _SHIFTED_MOST = 2
-"""A row that stands further off from its headings has lost something in between."""
+"""A row further away from its headings has lost something in between."""
 
 
 @dataclass(slots=True)
 class PartitionPages:
     """Reads the Partition Data pages of one interval."""
 
-    out: Out
-    facts: Facts
-    table: TableRows = field(init=False)
-    tells_nothing: bool = True
-    """Whether there were no partitions on any page, not even headings for them."""
+    out: ReportRows
+    interval_values: IntervalValues
+    table: RmfTableRows = field(init=False)
+    empty: bool = True
+    """Whether all pages are without partitions and their column headings."""
     _layout: PartitionLayout | None = None
     _type: str | None = None
-    """Kind of processors of the group that is open."""
+    """Type of the processors of the current group."""
     _physical_seen: bool = False
 
     def __post_init__(self) -> None:
-        self.table = TableRows(self.out, TABLE, "NAME S WGT ...")
+        self.table = RmfTableRows(self.out, TABLE, "NAME S WGT ...")
 
-    def read(self, heading: Heading, width: int) -> None:
-        """Take one page, the widest line of which has this width."""
+    def read(self, heading: RmfHeading, width: int) -> None:
+        """Read one page; `width` is the length of its longest line."""
         block: list[Line] = []
         in_table = False
         for line in heading.body:
@@ -57,24 +161,24 @@ class PartitionPages:
             elif not in_table or label_line(line).known:
                 block.append(line)
             else:
-                self.out.unknown(line.no, line.text, heading.title)
-        self.facts.take(block, width, self.out)
-        self.tells_nothing = self.tells_nothing and not in_table
+                self.out.add_unknown_line(line.no, line.text, heading.title)
+        self.interval_values.read_block(block, width, self.out)
+        self.empty = self.empty and not in_table
 
     def pages_missing(self) -> None:
-        """The rows above the next ones are not there."""
+        """Forget the rows so far: pages before the next row are missing."""
         self._type, self._physical_seen = None, False
 
     def _row(self, line: Line) -> bool:
-        """Whether the line belongs to the table."""
+        """Read the line if it belongs to the table; return whether it does."""
         if "NAME" in line.text and "WGT" in line.text:
-            self._layout = self.table.headings(line, columns.partition_layout, lambda found: found.figures)
+            self._layout = self.table.headings(line, partition_layout, lambda layout: layout.figures)
             return True
         cells = cells_of(line.text)
         if not self._is_row(cells):
             return is_ruled(line)
         if self._layout is None:
-            self.table.tell_headless(line, cells[0].start)
+            self.table.report_headless(line, cells[0].start)
         elif cells[0].text == _PHYSICAL:
             self._physical(line, cells, self._layout)
         elif _is_total(cells):
@@ -93,20 +197,20 @@ class PartitionPages:
         near = abs(cells[0].start - self._layout.name.start) <= _SHIFTED_MOST
         return near and _status_among(cells, self._layout) is not None
 
-    def _figures(self, line: Line, cells: Sequence[Cell], kind: Kind, layout: PartitionLayout) -> Figures:
-        """The dispatch times tell how far the row stands from its headings."""
+    def _figures(
+        self, line: Line, cells: Sequence[Cell], kind: RmfRowKind, layout: PartitionLayout
+    ) -> RowFigures:
+        """Return the figures; the dispatch times show how far the row is shifted from its headings."""
         spans = spans_among(cells)
-        names = ["effective_ms", "dispatch_ms"][-1 if kind is columns.PHYSICAL and len(spans) == 1 else 0 :]
+        names = ["effective_ms", "dispatch_ms"][-1 if kind is PHYSICAL_KIND and len(spans) == 1 else 0 :]
         places = map(layout.figures.place, names)
         shifts = [cell.end - place.edge for cell, place in zip(spans, places, strict=False) if place]
         if any(abs(shift) > _SHIFTED_MOST for shift in shifts):
-            text = (
-                "the dispatch times do not stand under their headings; the figures of this row are left out"
-            )
-            figures = Figures(trouble=Trouble(spans[0].start, text))
+            text = "the dispatch times are not under their headings; the figures of this row are left out"
+            figures = RowFigures(problem=RowProblem(spans[0].start, text))
         else:
             figures = figures_of(cells, layout.figures, kind, shifts[0] if shifts else 0)
-        self.table.tell(line, figures.trouble)
+        self.table.report_problem(line, figures.problem)
         return figures
 
     def _partition(self, line: Line, cells: list[Cell], layout: PartitionLayout) -> None:
@@ -114,7 +218,7 @@ class PartitionPages:
         letter = cells[number].text
         rest = [*cells[1:number], *cells[number + 1 :]]
         boost = _boost_among(rest, layout)
-        kind = columns.DEACTIVATED if letter == "D" else columns.PARTITION
+        kind = DEACTIVATED_KIND if letter == "D" else PARTITION_KIND
         figures = self._figures(line, [cell for cell in rest if cell is not boost], kind, layout)
         cpu_type = figures.values.get("cpu_type_name")
         if cpu_type and cpu_type != self._type:
@@ -126,36 +230,36 @@ class PartitionPages:
             "boost_type": boost.text if boost else None,
         }
         if weight := figures.values.pop("weight", None):
-            known["dedicated"] = weight == columns.DEDICATED
+            known["dedicated"] = weight == DEDICATED
             known["weight"] = None if known["dedicated"] else weight
-        self.table.put(line, figures, known)
+        self.table.add_row(line, figures, known)
 
     def _physical(self, line: Line, cells: list[Cell], layout: PartitionLayout) -> None:
-        figures = self._figures(line, cells[1:], columns.PHYSICAL, layout)
+        figures = self._figures(line, cells[1:], PHYSICAL_KIND, layout)
         if self._physical_seen:
             self._type = None
         self._physical_seen = True
         self._of_group(line, figures, "physical", _PHYSICAL)
 
     def _total(self, line: Line, cells: list[Cell], layout: PartitionLayout) -> None:
-        figures = self._figures(line, cells[1:], columns.TOTAL, layout)
+        figures = self._figures(line, cells[1:], TOTAL_KIND, layout)
         self._of_group(line, figures, "total", _TOTAL)
         self._type, self._physical_seen = None, False
 
-    def _of_group(self, line: Line, figures: Figures, kind: str, name: str) -> None:
+    def _of_group(self, line: Line, figures: RowFigures, kind: str, name: str) -> None:
         if self._type is None:
-            self.table.tell_typeless(line)
+            self.table.report_total_without_rows(line)
         known = {"row_kind": kind, "partition_name": name, "cpu_type_name": self._type}
-        self.table.put(line, figures, known)
+        self.table.add_row(line, figures, known)
 
 
 def _is_total(cells: list[Cell]) -> bool:
-    """A partition may have this name, but it has a status."""
+    """Return whether it is a total; a partition of this name has a status."""
     return cells[0].text == _TOTAL and not (len(cells) > 1 and is_letter(cells[1]))
 
 
 def _status_among(cells: Sequence[Cell], layout: PartitionLayout) -> int | None:
-    """Which cell is the status: of the letters behind the name the one nearest to its heading."""
+    """Return the index of the status: the letter after the name that is nearest to its heading."""
     letters = [
         (abs(cells[n].end - layout.status.edge), n) for n in (1, 2) if n < len(cells) and is_letter(cells[n])
     ]
@@ -164,14 +268,153 @@ def _status_among(cells: Sequence[Cell], layout: PartitionLayout) -> int | None:
 
 
 def _boost_among(cells: Sequence[Cell], layout: PartitionLayout) -> Cell | None:
-    """The cell under the heading BT: a word where other columns have figures."""
+    """Return the cell under the heading BT: a word where other columns have figures."""
     if layout.boost is None:
         return None
     first, last = layout.boost.start - _SHIFTED_MOST, layout.boost.edge + _SHIFTED_MOST
     spans = spans_among(cells)
-    types = [cell for cell, behind in pairwise(cells) if spans and behind is spans[0]]
+    types = [cell for cell, following_cell in pairwise(cells) if spans and following_cell is spans[0]]
     for cell in cells:
-        is_word = cell.text.isalpha() and cell.text != columns.DEDICATED and cell not in types
+        is_word = cell.text.isalpha() and cell.text != DEDICATED and cell not in types
         if is_word and cell.end >= first and cell.start <= last:
             return cell
     return None
+
+
+_OWN = (
+    ("MVS PARTITION NAME", "partition_name"),
+    ("IMAGE CAPACITY", "image_capacity_msu_per_hour"),
+    ("NUMBER OF CONFIGURED PARTITIONS", "configured_partitions"),
+    ("WAIT COMPLETION", "wait_completion"),
+    ("DISPATCH INTERVAL", "dispatch_interval"),
+)
+_PROCESSOR_COUNTS = (
+    ("PHYS PROC NUM", "physical_cpus"),
+    ("CP", "physical_cps"),
+    ("AAP", "physical_zaaps"),
+    ("IFL", "physical_ifls"),
+    ("ICF", "physical_icfs"),
+    ("IIP", "physical_ziips"),
+)
+_CAPACITY_GROUP = (
+    ("GROUP NAME", "capacity_group_name"),
+    ("LIMIT", "capacity_group_limit_msu"),
+    ("AVAILABLE", "capacity_group_available_msu"),
+)
+_CAPS = (
+    ("INITIAL CAP", "initial_capping"),
+    ("LPAR HW CAP", "lpar_hardware_capping"),
+    ("HW GROUP CAP", "hardware_group_capping"),
+    ("ABS MSU CAP", "absolute_msu_capping"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Front:
+    """Positions of the first columns, which depend on the boost column."""
+
+    status: int
+    weight: int
+    defined: int
+    actual: int
+    capping: int
+    boost: int = 0
+    """0 if there is none."""
+
+
+_USUAL = _Front(12, 17, 23, 30, 33)
+_BOOST_BEHIND = _Front(10, 20, 26, 31, 34, 12)
+_BOOST_FIRST = _Front(15, 20, 26, 31, 34, 10)
+_LAST_NAMES = "NUM  TYPE  EFFECTIVE       TOTAL      EFFECTIVE    TOTAL  LPAR MGMT  EFFECTIVE  TOTAL"
+_PARTS = (
+    "--------- PARTITION DATA ----------------    -- LOGICAL PARTITION PROCESSOR DATA -- "
+    "-- AVERAGE PROCESSOR UTILIZATION PERCENTAGES --"
+)
+_SPAN_ENDS = {69: "effective_ms", 83: "dispatch_ms"}
+_PERCENTAGE_ENDS = {
+    94: "logical_effective_pct",
+    103: "logical_total_pct",
+    114: "physical_management_pct",
+    125: "physical_effective_pct",
+    132: "physical_total_pct",
+}
+
+
+def partition_pages(
+    interval: Row, partitions: Sequence[Row], form: RmfPrintForm, page: int = 1
+) -> list[list[str]]:
+    """Return the pages of the report; rows of one type of processor are adjacent, with their total last."""
+    with_boost = _BOOST_FIRST if form.boost_first else _BOOST_BEHIND
+    front = with_boost if knows_boost(interval) else _USUAL
+    rows = [_with_rules(row, front) for row in partitions]
+    return paged(PARTITION_TITLE, interval, form, page, ["", *_block(interval)], [_headings(front), *rows])
+
+
+def _block(interval: Row) -> list[str]:
+    """Return the description of the own partition: four columns of labels and values."""
+    lines: list[dict[int, str]] = [{} for _ in _PROCESSOR_COUNTS]
+    for line, (label, column) in zip(lines, _OWN, strict=False):
+        line.update({1: label} | right_aligned({42: _value(interval, column)}))
+    physical = [pair for pair in _PROCESSOR_COUNTS if interval.get(pair[1]) is not None]
+    for line, (label, column) in zip(lines, physical, strict=False):
+        line.update(right_aligned({65: label, 70: _value(interval, column)}))
+    for line, (label, column) in zip(lines, _CAPACITY_GROUP, strict=False):
+        line.update({80: label, 93: _value(interval, column) or "N/A"})
+    for line, (label, column) in zip(lines, _CAPS, strict=False):
+        line.update({104: label, 119: _value(interval, column)})
+    return [place_texts(line) for line in lines if line]
+
+
+def _value(interval: Row, column: str) -> str:
+    value = interval.get(column)
+    if isinstance(value, bool):
+        return "YES" if value else "NO"
+    return "" if value is None else str(value)
+
+
+def _headings(front: _Front) -> list[str]:
+    names = {1: "NAME", front.status: "S", front.capping: "DEF", 41: "WLM%", 48: _LAST_NAMES}
+    names |= right_aligned({front.weight: "WGT", front.defined: "DEF", front.actual: "ACT"})
+    if front.boost:
+        names[front.boost] = "BT"
+    msu = f"{'MSU':-^{front.actual - front.defined + 5}}"
+    groups = right_aligned({front.actual: msu, 42: f"{'CAPPING':-^{43 - front.capping}}"})
+    groups |= {47: "PROCESSOR- ----DISPATCH TIME DATA----  LOGICAL PROCESSORS  --- PHYSICAL PROCESSORS ---"}
+    return [_PARTS, place_texts(groups), place_texts(names)]
+
+
+def _with_rules(row: Row, front: _Front) -> list[str]:
+    """Return a row; a total has a line of hyphens before it and a blank line after it."""
+    line = _row(row, front)
+    if row["row_kind"] != "total":
+        return [line]
+    widths = {front.weight: 6, 69: 12, 83: 12, 114: 5, 125: 5, 132: 5}
+    return [place_texts(right_aligned({end: "-" * width for end, width in widths.items()})), line, ""]
+
+
+def _row(row: Row, front: _Front) -> str:
+    begins = {1: row["partition_name"]}
+    ends = {
+        front.weight: "DED" if row.get("dedicated") else _whole(row, "weight"),
+        front.defined: _whole(row, "defined_capacity_msu"),
+        front.actual: _whole(row, "actual_msu_per_hour"),
+        44: "" if row.get("wlm_capping_pct") is None else f"{row['wlm_capping_pct']:.1f}",
+        49: "" if row.get("logical_cpus") is None else f"{row['logical_cpus']:g}",
+    }
+    if row["row_kind"] == "partition":
+        begins |= {
+            front.status: {"active": "A", "deactivated": "D"}.get(row["partition_status"], "?"),
+            front.capping: row.get("capping") or "",
+            54: row.get("cpu_type_name") or "",
+        }
+        if front.boost:
+            begins[front.boost] = row.get("boost_type") or ""
+    for end, column in _SPAN_ENDS.items():
+        ends[end] = "" if row.get(column) is None else CODECS[PrintedFormat.SPAN].encode(row[column])
+    for end, column in _PERCENTAGE_ENDS.items():
+        ends[end] = "" if row.get(column) is None else f"{row[column]:.2f}"
+    return place_texts(begins | right_aligned(ends))
+
+
+def _whole(row: Row, column: str) -> str:
+    return "" if row.get(column) is None else str(row[column])

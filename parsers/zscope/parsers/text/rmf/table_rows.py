@@ -1,59 +1,59 @@
-"""What the tables of the listing have in common: headings found or not, rows put, trouble told."""
+"""Rows of the processor and partition tables of listings, and the issues about them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.rmf.arithmetic_checks import types_of
-from zscope.parsers.text.rmf.cells import HeadingUnreadable
-from zscope.parsers.text.rmf.facts import label_line
+from zscope.parsers.text.rmf.interval_values import label_line
+from zscope.parsers.text.rmf.table_layout import HeadingUnreadableError
 
 if TYPE_CHECKING:
-    from zscope.parsers.text.out import Out
-    from zscope.parsers.text.report import Line
-    from zscope.parsers.text.rmf.cells import Layout
-    from zscope.parsers.text.rmf.figures import Figures, Trouble
+    from collections.abc import Callable, Iterable
+
+    from zscope.parsers.text.captured_report import Line
+    from zscope.parsers.text.report_rows import ReportRows
+    from zscope.parsers.text.rmf.page_write import Row
+    from zscope.parsers.text.rmf.table_layout import RmfLayout, RowFigures, RowProblem
 
 _Columns = TypeVar("_Columns")
 _ABOUT = ("row_kind", "cpu_type_name", "cpu_id", "thread", "partition_name")
-"""Columns of both tables, of which there is one row for each combination."""
+"""Columns that identify a row in both tables."""
 _RULED = re.compile(r"(?=.*--)[-A-Z/% ]+$", re.ASCII)
 
 
 def is_ruled(line: Line) -> bool:
-    """Whether it is a line of groups of columns, or one that underlines figures."""
+    """Return whether the line has titles over groups of columns, or hyphens above a total."""
     return _RULED.match(line.text) is not None and not label_line(line).known
 
 
 @dataclass(slots=True)
-class TableRows:
+class RmfTableRows:
     """The rows of one table in one interval."""
 
-    out: Out
+    out: ReportRows
     table: str
     first_headings: str
-    """What a heading line begins with, for the message about rows without one."""
+    """Beginning of the heading line, for the issue about rows without headings."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     _told_headless: bool = False
     _by_key: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
-    """Rows by what they are about."""
+    """Rows by their key."""
     _rowless: Line | None = None
-    """The last heading line, as long as nothing was below it."""
+    """The last heading line, until a row follows it."""
     _told_again: bool = False
 
     def headings(
-        self, line: Line, columns_of: Callable[[str], _Columns], layout_of: Callable[[_Columns], Layout]
+        self, line: Line, columns_of: Callable[[str], _Columns], layout_of: Callable[[_Columns], RmfLayout]
     ) -> _Columns | None:
-        """The columns by a heading line."""
+        """Return the columns by a heading line."""
         self._told_headless = True
         self._rowless = line
         try:
             columns = columns_of(line.text)
-        except HeadingUnreadable as error:
+        except HeadingUnreadableError as error:
             problem = f"the column headings are not in the usual order at {error}: the rows are left out"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, 1, table=self.table)
             self._rowless = None
@@ -63,40 +63,40 @@ class TableRows:
             self.out.issue(Code.REPORT_CUT, problem, line.no, len(line.text) + 1, table=self.table)
         return columns
 
-    def tell_headless(self, line: Line, column: int) -> None:
-        """A row has no column headings above it: told once for all of them."""
+    def report_headless(self, line: Line, column: int) -> None:
+        """Report rows without column headings, once for all of them."""
         if not self._told_headless:
             problem = f"rows without column headings above them ({self.first_headings}) are left out"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, column, table=self.table)
             self._told_headless = True
 
-    def tell(self, line: Line, trouble: Trouble | None) -> None:
-        """What is wrong with a row."""
-        if trouble is not None:
-            code = Code.REPORT_CUT if trouble.cut else Code.REPORT_UNREADABLE
-            self.out.issue(code, trouble.text, line.no, trouble.column, table=self.table)
+    def report_problem(self, line: Line, problem: RowProblem | None) -> None:
+        """Report the problem of a row."""
+        if problem is not None:
+            code = Code.REPORT_CUT if problem.cut else Code.REPORT_UNREADABLE
+            self.out.issue(code, problem.text, line.no, problem.column, table=self.table)
 
-    def tell_typeless(self, line: Line) -> None:
-        """A total stands for the rows above it, and there are none."""
+    def report_total_without_rows(self, line: Line) -> None:
+        """Report a total without rows above it."""
         problem = "there are no rows above this total: the kind of its processors is not known"
         self.out.issue(Code.REPORT_CUT, problem, line.no, 1, table=self.table)
 
-    def tell_end(self) -> None:
-        """There are no more lines: the last headings must have rows, and the rows of each type a total."""
+    def report_missing_rows(self) -> None:
+        """Report headings without rows, and types of processors without a total."""
         if self._rowless is not None:
-            problem = "the table ends behind its column headings: rows were expected"
+            problem = "the table ends after its column headings: rows were expected"
             self.out.issue(Code.REPORT_CUT, problem, self._rowless.no, 1, table=self.table)
         totals = {row.get("cpu_type_name") for row in self.rows if row["row_kind"] == "total"}
         for kind in types_of(self.rows) if None not in totals else ():
             if kind not in totals:
                 last = max(row["line_no"] for row in self.rows if row.get("cpu_type_name") == kind)
-                problem = f"there is no total of {kind} below these rows: the table may be cut"
+                problem = f"there is no total of {kind} after these rows: the table may be cut"
                 self.out.issue(Code.REPORT_CUT, problem, last, 1, table=self.table)
 
-    def put(self, line: Line, figures: Figures, known: dict[str, Any]) -> dict[str, Any]:
-        """A row with the figures as they are printed, and what is known beyond them.
+    def add_row(self, line: Line, figures: RowFigures, known: dict[str, Any]) -> dict[str, Any]:
+        """Add a row with the printed figures and further values.
 
-        The first row about the same thing stays the only one; it is what is given back then.
+        Only the first of several rows with the same key is added, and returned.
         """
         self._rowless = None
         key = _about({**figures.values, **known})
@@ -114,15 +114,20 @@ class TableRows:
         return row
 
     def _tell_again(self, line: Line, before: int) -> None:
-        """Told once for all that are next to each other."""
+        """Report a repeated row, once for adjacent ones."""
         if not self._told_again:
-            problem = f"the row is about the same as the one in line {before}: what is repeated is left out"
+            problem = f"the row has the same key as the one in line {before}; it is left out"
             self.out.issue(Code.REPORT_REPEATED, problem, line.no, 1, table=self.table)
             self._told_again = True
 
 
 def _about(values: dict[str, Any]) -> tuple[Any, ...] | None:
-    """What tells a row from all others; None where it is not known whole."""
+    """Return the key of a row; None if it is not complete."""
     if not values.get("cpu_type_name"):
         return None
     return tuple(values.get(name) for name in _ABOUT)
+
+
+def types_of(rows: Iterable[Row]) -> list[str]:
+    """Return the processor types of the rows, in order."""
+    return list(dict.fromkeys(row["cpu_type_name"] for row in rows if row.get("cpu_type_name")))

@@ -1,16 +1,168 @@
-"""Writes Postprocessor documents from rows of the report tables."""
+"""Write Postprocessor XML documents from rows of the report tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from itertools import count
+from textwrap import indent
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape, quoteattr
 
 from zscope.parsers.text.codecs import CODECS
-from zscope.parsers.text.rmf.crypto_tables import crypto_tables
-from zscope.parsers.text.rmf.xml_parts import Ids, Table, by_interval, inside, leaf, packed
-from zscope.schemas.printed import PrintedFormat
+from zscope.parsers.text.rmf.crypto_columns import TOTAL
+from zscope.schemas.reports import PrintedFormat
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+PACKED_WIDTH = 250
+_STEP = "    "
+
+
+@dataclass(frozen=True, slots=True)
+class XmlTable:
+    """Column headings with their types (N number, T text), and rows of printed cells."""
+
+    headings: Sequence[tuple[str, str]]
+    rows: Sequence[tuple[Sequence[str], bool]]
+    """With whether the row is a total."""
+
+
+def leaf(name: str, text: str = "", **attributes: str) -> list[str]:
+    """Return an element that contains only text."""
+    opening = name + "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items())
+    return [f"<{opening}>{escape(text)}</{name}>" if text else f"<{opening}/>"]
+
+
+def inside(name: str, content: Iterable[str], **attributes: str) -> list[str]:
+    """Return an element that contains others."""
+    opening = name + "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items())
+    return [f"<{opening}>", *(indent(line, _STEP) for line in content), f"</{name}>"]
+
+
+class XmlIds:
+    """Numbers segments, parts, lists and tables."""
+
+    def __init__(self) -> None:
+        self._next = count(1)
+
+    def segment(self, name: str, parts: Callable[[], Iterable[list[str]]]) -> list[str]:
+        """Return a segment; its parts are numbered in order."""
+        number = str(next(self._next))
+        return inside(
+            "segment", [*leaf("name", name), *(line for part in parts() for line in part)], id=number
+        )
+
+    def part(
+        self, name: str, variables: Mapping[str, str] | None = None, table: XmlTable | None = None
+    ) -> list[str]:
+        """Return a part with values, a table, or both; the first part of a segment has no name."""
+        number = str(next(self._next))
+        content = leaf("name", name) if name else []
+        if variables is not None:
+            content += self._variables(variables)
+        if table is not None:
+            content += self._table(table)
+        return inside("part", content, id=number)
+
+    def _variables(self, variables: Mapping[str, str]) -> list[str]:
+        content: list[str] = []
+        for name, value in variables.items():
+            content += inside("var", [*leaf("name", name), *leaf("value", value)])
+        return inside("var-list", content, id=str(next(self._next)))
+
+    def _table(self, table: XmlTable) -> list[str]:
+        number = str(next(self._next))
+        heads = [line for text, kind in table.headings for line in leaf("col", text, type=kind)]
+        content = inside("column-headers", heads)
+        for refno, (cells, total) in enumerate(table.rows, 1):
+            attributes = {"refno": str(refno)} | ({"type": "SUM"} if total else {})
+            content += inside("row", [line for cell in cells for line in leaf("col", cell)], **attributes)
+        return inside("table", content, id=number)
+
+
+def packed(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines without indentation, broken at ends of tags."""
+    line = ""
+    for piece in lines:
+        text = piece.strip()
+        if line and len(line) + len(text) > PACKED_WIDTH:
+            yield line
+            line = ""
+        line += text
+    if line:
+        yield line
+
+
+def by_interval(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[Any, Any], list[Mapping[str, Any]]]:
+    """Return the rows by system and start of the interval."""
+    by_key: dict[tuple[Any, Any], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        by_key.setdefault((row.get("system"), row.get("interval_start_local")), []).append(row)
+    return by_key
+
+
+CryptoTablesRow = Mapping[str, Any]
+
+_TITLES = {
+    "cca": "Cryptographic CCA Coprocessor",
+    "pkcs11": "Cryptographic PKCS11 Coprocessor",
+    "accelerator": "Cryptographic Accelerator",
+    "icsf": "ICSF Services",
+}
+FIGURES = (
+    ("operation_rate", "Rate", "{:.2f}"),
+    ("execution_ms", "Execution Time", "{:.3f}"),
+    ("utilisation_pct", "Util%", "{:.1f}"),
+    ("key_generation_rate", "Key-Gen Rate", "{:.2f}"),
+    ("average_size_bytes", "Size", "{:.2f}"),
+)
+
+
+def crypto_tables(rows: Sequence[CryptoTablesRow]) -> Iterator[tuple[str, XmlTable]]:
+    """Yield the title and the table of each part of the crypto report."""
+    for kind in dict.fromkeys(row["unit_kind"] for row in rows):
+        yield _TITLES.get(kind, kind), _table(kind, [row for row in rows if row["unit_kind"] == kind])
+
+
+def _table(kind: str, rows: Sequence[CryptoTablesRow]) -> XmlTable:
+    leading = [("Service", "T")] if kind == "icsf" else [("Type", "T"), ("ID", "T"), ("Function", "T")]
+    scopes = list(dict.fromkeys(row.get("crypto_scope_name") for row in rows))
+    figures = [
+        (scope, column, " ".join(filter(None, (scope, name))), printed)
+        for scope in scopes
+        for column, name, printed in FIGURES
+        if any(row.get(column) is not None for row in rows if row.get("crypto_scope_name") == scope)
+    ]
+    lines: dict[tuple[str, ...], dict[str | None, CryptoTablesRow]] = {}
+    for row in rows:
+        lines.setdefault(_names(kind, row), {})[row.get("crypto_scope_name")] = row
+    headings = [*leading, *((name, "N") for _, _, name, _ in figures)]
+    return XmlTable(
+        headings,
+        [([*names, *_crypto_tables_cells(by_scope, figures)], False) for names, by_scope in lines.items()],
+    )
+
+
+def _names(kind: str, row: CryptoTablesRow) -> tuple[str, ...]:
+    if kind == "icsf":
+        return (row["operation"],)
+    label = "" if row["operation"] == TOTAL else row["operation"]
+    return (row.get("card_type_name") or "", row.get("card_id") or "", label)
+
+
+def _crypto_tables_cells(
+    by_scope: Mapping[str | None, CryptoTablesRow], figures: Iterable[tuple[str | None, str, str, str]]
+) -> list[str]:
+    cells = []
+    for scope, column, _, printed in figures:
+        value = by_scope.get(scope, {}).get(column)
+        cells.append("" if value is None else printed.format(value))
+    return cells
+
 
 Row = Mapping[str, Any]
 
@@ -128,10 +280,10 @@ def rmf_xml(
     on_few_lines: bool = False,
     log: Sequence[tuple[str, str]] = OPTIONS_IN_EFFECT,
 ) -> str:
-    """A document with the reports of these intervals, indented or with 250 characters in a line.
+    """Return a document with the reports of these intervals, indented or with 250 characters in a line.
 
-    The other rows belong to the interval with their system and start. Without partitions the report has no
-    segment for them, as on a system that runs without PR/SM.
+    The other rows belong to the interval of their system and start. Without partitions the report has no
+    segment for them, as on a system without PR/SM.
     """
     of_cpus, of_partitions, of_crypto = by_interval(cpus), by_interval(partitions), by_interval(crypto)
     content: list[str] = []
@@ -147,13 +299,13 @@ def rmf_xml(
 
 
 def message_xml(name: str, description: str, severity: int) -> str:
-    """A document with which the data server says why there are no data."""
-    told = [*leaf("description", description), *leaf("severity", str(severity))]
-    return _document(inside("postprocessor", inside("message", told, id=name)))
+    """Return a document in which the data server explains why there are no data."""
+    content = [*leaf("description", description), *leaf("severity", str(severity))]
+    return _document(inside("postprocessor", inside("message", content, id=name)))
 
 
 def monitor_three_xml() -> str:
-    """A document that looks much like it, but has a Monitor III report."""
+    """Return a similar document with a Monitor III report."""
     report = [*leaf("metric", "CPC capacity", id="8D1110"), *leaf("resource", "SYSA")]
     return _document(inside("report", report))
 
@@ -165,11 +317,11 @@ def _document(content: list[str], *, on_few_lines: bool = False) -> str:
 
 
 def _cpu_report(interval: Row, cpus: Sequence[Row], partitions: Sequence[Row]) -> list[str]:
-    ids = Ids()
+    ids = XmlIds()
     content = _about(interval, "CPU", "CPU Activity Report")
     threads = any(row.get("mt_productivity_pct") is not None for row in cpus)
     columns = (*_CPUS, *(_MULTITHREADING if threads else ()), *_CPUS_GO_ON)
-    table = Table(
+    table = XmlTable(
         [(heading, kind) for heading, kind, _, _ in columns],
         [(_cpu_cells(row, columns), row["row_kind"] == "total") for row in cpus],
     )
@@ -179,33 +331,33 @@ def _cpu_report(interval: Row, cpus: Sequence[Row], partitions: Sequence[Row]) -
     return inside("postprocessor", content)
 
 
-def _partition_parts(ids: Ids, interval: Row, partitions: Sequence[Row]) -> Iterator[list[str]]:
+def _partition_parts(ids: XmlIds, interval: Row, partitions: Sequence[Row]) -> Iterator[list[str]]:
     yield ids.part("", _variables(interval, _OWN_PARTITION))
     counts = [
         ([name, str(interval[column])], name == "Total")
         for name, column in _PHYSICAL.items()
         if interval.get(column) is not None
     ]
-    yield ids.part("Number of Physical Processors", table=Table([("Type", "T"), ("Number", "N")], counts))
+    yield ids.part("Number of Physical Processors", table=XmlTable([("Type", "T"), ("Number", "N")], counts))
     rows = [(_partition_cells(row), row["row_kind"] == "total") for row in partitions]
     headings = [(heading, kind) for heading, kind, _, _ in _PARTITIONS]
-    yield ids.part("Partition Data", table=Table(headings, rows))
+    yield ids.part("Partition Data", table=XmlTable(headings, rows))
 
 
 def _crypto_report(interval: Row, crypto: Sequence[Row]) -> list[str]:
-    ids = Ids()
+    ids = XmlIds()
     content = _about(interval, "CRYPTO", "Crypto Hardware Activity Report")
     for title, table in crypto_tables(crypto):
         content += ids.segment(title, partial(_table_parts, ids, table))
     return inside("postprocessor", content)
 
 
-def _table_parts(ids: Ids, table: Table) -> list[list[str]]:
+def _table_parts(ids: XmlIds, table: XmlTable) -> list[list[str]]:
     return [ids.part("", table=table)]
 
 
 def _about(interval: Row, metric: str, description: str) -> list[str]:
-    told = [*leaf("description", description), *leaf("type", "Interval")]
+    content = [*leaf("description", description), *leaf("type", "Interval")]
     levels = {"smf-data": interval.get("zos_level"), "rmf-report": interval.get("report_level")}
     level = [line for name, text in levels.items() if text for line in leaf(name, f"z/OS {text}")]
     resource = [*leaf("resname", interval["system"]), *leaf("restype", "SYSTEM")]
@@ -219,7 +371,7 @@ def _about(interval: Row, metric: str, description: str) -> list[str]:
     if (cycle := interval.get("cycle_length_ms")) is not None:
         times += leaf("cycle", str(cycle), unit="milliseconds")
     return [
-        *inside("metric", told, id=metric),
+        *inside("metric", content, id=metric),
         *inside("version", level),
         *inside("resource", resource),
         *inside("time-data", times),
@@ -232,12 +384,12 @@ def _moment(moment: datetime) -> str:
 
 def _variables(interval: Row, labels: Mapping[str, tuple[str, Printer]]) -> dict[str, str]:
     changed = (interval.get("changed_labels") or "").split(",")
-    told = {}
+    content = {}
     for label, (column, printer) in labels.items():
         value = interval.get(column)
         mark = "*" if label.upper() in changed else ""
-        told[label] = "N/A" if value is None else printer(value) + mark
-    return told
+        content[label] = "N/A" if value is None else printer(value) + mark
+    return content
 
 
 def _cpu_cells(row: Row, columns: Columns) -> list[str]:

@@ -1,4 +1,4 @@
-"""Samples of a system over time: which belong together, and whether they can be in this order."""
+"""Samples of a system over time: which belong to one series, and whether they can follow each other."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from zscope.parsers.text.out import shown
-from zscope.parsers.text.supplied.times import EXPECTED, reader_of
+from zscope.parsers.text.report_rows import quoted
+from zscope.parsers.text.supplied.times import EXPECTED, time_reader
 
 if TYPE_CHECKING:
-    from zscope.parsers.text.supplied.draft import Draft
+    from zscope.parsers.text.supplied.drafts import Draft
     from zscope.parsers.text.supplied.times import SampleTime, TimeKind
 
 TABLE = "ztpf_series"
@@ -22,7 +22,7 @@ _ENDINGS = re.compile(r"(?:\.(?:csv|tsv|txt|jsonl?|ndjson|gz|zip|trs))+$", re.IG
 
 
 def stem_of(file: str) -> str:
-    """The name of a file without what tells its form.
+    """Return the name of a file without the endings of its format.
 
     >>> stem_of("floods/pj48040-off.csv.gz"), stem_of("floods.zip: on.json")
     ('pj48040-off', 'on')
@@ -41,40 +41,40 @@ class _Series:
     completed: float = 0
 
 
-class Samples:
-    """Puts the samples of one file into series; a rule of their table."""
+class SeriesRule:
+    """The rule for samples: assigns the samples of one file to series."""
 
     def __init__(self, file: str, time_format: str | None) -> None:
         self._stem = stem_of(file)
-        self._time = reader_of(time_format)
+        self._time = time_reader(time_format)
         self._names: Counter[str] = Counter()
         self._series: dict[tuple[str | None, str | None], _Series] = {}
 
     def begin(self) -> None:
-        """Another list of samples begins: its series are others, also where nothing tells them apart."""
+        """Start new series, because another list of samples begins."""
         self._series.clear()
 
     def __call__(self, draft: Draft) -> None:
-        """Number a sample in its series; one that cannot stand there is refused."""
-        text = draft.told[TIME]
+        """Number a sample in its series, or refuse it."""
+        text = draft.texts[TIME]
         try:
             time = self._time(text)
         except ValueError:
-            draft.refuse(TIME, f"{shown(text)} is no time such as {EXPECTED}")
+            draft.refuse(TIME, f"{quoted(text)} is not a time such as {EXPECTED}")
             return
         if draft.good and (series := self._series_for(draft, time, text)) is not None:
             series.last = time.microseconds
-            draft.made = {
+            draft.computed = {
                 "series": series.name,
                 "sample_no": series.samples,
                 "since_start_us": time.microseconds - series.first,
                 TIME: time.moment,
             }
             series.samples += 1
-            _never_falls(draft, series)
+            _check_counter(draft, series)
 
     def _series_for(self, draft: Draft, time: SampleTime, text: str) -> _Series | None:
-        """The series of a sample, or None if it is not behind the one before."""
+        """Return the series of a sample, or None if the sample is not later than the one before."""
         key = (draft.run, draft.system)
         series = self._series.get(key)
         if series is None:
@@ -82,10 +82,10 @@ class Samples:
             self._series[key] = series = _Series(name, time.kind, time.microseconds, time.microseconds - 1)
         elif time.kind is not series.kind:
             before, now = series.kind.value, time.kind.value
-            draft.refuse(TIME, f"{shown(text)} is {now}, and the first time of the series is {before}")
+            draft.refuse(TIME, f"{quoted(text)} is {now}, and the first time of the series is {before}")
             return None
         if time.microseconds <= series.last:
-            draft.refuse(TIME, f"{shown(text)} is not behind the time of the sample before")
+            draft.refuse(TIME, f"{quoted(text)} is not after the time of the previous sample")
             return None
         return series
 
@@ -94,13 +94,14 @@ class Samples:
         return name if self._names[name] == 1 else f"{name} ({self._names[name]})"
 
 
-def _never_falls(draft: Draft, series: _Series) -> None:
+def _check_counter(draft: Draft, series: _Series) -> None:
     completed = draft.values.get(COMPLETED)
     if completed is None:
         return
     if completed < series.completed:
         problem = (
-            f"{shown(draft.told[COMPLETED])} is below what an earlier sample has: the counter never falls"
+            f"{quoted(draft.texts[COMPLETED])} is lower than in an earlier sample, but the counter never "
+            "falls"
         )
         draft.leave_null(COMPLETED, problem)
     series.completed = max(series.completed, completed)

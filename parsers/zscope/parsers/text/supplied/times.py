@@ -1,34 +1,37 @@
-"""Times of the samples of a series: moments, times of a clock whose zone nobody tells, or plain numbers."""
+"""Times of the samples of a series: moments, times of a clock without a zone, or plain numbers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SECONDS, MILLISECONDS = "seconds", "milliseconds"
 _NUMBER = re.compile(r"\d{1,13}(?:\.\d{0,9})?", re.ASCII)
 _SINCE_1970 = 10**9
-"""Seconds from which on a number is a moment: nothing is measured for 30 years."""
+"""From this number of seconds on, a number is a time since 1970: no measurement takes 30 years."""
 _MOST_SECONDS = 10**11
-"""From here on a number without a unit is milliseconds since 1970: as seconds it were of the year 5138."""
+"""From this number on, a number without a unit is milliseconds since 1970: as seconds it is in year 5138."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NO_YEAR = 1900
-"""What `strptime` makes of a text without a year."""
+"""The year that `strptime` assumes if a text has none."""
 _SECOND_US = 1_000_000
 _MICROSECOND = timedelta(microseconds=1)
 
 EXPECTED = (
     "2026-03-02T13:20:00Z, 2026-03-02 13:20:00, seconds as a number or milliseconds since 1970; "
-    "--time-format tells another"
+    "--time-format sets another format"
 )
 
 
 class TimeKind(Enum):
-    """What a time is counted from."""
+    """The kinds of times."""
 
     MOMENT = "with a zone"
     CLOCK = "without a zone"
@@ -37,62 +40,62 @@ class TimeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SampleTime:
-    """When a sample was taken."""
+    """The time of a sample."""
 
     kind: TimeKind
     microseconds: int
-    """From some beginning that all samples of this kind share."""
+    """From a start that all samples of this kind share."""
     moment: datetime | None = None
 
 
 class TimeFormatError(ValueError):
-    """A format of times that cannot be used."""
+    """A time format that cannot be used."""
 
 
-def reader_of(time_format: str | None) -> Callable[[str], SampleTime]:
-    """What reads times that are written in a given way, or in one that is seen; raises ValueError.
+def time_reader(time_format: str | None) -> Callable[[str], SampleTime]:
+    """Return a function that reads times in a format, by default in any known one; it raises a ValueError.
 
-    >>> reader_of(None)("2026-03-02 13:20:00").kind, reader_of(None)("1.5").microseconds
+    >>> time_reader(None)("2026-03-02 13:20:00").kind, time_reader(None)("1.5").microseconds
     (<TimeKind.CLOCK: 'without a zone'>, 1500000)
-    >>> reader_of("milliseconds")("1500").microseconds
+    >>> time_reader("milliseconds")("1500").microseconds
     1500000
     """
     match (time_format or "").lower():
         case "":
-            return _seen
+            return _recognised
         case "seconds":
             return lambda text: _number(text, 1)
         case "milliseconds":
             return lambda text: _number(text, 1_000)
     form = time_format or ""
-    return lambda text: _written(datetime.strptime(text, form))  # noqa: DTZ007 - the format may have a zone
+    return lambda text: _clock_time(datetime.strptime(text, form))  # noqa: DTZ007 - the format may have a zone
 
 
 def check_time_format(time_format: str) -> None:
-    """Raise a TimeFormatError for what is no format."""
+    """Raise a `TimeFormatError` if a text is not a time format."""
     if time_format.lower() in {SECONDS, MILLISECONDS}:
         return
     sample = datetime(2026, 3, 2, 13, 20, 7, tzinfo=UTC)
     try:
         text = sample.strftime(time_format)
-        found = datetime.strptime(text, time_format).replace(tzinfo=UTC)
+        read_back = datetime.strptime(text, time_format).replace(tzinfo=UTC)
     except (ValueError, re.error, UnicodeError) as error:
-        raise TimeFormatError(_told(time_format)) from error
-    if found.time() != sample.time():
-        raise TimeFormatError(_told(time_format))
+        raise TimeFormatError(_format_problem(time_format)) from error
+    if read_back.time() != sample.time():
+        raise TimeFormatError(_format_problem(time_format))
 
 
-def _told(time_format: str) -> str:
+def _format_problem(time_format: str) -> str:
     return (
-        f"{time_format[:60]!r} is no format of times down to the second: expected is one such as "
+        f"{time_format[:60]!r} is not a time format with seconds: expected one such as "
         f"'%m/%d/%Y %H:%M:%S', or {SECONDS}, or {MILLISECONDS}"
     )
 
 
-def _seen(text: str) -> SampleTime:
+def _recognised(text: str) -> SampleTime:
     if _NUMBER.fullmatch(text):
         return _number(text, 1_000 if Decimal(text) >= _MOST_SECONDS else 1)
-    return _written(datetime.fromisoformat(text))
+    return _clock_time(datetime.fromisoformat(text))
 
 
 def _number(text: str, per_second: int) -> SampleTime:
@@ -107,15 +110,15 @@ def _number(text: str, per_second: int) -> SampleTime:
         raise ValueError(text) from error
 
 
-def _written(found: datetime) -> SampleTime:
+def _clock_time(when: datetime) -> SampleTime:
     try:
-        if found.tzinfo is not None and found.year != _NO_YEAR:
-            return _moment(found.astimezone(UTC))
+        if when.tzinfo is not None and when.year != _NO_YEAR:
+            return _moment(when.astimezone(UTC))
     except OverflowError as error:
-        raise ValueError(str(found)) from error
-    plain = found.replace(tzinfo=UTC)
+        raise ValueError(str(when)) from error
+    plain = when.replace(tzinfo=UTC)
     return SampleTime(TimeKind.CLOCK, (plain - _EPOCH) // _MICROSECOND)
 
 
-def _moment(found: datetime) -> SampleTime:
-    return SampleTime(TimeKind.MOMENT, (found - _EPOCH) // _MICROSECOND, found)
+def _moment(when: datetime) -> SampleTime:
+    return SampleTime(TimeKind.MOMENT, (when - _EPOCH) // _MICROSECOND, when)

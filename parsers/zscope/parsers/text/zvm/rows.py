@@ -1,115 +1,128 @@
-"""The lines of a report: column headings, rows, and what is no row."""
+"""The lines of a report: column headings, rows and other text; and checks of the figures of a row."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.out import shown
-from zscope.parsers.text.rmf.cells import cells_of
-from zscope.parsers.text.zvm.figures import Figure, Placed, figure_of, is_figure, place_cells
-from zscope.parsers.text.zvm.heading import is_label, is_ruled, names_report
-from zscope.parsers.text.zvm.layout import LONGEST, Competing, Layout, find_layout
+from zscope.parsers.text.report_rows import quoted
+from zscope.parsers.text.rmf.table_layout import cells_of
+from zscope.parsers.text.zvm.columns import (
+    LONGEST,
+    USER,
+    AmbiguousColumnError,
+    PlacedCells,
+    PrintedFigure,
+    ZvmLayout,
+    ZvmReportKind,
+    figure_of,
+    find_layout,
+    is_figure,
+    place_cells,
+)
+from zscope.parsers.text.zvm.heading import begins_with_number, is_label, is_ruled
+from zscope.schemas.reports import report_table
 
 if TYPE_CHECKING:
-    from zscope.parsers.text.out import Out
-    from zscope.parsers.text.report import Line
-    from zscope.parsers.text.rmf.cells import Cell
-    from zscope.parsers.text.zvm.kinds import Kind
-    from zscope.parsers.text.zvm.layout import Column
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from zscope.parsers.text.captured_report import Line
+    from zscope.parsers.text.report_rows import ReportRows
+    from zscope.parsers.text.rmf.table_layout import Cell
+    from zscope.parsers.text.zvm.columns import ZvmColumn
+
 
 _MOST_ABOVE = 4
-"""So many lines of groups stand above the last heading line."""
+"""Number of title lines above the last heading line."""
 _OFF = 1
-"""So far from its heading the first word of a row may begin: one that stands elsewhere was moved."""
+"""How far from its heading the key of a row may begin; further away the row is shifted."""
 _WORD = re.compile(r"\S+")
 USERS_BEGIN = "USER DATA:"
-"""The line that users begin behind."""
+"""The line before the users."""
 _FRAME = re.compile(
     r"Command +=+>|P?F\d{1,2} *= *\S|Select a user\b|Ready(?:\(\d+\))?;"
     r"|(?:MORE\.\.\.|HOLDING|RUNNING|VM READ) +\S+$",
     re.ASCII | re.IGNORECASE,
 )
-"""What a screen or a session has around a report."""
+"""Text of screens and sessions around a report."""
 
 
-class Refused(Exception):  # noqa: N818 - says what is so
-    """A report in which nothing can be believed."""
+class ReportRefusedError(Exception):
+    """A report without any reliable row."""
 
-    def __init__(self, line: Line, error: Competing) -> None:
+    def __init__(self, line: Line, error: AmbiguousColumnError) -> None:
         super().__init__(error.text)
         self.line = line
         self.column = error.column
         self.text = error.text
 
 
-class Row(NamedTuple):
+class ZvmRow(NamedTuple):
     """One line with figures."""
 
     line: Line
     key: str
-    figures: Mapping[str, Figure]
-    """By column of the table; what has no value is not there."""
+    figures: Mapping[str, PrintedFigure]
+    """By column of the table; columns without a value are missing."""
     texts: Mapping[str, str]
     extra: Mapping[str, str]
 
-    def says_the_same(self, other: Row) -> bool:
-        """Whether another row has the same in it."""
+    def says_the_same(self, other: ZvmRow) -> bool:
+        """Return whether another row has the same contents."""
         return (self.figures, self.texts, self.extra) == (other.figures, other.texts, other.extra)
 
 
 @dataclass(slots=True)
-class Body:
-    """Takes the lines of one report, page by page."""
+class ZvmReportBody:
+    """Reads the lines of one report, page by page."""
 
-    kind: Kind
-    out: Out
+    kind: ZvmReportKind
+    out: ReportRows
     has_classes: bool
-    """Whether lines about classes stand before those about users."""
-    rows: list[Row] = field(default_factory=list)
-    layout: Layout | None = None
+    """Whether lines about classes precede those about users."""
+    rows: list[ZvmRow] = field(default_factory=list)
+    layout: ZvmLayout | None = None
     left_out: bool = False
-    """Whether there were rows that are not among these."""
+    """Whether rows were left out."""
     _skipping: bool = field(init=False)
-    _told: set[int] = field(default_factory=set)
-    """Where words under no heading stand that were told of."""
+    _reported: set[int] = field(default_factory=set)
+    """Positions of words under no heading that were reported."""
 
     def __post_init__(self) -> None:
         self._skipping = self.has_classes
 
     def read(self, lines: Sequence[Line]) -> None:
-        """Take the lines of a page below its heading; raises `Refused`."""
+        """Read the lines of a page below its heading; raises `ReportRefusedError`."""
         titles = self._titles(lines)
-        passed = {at for above in titles.values() for at in above}
+        title_indexes = {at for above in titles.values() for at in above}
         for at, line in enumerate(lines):
-            if at in passed or not line.text.strip() or is_ruled(line.text):
+            if at in title_indexes or not line.text.strip() or is_ruled(line.text):
                 continue
             try:
                 if at in titles:
                     self.layout = self._layout(line, [lines[above].text for above in titles[at]])
-                elif names_report(line.text) and not self._is_row(_words(line.text)):
-                    problem = "a report whose heading is not readable begins here; its lines are left out"
+                elif begins_with_number(line.text) and not self._is_row(_words(line.text)):
+                    problem = "a report with an unreadable heading begins here; its lines are left out"
                     self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, 1)
                     return
                 else:
                     self._line(line)
-            except Competing as error:
-                raise Refused(line, error) from error
+            except AmbiguousColumnError as error:
+                raise ReportRefusedError(line, error) from error
 
     def _titles(self, lines: Sequence[Line]) -> dict[int, list[int]]:
-        """Where the last lines of column headings are, each with those of the groups above it."""
-        found: dict[int, list[int]] = {}
+        """Return the indexes of the last heading lines, each with those of the title lines above it."""
+        titles_by_line: dict[int, list[int]] = {}
         for at, line in enumerate(lines):
             if is_headings(self.kind, line):
-                found[at] = []
+                titles_by_line[at] = []
                 for above in range(at - 1, max(-1, at - 1 - _MOST_ABOVE), -1):
-                    if above in found or not self._may_be_title(lines[above].text):
+                    if above in titles_by_line or not self._may_be_title(lines[above].text):
                         break
-                    found[at].insert(0, above)
-        return found
+                    titles_by_line[at].insert(0, above)
+        return titles_by_line
 
     def _may_be_title(self, text: str) -> bool:
         plain = text.strip()
@@ -118,17 +131,17 @@ class Body:
         return not self._is_row(_words(text))
 
     def _is_row(self, cells: Sequence[Cell]) -> bool:
-        """Whether the words of a line are a name and figures, among other things."""
+        """Return whether a line begins with a key and contains figures."""
         has_figures = any(is_figure(cell.text) for cell in cells[1:])
         return has_figures and self.kind.key_shape.fullmatch(cells[0].text) is not None
 
-    def _layout(self, line: Line, titles: Sequence[str]) -> Layout:
+    def _layout(self, line: Line, titles: Sequence[str]) -> ZvmLayout:
         if len(line.text) > LONGEST:
-            raise Competing(1, "a line of column headings is longer than any")
+            raise AmbiguousColumnError(1, "a line of column headings is too long")
         layout = find_layout(self.kind, line.text, titles)
         lacking = [name for name in self.kind.required if not layout.has(name)]
         if lacking:
-            raise Competing(1, f"the column headings are not {self.kind.headings_shown}")
+            raise AmbiguousColumnError(1, f"the column headings are not {self.kind.headings_shown}")
         return layout
 
     def _line(self, line: Line) -> None:
@@ -142,22 +155,22 @@ class Body:
             return
         cells = _words(line.text)
         if not self._is_row(cells):
-            self.out.unknown(line.no, line.text, self.kind.title)
+            self.out.add_unknown_line(line.no, line.text, self.kind.title)
         elif self.layout is None:
-            self._tell_headless(line)
+            self._report_headless(line)
         else:
             self._row(line, cells, self.layout)
 
-    def _tell_headless(self, line: Line) -> None:
+    def _report_headless(self, line: Line) -> None:
         if not self.left_out:
             self.left_out = True
             problem = f"rows without column headings above them ({self.kind.headings_shown}) are left out"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, 1, table=self.kind.table)
 
-    def _row(self, line: Line, cells: list[Cell], layout: Layout) -> None:
+    def _row(self, line: Line, cells: list[Cell], layout: ZvmLayout) -> None:
         key = cells[0]
         if abs(key.start - layout.key.start) > _OFF:
-            problem = f"{shown(key.text)} does not stand under {layout.key.text}; the row is left out"
+            problem = f"{quoted(key.text)} is not under {layout.key.text}; the row is left out"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, key.start, table=self.kind.table)
             self.left_out = True
             return
@@ -180,25 +193,25 @@ class Body:
         else:
             self.rows.append(row)
 
-    def _is_whole(self, line: Line, placed: Placed, layout: Layout) -> bool:
-        """Whether figures that stand under no heading do not come from columns that lack theirs."""
+    def _is_whole(self, line: Line, placed: PlacedCells, layout: ZvmLayout) -> bool:
+        """Check that figures under no heading do not belong to a column without a figure."""
         figures = [cell for cell in placed.stray if is_figure(cell.text)]
         named = [column for column in layout.figures if column.name]
         lacking = next((column for column in named if column not in placed.cells), None)
         if figures and lacking:
-            problem = f"{figures[0].text} stands under no heading, and nothing under {lacking.label}"
+            problem = f"{figures[0].text} is under no heading, and nothing is under {lacking.label}"
             problem += "; the row is left out"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, figures[0].start, table=self.kind.table)
             return False
         for cell in placed.stray:
-            if cell.start not in self._told:
-                self._told.add(cell.start)
-                problem = f"{shown(cell.text)} stands under no heading; it is kept in extra"
+            if cell.start not in self._reported:
+                self._reported.add(cell.start)
+                problem = f"{quoted(cell.text)} is under no heading; it goes into extra"
                 self.out.issue(Code.UNKNOWN_COLUMN, problem, line.no, cell.start, table=self.kind.table)
         return True
 
-    def _decoded(self, line: Line, key: str, placed: Placed) -> Row:
-        figures: dict[str, Figure] = {}
+    def _decoded(self, line: Line, key: str, placed: PlacedCells) -> ZvmRow:
+        figures: dict[str, PrintedFigure] = {}
         texts: dict[str, str] = {}
         extra: dict[str, str] = {}
         for column, cell in placed.cells.items():
@@ -210,9 +223,9 @@ class Body:
                 into, name = (texts, column.name) if column.name else (extra, column.label)
                 into[name] = cell.text
         extra |= {f"column {cell.start}": cell.text for cell in placed.stray}
-        return Row(line, key, figures, texts, extra)
+        return ZvmRow(line, key, figures, texts, extra)
 
-    def _figure(self, line: Line, column: Column, cell: Cell) -> Figure | None:
+    def _figure(self, line: Line, column: ZvmColumn, cell: Cell) -> PrintedFigure | None:
         try:
             figure = figure_of(cell.text)
             if figure is None or figure.value >= 0:
@@ -220,21 +233,102 @@ class Body:
             problem = "is below 0"
         except ValueError:
             problem = "is not a number"
-        told = f"{shown(cell.text)} {problem}; the column is null"
-        self.out.issue(Code.BAD_VALUE, told, line.no, cell.start, field=column.label, table=self.kind.table)
+        text = f"{quoted(cell.text)} {problem}; the column is null"
+        self.out.issue(Code.BAD_VALUE, text, line.no, cell.start, field=column.label, table=self.kind.table)
         return None
 
 
 def _words(text: str) -> list[Cell]:
-    """The words of a line with their places; those of one that is longer than any are not looked at."""
+    """Return the words of a line with their positions; none if the line is too long."""
     return cells_of(text, _WORD) if len(text) <= LONGEST else []
 
 
 def _ends_class(plain: str) -> bool:
-    """Whether a line is a title within the report: of users, or of classes of them."""
+    """Return whether a line is a title within the report: of users, or of a class of users."""
     return plain.upper().endswith("DATA:")
 
 
-def is_headings(kind: Kind, line: Line) -> bool:
-    """Whether a line is the last one of the column headings."""
+def is_headings(kind: ZvmReportKind, line: Line) -> bool:
+    """Return whether a line is the last one of the column headings."""
     return kind.headings.match(line.text[: LONGEST + 1]) is not None
+
+
+_NOISE = 1e-6
+"""Decimal fractions are not exact in binary."""
+_FEW = 3
+"""More contradictions, in most rows, are reported once for the report."""
+
+
+class _Relation(NamedTuple):
+    column: str
+    text: str
+    """What the column should be."""
+    bounds: Callable[[ZvmRow], tuple[float, float] | None]
+    """Returns the limits of the figure; None if a figure that they depend on is missing."""
+
+
+def check_rows(kind: ZvmReportKind, rows: Sequence[ZvmRow], seconds: int | None, out: ReportRows) -> None:
+    """Add an issue for each figure that contradicts others of its row.
+
+    A contradiction in most rows is reported once: the columns may have another meaning in that release.
+    """
+    labels = {field.column: field.label for field in report_table(kind.table).columns}
+    for relation in _of_users(seconds) if kind is USER else _of_channels():
+        checked, wrong = 0, list[tuple[int, str]]()
+        label = labels[relation.column]
+        for row in rows:
+            bounds = relation.bounds(row) if relation.column in row.figures else None
+            if bounds is None:
+                continue
+            checked += 1
+            figure = row.figures[relation.column]
+            low, high = bounds[0] - figure.unit - _NOISE, bounds[1] + figure.unit + _NOISE
+            if not low <= figure.value <= high:
+                wrong.append((row.line.no, f"{label} of {row.key} is {figure.value:g}, {relation.text}"))
+        if len(wrong) > _FEW and len(wrong) * 2 > checked:
+            line, text = wrong[0]
+            wrong = [(line, f"{text}; the same in {len(wrong):,} of {checked:,} rows of this report")]
+        for line, text in wrong:
+            out.issue(Code.ARITHMETIC, text, line, field=label, table=kind.table)
+
+
+def _of_users(seconds: int | None) -> Iterable[_Relation]:
+    yield _Relation(
+        "tv_ratio",
+        "which is not TCPU over VCPU",
+        lambda row: _quotient(row.figures.get("tcpu_s"), row.figures.get("vcpu_s")),
+    )
+    if seconds and seconds > 1:
+        yield _Relation(
+            "cpu_pct",
+            f"which is not TCPU in percent of {seconds} s",
+            lambda row: _percent(row.figures["tcpu_s"], seconds),
+        )
+
+
+def _of_channels() -> Iterable[_Relation]:
+    for name in ("work_units_pct", "data_write_pct", "data_read_pct"):
+        yield _Relation(f"own_{name}", "which is more than the whole machine", _no_more_than(name))
+
+
+def _quotient(total: PrintedFigure | None, part: PrintedFigure | None) -> tuple[float, float] | None:
+    """Return the limits of the quotient of two rounded figures."""
+    if total is None or part is None or part.value <= part.unit:
+        return None
+    low = (total.value - total.unit) / (part.value + part.unit)
+    return low, (total.value + total.unit) / (part.value - part.unit)
+
+
+def _percent(spent: PrintedFigure, seconds: int) -> tuple[float, float]:
+    """Return the limits of the percentage; the length of the period is rounded too."""
+    return 100 * (spent.value - spent.unit) / (seconds + 1), 100 * (spent.value + spent.unit) / (seconds - 1)
+
+
+def _no_more_than(column: str) -> Callable[[ZvmRow], tuple[float, float] | None]:
+    """Return limits up to the figure of the whole in another column."""
+
+    def bounds(row: ZvmRow) -> tuple[float, float] | None:
+        whole = row.figures.get(column)
+        return (0.0, whole.value + whole.unit) if whole else None
+
+    return bounds

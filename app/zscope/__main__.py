@@ -1,0 +1,8 @@
+"""Run the command line as `python -m zscope`."""
+
+from __future__ import annotations
+
+from zscope.app.cli.main import main
+
+if __name__ == "__main__":
+    main()

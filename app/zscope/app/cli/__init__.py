@@ -1,0 +1,1 @@
+"""The command line: the program, its commands, and what they share."""

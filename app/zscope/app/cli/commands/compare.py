@@ -1,0 +1,127 @@
+"""Compare two benchmark runs, with confidence intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zscope.app.cli.exits import ExitCode, NothingDoneError
+from zscope.app.cli.output import Output, Rows, row_options
+from zscope.app.cli.store_option import open_session, prepare_metric, query_table, store_option
+from zscope.app.shared.store import unusable_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from zscope.pipelines.store.session import Session
+
+ESSENTIAL = (
+    "role", "measure", "unit", "baseline_value", "candidate_value", "change_pct", "low_pct", "high_pct",
+    "distinguishable", "remarks",
+)  # fmt: skip
+ROLES = ("client", "server", "both")
+_ROWS = """
+SELECT role, measure, unit, * EXCLUDE (role, measure, unit)
+FROM run_comparison
+WHERE baseline = ? AND candidate = ? AND (? IS NULL OR role = ?)
+ORDER BY role, measure
+"""
+_MEASURES = {"cpu_per_tran": "CPU per transaction", "transaction_rate": "transactions per second"}
+"""The measures that are printed as a sentence too."""
+
+
+@click.command()
+@click.argument("baseline", metavar="RUN_A")
+@click.argument("candidate", metavar="RUN_B")
+@click.option(
+    "--role",
+    type=click.Choice(ROLES),
+    help="Only this side of the connections. Default: all sides that both runs have.",
+)
+@store_option
+@row_options
+def command(baseline: str, candidate: str, *, role: str | None, store: Path, output: Output) -> int:
+    """Compare two benchmark runs, with confidence intervals.
+
+    RUN_A is the baseline; RUN_B is compared with it. Prints one row for each side and measure: CPU per
+    transaction (microseconds of general-purpose processors and of zIIPs), transactions and bytes per second,
+    and the duration of connections. Each row has the change in percent, its 95 % confidence interval, and
+    whether the change is distinguishable from noise.
+
+    \b
+    Examples:
+      zscope compare tls12-full tls13-full
+      zscope compare tls12-full tls13-full --role client --format json
+
+    The exit code is 4 if there is too little data to compare, and 12 if there is no such run.
+    """
+    with open_session(store) as session:
+        _check_known(session, store, baseline, candidate)
+        prepare_metric(session, "run_comparison")
+        table = query_table(session, _ROWS, [baseline, candidate, role, role])
+        if not table.num_rows:
+            raise NothingDoneError(_why_not(session, baseline, candidate, role))
+    output.write(Rows.of(table, ESSENTIAL))
+    rows = table.to_pylist()
+    if any(row["synthetic"] for row in rows):
+        click.echo("SYNTHETIC: the data of at least one run is synthetic, not measured on a system", err=True)
+    if all(row["change_pct"] is None for row in rows):
+        click.echo(f"nothing could be compared: {_remarks(rows)}", err=True)
+        return ExitCode.WARNINGS
+    if output.on_terminal:
+        for row in rows:
+            if row["measure"] in _MEASURES and row["change_pct"] is not None:
+                click.echo(sentence(row), err=True)
+    return ExitCode.OK
+
+
+def sentence(row: Mapping[str, Any]) -> str:
+    """Describe a row of the comparison in a sentence.
+
+    >>> row = {"baseline": "a", "candidate": "b", "role": "both", "measure": "cpu_per_tran"}
+    >>> sentence(row | {"change_pct": 12.34, "low_pct": None})
+    'b, both sides: CPU per transaction 12.3 % above a; too few intervals for a confidence interval'
+    """
+    sides = {"both": "both sides"}.get(row["role"], row["role"])
+    change = row["change_pct"]
+    direction = "above" if change >= 0 else "below"
+    text = (
+        f"{row['candidate']}, {sides}: {_MEASURES[row['measure']]} {abs(change):.1f} % {direction} "
+        f"{row['baseline']}"
+    )
+    if row["low_pct"] is None:
+        return f"{text}; too few intervals for a confidence interval"
+    verdict = "distinguishable" if row["distinguishable"] else "not distinguishable"
+    return f"{text} (95 % interval: {row['low_pct']:+.1f} to {row['high_pct']:+.1f}), {verdict} from noise"
+
+
+def _check_known(session: Session, store: Path, *names: str) -> None:
+    known = query_table(session, "SELECT DISTINCT name FROM run ORDER BY name")["name"].to_pylist()
+    for name in names:
+        if name not in known:
+            hint = f"the store has {', '.join(known)}" if known else "the store has none: use zscope runs add"
+            unusable = unusable_runs(store)
+            raise NothingDoneError("\n".join(filter(None, (f"there is no run {name!r}; {hint}", unusable))))
+    if len(set(names)) < len(names):
+        raise NothingDoneError(f"{names[0]!r} cannot be compared with itself: name two runs")
+
+
+def _why_not(session: Session, baseline: str, candidate: str, role: str | None) -> str:
+    """Explain why two runs have no side and workload in common."""
+    query = """
+        SELECT name, string_agg(DISTINCT role, ' and ' ORDER BY role) AS roles,
+            coalesce(min(workload_kind), 'none named, or several') AS kind
+        FROM run WHERE name IN (?, ?) GROUP BY name ORDER BY name
+    """
+    sides = "; ".join(
+        f"{row['name']} has {row['roles']}, workload {row['kind']}"
+        for row in query_table(session, query, [baseline, candidate]).to_pylist()
+    )
+    as_role = f" as {role}" if role else ""
+    return f"the runs cannot be compared{as_role}: they need a common side and kind of workload ({sides})"
+
+
+def _remarks(rows: Sequence[Mapping[str, Any]]) -> str:
+    return "; ".join(dict.fromkeys(row["remarks"] for row in rows if row["remarks"])) or "no data"

@@ -1,0 +1,236 @@
+"""Load the sample data into a store and print the most important results."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from zscope.app.cli.output import Rows
+from zscope.app.cli.runs_file import changing_runs
+from zscope.app.cli.store_option import open_session, prepare_metric, store_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zscope.pipelines.ingest.outcome import IngestReport
+    from zscope.pipelines.store.session import Session
+
+CHECKOUT = Path(__file__).resolve().parents[5]
+SAMPLE = Path("sample-data")
+DUMP = "smf-sample.bin"
+REPORTS = "reports"
+DEMO_STORE = "zscope-demo-store"
+WORLD, SYSTEMS = "world", "systems"
+ZONE = "+01:00"
+"""The local time of all systems in the sample data is one hour ahead of UTC."""
+_METRICS = {
+    "CPU time per transaction, by system (without the benchmark nights)": (
+        "cpu_per_transaction",
+        """
+        SELECT system, sum(matched_cpu_s) AS cpu_s, sum(matched_transactions) AS connections_ended,
+            1e6 * sum(matched_cpu_s) / nullif(sum(matched_transactions), 0) AS cpu_us_per_connection
+        FROM cpu_per_transaction
+        WHERE counted_by = 'connections ended' AND interval_start_utc < TIMESTAMPTZ '2026-03-10 00:00:00+00'
+        GROUP BY system ORDER BY system""",
+    ),
+    "Full and resumed TLS handshakes, by system": (
+        "handshake_mix",
+        """
+        SELECT system, sum(handshakes)::BIGINT AS handshakes, sum(full_handshakes)::BIGINT AS full,
+            sum(resumed_handshakes)::BIGINT AS resumed, sum(failed_handshakes)::BIGINT AS failed,
+            100 * sum(resumed_handshakes)
+            / nullif(sum(full_handshakes) + sum(resumed_handshakes), 0) AS resumed_pct
+        FROM handshake_mix GROUP BY system ORDER BY system""",
+    ),
+    "Hit rate of the session caches, from GSKSRVR statistics": (
+        "resumption_rate",
+        """
+        SELECT system, cache, sum(lookups)::BIGINT AS lookups, sum(hits)::BIGINT AS hits,
+            100 * sum(hits) / nullif(sum(lookups), 0) AS hit_rate_pct,
+            100 * sum(resumed_handshakes)
+            / nullif(sum(resumed_handshakes) + sum(full_handshakes), 0) AS resumed_pct
+        FROM resumption_rate WHERE source = 'GSKSRVR' GROUP BY ALL ORDER BY system, cache""",
+    ),
+    "Most frequent TLS versions and cipher suites": (
+        "cipher_distribution",
+        """
+        SELECT protocol, coalesce(cipher_name, cipher) AS cipher, connections, connections_pct, bytes_pct
+        FROM cipher_distribution WHERE source = 'each connection once'
+        ORDER BY connections DESC, cipher LIMIT 8""",
+    ),
+    "CPU time of a full and of a resumed handshake, in microseconds, estimated by regression": (
+        "handshake_cost",
+        """
+        SELECT system, status, full_us, full_low_us, full_high_us, resumed_us, resumed_low_us,
+            resumed_high_us, r2_pct, left(why, 60) AS why
+        FROM handshake_cost ORDER BY system""",
+    ),
+    "Security findings, the worst first": (
+        "finding",
+        """
+        SELECT severity, what, count(DISTINCT system) AS systems, sum(connections)::BIGINT AS connections
+        FROM finding GROUP BY severity, what
+        ORDER BY list_position(['high', 'medium', 'low', 'info'], severity), what LIMIT 8""",
+    ),
+}
+_BENCHMARK = """
+    SELECT id, measured, as_printed AS published, verdict FROM benchmark
+    WHERE measured IS NOT NULL ORDER BY id"""
+_TABLES = """
+    SELECT count(*) FROM information_schema.tables
+    WHERE table_schema = 'main' AND table_catalog <> 'temp'"""
+_NOT_MEASURED = """
+    SELECT area, verdict, count(*) AS results FROM benchmark
+    WHERE measured IS NULL GROUP BY ALL ORDER BY area, verdict"""
+_NEXT_STEPS = """
+Next steps:
+  export ZSCOPE_STORE={store}
+  zscope dashboard                                         # the same in a browser
+  zscope metrics                                           # all metrics
+  zscope metrics handshake_mix --by system,day
+  zscope benchmark --measured                              # measured runs and published results
+  zscope benchmark --explain tls31-tls13-vs-tls12-cpu
+  zscope compare tls12-signature-0804 tls13-signature-0804
+  zscope check                                             # recommended settings, weak TLS
+  zscope metrics mq_negotiation_cost
+  zscope model flood
+  zscope sql                                               # a prompt for SQL
+  zscope validate
+  zscope fields handshake
+  zscope ingest --store zscope-store YOUR.SMF.DUMP         # your own data"""
+
+
+@click.command()
+@click.option(
+    "--store", metavar="DIR", default=DEMO_STORE, show_default=True, type=click.Path(path_type=Path),
+    help="Folder of the store; it is created if it does not exist.",
+)  # fmt: skip
+def command(*, store: Path) -> None:
+    """Load the sample data into a store and print the most important results.
+
+    Loads the dumps and reports in sample-data, or generates the same files if they are not there. Loads them
+    twice, to show that the second load adds nothing. Then prints the most important metrics, and compares the
+    benchmark runs in the data with the published results.
+
+    \b
+    Example:
+      zscope demo
+    """
+    with _sample() as (folder, name):
+        _print(
+            f"{name} contains SMF records, reports and displays of six systems, with two nights of\n"
+            "benchmark runs, and measurements of MQ, of a z/VM link and of floods on z/TPF. The data is\n"
+            "synthetic: all names, addresses and numbers are invented.\n"
+        )
+        _print_load(_ingest(store, folder), "First load", store)
+        _print_load(_ingest(store, folder), "Second load of the same files", store)
+        for part in (WORLD, SYSTEMS):
+            _import_runs(store, folder / part)
+    with open_session(store) as session:
+        for title, (name, query) in _METRICS.items():
+            prepare_metric(session, name)
+            _print(f"\n{title}\nzscope metrics {name}\n")
+            _print_rows(session, query)
+        _print_benchmark(session)
+        tables = _count(session, _TABLES)
+    _print(f"\nThe store {store} has {tables} tables; any DuckDB client can open {store}/zscope.duckdb.")
+    _print(_NEXT_STEPS.format(store=store))
+
+
+def _print_benchmark(session: Session) -> None:
+    prepare_metric(session, "benchmark")
+    results = _count(session, "SELECT count(*) FROM benchmark")
+    _print(
+        f"\nBenchmark runs compared with the {results} published results. The runs are SYNTHETIC:\n"
+        "agreement proves the arithmetic, not the published figure.\nzscope benchmark --measured\n"
+    )
+    _print_rows(session, _BENCHMARK)
+    _print("\nResults without a measured value; zscope benchmark explains what each of them needs:\n")
+    _print_rows(session, _NOT_MEASURED)
+
+
+def _import_runs(store: Path, part: Path) -> None:
+    """Import the runs of a part of the sample data; runs that the store has already are skipped."""
+    from zscope.pipelines.runs.edit import import_runs
+    from zscope.pipelines.runs.read import FILE_NAME, read_file
+    from zscope.pipelines.settings import Settings
+
+    with changing_runs(store) as folder:
+        added = import_runs(folder, Settings(), _print, read_file(part / FILE_NAME))
+    _print(f"{added} sides of benchmark runs of {part.name} added to {store / FILE_NAME}")
+
+
+@contextmanager
+def _sample() -> Iterator[tuple[Path, str]]:
+    """Yield the folder with the sample data and its name; outside a checkout, generate the data."""
+    from zscope.samples import generate, sample
+    from zscope.samples.reports import report_files
+    from zscope.samples.systems import write_systems
+    from zscope.samples.world import small_world, write_world
+
+    if (CHECKOUT / SAMPLE / DUMP).is_file():
+        yield CHECKOUT / SAMPLE, str(SAMPLE)
+        return
+    with tempfile.TemporaryDirectory(prefix="zscope-") as temporary:
+        folder = Path(temporary, SAMPLE)
+        (folder / REPORTS).mkdir(parents=True)
+        with (folder / DUMP).open("wb") as out:
+            generate(sample(), out)
+        for file in report_files(folder / DUMP, sample()):
+            (folder / REPORTS / file.name).write_bytes(file.content)
+        write_world(small_world(), folder / WORLD, lambda _: None)
+        write_systems(1, folder / SYSTEMS, lambda _: None)
+        _print(
+            f"To generate these files: zscope generate --preset sample -o {DUMP} --reports {REPORTS}\n"
+            "and zscope generate world world; zscope generate systems systems\n"
+        )
+        yield folder, str(SAMPLE)
+
+
+def _ingest(store: Path, folder: Path) -> IngestReport:
+    from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
+    from zscope.pipelines.settings import Settings
+
+    with store_errors():
+        # Not the whole folder: in a checkout it also contains the generator.
+        parts = [folder / name for name in (DUMP, REPORTS, WORLD, SYSTEMS)]
+        return ingest(
+            store, parts, IngestOptions(selection=row_selection(None), settings=Settings().merge([ZONE]))
+        )
+
+
+def _print_load(report: IngestReport, title: str, store: Path) -> None:
+    from zscope.pipelines.ingest.outcome import FileStatus
+
+    records, rows = (sum(getattr(load, what) for load in report.loads) for what in ("records", "rows"))
+    _print(
+        f"{title} into {store}: {len(report.loads)} files loaded, {records:,} records and reports, {rows:,} "
+        f"rows, {report.seconds:.1f} s; {report.count(FileStatus.REPEATED)} files skipped, already loaded"
+    )
+
+
+def _print_rows(session: Session, query: str) -> None:
+    from zscope.app.cli.output.aligned import write_table
+
+    result = session.run(query)
+    assert result is not None, "a query returns rows"
+    sys.stdout.flush()
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    write_table(Rows(result.schema, result.batches), sys.stdout.buffer, width=width, raw=False)
+    sys.stdout.buffer.flush()
+
+
+def _count(session: Session, query: str) -> int:
+    result = session.run(query)
+    assert result is not None, "a query returns rows"
+    return int(next(result.batches)[0][0].as_py())
+
+
+def _print(text: str) -> None:
+    click.echo(text)

@@ -1,0 +1,216 @@
+"""List the metrics, or print the rows of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from zscope.app.cli.exits import NothingDoneError
+from zscope.app.cli.metric_options import (
+    check_condition,
+    check_systems,
+    day_or_moment,
+    period,
+    set_statement,
+    why_no_rows,
+)
+from zscope.app.cli.output import Output, Rows, row_options
+from zscope.app.cli.store_option import open_session, prepare_metric, store_option
+from zscope.app.cli.suggestions import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+    from pathlib import Path
+
+    from zscope.pipelines.metrics import Metric, MetricSelection
+
+ONE_GROUP = "all"
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option(
+    "--by", metavar="COLUMN,...",
+    help="Group by these columns instead of the grain of the metric. Also `day`, `week`, and `all` for one "
+    "row in total.",
+)  # fmt: skip
+@click.option(
+    "--from", "begin", metavar="DAY", type=day_or_moment,
+    help="Only from this day (2026-03-02) or time (2026-03-02T09:00+01:00) on. UTC if it has no offset.",
+)  # fmt: skip
+@click.option(
+    "--to", "end", metavar="DAY", type=day_or_moment,
+    help="Only this day or earlier, or before this time.",
+)  # fmt: skip
+@click.option("--system", "systems", metavar="NAME", multiple=True, help="Only this system. Can be repeated.")
+@click.option(
+    "--where",
+    metavar="SQL",
+    default="",
+    help="Only rows that match an SQL condition, such as server_port = 443.",
+)
+@click.option(
+    "--set", "settings", metavar="NAME=VALUE", multiple=True,
+    help="Set a parameter of the metric. Can be repeated. zscope metrics --parameters lists them.",
+)  # fmt: skip
+@click.option("--columns", is_flag=True, help="List the columns of the metric with their meaning.")
+@click.option("--parameters", is_flag=True, help="List the parameters of the metric, or of all metrics.")
+@click.option("--sql", "show_sql", is_flag=True, help="Print the SQL statement and do not run it.")
+@store_option
+@row_options
+def command(  # noqa: PLR0913 - one argument for each option
+    name: str | None,
+    *,
+    by: str | None,
+    begin: date | None,
+    end: date | None,
+    systems: tuple[str, ...],
+    where: str,
+    settings: tuple[str, ...],
+    columns: bool,
+    parameters: bool,
+    show_sql: bool,
+    store: Path,
+    output: Output,
+) -> None:
+    """List the metrics, or print the rows of one.
+
+    Without NAME, lists the metrics and the questions they answer. With NAME, prints the rows of the view with
+    that name, grouped and filtered by the options. docs/metrics.md explains each metric: formula, sources
+    and limits.
+
+    \b
+    Examples:
+      zscope metrics
+      zscope metrics handshake_mix --by system,day
+      zscope metrics cpu_per_transaction --from 2026-03-02 --to 2026-03-02 --system SYSA
+      zscope metrics cipher_distribution --by cipher --where "server_port = 443" -o ciphers.csv
+      zscope metrics handshake_mix --columns
+
+    The exit code is 12 if there is no such metric, or if it has no such column, parameter or system.
+    """
+    from zscope.pipelines.metrics import MetricSelection
+
+    metric = None if name is None else _metric(name)
+    if parameters:
+        rows = _parameters(metric)
+        output.write(rows)
+        if not rows.count:
+            click.echo(f"{name} has no parameters", err=True)
+        return
+    if metric is None:
+        if by or begin or end or systems or where or settings or columns or show_sql:
+            raise click.UsageError("these options need the NAME of a metric")
+        output.write(_list())
+        return
+    if columns:
+        output.write(_columns(metric))
+        return
+    selection = MetricSelection(systems, *period(begin, end), where)
+    keys = None if by is None else [] if by == ONE_GROUP else _keys(by)
+    _print_metric(store, metric, keys, selection, _settings(metric, settings), output, show_sql=show_sql)
+
+
+def _print_metric(
+    store: Path,
+    metric: Metric,
+    by: Sequence[str] | None,
+    selection: MetricSelection,
+    settings: Sequence[str],
+    output: Output,
+    *,
+    show_sql: bool,
+) -> None:
+    from zscope.pipelines.metrics import MetricQueryError, MetricSelection, statement
+    from zscope.pipelines.metrics.narrowing import prepared
+
+    try:
+        query = statement(metric, by, selection)
+    except MetricQueryError as error:
+        raise NothingDoneError(str(error)) from error
+    if show_sql:
+        texts = [*settings, *prepared(metric, selection), query]
+        click.echo("".join(f"{text};\n\n" for text in texts), nl=False)
+        return
+    with open_session(store) as session:
+        check_systems(session, selection.systems)
+        check_condition(session, metric, selection.where)
+        prepare_metric(session, metric.name, selection, settings)
+        result = session.run(query)
+        assert result is not None, "a query returns rows"
+        rows = Rows(result.schema, result.batches)
+        output.write(rows)
+        if not rows.count:
+            click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
+
+
+def _metric(name: str) -> Metric:
+    from zscope.pipelines.metrics import declared, metric_names
+
+    if name in declared():
+        return declared()[name]
+    hint = suggestion(name, metric_names(), "zscope metrics lists all metrics")
+    raise NothingDoneError(f"there is no metric {name}; {hint}")
+
+
+def _keys(by: str) -> list[str]:
+    """Split the columns of --by and drop repeated ones."""
+    return list(dict.fromkeys(key.strip() for key in by.split(",")))
+
+
+def _settings(metric: Metric, settings: tuple[str, ...]) -> list[str]:
+    from zscope.pipelines.metrics import settable
+
+    known = {name: parameter for name, (_, parameter) in settable(metric.name).items()}
+    return [set_statement(metric, known, text) for text in settings]
+
+
+def _list() -> Rows:
+    from zscope.pipelines.metrics import declared, metric_names
+
+    metrics = [declared()[name] for name in metric_names()]
+    return _rows(
+        {
+            "metric": [metric.name for metric in metrics],
+            "question": [metric.question for metric in metrics],
+            "grain": [", ".join(metric.grain) for metric in metrics],
+        }
+    )
+
+
+def _columns(metric: Metric) -> Rows:
+    uses = ["group by" if column.dimension else column.combine or "" for column in metric.columns]
+    return _rows(
+        {
+            "column_name": [column.name for column in metric.columns],
+            "type": [column.type for column in metric.columns],
+            "unit": [column.unit for column in metric.columns],
+            "use": uses,
+            "calculation": [column.source for column in metric.columns],
+            "meaning": [column.meaning for column in metric.columns],
+        }
+    )
+
+
+def _parameters(metric: Metric | None) -> Rows:
+    from zscope.pipelines.metrics import declared, settable
+
+    of_all = ((name, parameter) for name, each in declared().items() for parameter in each.parameters)
+    parameters = list(of_all if metric is None else settable(metric.name).values())
+    return _rows(
+        {
+            "parameter": [parameter.name for _, parameter in parameters],
+            "default": [parameter.default for _, parameter in parameters],
+            "type": [parameter.type for _, parameter in parameters],
+            "declared_by": [name for name, _ in parameters],
+            "meaning": [parameter.meaning for _, parameter in parameters],
+        }
+    )
+
+
+def _rows(columns: dict[str, list[str]]) -> Rows:
+    import pyarrow as pa
+
+    return Rows.of(pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()}))

@@ -1,0 +1,44 @@
+"""Unpack a file."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from zscope.app.cli.output.target import STANDARD_OUTPUT, AbandonedError, open_target
+from zscope.app.cli.progress import progress
+from zscope.app.cli.reading import ReadingOptions, input_errors, print_files, reading_options, report_issues
+
+
+@click.command()
+@click.argument("path")
+@click.option(
+    "-o", "--output", "target", metavar="FILE", required=True,
+    help="File to write; - is standard output. An existing FILE is replaced only if PATH could be read.",
+)  # fmt: skip
+@reading_options
+def command(path: str, target: str, reading: ReadingOptions) -> int:
+    """Unpack a file: gzip, zip, TERSE, blocks and segments.
+
+    A dump becomes a plain stream of complete records, each with its record length (RDW) in front, as other
+    tools expect it. Other packed data is written unchanged. PATH can be - for standard input.
+
+    \b
+    Examples:
+      zscope unpack SMF.DUMP.trs -o smf.bin
+      zscope unpack SMF.DUMP.gz -o - | other-tool
+    """
+    from zscope.parsers import ReadOptions, unpack
+
+    if target == STANDARD_OUTPUT and sys.stdout.isatty():
+        raise click.UsageError(
+            "records cannot be shown on a terminal: write them to a file with -o or pipe them to a program"
+        )
+    with input_errors(), progress(quiet=reading.quiet) as report, open_target(target) as out:
+        done = unpack(path, out, options=ReadOptions(framing=reading.framing, progress=report))
+        if not done.bytes:
+            raise AbandonedError
+    if not reading.quiet:
+        print_files(done.files)
+    return report_issues(done.issues, reading, any_input=done.bytes > 0)

@@ -1,0 +1,92 @@
+"""Exit codes, and a plain message for every error that input, options or the system can cause."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from contextlib import suppress
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class ExitCode(IntEnum):
+    """Condition codes as batch schedulers on z/OS know them: the higher, the worse."""
+
+    OK = 0
+    WARNINGS = 4
+    """The work is done, and issues were recorded."""
+    REFUSED = 8
+    """At least one input was refused, or a check failed."""
+    NOTHING = 12
+    """Nothing could be done: wrong arguments, unusable store or output, interrupted."""
+
+
+_INTERRUPTED = "interrupted; output files are unchanged"
+
+
+class NothingDoneError(click.ClickException):
+    """The command could not do anything; the message gives the reason and what to do."""
+
+    exit_code = ExitCode.NOTHING
+
+
+class RefusedError(click.ClickException):
+    """An input cannot be used; the message gives the reason."""
+
+    exit_code = ExitCode.REFUSED
+
+
+def exit_code_of(program: Callable[[], object]) -> int:
+    """Run a click program and return its exit code; errors that a user can cause print no traceback."""
+    try:
+        result = program()
+        sys.stdout.flush()
+        code = result if isinstance(result, int) else ExitCode.OK
+    except click.ClickException as error:
+        error.show()
+        code = ExitCode.NOTHING if isinstance(error, click.UsageError) else error.exit_code
+    except click.Abort:
+        code = _failed(_INTERRUPTED)
+    except (BrokenPipeError, SystemExit):
+        # No command raises SystemExit: click does when the reader of its help text closes the pipe.
+        # As in `zscope fields | head`, this is no error.
+        _discard_output()
+        code = ExitCode.OK
+    except OSError as error:
+        code = _failed(describe(error))
+    except MemoryError:
+        code = _failed("not enough memory; choose fewer columns or use fewer --jobs")
+    except Exception as error:  # noqa: BLE001 - Python would exit with 1, which schedulers take for success
+        if isinstance(error.__cause__, KeyboardInterrupt):  # as DuckDB reports it
+            code = _failed(_INTERRUPTED)
+        else:
+            traceback.print_exc()
+            code = _failed("this is a defect in zscope; please report it with the lines above")
+    return code
+
+
+def describe(error: OSError) -> str:
+    """Return the reason of the operating system and the name of the file."""
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason
+
+
+def _failed(message: str) -> int:
+    _discard_output()
+    click.echo(f"Error: {message}", err=True)
+    return ExitCode.NOTHING
+
+
+def _discard_output() -> None:
+    """Keep Python from writing unwritten output again while it exits."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError):  # a stream without a file cannot be redirected
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,127 @@
+"""The program `zscope`: a group of commands that are imported only when they are used."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from importlib.abc import MetaPathFinder
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from zscope.app.cli.exits import exit_code_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+
+COMMANDS = {
+    "inventory": "List the contents of files: kinds of records and reports, counts, first and last time.",
+    "ingest": "Load dumps and reports into the store.",
+    "loads": "List the loads of the store, or remove loads.",
+    "issues": "List what could not be decoded, with file, record, byte and field.",
+    "sql": "Run SQL on the store (DuckDB's dialect).",
+    "metrics": "List the metrics, or print the rows of one.",
+    "benchmark": "Compare measured runs with the published results.",
+    "runs": "List, add, remove, import and propose benchmark runs.",
+    "compare": "Compare two benchmark runs, with confidence intervals.",
+    "model": "Simulate a system, such as a flood of TLS session starts on z/TPF.",
+    "check": "Check recommended settings and look for weak TLS, with the evidence.",
+    "dashboard": "Start the dashboard on a store, for a browser.",
+    "validate": "Validate the data of a store: ranges, codes, arithmetic, agreement of sources.",
+    "export": "Export tables to Parquet, CSV or DuckDB, metrics to Prometheus and OpenTelemetry.",
+    "store": "Maintain the store: compact, expire, check, rebuild.",
+    "decode": "Print the rows of one table directly from files, without a store.",
+    "unpack": "Unpack a file: gzip, zip, TERSE, blocks and segments.",
+    "fields": "Search the field catalogue by zscope's name, IBM's name or meaning.",
+    "generate": "Generate synthetic dumps and reports with known contents.",
+    "demo": "Load the sample data into a store and print the most important results.",
+}
+"""Name and first line of help of each command, in the order in which a new user needs them."""
+
+
+class Program(click.Group):
+    """A group that lists its commands from `COMMANDS`, so that `--help` imports none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's interface
+        """Return the names in the order of the declaration."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the module of a command and return the command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"zscope.app.cli.commands.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of commands with the declared line of help for each."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    # click declares one result for each standalone mode; here the mode is fixed.
+    def main(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        **extra: Any,  # noqa: ANN401
+    ) -> NoReturn:
+        """Run the program and exit with its exit code."""
+        extra["standalone_mode"] = False
+        sys.exit(exit_code_of(lambda: super(Program, self).main(args, prog_name, **extra)))
+
+
+@click.group(
+    cls=Program,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 success; 4 success with warnings; 8 an input was refused or a check failed; 12 "
+    "nothing could be done. Results go to standard output, messages to standard error.",
+)
+@click.version_option(package_name="zscope", message="%(prog)s %(version)s")
+def program() -> None:
+    """Turn z/OS performance and TLS data into tables and metrics.
+
+    Reads SMF dumps, RMF, NETSTAT and GSKSRVR reports, and measurements of MQ, z/VM and z/TPF.
+
+    \b
+    Start with one of these:
+      zscope demo
+      zscope inventory DUMP-OR-FOLDER
+      zscope fields cipher
+    """
+
+
+def main() -> None:
+    """Start the program, as the console script does."""
+    # A caller may start the program with a stream closed; Python then has None, and using it would fail.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open until exit
+    without_pandas()
+    program.main(prog_name="zscope")
+
+
+def without_pandas() -> None:
+    """Hide pandas from this process.
+
+    Arrow imports pandas, if it is installed, as soon as it converts Python values. No command passes rows to
+    pandas, and the import costs a third of a second and a hundred megabytes.
+    """
+    sys.meta_path.insert(0, _PandasHider())
+
+
+class _PandasHider(MetaPathFinder):
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,  # noqa: ARG002 - the interface of finders
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> ModuleSpec | None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError("zscope's commands work without pandas", name=fullname)
+        return None

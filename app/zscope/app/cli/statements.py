@@ -1,0 +1,49 @@
+"""Run SQL statements and write their rows in the chosen format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zscope.app.cli.exits import NothingDoneError
+from zscope.app.cli.output import Output, Rows
+from zscope.app.cli.output.options import OutputFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from duckdb import Statement
+
+    from zscope.pipelines.store.session import Session
+
+
+def run_statements(
+    session: Session, statements: Sequence[Statement], output: Output, *, earlier_results: int = 0
+) -> list[Rows]:
+    """Run statements in order, write the rows of each that returns some, and return the results.
+
+    Only the format `table` can contain several results; `earlier_results` counts those already written.
+    """
+    from zscope.pipelines.store.session import returns_rows
+
+    queries = sum(map(returns_rows, statements))
+    total = earlier_results + queries
+    if queries and total > 1 and output.format is not OutputFormat.TABLE:
+        raise NothingDoneError(
+            f"{total} statements return rows, but {output.format} can contain the rows of one: "
+            "run one at a time, or add --format table"
+        )
+    results: list[Rows] = []
+    running = _results(session, statements, results)
+    if queries:
+        output.write_all(running)
+    else:
+        list(running)
+    return results
+
+
+def _results(session: Session, statements: Sequence[Statement], results: list[Rows]) -> Iterator[Rows]:
+    for statement in statements:
+        result = session.run(statement)
+        if result is not None:
+            results.append(Rows(result.schema, result.batches))
+            yield results[-1]

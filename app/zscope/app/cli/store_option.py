@@ -1,0 +1,104 @@
+"""The options `--store` and `--settings`, and sessions that query the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from zscope.app.cli.exits import NothingDoneError, RefusedError
+from zscope.app.shared.store import DEFAULT_STORE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zscope.pipelines.metrics import MetricSelection
+    from zscope.pipelines.store.session import Session
+
+
+Command = Callable[..., int | None]
+
+
+def store_option(command: Command) -> Command:
+    """Add `--store` to a command; the command receives the argument `store`, the path of the folder."""
+    option = click.option(
+        "--store", metavar="DIR", envvar="ZSCOPE_STORE", default=DEFAULT_STORE, show_default=True,
+        show_envvar=True, type=click.Path(path_type=Path), help="Folder of the store.",
+    )  # fmt: skip
+    return option(command)
+
+
+@contextmanager
+def store_errors() -> Iterator[None]:
+    """Turn the exceptions of the store into messages and exit codes."""
+    from zscope.pipelines.store import StoreError
+    from zscope.pipelines.store.folder import DamagedStoreError
+    from zscope.pipelines.store.session import QueryError
+
+    try:
+        yield
+    except DamagedStoreError as error:
+        raise RefusedError(str(error)) from error
+    except (StoreError, QueryError) as error:
+        raise NothingDoneError(str(error)) from error
+
+
+@contextmanager
+def open_session(
+    store: Path, *, memory: str | None = None, threads: int | None = None, seconds: float | None = None
+) -> Iterator[Session]:
+    """Open a guarded, read-only session on the newest commit of a store."""
+    from zscope.pipelines.store import open_reader
+    from zscope.pipelines.store.session import Session
+
+    with (
+        store_errors(),
+        Session.guard(open_reader(store), store, memory=memory, threads=threads, seconds=seconds) as session,
+    ):
+        yield session
+
+
+def prepare_metric(
+    session: Session, name: str, selection: MetricSelection | None = None, settings: Iterable[str] = ()
+) -> None:
+    """Apply settings and compute once what all queries of a metric need."""
+    from zscope.pipelines.metrics import metric
+    from zscope.pipelines.metrics.narrowing import prepared
+
+    for text in (*settings, *prepared(metric(name), selection, summarised=session.summarised)):
+        session.run(text)
+
+
+def query_table(
+    session: Session, query: str, parameters: Sequence[object] | dict[str, object] | None = None
+) -> pa.Table:
+    """Run a query and return all its rows as one table."""
+    import pyarrow as pa
+
+    result = session.run(query, parameters)
+    assert result is not None, "a query returns rows"
+    return pa.Table.from_batches(result.batches, result.schema)
+
+
+def settings_option(command: Command) -> Command:
+    """Add `--settings` to a command that has a `store`; the command receives the argument `settings`."""
+
+    @click.option(
+        "--settings", "settings_path", metavar="FILE", type=click.Path(path_type=Path),
+        help="Read settings from FILE. Default: zscope.toml in the store or in the current folder.",
+    )  # fmt: skip
+    @wraps(command)
+    def with_settings(*, settings_path: Path | None, store: Path, **options: object) -> int | None:
+        from zscope.pipelines.settings import SettingsError, read_settings
+
+        try:
+            settings = read_settings(settings_path, store)
+        except SettingsError as error:
+            raise click.UsageError(str(error)) from error
+        return command(settings=settings, store=store, **options)
+
+    return with_settings

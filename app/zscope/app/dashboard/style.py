@@ -1,0 +1,91 @@
+"""Colours, shapes and axes that all charts share.
+
+The colours are distinguishable with colour vision deficiencies (after Okabe and Ito), on light and dark
+backgrounds. A colour is never the only sign: a shape, a position or a word always has the same meaning.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+Chart = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart | alt.FacetChart
+"""The chart classes of Altair, single and combined."""
+
+BLUE, ORANGE, GREEN, RED = "#2b83ba", "#e69f00", "#009e73", "#d55e00"
+SKY, PURPLE, GREY = "#56b4e9", "#cc79a7", "#8c8c8c"
+CATEGORIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, GREY)
+
+HANDSHAKE_COLOURS = {"resumed": BLUE, "full": ORANGE, "failed": RED, "unknown": GREY}
+VERDICT_COLOURS = {
+    "agrees": BLUE, "differs": RED, "direction only": GREEN, "not comparable": PURPLE, "no data": GREY,
+}  # fmt: skip
+SEVERITY_COLOURS = {"high": RED, "medium": ORANGE, "low": SKY, "info": GREY}
+SEVERITY_MARKS = {"high": "▲ high", "medium": "◆ medium", "low": "● low", "info": "○ info"}
+"""Severities with a shape before the word, for tables."""
+
+_CLOCK = {
+    "minutes": "%H:%M", "hours": "%H:%M", "day": "%d %b", "date": "%d %b", "week": "%d %b", "month": "%b %Y",
+}  # fmt: skip
+"""Labels of a time axis by the unit that changes at the tick, with a 24-hour clock."""
+
+
+def values(table: pa.Table) -> alt.InlineData:
+    """Return the rows of a chart; times are moments in UTC, whatever the time zone of the browser."""
+    return alt.InlineData(plain_rows(table))
+
+
+def plain_rows(table: pa.Table) -> list[dict[str, Any]]:
+    """Return the rows of a table with values that JSON has."""
+    return [{name: _plain(value) for name, value in row.items()} for row in table.to_pylist()]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat() if value.tzinfo else value.isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, float) and value != value:  # noqa: PLR0124 - JSON has no NaN
+        return None
+    return value
+
+
+def time_axis(column: str, title: str = "Time (UTC)", **more: Any) -> alt.X:  # noqa: ANN401 - Altair's own
+    """Return a horizontal axis of moments in UTC."""
+    axis = alt.Axis(format=_CLOCK, labelOverlap=True)
+    return alt.X(f"{column}:T", title=title, scale=alt.Scale(type="utc"), axis=axis, **more)
+
+
+def time_tip(column: str, title: str = "Time (UTC)") -> alt.Tooltip:
+    """Return a tooltip with a moment in UTC."""
+    # Vega formats in the time zone of the browser unless the time unit is a UTC unit.
+    return alt.Tooltip(f"{column}:T", title=title, timeUnit="utcyearmonthdatehoursminutes")
+
+
+def colours(known: Mapping[str, str]) -> alt.Scale:
+    """Return the scale of values with fixed colours."""
+    return alt.Scale(domain=list(known), range=list(known.values()))
+
+
+def spread_colours(names: Sequence[str]) -> alt.Scale:
+    """Return the scale of values that differ from store to store, in the order given."""
+    return alt.Scale(domain=list(names), range=[CATEGORIES[n % len(CATEGORIES)] for n in range(len(names))])
+
+
+def reference_line(value: float, words: str) -> list[alt.Chart]:
+    """Return a horizontal line at a published value with its label, to be layered over a chart."""
+    row = alt.InlineData([{"value": value, "words": words}])
+    rule = alt.Chart(row).mark_rule(strokeDash=[6, 4], color=GREY).encode(y="value:Q")
+    text = (
+        alt.Chart(row)
+        .mark_text(align="left", dx=4, dy=-6, color=GREY)
+        .encode(y="value:Q", x=alt.value(0), text="words:N")
+    )
+    return [rule, text]

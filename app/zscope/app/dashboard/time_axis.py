@@ -1,0 +1,55 @@
+"""Charts over time: how finely they are drawn, and where a line breaks off because rows are missing."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+
+from zscope.app.dashboard.filter_bar import choices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from zscope.app.dashboard.store import PageData
+
+PIECE = "piece"
+_SLACK = timedelta(seconds=2)
+"""Records and reports differ in the fractions of a second."""
+_HOURLY = timedelta(days=8)
+"""Up to this length, hours are distinguishable on a screen."""
+
+
+def in_pieces(table: pa.Table, of: Sequence[str], start: str, length: timedelta | str) -> pa.Table:
+    """Return the rows in time order with a column `PIECE`: rows of one piece follow each other without a gap.
+
+    A piece has one value in each of the columns `of`. `length` is the length of every row, or the name of a
+    column with it in milliseconds. Rows without a start are left out: a time axis has no place for them.
+    """
+    placed = table.filter(table[start].is_valid())
+    ordered = placed.sort_by([(name, "ascending") for name in (*of, start)])
+    pieces: list[int] = []
+    before: tuple[list[object], datetime] | None = None
+    number = 0
+    for row in ordered.select([*of, start, *([length] if isinstance(length, str) else [])]).to_pylist():
+        key, begin = [row[name] for name in of], row[start]
+        lasts = length if isinstance(length, timedelta) else timedelta(milliseconds=row[length] or 0)
+        if before is None or before[0] != key or begin - before[1] > _SLACK:
+            number += 1
+        pieces.append(number)
+        before = (key, begin + lasts)
+    return ordered.append_column(PIECE, pa.array(pieces, pa.int32()))
+
+
+def span(data: PageData) -> tuple[Literal["hour_utc", "day"], Literal["hour_utc", "day_utc"]]:
+    """Return the grouping of an hourly metric for the period shown, and the column that results from it."""
+    return ("hour_utc", "hour_utc") if period_length(data) <= _HOURLY else ("day", "day_utc")
+
+
+def period_length(data: PageData) -> timedelta:
+    """Return the length of the period shown; zero if no data has a time."""
+    offered = choices(data.queries, data.version)
+    begin, end = data.filters.begin or offered.first_utc, data.filters.end or offered.last_utc
+    return end - begin if begin and end else timedelta(0)

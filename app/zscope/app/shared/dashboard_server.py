@@ -1,0 +1,74 @@
+"""How `zscope dashboard` starts Streamlit: its options, and the environment variables that the pages read.
+
+Streamlit listens only where the command allows it, has no developer tools, and uses the colors of zscope.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+STORE = "ZSCOPE_STORE"
+MEMORY = "ZSCOPE_DASHBOARD_MEMORY"
+THREADS = "ZSCOPE_DASHBOARD_THREADS"
+SIGN_IN = "ZSCOPE_DASHBOARD_SIGN_IN"
+"""Environment variables by which the command passes its options to the process that draws the pages."""
+
+_ALWAYS: Mapping[str, str] = {
+    "browser.gatherUsageStats": "false",  # otherwise every page view is reported to Streamlit
+    "client.showErrorDetails": "none",  # the details of a defect are in the log; readers get a message
+    "client.showErrorLinks": "false",
+    "client.toolbarMode": "viewer",
+    "global.developmentMode": "false",
+    "runner.magicEnabled": "false",
+    "server.enableStaticServing": "false",
+    "server.enableXsrfProtection": "true",
+    "server.fileWatcherType": "none",
+    "server.maxUploadSize": "1",  # the dashboard accepts no uploads
+    "server.showEmailPrompt": "false",
+    "theme.paddingTop": "1.5rem",
+    "theme.paddingBottom": "3rem",
+    "theme.baseFontSize": "15",
+    "theme.light.primaryColor": "#0b6aa2",
+    "theme.dark.primaryColor": "#3a8fc4",
+}
+
+
+def program() -> list[str]:
+    """Return the arguments with which Python starts Streamlit."""
+    return ["-m", "streamlit", "run", str(Path(__file__).parents[1] / "dashboard" / "server" / "main.py")]
+
+
+def streamlit_options(
+    address: str,
+    port: int,
+    hosts: Sequence[str],
+    base_path: str,
+    secrets: Path | None,
+    *,
+    open_browser: bool,
+) -> list[str]:
+    """Return the command-line options of Streamlit; they override its configuration files."""
+    chosen = {
+        **_ALWAYS,
+        "server.address": address,
+        "server.port": str(port),
+        "server.baseUrlPath": base_path,
+        "server.headless": "false" if open_browser else "true",
+    }
+    options = [f"--{name}={value}" for name, value in chosen.items()]
+    options += [f"--server.allowedHosts={host}" for host in hosts]
+    return [*options, *([f"--secrets.files={secrets.resolve()}"] if secrets else [])]
+
+
+def environment(store: Path, memory: str | None, threads: int | None, *, sign_in: bool) -> dict[str, str]:
+    """Return the environment variables for the pages; all are set, so that none is inherited."""
+    return {
+        STORE: str(store),
+        MEMORY: memory or "",
+        THREADS: str(threads or ""),
+        SIGN_IN: "yes" if sign_in else "",
+    }

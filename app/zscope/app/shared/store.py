@@ -1,0 +1,21 @@
+"""The default store, and the runs of a store that cannot be used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEFAULT_STORE = "zscope-store"
+
+
+def unusable_runs(store: Path) -> str:
+    """Describe the first run in runs.toml that cannot be used, and how many there are; empty if none."""
+    from zscope.pipelines.runs import read_runs
+
+    errors = [problem for problem in read_runs(store).problems if not problem.warning]
+    if not errors:
+        return ""
+    more = f"; {len(errors)} runs are left out, zscope runs lists them all" if len(errors) > 1 else ""
+    return f"left out: {errors[0]}{more}"

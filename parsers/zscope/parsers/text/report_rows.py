@@ -1,0 +1,230 @@
+"""Collect the rows and issues of report files: printed values become typed columns, invalid ones issues."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from zscope.parsers.issues import Code, Issue
+from zscope.parsers.text.codecs import CODECS
+from zscope.schemas.arrow import arrow_type, table_schema
+from zscope.schemas.reports import PrintedFormat, report_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from zscope.parsers.issues import Issues
+    from zscope.parsers.text.captured_report import Origin
+    from zscope.parsers.text.codecs import TextCodec
+    from zscope.schemas.reports import PrintedField
+
+BATCH_ROWS = 10_000
+_LONGEST_QUOTE = 60
+NO_VALUE = frozenset({"", "N/A", "*", *("-" * count for count in range(1, 9))})
+"""Printed where there is no value; in a text column only the first two mean that."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSummary:
+    """One report that was read, for the inventory."""
+
+    name: str
+    """The common name: NETSTAT CONN, RMF CPU Activity."""
+    source: str
+    system: str | None
+    when_local: datetime | None
+    line: int
+
+
+@dataclass(slots=True)
+class FileRows:
+    """The rows of one file by table, until they are returned as batches."""
+
+    wanted: Mapping[str, tuple[str, ...] | None]
+    """The requested tables with their columns; None means all columns."""
+    issues: Issues
+    file: str
+    reports: list[ReportSummary] = field(default_factory=list)
+    """The reports read so far."""
+    issue_count: int = 0
+    """The number of issues so far."""
+    _rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    def wants(self, table: str) -> bool:
+        """Return whether rows of this table are requested."""
+        return table in self.wanted
+
+    def add_issue(self, issue: Issue) -> None:
+        """Add an issue."""
+        self.issue_count += 1
+        self.issues.add(issue)
+
+    def add_row(self, table: str, row: dict[str, Any]) -> None:
+        """Add a finished row."""
+        self._rows.setdefault(table, []).append(row)
+
+    def full_batches(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """Yield the tables that have enough rows for a batch."""
+        for table in [name for name, rows in self._rows.items() if len(rows) >= BATCH_ROWS]:
+            yield table, self._batch(table)
+
+    def remaining_batches(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """Yield the tables with the remaining rows."""
+        for table in list(self._rows):
+            yield table, self._batch(table)
+
+    def _batch(self, table: str) -> pa.RecordBatch:
+        schema = table_schema(table)
+        if (columns := self.wanted[table]) is not None:
+            schema = pa.schema([schema.field(name) for name in columns], schema.metadata)
+        return pa.RecordBatch.from_pylist(self._rows.pop(table), schema)
+
+
+@dataclass(slots=True)
+class ReportRows:
+    """Adds the rows and issues of one report to those of its file, with the values that all rows share."""
+
+    sheet: FileRows
+    origin: Origin
+    common: dict[str, Any] = field(default_factory=dict)
+    """Columns that all rows of the report share, such as stack, release and interval_start_local."""
+
+    def wants(self, table: str) -> bool:
+        """Return whether rows of this table are requested; issues are reported in any case."""
+        return self.sheet.wants(table)
+
+    def add_report(self, name: str, line: int) -> None:
+        """Count a report in the inventory, even if it gives no rows."""
+        origin = self.origin
+        when = self.common.get("interval_start_local") or origin.captured_at()
+        self.sheet.reports.append(ReportSummary(name, origin.source.value, origin.system, when, line))
+
+    def row(
+        self,
+        table: str,
+        line: int,
+        values: Mapping[str, Any],
+        extra: Mapping[str, str] | None = None,
+        lines: Mapping[str, int] | None = None,
+    ) -> dict[str, Any]:
+        """Add a row of printed texts; other values are used unchanged.
+
+        A text without a value (blank, hyphens, N/A) is null. `extra` contains labels without a column.
+        `lines` has the lines of values that are not in the first line of the row. The row is returned even if
+        its table is not requested, because checks need it.
+        """
+        origin = self.origin
+        row: dict[str, Any] = {
+            "file": self.sheet.file,
+            "line_no": line,
+            "source": origin.source.value,
+            "system": origin.system,
+            "system_from": origin.system_from.value if origin.system_from else None,
+            "time_from": origin.time_from.value,
+            "taken_local": origin.captured_at(),
+            "run": origin.run,
+            "taken_time": origin.clock.strftime("%H:%M:%S") if origin.clock else None,
+            "extra": json.dumps(dict(extra), ensure_ascii=False) if extra else None,
+            **self.common,
+        }
+        columns = _columns(table)
+        for name, value in values.items():
+            column = columns[name]
+            if isinstance(value, str):
+                row[name] = self._decoded(table, column, value, (lines or {}).get(name, line))
+            else:
+                row[name] = value
+        if self.sheet.wants(table):
+            self.sheet.add_row(table, row)
+        return row
+
+    def value(self, table: str, column: str, text: str, line: int) -> Any:  # noqa: ANN401 - as declared
+        """Return a printed value as its column has it, for grammars that check values before they make the
+        row.
+        """
+        return self._decoded(table, _columns(table)[column], text, line)
+
+    def _decoded(self, table: str, column: _PrintedColumn, value: str, line: int) -> Any:  # noqa: ANN401
+        text = value.strip()
+        codec, printed = column.codec, column.printed
+        if codec is _TEXT:
+            return None if text.upper() in {"", "N/A"} else text
+        if text.upper() in NO_VALUE:
+            return None
+        try:
+            return column.fitting(codec.decode(text))
+        except ValueError:
+            problem = f"{quoted(text)} is not {codec.expects}; the column is null"
+            self.issue(Code.BAD_VALUE, problem, line, field=printed.label or printed.column, table=table)
+            return None
+
+    def issue(
+        self,
+        code: Code,
+        text: str,
+        line: int | None = None,
+        column: int | None = None,
+        *,
+        field: str = "",
+        table: str = "",
+    ) -> None:
+        """Add an issue; `line` and `column` count from 1."""
+        self.sheet.add_issue(
+            Issue(code, text, self.sheet.file, line_no=line, column_no=column, field=field, table=table)
+        )
+
+    def add_unknown_line(self, line: int, text: str, section: str = "") -> None:
+        """Add an issue about a line that the grammar does not know."""
+        self.sheet.add_issue(
+            Issue(
+                Code.UNKNOWN_LINE,
+                f"the line {quoted(text)} is not understood and was left out",
+                self.sheet.file,
+                line_no=line,
+                section=section,
+            )
+        )
+
+
+_TEXT = CODECS[PrintedFormat.TEXT]
+
+
+@dataclass(frozen=True, slots=True)
+class _PrintedColumn:
+    printed: PrintedField
+    codec: TextCodec
+    limit: int | None
+    """The largest number of an integer column."""
+
+    def fitting(self, value: Any) -> Any:  # noqa: ANN401 - as the codec gave it
+        if self.limit is not None and value > self.limit:
+            raise ValueError(value)
+        return value
+
+
+@cache
+def _columns(table: str) -> dict[str, _PrintedColumn]:
+    return {
+        field.column: _PrintedColumn(field, CODECS[field.format], _limit(arrow_type(field)))
+        for field in report_table(table).fields
+    }
+
+
+def _limit(arrow: pa.DataType) -> int | None:
+    if not pa.types.is_integer(arrow):
+        return None
+    return int((1 << arrow.bit_width - pa.types.is_signed_integer(arrow)) - 1)
+
+
+def quoted(text: str) -> str:
+    """Return a piece of a report for an issue text: printable and not too long.
+
+    >>> quoted("a" * 70)[:10], quoted(chr(27))
+    ("'aaaaaaaaa", "'\\\\x1b'")
+    """
+    return repr(text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "...")

@@ -1,0 +1,260 @@
+"""Split a text into reports, without prefixes, margins, message IDs and the text between reports.
+
+Modules that read the reports know about the capture only what its `Origin` contains.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, Line, Origin, ReportSource
+from zscope.parsers.text.headings import (
+    CSV_FAMILIES,
+    MQ,
+    NETSTAT,
+    RMF,
+    ZVM,
+    ReportHeading,
+    begins_report,
+    begins_routed_replies,
+    begins_without_heading,
+    continues_report,
+    family_of,
+    find_heading,
+    has_table_headings,
+    is_last_line,
+    is_other_text,
+    is_paging_mark,
+    is_report_line,
+)
+from zscope.parsers.text.supplied.forms import SuppliedForms, forms_for
+from zscope.parsers.text.syslog_replies import MOST_LINES, ReplyCollector, SyslogReply
+
+if TYPE_CHECKING:
+    from datetime import date, time
+
+_MESSAGE_ID = re.compile(r" {0,8}EZZ\d{4}I ", re.ASCII)
+_CONNECTOR_ONLY = re.compile(r" *\d{1,4} +$", re.ASCII)
+_CONTROLS = frozenset(" 01+-")
+_FEWEST_LINES = 5
+"""So many lines must look like lines with carriage control characters."""
+_MOST_PENDING = 1_000
+LINES_TOGETHER = 20_000
+"""Lines that are passed on at once if they are independent of each other, because their number has no limit.
+Also the limit of a page of Performance Toolkit, which has dozens of lines, or in one piece one for each
+virtual machine.
+"""
+TAB = 8
+
+ProblemReporter = Callable[[int, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class FileDefaults:
+    """What is known about a file from options or its name."""
+
+    system: str | None = None
+    system_from: KnownFrom | None = None
+    day: date | None = None
+    clock: time | None = None
+    day_from: KnownFrom = KnownFrom.NOTHING
+    run: str | None = None
+    forms: SuppliedForms = field(default_factory=forms_for)
+    """Tables that the file can contain as CSV, with their column names."""
+
+    def complete(self, origin: Origin) -> Origin:
+        """Fill in what the capture does not contain."""
+        if origin.system is None:
+            origin.system, origin.system_from = self.system, self.system_from
+        origin.run = origin.run or self.run
+        if origin.day is None and self.day:
+            origin.day, origin.time_from = self.day, self.day_from
+            if origin.clock is None:
+                origin.clock = self.clock
+        if origin.day is None and origin.clock:
+            origin.time_from = KnownFrom.NO_DATE
+        return origin
+
+
+def _ignore(no: int, text: str) -> None: ...
+
+
+@dataclass(slots=True)
+class ReportSplitter:
+    """Splits one file into reports."""
+
+    defaults: FileDefaults
+    report_problem: ProblemReporter = _ignore
+    """Receives line and text for lines that belong to a report that cannot be identified."""
+    report_headless: ProblemReporter = _ignore
+    """Receives line and text for reports without a heading."""
+    _margin: int = 0
+    _ids: bool = False
+    _control: bool = False
+    _titled: bool = False
+    """Whether the column headings of the table were read."""
+    _report: CapturedReport | None = None
+    _interrupted: bool = False
+    """A prompt or a message ended the report, unless a line that looks like part of it follows."""
+    _pending: list[Line] = field(default_factory=list)
+    """Lines since the interruption; they belong to the report if it continues."""
+    _replies: ReplyCollector = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._replies = ReplyCollector(begins_report, is_report_line, self.report_problem)
+
+    def reports(self, texts: Iterable[str]) -> Iterator[CapturedReport]:
+        """Yield the reports in the order in which they end."""
+        yield from self._split(Line(number, text) for number, text in enumerate(texts, 1))
+
+    def _split(self, lines: Iterable[Line]) -> Iterator[CapturedReport]:
+        for number, raw in lines:
+            # A form feed begins a page but is not a line.
+            for part in raw.lstrip("\f").split("\f") if "\f" in raw else (raw,):
+                yield from self._line(number, part)
+        yield from self._close()
+        for reply in self._replies.unfinished():
+            yield from self._reports_of_reply(reply)
+
+    def _line(self, number: int, raw: str) -> Iterator[CapturedReport]:
+        # Web pages and mail programs replace blanks by no-break spaces.
+        raw = raw.replace("\xa0", " ").rstrip(" ")
+        text = (raw.expandtabs(TAB) if "\t" in raw else raw).rstrip()
+        replies = self._replies.add_line(number, text)
+        if replies is not None:
+            for reply in replies:
+                yield from self._reports_of_reply(reply)
+        elif heading := find_heading(text, raw, self.defaults.forms):
+            yield from self._close()
+            self._begin(number, heading)
+        elif begins_without_heading(text) and self._is_another(text):
+            yield from self._close()
+            self._begin_without_heading(number, text)
+        elif self._report is not None:
+            csv = self._report.family in CSV_FAMILIES
+            yield from self._continue(self._report, number, raw if csv else text)
+        elif is_report_line(text):
+            self.report_problem(
+                number, f"{text.strip()[:60]!r} belongs to a report whose beginning is missing"
+            )
+
+    def _is_another(self, text: str) -> bool:
+        """Return whether a line that can begin a display without heading is outside the current report."""
+        report = self._report
+        if report is None or report.family != NETSTAT:
+            return True
+        has_body = len(report.lines) > 1
+        return (self._interrupted and has_body) or (self._titled and has_table_headings(text))
+
+    def _begin(self, number: int, heading: ReportHeading) -> None:
+        text = heading.text
+        self._ids = _MESSAGE_ID.match(text) is not None
+        self._margin, self._control, self._titled = heading.column, heading.control, False
+        time_from = KnownFrom.PREFIX if heading.day else KnownFrom.NOTHING
+        origin = Origin(
+            heading.source, heading.system, heading.system_from, heading.day, heading.clock, time_from
+        )
+        first = Line(number, _MESSAGE_ID.sub("", text, count=1) if self._ids else text)
+        expects_end = text[:8].upper() == "EZD0101I"
+        self._report = CapturedReport(
+            heading.family, [first], self.defaults.complete(origin), not expects_end
+        )
+
+    def _begin_without_heading(self, number: int, text: str) -> None:
+        column = len(text) - len(text.lstrip())
+        source = ReportSource.CONSOLE if text.upper() == text else ReportSource.TERMINAL
+        self._begin(number, ReportHeading(NETSTAT, text[column:], column, source))
+        self._titled = has_table_headings(text)
+        self.report_headless(
+            number, "a display begins without its heading: stack, release and time are not known"
+        )
+
+    def _continue(self, report: CapturedReport, number: int, text: str) -> Iterator[CapturedReport]:
+        line = self._without_margin(report, text)
+        if is_last_line(line):
+            self._resume(report)
+            report.lines.append(Line(number, line))
+            report.complete = True
+            yield from self._close()
+        elif is_other_text(line, report.family) and not _is_value_line(report, line):
+            self._interrupted = True
+        elif self._interrupted and not continues_report(line, report.family):
+            self._pending.append(Line(number, line))
+            if len(self._pending) > _MOST_PENDING:
+                self._pending.clear()
+        elif not is_paging_mark(line):
+            self._resume(report)
+            report.lines.append(Line(number, line))
+            self._titled = self._titled or has_table_headings(line)
+            if report.family == MQ and len(report.lines) > LINES_TOGETHER:
+                # Each line is independent, and a busy day has millions.
+                yield report
+                self._report = CapturedReport(report.family, report.lines[:1], report.origin)
+            elif len(report.lines) > (LINES_TOGETHER if report.family == ZVM else MOST_LINES):
+                report.complete = False
+                yield from self._close()
+
+    def _resume(self, report: CapturedReport) -> None:
+        """Continue an interrupted report with the lines since the interruption."""
+        report.lines += self._pending
+        self._pending.clear()
+        self._interrupted = False
+
+    def _without_margin(self, report: CapturedReport, text: str) -> str:
+        """Return a line without margin and message ID."""
+        if report.family in {RMF, ZVM} or report.family in CSV_FAMILIES:
+            return text
+        margin = text[: self._margin]
+        system = report.origin.system
+        if self._margin and (
+            not margin.strip() or _CONNECTOR_ONLY.match(margin) or margin.split() == [system]
+        ):
+            text = text[self._margin :]
+        if self._ids and (match := _MESSAGE_ID.match(text)):
+            text = text[match.end() :]
+        return text
+
+    def _close(self) -> Iterator[CapturedReport]:
+        if self._report is not None:
+            report, self._report = self._report, None
+            self._interrupted = False
+            self._pending.clear()
+            if report.family == RMF and (self._control or _begin_with_control(report.lines)):
+                first, *others = report.lines
+                first_line = first if self._control else Line(first.no, first.text[1:])
+                report.lines = [first_line, *(Line(line.no, line.text[1:]) for line in others)]
+            yield report
+
+    def _reports_of_reply(self, reply: SyslogReply) -> Iterator[CapturedReport]:
+        first = reply.lines[0]
+        if begins_routed_replies(first.text):
+            defaults = replace(self.defaults, day=reply.day, clock=reply.clock, day_from=KnownFrom.PREFIX)
+            splitter = ReportSplitter(defaults, self.report_problem, self.report_headless)
+            for report in splitter._split(reply.lines[1:]):
+                report.origin.source = ReportSource.SYSLOG
+                yield report
+            return
+        time_from = KnownFrom.PREFIX if reply.day else KnownFrom.NOTHING
+        origin = Origin(
+            ReportSource.SYSLOG, reply.system, KnownFrom.PREFIX, reply.day, reply.clock, time_from
+        )
+        origin = self.defaults.complete(origin)
+        yield CapturedReport(family_of(first.text), reply.lines, origin, reply.complete)
+
+
+def _is_value_line(report: CapturedReport, line: str) -> bool:
+    """Return whether a word that looks like a prompt is the value of the label in the line before."""
+    before = report.lines[-1].text
+    return line.strip() == "READY" and before.endswith(":")
+
+
+def _begin_with_control(lines: list[Line]) -> bool:
+    """Return whether every line of a page begins like one with a carriage control character.
+
+    A page without such characters has lines that begin with a letter.
+    """
+    filled = [line.text for line in lines if line.text]
+    return len(filled) >= _FEWEST_LINES and all(text[0] in _CONTROLS for text in filled)

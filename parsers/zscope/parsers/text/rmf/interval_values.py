@@ -1,0 +1,139 @@
+"""Values by label about the machine and the own partition, collected into the row of an interval."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from zscope.parsers.issues import Code
+from zscope.parsers.text.report_rows import quoted
+from zscope.parsers.text.rmf.label_lines import LabelGrammar, LabelledValue, LabelLine
+from zscope.schemas.reports import report_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from zscope.parsers.text.captured_report import Line
+    from zscope.parsers.text.report_rows import ReportRows
+
+TABLE = "rmf_interval"
+_NOT_IN_BLOCKS = {"END", "CYCLE", "z/OS", "RPT VERSION"}
+"""Labels of the page heading."""
+_COLUMNS = {
+    field.label: field.column
+    for field in report_table(TABLE).columns
+    if field.label and field.label not in _NOT_IN_BLOCKS
+}
+_GRAMMAR = LabelGrammar(_COLUMNS)
+
+_CHANGED = "*"
+"""Marks a value that changed during the interval."""
+_NAME = r"[A-Z0-9@#$_*-]{1,8}"
+_FIXED = {
+    "CPU": r"\d{4}",
+    "MODEL": r"[A-Z0-9-]{3,8}",
+    "H/W MODEL": r"[A-Z0-9-]{3,8}",
+    "SEQUENCE CODE": r"[0-9A-Z]{16,20}",
+    "HIPERDISPATCH": r"YES|NO|N/A",
+}
+"""Patterns of complete values that have a fixed length or are one of a few words."""
+_FREE = {
+    "MVS PARTITION NAME": _NAME,
+    "GROUP NAME": rf"{_NAME}|N/A",
+    "DISPATCH INTERVAL": r"DYNAMIC|\d{1,5}",
+}
+_FIRST_LINE = {"MVS PARTITION NAME", "PHYS PROC NUM", "GROUP NAME"}
+"""Labels of the longest line: if it is shorter than others, it was cut."""
+_FOLLOWED = {"CPC CAPACITY"}
+"""Labels that always have another one after them: a value at the end of a line may be cut."""
+_WORDS = {
+    "CHANGE REASON": ("NONE", "POWERSAVE", "MACHINE"),
+    "BOOST TYPE": ("NONE", "ZIIP", "SPEED", "ALL"),
+    "BOOST CLASS": ("NONE", "IPL", "SHUTDOWN", "RECOVERY"),
+}
+"""Values that are known to be complete; others are possible."""
+_LONGEST_COUNT = 6
+_SHORT_LABEL = re.compile(r"[A-Z0-9/%. -]{2,40}", re.ASCII | re.IGNORECASE)
+
+
+class _ParsedLine(NamedTuple):
+    line: Line
+    content: LabelLine
+
+
+def label_line(line: Line) -> LabelLine:
+    """Return the labels and values of a line."""
+    return _GRAMMAR.read(line.text)
+
+
+@dataclass(slots=True)
+class IntervalValues:
+    """Printed values by column, with their lines."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    extra: dict[str, str] = field(default_factory=dict)
+    """Values of labels without a column."""
+    changed: list[str] = field(default_factory=list)
+    """Labels whose values changed during the interval."""
+
+    def read_block(self, block: Sequence[Line], width: int, out: ReportRows) -> None:
+        """Read the label lines of one page; `width` is the length of its longest line."""
+        parsed = [_ParsedLine(line, label_line(line)) for line in block]
+        pairs = [pair for _, content in parsed for pair in content.pairs]
+        edges = _right_edges(pairs)
+        furthest = max((pair.label_column for pair in pairs), default=0)
+        for line, content in parsed:
+            for text in content.rest:
+                out.add_unknown_line(line.no, text)
+            for pair in content.pairs:
+                last = pair.end >= len(line.text)
+                at_edge = pair.end == width or (pair.label in _FIRST_LINE and pair.end < furthest)
+                before_edge = any(pair.end < edge <= pair.end + _LONGEST_COUNT for edge in edges)
+                self._read_value(line, pair, last=last, ends_early=last and (at_edge or before_edge), out=out)
+
+    def _read_value(
+        self, line: Line, pair: LabelledValue, *, last: bool, ends_early: bool, out: ReportRows
+    ) -> None:
+        text = pair.value.removesuffix(_CHANGED).rstrip()
+        if not pair.known and not _SHORT_LABEL.fullmatch(pair.label):
+            out.add_unknown_line(line.no, f"{pair.label}  {pair.value}")
+            return
+        if not text:
+            return
+        if not _is_whole(pair.label, text, last=last, ends_early=ends_early):
+            problem = f"{quoted(text)} is not a complete value of {pair.label}: the column is null"
+            out.issue(Code.BAD_VALUE, problem, line.no, pair.column, field=pair.label, table=TABLE)
+            return
+        if pair.value.endswith(_CHANGED) and pair.label not in self.changed:
+            self.changed.append(pair.label)
+        column = _COLUMNS[pair.label] if pair.known else pair.label
+        known = self.values if pair.known else self.extra
+        if known.setdefault(column, text) != text:
+            problem = (
+                f"{pair.label} is {quoted(text)} here, {quoted(known[column])} before; the first is used"
+            )
+            out.issue(Code.BAD_VALUE, problem, line.no, pair.column, field=pair.label, table=TABLE)
+        elif pair.known:
+            self.lines.setdefault(column, line.no)
+
+
+def _is_whole(label: str, text: str, *, last: bool, ends_early: bool) -> bool:
+    if form := _FIXED.get(label) or _FREE.get(label):
+        matches = re.fullmatch(form, text, re.ASCII | re.IGNORECASE) is not None
+        if label in _FIXED or not matches:
+            return matches
+    words = _WORDS.get(label, ())
+    if text.upper() in {*words, "YES", "NO", "N/A", "DYNAMIC"}:
+        return True
+    if last and (label in _FOLLOWED or any(word.startswith(text.upper()) for word in words)):
+        return False
+    return not ends_early
+
+
+def _right_edges(pairs: Iterable[LabelledValue]) -> list[int]:
+    """Return where several values end: a last value of a line that ends shortly before was cut."""
+    ends = Counter(pair.end for pair in pairs if not pair.empty)
+    return [edge for edge, count in ends.items() if count > 1]

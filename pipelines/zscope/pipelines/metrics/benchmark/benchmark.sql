@@ -1,0 +1,511 @@
+-- One published result and what was measured here, with a verdict.
+--
+-- Every result has a row, filled or not. reference_filling states what fills it: a pair of benchmark runs
+-- (chosen by benchmark_pair), a metric, or tables of other captures (chosen by benchmark_input). The
+-- comparison is of percent changes, never of levels of another machine; if two levels are published, it is of
+-- the change between them.
+--
+-- The accepted range is the published bound, or the published value with a tolerance on both sides: a share
+-- of the change or of what remains after it, whichever is less, and never less than half of the last printed
+-- digit. So 14.4 to 17.6 % are accepted for 16 %, but 97.5 to 98.5 % less for 98 % less, as a tenth of a
+-- change by 98 % would be five times what remains. A bound that a direction leaves open ends at no change. A
+-- measurement agrees if its 95 % interval overlaps with the accepted range. An interval that contains both no
+-- change and the published value would agree with everything, so it is not compared.
+
+WITH every_pair AS (
+    -- CTEs that only read a view: otherwise DuckDB takes twice as long to plan for each grouping or window
+    -- above it.
+    SELECT * FROM benchmark_pair
+),
+
+every_input AS (
+    SELECT * FROM benchmark_input
+),
+
+targeted AS (
+    SELECT
+        p.*,
+        i.id IS NOT NULL AS is_input,
+        coalesce(i.comparable, p.unit = 'pct') AS comparable,
+        coalesce(i.compared_by, '') = 'level' AS is_level,
+        i.compared_by = 'change' AND p.value_kind = 'absolute' AS is_made_a_change,
+        -- What a measurement is compared with, and its unit: documents with two levels do not print the
+        -- change.
+        CASE WHEN is_made_a_change THEN p.recomputed_pct ELSE p.value END AS target,
+        CASE
+            WHEN i.compared_by = 'change' OR (i.id IS NULL AND p.unit IS NULL) THEN 'pct'
+            ELSE p.unit
+        END AS compared_unit
+    FROM reference_result AS p
+    LEFT JOIN every_input AS i ON p.id = i.id
+),
+
+result AS (
+    SELECT
+        p.*,
+        f.rule,
+        f.filled_from,
+        f.measure,
+        f.both_tags,
+        f.run_kinds,
+        f.captures,
+        f.obstacle,
+        p.direction IN ('comparable', 'no_change') AS no_difference,
+        p.value_kind = 'percent_share' AS is_share,
+        -- An improvement is a decrease of the measure.
+        p.direction IN ('decrease', 'improved') AS is_less,
+        greatest(
+            CASE WHEN p.target = round(p.target) THEN 0.5 ELSE 0.05 END,
+            CASE
+                WHEN p.is_made_a_change AND p.direction = 'no_change' THEN k.comparable_pct
+                WHEN p.value_kind = 'percent_change' OR p.is_made_a_change
+                    THEN least(abs(p.target), 100 + p.target) * k.tolerated
+                WHEN p.is_level THEN abs(p.target) * k.tolerated
+                ELSE least(p.target, 100 - p.target) * k.tolerated
+            END
+        ) AS tolerance,
+        k.comparable_pct
+    FROM targeted AS p
+    CROSS JOIN (
+        SELECT
+            coalesce(getvariable('benchmark_tolerance_pct')::DOUBLE, 10) / 100 AS tolerated,
+            coalesce(getvariable('benchmark_comparable_pct')::DOUBLE, 5) AS comparable_pct
+    ) AS k
+    INNER JOIN reference_filling AS f ON p.id = f.id
+),
+
+accepting AS (
+    SELECT
+        *,
+        CASE
+            WHEN kind = 'qualitative' OR NOT comparable THEN NULL
+            WHEN kind <> 'bound' THEN target - tolerance
+            WHEN low IS NOT NULL THEN low - tolerance
+            WHEN is_share OR direction = 'increase' THEN 0
+        END AS accepted_low,
+        CASE
+            WHEN kind = 'qualitative' OR NOT comparable THEN NULL
+            WHEN kind <> 'bound' THEN target + tolerance
+            WHEN high IS NOT NULL THEN high + tolerance
+            WHEN is_share THEN 100
+            WHEN direction = 'decrease' THEN 0
+        END AS accepted_high
+    FROM result
+),
+
+pair AS (
+    SELECT *
+    FROM (
+        SELECT *, count(*) FILTER (WHERE fits) OVER (PARTITION BY id) AS pairs_found
+        FROM every_pair
+    )
+    WHERE place = 1
+),
+
+-- The measurement for a result, and its source.
+source AS (
+    SELECT
+        id, baseline_run, candidate_run, pairs_found, synthetic, problems, shared_tags, sending_role, systems,
+        NULL::VARCHAR AS measured_by, NULL::VARCHAR AS spread_remark, NULL::VARCHAR AS remarks
+    FROM pair
+    UNION ALL BY NAME
+    SELECT
+        id, baseline_run, candidate_run, pairs_found, synthetic, problems, shared_tags, measured_by,
+        spread_remark, remarks
+    FROM every_input
+    WHERE has_source
+),
+
+displayed AS (
+    SELECT
+        system,
+        epoch_us(interval_start_utc) AS begin_us,
+        epoch_us(interval_end_utc) AS end_us,
+        resumed_handshakes AS resumed,
+        full_handshakes AS full_ones
+    FROM resumption_rate
+    WHERE source = 'GSKSRVR' AND versions = 'TLSv1.3' AND basis = 'between displays'
+),
+
+-- Displays belong to a run that covers at least four fifths of the time between them.
+displayed_in_run AS (
+    SELECT
+        a.id,
+        r.name AS run,
+        sum(d.resumed) AS resumed,
+        sum(d.full_ones) AS full_ones,
+        bool_or(r.synthetic) AS synthetic,
+        [] AS problems
+    FROM accepting AS a
+    INNER JOIN run AS r ON list_has_all(r.tags, list_concat(a.candidate_tags, a.condition_tags))
+    INNER JOIN displayed AS d ON r.system = d.system
+    WHERE
+        a.filled_from = 'metric' AND a.measure = 'resumption_rate' AND r.role = a.side
+        AND lies_mostly_in(d.begin_us, d.end_us, epoch_us(r.from_utc), epoch_us(r.to_utc))
+    GROUP BY a.id, r.name
+    HAVING sum(d.resumed) + sum(d.full_ones) > 0
+    QUALIFY row_number() OVER (
+        PARTITION BY a.id ORDER BY bool_or(r.synthetic), max(r.from_utc) DESC, r.name
+    ) = 1
+),
+
+-- Displays outside of such runs are also shown.
+displayed_elsewhere AS (
+    SELECT
+        a.id,
+        NULL AS run,
+        sum(d.resumed) AS resumed,
+        sum(d.full_ones) AS full_ones,
+        -- Displays do not show whether they were generated; runs on their systems do.
+        bool_or(d.system IN (SELECT system FROM run WHERE synthetic)) AS synthetic,
+        [
+            'the displays are of no run tagged '
+            || array_to_string(list_concat(a.candidate_tags, a.condition_tags), ' ')
+        ] AS problems
+    FROM accepting AS a
+    CROSS JOIN displayed AS d
+    WHERE a.filled_from = 'metric' AND a.measure = 'resumption_rate'
+    GROUP BY a.id, a.candidate_tags, a.condition_tags
+    HAVING sum(d.resumed) + sum(d.full_ones) > 0
+),
+
+ticket_use AS (
+    SELECT
+        id,
+        'server' AS role,
+        run,
+        100.0 * resumed / (resumed + full_ones) AS value,
+        coalesce(synthetic, false) AS synthetic,
+        problems
+    FROM (
+        SELECT * FROM displayed_in_run
+        UNION ALL
+        SELECT e.* FROM displayed_elsewhere AS e ANTI JOIN displayed_in_run AS i ON e.id = i.id
+    )
+),
+
+pair_side AS (
+    SELECT id, unnest(sides) AS side
+    FROM pair
+),
+
+lacking AS (
+    SELECT id, string_agg(DISTINCT side.remarks, '; ' ORDER BY side.remarks) AS remarks
+    FROM pair_side
+    WHERE side.change_pct IS NULL
+    GROUP BY id
+),
+
+-- The measurements of each side.
+measured AS (
+    SELECT
+        id,
+        side.role AS role,
+        side.change_pct AS value,
+        side.low_pct AS low,
+        side.high_pct AS high,
+        side.remarks AS remarks,
+        -- Values that are distributed evenly over the intervals do not show how far they vary.
+        coalesce(side.high_pct - side.low_pct < 1e-9, true) AS unknown_spread,
+        NULL AS told,
+        NULL AS level_remark
+    FROM pair_side
+    WHERE side.change_pct IS NOT NULL
+    UNION ALL
+    SELECT
+        id, role, value, value AS low, value AS high, NULL AS remarks, false AS unknown_spread, NULL AS told,
+        NULL AS level_remark
+    FROM ticket_use
+    UNION ALL
+    -- A capture often has only one value; the remark says that the spread is not known, and the verdict is
+    -- still given.
+    SELECT
+        id, 'input' AS role, value, coalesce(low, value) AS low, coalesce(high, value) AS high,
+        NULL AS remarks, false AS unknown_spread, told, level_remark
+    FROM every_input
+    WHERE value IS NOT NULL
+),
+
+compared AS (
+    SELECT
+        a.id,
+        m.role,
+        m.value,
+        m.low,
+        m.high,
+        CASE WHEN a.is_share THEN format('{:.1f} %', m.value) ELSE format('{:+.1f} %', m.value) END
+            AS told_short,
+        coalesce(
+            m.told,
+            told_short
+            || CASE WHEN m.low < m.high THEN format(' [{:+.1f}, {:+.1f}]', m.low, m.high) ELSE '' END
+        ) AS told,
+        CASE
+            WHEN m.level_remark IS NOT NULL THEN 'not comparable'
+            WHEN m.unknown_spread OR m.remarks LIKE '%counted in two ways%' THEN 'not comparable'
+            WHEN a.kind = 'qualitative' THEN 'direction only'
+            WHEN
+                NOT a.is_share AND a.target <> 0
+                AND m.low <= least(0, a.target) AND m.high >= greatest(0, a.target)
+                THEN 'not comparable'
+            WHEN m.low <= a.accepted_high AND m.high >= a.accepted_low THEN 'agrees'
+            ELSE 'differs'
+        END AS verdict,
+        CASE
+            WHEN a.kind <> 'qualitative' OR m.unknown_spread THEN NULL
+            WHEN a.no_difference AND greatest(abs(m.low), abs(m.high)) <= a.comparable_pct THEN 'agrees'
+            WHEN a.no_difference AND m.low <= a.comparable_pct AND m.high >= -a.comparable_pct
+                THEN 'within noise'
+            WHEN a.no_difference THEN 'contradicts'
+            WHEN m.low <= 0 AND m.high >= 0 THEN 'within noise'
+            WHEN (m.high < 0) = a.is_less THEN 'agrees'
+            ELSE 'contradicts'
+        END AS direction_matches,
+        CASE
+            WHEN m.level_remark IS NOT NULL THEN m.level_remark
+            WHEN m.low IS NULL THEN concat_ws(': ', 'how far it varies is not known', m.remarks)
+            WHEN m.unknown_spread
+                THEN 'how far it varies is not known: every interval of each run has the same'
+            WHEN m.remarks LIKE '%counted in two ways%' THEN m.remarks
+            WHEN
+                a.kind <> 'qualitative' AND NOT a.is_share AND a.target <> 0
+                AND m.low <= least(0, a.target) AND m.high >= greatest(0, a.target)
+                THEN 'too noisy: the interval contains both no change and the published figure'
+            WHEN a.kind = 'bound' AND m.value < a.accepted_low
+                THEN format('{:.1f} points below the bound', coalesce(a.low, 0) - m.value)
+            WHEN a.kind = 'bound' AND m.value > a.accepted_high
+                THEN format('{:.1f} points above the bound', m.value - coalesce(a.high, 0))
+            WHEN a.kind = 'bound' THEN 'inside the bound'
+            WHEN a.kind <> 'qualitative'
+                THEN format('{:.1f} {} {} the published {}, {:.1f} are tolerated',
+                    abs(m.value - a.target),
+                    CASE a.compared_unit WHEN 'pct' THEN 'points' ELSE a.compared_unit END,
+                    CASE WHEN m.value < a.target THEN 'below' ELSE 'above' END,
+                    CASE
+                        WHEN a.is_made_a_change THEN format('change of {:+.1f} %', a.target) ELSE 'figure'
+                    END,
+                    a.tolerance)
+                || CASE
+                    WHEN abs(m.value - a.target) <= a.tolerance THEN ''
+                    WHEN verdict = 'agrees' THEN ', and its interval reaches that'
+                    ELSE ''
+                END
+            WHEN a.no_difference AND greatest(abs(m.low), abs(m.high)) <= a.comparable_pct
+                THEN format('less than {:g} % apart', a.comparable_pct)
+            WHEN m.low <= 0 AND m.high >= 0 THEN 'no difference distinguishable from noise'
+            WHEN a.no_difference AND m.low <= a.comparable_pct AND m.high >= -a.comparable_pct
+                THEN format('perhaps less than {:g} % apart', a.comparable_pct)
+            ELSE CASE WHEN m.high < 0 THEN 'lower' ELSE 'higher' END
+        END AS finding
+    FROM accepting AS a
+    INNER JOIN measured AS m ON a.id = m.id
+),
+
+-- All sides, not only the one that the document is about.
+all_sides AS (
+    SELECT
+        id,
+        max(value) FILTER (WHERE role = 'client') AS client_value,
+        max(value) FILTER (WHERE role = 'server') AS server_value,
+        max(value) FILTER (WHERE role = 'both') AS both_value,
+        string_agg(
+            role || ' ' || told || ': ' || finding || ', ' || coalesce(direction_matches, verdict),
+            '; ' ORDER BY role_no
+        ) AS would_be,
+        CASE
+            WHEN count(DISTINCT outcome) = 1 THEN 'on every side it would be: ' || min(outcome)
+            ELSE 'it would be: ' || string_agg(role || ' ' || outcome, ', ' ORDER BY role_no)
+        END AS outcomes,
+        string_agg(role || ' ' || told_short, ', ' ORDER BY role_no) AS told_by_side,
+        list(role) AS roles
+    FROM (
+        SELECT
+            *,
+            list_position(['client', 'server', 'both'], role) AS role_no,
+            CASE
+                WHEN direction_matches = 'within noise' THEN direction_matches
+                ELSE coalesce('direction ' || direction_matches, verdict)
+            END AS outcome
+        FROM compared
+        WHERE role <> 'input'
+    )
+    GROUP BY id
+),
+
+machine AS (
+    SELECT DISTINCT
+        system::VARCHAR AS system,
+        'cpc=' || concat_ws(' ', nullif(trim(machine_type), ''), nullif(trim(physical_model), '')) AS cpc,
+        -- ZV030200 is version 3, release 2, modification 0.
+        CASE
+            WHEN regexp_full_match(zos_level, 'ZV\d{6}')
+                THEN 'os=z/OS ' || substr(zos_level, 3, 2)::INTEGER || '.' || substr(zos_level, 5, 2)::INTEGER
+        END AS os
+    FROM smf70_interval
+),
+
+here AS (
+    SELECT p.id, list_sort(list_distinct(flatten(list([m.cpc, m.os])))) AS machines
+    FROM (SELECT id, unnest(systems) AS system FROM source) AS p
+    INNER JOIN machine AS m ON p.system = m.system
+    GROUP BY p.id
+),
+
+placed AS (
+    SELECT
+        a.*,
+        p.baseline_run,
+        p.measured_by,
+        p.spread_remark,
+        p.remarks,
+        coalesce(p.candidate_run, t.run) AS candidate_run,
+        coalesce(p.pairs_found, 0) AS pairs_found,
+        coalesce(p.synthetic, t.synthetic) AS synthetic,
+        coalesce(p.problems, t.problems, []) AS problems,
+        joined(coalesce(p.problems, t.problems), '; ') AS problems_told,
+        p.id IS NOT NULL OR t.id IS NOT NULL AS has_source,
+        list_filter(
+            list_concat(coalesce(p.shared_tags, []), coalesce(h.machines, [])), lambda x : x <> 'cpc='
+        ) AS environment_here,
+        s.client_value,
+        s.server_value,
+        s.both_value,
+        -- A pair that does not fit is not a result.
+        CASE WHEN len(coalesce(p.problems, t.problems)) = 0 THEN s.would_be END AS would_be,
+        CASE WHEN len(coalesce(p.problems, t.problems)) = 0 THEN s.outcomes END AS outcomes,
+        s.told_by_side,
+        l.remarks AS lacking,
+        CASE
+            WHEN a.is_input THEN 'input'
+            WHEN a.side IN ('client', 'server', 'both') THEN a.side
+            WHEN a.side = 'sender' THEN p.sending_role
+            WHEN a.side = 'receiver'
+                THEN CASE p.sending_role WHEN 'client' THEN 'server' WHEN 'server' THEN 'client' END
+            -- If both ends record it, the value is that of the end that opens the connections.
+            WHEN a.side = 'n/a' THEN [x FOR x IN ['client', 'server', 'both'] IF list_contains(s.roles, x)][1]
+        END AS role,
+        'runs of ' || coalesce(
+            a.workload, joined(a.run_kinds, ', '), 'any workload'
+        )
+        || ', the baseline tagged ' || array_to_string(a.baseline_tags, ' ')
+        || ', the candidate tagged ' || array_to_string(a.candidate_tags, ' ')
+        || coalesce(
+            ', both tagged '
+            || joined(list_concat(a.condition_tags, a.both_tags), ' '),
+            ''
+        ) AS runs_needed
+    FROM accepting AS a
+    LEFT JOIN source AS p ON a.id = p.id
+    LEFT JOIN ticket_use AS t ON a.id = t.id
+    LEFT JOIN here AS h ON a.id = h.id
+    LEFT JOIN all_sides AS s ON a.id = s.id
+    LEFT JOIN lacking AS l ON a.id = l.id
+),
+
+decided AS (
+    SELECT
+        p.*,
+        c.value AS measured_value,
+        c.low AS measured_low,
+        c.high AS measured_high,
+        coalesce(c.told, p.told_by_side) AS told,
+        c.finding,
+        CASE
+            WHEN p.filled_from = 'nothing' OR p.obstacle IS NOT NULL OR p.side = 'unspecified'
+                THEN 'not comparable'
+            WHEN NOT p.has_source THEN 'no data'
+            WHEN len(p.problems) > 0 THEN 'not comparable'
+            WHEN p.role IS NULL AND p.side IN ('sender', 'receiver') THEN 'not comparable'
+            WHEN c.id IS NULL THEN 'no data'
+            ELSE c.verdict
+        END AS verdict,
+        c.direction_matches AS side_matches,
+        CASE p.filled_from
+            WHEN 'runs' THEN p.runs_needed || '; ' || p.captures
+            WHEN 'inputs' THEN i.asked_for || '; ' || p.captures
+            ELSE p.captures
+        END AS needs,
+        i.lacking AS lacking_input
+    FROM placed AS p
+    LEFT JOIN every_input AS i ON p.id = i.id
+    LEFT JOIN compared AS c ON p.id = c.id AND p.role = c.role
+)
+
+SELECT
+    id::VARCHAR AS id,
+    area::VARCHAR AS area,
+    document::VARCHAR AS document,
+    section::VARCHAR AS section,
+    figure::VARCHAR AS figure,
+    metric::VARCHAR AS metric,
+    side::VARCHAR AS side,
+    workload::VARCHAR AS workload,
+    verdict::VARCHAR AS verdict,
+    CASE WHEN verdict = 'direction only' THEN side_matches END::VARCHAR AS direction_matches,
+    CASE
+        WHEN filled_from = 'nothing' THEN obstacle
+        WHEN side = 'unspecified'
+            THEN concat_ws(
+                '; ', 'the document does not state which side it is about', obstacle, problems_told, outcomes
+            )
+        WHEN obstacle IS NOT NULL THEN concat_ws('; ', obstacle, problems_told, outcomes)
+        WHEN verdict = 'not comparable' AND len(problems) > 0 THEN problems_told
+        WHEN verdict = 'not comparable' AND role IS NULL
+            THEN 'the workload does not show which side sends'
+        WHEN verdict = 'no data' AND has_source AND filled_from = 'runs'
+            THEN
+                concat_ws(': ', 'the runs have no ' || measure || coalesce(' of ' || role, ''), lacking)
+                || '; needs ' || captures
+        WHEN verdict = 'no data' THEN concat_ws(': ', lacking_input, 'needs ' || needs)
+        WHEN verdict = 'direction only'
+            THEN
+                concat_ws(
+                    '; ', finding || ', published as ' || replace(direction, '_', ' ') || ': ' || side_matches,
+                    spread_remark, remarks
+                )
+        ELSE concat_ws('; ', finding, CASE WHEN comparable THEN spread_remark END, remarks)
+    END::VARCHAR AS why,
+    CASE
+        WHEN told IS NULL THEN NULL
+        ELSE told || CASE WHEN synthetic THEN ' synthetic' ELSE '' END
+    END::VARCHAR AS measured,
+    as_printed::VARCHAR AS as_printed,
+    kind::VARCHAR AS kind,
+    quantifier::VARCHAR AS quantifier,
+    value::DOUBLE AS published_value,
+    low::DOUBLE AS published_low,
+    high::DOUBLE AS published_high,
+    unit::VARCHAR AS published_unit,
+    direction::VARCHAR AS published_direction,
+    accepted_low::DOUBLE AS accepted_low,
+    accepted_high::DOUBLE AS accepted_high,
+    CASE
+        WHEN is_input THEN measured_by
+        WHEN filled_from = 'runs' THEN 'runs ' || baseline_run || ' and ' || candidate_run
+        WHEN has_source THEN concat_ws(', run ', 'metric ' || measure, candidate_run)
+    END::VARCHAR AS measured_by,
+    baseline_run::VARCHAR AS baseline_run,
+    candidate_run::VARCHAR AS candidate_run,
+    pairs_found::BIGINT AS pairs_found,
+    measure::VARCHAR AS measure,
+    CASE WHEN NOT is_input THEN role WHEN side <> 'n/a' THEN side END::VARCHAR AS measured_side,
+    measured_value::DOUBLE AS measured_value,
+    measured_low::DOUBLE AS measured_low,
+    measured_high::DOUBLE AS measured_high,
+    compared_unit::VARCHAR AS measured_unit,
+    CASE WHEN is_made_a_change THEN target END::DOUBLE AS published_change_pct,
+    CASE WHEN comparable THEN measured_value - target END::DOUBLE AS difference,
+    CASE WHEN NOT is_share THEN client_value END::DOUBLE AS measured_client_pct,
+    CASE WHEN NOT is_share THEN server_value END::DOUBLE AS measured_server_pct,
+    CASE WHEN NOT is_share THEN both_value END::DOUBLE AS measured_both_pct,
+    would_be::VARCHAR AS would_be,
+    environment::VARCHAR[] AS environment_published,
+    environment_here::VARCHAR[] AS environment_here,
+    filled_from::VARCHAR AS filled_from,
+    rule::VARCHAR AS rule,
+    needs::VARCHAR AS needs,
+    synthetic::BOOLEAN AS synthetic,
+    conflict::VARCHAR AS conflict,
+    conflicts_with::VARCHAR[] AS conflicts_with
+FROM decided
+ORDER BY id

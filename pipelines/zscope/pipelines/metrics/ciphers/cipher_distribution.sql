@@ -1,0 +1,28 @@
+-- The TLS connections with one cipher suite, by one source: how many, and the bytes they carried.
+--
+-- Only TLS: other connections have no suite. MQ channels without a recorded suite are included, because they
+-- may use TLS. If a source does not contain the suite it is null; 4X in a record means a number of four
+-- digits in a field that is not published.
+
+SELECT
+    t.source,
+    t.told_by,
+    t.system,
+    t.stack,
+    t.hour_utc,
+    t.job_name,
+    t.server_port,
+    t.protocol,
+    t.cipher,
+    code_text(c.name, t.cipher)::VARCHAR AS cipher_name,
+    c.key_exchange::VARCHAR AS key_exchange,
+    c.authentication::VARCHAR AS authentication,
+    c.encryption::VARCHAR AS encryption,
+    c.pfs::VARCHAR AS pfs,
+    t.connections,
+    t.failed_handshakes,
+    t.in_bytes,
+    t.out_bytes
+FROM tls_hour AS t
+LEFT JOIN cipher AS c ON t.cipher = c.code
+WHERE t.is_tls OR t.source = 'MQ channels'

@@ -1,0 +1,21 @@
+-- The connections under one protocol, by one source: how many, and the bytes they carried.
+--
+-- Rows of the step `tls_hour`, combined as the query requests. Rows of different sources are never combined:
+-- shares are those within a source.
+
+SELECT
+    source,
+    told_by,
+    system,
+    stack,
+    hour_utc,
+    job_name,
+    server_port,
+    protocol,
+    further_protocols,
+    connections,
+    partial_connections,
+    failed_handshakes,
+    in_bytes,
+    out_bytes
+FROM tls_hour

@@ -1,0 +1,51 @@
+-- One ended connection in zERT records, with its protection at the end.
+--
+-- The records of event type 3 (end) and 4 (end in under ten seconds): one for each connection, with all its
+-- bytes. Records of its start and of changes describe the same connection and are skipped.
+--
+-- Several protocols can protect one connection. It counts under the innermost (TLS before SSH before IPsec);
+-- `further_protocols` contains the others.
+
+SELECT
+    z.system::VARCHAR AS system,
+    z.stack::VARCHAR AS stack,
+    z.connection_id::BIGINT AS connection_id,
+    z.start_utc,
+    z.end_utc,
+    z.job_name::VARCHAR AS job_name,
+    z.user_id::VARCHAR AS user_id,
+    z.local_port::BIGINT AS local_port,
+    z.remote_port::BIGINT AS remote_port,
+    z.local_ip::VARCHAR AS local_ip,
+    z.remote_ip::VARCHAR AS remote_ip,
+    CASE z.ip_protocol
+        WHEN 6 THEN 'TCP'
+        WHEN 17 THEN 'UDP'
+        ELSE code_text(NULL, z.ip_protocol)
+    END::VARCHAR AS transport,
+    zert_protocol(
+        is_tls_record(z.security_protocols_flags, z.handshake_type),
+        z.security_protocols_flags,
+        version.text,
+        z.tls_version
+    )::VARCHAR AS protocol,
+    CASE
+        WHEN z.security_protocols_flags & 224 = 224 THEN 'SSH, IPsec'
+        WHEN z.security_protocols_flags & 32 > 0 AND z.security_protocols_flags & 192 > 0 THEN 'IPsec'
+        WHEN z.security_protocols_flags & 192 = 192 THEN 'SSH'
+    END::VARCHAR AS further_protocols,
+    is_tls_record(z.security_protocols_flags, z.handshake_type)::BOOLEAN AS is_tls,
+    z.tls_version::BIGINT AS tls_version_code,
+    nullif(z.cipher, '')::VARCHAR AS cipher,
+    code_text(role.text, z.handshake_role)::VARCHAR AS handshake_role,
+    coalesce(z.handshake_type = 3, false)::BOOLEAN AS handshake_failed,
+    (z.event_type = 4)::BOOLEAN AS is_short,
+    z.in_bytes::BIGINT AS in_bytes,
+    z.out_bytes::BIGINT AS out_bytes,
+    server_port_of(z.handshake_role, z.connection_flags, z.local_port, z.remote_port)::BIGINT AS server_port,
+    z.server_cert_key_type::BIGINT AS server_cert_key_type_code,
+    nullif(z.server_cert_key_length_bits, 0)::BIGINT AS server_cert_key_bits
+FROM smf119_zert_detail AS z
+LEFT JOIN code_tls_version AS version ON z.tls_version = version.code
+LEFT JOIN code_handshake_role AS role ON z.handshake_role = role.code
+WHERE z.event_type IN (3, 4)

@@ -1,0 +1,20 @@
+-- A TCP connection that ended, from its termination record (SMF 119-2).
+--
+-- Rows are not filtered, and no other sources are added: zERT records the same connections. If the start or
+-- end is missing or damaged in a record, its row has nulls.
+
+SELECT
+    system::VARCHAR AS system,
+    stack::VARCHAR AS stack,
+    job_name::VARCHAR AS job_name,
+    local_port::INTEGER AS local_port,
+    remote_port::INTEGER AS remote_port,
+    local_ip::VARCHAR AS local_ip,
+    remote_ip::VARCHAR AS remote_ip,
+    connection_id::BIGINT AS connection_id,
+    start_utc::TIMESTAMPTZ AS start_utc,
+    end_utc::TIMESTAMPTZ AS end_utc,
+    in_bytes::BIGINT AS in_bytes,
+    out_bytes::BIGINT AS out_bytes,
+    duration_ms_of(start_utc, end_utc) AS duration_ms
+FROM smf119_tcp_term

@@ -1,0 +1,345 @@
+"""The declarations of the metrics: a TOML file and an SQL file of the same name in a subject folder.
+
+A declaration lists the columns of a metric, how rows are combined, and what the SQL reads. Files are found by
+listing the folders; a new metric needs no other edit.
+
+There are two sorts of metrics. If every column is a dimension, declares how it is combined, or is calculated
+from combined columns, the metric is combinable: its SQL returns the finest rows, which can be grouped by any
+of its dimensions. If a column cannot be combined, such as a fitted value, the rows are used as they are.
+
+Columns that a metric passes on from one of its inputs are declared by name alone. They inherit type, meaning,
+unit and use from the first input that has a column of this name; the entry can state another use:
+
+    [[column]]
+    inherit = ["system", "hour_utc"]
+    dimension = true
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from graphlib import CycleError, TopologicalSorter
+from importlib.resources import files
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+from zscope.pipelines.metrics.checks import filled
+from zscope.schemas.ddl import duckdb_type
+from zscope.schemas.reference import reference_tables
+from zscope.schemas.stored import stored_schema
+from zscope.schemas.tables import table_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from importlib.resources.abc import Traversable
+
+Combine = Literal["sum", "min", "max"]
+MetricKind = Literal["metric", "step"]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricColumn:
+    """One column of a metric."""
+
+    name: str
+    type: str
+    """The DuckDB type as DESCRIBE shows it."""
+    meaning: str
+    unit: str = ""
+    dimension: bool = False
+    """Whether rows can be grouped by it."""
+    apart: bool = False
+    """Whether rows with different values must never be combined, such as those of overlapping sources."""
+    combine: Combine | None = None
+    """The aggregate function that combines the values of several rows."""
+    source: str = ""
+    """The expression over combined columns that calculates it; `from` in the declaration."""
+
+    @property
+    def in_file(self) -> bool:
+        """Whether the SQL file returns it."""
+        return not self.source
+
+
+@dataclass(frozen=True, slots=True)
+class MetricParameter:
+    """A parameter that a user can set: a DuckDB variable with a default."""
+
+    name: str
+    type: str
+    default: str
+    """An SQL expression."""
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A declared metric, or a step that several metrics share."""
+
+    name: str
+    kind: MetricKind
+    title: str
+    question: str
+    inputs: tuple[str, ...]
+    """The tables, metrics and steps that its SQL reads."""
+    grain: tuple[str, ...]
+    """The columns that identify a row."""
+    columns: tuple[MetricColumn, ...]
+    sql: str
+    """The content of its SQL file."""
+    keep: bool = False
+    """Whether many others read it and it has few rows: then it is computed once for a query."""
+    looks_around: bool = False
+    """Whether a row depends on what was recorded long before or after it, so that all days must be read."""
+    clock: str = ""
+    """The column that a period applies to."""
+    period: tuple[str, ...] = ()
+    """Instead of a clock: the two parameters that a period sets, if it does not choose rows of the result but
+    the data they are calculated from.
+    """
+    formula: str = ""
+    sources: str = ""
+    limits: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    """Published results that it can be compared with."""
+    parameters: tuple[MetricParameter, ...] = ()
+
+    @property
+    def meaning(self) -> str:
+        """What a row is: the first sentence of its SQL file."""
+        return self.sql.partition("\n")[0].removeprefix("-- ")
+
+    @cached_property
+    def dimensions(self) -> tuple[MetricColumn, ...]:
+        """The columns that rows can be grouped by."""
+        return tuple(column for column in self.columns if column.dimension)
+
+    @property
+    def measures(self) -> tuple[MetricColumn, ...]:
+        """The columns that are combined when rows are grouped."""
+        return tuple(column for column in self.columns if column.combine)
+
+    @property
+    def derived(self) -> tuple[MetricColumn, ...]:
+        """The columns that are calculated from combined columns."""
+        return tuple(column for column in self.columns if column.source)
+
+    @cached_property
+    def combinable(self) -> bool:
+        """Whether its rows can be grouped in other ways."""
+        return all(column.dimension or column.combine or column.source for column in self.columns)
+
+    @cached_property
+    def view_columns(self) -> tuple[MetricColumn, ...]:
+        """The columns of the view."""
+        if not self.combinable:
+            return self.columns
+        by_name = {column.name: column for column in self.dimensions}
+        return (*(by_name[name] for name in self.grain), *self.measures, *self.derived)
+
+
+class DeclarationError(Exception):
+    """An invalid declaration: which file, and what is wrong with it."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"{name}.toml: {problem}")
+
+
+@cache
+def declared() -> Mapping[str, Metric]:
+    """Return all metrics and steps by name, each after those it reads.
+
+    >>> list(declared()).index("cpu_interval") < list(declared()).index("cpu_per_transaction")
+    True
+    """
+    return MappingProxyType(load(files("zscope.pipelines.metrics")))
+
+
+def load(folder: Traversable) -> dict[str, Metric]:
+    """Load the metrics of a folder and its subject folders, each after those it reads."""
+    places = dict(sorted(_declarations(folder)))
+    contents = {name: _read(name, place / f"{name}.toml") for name, place in places.items()}
+    needs = {
+        name: [other for other in content["inputs"] if other in contents]
+        for name, content in contents.items()
+    }
+    try:
+        order = list(TopologicalSorter(needs).static_order())
+    except CycleError as error:
+        around = " -> ".join(error.args[1])
+        raise DeclarationError(error.args[1][0], f"reads itself through others: {around}") from error
+    metrics: dict[str, Metric] = {}
+    for name in order:
+        metrics[name] = _metric(name, contents[name], places[name] / f"{name}.sql", metrics)
+    return metrics
+
+
+def _declarations(folder: Traversable) -> Iterator[tuple[str, Traversable]]:
+    """Name and folder of every declaration. Names are unique across subjects."""
+    for place in (folder, *(inner for inner in folder.iterdir() if inner.is_dir())):
+        for file in place.iterdir():
+            name = file.name.removesuffix(".toml")
+            if name != file.name and "." not in name:
+                yield name, place
+
+
+_REQUIRED = {"kind", "title", "question", "inputs", "grain", "column"}
+_OPTIONAL = {
+    "keep", "looks_around", "clock", "period", "formula", "sources", "limits", "references", "parameter",
+}  # fmt: skip
+_COLUMN_REQUIRED = {"name", "type", "meaning"}
+_COLUMN_OPTIONAL = {"unit", "dimension", "apart", "combine", "from"}
+_USE_KEYS = {"dimension", "apart", "combine"}
+_PARAMETER_KEYS = {"name", "type", "default", "meaning"}
+_KINDS = ("metric", "step")
+_COMBINE = ("sum", "min", "max")
+_MOMENT = "TIMESTAMP WITH TIME ZONE"
+
+
+def _read(name: str, file: Traversable) -> dict[str, Any]:
+    """Parse a declaration and check its keys."""
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise DeclarationError(name, str(error)) from error
+    _check_keys(name, "declaration", content, _REQUIRED, _OPTIONAL)
+    if content["kind"] not in _KINDS:
+        raise DeclarationError(name, f"kind is {content['kind']!r}, not one of {', '.join(_KINDS)}")
+    return content
+
+
+def _metric(name: str, content: Mapping[str, Any], sql: Traversable, others: Mapping[str, Metric]) -> Metric:
+    if not sql.is_file():
+        raise DeclarationError(name, f"there is no {name}.sql beside it")
+    metric = Metric(
+        name=name,
+        kind=content["kind"],
+        title=content["title"],
+        question=content["question"],
+        inputs=tuple(content["inputs"]),
+        grain=tuple(content["grain"]),
+        columns=tuple(
+            column
+            for entry in content["column"]
+            for column in _columns(name, entry, content["inputs"], others)
+        ),
+        sql=filled(name, sql.read_text(encoding="utf-8").rstrip()),
+        keep=content.get("keep", False),
+        looks_around=content.get("looks_around", False),
+        clock=content.get("clock", ""),
+        period=tuple(content.get("period", ())),
+        formula=content.get("formula", "").strip(),
+        sources=content.get("sources", "").strip(),
+        limits=tuple(content.get("limits", ())),
+        references=tuple(content.get("references", ())),
+        parameters=tuple(_parameter(name, entry) for entry in content.get("parameter", ())),
+    )
+    _check(metric)
+    return metric
+
+
+def _columns(
+    name: str, entry: Mapping[str, Any], inputs: Sequence[str], others: Mapping[str, Metric]
+) -> Iterator[MetricColumn]:
+    """The columns of one entry: those it inherits, or the one it declares."""
+    if "inherit" not in entry:
+        yield _column(name, entry)
+        return
+    _check_keys(name, "column", entry, {"inherit"}, _USE_KEYS)
+    use: dict[str, Any] = {
+        key: entry[key] or None if key == "combine" else entry[key] for key in _USE_KEYS & set(entry)
+    }
+    for column in entry["inherit"]:
+        yield _checked(name, replace(_inherited(name, column, inputs, others), **use))
+
+
+def _inherited(name: str, column: str, inputs: Sequence[str], others: Mapping[str, Metric]) -> MetricColumn:
+    """A column as the first of the inputs that has it declares it."""
+    for table in inputs:
+        columns = others[table].view_columns if table in others else _table_columns(table)
+        for other in columns:
+            if other.name == column:
+                return replace(other, source="")
+    raise DeclarationError(name, f"column {column}: no input has a column to inherit")
+
+
+@cache
+def _table_columns(table: str) -> tuple[MetricColumn, ...]:
+    """The columns of a table of the store."""
+    if table in reference_tables():
+        schema = reference_tables()[table].schema
+    elif table in table_names():
+        schema = stored_schema(table)
+    else:
+        return ()
+    described = ((field, field.metadata or {}) for field in schema)
+    return tuple(
+        MetricColumn(
+            field.name,
+            duckdb_type(field.type),
+            metadata.get(b"meaning", b"").decode(),
+            metadata.get(b"unit", b"").decode(),
+        )
+        for field, metadata in described
+    )
+
+
+def _column(name: str, entry: Mapping[str, Any]) -> MetricColumn:
+    _check_keys(name, f"column {entry.get('name', '?')}", entry, _COLUMN_REQUIRED, _COLUMN_OPTIONAL)
+    column = MetricColumn(
+        name=entry["name"],
+        type=entry["type"],
+        meaning=entry["meaning"],
+        unit=entry.get("unit", ""),
+        dimension=entry.get("dimension", False),
+        apart=entry.get("apart", False),
+        combine=entry.get("combine"),
+        source=entry.get("from", ""),
+    )
+    return _checked(name, column)
+
+
+def _checked(name: str, column: MetricColumn) -> MetricColumn:
+    if column.combine not in (None, *_COMBINE):
+        raise DeclarationError(name, f"column {column.name}: combine is {column.combine!r}")
+    if column.apart and not column.dimension:
+        raise DeclarationError(name, f"column {column.name}: only a dimension keeps rows apart")
+    if column.dimension + bool(column.combine) + bool(column.source) > 1:
+        raise DeclarationError(name, f"column {column.name}: only one of dimension, combine, from")
+    return column
+
+
+def _parameter(name: str, entry: Mapping[str, Any]) -> MetricParameter:
+    _check_keys(name, f"parameter {entry.get('name', '?')}", entry, _PARAMETER_KEYS, set())
+    return MetricParameter(**entry)
+
+
+def _check(metric: Metric) -> None:
+    """Check what can be checked without running the SQL."""
+    names = [column.name for column in metric.columns]
+    if doubled := [name for name, count in Counter(names).items() if count > 1]:
+        raise DeclarationError(metric.name, f"column {doubled[0]} is declared twice")
+    if unknown := set(metric.grain) - set(names):
+        raise DeclarationError(metric.name, f"grain: no column {', '.join(sorted(unknown))}")
+    if metric.clock and (metric.clock, _MOMENT) not in [(c.name, c.type) for c in metric.columns]:
+        raise DeclarationError(metric.name, f"clock: no column {metric.clock} of type {_MOMENT}")
+    if metric.period and (metric.clock or len(metric.period) != 2):
+        raise DeclarationError(metric.name, "period: needs two parameters, and no clock")
+    if metric.derived and not metric.combinable:
+        raise DeclarationError(metric.name, "only if all columns can be combined may one have `from`")
+    if metric.combinable and set(metric.grain) - {column.name for column in metric.dimensions}:
+        raise DeclarationError(metric.name, "the grain of a combinable metric consists of dimensions")
+    if not metric.sql.startswith("-- "):
+        raise DeclarationError(metric.name, f"{metric.name}.sql does not begin with the meaning of a row")
+
+
+def _check_keys(
+    name: str, where: str, entry: Mapping[str, Any], required: set[str], optional: set[str]
+) -> None:
+    if unknown := sorted(set(entry) - required - optional):
+        raise DeclarationError(name, f"{where}: unknown key {', '.join(unknown)}")
+    if missing := sorted(required - set(entry)):
+        raise DeclarationError(name, f"{where}: {', '.join(missing)} is missing")

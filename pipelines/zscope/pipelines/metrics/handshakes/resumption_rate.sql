@@ -1,0 +1,152 @@
+-- The handshakes that resumed a session: from zERT by the hour, or from GSKSRVR between two displays.
+--
+-- zERT: handshakes by type, from the step `handshake_hour`. GSKSRVR: a session is stored after each full
+-- handshake and looked up for each resumption, so `added` counts full handshakes and `hits` resumed ones;
+-- deltas and resets are those of the step `gsk_cache_delta`. The hit rate is the share of look-ups that found
+-- their session, the resumed share is that of all handshakes that were resumed: a client that offers no
+-- session counts only in the second. The two sources have separate rows and are never added up. If both
+-- record the same system, versions and time, `why_sources_differ` explains why they can differ.
+
+WITH zert AS (
+    SELECT
+        system,
+        hour_utc,
+        CASE
+            WHEN tls_version = 'TLSv1.3' THEN tls_version
+            WHEN tls_version IN ('TLSv1.2', 'TLSv1.1', 'TLSv1.0', 'SSLv3', 'SSLv2') THEN 'TLSv1.2 and older'
+            ELSE 'unknown'
+        END AS versions,
+        CASE WHEN handshake_role LIKE 'server%' THEN 'server' ELSE handshake_role END AS side,
+        coalesce(sum(handshakes) FILTER (WHERE kind = 'full'), 0) AS full_handshakes,
+        coalesce(sum(handshakes) FILTER (WHERE kind = 'resumed'), 0) AS resumed_handshakes,
+        coalesce(sum(handshakes) FILTER (WHERE kind = 'failed'), 0) AS failed_handshakes,
+        coalesce(sum(handshakes) FILTER (WHERE is_unknown_kind(kind)), 0) AS unknown_handshakes
+    FROM handshake_hour
+    GROUP BY ALL
+),
+
+gsk AS (
+    SELECT
+        *,
+        CASE cache
+            WHEN 'TLS 1.3 tickets' THEN 'TLSv1.3'
+            WHEN 'session ids' THEN 'TLSv1.2 and older'
+            ELSE 'unknown'
+        END AS versions
+    FROM gsk_cache_delta
+),
+
+both_tell AS (
+    SELECT DISTINCT
+        z.system,
+        z.versions,
+        z.hour_utc,
+        g.interval_end_utc
+    FROM zert AS z
+    INNER JOIN gsk AS g
+        ON
+            z.system = g.system
+            AND z.versions = g.versions
+            AND z.hour_utc < g.interval_end_utc
+            AND z.hour_utc + INTERVAL 1 HOUR > coalesce(g.interval_start_utc, g.interval_end_utc)
+),
+
+-- The published share is that of TLSv1.3 with sysplex-wide caching of tickets.
+published AS (
+    SELECT
+        'TLSv1.3' AS versions,
+        max(value) AS share_pct
+    FROM reference_result
+    WHERE id = 'tls31-sysplex-tickets-hit'
+),
+
+every_source AS (
+    SELECT
+        'zERT' AS source,
+        z.system,
+        z.versions,
+        NULL AS cache,
+        z.side,
+        'each hour' AS basis,
+        z.hour_utc AS interval_start_utc,
+        z.hour_utc + INTERVAL 1 HOUR AS interval_end_utc,
+        z.full_handshakes,
+        z.resumed_handshakes,
+        z.failed_handshakes,
+        z.unknown_handshakes,
+        NULL AS lookups,
+        NULL AS hits,
+        NULL AS missed_expired,
+        NULL AS missed_not_found,
+        NULL AS missed_not_authorized,
+        NULL AS refused_full,
+        NULL AS replaced,
+        NULL AS resets,
+        NULL AS uncounted_s,
+        CASE
+            WHEN (z.system, z.versions, z.hour_utc) IN (
+                SELECT (b.system, b.versions, b.hour_utc) FROM both_tell AS b
+            )
+                THEN 'zERT counts every handshake it sees, also those of clients and of servers that keep'
+                    || ' their sessions elsewhere; GSKSRVR only servers that use its caches.'
+        END AS why_sources_differ
+    FROM zert AS z
+    UNION ALL
+    SELECT
+        'GSKSRVR',
+        g.system,
+        g.versions,
+        g.cache,
+        'server',
+        g.basis,
+        g.interval_start_utc,
+        g.interval_end_utc,
+        g.added,
+        g.hits,
+        NULL,
+        NULL,
+        g.lookups,
+        g.hits,
+        g.missed_expired,
+        g.missed_not_found,
+        g.missed_not_authorized,
+        g.refused_full,
+        g.replaced,
+        g.is_reset::BIGINT,
+        g.uncounted_s,
+        CASE
+            WHEN (g.system, g.versions, g.interval_end_utc) IN (
+                SELECT (b.system, b.versions, b.interval_end_utc) FROM both_tell AS b
+            )
+                THEN 'GSKSRVR counts only servers that use its caches, and look-ups for other systems may'
+                    || ' be among them; zERT counts every handshake it sees.'
+        END
+    FROM gsk AS g
+)
+
+SELECT
+    e.source::VARCHAR AS source,
+    e.system::VARCHAR AS system,
+    e.versions::VARCHAR AS versions,
+    e.cache::VARCHAR AS cache,
+    e.side::VARCHAR AS side,
+    e.basis::VARCHAR AS basis,
+    e.interval_start_utc::TIMESTAMPTZ AS interval_start_utc,
+    e.interval_end_utc::TIMESTAMPTZ AS interval_end_utc,
+    e.full_handshakes::BIGINT AS full_handshakes,
+    e.resumed_handshakes::BIGINT AS resumed_handshakes,
+    e.failed_handshakes::BIGINT AS failed_handshakes,
+    e.unknown_handshakes::BIGINT AS unknown_handshakes,
+    e.lookups::BIGINT AS lookups,
+    e.hits::BIGINT AS hits,
+    e.missed_expired::BIGINT AS missed_expired,
+    e.missed_not_found::BIGINT AS missed_not_found,
+    e.missed_not_authorized::BIGINT AS missed_not_authorized,
+    e.refused_full::BIGINT AS refused_full,
+    e.replaced::BIGINT AS replaced,
+    e.resets::BIGINT AS resets,
+    e.uncounted_s::DOUBLE AS uncounted_s,
+    p.share_pct::DOUBLE AS published_pct,
+    e.why_sources_differ::VARCHAR AS why_sources_differ
+FROM every_source AS e
+LEFT JOIN published AS p ON e.versions = p.versions

@@ -1,0 +1,203 @@
+-- Expressions that several metrics share, as DuckDB macros. Each rule is written once, here.
+--
+-- The catalogue `zscope.duckdb` contains these macros, so the views of the metrics work in every DuckDB client,
+-- under whatever name it attaches the file. To run the SQL file of a metric in a bare DuckDB shell, read this
+-- file first:
+--
+--     .read macros.sql
+
+-- Codes ---------------------------------------------------------------------------------------------------
+
+-- The text of a code, or the code itself if no code table contains it. NULL if there is no code.
+CREATE OR REPLACE MACRO code_text(text, code) AS coalesce(text, 'unknown (' || code || ')');
+
+-- The cipher suite as four digits. Since SSLv3, two digits are the low byte of a number that begins with 00;
+-- 4X means that another field contains the number.
+CREATE OR REPLACE MACRO cipher_suite(cipher_4, cipher_2, tls_version) AS coalesce(
+    nullif(cipher_4, ''),
+    CASE WHEN cipher_2 <> '4X' AND tls_version >= 768 THEN '00' END || cipher_2,
+    cipher_2
+);
+
+-- zERT ----------------------------------------------------------------------------------------------------
+
+-- Whether a record is about TLS. A failed handshake leaves no session, so its record may lack the protocol bit.
+CREATE OR REPLACE MACRO is_tls_record(security_protocols_flags, handshake_type) AS
+    coalesce(security_protocols_flags & 128 > 0, false) OR coalesce(handshake_type > 0, false);
+
+-- The innermost protocol of a connection: TLS before SSH before IPsec.
+CREATE OR REPLACE MACRO zert_protocol(is_tls, security_protocols_flags, tls_version_text, tls_version) AS CASE
+    WHEN is_tls THEN coalesce(code_text(tls_version_text, tls_version), 'unknown')
+    WHEN security_protocols_flags & 64 > 0 THEN 'SSH'
+    WHEN security_protocols_flags & 32 > 0 THEN 'IPsec'
+    WHEN security_protocols_flags = 0 THEN 'none'
+    ELSE coalesce(code_text(NULL, security_protocols_flags), 'unknown')
+END;
+
+-- The port that identifies the service, not the one that a client happens to get: from the role in the
+-- handshake, else from the role in opening the connection, else the lower of the two.
+CREATE OR REPLACE MACRO server_port_of(handshake_role, connection_flags, local_port, remote_port) AS CASE
+    WHEN handshake_role IN (2, 3) THEN local_port
+    WHEN handshake_role = 1 THEN remote_port
+    WHEN connection_flags & 16 > 0 THEN local_port
+    WHEN connection_flags & 8 > 0 THEN remote_port
+    ELSE least(local_port, remote_port)
+END;
+
+-- The kind of a handshake: full, resumed, failed, or unknown with its code. IBM calls a resumed one abbreviated.
+CREATE OR REPLACE MACRO handshake_kind(text, code) AS
+    coalesce(if(text = 'abbreviated', 'resumed', text), code_text(NULL, code), 'unknown');
+
+-- Whether a handshake counts as unknown.
+CREATE OR REPLACE MACRO is_unknown_kind(kind) AS kind NOT IN ('full', 'resumed', 'failed');
+
+-- Growth of a counter of four bytes, which starts again at 0 after 2^32 - 1.
+CREATE OR REPLACE MACRO counter_growth(before, after) AS (4294967296 + after - before) % 4294967296;
+
+-- Time ----------------------------------------------------------------------------------------------------
+
+-- How long two intervals overlap; negative if there is time between them.
+CREATE OR REPLACE MACRO overlap_us(start_us, end_us, other_start_us, other_end_us) AS
+    least(end_us, other_end_us) - greatest(start_us, other_start_us);
+
+-- Whether at least four fifths of an interval lie in another one.
+CREATE OR REPLACE MACRO lies_mostly_in(start_us, end_us, other_start_us, other_end_us) AS
+    overlap_us(start_us, end_us, other_start_us, other_end_us) >= 0.8 * (end_us - start_us);
+
+-- The minute of a moment. A join on minutes is much faster than a comparison of moments with intervals.
+CREATE OR REPLACE MACRO minute_of(moment_us) AS moment_us // 60000000;
+
+-- The minutes that an interval touches; its end is the first moment after it.
+CREATE OR REPLACE MACRO minutes_of(start_us, end_us) AS
+    range(minute_of(start_us), minute_of(end_us - 1) + 1);
+
+-- Milliseconds from start to end. An end before the start is a damaged record, not a short connection.
+CREATE OR REPLACE MACRO duration_ms_of(start_utc, end_utc) AS
+    CASE WHEN end_utc >= start_utc THEN (epoch_us(end_utc) - epoch_us(start_utc))::DOUBLE / 1000 END;
+
+-- Changes and their 95 % intervals ------------------------------------------------------------------------
+
+-- The change from a baseline to a candidate in percent.
+CREATE OR REPLACE MACRO change_pct(baseline, candidate) AS 100 * (candidate / nullif(baseline, 0) - 1);
+
+-- One end of the interval of a change: the half width is on the logarithm, negative for the lower end.
+CREATE OR REPLACE MACRO change_pct_end(baseline, candidate, log_half) AS
+    100 * (candidate / nullif(baseline, 0) * exp(log_half) - 1);
+
+-- Half the width of an interval on the logarithm.
+CREATE OR REPLACE MACRO log_half_width(low, high) AS ln(nullif(high, 0) / nullif(low, 0)) / 2;
+
+-- The half width of a difference of two independent values. On the logarithm: that of their ratio.
+CREATE OR REPLACE MACRO combined_half_width(one, other) AS sqrt(one ** 2 + other ** 2);
+
+-- The 97.5 % quantile of Student's t with so many degrees of freedom: the first terms of its expansion around
+-- the quantile of the normal distribution, less than 0.5 % off from two degrees on.
+CREATE OR REPLACE MACRO student_t(df) AS CASE
+    WHEN df = 1 THEN 12.7062
+    ELSE 1.959964 + 2.372271 / df + 2.822499 / df ** 2 + 2.555850 / df ** 3 + 1.589534 / df ** 4
+END;
+
+-- Lists ---------------------------------------------------------------------------------------------------
+
+-- The values of a list that are not NULL.
+CREATE OR REPLACE MACRO without_nulls(list) AS list_filter(list, lambda x : x IS NOT NULL);
+
+-- The texts of a list in one text; NULL if there is none.
+CREATE OR REPLACE MACRO joined(list, separator) AS nullif(array_to_string(list, separator), '');
+
+-- Tags of benchmark runs and measures, KEY=VALUE ------------------------------------------------------------
+
+CREATE OR REPLACE MACRO tag_key(tag) AS split_part(tag, '=', 1);
+CREATE OR REPLACE MACRO tag_keys(tags) AS list_transform(tags, lambda t : tag_key(t));
+CREATE OR REPLACE MACRO tags_with_key(tags, key) AS list_filter(tags, lambda x : tag_key(x) = key);
+CREATE OR REPLACE MACRO tag_values(tags, key) AS
+    array_to_string(list_transform(tags_with_key(tags, key), lambda x : substr(x, len(key) + 2)), ', ');
+
+-- The keys that both sides have with different values, without the keys that a result varies.
+CREATE OR REPLACE MACRO differing_tag_keys(b_tags, c_tags, varied_keys) AS list_filter(
+    list_sort(list_distinct(tag_keys(b_tags))),
+    lambda k :
+        NOT list_contains(varied_keys, k)
+        AND len(tags_with_key(c_tags, k)) > 0
+        AND NOT list_has_any(tags_with_key(b_tags, k), c_tags)
+);
+
+-- How many of these keys only one side has; the value can differ on the other side.
+CREATE OR REPLACE MACRO keys_on_one_side(keys, b_tags, c_tags, varied_keys) AS len(list_filter(
+    list_distinct(keys),
+    lambda k :
+        NOT list_contains(varied_keys, k)
+        AND (len(tags_with_key(b_tags, k)) = 0 OR len(tags_with_key(c_tags, k)) = 0)
+));
+
+-- Problems with tags that both sides must have: other values, or the given text for missing tags.
+CREATE OR REPLACE MACRO required_tag_problems(same_tags, b_tags, c_tags, differing_keys, missing) AS
+    list_transform(
+        list_filter(
+            same_tags,
+            lambda t :
+                NOT (list_contains(b_tags, t) AND list_contains(c_tags, t))
+                AND NOT list_contains(differing_keys, tag_key(t))
+        ),
+        lambda t : coalesce(
+            joined(
+                list_sort(list_distinct(list_filter(
+                    list_concat(b_tags, c_tags), lambda x : tag_key(x) = tag_key(t) AND x <> t
+                ))),
+                ' and '
+            ) || ' here, ' || t || ' published',
+            missing || t
+        )
+    );
+
+-- A problem for each key with different values on the two sides.
+CREATE OR REPLACE MACRO differing_tag_problems(differing_keys, b_tags, c_tags) AS list_transform(
+    differing_keys,
+    lambda k : 'also differs in ' || k || ': ' || tag_values(b_tags, k) || ' and ' || tag_values(c_tags, k)
+);
+
+-- MQ ------------------------------------------------------------------------------------------------------
+
+-- Rows of MQ, each counted once, from a table with the column `identity`: the values by which rows are
+-- compared.
+--
+-- Each SMF record counts: two equal rows are two channels or tasks. A printed report repeats records, and two
+-- reports can repeat the same ones. So among equal rows, the nth of one report is the nth of another, and
+-- printed rows count only beyond the number of records.
+CREATE OR REPLACE MACRO mq_rows_once(rows_with_identity) AS TABLE
+WITH source_row AS (
+    SELECT * FROM query_table(rows_with_identity)
+),
+
+printed AS (
+    SELECT
+        *,
+        row_number() OVER (PARTITION BY load_id, file, identity ORDER BY line_no) AS place
+    FROM source_row
+    WHERE source <> 'smf'
+),
+
+printed_once AS (
+    SELECT *
+    FROM printed
+    QUALIFY row_number() OVER (PARTITION BY identity, place ORDER BY source DESC, load_id, file) = 1
+),
+
+-- Only for systems and times that also have printed rows, which are few.
+recorded AS (
+    SELECT identity, count(*) AS times
+    FROM source_row
+    WHERE source = 'smf' AND (system, queue_manager, written_local) IN (
+        SELECT (p.system, p.queue_manager, p.written_local) FROM printed_once AS p
+    )
+    GROUP BY identity
+)
+
+SELECT * EXCLUDE (identity)
+FROM source_row
+WHERE source = 'smf'
+UNION ALL BY NAME
+SELECT p.* EXCLUDE (identity, place)
+FROM printed_once AS p
+LEFT JOIN recorded AS r ON p.identity = r.identity
+WHERE p.place > coalesce(r.times, 0);

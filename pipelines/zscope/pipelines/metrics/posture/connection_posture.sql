@@ -1,0 +1,69 @@
+-- One ended connection in zERT records, with the faults of its protection.
+--
+-- The properties of a cipher suite come from table `cipher`. A suite of TLSv1.3 names no key exchange; it
+-- always has forward secrecy, but the record does not contain the group, so whether the key exchange is safe
+-- against a quantum computer is not known. A failed handshake has no other values, as there was no session.
+
+WITH judged AS (
+    SELECT
+        c.*,
+        s.name AS cipher_name,
+        s.key_exchange,
+        s.authentication,
+        s.encryption,
+        s.pfs,
+        c.is_tls AND NOT c.handshake_failed AS has_session,
+        -- Signaling values in a handshake have suite numbers but are not suites.
+        s.code IS NOT NULL AND s.protocol <> 'signalling' AS has_suite
+    FROM connection_detail AS c
+    LEFT JOIN cipher AS s ON c.cipher = s.code
+)
+
+SELECT
+    system,
+    stack,
+    connection_id,
+    start_utc,
+    end_utc,
+    job_name,
+    user_id,
+    server_port,
+    local_ip,
+    remote_ip,
+    handshake_role,
+    protocol,
+    cipher,
+    cipher_name,
+    key_exchange,
+    server_cert_key_bits,
+    is_tls,
+    handshake_failed,
+    coalesce(protocol = 'none' AND NOT is_tls, false)::BOOLEAN AS is_unprotected,
+    coalesce(has_session AND tls_version_code IN (512, 768), false)::BOOLEAN AS is_ssl,
+    coalesce(has_session AND tls_version_code IN (769, 770), false)::BOOLEAN AS is_tls10_tls11,
+    coalesce(has_session AND has_suite AND pfs = 'no', false)::BOOLEAN AS is_without_pfs,
+    coalesce(has_session AND has_suite AND authentication = 'anon', false)::BOOLEAN AS is_anonymous,
+    coalesce(has_session AND has_suite AND contains(key_exchange, 'EXPORT'), false)::BOOLEAN AS is_export,
+    coalesce(has_session AND has_suite AND encryption = 'NULL', false)::BOOLEAN AS is_not_encrypted,
+    -- Single DES and RC2 are weaker still.
+    coalesce(has_session AND has_suite AND encryption IN ('3DES', 'RC4', 'DES', 'RC2'), false)::BOOLEAN
+        AS is_weak_cipher,
+    coalesce(has_session AND server_cert_key_type_code = 2 AND server_cert_key_bits < 2048, false)::BOOLEAN
+        AS is_short_rsa_key,
+    CASE
+        WHEN NOT has_session THEN NULL
+        WHEN NOT has_suite OR key_exchange = 'TLS13' THEN 'unknown'
+        -- Pre-shared keys. All other key exchange up to TLSv1.2 relies on factoring or discrete logarithms,
+        -- which a quantum computer can break, and has no hybrid groups.
+        WHEN key_exchange IN ('none', 'PSK', 'RSA_PSK', 'DHE_PSK', 'ECDHE_PSK', 'KRB5', 'KRB5_EXPORT')
+            THEN 'not open'
+        ELSE 'open'
+    END::VARCHAR AS quantum,
+    coalesce(
+        has_session
+        AND (NOT has_suite OR coalesce(tls_version_code NOT IN (512, 768, 769, 770, 771, 772), true))
+        OR NOT is_tls AND starts_with(protocol, 'unknown'),
+        false
+    )::BOOLEAN AS is_unknown,
+    (coalesce(in_bytes, 0) + coalesce(out_bytes, 0))::BIGINT AS total_bytes
+FROM judged

@@ -1,0 +1,51 @@
+-- One finding about the protection of connections: where, how many connections, the rows, what to do.
+--
+-- The findings are declared in finding.checks.toml. The line in double braces is generated from it: a SELECT
+-- for each finding. `evidence` shows its rows.
+
+WITH certificate AS (
+    SELECT * FROM certificate_seen
+),
+
+every_finding AS (
+    {{findings}}
+)
+
+SELECT
+    f.id::VARCHAR AS id,
+    f.severity::VARCHAR AS severity,
+    f.what::VARCHAR AS what,
+    f.system::VARCHAR AS system,
+    f.server_port::BIGINT AS server_port,
+    f.job_name::VARCHAR AS job_name,
+    f.certificate::VARCHAR AS certificate,
+    f.connections::BIGINT AS connections,
+    (100 * f.in_detail / nullif(place.connections, 0))::DOUBLE AS share_pct,
+    (
+        'SELECT * FROM ' || f.rows_of || ' WHERE ' || f.condition
+        || ' AND system ' || coalesce('= ''' || replace(f.system, '''', '''''') || '''', 'IS NULL')
+        || ' AND server_port ' || coalesce('= ' || f.server_port, 'IS NULL')
+        || ' AND job_name ' || coalesce('= ''' || replace(f.job_name, '''', '''''') || '''', 'IS NULL')
+        || coalesce(' AND serial = ''' || replace(f.serial, '''', '''''') || '''', '')
+        || CASE
+            WHEN f.serial IS NULL THEN ''
+            ELSE
+                ' AND issuer_dn '
+                || coalesce('= ''' || replace(f.issuer_dn, '''', '''''') || '''', 'IS NULL')
+        END
+    )::VARCHAR AS evidence,
+    f.remedy::VARCHAR AS remedy
+FROM every_finding AS f
+LEFT JOIN finding_count AS place
+    ON
+        f.system IS NOT DISTINCT FROM place.system
+        AND f.server_port IS NOT DISTINCT FROM place.server_port
+        AND f.job_name IS NOT DISTINCT FROM place.job_name
+ORDER BY
+    array_position(['high', 'medium', 'low', 'info'], f.severity),
+    f.connections DESC,
+    f.id,
+    f.system NULLS LAST,
+    f.server_port NULLS LAST,
+    f.job_name NULLS LAST,
+    f.certificate NULLS LAST

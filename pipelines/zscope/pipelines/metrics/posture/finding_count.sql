@@ -1,0 +1,14 @@
+-- The ended connections of a system, port and job in zERT records, and the number that each finding is about.
+--
+-- The findings are declared in finding.checks.toml; the line in double braces is generated from it.
+
+SELECT
+    system,
+    server_port,
+    job_name,
+    count(*) AS connections,
+    MAP {
+        {{counts}}
+    } AS found
+FROM connection_posture
+GROUP BY ALL

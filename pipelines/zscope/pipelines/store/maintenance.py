@@ -1,0 +1,173 @@
+"""Maintain a store: merge small files, drop old days, check all files, keep validation results."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from zscope.pipelines.ingest.known_files import digest_of_file
+from zscope.pipelines.store.change import changing, commit_files
+from zscope.pipelines.store.commits import Commit, append, read_state
+from zscope.pipelines.store.folder import DamagedStoreError, Folder, existing_store, partition
+from zscope.pipelines.store.parts import ROW_GROUP_ROWS, VALIDATION_TABLE, Part, parquet_schema, schema_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import date
+    from pathlib import Path
+
+    from zscope.pipelines.settings import Settings
+    from zscope.pipelines.store.commits import DataFile, State
+    from zscope.pipelines.store.parts import StagedFile
+
+
+SMALL_BYTES = 32 << 20
+"""Files of this size or larger are not merged."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactResult:
+    """Number of files before and after merging."""
+
+    before: int
+    after: int
+
+
+def compact(folder: Folder, state: State, small_bytes: int = SMALL_BYTES) -> CompactResult:
+    """Merge the small files of each table and day in one commit, so that queries open fewer files."""
+    groups: dict[tuple[str, str | None], list[DataFile]] = defaultdict(list)
+    for file in state.files.values():
+        if file.bytes < small_bytes and file.schema == schema_digest(file.table):
+            groups[file.table, file.day].append(file)
+    merged: dict[StagedFile, list[DataFile]] = {}
+    for number, files in enumerate(files for files in groups.values() if len(files) > 1):
+        merged[_merge(folder, f"c{state.number + 1:08}-{number}.parquet", files)] = files
+    if not merged:
+        return CompactResult(0, 0)
+
+    def loads_of(staged: StagedFile) -> Counter[int]:
+        return sum((Counter(file.loads) for file in merged[staged]), Counter[int]())
+
+    replaced = [file for files in merged.values() for file in files]
+    commit_files(
+        folder,
+        state,
+        list(merged),
+        loads_of,
+        lambda files: Commit("compact", adds=files, drops=tuple(file.path for file in replaced)),
+    )
+    return CompactResult(len(replaced), len(merged))
+
+
+def _merge(folder: Folder, name: str, files: list[DataFile]) -> StagedFile:
+    """Write the rows of several files to one, in row groups that are each sorted by time."""
+    table, day = files[0].table, files[0].day
+    ordered = sorted(files, key=lambda file: file.path)
+    schema = pq.read_schema(folder.data / ordered[0].path)
+    part = Part(folder.stage / partition(table, day) / name, table, day, schema)
+    waiting: list[pa.Table] = []
+    for rows in _groups(folder, ordered):
+        waiting.append(rows)
+        if sum(group.num_rows for group in waiting) >= ROW_GROUP_ROWS:
+            part.write(pa.concat_tables(waiting).unify_dictionaries())
+            waiting = []
+    if waiting:
+        part.write(pa.concat_tables(waiting).unify_dictionaries())
+    return part.close()
+
+
+def _groups(folder: Folder, files: list[DataFile]) -> Iterator[pa.Table]:
+    for data_file in files:
+        with pq.ParquetFile(folder.data / data_file.path) as file:
+            for index in range(file.num_row_groups):
+                yield file.read_row_group(index)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpireResult:
+    """What was dropped."""
+
+    files: int
+    rows: int
+    bytes: int
+    days: int
+
+
+def expire(folder: Folder, state: State, first_day: date, *, dry_run: bool = False) -> ExpireResult:
+    """Drop all files of days before `first_day`; rows without a day stay, as their age is unknown.
+
+    A dry run only counts.
+    """
+    limit = first_day.isoformat()
+    old = [file for file in state.files.values() if file.day is not None and file.day < limit]
+    if old and not dry_run:
+        append(folder, state, Commit("expire", drops=tuple(file.path for file in old)))
+    return ExpireResult(
+        files=len(old),
+        rows=sum(file.rows for file in old),
+        bytes=sum(file.bytes for file in old),
+        days=len({file.day for file in old}),
+    )
+
+
+MAX_LISTED = 10
+"""Damaged files that the error message names."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCheckResult:
+    """What was read without an error."""
+
+    files: int
+    rows: int
+    bytes: int
+
+
+def check_store(folder: Folder) -> StoreCheckResult:
+    """Compare every committed file with its digest; raise DamagedStoreError if any differs."""
+    files = list(read_state(folder).files.values())
+    wrong = [f"{file.path}: {problem}" for file in files if (problem := _problem(folder, file))]
+    if wrong:
+        more = f"; and {len(wrong) - MAX_LISTED} more" if len(wrong) > MAX_LISTED else ""
+        raise DamagedStoreError(
+            f"{folder.data}: {len(wrong)} of {len(files)} files differ from what was committed: "
+            f"{'; '.join(wrong[:MAX_LISTED])}{more}; restore them from a backup, or remove the loads they "
+            "belong to (zscope loads) and ingest those files again"
+        )
+    return StoreCheckResult(len(files), sum(file.rows for file in files), sum(file.bytes for file in files))
+
+
+def _problem(folder: Folder, expected: DataFile) -> str:
+    path = folder.data / expected.path
+    try:
+        if (size := path.stat().st_size) != expected.bytes:
+            return f"has {size:,} bytes instead of {expected.bytes:,}"
+        digest = digest_of_file(path)
+    except FileNotFoundError:
+        return "is missing"
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    return "" if digest == expected.digest else "has other content"
+
+
+def record_validation(
+    store: Path, results: pa.Table, settings: Settings, notify: Callable[[str], None]
+) -> None:
+    """Add the results of one run of the validation to the store."""
+    folder = existing_store(store)
+    if not results.num_rows:
+        return
+    day = datetime.now(UTC).date().isoformat()
+    with changing(folder, settings, notify) as state:
+        name = f"v{state.number + 1:08}.parquet"
+        schema = parquet_schema(VALIDATION_TABLE)
+        part = Part(folder.stage / partition(VALIDATION_TABLE, day) / name, VALIDATION_TABLE, day, schema)
+        part.write(results.cast(schema))
+        commit_files(
+            folder, state, [part.close()], lambda _: {}, lambda files: Commit("validate", adds=files)
+        )

@@ -1,0 +1,1 @@
+"""One synthetic SMF dump of any size and its manifest."""

@@ -1,0 +1,237 @@
+"""Generate TCP connections: partners, duration, bytes and the TLS session that protects them.
+
+A connection that is still open when a slice of time ends is stored and ends in a later slice, so that its
+records of subtypes 1, 2 and 11 agree. The number of stored connections is limited; beyond the limit, all new
+connections are short.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zscope.samples.dump.site import (
+    APPLICATIONS,
+    CLIENT_CERTIFICATES,
+    FIRST_PARTNERS,
+    PARTNERS,
+    SERVER_WITH_CLIENT_AUTH,
+    SUITES,
+    TLS13,
+)
+
+if TYPE_CHECKING:
+    from zscope.samples.dump.arrays import Numbers
+    from zscope.samples.dump.context import RecordContext
+    from zscope.samples.dump.site import Site
+
+SESSION_ID_BYTES = 32
+NO_TLS, FULL, RESUMED, FAILED = 0, 1, 2, 3
+CONNECTION = np.dtype(
+    [
+        ("system", "u1"),
+        ("application", "u1"),
+        ("partner", "u2"),
+        ("partner_port", "u2"),
+        ("connection_id", "u4"),
+        ("start", "i8"),
+        ("end", "i8"),
+        ("suite", "u1"),
+        ("client_certificate", "u1"),
+        ("handshake", "u1"),
+        ("session_length", "u1"),
+        ("session", "u1", (SESSION_ID_BYTES,)),
+        ("in_bytes", "u8"),
+        ("out_bytes", "u8"),
+        ("long", "?"),
+        ("changed", "?"),
+    ]
+)
+Connections = NDArray[np.void]
+
+SHORT_US = 10_000_000
+"""zERT writes a single record for a shorter connection."""
+LONG_SHARE = 0.22
+CHANGED_SHARE = 0.04
+"""Share of long connections that are not protected from the start."""
+FAILED_SHARE = 0.012
+MOST_PENDING = 20_000
+SESSIONS_KEPT = 64
+"""Full handshakes remembered for each application and system, from which resumed connections choose."""
+COPIED_FIELDS = ("partner", "client_certificate", "suite", "session")
+"""Fields that a resumed connection copies from its full handshake."""
+FIRST_CONNECTION_ID = 0x1000
+LONGEST_SHORT_US = 9_900_000
+MEAN_LONG_US = 150_000_000
+_TLS = np.array([app.protection == "tls" for app in APPLICATIONS])
+_WEIGHTS = np.array([app.weight for app in APPLICATIONS]) / sum(app.weight for app in APPLICATIONS)
+_CALLS_OUT = np.array([app.calls_out for app in APPLICATIONS])
+_RESUMPTION = np.array([app.resumption for app in APPLICATIONS])
+_KILOBYTES = np.array([app.kilobytes for app in APPLICATIONS])
+_CLIENT_AUTH = np.array([app.role == SERVER_WITH_CLIENT_AUTH for app in APPLICATIONS])
+_ELLIPTIC = np.array([app.elliptic for app in APPLICATIONS])
+_TLS13 = np.array([suite.version == TLS13 for suite in SUITES])
+
+
+@dataclass
+class ConnectionGenerator:
+    """Generates the connections of a dump, slice by slice."""
+
+    context: RecordContext
+    _pending: Connections = field(default_factory=lambda: np.empty(0, CONNECTION))
+    _sessions: dict[tuple[int, int], Connections] = field(default_factory=dict)
+    _next_id: int = FIRST_CONNECTION_ID
+
+    def due(self, end: int, most: int) -> Connections:
+        """Return stored connections that end before a time, at most `most`; prolong the others."""
+        ends = np.flatnonzero(self._pending["end"] < end)
+        ends = ends[np.argsort(self._pending["end"][ends], kind="stable")]
+        now, later = ends[:most], ends[most:]
+        connections = self._pending[now]
+        self._pending["end"][later] = end + SHORT_US
+        self._pending = np.delete(self._pending, now)
+        return connections
+
+    def new(self, rng: np.random.Generator, starts: Numbers, end: int) -> Connections:
+        """Generate connections that lead to exactly `len(starts)` zERT detail records before `end`.
+
+        A short connection leads to one record, a long one to a record at its start and another at its end.
+        """
+        candidates = np.zeros(len(starts), CONNECTION)
+        candidates["start"] = starts
+        self._set_durations(rng, candidates, end)
+        total = np.cumsum(zert_records(candidates, end))
+        whole = int(np.searchsorted(total, len(starts), side="right"))
+        rest = len(starts) - (int(total[whole - 1]) if whole else 0)
+        new = candidates[: whole + rest]
+        new["long"][whole:] = new["changed"][whole:] = False
+        new["end"][whole:] = new["start"][whole:]
+        new = new[np.argsort(new["start"], kind="stable")]
+        self._set_partners(rng, new, rng.choice(len(APPLICATIONS), len(new), p=_WEIGHTS))
+        self._set_tls(rng, new)
+        self._pending = np.concatenate([self._pending, new[new["end"] >= end]])
+        return new
+
+    def unseen(self, rng: np.random.Generator, starts: Numbers, *, protected: bool) -> Connections:
+        """Generate short connections without zERT records.
+
+        Set `protected` where the dump has no zERT records at all; otherwise the connections are without TLS.
+        """
+        new = np.zeros(len(starts), CONNECTION)
+        new["start"] = new["end"] = np.sort(starts)
+        weights = np.where(protected | ~_TLS, _WEIGHTS, 0)
+        self._set_partners(rng, new, rng.choice(len(APPLICATIONS), len(new), p=weights / weights.sum()))
+        if protected:
+            self._set_tls(rng, new)
+        return new
+
+    def _set_durations(self, rng: np.random.Generator, new: Connections, end: int) -> None:
+        """Set the durations, and whether the protection changes during the connection."""
+        count = len(new)
+        room = max(0, MOST_PENDING - len(self._pending))
+        new["long"] = (rng.random(count) < LONG_SHARE) & (np.arange(count) < room)
+        short = np.minimum(np.exp(rng.normal(13.5, 1.2, count)), LONGEST_SHORT_US)
+        long = SHORT_US + rng.exponential(MEAN_LONG_US, count)
+        new["end"] = new["start"] + np.where(new["long"], long, short).astype(np.int64)
+        new["end"] = np.where(
+            new["long"], new["end"], np.minimum(new["end"], np.maximum(end - 1, new["start"]))
+        )
+        new["changed"] = new["long"] & (new["end"] < end) & (rng.random(count) < CHANGED_SHARE)
+
+    def _set_partners(self, rng: np.random.Generator, new: Connections, applications: Numbers) -> None:
+        """Set systems, applications, partners and bytes."""
+        count = len(new)
+        new["system"] = rng.integers(0, len(self.context.names), count)
+        new["application"] = applications
+        busy = rng.random(count) ** 2.5
+        partners = FIRST_PARTNERS + (busy * (PARTNERS - FIRST_PARTNERS)).astype(np.int64)
+        called = rng.integers(0, FIRST_PARTNERS, count)
+        new["partner"] = np.where(_CALLS_OUT[applications], called, partners)
+        new["partner_port"] = rng.integers(1024, 65_000, count)
+        new["connection_id"] = (self._next_id + np.arange(count)) & 0xFFFFFFFF
+        self._next_id += count
+        size = _KILOBYTES[applications] * np.exp(rng.normal(0, 0.9, count)) * 1_000
+        new["in_bytes"] = 200 + size * 0.2
+        new["out_bytes"] = 200 + size * 0.8
+
+    def _set_tls(self, rng: np.random.Generator, new: Connections) -> None:
+        """Set handshakes, cipher suites and sessions."""
+        count = len(new)
+        application = new["application"]
+        tls = _TLS[application]
+        share = np.minimum(self.context.recipe.resumed * _RESUMPTION[application], 0.95)
+        new["handshake"] = np.where(tls, np.where(rng.random(count) < share, RESUMED, FULL), NO_TLS)
+        if self.context.recipe.tls13:
+            failed = tls & self.context.newest[new["system"]] & (rng.random(count) < FAILED_SHARE)
+            new["handshake"][failed] = FAILED
+        certificates = rng.integers(1, CLIENT_CERTIFICATES + 1, count)
+        new["client_certificate"] = np.where(_CLIENT_AUTH[application], certificates, 0)
+        for system, (rsa, ec) in enumerate(self.context.site.suites):
+            for weights, elliptic in ((rsa, False), (ec, True)):
+                rows = np.flatnonzero((new["system"] == system) & (_ELLIPTIC[application] == elliptic))
+                new["suite"][rows] = rng.choice(len(SUITES), len(rows), p=weights)
+        new["session"] = rng.integers(0, 256, (count, SESSION_ID_BYTES), np.uint8)
+        draws = rng.random(count)
+        groups = new["system"].astype(np.int64) * len(APPLICATIONS) + application
+        for group in np.unique(groups[tls]).tolist():
+            self._resume(new, np.flatnonzero(groups == group), draws)
+        # The content of the session id in TLSv1.3 records is not published, so there is none.
+        new["session_length"] = np.where(_TLS13[new["suite"]], 0, SESSION_ID_BYTES)
+        without = (new["handshake"] == NO_TLS) | (new["handshake"] == FAILED)
+        new["session_length"][without] = 0
+        new["session"][new["session_length"] == 0] = 0
+
+    def _resume(self, new: Connections, rows: Numbers, draws: NDArray[np.float64]) -> None:
+        key = int(new["system"][rows[0]]), int(new["application"][rows[0]])
+        known = self._sessions.get(key, new[:0])
+        self._sessions[key] = resume(new, rows, known, draws, COPIED_FIELDS)
+
+
+def resume(
+    new: Connections, rows: Numbers, known: Connections, draws: NDArray[np.float64], fields: tuple[str, ...]
+) -> Connections:
+    """Copy fields of earlier full handshakes to the resumed connections among some rows.
+
+    `known` contains full handshakes of earlier calls. A connection without an earlier full handshake becomes
+    a full handshake itself. Return the full handshakes for the next call.
+    """
+    if not len(known) and new["handshake"][rows[0]] == RESUMED:
+        new["handshake"][rows[0]] = FULL
+    resumed = rows[new["handshake"][rows] == RESUMED]
+    full = rows[new["handshake"][rows] == FULL]
+    before = len(known) + np.searchsorted(full, resumed)
+    unmatched = before == 0
+    new["handshake"][resumed[unmatched]] = FULL
+    resumed, before = resumed[~unmatched], before[~unmatched]
+    reach = np.minimum(before, SESSIONS_KEPT)
+    chosen = before - 1 - (draws[resumed] * reach).astype(np.int64)
+    sources = np.concatenate([known, new[full]])
+    for name in fields:
+        new[name][resumed] = sources[name][chosen]
+    return sources[-SESSIONS_KEPT:].copy()
+
+
+def zert_records(connections: Connections, end: int) -> NDArray[np.int64]:
+    """Return the number of zERT detail records of each connection before a time."""
+    closed: NDArray[np.int64] = (connections["long"] & (connections["end"] < end)).astype(np.int64)
+    records: NDArray[np.int64] = 1 + closed + connections["changed"]
+    return records
+
+
+def common_columns(connections: Connections, site: Site) -> dict[str, Any]:
+    """Return the columns that several record types have in common."""
+    outward = site.calls_out[connections["application"]]
+    ports = site.ports[connections["application"]]
+    partner_port = connections["partner_port"]
+    return {
+        "remote_port": np.where(outward, ports, partner_port),
+        "local_port": np.where(outward, partner_port, ports),
+        "connection_id": connections["connection_id"],
+        "in_bytes": connections["in_bytes"],
+        "out_bytes": connections["out_bytes"],
+        "in_segments": 4 + connections["in_bytes"] // np.uint64(1_400),
+        "out_segments": 4 + connections["out_bytes"] // np.uint64(1_400),
+    }

@@ -1,0 +1,1 @@
+"""Generators of records, one module for each kind of record."""

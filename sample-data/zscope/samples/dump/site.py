@@ -1,0 +1,259 @@
+"""The simulated site: applications, certificates, cipher suites, partners and addresses.
+
+All names show that they are made up: the sysplex is SYNTHPLX, and certificates belong to an organisation
+called Synthetic. Addresses are from the ranges for private use and for documentation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from zscope.parsers.smf.codecs import CODECS
+from zscope.parsers.smf.ebcdic import code_page
+from zscope.schemas import Evidence, Field, Format, cipher_suites
+
+if TYPE_CHECKING:
+    from zscope.parsers.smf.codecs.base import ByteRows
+    from zscope.samples.dump.arrays import Connections
+    from zscope.samples.dump.recipe import Recipe
+
+Weights = NDArray[np.float64]
+SYSPLEX = "SYNTHPLX"
+STACK = "TCPIP"
+RELEASES = {"V2R3": "CS V2R3", "3.2": "CS V3R2"}
+CLIENT, SERVER, SERVER_WITH_CLIENT_AUTH = 1, 2, 3
+TLS, SSH, IPSEC = 0x80, 0x40, 0x20
+PROTECTION_BITS = {"tls": TLS, "ssh": SSH, "ipsec": IPSEC, "": 0}
+PARTNERS = 3_000
+FIRST_PARTNERS = 6
+"""The first partners are servers that the local clients connect to."""
+IPV6_EACH = 50
+"""Every 50th partner has an IPv6 address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A cipher suite together with a protocol version that uses it."""
+
+    code: str
+    version: int
+    rsa: int
+    """Weight among the suites of a server with an RSA certificate."""
+    ec: int = 0
+    """Weight among the suites of a server with an elliptic curve certificate."""
+
+    @property
+    def algorithms(self) -> tuple[int, int, int]:
+        """Codes of zERT for encryption, authentication and key exchange; 0 if none is published."""
+        known = cipher_suites()[self.code]
+        encryption = {"3DES": 4}.get(known.encryption, 0)
+        authentication = 1 if known.mac == "AEAD" else {"MD5": 3, "SHA1": 4}.get(known.hash, 0)
+        return encryption, authentication, {"RSA": 2}.get(known.key_exchange, 0)
+
+
+TLS13 = 0x0304
+SUITES = (
+    Suite("C02F", 0x0303, 34),
+    Suite("C030", 0x0303, 22),
+    Suite("C02B", 0x0303, 0, 60),
+    Suite("C02C", 0x0303, 0, 40),
+    Suite("009C", 0x0303, 10),
+    Suite("009D", 0x0303, 9),
+    Suite("003C", 0x0303, 8),
+    Suite("002F", 0x0303, 7),
+    Suite("002F", 0x0302, 3),
+    Suite("002F", 0x0301, 4),
+    Suite("000A", 0x0301, 3),
+    Suite("1301", TLS13, 45, 45),
+    Suite("1302", TLS13, 32, 32),
+    Suite("1303", TLS13, 4, 4),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A certificate with the properties that zERT reports."""
+
+    name: str
+    issuer: str
+    serial: str
+    not_after: datetime
+    elliptic: bool = False
+    bits: int = 2048
+
+    @property
+    def subject(self) -> str:
+        """Distinguished name of the subject."""
+        return f"CN={self.name},O=Synthetic,C=DE"
+
+    @property
+    def issuer_name(self) -> str:
+        """Distinguished name of the issuer."""
+        return f"CN={self.issuer},O=Synthetic,C=DE"
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A job that owns sockets."""
+
+    job: str
+    user: str
+    port: int
+    weight: float
+    protection: str
+    """`tls`, `ssh`, `ipsec` or empty."""
+    role: int = SERVER
+    resumption: float = 1.0
+    """Factor on the share of resumed sessions in the recipe."""
+    kilobytes: float = 60
+    """Typical size of a connection."""
+    provider: str = "IBM System SSL"
+    host: str = ""
+    elliptic: bool = False
+    fips_mode: int = 0
+
+    @property
+    def calls_out(self) -> bool:
+        """Whether the local end is the client."""
+        return self.role == CLIENT
+
+
+APPLICATIONS = (
+    Application("CICSPROD", "CICSUSER", 443, 28, "tls", resumption=1.4, kilobytes=40, host="shop"),
+    Application("MQPRDCHI", "MQUSER", 1414, 16, "tls", SERVER_WITH_CLIENT_AUTH, 0.3, 400, host="mq"),
+    Application("DB2DIST", "DB2USER", 446, 18, "tls", kilobytes=250, host="db2"),
+    Application("TN3270", "TCPIP", 992, 10, "tls", resumption=0.4, kilobytes=90, host="term"),
+    Application("FTPD1", "FTPD", 21, 5, "tls", resumption=0.8, kilobytes=2_000, host="ftp"),
+    Application("WEBPROD", "WEBSRV", 8443, 7, "tls", host="api", elliptic=True, provider="Observation"),
+    Application("LDAPSRV", "GLDSRV", 636, 3, "tls", resumption=0.6, kilobytes=6, host="ldap"),
+    Application("PAYROLL1", "BATCH1", 443, 4, "tls", CLIENT, 0.5, 120, host="bank"),
+    Application("SSHD4", "SSHD", 22, 3, "ssh", kilobytes=300),
+    Application("NETVIEW", "NETVUSR", 4022, 2, "ipsec", kilobytes=80),
+    Application("CSSMTP", "CSSMTP", 25, 2, "", CLIENT, kilobytes=15),
+    Application("OMEGDST", "OMEGUSR", 1918, 2, "", kilobytes=70),
+)
+CLIENT_CERTIFICATES = 4
+"""Number of certificates that the partners of servers with client authentication share."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """The site that a recipe describes; the same seed gives the same site."""
+
+    recipe: Recipe
+
+    @property
+    def applications(self) -> tuple[Application, ...]:
+        """Applications; application numbers are indexes into this tuple."""
+        return APPLICATIONS
+
+    @property
+    def known_suites(self) -> tuple[Suite, ...]:
+        """Cipher suites; suite numbers are indexes into this tuple."""
+        return SUITES
+
+    @property
+    def writes_long_ciphers(self) -> bool:
+        """Whether AT-TLS sections contain four-digit suites, at an offset that is not published."""
+        return False
+
+    @property
+    def unpublished_tls_bytes(self) -> int:
+        """Filler bytes for the fields that newer levels append to the TLS section of zERT detail records.
+
+        The real number of these bytes is not known.
+        """
+        return 8
+
+    @cached_property
+    def calls_out(self) -> NDArray[np.bool_]:
+        """For each application, whether the local end is the client."""
+        return np.array([app.calls_out for app in self.applications])
+
+    @cached_property
+    def ports(self) -> NDArray[np.uint16]:
+        """For each application, the port of the server."""
+        return np.array([app.port for app in self.applications], np.uint16)
+
+    @cached_property
+    def roles(self) -> NDArray[np.uint8]:
+        """For each application, its role in handshakes."""
+        return np.array([app.role for app in self.applications], np.uint8)
+
+    @cached_property
+    def protection(self) -> NDArray[np.uint8]:
+        """For each application, the bits of the protocol that protects it."""
+        return np.array([PROTECTION_BITS[app.protection] for app in self.applications], np.uint8)
+
+    @cached_property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """The certificate of each application, followed by those of clients."""
+        rng = np.random.default_rng([self.recipe.seed, 1])
+        base = self.recipe.start.astimezone(UTC).replace(hour=12, minute=0, second=0, microsecond=0)
+        names = [f"{app.host or app.job.lower()}.example.com" for app in APPLICATIONS]
+        names += [f"partner{number}.example.net" for number in range(1, CLIENT_CERTIFICATES + 1)]
+        certificates = []
+        for number, name in enumerate(names):
+            elliptic = number < len(APPLICATIONS) and APPLICATIONS[number].elliptic
+            certificates.append(
+                Certificate(
+                    name,
+                    "Synthetic Root CA" if number % 3 else "Synthetic Issuing CA 2",
+                    rng.bytes(8 + 4 * (number % 3)).hex(),
+                    base + timedelta(days=int(rng.integers(5, 700))),
+                    elliptic,
+                    256 if elliptic else (2048, 4096)[number % 4 == 1],
+                )
+            )
+        return tuple(certificates)
+
+    @cached_property
+    def suites(self) -> tuple[tuple[Weights, Weights], ...]:
+        """For each system, the weights of the suites with an RSA and with an elliptic curve certificate."""
+        weights = []
+        for system in self.recipe.systems:
+            newest = system.level == "3.2" and self.recipe.tls13
+            rsa = np.array([s.rsa if newest or s.version < TLS13 else 0 for s in SUITES], float)
+            ec = np.array([s.ec if newest or s.version < TLS13 else 0 for s in SUITES], float)
+            weights.append((rsa / rsa.sum(), ec / ec.sum()))
+        return tuple(weights)
+
+    @cached_property
+    def partner_addresses(self) -> tuple[str, ...]:
+        """Several thousand IPv4 addresses and some IPv6 addresses."""
+        rng = np.random.default_rng([self.recipe.seed, 2])
+        octets = rng.integers(1, 255, (PARTNERS, 3)).tolist()
+        return tuple(
+            f"2001:db8:{a:x}:{b:x}::{c:x}" if number % IPV6_EACH == IPV6_EACH - 1 else f"10.{a}.{b}.{c}"
+            for number, (a, b, c) in enumerate(octets)
+        )
+
+    @cached_property
+    def partner_is_v6(self) -> NDArray[np.bool_]:
+        """For each partner, whether its address is an IPv6 address."""
+        return np.array([":" in address for address in self.partner_addresses])
+
+    @cached_property
+    def local_addresses(self) -> tuple[str, ...]:
+        """For each system, its IPv4 and its IPv6 address."""
+        numbers = range(1, len(self.recipe.systems) + 1)
+        return tuple(address for n in numbers for address in (f"192.168.{n}.10", f"2001:db8::{n}:10"))
+
+    def local_rows(self, connections: Connections) -> NDArray[np.int64]:
+        """Return for each connection the index of its local address."""
+        v6 = self.partner_is_v6[connections["partner"]]
+        rows: NDArray[np.int64] = 2 * connections["system"].astype(np.int64) + v6
+        return rows
+
+
+def addresses(texts: tuple[str, ...], form: Format) -> ByteRows:
+    """Encode addresses as the 16 bytes of a record field."""
+    field = Field("", 0, 16, form, "", "", evidence=Evidence.IBM_DOC)
+    return CODECS[form].encode(field, pa.array(texts), code_page())

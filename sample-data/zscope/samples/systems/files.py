@@ -1,0 +1,305 @@
+"""Write the data of other systems: MQ dumps and formatter output, z/VM listings, z/TPF time series.
+
+A manifest contains what a reader should find in them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from datetime import timedelta
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zscope.parsers.text.capture_writer import as_bytes, with_control
+from zscope.parsers.text.mq_formatter.write import JSON_FILE, csv_files, json_lines
+from zscope.parsers.text.supplied.reader import supplied_lines
+from zscope.parsers.text.zvm.write import ZvmPrintForm, channel_pages, user_pages
+from zscope.samples.reports.files import LABEL
+from zscope.samples.systems.mq import UNITS_PER_US, QueueManager, dump, round_trip_rows
+from zscope.samples.systems.plan import declared, floods, link_cases, mq_run, round_trips, zone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from zscope.samples.systems.plan import LinkCase, RoundTrips, SampleFlood, SystemRun
+
+
+_QUIET_STEPS = 4
+"""Samples before and after the flood."""
+_NOISE = 0.02
+
+
+def samples(flood: SampleFlood, seed: int) -> list[dict[str, Any]]:
+    """Return the rows of one z/TPF series: a rise, a level with some noise, and a fall."""
+    high = round(flood.high_s / flood.step_s)
+    # Half of the climb and half of the fall are above the threshold as well, nearly.
+    noise = np.random.default_rng([seed, flood.sessions, flood.peak_ecbs]).uniform(-_NOISE, 0, high)
+    level = flood.idle_ecbs + (flood.peak_ecbs - flood.idle_ecbs) * (1 + noise)
+    level[high // 2] = flood.peak_ecbs
+    quiet = [flood.idle_ecbs] * _QUIET_STEPS
+    ecbs = [*quiet, *(round(value) for value in level.tolist()), *quiet]
+    done = [round(flood.sessions * step / high) for step in range(1, high + 1)]
+    starts = [*[0] * _QUIET_STEPS, *done, *[flood.sessions] * _QUIET_STEPS]
+    starting = [*[0] * _QUIET_STEPS, *[flood.threads_starting] * high, *[0] * _QUIET_STEPS]
+    first = flood.run.begin - timedelta(seconds=_QUIET_STEPS * flood.step_s)
+    return [
+        {
+            "run": flood.run.name,
+            "system": flood.run.system,
+            "sample_utc": first + timedelta(seconds=number * flood.step_s),
+            "ecbs_in_use": in_use,
+            "tls_starts_completed": completed,
+            "worker_threads": declared()["ztpf"]["worker_threads"],
+            "threads_starting": threads,
+            "sessions_requested": flood.sessions,
+        }
+        for number, (in_use, completed, threads) in enumerate(zip(ecbs, starts, starting, strict=True))
+    ]
+
+
+_OTHERS_S = {"OPERATOR": 0.012, "MAINT": 1.31, "PERFSVM": 4.02, "LINUX01": 120.4}
+_CP_SHARE = 0.25
+"""Approximate share of CP in the CPU time of a virtual machine."""
+
+
+def user_rows(case: LinkCase) -> list[dict[str, Any]]:
+    """Return the CPU time of each virtual machine, including some that do not use the link."""
+    period = declared()["zvm"]["period_s"]
+    used = {**_OTHERS_S, **case.tcpu_s}
+    return [
+        _common(case)
+        | {
+            "period_s": float(period),
+            "userid": name,
+            "cpu_pct": round(100 * seconds / period, 2),
+            "tcpu_s": round(seconds, 2 if seconds >= 1 else 3),
+            "vcpu_s": round(seconds * (1 - _CP_SHARE), 2 if seconds >= 1 else 3),
+            "tv_ratio": round(1 / (1 - _CP_SHARE), 1),
+        }
+        for name, seconds in sorted(used.items())
+    ]
+
+
+def channel_rows(case: LinkCase) -> list[dict[str, Any]]:
+    """Return the channel path of the link, and one of disks that other partitions share."""
+    plan = declared()["zvm"]
+    link = (plan["chpid"], True, case.write_bytes_per_s, case.read_bytes_per_s)
+    return [
+        _common(case)
+        | {
+            "period_s": float(plan["period_s"]),
+            "chpid": chpid,
+            "shared": shared,
+            "write_bytes_per_s": float(written),
+            "read_bytes_per_s": float(read),
+        }
+        for chpid, shared, written, read in (("32", True, 1_200_000, 3_400_000), link)
+    ]
+
+
+def _common(case: LinkCase) -> dict[str, Any]:
+    local = (case.run.begin + zone()).replace(tzinfo=None)
+    return {"system": case.run.system, "run": case.run.name, "interval_start_local": local}
+
+
+RUNS, README = "runs.toml", "README.txt"
+_REQUESTER, _REPLIER, _OTHER = ("MQ5A", "MQA1"), ("MQ5B", "MQB1"), ("MQ5C", "MQC1")
+"""Queue managers with their systems: records of the first, formatter output of the others."""
+SYSTEMS = sorted(
+    [_REQUESTER[1], _REPLIER[1], _OTHER[1], *(declared()[kind]["system"] for kind in ("zvm", "ztpf"))]
+)
+_INTERVALS_AS_JSON = 2
+_PANEL = {"Time": "sample_utc", "ECBs in use": "ecbs_in_use", "TLS session starts": "tls_starts_completed"}
+"""Columns of a chart export, with the titles of the series."""
+_NOTE = f"# {LABEL.lower()}"
+
+
+def systems_files(seed: int) -> Iterator[tuple[str, bytes]]:
+    """Yield every file with its name in the folder."""
+    yield from _mq(seed)
+    for case in link_cases():
+        yield from _link(case)
+    for flood in floods():
+        yield _flood(flood, seed)
+    runs = [mq_run(_REQUESTER[1]), *(c.run for c in link_cases()), *(f.run for f in floods())]
+    yield RUNS, as_bytes([_NOTE, "", *(line for run in runs for line in (*_run(run), ""))])
+    yield README, _readme().encode()
+
+
+def _mq(seed: int) -> Iterator[tuple[str, bytes]]:
+    setups = round_trips()
+    requester, replier, other = (
+        QueueManager(name, system, partner, seed)
+        for (name, system), partner in (
+            (_REQUESTER, _REPLIER[0]),
+            (_REPLIER, _REQUESTER[0]),
+            (_OTHER, "MQ5D"),
+        )
+    )
+    yield f"mq/{requester.system}.smf", dump(requester, setups)
+    for name, lines in csv_files(_blocks(replier, setups)).items():
+        yield f"mq/formatter/{name}", as_bytes(lines)
+    yield f"mq/formatter/{JSON_FILE}", as_bytes(json_lines(_blocks(other, setups[:_INTERVALS_AS_JSON])))
+    measured = (row for setup in setups for row in round_trip_rows(setup, requester.system, seed))
+    yield "mq/round-trips.csv", as_bytes([_NOTE, *supplied_lines("mq_round_trip", measured)])
+
+
+def _blocks(manager: QueueManager, setups: Sequence[RoundTrips]) -> dict[str, list[dict[str, Any]]]:
+    """Return tasks and channels of all intervals, with durations in whole microseconds."""
+    tasks = [_in_us(row) for setup in setups for row in manager.tasks(setup)]
+    channels = [_in_us(row) for setup in setups for row in manager.channels(setup)]
+    return {"mq_task": tasks, "mq_channel": channels}
+
+
+def _in_us(row: Mapping[str, Any]) -> dict[str, Any]:
+    spans = {
+        f"{name.removesuffix('_tod')}_us": value // UNITS_PER_US
+        for name, value in row.items()
+        if name.endswith("_tod")
+    }
+    return {"queue_sharing_group": None, **row, **spans}
+
+
+def _link(case: LinkCase) -> Iterator[tuple[str, bytes]]:
+    users, channels = user_rows(case), channel_rows(case)
+    name = f"zvm/{case.run.name}.{case.run.system}"
+    if case.form == "csv":
+        for table, rows in (("zvm_user", users), ("zvm_channel", channels)):
+            yield f"{name}.{table}.csv", as_bytes([_NOTE, *supplied_lines(table, rows)])
+        return
+    form = ZvmPrintForm(screen=case.form == "screen")
+    pages = [*user_pages(users, form), *channel_pages(channels, form)]
+    lines = [line for page in pages for line in page] if form.screen else with_control(pages)
+    yield f"{name}.{case.run.begin + zone():%Y-%m-%d}.txt", as_bytes([LABEL, *lines])
+
+
+def _flood(flood: SampleFlood, seed: int) -> tuple[str, bytes]:
+    rows = samples(flood, seed)
+    name = f"ztpf/{flood.run.name}.{flood.run.system}"
+    match flood.form:
+        case "jsonl":
+            return f"{name}.jsonl", as_bytes(_json(row) for row in rows)
+        case "panel":
+            cells = (";".join(f'"{_cell(row[column])}"' for column in _PANEL.values()) for row in rows)
+            return f"{name}.csv", as_bytes(["sep=;", ";".join(f'"{title}"' for title in _PANEL), *cells])
+        case _:
+            return f"{name}.csv", as_bytes([_NOTE, *supplied_lines("ztpf_series", rows)])
+
+
+def _json(row: Mapping[str, Any]) -> str:
+    values = {name: value for name, value in row.items() if name != "sample_utc"}
+    return json.dumps({"time": _cell(row["sample_utc"]), **values})
+
+
+def _cell(value: Any) -> str:  # noqa: ANN401 - a moment or a number
+    return f"{value:%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z" if hasattr(value, "tzinfo") else str(value)
+
+
+def _run(run: SystemRun) -> Iterable[str]:
+    yield "[[run]]"
+    for key, value in (("name", run.name), ("system", run.system), ("role", run.role)):
+        yield f'{key} = "{value}"'
+    yield f"from = {run.begin:%Y-%m-%dT%H:%M:%SZ}"
+    yield f"to = {run.end:%Y-%m-%dT%H:%M:%SZ}"
+    yield "synthetic = true"
+    if run.tags:
+        yield "[run.tags]"
+        yield from (f"{key} = {json.dumps(value)}" for key, value in sorted(run.tags.items()))
+
+
+def _readme() -> str:
+    return f"""{LABEL}
+
+What can be measured of TLS beside the connections of z/OS: MQ channels, an RSCS link of z/VM, floods of TLS
+session starts on z/TPF. The figures follow the published ones, so that each of these can be filled, and one
+was chosen not to: agreement shows that the arithmetic is right, and nothing about the figures.
+
+All clocks are an hour ahead of UTC. To load the folder into a store and name the runs in it:
+
+  zscope ingest FOLDER --timezone +01:00
+  zscope runs import FOLDER/{RUNS}
+
+mq/{_REQUESTER[1]}.smf       SMF 115-231 and 116-10 of queue manager {_REQUESTER[0]}
+mq/formatter/     what the public formatter makes of such records: CSV of {_REPLIER[0]}, JSON of {_OTHER[0]}
+mq/round-trips.csv  round trips that an application measured, for two sizes of message and three ciphers
+zvm/              four cases of a link: listings and screens of Performance Toolkit, and CSVs in their place
+ztpf/             samples of floods before and with PJ48040: CSV, a chart's export, JSON lines
+{RUNS}         the runs that these are, with their tags
+manifest.json     how it was made, and the known answers
+"""
+
+
+MANIFEST = "manifest.json"
+
+
+def write_systems(seed: int, folder: Path, progress: Callable[[str], None]) -> dict[str, Any]:
+    """Write the files into a folder and return the manifest; `progress` gets a line for each file."""
+    files = {}
+    for name, content in systems_files(seed):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        files[name] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+        progress(f"{path}: {len(content):,} bytes")
+    manifest = {
+        "synthetic": True,
+        "notes": ["synthetic data, made by zscope; no figure comes from a real system"],
+        "zscope_version": version("zscope"),
+        "seed": seed,
+        "systems": SYSTEMS,
+        "files": files,
+        "mq": _expected_mq(seed),
+        "zvm": [_expected_link(case) for case in link_cases()],
+        "ztpf": [
+            {
+                "run": flood.run.name,
+                "sessions": flood.sessions,
+                "peak_ecbs": flood.peak_ecbs,
+                "idle_ecbs": flood.idle_ecbs,
+            }
+            for flood in floods()
+        ],
+    }
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="ascii")
+    return manifest
+
+
+def _expected_mq(seed: int) -> dict[str, Any]:
+    """Return the mean round trips by configuration, and totals of the tasks and channels of one queue
+    manager.
+    """
+    manager = QueueManager("MQ5A", "MQA1", "MQ5B", seed)
+    requests: Counter[str] = Counter()
+    messages: Counter[str] = Counter()
+    for setup in round_trips():
+        for task in manager.tasks(setup):
+            requests[task["task_type"]] += task["requests"]
+        for channel in manager.channels(setup):
+            messages[f"{channel['cipher_code']:04X}"] += channel["messages"]
+    return {
+        "round_trips": [
+            {
+                "message_bytes": setup.message_bytes,
+                "cipher": setup.cipher,
+                "sslrkeyc": setup.sslrkeyc,
+                "round_trip_us": round(setup.round_trip_us, 3),
+            }
+            for setup in round_trips()
+        ],
+        "requests_by_task": dict(requests),
+        "messages_by_cipher": dict(messages),
+    }
+
+
+def _expected_link(case: LinkCase) -> dict[str, Any]:
+    per_s = (case.write_bytes_per_s + case.read_bytes_per_s) / declared()["zvm"]["scaling"]
+    return {
+        "run": case.run.name,
+        "etr": per_s,
+        "tcpu_s": {name: round(s, 3) for name, s in case.tcpu_s.items()},
+    }

@@ -1,0 +1,27 @@
+"""A synthetic sysplex ("world") whose records, reports and displays agree and whose CPU time follows a model.
+
+Two clients connect to two servers through a distributor. Every connection occurs at both ends, in the TCP and
+zERT records, and in the counters of summaries and caches. RMF shows the CPU time that a declared cost model
+computes for it. The manifest contains all expected values.
+"""
+
+from __future__ import annotations
+
+from zscope.samples.dump.recipe import RecipeError
+from zscope.samples.world.cost import CostModel, SideCost, read_costs
+from zscope.samples.world.recipe import PACKINGS, RUN_CHOICES, ZONE, WorldRecipe, small_world
+from zscope.samples.world.write import MANIFEST, write_world
+
+__all__ = [
+    "MANIFEST",
+    "PACKINGS",
+    "RUN_CHOICES",
+    "ZONE",
+    "CostModel",
+    "RecipeError",
+    "SideCost",
+    "WorldRecipe",
+    "read_costs",
+    "small_world",
+    "write_world",
+]

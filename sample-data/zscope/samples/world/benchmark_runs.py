@@ -1,0 +1,216 @@
+"""Benchmark runs of a world: their plan, their effect on the cost model, and their connections."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zscope.samples.dump.connections import FULL, NO_TLS, RESUMED
+from zscope.samples.world.connections import (
+    SHORTEST_LONG_US,
+    TICK_US,
+    WORLD_CONNECTION,
+    WorldConnections,
+    ticks,
+)
+from zscope.samples.world.cost import Factors, RunFactors
+from zscope.samples.world.recipe import MINUTE_US, NIGHTS, WorldRecipe
+from zscope.samples.world.services import RUN_SERVICES, SERVICES, SUITE_NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from zscope.samples.dump.arrays import Numbers
+
+PLAN = "benchmark_runs.toml"
+RUN_CLIENT, RUN_SERVER = 0, 2
+"""Numbers of the systems that take part in runs."""
+FIRST_RUN_MINUTE, MINUTES_BETWEEN = 60, 2
+_KILO = 1_000
+_UNITS = {"B": 1, "kB": _KILO, "MB": _KILO**2}
+_WORKLOAD = re.compile(r"(CRR|RR|STR)(\d+)\((\d+)(B|kB|MB)(?:/(\d+)(B|kB|MB))?\)")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """A run of the plan."""
+
+    number: int
+    name: str
+    night: int
+    workload: str
+    kind: str
+    clients: int
+    client_bytes: int
+    server_bytes: int
+    service: int
+    suite: int
+    resumed: float
+    """Share of resumed handshakes."""
+    per_minute: float
+    """Connections of a CRR run."""
+    latency_us: int
+    """Duration of a connection (CRR) or of a request (RR, STR)."""
+    factors: RunFactors
+    tags: Mapping[str, str]
+    begin_us: int
+    minutes: int
+
+    @property
+    def end_us(self) -> int:
+        """End of the run."""
+        return self.begin_us + self.minutes * MINUTE_US
+
+    @property
+    def steady_us(self) -> tuple[int, int]:
+        """Start and end of full speed: the first and the last minute are slower."""
+        return self.begin_us + MINUTE_US, self.end_us - MINUTE_US
+
+
+def planned_runs(recipe: WorldRecipe) -> tuple[PlannedRun, ...]:
+    """Return the runs of a world; those of a night follow each other."""
+    declared = _declared()
+    chosen = [
+        entry
+        for entry in declared["run"]
+        if recipe.runs == "all" or (recipe.runs == "few" and entry.get("few", False))
+    ]
+    runs, next_minute = [], dict.fromkeys(range(NIGHTS), FIRST_RUN_MINUTE)
+    for number, entry in enumerate(chosen):
+        run = _run(recipe, number, entry, declared["defaults"], next_minute)
+        next_minute[run.night] += recipe.run_minutes + MINUTES_BETWEEN
+        runs.append(run)
+    return tuple(runs)
+
+
+def _run(
+    recipe: WorldRecipe,
+    number: int,
+    entry: Mapping[str, Any],
+    defaults: Mapping[str, Mapping[str, Any]],
+    next_minute: Mapping[int, int],
+) -> PlannedRun:
+    match = _WORKLOAD.fullmatch(entry.get("workload", defaults["CRR"]["workload"]))
+    assert match, f"{entry['name']}: the plan has an unknown workload"
+    kind = match[1]
+    values = {**defaults[kind], **entry}
+    client_bytes = int(match[3]) * _UNITS[match[4]]
+    server_bytes = int(match[5]) * _UNITS[match[6]] if match[5] else client_bytes
+    night = values["night"]
+    return PlannedRun(
+        number=number,
+        name=values["name"],
+        night=night,
+        workload=match[0],
+        kind=kind,
+        clients=int(match[2]),
+        client_bytes=client_bytes,
+        server_bytes=server_bytes,
+        service=RUN_SERVICES[values["service"]],
+        suite=SUITE_NUMBERS[values["suite"]] if "suite" in values else 0,
+        resumed=values.get("resumed", 0.0),
+        per_minute=values.get("per_minute", 0.0),
+        latency_us=values["latency_ms"] * 1_000,
+        factors=_factors(values),
+        tags={**defaults[kind]["tags"], **entry["tags"]},
+        begin_us=recipe.day_us(recipe.days + night) + next_minute[night] * MINUTE_US,
+        minutes=recipe.run_minutes,
+    )
+
+
+def _factors(values: Mapping[str, Any]) -> RunFactors:
+    sides = {}
+    for side in ("client", "server"):
+        both = {name: values.get(name, 1.0) for name in ("handshake", "everything")}
+        one = {name: value[side] if isinstance(value, dict) else value for name, value in both.items()}
+        sides[side] = Factors(**one)
+    return RunFactors(**sides)
+
+
+@cache
+def _declared() -> Mapping[str, Any]:
+    text = (files("zscope.samples.world") / PLAN).read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+_RAMP = 0.5
+"""Relative rate of the first and the last minute."""
+_LATENCY_SPREAD = 0.08
+_ROOM_US = 200_000
+"""Minimum time between the start of a minute and a connection, and between its end and that of the minute."""
+_STAGGER_US = 45_000_000
+"""The connections of RR and STR runs start and end at different times in the first and the last minute."""
+_FIRST_SESSION = 0xB000_0000
+
+
+def night_connections(runs: tuple[PlannedRun, ...], number: int, seed: int) -> WorldConnections:
+    """Return the connections of all runs of a night, sorted by start."""
+    chosen = [run for run in runs if run.night == number]
+    parts = [_connections(run, np.random.default_rng([seed, 30, run.number])) for run in chosen]
+    new = np.concatenate(parts) if parts else np.zeros(0, WORLD_CONNECTION)
+    return new[np.argsort(new["start"], kind="stable")]
+
+
+def _connections(run: PlannedRun, rng: np.random.Generator) -> WorldConnections:
+    new = _short_connections(run, rng) if run.kind == "CRR" else _long_connections(run, rng)
+    new["client"], new["server"] = RUN_CLIENT, RUN_SERVER
+    new["service"], new["suite"], new["run"] = run.service, run.suite, run.number
+    new["handshake_time"] = new["start"]
+    new["session"] = (_FIRST_SESSION + (run.number << 16) + new["session"]) & 0xFFFFFFFF
+    if not SERVICES[run.service].suites:
+        new["handshake"] = NO_TLS
+    new["long"] = new["end"] - new["start"] > SHORTEST_LONG_US
+    return new
+
+
+def _short_connections(run: PlannedRun, rng: np.random.Generator) -> WorldConnections:
+    """Return connections with one request each, none of them across the end of a minute."""
+    counts = _whole(np.array([run.per_minute * part for part in _parts(run.minutes)]))
+    minute = np.repeat(np.arange(run.minutes), counts)
+    count = len(minute)
+    durations = ticks(run.latency_us * np.exp(rng.normal(0, _LATENCY_SPREAD, count))) + TICK_US
+    place = rng.uniform(0, 1, count) * (MINUTE_US - 2 * _ROOM_US - durations)
+    new = np.zeros(count, WORLD_CONNECTION)
+    new["start"] = run.begin_us + minute * MINUTE_US + ticks(_ROOM_US + place)
+    new["end"] = new["start"] + durations
+    new = new[np.argsort(new["start"], kind="stable")]
+    new["up"], new["down"] = run.client_bytes, run.server_bytes
+    draws = rng.random(count)
+    new["handshake"] = np.where(draws < run.resumed, RESUMED, FULL)
+    # Every client offers its own session; the handshake before the run is not in the data.
+    new["session"] = np.where(draws < run.resumed, np.arange(count) % run.clients, 1_000 + np.arange(count))
+    return new
+
+
+def _long_connections(run: PlannedRun, rng: np.random.Generator) -> WorldConnections:
+    """Return one connection for each client, with one request after the other."""
+    new = np.zeros(run.clients, WORLD_CONNECTION)
+    late, early = rng.uniform(0, _STAGGER_US, (2, run.clients))
+    new["start"] = run.begin_us + ticks(_ROOM_US + late)
+    new["end"] = run.end_us - ticks(_ROOM_US + early)
+    new = new[np.argsort(new["start"], kind="stable")]
+    latency = run.latency_us * np.exp(rng.normal(0, _LATENCY_SPREAD / 4, run.clients))
+    new["requests"] = ((new["end"] - new["start"]) / latency).astype(np.int64)
+    new["up"], new["down"] = (
+        new["requests"] * np.uint64(size) for size in (run.client_bytes, run.server_bytes)
+    )
+    return new
+
+
+def _parts(minutes: int) -> list[float]:
+    return [_RAMP, *[1.0] * (minutes - 2), _RAMP]
+
+
+def _whole(rates: NDArray[np.float64]) -> Numbers:
+    """Round rates to whole numbers whose running sum follows that of the rates."""
+    total = np.floor(np.cumsum(rates) + 0.5).astype(np.int64)
+    counts: Numbers = np.diff(total, prepend=0)
+    return counts

@@ -1,0 +1,169 @@
+"""The cost model of a world: CPU time by kind of handshake, byte, connection and request."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zscope.samples.dump.recipe import RecipeError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SIDES = ("client", "server")
+FULL_KINDS = ("rsa_us", "dhe_us", "ecdhe_us", "tls13_us")
+RESUMED_KINDS = ("resumed_us", "resumed13_us")
+_TOGETHER = {"full_us": FULL_KINDS, "resumed_us": RESUMED_KINDS}
+"""Names that stand for all costs of a kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideCost:
+    """CPU time in microseconds at one end of connections.
+
+    The synthetic machine is slow, so that a few connections are enough to be visible in RMF and the world
+    stays small.
+    """
+
+    rsa_us: float
+    """A full handshake with RSA key exchange."""
+    dhe_us: float
+    ecdhe_us: float
+    tls13_us: float
+    resumed_us: float
+    """A resumed handshake up to TLSv1.2."""
+    resumed13_us: float
+    failed_us: float
+    connection_us: float
+    """Every connection, in addition to its handshake."""
+    megabyte_us: float
+    """A million bytes in both directions."""
+    request_us: float
+    """A request in a run with long connections."""
+
+
+CLIENT_COST = SideCost(120_000, 1_800_000, 148_000, 224_000, 80_000, 136_000, 24_000, 12_000, 60_000, 500)
+SERVER_COST = SideCost(240_000, 2_400_000, 300_000, 300_000, 140_000, 232_000, 32_000, 16_000, 80_000, 600)
+
+
+@dataclass(frozen=True, slots=True)
+class CostModel:
+    """The general purpose CPU time of a system in an interval.
+
+    The sum of the base of the interval, the cost of each connection and handshake that started in it, and the
+    cost of bytes and requests, distributed evenly over the life of their connection; multiplied by one plus a
+    normally distributed error. Benchmark runs have additional factors.
+    """
+
+    client: SideCost = CLIENT_COST
+    server: SideCost = SERVER_COST
+    base_us_per_s: float = 10_000
+    """CPU time of a system without any connection."""
+    quiet_base_us_per_s: float = 400
+    """The same in nights of benchmark runs."""
+    noise: float = 0.01
+    """Standard deviation of the error, relative to the value."""
+
+    def __post_init__(self) -> None:
+        for name, value in self.plain().items():
+            if not 0 <= value < 1e9:
+                raise RecipeError(
+                    f"{name} = {value:g} is not a valid cost: it must be from 0 to below 1,000,000,000"
+                )
+        if self.noise > 0.5:
+            raise RecipeError(f"noise = {self.noise:g} is more than half of the value")
+
+    def plain(self) -> dict[str, float]:
+        """Return all values by the names that `changed` accepts."""
+        values: dict[str, float] = {}
+        for name, value in asdict(self).items():
+            nested = value.items() if isinstance(value, dict) else ()
+            values |= {f"{name}.{key}": cost for key, cost in nested} if nested else {name: value}
+        return values
+
+    def changed(self, changes: Mapping[str, float]) -> CostModel:
+        """Return the model with other values: `noise`, `client.rsa_us`, or `rsa_us` for both sides.
+
+        `full_us` stands for all key exchanges, `resumed_us` for all versions.
+
+        >>> model = CostModel().changed({"full_us": 20_000, "client.connection_us": 5})
+        >>> model.server.dhe_us, model.client.connection_us, model.server.connection_us
+        (20000, 5, 16000)
+        """
+        model = self
+        for name, value in changes.items():
+            side, _, cost = name.rpartition(".")
+            costs = _TOGETHER.get(cost, (cost,))
+            if name in _OWN:
+                model = replace(model, **{name: value})  # type: ignore[arg-type]
+            elif side in {"", *SIDES} and set(costs) <= _OF_SIDE:
+                for changed in (side,) if side else SIDES:
+                    own: SideCost = getattr(model, changed)
+                    new = replace(own, **dict.fromkeys(costs, value))
+                    model = replace(model, client=new) if changed == "client" else replace(model, server=new)
+            else:
+                known = ", ".join(["full_us", *sorted(_OF_SIDE | _OWN)])
+                raise RecipeError(
+                    f"{name!r} is not a cost; known costs are {known}, with or without client. or server."
+                )
+        return model
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the model as JSON values."""
+        return asdict(self)
+
+
+_OF_SIDE = {field.name for field in fields(SideCost)}
+_OWN = {field.name for field in fields(CostModel)} - set(SIDES)
+
+
+def read_costs(text: str) -> dict[str, float]:
+    """Read changes of a cost model from a TOML file, or from text `name=value,...`.
+
+    >>> read_costs("full_us=20_000, server.megabyte_us=1e4")
+    {'full_us': 20000.0, 'server.megabyte_us': 10000.0}
+    """
+    if "=" in text:
+        pairs = (part.partition("=") for part in text.split(","))
+        return {name.strip(): _number(name.strip(), value.strip()) for name, _, value in pairs}
+    try:
+        content = tomllib.loads(Path(text).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise RecipeError(
+            f"{text!r} is not a file of costs: {reason}; use a TOML file or name=value,..."
+        ) from error
+    costs: dict[str, float] = {}
+    for name, value in content.items():
+        if isinstance(value, dict):
+            costs |= {f"{name}.{key}": _number(key, cost) for key, cost in value.items()}
+        else:
+            costs[name] = _number(name, value)
+    return costs
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+            return float(value)
+    except ValueError:
+        pass
+    raise RecipeError(f"{name} = {value!r} is not a number of microseconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """Factors of a benchmark run on the cost model at one side."""
+
+    handshake: float = 1.0
+    everything: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunFactors:
+    """Factors of a benchmark run at both sides."""
+
+    client: Factors = field(default_factory=Factors)
+    server: Factors = field(default_factory=Factors)

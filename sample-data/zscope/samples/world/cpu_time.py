@@ -1,0 +1,147 @@
+"""CPU time of the connections of a world by system and RMF interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zscope.samples.dump.connections import FAILED, FULL, RESUMED
+from zscope.samples.world.cost import FULL_KINDS, RESUMED_KINDS, SIDES
+from zscope.samples.world.recipe import CLIENTS, NAMES
+from zscope.samples.world.services import IS_TLS13, KEY_EXCHANGES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zscope.samples.dump.arrays import Numbers
+    from zscope.samples.world.connections import WorldConnections
+    from zscope.samples.world.cost import CostModel, RunFactors, SideCost
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ConnectionCost:
+    """Cost of connections at one side, including the factors of runs."""
+
+    connections: WorldConnections
+    side: str
+    cost: SideCost
+    factors: Sequence[RunFactors]
+
+    @cached_property
+    def handshake(self) -> Floats:
+        """Microseconds for the handshake of each connection."""
+        handshakes = self.connections["handshake"]
+        full = np.array([getattr(self.cost, name) for name in FULL_KINDS])[
+            KEY_EXCHANGES[self.connections["suite"]]
+        ]
+        old, new = (getattr(self.cost, name) for name in RESUMED_KINDS)
+        resumed = np.where(IS_TLS13[self.connections["suite"]], new, old)
+        kinds = [handshakes == FULL, handshakes == RESUMED, handshakes == FAILED]
+        cost: Floats = np.select(kinds, [full, resumed, self.cost.failed_us], 0.0)
+        return cost * self._factor("handshake") * self._factor("everything")
+
+    @cached_property
+    def connection(self) -> Floats:
+        """Microseconds for each connection itself."""
+        cost: Floats = self.cost.connection_us * self._factor("everything")
+        return cost
+
+    @cached_property
+    def life(self) -> Floats:
+        """Microseconds for its bytes and requests, distributed over its life."""
+        size = (self.connections["up"] + self.connections["down"]).astype(float)
+        cost = size * self.cost.megabyte_us / 1e6 + self.connections["requests"] * self.cost.request_us
+        shared: Floats = cost * self._factor("everything")
+        return shared
+
+    def _factor(self, name: str) -> Floats:
+        """Return the factor of the run of each connection; the last entry is for other traffic."""
+        known = [getattr(getattr(run, self.side), name) for run in self.factors]
+        factors: Floats = np.array([*known, 1.0])[self.connections["run"]]
+        return factors
+
+
+@dataclass
+class CpuTimeGrid:
+    """Sums up the CPU time of all systems in a grid of RMF intervals, and adds the error that RMF shows."""
+
+    model: CostModel
+    first_us: int
+    length_us: int
+    count: int
+    base_us_per_s: float
+    noise_key: tuple[int, ...]
+    factors: Sequence[RunFactors] = ()
+    spent: Floats = field(init=False)
+    """Microseconds by system and interval, without the base."""
+
+    def __post_init__(self) -> None:
+        self.spent = np.zeros((len(NAMES), self.count))
+
+    def add(self, connections: WorldConnections) -> None:
+        """Add connections to the systems at both ends."""
+        for which in SIDES:
+            costs = ConnectionCost(connections, which, getattr(self.model, which), self.factors)
+            systems = connections[which].astype(np.int64)
+            self._add(systems, connections["start"], costs.connection)
+            self._add(systems, connections["handshake_time"], costs.handshake)
+            self._spread(systems, connections, costs.life)
+
+    @cached_property
+    def base_us(self) -> float:
+        """Base of one interval."""
+        return self.base_us_per_s * self.length_us / 1e6
+
+    @property
+    def expected(self) -> Floats:
+        """CPU time by the model without its error."""
+        return self.spent + self.base_us
+
+    @cached_property
+    def _errors(self) -> Floats:
+        rng = np.random.default_rng(list(self.noise_key))
+        return np.maximum(0, 1 + self.model.noise * rng.normal(0, 1, (len(NAMES), self.count)))
+
+    def shown(self) -> Numbers:
+        """Return what RMF shows: whole microseconds by system and interval."""
+        return np.rint(self.expected * self._errors).astype(np.int64)
+
+    def worked(self, interval: int) -> Numbers:
+        """Return what RMF shows in one interval, after all its connections have been added."""
+        return np.rint(self.expected[:, interval] * self._errors[:, interval]).astype(np.int64)
+
+    def begin(self, interval: int) -> int:
+        """Return the start of an interval."""
+        return self.first_us + interval * self.length_us
+
+    def _add(self, systems: Numbers, times: Numbers, cost: Floats) -> None:
+        place = (times - self.first_us) // self.length_us
+        assert not len(place) or (place.min() >= 0 and place.max() < self.count), "a time outside the grid"
+        flat = np.bincount(systems * self.count + place, cost, len(NAMES) * self.count)
+        self.spent += flat.reshape(self.spent.shape)
+
+    def _spread(self, systems: Numbers, connections: WorldConnections, cost: Floats) -> None:
+        """Add to each interval the part of a connection's life that lies in it."""
+        starts, ends = (connections[name] - self.first_us for name in ("start", "end"))
+        first = starts // self.length_us
+        pieces = np.maximum((ends - 1) // self.length_us, first) - first + 1
+        rows = np.repeat(np.arange(len(connections)), pieces)
+        number = np.arange(len(rows)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+        place = first[rows] + number
+        begin = np.maximum(starts[rows], place * self.length_us)
+        end = np.minimum(ends[rows], (place + 1) * self.length_us)
+        lasting = np.maximum(ends - starts, 1)[rows]
+        part = np.where(pieces[rows] == 1, 1.0, (end - begin) / lasting)
+        flat = np.bincount(systems[rows] * self.count + place, cost[rows] * part, len(NAMES) * self.count)
+        self.spent += flat.reshape(self.spent.shape)
+
+
+def is_server(system: int) -> bool:
+    """Return whether a system number is that of a server."""
+    return system >= CLIENTS

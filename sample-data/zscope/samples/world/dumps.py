@@ -1,0 +1,292 @@
+"""The SMF dumps of a world: one for each system, with the records of its connections and zERT sessions."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zscope.parsers.smf.write import plain_records
+from zscope.samples.dump.arrays import local, pick
+from zscope.samples.dump.assemble import SmfBatch
+from zscope.samples.dump.connections import FAILED
+from zscope.samples.dump.manifest import ExpectedCounts, positive
+from zscope.samples.dump.output import HashingWriter, PieceWriter, packed
+from zscope.samples.dump.records.tcp import TcpRecords
+from zscope.samples.dump.records.zert_detail import CHANGED, ENDED, SHORT, STARTED, Events, ZertDetail
+from zscope.samples.dump.records.zert_summary import (
+    ACTIVE,
+    EIGHT_BYTES,
+    FOUR_BYTES,
+    SecuritySessions,
+    SummaryPlan,
+    ZertSummary,
+)
+from zscope.samples.dump.site import CLIENT_CERTIFICATES
+from zscope.samples.dump.write import DUMP_HEADER, DUMP_TRAILER
+from zscope.samples.world.recipe import CLIENTS, NAMES
+from zscope.samples.world.services import DISTRIBUTED, FIRST_RUN_SERVICE, SERVICES, SUITES, application
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from zscope.samples.dump.arrays import Connections, Numbers
+    from zscope.samples.dump.context import RecordContext
+    from zscope.samples.world.connections import WorldConnections
+
+
+class SystemDump:
+    """The dump of one system while it is written."""
+
+    def __init__(self, path: Path, context: RecordContext, system: int, packing: str) -> None:
+        self.path = path
+        self.expected = ExpectedCounts()
+        self._context, self._system, self._packing = context, system, packing
+        self._waiting = SmfBatch()
+        self._last_us = context.recipe.start_us
+
+    def __enter__(self) -> SystemDump:
+        self._stack = ExitStack()
+        self._file = HashingWriter(self._stack.enter_context(self.path.open("wb")))
+        self._writer = PieceWriter(self._stack.enter_context(packed(self._packing, self._file)))
+        self._plain(DUMP_HEADER)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.write_until(None)
+            self._plain(DUMP_TRAILER)
+            self._writer.flush()
+        self._stack.__exit__(kind, error, trace)
+
+    def add(self, batch: SmfBatch) -> None:
+        """Add records, which are buffered until all earlier ones are available."""
+        self.expected.add(batch.expected)
+        self._waiting.extend(SmfBatch(batch.records, batch.written))
+
+    def write_until(self, time: int | None) -> None:
+        """Write the buffered records from before a time, or all of them."""
+        if not self._waiting.records:
+            return
+        written, records = np.concatenate(self._waiting.written), self._waiting.records
+        order = np.argsort(written, kind="stable")
+        count = len(order) if time is None else int(np.searchsorted(written[order], time))
+        now, later = order[:count].tolist(), order[count:]
+        self._writer.take(records[at] for at in now)
+        if now:
+            self._last_us = int(written[now[-1]])
+        self._waiting = SmfBatch([records[at] for at in later.tolist()], [written[later]])
+
+    def expected_contents(self) -> dict[str, Any]:
+        """Return the expected contents of the file."""
+        return {
+            "sha256": self._file.sha256,
+            "bytes": self._file.count,
+            "records": self.expected.records,
+            "records_by_type": positive(self.expected.types),
+            "rows_by_table": positive(self.expected.tables),
+        }
+
+    def _plain(self, record_type: int) -> None:
+        """Write the header or trailer of the dump program."""
+        systems, times = np.array([self._system]), np.array([self._last_us])
+        columns = {
+            "system": pick(self._context.names, systems),
+            "written_local": local(self._context.local_us(systems, times)),
+        }
+        self.expected.count(str(record_type), systems, times)
+        self._writer.take(plain_records(record_type, columns, 1))
+
+
+class ConnectionRecords:
+    """Generates the SMF 119 records of a system about its connections."""
+
+    def __init__(self, context: RecordContext) -> None:
+        self._context = context
+
+    def make(self, seen: Connections, begin: int, end: int) -> SmfBatch:
+        """Generate records of subtypes 1, 2 and 11 about events in the time span."""
+
+        def rows(column: str, mask: NDArray[np.bool_]) -> Connections:
+            times = seen[column]
+            return seen[mask & (times >= begin) & (times < end)]
+
+        every = np.ones(len(seen), bool)
+        opened, closed = rows("start", every), rows("end", every)
+        parts = [
+            (STARTED, rows("start", seen["long"]), "start"),
+            (CHANGED, rows("handshake_time", seen["changed"]), "handshake_time"),
+            (ENDED, rows("end", seen["long"]), "end"),
+            (SHORT, rows("end", ~seen["long"]), "end"),
+        ]
+        events = Events(
+            np.concatenate([connections for _, connections, _ in parts]),
+            np.concatenate([np.full(len(connections), event) for event, connections, _ in parts]),
+            np.concatenate([connections[column].astype(np.int64) for _, connections, column in parts]),
+        )
+        batch = self._zert.make(events)
+        batch.extend(self._tcp.opened(opened))
+        batch.extend(self._tcp.closed(closed))
+        return batch
+
+    @cached_property
+    def _zert(self) -> ZertDetail:
+        return ZertDetail(self._context)
+
+    @cached_property
+    def _tcp(self) -> TcpRecords:
+        return TcpRecords(self._context)
+
+
+# zERT summary records of a world: counters of security sessions that add up its connections.
+
+HOUR_US = 3_600_000_000
+_SIZES = (2, CLIENTS, len(NAMES) - CLIENTS, len(SERVICES), len(SUITES), CLIENT_CERTIFICATES + 1)
+"""Side (client, server), client, server, service, suite, client certificate: each combination is a session.
+"""
+_SEGMENT_BYTES = np.uint64(1_400)
+
+
+@dataclass(frozen=True)
+class WorldSessions(SecuritySessions):
+    """Every security session that connections of a world can have."""
+
+    def __len__(self) -> int:
+        return int(np.prod(_SIZES))
+
+    @cached_property
+    def _axes(self) -> tuple[Numbers, ...]:
+        return tuple(axis.ravel() for axis in np.indices(_SIZES))
+
+    @cached_property
+    def systems(self) -> Numbers:
+        """The system at this side."""
+        side, client, server, *_ = self._axes
+        return np.where(side == 0, client, CLIENTS + server)
+
+    @cached_property
+    def applications(self) -> Numbers:
+        """The application at this side."""
+        service = self._axes[3].astype(np.uint8)
+        calls = self._axes[0] == 0
+        numbers = np.where(calls, application(service, calls=True), application(service, calls=False))
+        return numbers.astype(np.int64)
+
+    @cached_property
+    def suites(self) -> Numbers:
+        return self._axes[4]
+
+    @cached_property
+    def clients(self) -> Numbers:
+        return self._axes[5]
+
+    @cached_property
+    def partners(self) -> Numbers:
+        """The system at the other side."""
+        side, client, server, service, *_ = self._axes
+        called = np.where(service < FIRST_RUN_SERVICE, DISTRIBUTED, CLIENTS + server)
+        return np.where(side == 0, called, client)
+
+    @cached_property
+    def local_rows(self) -> Numbers:
+        """The address at this side."""
+        side, client, server, service, *_ = self._axes
+        called = np.where(service < FIRST_RUN_SERVICE, DISTRIBUTED, CLIENTS + server)
+        return np.where(side == 0, client, called)
+
+
+class WorldSummary(ZertSummary):
+    """Generates hourly zERT summary records of the sessions with activity."""
+
+    def __init__(self, context: RecordContext, first_us: int) -> None:
+        super().__init__(context, SummaryPlan(0, 0, first_us, HOUR_US))
+        self._counters = self._nothing()
+
+    def enabled(self, system: int) -> SmfBatch:
+        """Return the first record of a system, which reports that zERT aggregation is on."""
+        batch = SmfBatch()
+        self._enabled(batch, system)
+        return batch
+
+    def hour(self, connections: WorldConnections) -> list[SmfBatch]:
+        """Return for each system the records of the next hour about the connections open in it."""
+        begin = self._end(self._done - 1)
+        step, before = _steps(connections, begin, begin + HOUR_US), self._counters
+        self._counters = {
+            name: step[name] if name == ACTIVE else counter + step[name] for name, counter in before.items()
+        }
+        busy = np.any([added != 0 for added in step.values()], axis=0)
+        common = (
+            {newest: self._common(before, newest=newest) for newest in (False, True)} if busy.any() else {}
+        )
+        batches = []
+        for system in range(len(NAMES)):
+            batch = SmfBatch()
+            self._write(batch, common, np.flatnonzero(busy & (self._sessions.systems == system)))
+            batches.append(batch)
+        self._done += 1
+        return batches
+
+    @cached_property
+    def _sessions(self) -> SecuritySessions:
+        return WorldSessions(self.context, 0)
+
+
+def _steps(connections: WorldConnections, begin: int, end: int) -> dict[str, Numbers]:
+    """Return how much the counters of every session grow from one time to another, and the active
+    connections.
+    """
+    since, until = connections["handshake_time"], connections["end"]
+    new = (since >= begin) & (since < end)
+    lasting = np.maximum(until - since, 1)
+    before, after = (np.clip((time - since) / lasting, 0.0, 1.0) for time in (begin, end))
+    # An end at the very last moment of the hour is in it.
+    after = np.where(until < end, 1.0, after)
+
+    def grown(amount: NDArray[np.uint64]) -> Numbers:
+        counted: Numbers = (amount * after).astype(np.int64) - (amount * before).astype(np.int64)
+        return counted
+
+    up, down = connections["up"], connections["down"]
+    up_segments, down_segments = 4 + up // _SEGMENT_BYTES, 4 + down // _SEGMENT_BYTES
+    sent = {"bytes": (grown(up), grown(down)), "segments": (grown(up_segments), grown(down_segments))}
+    counts: dict[str, NDArray[Any]] = {
+        "conn_count": new,
+        "partial_conn_count": new & connections["changed"],
+        "short_conn_count": new & ~connections["long"],
+        "failed_handshake_count": new & (connections["handshake"] == FAILED),
+        ACTIVE: (since < end) & (until >= end),
+    }
+    steps: dict[str, Numbers] = {
+        name: np.zeros(int(np.prod(_SIZES)), np.int64) for name in (*FOUR_BYTES, *EIGHT_BYTES)
+    }
+    for side in (0, 1):
+        place = _session_of(connections, side)
+        mine = dict(counts)
+        for what, (upward, downward) in sent.items():
+            mine[f"in_{what}"], mine[f"out_{what}"] = (downward, upward) if side == 0 else (upward, downward)
+        for name, values in mine.items():
+            steps[name] += np.bincount(place, values, len(steps[name])).astype(np.int64)
+    return steps
+
+
+def _session_of(connections: WorldConnections, side: int) -> Numbers:
+    parts = (
+        np.full(len(connections), side),
+        connections["client"],
+        connections["server"] - CLIENTS,
+        connections["service"],
+        connections["suite"],
+        connections["client_certificate"],
+    )
+    places: Numbers = np.ravel_multi_index(tuple(part.astype(np.int64) for part in parts), _SIZES)
+    return places

@@ -1,0 +1,228 @@
+"""Background traffic of a world, day by day: clients connect to services of both servers through a
+distributor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zscope.samples.dump.connections import FAILED, FULL, NO_TLS, RESUMED, resume
+from zscope.samples.dump.site import CLIENT_CERTIFICATES
+from zscope.samples.world.connections import (
+    SHORTEST_LONG_US,
+    TICK_US,
+    WORLD_CONNECTION,
+    WorldConnections,
+    ticks,
+)
+from zscope.samples.world.recipe import (
+    CLIENTS,
+    DAY_US,
+    INTERVAL_MINUTES,
+    INTERVALS_A_DAY,
+    MINUTE_US,
+    NAMES,
+    SYSTEMS,
+)
+from zscope.samples.world.services import FAILED_SHARE, IS_TLS13, PLAIN, PLAIN_SHARE, SERVICES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from zscope.samples.dump.arrays import Numbers
+    from zscope.samples.world.recipe import WorldRecipe
+
+
+INTERVAL_US = INTERVAL_MINUTES * MINUTE_US
+_HOURLY = np.array([3, 2, 2, 2, 3, 4, 6, 9, 12, 14, 14, 13, 11, 13, 14, 13, 11, 9, 7, 6, 5, 5, 4, 4], float)
+"""Relative load of the hours of a day in UTC."""
+_DAILY = np.array([1.0, 1.05, 0.95, 1.1, 1.0, 0.5, 0.4])
+"""Relative load of the days of a week, from Monday on."""
+_RATE_SPREAD, _SHARE_SPREAD, _SIZE_SPREAD = 0.2, 0.10, 0.5
+_SHARE_SWING, _SHARE_PERIOD_H = 0.25, 7.0
+"""The share of resumed sessions oscillates with another period than the traffic."""
+_FEWEST, _MOST = 0.08, 0.92
+_SHORT_US, _SHORT_SPREAD = 600_000, 0.9
+SHORTEST_US, LONGEST_SHORT_US = 50_000, 9_500_000
+_LONGEST_US = 20 * 3_600_000_000
+_CLIENT_SHARE = 0.55
+"""Share of the first client in the connections."""
+_TWIN_AFTER_US = (40_000, 2_000_000)
+_TWIN_ROOM_US = 14_000_000
+"""No pair of connections starts this close to the end of an interval, which would separate it."""
+_FAILED_BYTES = (310, 190)
+DISPLAY_HOURS = (0, 6, 12, 18)
+"""Hours in UTC at which the caches of System SSL are displayed."""
+
+
+@dataclass
+class Traffic:
+    """Generates the connections of one day after the other."""
+
+    recipe: WorldRecipe
+    _sessions: dict[int, WorldConnections] = field(default_factory=dict)
+    """Latest full handshakes by client, server and service."""
+    _turns: Numbers = field(default_factory=lambda: np.zeros(CLIENTS, np.int64))
+    """For each client, the number of connections that the distributor has assigned."""
+    _next_session: int = 1
+
+    def day(self, day: int) -> WorldConnections:
+        """Return the connections that start on a day, sorted by start."""
+        rng = np.random.default_rng([self.recipe.seed, 20, day])
+        begin = self.recipe.day_us(day)
+        counts, shares, sizes = self._intensity(rng, day)
+        new = self._started(rng, begin, counts)
+        interval = (new["start"] - begin) // INTERVAL_US
+        self._set_services(rng, new)
+        self._set_handshakes(rng, new, shares[interval])
+        self._set_durations(rng, new)
+        self._set_bytes(rng, new, sizes[interval])
+        if self.recipe.correlated:
+            new = self._with_twins(rng, new, begin)
+        last = self.recipe.day_us(self.recipe.days) - MINUTE_US
+        new["start"] = np.minimum(new["start"], last - SHORTEST_US)
+        new["end"] = np.minimum(new["end"], last)
+        new["long"] &= new["end"] - new["start"] > SHORTEST_LONG_US
+        new["changed"] &= new["long"]
+        _clear_of_displays(new, begin)
+        middle = ticks((new["start"] + new["end"]) // 2)
+        new["handshake_time"] = np.where(new["changed"], middle, new["start"])
+        new["run"] = -1
+        return new
+
+    def _intensity(
+        self, rng: np.random.Generator, day: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return for each interval the expected connections, the share of resumed ones, and a size factor."""
+        count = INTERVALS_A_DAY
+        hours = np.arange(count) * 24 / count
+        weekday = (self.recipe.start.weekday() + day) % 7
+        rate = self.recipe.connections_per_hour / 4 * _DAILY[weekday]
+        rates = (
+            rate * _HOURLY[hours.astype(int)] / _HOURLY.mean() * np.exp(rng.normal(0, _RATE_SPREAD, count))
+        )
+        phase = rng.uniform(0, 2 * np.pi)
+        swing = _SHARE_SWING * np.sin(2 * np.pi * hours / _SHARE_PERIOD_H + phase)
+        shares = np.clip(0.5 + swing + rng.normal(0, _SHARE_SPREAD, count), _FEWEST, _MOST)
+        return rates, shares, np.exp(rng.normal(0, _SIZE_SPREAD, count))
+
+    def _started(self, rng: np.random.Generator, begin: int, rates: NDArray[np.float64]) -> WorldConnections:
+        """Return connections with start times; those without a successful handshake come evenly."""
+        good = rng.poisson(rates / (2 if self.recipe.correlated else 1))
+        room = _TWIN_ROOM_US if self.recipe.correlated else 0
+        offsets = np.repeat(np.arange(len(rates)) * INTERVAL_US, good)
+        starts = [offsets + rng.uniform(0, INTERVAL_US - room, len(offsets))]
+        handshakes = [np.full(len(offsets), FULL)]
+        a_day = self.recipe.connections_per_hour * 24
+        for share, handshake in ((PLAIN_SHARE, NO_TLS), (FAILED_SHARE, FAILED)):
+            count = 0 if self.recipe.correlated else rng.poisson(a_day * share)
+            starts.append(rng.uniform(0, DAY_US, count))
+            handshakes.append(np.full(count, handshake))
+        new = np.zeros(sum(map(len, starts)), WORLD_CONNECTION)
+        new["start"] = begin + ticks(np.concatenate(starts))
+        new["handshake"] = np.concatenate(handshakes)
+        return new[np.argsort(new["start"], kind="stable")]
+
+    def _set_services(self, rng: np.random.Generator, new: WorldConnections) -> None:
+        """Set clients, services and servers; the distributor assigns the servers in turn."""
+        count = len(new)
+        clients = (rng.random(count) >= _CLIENT_SHARE).astype(np.uint8)
+        # Older stacks do not report failed handshakes.
+        new["client"] = np.where(new["handshake"] == FAILED, 0, clients)
+        for client in range(CLIENTS):
+            rows = np.flatnonzero(new["client"] == client)
+            turns = self._turns[client] + np.arange(len(rows))
+            new["server"][rows] = CLIENTS + turns % (len(NAMES) - CLIENTS)
+            self._turns[client] += len(rows)
+        weights = np.array([service.weight for service in SERVICES])
+        chosen = rng.choice(len(SERVICES), count, p=weights / weights.sum())
+        new["service"] = np.where(new["handshake"] == NO_TLS, PLAIN, chosen)
+
+    def _set_handshakes(
+        self, rng: np.random.Generator, new: WorldConnections, shares: NDArray[np.float64]
+    ) -> None:
+        """Set suites and sessions; a resumed connection copies both from an earlier full handshake."""
+        count = len(new)
+        for number, service in enumerate(SERVICES):
+            for client in range(CLIENTS) if service.suites else ():
+                rows = np.flatnonzero((new["service"] == number) & (new["client"] == client))
+                codes, weights = _negotiable(service.weights, client)
+                new["suite"][rows] = rng.choice(codes, len(rows), p=weights)
+        authenticated = np.array([service.client_auth for service in SERVICES])[new["service"]]
+        certificates = rng.integers(1, CLIENT_CERTIFICATES + 1, count)
+        good = new["handshake"] == FULL
+        new["client_certificate"] = np.where(authenticated & good, certificates, 0)
+        new["session"] = (self._next_session + np.arange(count)) & 0xFFFFFFFF
+        self._next_session += count
+        resumed, draws = good & (rng.random(count) < shares), rng.random(count)
+        if self.recipe.correlated:
+            return
+        new["handshake"][resumed] = RESUMED
+        keys = (new["client"].astype(np.int64) * len(NAMES) + new["server"]) * len(SERVICES) + new["service"]
+        for key in np.unique(keys[good]).tolist():
+            rows = np.flatnonzero((keys == key) & good)
+            known = self._sessions.get(key, new[:0])
+            fields = ("client_certificate", "suite", "session")
+            self._sessions[key] = resume(new, rows, known, draws, fields)
+
+    def _set_durations(self, rng: np.random.Generator, new: WorldConnections) -> None:
+        """Set durations, and which connections are protected only later."""
+        count, service = len(new), new["service"]
+        long_shares, minutes, changed = (
+            np.array([getattr(s, name) for s in SERVICES])[service]
+            for name in ("long_share", "long_minutes", "changed_share")
+        )
+        new["long"] = (rng.random(count) < long_shares) & (new["handshake"] != FAILED)
+        short = np.exp(rng.normal(np.log(_SHORT_US), _SHORT_SPREAD, count))
+        short = np.clip(short, SHORTEST_US, LONGEST_SHORT_US)
+        long = SHORTEST_LONG_US + TICK_US + rng.exponential(1, count) * minutes * MINUTE_US
+        lasting = np.where(new["long"], np.minimum(long, _LONGEST_US), short)
+        new["end"] = new["start"] + ticks(lasting)
+        new["changed"] = new["long"] & (rng.random(count) < changed)
+
+    def _set_bytes(self, rng: np.random.Generator, new: WorldConnections, sizes: NDArray[np.float64]) -> None:
+        """Set the bytes in each direction."""
+        kilobytes, upward = (
+            np.array([getattr(s, name) for s in SERVICES])[new["service"]] for name in ("kilobytes", "upward")
+        )
+        size = kilobytes * 1_000 * sizes * np.exp(rng.normal(-0.25, 0.7, len(new)))
+        failed = new["handshake"] == FAILED
+        new["up"] = np.where(failed, _FAILED_BYTES[0], 200 + size * upward)
+        new["down"] = np.where(failed, _FAILED_BYTES[1], 200 + size * (1 - upward))
+
+    def _with_twins(self, rng: np.random.Generator, new: WorldConnections, begin: int) -> WorldConnections:
+        """Follow every full handshake by a resumption of its session in the same interval."""
+        twins = new.copy()
+        later = ticks(rng.uniform(*_TWIN_AFTER_US, len(new)))
+        lasting = new["end"] - new["start"]
+        twins["start"] += later
+        twins["end"] = twins["start"] + lasting
+        twins["handshake"] = RESUMED
+        both = np.concatenate([new, twins])
+        both = both[np.argsort(both["start"], kind="stable")]
+        # Nothing of a short connection lies in the next interval, so any way of counting finds pairs.
+        last = begin + ((both["start"] - begin) // INTERVAL_US + 1) * INTERVAL_US - TICK_US
+        both["end"] = np.where(both["long"], both["end"], np.minimum(both["end"], last))
+        both["changed"] = False
+        return both
+
+
+def _negotiable(weights: dict[int, float], client: int) -> tuple[Numbers, NDArray[np.float64]]:
+    """Return the suites that a client supports with their shares: level V2R3 has no TLSv1.3."""
+    newest = SYSTEMS[client].level != "V2R3"
+    codes = np.array([code for code in weights if newest or not IS_TLS13[code]])
+    shares = np.array([weights[code] for code in codes.tolist()])
+    return codes, shares / shares.sum()
+
+
+def _clear_of_displays(new: WorldConnections, begin: int) -> None:
+    """End short connections before counters are displayed, so that no handshake is counted halfway."""
+    for hour in (*DISPLAY_HOURS, 24):
+        at = begin + hour * 60 * MINUTE_US
+        new["start"][new["start"] == at] += TICK_US
+        crossing = ~new["long"] & (new["start"] < at) & (new["end"] >= at)
+        new["end"][crossing] = at - TICK_US
+        new["start"][crossing] = np.minimum(new["start"][crossing], at - SHORTEST_US)

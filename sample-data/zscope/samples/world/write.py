@@ -1,0 +1,327 @@
+"""Write a whole world day by day, so that memory contains one day and what lasts longer.
+
+Beside the data it writes the files of users: the list of runs, transaction counts, a README.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from contextlib import ExitStack
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zscope.samples.dump.manifest import ExpectedCounts, positive
+from zscope.samples.reports.files import LABEL
+from zscope.samples.world.benchmark_runs import RUN_CLIENT, RUN_SERVER, night_connections, planned_runs
+from zscope.samples.world.connections import (
+    WORLD_CONNECTION,
+    Numbering,
+    WorldConnections,
+    seen_by,
+    session_prefixes,
+)
+from zscope.samples.world.cpu_time import CpuTimeGrid
+from zscope.samples.world.displays import Caches, Displays
+from zscope.samples.world.dumps import HOUR_US, ConnectionRecords, SystemDump, WorldSummary
+from zscope.samples.world.expected import DayCounts, HandshakeCosts, expected_cpu, expected_runs, role_of
+from zscope.samples.world.recipe import (
+    CLIENTS,
+    DAY_US,
+    INTERVAL_MINUTES,
+    INTERVALS_A_DAY,
+    MINUTE_US,
+    NAMES,
+    NIGHTS,
+    RUN_INTERVAL_MINUTES,
+    SYSTEMS,
+    ZONE,
+    moment,
+)
+from zscope.samples.world.rmf import Coverage, RmfFiles, measured_minutes
+from zscope.samples.world.services import ADDRESSES, world_context
+from zscope.samples.world.traffic import INTERVAL_US, Traffic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from zscope.samples.dump.assemble import SmfBatch
+    from zscope.samples.reports.files import ReportFile
+    from zscope.samples.world.benchmark_runs import PlannedRun
+    from zscope.samples.world.recipe import WorldRecipe
+
+
+RUNS, TRANSACTIONS, README = "runs.toml", "transactions.csv", "README.txt"
+SUPPLIED = "RR60(4kB)"
+"""Runs with this workload have counts of their transactions."""
+_SIDES = {"client": RUN_CLIENT, "server": RUN_SERVER}
+
+
+def runs_toml(runs: Iterable[PlannedRun]) -> str:
+    """Return both sides of every run in the format of runs.toml."""
+    parts = [f"# {LABEL.lower()}\n"]
+    for run in runs:
+        for role, system in _SIDES.items():
+            lines = [
+                "[[run]]",
+                f'name = "{run.name}"',
+                f'system = "{NAMES[system]}"',
+                f'role = "{role}"',
+                f"from = {moment(run.begin_us):%Y-%m-%dT%H:%M:%SZ}",
+                f"to = {moment(run.end_us):%Y-%m-%dT%H:%M:%SZ}",
+                f'workload = "{run.workload}"',
+                "synthetic = true",
+                "[run.tags]",
+                *(f'{key} = "{value}"' for key, value in sorted(run.tags.items())),
+            ]
+            parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+class Transactions:
+    """Counts the transactions of the servers: one for each connection that ends."""
+
+    def __init__(self, recipe: WorldRecipe) -> None:
+        self._recipe = recipe
+        self._counts = np.zeros((len(NAMES), recipe.days * INTERVALS_A_DAY), np.int64)
+
+    def add(self, connections: WorldConnections) -> None:
+        """Count connections of the background traffic."""
+        place = (connections["end"] - self._recipe.start_us) // INTERVAL_US
+        for system in range(CLIENTS, len(NAMES)):
+            mine = place[connections["server"] == system]
+            self._counts[system] += np.bincount(mine, minlength=self._counts.shape[1])
+
+    def csv(self, runs: Iterable[PlannedRun], connections: WorldConnections) -> str:
+        """Return the counts by server and RMF interval, and by minute for both sides of some runs."""
+        return "\n".join(["system,start,end,transactions,workload", *self._rows(runs, connections)]) + "\n"
+
+    def _rows(self, runs: Iterable[PlannedRun], connections: WorldConnections) -> Iterator[str]:
+        for system in range(CLIENTS, len(NAMES)):
+            for number, count in enumerate(self._counts[system].tolist()):
+                begin = self._recipe.start_us + number * INTERVAL_US
+                yield _row(system, begin, begin + INTERVAL_US, count, "")
+        for run in runs:
+            if run.workload != SUPPLIED:
+                continue
+            minutes = run.begin_us + np.arange(run.minutes + 1) * MINUTE_US
+            done = [
+                requests_until(connections[connections["run"] == run.number], at) for at in minutes.tolist()
+            ]
+            for system in _SIDES.values():
+                for minute, count in enumerate(np.diff(done).tolist()):
+                    yield _row(system, int(minutes[minute]), int(minutes[minute + 1]), count, run.workload)
+
+
+def requests_until(connections: WorldConnections, at_us: int) -> int:
+    """Return the number of requests of long connections completed by a time."""
+    part = np.clip((at_us - connections["start"]) / (connections["end"] - connections["start"]), 0.0, 1.0)
+    return int((connections["requests"] * part).astype(np.int64).sum())
+
+
+def _row(system: int, begin: int, end: int, count: int, workload: str) -> str:
+    times = ",".join(f"{moment(at):%Y-%m-%dT%H:%M:%SZ}" for at in (begin, end))
+    return f"{NAMES[system]},{times},{count},{workload}"
+
+
+def readme(recipe: WorldRecipe) -> str:
+    """Return the README of the folder."""
+    end = moment(recipe.start_us + recipe.days * DAY_US)
+    return f"""{LABEL}
+
+Two clients, CLI1 and CLI2, call services of two servers, SRV1 and SRV2, through a distributor. Background
+traffic from {recipe.start:%Y-%m-%d} to {end:%Y-%m-%d} UTC with an RMF interval of 15 minutes; then nights of
+benchmark runs between CLI1 and SRV1 with an interval of a minute. The CPU time follows the cost model in
+manifest.json, which also holds everything that a reader should find. Agreement of such runs with published
+figures shows that the arithmetic is right, and nothing about the figures.
+
+All clocks are an hour ahead of UTC. To load the folder into a store and name the runs in it:
+
+  zscope ingest FOLDER --timezone {ZONE}
+  cp FOLDER/{RUNS} STORE/
+
+smf/              SMF dumps: types 70-1, 119-1, 119-2, 119-11, 119-12; both ends of every connection
+rmf/              RMF reports about some hours, partly of intervals without SMF records
+displays/         NETSTAT sessions, one for each system and day; a SYSLOG with displays of GSKSRVR and NETSTAT
+{RUNS}         the benchmark runs
+{TRANSACTIONS}  transactions that the servers counted
+manifest.json     how the world was made, and the known answers
+
+AT-TLS sections of type 119-2 name suites of four digits at the place where that field is presumed: nobody
+published it. zERT records of level 3.2 are as long as those before, because what was appended is not
+published either.
+"""
+
+
+MANIFEST = "manifest.json"
+SLICE_CONNECTIONS = 20_000
+"""Number of connections whose records are generated at once."""
+
+
+def write_world(recipe: WorldRecipe, folder: Path, progress: Callable[[str], None]) -> dict[str, Any]:
+    """Write a world into a folder and return its manifest; `progress` gets a line for each file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("smf", "rmf", "displays"):
+        (folder / name).mkdir(exist_ok=True)
+    world = _World(recipe)
+    ending = ".smf.gz" if recipe.packing == "gzip" else ".smf"
+    with ExitStack() as stack:
+        for system, name in enumerate(NAMES):
+            dump = SystemDump(folder / "smf" / f"{name}{ending}", world.context, system, recipe.packing)
+            world.dumps.append(stack.enter_context(dump))
+        world.write()
+    files = {}
+    for dump in world.dumps:
+        files[f"smf/{dump.path.name}"] = contents = dump.expected_contents()
+        progress(f"{dump.path}: {contents['records']:,} records, {contents['bytes']:,} bytes")
+    for name, content in world.others():
+        (folder / name).write_bytes(content)
+        files[name] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+        progress(f"{folder / name}: {len(content):,} bytes")
+    manifest = world.manifest(files)
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="ascii")
+    return manifest
+
+
+class _World:
+    """A world while it is written."""
+
+    def __init__(self, recipe: WorldRecipe) -> None:
+        self.recipe = recipe
+        self.context = world_context(recipe, INTERVAL_MINUTES)
+        self.dumps: list[SystemDump] = []
+        self._runs = planned_runs(recipe)
+        self._cpu_time = CpuTimeGrid(
+            recipe.cost, recipe.start_us, INTERVAL_MINUTES * MINUTE_US, recipe.days * INTERVALS_A_DAY,
+            recipe.cost.base_us_per_s, (recipe.seed, 40),
+        )  # fmt: skip
+        self._night_cpu_time = [
+            CpuTimeGrid(
+                recipe.cost, recipe.day_us(recipe.days + number), RUN_INTERVAL_MINUTES * MINUTE_US,
+                1_440 // RUN_INTERVAL_MINUTES, recipe.cost.quiet_base_us_per_s, (recipe.seed, 41, number),
+                [run.factors for run in self._runs],
+            )
+            for number in range(NIGHTS)
+        ]  # fmt: skip
+        self._coverage = Coverage(recipe.days)
+        self._prefixes = session_prefixes(np.random.default_rng([recipe.seed, 50]))
+        self._caches = Caches(recipe, self._runs)
+        self._displays = Displays(self.context, self._caches, self._prefixes)
+        self._counts, self._costs = DayCounts(), HandshakeCosts(recipe.cost)
+        self._transactions = Transactions(recipe)
+        self._run_connections = np.zeros(0, WORLD_CONNECTION)
+
+    def write(self) -> None:
+        """Write everything in the dumps, and collect counts."""
+        traffic, numbering = Traffic(self.recipe), Numbering()
+        summary = WorldSummary(self.context, self.recipe.start_us)
+        for system, dump in enumerate(self.dumps):
+            dump.add(summary.enabled(system))
+        pending = np.zeros(0, WORLD_CONNECTION)
+        for day in range(self.recipe.days + (NIGHTS if self._runs else 0)):
+            number = day - self.recipe.days
+            connections = (
+                traffic.day(day) if number < 0 else night_connections(self._runs, number, self.recipe.seed)
+            )
+            numbering.number(connections)
+            self._take(connections, number)
+            pending = np.concatenate([pending, connections])
+            self._day(pending, day, summary)
+            self._displays.day(pending, self.recipe.day_us(day))
+            pending = pending[pending["end"] >= self.recipe.day_us(day + 1)]
+        assert not len(pending), "a connection ends after the end of the world"
+
+    def _take(self, connections: WorldConnections, number: int) -> None:
+        """Count new connections; numbers from 0 on are nights of runs."""
+        self._counts.add(connections)
+        self._caches.add(connections)
+        if number < 0:
+            self._cpu_time.add(connections)
+            self._costs.add(connections)
+            self._transactions.add(connections)
+        else:
+            self._night_cpu_time[number].add(connections)
+            self._run_connections = np.concatenate([self._run_connections, connections])
+
+    def _day(self, connections: WorldConnections, day: int, summary: WorldSummary) -> None:
+        """Write the records of a day."""
+        begin = self.recipe.day_us(day)
+        for system, batch in self._rmf_records(day):
+            self.dumps[system].add(batch)
+        for hour in range(24):
+            start = begin + hour * HOUR_US
+            # What began before the hour and is over by then adds nothing.
+            alive = connections[(connections["end"] >= start) & (connections["start"] < start + HOUR_US)]
+            for dump, batch in zip(self.dumps, summary.hour(alive), strict=True):
+                dump.add(batch)
+        assembler, slices = ConnectionRecords(self.context), max(1, len(connections) // SLICE_CONNECTIONS)
+        for system, dump in enumerate(self.dumps):
+            seen = seen_by(connections, system, self._prefixes)
+            for part in range(slices):
+                first, last = (begin + DAY_US * at // slices for at in (part, part + 1))
+                dump.add(assembler.make(seen, first, last))
+                dump.write_until(last)
+
+    def _rmf_records(self, day: int) -> Iterator[tuple[int, SmfBatch]]:
+        """Yield the SMF 70 records of a day, by system."""
+        number = day - self.recipe.days
+        if number >= 0:
+            cpu_time = self._night_cpu_time[number]
+            files = RmfFiles(world_context(self.recipe, RUN_INTERVAL_MINUTES), cpu_time)
+            for system, minutes in measured_minutes(self._runs, number, cpu_time).items():
+                yield system, files.records(system, minutes)
+            return
+        intervals = range(day * INTERVALS_A_DAY, (day + 1) * INTERVALS_A_DAY)
+        for system in range(len(NAMES)):
+            covered = [interval for interval in intervals if self._coverage.has_record(system, interval)]
+            yield system, RmfFiles(self.context, self._cpu_time).records(system, covered)
+
+    def others(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the other files with their names in the folder."""
+        reports: list[tuple[str, ReportFile]] = [
+            *(("rmf", file) for file in RmfFiles(self.context, self._cpu_time).reports(self._coverage)),
+            *(("displays", file) for file in self._displays.files()),
+        ]
+        for folder, file in reports:
+            yield f"{folder}/{file.name}", file.content
+        yield RUNS, runs_toml(self._runs).encode()
+        yield TRANSACTIONS, self._transactions.csv(self._runs, self._run_connections).encode()
+        yield README, readme(self.recipe).encode()
+
+    def manifest(self, files: dict[str, Any]) -> dict[str, Any]:
+        """Return the manifest."""
+        expected = ExpectedCounts()
+        for dump in self.dumps:
+            expected.add(dump.expected)
+        return {
+            "synthetic": True,
+            "notes": ["synthetic data, made by zscope; no record comes from a real system"],
+            "zscope_version": version("zscope"),
+            "recipe": self.recipe.to_json(),
+            "seed": self.recipe.seed,
+            "cost_model": self.recipe.cost.to_json(),
+            "zone": ZONE,
+            "systems": [
+                {
+                    "name": name,
+                    "role": role_of(number),
+                    "level": SYSTEMS[number].level,
+                    "address": ADDRESSES[number],
+                    "processors": "shared" if number < CLIENTS else "dedicated",
+                }
+                for number, name in enumerate(NAMES)
+            ],
+            "distributed_address": ADDRESSES[-1],
+            "files": files,
+            "records_by_type": positive(Counter(expected.types)),
+            "rows_by_table": positive(Counter(expected.tables)),
+            "days": self._counts.plain(),
+            "costs": self._costs.plain(self._cpu_time),
+            **expected_cpu(self._cpu_time, self._night_cpu_time, self._coverage),
+            "gsksrvr": self._caches.expected(),
+            "runs": expected_runs(self._runs, self._run_connections, self._night_cpu_time),
+        }

@@ -1,0 +1,153 @@
+"""`zscope inventory`: counts, summaries and issues."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import Result
+
+from zscope.app.cli import reading
+from zscope.parsers import Framing
+from zscope.parsers.smf.ebcdic import CODE_PAGES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Run = Callable[..., Result]
+
+
+def rows_of(result: Result) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(result.stdout)))
+
+
+def test_counts_by_system_type_and_subtype(run: Run, dump: Path) -> None:
+    result = run("inventory", dump)
+    assert result.exit_code == 0
+    rows = rows_of(result)
+    assert [(r["system"], r["record_type"], r["record_subtype"], r["records"]) for r in rows] == [
+        ("SYSA", "119", "11", "2"),
+        ("SYSB", "119", "11", "1"),
+    ]
+    assert rows[0]["first_local"] == "2026-03-01T12:00:00.000000"
+    assert rows[0]["last_local"] == "2026-03-01T12:00:01.000000"
+
+
+def test_one_line_about_each_file_goes_to_standard_error(run: Run, dump: Path) -> None:
+    size = dump.stat().st_size
+    packed = dump.with_suffix(".gz")
+    packed.write_bytes(gzip.compress(dump.read_bytes()))
+    result = run("inventory", dump, packed)
+    assert result.stderr.splitlines() == [
+        f"{dump}: SMF dump, framing rdw, 3 records (0 spanned), {size:,} bytes",
+        f"{packed}: SMF dump, packed with gzip, framing rdw, 3 records (0 spanned), {size:,} bytes",
+    ]
+    assert {r["file"] for r in rows_of(result)} == {str(dump), str(packed)}
+
+
+def test_quiet_prints_no_summary(run: Run, dump: Path) -> None:
+    assert run("inventory", "--quiet", dump).stderr == ""
+
+
+def test_a_dash_is_standard_input(run: Run, dump_bytes: bytes) -> None:
+    result = run("inventory", "-", stdin=dump_bytes)
+    assert [r["records"] for r in rows_of(result)] == ["2", "1"]
+    assert result.exit_code == 0
+
+
+def test_folders_are_searched(run: Run, dump: Path) -> None:
+    below = dump.parent / "deep" / "er"
+    below.mkdir(parents=True)
+    dump.rename(below / "dump.smf")
+    assert [r["file"] for r in rows_of(run("inventory", dump.parent))] == [str(below / "dump.smf")] * 2
+
+
+def test_an_input_that_is_missing_is_refused_and_the_others_are_read(run: Run, dump: Path) -> None:
+    missing = dump.parent / "missing.smf"
+    result = run("inventory", missing, dump)
+    assert result.exit_code == 8
+    assert len(rows_of(result)) == 2
+    assert f"refused: {missing}: cannot be read: No such file or directory [unreadable]\n" in result.stderr
+
+
+def test_without_any_input_nothing_can_be_done(run: Run, tmp_path: Path) -> None:
+    result = run("inventory", tmp_path / "missing.smf", "-o", tmp_path / "rows.csv")
+    assert result.exit_code == 12
+    assert result.stdout == ""
+    assert result.stderr.endswith("Error: no input could be opened\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_folder_is_an_error(run: Run, tmp_path: Path) -> None:
+    result = run("inventory", tmp_path)
+    assert result.exit_code == 12
+    assert result.stderr == "Error: there is nothing to read\n"
+
+
+def test_other_files_are_refused(run: Run, tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("These are my notes about SMF.\n" * 100)
+    result = run("inventory", text)
+    assert result.exit_code == 8
+    assert result.stdout == ""
+    assert f"refused: {text}: the file is readable text without a report" in result.stderr
+
+
+def test_damage_is_a_warning(run: Run, dump: Path) -> None:
+    dump.write_bytes(dump.read_bytes()[:-100])
+    result = run("inventory", dump)
+    assert result.exit_code == 4
+    assert sum(int(r["records"]) for r in rows_of(result)) == 2
+    assert "warning: " in result.stderr
+    assert "[truncated]" in result.stderr
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl"])
+def test_issues_can_be_written_to_a_file(ending: str, run: Run, dump: Path, tmp_path: Path) -> None:
+    dump.write_bytes(dump.read_bytes()[:-100])
+    target = tmp_path / f"issues.{ending}"
+    run("inventory", dump, "--issues", target)
+    text = target.read_text()
+    if ending == "csv":
+        [row] = list(csv.DictReader(io.StringIO(text)))
+    else:
+        [row] = json.loads(text if ending == "json" else f"[{text}]")
+    assert (row["file"], row["severity"], row["code"]) == (str(dump), "warning", "truncated")
+
+
+def test_an_unknown_file_ending_is_refused_before_reading(run: Run, dump: Path) -> None:
+    result = run("inventory", dump, "--issues", "issues.xyz")
+    assert (result.exit_code, result.stdout) == (12, "")
+
+
+def test_the_choices_are_those_of_the_parsers() -> None:
+    assert reading.CODE_PAGES == CODE_PAGES
+    assert sorted(reading.FRAMINGS) == sorted(framing.value for framing in Framing)
+
+
+def test_a_wrong_framing_is_an_issue(run: Run, dump: Path) -> None:
+    result = run("inventory", dump, "--framing", "bdw")
+    assert result.exit_code in {4, 8}
+    assert result.stderr != ""
+
+
+def test_the_code_page_is_used_for_the_system(run: Run, dump: Path) -> None:
+    """Byte AD is [ in code page 1047 and Y with acute accent in 037."""
+    before, _, rest = dump.read_bytes().rpartition(bytes.fromhex("e2e8e2c1"))
+    dump.write_bytes(before + bytes.fromhex("e2e8e2ad") + rest)
+    assert "SYS[" in {row["system"] for row in rows_of(run("inventory", dump))}
+    assert "SYS\u00dd" in {row["system"] for row in rows_of(run("inventory", dump, "--code-page", "037"))}
+
+
+def test_an_invalid_date_in_a_header_is_an_issue(run: Run, dump: Path) -> None:
+    before, name, rest = dump.read_bytes().rpartition(bytes.fromhex("e2e8e2c1"))
+    dump.write_bytes(before[:-4] + bytes.fromhex("0126999f") + name + rest)
+    result = run("inventory", dump)
+    assert result.exit_code == 4
+    assert "record 2" in result.stderr
+    assert "[bad-date]" in result.stderr

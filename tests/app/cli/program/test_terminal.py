@@ -1,0 +1,88 @@
+"""Differences on a terminal: real processes on a pseudo terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ZSCOPE = [sys.executable, "-m", "zscope"]
+
+
+def on_terminal(*arguments: object, columns: int = 80) -> tuple[int, str]:
+    """Exit code and everything that appears on a terminal of some width."""
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen(
+        [*ZSCOPE, *map(str, arguments)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "COLUMNS": str(columns), "LINES": "40", "TERM": "xterm"},
+    )
+    os.close(theirs)
+    pieces = []
+    while piece := _read(ours):
+        pieces.append(piece)
+    os.close(ours)
+    return running.wait(), b"".join(pieces).decode().replace("\r\n", "\n")
+
+
+def _read(terminal: int) -> bytes:
+    """The end of a terminal shows as an error on Linux and as no bytes elsewhere."""
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:
+        return b""
+
+
+def test_rows_are_a_table_cut_to_the_width() -> None:
+    code, screen = on_terminal("fields", "handshake", columns=90)
+    lines = screen.splitlines()
+    assert code == 0
+    assert lines[0].startswith("table_name ")
+    assert set(lines[1]) == {"-", " "}
+    rows = [line for line in lines if line.startswith("smf119_")]
+    assert rows
+    assert max(map(len, rows)) <= 90
+    assert re.search(
+        r"^\d+ columns do not fit on the screen \(\w+, .*\); use -o FILE to write them all$", lines[-1]
+    )
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_binary_formats_are_refused_on_a_terminal(form: str) -> None:
+    code, screen = on_terminal("fields", "--format", form)
+    assert code == 12
+    assert f"{form} cannot be shown on a terminal" in screen
+
+
+def test_records_are_refused_on_a_terminal(dump: Path) -> None:
+    code, screen = on_terminal("unpack", dump, "-o", "-")
+    assert code == 12
+    assert "records cannot be shown on a terminal" in screen
+    assert on_terminal("generate", "-o", "-")[0] == 12
+
+
+def test_a_progress_bar_disappears(dump: Path, tmp_path: Path) -> None:
+    code, screen = on_terminal("decode", dump, "-t", "smf_record", "-o", tmp_path / "rows.csv", columns=200)
+    assert code == 0
+    assert "\x1b[?25l" in screen, "the bar hides the cursor while it is drawn"
+    assert screen.rstrip().endswith("1,356 bytes")
+    assert "\x1b[?25l" not in on_terminal("decode", dump, "-t", "smf_record", "-q", columns=200)[1]
+
+
+def test_text_of_records_cannot_control_the_terminal(dump: Path) -> None:
+    """Byte 27 in EBCDIC is an escape character."""
+    data = dump.read_bytes()
+    dump.write_bytes(data.replace("WEB".encode("cp037"), b"\x27\xad\x40"))
+    _, screen = on_terminal("decode", dump, "-t", "smf119_zert_detail", "-c", "job_name", "-q")
+    assert "\x1b" not in screen
+    assert "\\x1b[" in screen

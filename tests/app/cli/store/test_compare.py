@@ -1,0 +1,178 @@
+"""`zscope compare`: two runs of a store side by side."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from zscope.app.cli.commands.compare import sentence
+from zscope.app.cli.main import program
+
+SAMPLE = Path(__file__).resolve().parents[4] / "sample-data" / "smf-sample.bin"
+RUNS = """
+[[run]]
+name = "slow"
+system = "SYSA"
+role = "client"
+from = 2026-03-02T01:00:00Z
+to = 2026-03-02T04:00:00Z
+workload = "CRR40(64B/8kB)"
+transactions = 1000000
+synthetic = true
+[[run]]
+name = "fast"
+system = "SYSA"
+role = "client"
+from = 2026-03-02T05:00:00Z
+to = 2026-03-02T08:00:00Z
+workload = "CRR40(64B/8kB)"
+transactions = 1200000
+synthetic = true
+[[run]]
+name = "fast"
+system = "SYSB"
+role = "server"
+from = 2026-03-02T05:00:00Z
+to = 2026-03-02T08:00:00Z
+workload = "CRR40(64B/8kB)"
+transactions = 1200000
+synthetic = true
+[[run]]
+name = "stream"
+system = "SYSA"
+role = "client"
+from = 2026-03-02T09:00:00Z
+to = 2026-03-02T10:00:00Z
+workload = "STR3(1B/20MB)"
+[[run]]
+name = "nothing"
+system = "NONE"
+role = "client"
+from = 2020-03-02T09:00:00Z
+to = 2020-03-02T10:00:00Z
+workload = "CRR40(64B/8kB)"
+"""
+
+
+@pytest.fixture(scope="module")
+def store(utc_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample dump and runs; read it only."""
+    store = Path(shutil.copytree(utc_store, tmp_path_factory.mktemp("compare") / "store"))
+    file = store.with_name("runs.toml")
+    file.write_text(RUNS, encoding="utf-8")
+    assert start("runs", "import", file, "--store", store).exit_code == 0
+    return store
+
+
+def start(*arguments: object) -> Result:
+    return CliRunner().invoke(program, [str(argument) for argument in arguments], prog_name="zscope")
+
+
+def test_each_measure_of_the_common_sides_has_a_row(store: Path) -> None:
+    done = start("compare", "slow", "fast", "--store", store, "--format", "json")
+    assert done.exit_code == 0, done.output
+    rows = {row["measure"]: row for row in json.loads(done.stdout)}
+    assert {row["role"] for row in rows.values()} == {"client"}
+    assert set(rows) == {"cpu_per_tran", "ziip_per_tran", "transaction_rate", "latency", "throughput"}
+    # A fifth more in the same time.
+    assert rows["transaction_rate"]["change_pct"] == pytest.approx(20)
+    assert rows["transaction_rate"]["low_pct"] is None
+    cpu = rows["cpu_per_tran"]
+    assert cpu["baseline_intervals"] == cpu["candidate_intervals"] == 12
+    assert cpu["low_pct"] < cpu["change_pct"] < cpu["high_pct"] < 0
+    assert cpu["distinguishable"] is True
+    assert cpu["change_pct"] == pytest.approx(100 * (cpu["candidate_value"] / cpu["baseline_value"] - 1))
+
+
+def test_values_follow_from_the_intervals_of_the_store(store: Path) -> None:
+    # Microseconds over a million transactions are the seconds.
+    question = (
+        "SELECT sum(cpu_s) AS us FROM cpu_interval WHERE system = 'SYSA' "
+        "AND interval_start_utc >= '2026-03-02 01:00:00+00' AND interval_start_utc < '2026-03-02 04:00:00+00'"
+    )
+    (row,) = json.loads(start("sql", question, "--store", store, "--format", "json").stdout)
+    rows = json.loads(start("compare", "slow", "fast", "--store", store, "--format", "json").stdout)
+    assert rows[0]["baseline_value"] == pytest.approx(row["us"])
+
+
+def test_synthetic_data_is_reported_on_standard_error(store: Path) -> None:
+    done = start("compare", "slow", "fast", "--store", store)
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [row["measure"] for row in rows] == sorted(row["measure"] for row in rows)
+    assert "the data of at least one run is synthetic" in done.stderr
+
+
+def test_a_side_must_exist_in_both_runs(store: Path) -> None:
+    done = start("compare", "slow", "fast", "--role", "server", "--store", store)
+    assert (done.exit_code, done.stdout) == (12, "")
+    assert "the runs cannot be compared as server" in done.stderr
+    assert "fast has client and server, workload CRR; slow has client, workload CRR" in done.stderr
+
+
+def test_different_kinds_of_workload_cannot_be_compared(store: Path) -> None:
+    done = start("compare", "slow", "stream", "--store", store)
+    assert done.exit_code == 12
+    assert "stream has client, workload STR" in done.stderr
+
+
+def test_runs_without_data_are_a_warning_with_the_reason(store: Path) -> None:
+    done = start("compare", "slow", "nothing", "--store", store, "--format", "jsonl")
+    assert done.exit_code == 4
+    assert len(done.stdout.splitlines()) == 5
+    assert "nothing could be compared: nothing: no CPU data" in done.stderr
+
+
+def test_an_unknown_run_is_an_error_with_the_known_names(store: Path) -> None:
+    done = start("compare", "slow", "fats", "--store", store)
+    assert done.exit_code == 12
+    assert "there is no run 'fats'; the store has fast, nothing, slow, stream" in done.stderr
+
+
+def test_a_run_cannot_be_compared_with_itself(store: Path) -> None:
+    done = start("compare", "slow", "slow", "--store", store)
+    assert done.exit_code == 12
+    assert "'slow' cannot be compared with itself" in done.stderr
+
+
+def test_a_missing_store_is_an_error(tmp_path: Path) -> None:
+    done = start("compare", "a", "b", "--store", tmp_path / "none")
+    assert done.exit_code == 12
+    assert "there is no store" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence_part"),
+    [
+        (
+            {},
+            "b, client: CPU per transaction 5.0 % below a (95 % interval: -7.0 to -3.0), distinguishable",
+        ),
+        ({"distinguishable": False, "high_pct": 1.0}, "-7.0 to +1.0), not distinguishable from noise"),
+        (
+            {"low_pct": None},
+            "b, client: CPU per transaction 5.0 % below a; too few intervals for a confidence interval",
+        ),
+        ({"role": "both"}, "b, both sides: CPU"),
+    ],
+)
+def test_sentences_describe_a_change(values: dict[str, object], sentence_part: str) -> None:
+    row = {
+        "baseline": "a", "candidate": "b", "role": "client", "measure": "cpu_per_tran", "change_pct": -5.0,
+        "low_pct": -7.0, "high_pct": -3.0, "distinguishable": True,
+    }  # fmt: skip
+    assert sentence_part in sentence(row | values)
+
+
+def test_unusable_runs_are_reported_if_a_run_is_missing(store: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(store, tmp_path / "store"))
+    (copy / "runs.toml").write_text("[[run]", encoding="utf-8")
+    done = start("compare", "slow", "fast", "--store", copy)
+    assert (done.exit_code, done.stdout) == (12, "")
+    assert "there is no run 'slow'" in done.stderr
+    assert f"left out: {copy / 'runs.toml'}: is not TOML" in done.stderr

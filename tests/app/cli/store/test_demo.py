@@ -1,0 +1,95 @@
+"""`zscope demo`: on the sample data of the checkout, and elsewhere on the same data generated anew."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from zscope.app.cli.commands import demo as demo_command
+
+Run = Callable[..., Result]
+WORLD = Path(__file__).resolve().parents[4] / "sample-data" / "world"
+KINDS = ("full", "abbreviated", "failed")
+
+
+def handshakes_printed(output: str) -> dict[str, list[int]]:
+    """Return handshakes, full, resumed and failed of each system in the output."""
+    return {
+        system: [int(n) for n in numbers.split()[:4]]
+        for system, numbers in re.findall(r"^(\w+) +((?:\d+ +){4}[\d.]+)$", output, re.MULTILINE)
+    }
+
+
+def handshakes_generated() -> dict[str, list[int]]:
+    """Return the same from the manifest of the world."""
+    manifest = json.loads((WORLD / "manifest.json").read_text(encoding="utf-8"))
+    expected = {}
+    for system, days in manifest["days"].items():
+        kinds = [day["handshakes"] for day in days.values()]
+        counts = [sum(k.get(kind, 0) for k in kinds) for kind in KINDS]
+        expected[system] = [sum(counts), *counts]
+    return expected
+
+
+def test_counts_are_those_of_the_manifest(demo: tuple[Path, Result]) -> None:
+    _, result = demo
+    assert result.exit_code == 0, result.output
+    printed = handshakes_printed(result.stdout)
+    assert {system: printed[system] for system in handshakes_generated()} == handshakes_generated()
+
+
+def test_the_second_load_adds_nothing(demo: tuple[Path, Result]) -> None:
+    output = demo[1].stdout
+    assert re.search(
+        r"First load into .*: 35 files loaded, 25,894 records .*; 0 files skipped, already loaded", output
+    )
+    assert re.search(
+        r"Second load .*: 0 files loaded, 0 records .*, 0 rows, .*; 35 files skipped, already loaded", output
+    )
+    assert "72 sides of benchmark runs of world added" in output
+    assert "9 sides of benchmark runs of systems added" in output
+
+
+def test_the_benchmark_is_marked_synthetic_and_next_steps_follow(demo: tuple[Path, Result]) -> None:
+    output = demo[1].stdout
+    assert "The data is\nsynthetic" in output
+    [_, benchmark] = output.split("the 126 published results")
+    assert "SYNTHETIC:\nagreement proves the arithmetic, not the published figure" in benchmark
+    measured = re.findall(
+        r"^(\S+) .* synthetic .*(?:agrees|differs|direction only|not comparable)$", benchmark, re.MULTILINE
+    )
+    others = re.findall(r"(?:no data|not comparable) +(\d+)$", benchmark, re.MULTILINE)
+    assert len(measured) + sum(map(int, others)) == 126
+    [_, steps] = output.split("Next steps:\n")
+    assert len(re.findall(r"^  zscope \w+", steps, re.MULTILINE)) >= 5
+
+
+def test_a_second_demo_adds_nothing(run: Run, own_demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo_command, "_METRICS", {})
+    again = run("demo", "--store", own_demo).stdout
+    assert re.search(r"First load into .*: 0 files loaded, .*; 35 files skipped", again)
+    assert len(re.findall(r"^0 sides of benchmark runs of \w+ added", again, re.MULTILINE)) == 2
+
+
+def test_an_unusable_list_of_runs_is_an_error(run: Run, own_demo: Path) -> None:
+    (own_demo / "runs.toml").write_text("[[run", encoding="utf-8")
+    result = run("demo", "--store", own_demo)
+    assert result.exit_code == 12
+    assert f"{own_demo / 'runs.toml'}: the file is not TOML" in result.stderr
+
+
+@pytest.mark.deep
+def test_without_a_checkout_the_same_data_is_generated(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(demo_command, "CHECKOUT", tmp_path)  # as in an installed wheel
+    result = run("demo", "--store", tmp_path / "store")
+    assert result.exit_code == 0, result.output
+    printed = handshakes_printed(result.stdout)
+    assert {system: printed[system] for system in handshakes_generated()} == handshakes_generated()
+    assert "To generate these files: zscope generate --preset sample" in result.stdout

@@ -1,0 +1,193 @@
+"""`zscope metrics`: the list, grouping, filters, parameters and invalid options."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from zscope.app.cli.main import program
+from zscope.pipelines.metrics import metric_names
+
+WORLD = Path(__file__).resolve().parents[4] / "sample-data" / "world"
+Ask = Callable[..., Result]
+Run = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("metrics") / "store"
+    dumps = (str(WORLD / "smf" / f"{system}.smf.gz") for system in ("CLI2", "SRV2"))
+    loaded = CliRunner().invoke(program, ["ingest", *dumps, "--store", str(folder), "--timezone", "+01:00"])
+    assert loaded.exit_code == 0, loaded.output
+    return folder
+
+
+@pytest.fixture
+def ask(run: Ask, store: Path) -> Ask:
+    def run_metrics(*arguments: object) -> Result:
+        return run("metrics", *arguments, "--store", store)
+
+    return run_metrics
+
+
+def rows(result: Result) -> list[dict[str, str]]:
+    assert result.exit_code == 0, result.output
+    return list(csv.DictReader(io.StringIO(result.stdout)))
+
+
+def counted(lines: list[dict[str, str]], column: str = "handshakes") -> int:
+    return sum(int(row[column]) for row in lines)
+
+
+def test_all_metrics_are_listed_with_their_questions(ask: Ask) -> None:
+    result = rows(ask())
+    assert [row["metric"] for row in result] == list(metric_names())
+    assert all(row["question"].endswith("?") for row in result)
+
+
+def test_a_metric_gives_the_rows_of_its_view(ask: Ask, run: Ask, store: Path) -> None:
+    result = ask("handshake_mix").stdout
+    assert result == run("sql", "SELECT * FROM handshake_mix", "--store", store).stdout
+    assert len(result.splitlines()) > 50
+
+
+def test_by_groups_rows(ask: Ask) -> None:
+    every = counted(rows(ask("handshake_mix")))
+    by_system = rows(ask("handshake_mix", "--by", "system"))
+    assert [row["system"] for row in by_system] == ["CLI2", "SRV2"]
+    assert counted(by_system) == every
+    [together] = rows(ask("handshake_mix", "--by", "all"))
+    assert int(together["handshakes"]) == every
+    full, resumed = int(together["full_handshakes"]), int(together["resumed_handshakes"])
+    assert float(together["resumed_pct"]) == pytest.approx(100 * resumed / (full + resumed))
+
+
+def test_parts_add_up_to_the_whole(ask: Ask) -> None:
+    every = counted(rows(ask("handshake_mix", "--by", "system")))
+    noon = "2026-03-09T13:00+01:00"
+    before, after = (rows(ask("handshake_mix", side, noon, "--by", "system")) for side in ("--to", "--from"))
+    assert 0 < counted(before) < every
+    assert counted(before) + counted(after) == every
+    day = rows(ask("handshake_mix", "--from", "2026-03-09", "--to", "2026-03-09", "--by", "day"))
+    assert counted(day) == every
+    one, other = (rows(ask("handshake_mix", "--system", name, "--by", "all")) for name in ("CLI2", "SRV2"))
+    assert counted(one) + counted(other) == every
+    web = ask("handshake_mix", "--where", "server_port = 443", "--by", "server_port")
+    assert [row["server_port"] for row in rows(web)] == ["443"]
+
+
+def test_a_period_of_a_fit_is_the_period_of_its_intervals(ask: Ask) -> None:
+    result = rows(ask("handshake_cost", "--from", "2026-03-09T06:00Z", "--to", "2026-03-09T18:00Z"))
+    assert [row["period_from_utc"][:16] for row in result] == ["2026-03-09T06:00"] * 2
+    assert {row["intervals"] for row in result} == {"48"}
+
+
+def test_parameters_are_listed_and_set(ask: Ask) -> None:
+    listed = {row["parameter"]: row for row in rows(ask("handshake_cost", "--parameters"))}
+    assert listed["cost_min_intervals"]["default"] == "12"
+    result = rows(ask("handshake_cost", "--set", "cost_min_intervals=1000"))
+    assert {row["status"] for row in result} == {"refused"}
+
+
+def test_a_day_is_a_valid_value_of_a_parameter_with_a_time(ask: Ask) -> None:
+    result = rows(
+        ask("handshake_cost", "--set", "cost_from=2026-03-09", "--set", "cost_to=2026-03-09T12:00Z")
+    )
+    assert [row["period_to_utc"][:16] for row in result] == ["2026-03-09T12:00"] * 2
+    assert rows(ask("handshake_cost", "--set", "cost_from=2026-03-10")) == []
+
+
+def test_columns_are_listed_with_their_meaning(ask: Ask) -> None:
+    result = {row["column_name"]: row for row in rows(ask("handshake_mix", "--columns"))}
+    assert result["system"]["use"] == "group by"
+    assert result["full_handshakes"]["use"] == "sum"
+    assert "resumed_handshakes" in result["resumed_pct"]["calculation"]
+
+
+def test_sql_prints_the_statement(ask: Ask, run: Ask, store: Path, tmp_path: Path) -> None:
+    options = ("handshake_mix", "--by", "system", "--system", "SRV2", "--from", "2026-03-09T12:00Z")
+    file = tmp_path / "mix.sql"
+    file.write_text(ask(*options, "--sql").stdout, encoding="utf-8")
+    assert run("sql", "-f", file, "--store", store).stdout == ask(*options).stdout
+
+
+def test_no_rows_is_explained_by_the_tables_of_the_metric(ask: Ask) -> None:
+    result = ask("resumption_rate", "--from", "2031-01-01")
+    assert rows(result) == []
+    assert "no rows; resumption_rate is computed from" in result.stderr
+    assert "; the store has no rows in gsk_cache_stats; there may be some without --from" in result.stderr
+
+
+def test_no_rows_is_explained_by_empty_tables(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "nothing.txt").write_text("nothing that is known")
+    assert run("ingest", tmp_path / "nothing.txt", "--store", tmp_path / "store").exit_code == 8
+    result = run("metrics", "handshake_mix", "--store", tmp_path / "store")
+    assert rows(result) == []
+    assert result.stderr.endswith("; the store has no rows in smf119_zert_detail\n")
+
+
+def test_a_metric_without_parameters_prints_a_message(ask: Ask) -> None:
+    result = ask("handshake_mix", "--parameters")
+    assert (rows(result), result.stderr) == ([], "handshake_mix has no parameters\n")
+
+
+def test_a_repeated_column_counts_once(ask: Ask) -> None:
+    assert (
+        ask("handshake_mix", "--by", "system, system").stdout == ask("handshake_mix", "--by", "system").stdout
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["handshake_mxi"], "there is no metric handshake_mxi; did you mean handshake_mix"),
+        (["handshake_mix", "--by", "prot"], "handshake_mix has no 'prot' to group by; there is: system"),
+        (["handshake_cost", "--by", "system"], "handshake_cost: its rows cannot be combined"),
+        (["handshake_mix", "--set", "x=1"], "--set x=1: handshake_mix has no parameter 'x'"),
+        (["handshake_mix", "--where", "no_such_column = 1"], "--where no_such_column = 1: "),
+        (
+            ["handshake_mix", "--where", "no_such_column = 1"],
+            "columns of handshake_mix: system, stack, hour_utc",
+        ),
+        (["handshake_mix", "--where", "syntax("], "--where syntax(: Parser Error: syntax error"),
+        (["handshake_mix", "--where", "1 = 1) --"], "--where 1 = 1) --: Parser Error"),
+        (["handshake_mix", "--where", "1 = 1); SELECT (1"], "exactly one statement is expected"),
+        (
+            ["handshake_mix", "--system", "srv2"],
+            "--system srv2: there is no such system in the store; it has CLI2",
+        ),
+        (["handshake_mix", "--system", "a'b\"c"], "--system a'b\"c: there is no such system"),
+        (["handshake_mix", "--from", "yesterday"], "'yesterday' is not a day or time such as 2026-03-02"),
+        (["handshake_mix", "--from", "2026-13-01"], "'2026-13-01' is not a day or time such as"),
+        (["handshake_mix", "--to", "9999-12-31"], "the year must be between 1970 and 2999"),
+        (["handshake_mix", "--from", "0001-01-01T00:00+05:00"], "the year must be between 1970 and 2999"),
+        (
+            ["handshake_mix", "--from", "2026-03-10", "--to", "2026-03-09"],
+            "--to 2026-03-09 is not after --from",
+        ),
+        (["handshake_cost", "--set", "cost_min_intervals=many"], "'many' is not a whole number of 0 or more"),
+        (["handshake_cost", "--set", "cost_min_intervals=1.5"], "'1.5' is not a whole number of 0 or more"),
+        (["handshake_cost", "--set", "cost_min_intervals=-1"], "'-1' is not a whole number of 0 or more"),
+        (["handshake_cost", "--set", "cost_min_intervals=9999999999"], "is not a whole number"),
+        (
+            ["handshake_cost", "--set", "cost_min_intervals"],
+            "the value is missing; write cost_min_intervals=VALUE",
+        ),
+        (["handshake_cost", "--set", "cost_max_condition=nan"], "'nan' is not a number of 0 or more"),
+        (["handshake_cost", "--set", "cost_from=2026-13-01"], "'2026-13-01' is not a day or time such as"),
+        (["handshake_cost", "--set", "cost_period=year"], "cost_period is all, week or day, not year"),
+        (["resumption_saving", "--set", "target_pct=500"], "target_pct goes from 0 to 100, not 500"),
+        (["--by", "system"], "these options need the NAME of a metric"),
+        (["finding", "--from", "2026-03-02"], "finding has no time column, so there is no period to select"),
+    ],
+)
+def test_invalid_options_are_refused(ask: Ask, arguments: list[str], problem: str) -> None:
+    result = ask(*arguments)
+    assert result.exit_code == 12
+    assert problem in result.stderr
+    assert result.stdout == ""

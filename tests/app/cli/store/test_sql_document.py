@@ -1,0 +1,116 @@
+"""The commands and examples in docs/sql.md work, with other clients too."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
+
+ROOT = Path(__file__).resolve().parents[4]
+DOCUMENT = ROOT / "docs" / "sql.md"
+BESIDE_PYTHON = Path(sys.executable).parent
+WITHOUT_STORE = {name: value for name, value in os.environ.items() if name != "ZSCOPE_STORE"}
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder like the checkout, with the sample data in a store."""
+    folder = tmp_path_factory.mktemp("checkout")
+    (folder / "sample-data").symlink_to(ROOT / "sample-data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        ingest(
+            Path("zscope-store"),
+            ["sample-data/smf-sample.bin", "sample-data/reports"],
+            IngestOptions(selection=row_selection(None)),
+        )
+    return folder
+
+
+def _commands(fence: str) -> list[str]:
+    text = DOCUMENT.read_text(encoding="utf-8")
+    return "".join(re.findall(rf"^```{fence}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)).splitlines()
+
+
+@pytest.mark.parametrize("command", _commands("bash"))
+def test_commands_that_write_files_or_use_other_clients_work(command: str, checkout: Path) -> None:
+    """Those in `sh` blocks are run with those of all documents."""
+    program, *arguments = shlex.split(command, comments=True)
+    done = subprocess.run(
+        [BESIDE_PYTHON / program, *arguments],
+        cwd=checkout,
+        env=WITHOUT_STORE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout + done.stderr
+
+
+def test_there_are_commands_of_both_kinds() -> None:
+    assert {command.split()[0] for command in _commands("bash")} == {"duckdb", "zscope"}
+    assert len(_commands("sh")) >= 8
+
+
+def test_python_examples(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(checkout)
+    result = doctest.testfile(str(DOCUMENT), module_relative=False)
+    assert result.attempted >= 9
+    assert result.failed == 0
+
+
+def test_links_have_a_target() -> None:
+    targets = re.findall(r"\]\(([^)#:]+)\)", DOCUMENT.read_text(encoding="utf-8"))
+    assert targets
+    assert [target for target in targets if not (DOCUMENT.parent / target).exists()] == []
+
+
+def test_the_shell_of_duckdb_reads_views_and_comments(checkout: Path) -> None:
+    def query(statement: str) -> str:
+        shell = [str(BESIDE_PYTHON / "duckdb"), "-readonly", "-csv", "-noheader"]
+        done = subprocess.run(
+            [*shell, "zscope-store/zscope.duckdb", statement],
+            cwd=checkout,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert query("SELECT system, count(*) FROM cpu_interval GROUP BY ALL ORDER BY ALL") == (
+        "SYSA,96\nSYSB,96\n"
+    )
+    assert query("SELECT count(*) > 0 FROM smf119_zert_detail WHERE day = '2026-03-02'") == "true\n"
+    comments = (
+        "SELECT count(*), count(comment) FROM duckdb_columns() "
+        "WHERE schema_name = 'main' AND table_name = 'smf119_tcp_term'"
+    )
+    columns, commented = query(comments).split(",")
+    assert int(columns) == int(commented) > 20
+
+
+def test_the_shell_of_duckdb_reads_an_exported_file(checkout: Path, tmp_path: Path) -> None:
+    target = tmp_path / "one.duckdb"
+    subprocess.run(
+        [BESIDE_PYTHON / "zscope", "export", "smf70_interval", "-q", "-o", target],
+        cwd=checkout,
+        env=WITHOUT_STORE,
+        check=True,
+    )
+    done = subprocess.run(
+        [BESIDE_PYTHON / "duckdb", "-csv", "-noheader", target, "SELECT count(*) FROM smf70_interval"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "192\n"

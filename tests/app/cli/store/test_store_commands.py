@@ -1,0 +1,135 @@
+"""`zscope loads` and `zscope store`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from zscope.pipelines.store import open_reader
+
+Run = Callable[..., Result]
+
+SAMPLE = Path(__file__).resolve().parents[4] / "sample-data"
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with the sample, to be copied."""
+    from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
+
+    store = tmp_path_factory.mktemp("commands") / "store"
+    ingest(
+        store, [SAMPLE / "smf-sample.bin", SAMPLE / "reports"], IngestOptions(selection=row_selection(None))
+    )
+    return store
+
+
+@pytest.fixture
+def store(loaded: Path, tmp_path: Path) -> Path:
+    """A copy of the store."""
+    return Path(shutil.copytree(loaded, tmp_path / "store"))
+
+
+def test_the_history_of_loads(run: Run, store: Path) -> None:
+    rows = json.loads(run("loads", "--store", store, "--format", "json").stdout)
+    assert [row["load_id"] for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert {row["status"] for row in rows} == {"loaded"}
+    assert rows[0]["file"].endswith("smf-sample.bin")
+    assert rows[0]["records"] == 2402
+    assert run("loads", "--refused", "--store", store, "--format", "csv").stdout.count("\n") == 1
+
+
+def test_a_load_is_removed(run: Run, store: Path) -> None:
+    result = run("loads", "remove", 4, 5, "--store", store)
+    assert result.exit_code == 0
+    assert "load 4 (" in result.stderr
+    rows = json.loads(run("loads", "--store", store, "--format", "json").stdout)
+    assert [row["load_id"] for row in rows if row["status"] == "removed"] == [4, 5]
+    again = run("loads", "remove", 4, "--store", store)
+    assert again.exit_code == 12
+    assert "load 4: was already removed" in again.stderr
+
+
+def test_a_load_that_skipped_records_is_named(run: Run, store: Path, tmp_path: Path) -> None:
+    """A weekly dump left out what the daily one had: without the daily one it is not complete."""
+    weekly = tmp_path / "weekly.smf"
+    daily = (SAMPLE / "smf-sample.bin").read_bytes()
+    weekly.write_bytes(daily[: len(daily) // 2])
+    before = _count(store)
+    run("ingest", weekly, "--store", store)
+    assert _count(store) == before
+    result = run("loads", "remove", 1, "--store", store)
+    assert result.exit_code == 4
+    assert f"load 7 skipped records that load 1 had; ingest {weekly} again" in result.stderr
+    rows = json.loads(run("loads", "--store", store, "--format", "json").stdout)
+    assert rows[6]["status"] == "incomplete"
+    run("ingest", weekly, "--store", store)
+    assert 0 < _count(store) < before
+    run("ingest", SAMPLE / "smf-sample.bin", "--store", store)
+    assert _count(store) == before
+
+
+def _count(store: Path) -> int:
+    with open_reader(store) as connection:
+        row = connection.execute("SELECT count(*) FROM smf119_zert_detail").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def test_maintenance_commands(run: Run, store: Path) -> None:
+    assert "all unchanged since their commit" in run("store", "check", "--store", store).stderr
+    assert "files became" in run("store", "compact", "--store", store).stderr
+    assert "there is nothing to compact" in run("store", "compact", "--store", store).stderr
+    assert "would be removed" in run("store", "expire", "--keep", "1d", "--dry-run", "--store", store).stderr
+    assert _count(store) == 980
+    assert "removed" in run("store", "expire", "--keep", "1d", "--store", store).stderr
+    assert _count(store) == 0
+    assert "there are no rows older" in run("store", "expire", "--keep", "1d", "--store", store).stderr
+    moved = store.with_name("moved")
+    store.rename(moved)
+    assert "rebuilt" in run("store", "rebuild", "--store", moved).stderr
+    assert run("store", "check", "--store", moved).exit_code == 0
+
+
+def test_a_damaged_file_is_detected(run: Run, store: Path) -> None:
+    victim = next((store / "data" / "smf70_cpu").rglob("*.parquet"))
+    victim.write_bytes(victim.read_bytes()[:-7])
+    result = run("store", "check", "--store", store)
+    assert result.exit_code == 8
+    assert victim.name in result.stderr
+
+
+@pytest.mark.parametrize("keep", ["", "0d", "tomorrow", "-3d", "400q"])
+def test_keep_must_be_a_period(run: Run, store: Path, keep: str) -> None:
+    result = run("store", "expire", "--keep", keep, "--store", store)
+    assert result.exit_code == 12
+    assert "is not a period such as 400d" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [("loads",), ("store", "check"), ("store", "compact"), ("loads", "remove", 1), ("issues",)]
+)
+def test_without_a_store(run: Run, tmp_path: Path, command: tuple[object, ...]) -> None:
+    result = run(*command, "--store", tmp_path / "nowhere")
+    assert result.exit_code == 12
+    assert "there is no store" in result.stderr
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_options_before_a_subcommand_are_an_error(run: Run, store: Path) -> None:
+    """They would name another store than the one that is changed."""
+    result = run("loads", "--store", store, "remove", 1)
+    assert result.exit_code == 12
+    assert "write the options after" in result.stderr
+    assert _count(store) == 980
+
+
+def test_nothing_is_removed_if_a_load_does_not_exist(run: Run, store: Path) -> None:
+    result = run("loads", "remove", 1, 99, "--store", store)
+    assert result.exit_code == 12
+    assert _count(store) == 980

@@ -1,0 +1,60 @@
+"""Helpers of the page tests: data without a page, SQL on the store, and choosing a row in a table."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from tests.app.dashboard.conftest import fine
+
+from zscope.app.dashboard.filters import Filters
+from zscope.app.dashboard.store import PageData, StoreQueries
+from zscope.pipelines.store import open_reader
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+
+@cache
+def _queries(store: Path) -> StoreQueries:
+    return StoreQueries(store)
+
+
+def data_of(store: Path, filters: Filters | None = None) -> PageData:
+    """Return the data of a page on a store; tests share the cached results of a store."""
+    queries = _queries(store)
+    return PageData(queries, queries.version(), filters or Filters())
+
+
+def sql(store: Path, statement: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a statement, run by DuckDB without zscope."""
+    with open_reader(store) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        return connection.execute(statement).fetchall()
+
+
+def table(page: AppTest, name: str) -> Any:  # noqa: ANN401 - a frame of pandas
+    """Return the rows of a table with selectable rows."""
+    return next(frame.value for frame in page.dataframe if _is(frame.key, name))
+
+
+def listed(page: AppTest, *columns: str) -> Any:  # noqa: ANN401 - a frame of pandas
+    """Return the rows of the last table without selectable rows that has these columns."""
+    tables = [frame.value for frame in page.dataframe if frame.key is None]
+    return [rows for rows in tables if set(columns) <= set(rows.columns)][-1]
+
+
+def choose(page: AppTest, name: str, row: int = 0) -> AppTest:
+    """Select a row of a table, like the box at its left."""
+    key = next(str(frame.key) for frame in page.dataframe if _is(frame.key, name))
+    page.session_state[key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    page.run()
+    fine(page)
+    return page
+
+
+def _is(key: str | None, name: str) -> bool:
+    """Whether a key belongs to a table; after the name it has a hash of what the rows depend on."""
+    return key is not None and key.startswith(name) and key.endswith("-grid")

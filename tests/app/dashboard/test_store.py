@@ -1,0 +1,136 @@
+"""Queries of the pages: cached for one version of the store, guarded, limited."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from tests.app.dashboard.conftest import SAMPLE
+from tests.app.dashboard.page_helpers import data_of
+
+from zscope.app.dashboard import store as module
+from zscope.app.dashboard.filters import Filters
+from zscope.app.dashboard.store import StoreQueries, TooManyRowsError
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
+from zscope.pipelines.metrics import metric, statement
+from zscope.pipelines.store import StoreError, open_reader
+from zscope.pipelines.store.session import QueryError
+
+CHOSEN = Filters(
+    begin=datetime(2026, 3, 9, tzinfo=UTC), end=datetime(2026, 3, 10, tzinfo=UTC), systems=("SRV1", "SRV2"),
+    ports=(443,), roles=("server",),
+)  # fmt: skip
+
+
+def test_a_metric_is_narrowed_by_the_filters(world: Path) -> None:
+    result = data_of(world, CHOSEN).metric("handshake_mix", ["system"])
+    with open_reader(world) as connection:
+        expected = connection.execute(
+            "SELECT system, sum(handshakes)::BIGINT FROM handshake_mix "
+            "WHERE hour_utc >= '2026-03-09 00:00:00Z' AND hour_utc < '2026-03-10 00:00:00Z' "
+            "AND server_port = 443 AND system IN ('SRV1', 'SRV2') AND handshake_role LIKE 'server%' "
+            "GROUP BY 1 ORDER BY 1"
+        ).fetchall()
+    assert list(zip(result["system"].to_pylist(), result["handshakes"].to_pylist(), strict=True)) == expected
+    assert expected
+
+
+def test_a_result_is_cached(world: Path) -> None:
+    data = data_of(world)
+    assert data.metric("handshake_mix", []) is data.metric("handshake_mix", [])
+    assert data.metric("handshake_mix", []) is not data.metric("handshake_mix", ["system"])
+
+
+def test_parameters_of_one_query_do_not_reach_the_next(world: Path) -> None:
+    data = data_of(world)
+    only = "target_pct = 77"
+    assert data.metric("resumption_saving", where=only).num_rows == 0
+    assert (
+        data.metric("resumption_saving", where=only, settings=["SET VARIABLE target_pct = 77"]).num_rows > 0
+    )
+    assert data.metric("resumption_saving", where=only).num_rows == 0
+
+
+def test_the_period_is_passed_to_metrics_with_period_parameters(world: Path) -> None:
+    noon = datetime(2026, 3, 9, 12, tzinfo=UTC)
+    whole = data_of(world).metric("handshake_cost")["period_to_utc"].to_pylist()
+    part = data_of(world, Filters(end=noon)).metric("handshake_cost")["period_to_utc"].to_pylist()
+    assert min(whole) > noon
+    assert max(part) <= noon
+
+
+def test_new_data_has_another_version_and_another_result(only_zert: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(only_zert, tmp_path / "store"))
+    queries = StoreQueries(store)
+    before = queries.version()
+    count = "SELECT count(*) AS n FROM rmf_cpu"
+    assert queries.rows(before, count)["n"].to_pylist() == [0]
+    assert queries.version() == before
+    ingest(store, [SAMPLE / "reports" / "rmf-cpu.SYSB.txt"], IngestOptions(selection=row_selection(None)))
+    after = queries.version()
+    assert after != before
+    assert queries.rows(after, count)["n"].to_pylist()[0] > 0
+
+
+def test_statements_can_only_read_the_store(world: Path) -> None:
+    data = data_of(world)
+    for statement_ in ("SELECT * FROM read_text('/etc/hostname')", "CREATE TABLE zscope.x AS SELECT 1"):
+        with pytest.raises(QueryError):
+            data.rows(statement_)
+
+
+def test_a_result_with_too_many_rows_is_refused(world: Path) -> None:
+    with pytest.raises(TooManyRowsError, match="100,000 rows"):
+        data_of(world).rows("SELECT * FROM range(200000)")
+
+
+def test_the_least_recently_used_result_leaves_the_cache(
+    world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_CACHE_BYTES", 3_000)
+    data = data_of(world)
+    first = data.rows("SELECT range AS a FROM range(200)")
+    data.rows("SELECT range AS b FROM range(200)")
+    again = data.rows("SELECT range AS a FROM range(200)")
+    assert again is not first
+    assert again.equals(first)
+
+
+def test_many_readers_get_their_own_results_at_the_same_time(world: Path) -> None:
+    data = data_of(world)
+    result: dict[int, list[int]] = {}
+
+    def ask(number: int) -> None:
+        result[number] = data.rows(f"SELECT {number} AS n, count(*) AS c FROM smf119_zert_detail")[
+            "n"
+        ].to_pylist()
+
+    readers = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join(60)
+    assert result == {number: [number] for number in range(12)}
+
+
+def test_a_statement_that_fails_leaves_the_others_alone(world: Path) -> None:
+    data = data_of(world)
+    for _ in range(6):
+        with pytest.raises(QueryError):
+            data.rows("SELECT nothing_of_the_kind")
+    assert data.rows("SELECT 1 AS one")["one"].to_pylist() == [1]
+
+
+def test_without_a_store_there_is_no_version(tmp_path: Path) -> None:
+    with pytest.raises(StoreError):
+        StoreQueries(tmp_path / "nowhere").version()
+
+
+def test_the_same_numbers_as_the_command(world: Path) -> None:
+    result = data_of(world).metric("protocol_distribution")
+    with open_reader(world) as connection:
+        expected = connection.execute(statement(metric("protocol_distribution"))).to_arrow_table()
+    assert result.to_pylist() == expected.to_pylist()

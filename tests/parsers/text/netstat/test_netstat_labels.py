@@ -1,0 +1,44 @@
+"""Lines of labels and values."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+
+from zscope.parsers.text.netstat.all import _COMMON
+from zscope.parsers.text.netstat.labels import pairs_of
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("", []),
+        ("  a  b  ", [("", "a  b")]),
+        ("A:", [("A", "")]),
+        ("A: B: c", [("A", "B: c")]),
+        ("A:  B: c", [("A", ""), ("B", "c")]),
+        ("A:  b  c   D d:", [("A", "b  c"), ("D d", "")]),
+        ("x a b: c", [("x a b", "c")]),
+        ("x  a b: c", [("", "x"), ("a b", "c")]),
+        ("A : b", [("", "A : b")]),
+        ("A:b", [("", "A:b")]),
+        ("10.1.2.3..443  Port: 1", [("", "10.1.2.3..443"), ("Port", "1")]),
+        ("Bytes in   = 12  13", [("Bytes in", "12  13")]),
+        ("Bytes =12", [("", "Bytes =12")]),
+        ("A: b = c", [("A", "b = c")]),
+        ("A:\tb", [("A", "b")]),
+    ],
+)
+def test_labels_of_a_line(text: str, pairs: list[tuple[str, str]]) -> None:
+    assert pairs_of(text) == pairs
+
+
+@pytest.mark.parametrize("piece", ["a ", "a  ", "a: ", "a:  ", "a:b", "a = ", "= ", ": ", " ", "a", "a:  b "])
+def test_long_lines_take_linear_time(piece: str) -> None:
+    line = piece * 100_000
+    begin = perf_counter()
+    for text in (line, f"{line}:", f"{line}=", f"x: {line}"):
+        pairs_of(text)
+        _COMMON.match(text)
+    assert perf_counter() - begin < 20

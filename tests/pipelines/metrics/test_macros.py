@@ -1,0 +1,65 @@
+"""The macros that metrics share: part of the catalogue, and usable in every client."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from zscope.pipelines.metrics import declared, macros_sql, needed
+from zscope.pipelines.store.folder import Folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MACROS = tuple(re.findall(r"^CREATE OR REPLACE MACRO (\w+)", macros_sql(), re.MULTILINE))
+USED_IN = {
+    macro: [name for name, metric in declared().items() if re.search(rf"\b{macro}\(", metric.sql)]
+    for macro in MACROS
+}
+# Planning what reads runs takes seconds without preparation; benchmark_pair uses the macros of tags.
+METRICS_WITH_MACROS = sorted(
+    {name for names in USED_IN.values() for name in names if "run_interval" not in needed(name)}
+)
+
+
+@pytest.fixture
+def bare() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.execute(macros_sql())
+    return connection
+
+
+def test_a_bare_shell_can_read_the_file(bare: duckdb.DuckDBPyConnection) -> None:
+    created = bare.execute("SELECT function_name FROM duckdb_functions() WHERE NOT internal").fetchall()
+    assert {name for (name,) in created} == set(MACROS)
+
+
+@pytest.mark.parametrize("macro", MACROS)
+def test_a_macro_is_used(macro: str) -> None:
+    by_macros = len(re.findall(rf"\b{macro}\(", macros_sql())) - 1
+    assert len(USED_IN[macro]) + by_macros > 0
+
+
+@pytest.mark.parametrize("alias", ["zscope", "another_name"])
+def test_a_client_that_attaches_the_catalogue_can_query_the_views(alias: str, world_store: Path) -> None:
+    with duckdb.connect() as client:
+        client.execute(f"ATTACH '{Folder(world_store).catalogue}' AS {alias} (READ_ONLY)")
+        for name in METRICS_WITH_MACROS:
+            client.execute(f"SELECT * FROM {alias}.{name} LIMIT 0")
+
+
+def test_the_server_port_comes_from_the_handshake_then_from_opening_then_from_the_numbers(
+    bare: duckdb.DuckDBPyConnection,
+) -> None:
+    cases = [
+        ("2, 8, 443, 50000", 443),
+        ("1, 16, 443, 50000", 50000),
+        ("0, 16, 9000, 80", 9000),
+        ("NULL, 8, 9000, 80", 80),
+        ("0, 0, 9000, 80", 80),
+    ]
+    found = [bare.execute(f"SELECT server_port_of({values})").fetchone() for values, _ in cases]
+    assert found == [(port,) for _, port in cases]

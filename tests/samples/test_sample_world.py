@@ -1,0 +1,47 @@
+"""The world in sample-data: small, generated again byte for byte, and read without a warning."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.samples.world_reading import contents, write
+
+from zscope.parsers import Severity, read
+from zscope.samples.world import small_world
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample-data"
+FOLDER = SAMPLES / "world"
+RECIPE = small_world()
+
+
+def test_it_is_generated_again_byte_for_byte(tmp_path: Path) -> None:
+    write(RECIPE, tmp_path)
+    generated, stored = contents(tmp_path), contents(FOLDER)
+    assert {name for name in generated if generated[name] != stored.get(name)} == set()
+    assert generated.keys() == stored.keys()
+
+
+def test_it_is_small() -> None:
+    assert sum(map(len, contents(FOLDER).values())) < 1_700_000
+
+
+def test_it_reads_without_a_warning_and_has_the_rows_in_its_manifest() -> None:
+    tables = read(FOLDER)
+    assert [str(issue) for issue in tables.issues if issue.severity > Severity.NOTE] == []
+    expected = json.loads((FOLDER / "manifest.json").read_text(encoding="ascii"))["rows_by_table"]
+    assert {name: tables[name].num_rows for name in expected} == expected
+
+
+def test_it_does_not_overlap_with_the_other_sample() -> None:
+    interval = read(FOLDER)["smf70_interval"]
+    assert set(interval["system"].to_pylist()) == {"CLI1", "CLI2", "SRV1", "SRV2"}
+    assert min(interval["interval_start_local"].to_pylist()).isoformat() > "2026-03-04"
+
+
+def test_the_provenance_note_lists_its_files_and_the_command() -> None:
+    note = (SAMPLES / "PROVENANCE.md").read_text(encoding="utf-8")
+    options = "--days 1 --connections-per-hour 40 --run-minutes 8 --packing gzip"
+    assert f"zscope generate world sample-data/world {options}" in note
+    for name in ("smf", "rmf", "displays", "runs.toml", "transactions.csv", "README.txt", "manifest.json"):
+        assert f"`world/{name}" in note

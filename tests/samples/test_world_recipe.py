@@ -1,0 +1,162 @@
+"""Recipes of worlds, cost models, the plan of benchmark runs."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import defaultdict
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from tests.samples.world_reading import write
+
+from zscope.samples.dump.connections import FULL, RESUMED
+from zscope.samples.world import CostModel, RecipeError, WorldRecipe, read_costs
+from zscope.samples.world.benchmark_runs import planned_runs
+from zscope.samples.world.traffic import INTERVAL_US, Traffic
+from zscope.schemas.published import published_tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from zscope.samples.world.connections import WorldConnections
+
+
+@cache
+def _days(recipe: WorldRecipe) -> list[WorldConnections]:
+    traffic = Traffic(recipe)
+    return [traffic.day(day) for day in range(recipe.days)]
+
+
+def _counts(recipe: WorldRecipe, system: int) -> tuple[list[int], list[int], list[int]]:
+    """Return full and resumed handshakes and bytes of a system in every interval."""
+    by_day = []
+    for day, connections in enumerate(_days(recipe)):
+        mine = connections[connections["client" if system < 2 else "server"] == system]
+        place = (mine["start"] - recipe.day_us(day)) // INTERVAL_US
+        weights = (mine["handshake"] == FULL, mine["handshake"] == RESUMED, mine["up"] + mine["down"])
+        by_day.append([np.bincount(place, weight, 96) for weight in weights])
+    full, resumed, size = (np.concatenate([day[at] for day in by_day]) for at in range(3))
+    return full.tolist(), resumed.tolist(), size.tolist()
+
+
+@pytest.mark.parametrize("system", range(4))
+def test_handshakes_and_bytes_vary_independently_so_that_their_costs_can_be_separated(system: int) -> None:
+    counts = np.array(_counts(WorldRecipe(days=7), system))
+    alike = np.corrcoef(counts)
+    assert np.abs(alike[np.triu_indices(3, 1)]).max() < 0.75
+    assert np.linalg.cond(alike) < 15
+
+
+@pytest.mark.parametrize("system", range(4))
+def test_every_interval_of_a_correlated_world_has_as_many_full_as_resumed_handshakes(system: int) -> None:
+    full, resumed, _ = _counts(WorldRecipe(days=2, correlated=True), system)
+    assert full == resumed
+    assert len(set(full)) > 10
+
+
+def test_resumed_connections_copy_a_full_handshake_of_the_same_client_server_and_service() -> None:
+    connections = Traffic(WorldRecipe(connections_per_hour=120)).day(0)
+    known: dict[int, tuple[Any, ...]] = {}
+    resumed = 0
+    for connection in connections:
+        about = tuple(
+            int(connection[name]) for name in ("client", "server", "service", "suite", "client_certificate")
+        )
+        if connection["handshake"] == FULL:
+            known[int(connection["session"])] = about
+        elif connection["handshake"] == RESUMED:
+            assert known[int(connection["session"])] == about
+            resumed += 1
+    assert resumed > 800
+
+
+def test_runs_follow_each_other_at_night_and_are_in_the_file_of_runs(tmp_path: Path) -> None:
+    recipe = WorldRecipe(days=1, connections_per_hour=4, run_minutes=5)
+    write(recipe, tmp_path)
+    entries = tomllib.loads((tmp_path / "runs.toml").read_text(encoding="utf-8"))["run"]
+    runs = planned_runs(recipe)
+    assert [entry["name"] for entry in entries[::2]] == [run.name for run in runs]
+    assert [(entry["system"], entry["role"]) for entry in entries[:2]] == [
+        ("CLI1", "client"),
+        ("SRV1", "server"),
+    ]
+    nights = datetime(2026, 3, 10, tzinfo=UTC), datetime(2026, 3, 12, tzinfo=UTC)
+    for entry, later in zip(entries[::2], entries[2::2], strict=False):
+        assert nights[0] <= entry["from"] < entry["to"] <= later["from"] < nights[1]
+    assert all(entry["synthetic"] is True for entry in entries)
+    assert all(isinstance(value, str) for entry in entries for value in entry["tags"].values())
+
+
+def test_runs_have_the_tags_of_published_results_and_match_many_of_them() -> None:
+    results = published_tables()["reference_result"].to_pylist()
+    columns = ("baseline_tags", "candidate_tags", "condition_tags")
+    known = {tag.partition("=")[0] for row in results for column in columns for tag in row[column]}
+    runs = [{f"{key}={value}" for key, value in run.tags.items()} for run in planned_runs(WorldRecipe())]
+    assert {tag.partition("=")[0] for tags in runs for tag in tags} <= known
+    filled = defaultdict(set)
+    for row in results:
+        baseline, candidate, both = (set(row[column]) for column in columns)
+        free = {tag.partition("=")[0] for tag in baseline | candidate}
+        for one in runs:
+            for other in runs if baseline and baseline | both <= one else ():
+                apart = {tag.partition("=")[0] for tag in one ^ other}
+                if candidate | both <= other and apart <= free | {"cipher", "key_exchange"}:
+                    filled[row["id"].split("-")[0]].add(row["id"])
+    assert len(filled["tls31"]) >= 15
+    assert len(filled["perf32"]) >= 8
+
+
+def test_few_runs_are_a_subset_of_all_runs() -> None:
+    every, few = planned_runs(WorldRecipe()), planned_runs(WorldRecipe(runs="few"))
+    assert {run.name for run in few} < {run.name for run in every}
+    assert {run.kind for run in few} == {"CRR", "RR", "STR"}
+    assert planned_runs(WorldRecipe(runs="none")) == ()
+
+
+def test_a_cost_file_is_equivalent_to_the_short_form(tmp_path: Path) -> None:
+    file = tmp_path / "cost.toml"
+    file.write_text("noise = 0.02\nfull_us = 7\n[server]\nmegabyte_us = 5\n", encoding="utf-8")
+    from_file = CostModel().changed(read_costs(str(file)))
+    assert from_file == CostModel().changed(read_costs("noise=0.02,full_us=7,server.megabyte_us=5"))
+    assert from_file.client.megabyte_us == CostModel().client.megabyte_us
+    assert {getattr(from_file.client, name) for name in ("rsa_us", "dhe_us", "ecdhe_us", "tls13_us")} == {7}
+    assert CostModel().changed(CostModel().plain()) == CostModel()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("fulll_us=1", "'fulll_us' is not a cost; known costs are full_us"),
+        ("full_us=cheap", "full_us = 'cheap' is not a number"),
+        ("full_us=-1", "client.rsa_us = -1 is not a valid cost"),
+        ("noise=0.7", "more than half"),
+        ("noise=nan", "noise = nan is not a valid cost"),
+        ("peer.rsa_us=1", "'peer.rsa_us' is not a cost"),
+        ("/nowhere/cost.toml", "use a TOML file or name=value"),
+    ],
+)
+def test_invalid_costs_are_refused(text: str, message: str) -> None:
+    with pytest.raises(RecipeError, match=message):
+        CostModel().changed(read_costs(text))
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ({"days": 0}, "from 1 to 366 days"),
+        ({"connections_per_hour": 1}, "an hour must have from 4"),
+        ({"run_minutes": 4}, "from 5 to 20 minutes"),
+        ({"runs": "some"}, "all, few, none"),
+        ({"packing": "zip"}, "none, gzip"),
+        ({"seed": -1}, "negative"),
+        ({"start": datetime(2026, 3, 9, 1, tzinfo=UTC)}, "midnight UTC"),
+        ({"start": datetime(2026, 3, 9)}, "time zone"),  # noqa: DTZ001 - the error under test
+        ({"start": datetime(1950, 3, 9, tzinfo=UTC)}, "dates must be from"),
+    ],
+)
+def test_invalid_recipes_are_refused(shape: dict[str, Any], message: str) -> None:
+    with pytest.raises(RecipeError, match=message):
+        WorldRecipe(**shape)
