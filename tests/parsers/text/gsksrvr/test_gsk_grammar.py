@@ -162,4 +162,4 @@ def test_lines_in_any_order_raise_nothing(lines: list[str]) -> None:
 def test_time_grows_no_faster_than_the_length_of_a_line(heading: str, piece: str) -> None:
     begin = perf_counter()
     _read([heading, piece * 100_000, heading + piece * 50_000])
-    assert perf_counter() - begin < 2
+    assert perf_counter() - begin < 10  # a quadratic reader takes minutes
