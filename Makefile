@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test test-deep static format-check lint types contracts docs-check pytest browser-test format docs \
+.PHONY: help env demo test test-deep test-bytes static format-check lint types contracts docs-check pytest browser-test format docs \
         bench-decode bench-reports bench-ingest bench-metrics bench-dashboard compare structure build lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
@@ -21,6 +21,8 @@ SOURCES := schemas parsers pipelines sample-data app
 export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS ?= true
 export UV_CACHE_DIR ?= $(CURDIR)/.uv/cache
+# The tests start many programs: without compiled files each of them would compile all it imports.
+unexport PYTHONDONTWRITEBYTECODE
 # `uv` does not read pip's settings: hand on a company mirror.
 ifdef PIP_INDEX_URL
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
@@ -38,8 +40,13 @@ demo: env ## load sample-data and print the headline metrics
 test: env ## the static checks and the tests, side by side
 	$(MAKE) --no-print-directory --jobs=2 static pytest
 
+# Hypothesis marks the property tests: they run here again, with ten times as many examples.
 test-deep: env ## the tests that take long: many examples, kills, full disks, several writers
-	$(BIN)/pytest -m deep --numprocesses auto --dist loadfile $(ARGS)
+	$(BIN)/pytest -m "(deep or hypothesis) and not browser" --hypothesis-profile=many \
+	  --numprocesses auto --dist loadfile $(ARGS)
+
+test-bytes: env ## every single-byte fault in the text samples; takes hours
+	$(BIN)/pytest -m bytes --numprocesses auto --dist worksteal $(ARGS)
 
 static: ## the five checks below, one after the other
 	@$(MAKE) --no-print-directory --jobs=1 format-check lint types contracts docs-check

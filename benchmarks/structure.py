@@ -6,19 +6,20 @@ files and functions of zscope one record of type 119 subtype 11 passes on its wa
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
 import statistics
 import subprocess
-import sys
 import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+CHECKOUT = Path(__file__).resolve().parents[1]
 ROOTS = ("schemas", "parsers", "pipelines", "sample-data", "app")
 LARGE_FOLDER = 25
 TRACE = """
@@ -118,9 +119,24 @@ def passed_by_a_record(checkout: Path) -> tuple[int, int]:
     return len({file for file, _ in seen}), len(seen)
 
 
-def main() -> None:
+def checkout_named(arguments: Sequence[str] | None) -> Path:
+    """Return the checkout of the command line; any other folder ends the program with a message."""
+    parser = argparse.ArgumentParser(description=__doc__.partition(": ")[0] + ".")
+    parser.add_argument(
+        "checkout", type=Path, nargs="?", default=CHECKOUT,
+        help="a checkout in which `make env` has run; default: the one of this program",
+    )  # fmt: skip
+    checkout: Path = parser.parse_args(arguments).checkout.resolve()
+    if missing := [root for root in ROOTS if not (checkout / root / "zscope").is_dir()]:
+        parser.error(f"{checkout} is no checkout of zscope: it has no folder {missing[0]}/zscope")
+    if not (checkout / ".venv" / "bin" / "python").exists():
+        parser.error(f"{checkout} has no environment: run `make env` there")
+    return checkout
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the numbers."""
-    checkout = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1]).resolve()
+    checkout = checkout_named(arguments)
     known = modules(checkout)
     graph = {name: imports(name, path, known) for name, path in known.items()}
     importers = Counter(target for targets in graph.values() for target in targets)

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import settings
 
 # Always the same examples and no deadline: a slow or busy machine must not turn a test red.
-settings.register_profile("ci", derandomize=True, deadline=None)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=10)
+# `make test-deep` runs the same property tests with more examples.
+settings.register_profile("many", derandomize=True, deadline=None, max_examples=100)
 # For hunting, by hand: pytest --hypothesis-profile=deep
 settings.register_profile("deep", deadline=None, max_examples=5_000)
 settings.load_profile("ci")

@@ -1,4 +1,4 @@
-"""What the tests of the commands share."""
+"""What the tests of the commands and of the pages share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,20 @@ from zscope.schemas.arrow import arrow_type
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from _pytest.mark import ParameterSet
+
 Run = Callable[..., Result]
+
+
+def deep(*cases: object) -> list[ParameterSet]:
+    """Return further cases of a parametrised test, which only `make test-deep` runs.
+
+    A case of several parameters is a tuple.
+    """
+    return [
+        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.deep)
+        for case in cases
+    ]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from zscope.parsers import Framing, InputError, ProgressState, ReadOptions, inventory, read, scan, unpack
-from zscope.parsers.select import parse
+from zscope.parsers.options import parse
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
+from zscope.pipelines.metrics import declared, metric
+from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.runs import FILE_NAME as RUNS
 from zscope.pipelines.settings import Settings
+from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import existing_store
+
+if TYPE_CHECKING:
+    import duckdb
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample-data"
 WORLD, SYSTEMS = SAMPLE / "world", SAMPLE / "systems"
@@ -47,6 +54,18 @@ def systems_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copyfile(SYSTEMS / RUNS, store / RUNS)
     publish_catalogue(existing_store(store), read_state(existing_store(store)))
     return store
+
+
+@pytest.fixture(scope="session")
+def world_metrics(world_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The world with the rows of all steps computed once, as `prepared` does for a metric; read-only."""
+    done: set[str] = set()
+    with open_reader(world_store) as connection:
+        for name in declared():
+            for text in prepared(metric(name), made=done):
+                connection.execute(text)
+            done.add(name)
+        yield connection
 
 
 def _load(store: Path, *paths: Path) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from zscope.pipelines.metrics import declared, macros_sql, needed, view_sql
+from zscope.pipelines.metrics import creating_views, declared, macros_sql, needed
 from zscope.pipelines.runs.read import RUN_SCHEMA
 from zscope.pipelines.store.commits import State
 from zscope.pipelines.store.history import history_tables
 from zscope.pipelines.store.parts import parquet_schema, parquet_tables
-from zscope.schemas.ddl import create_table
+from zscope.schemas.arrow import create_table
 from zscope.schemas.reference import reference_tables
 from zscope.schemas.stored import DAY
 
@@ -41,14 +41,14 @@ def catalogue() -> duckdb.DuckDBPyConnection:
 
     It is built once. Cases work on a cursor of it, in a transaction that is rolled back.
     """
-    connection = duckdb.connect()
+    connection = duckdb.connect(config={"threads": "1"})  # for a few rows, several only cost time
     connection.execute(macros_sql())
     for table in (*parquet_tables(), *history_tables(State()), "run", *reference_tables()):
         connection.execute(create_table(table, _loose(table_schema(table)))[0])
     for table, rows in reference_tables().items():
         _append(connection, table, rows)
-    for found in declared().values():
-        connection.execute(f"CREATE VIEW {found.name} AS {view_sql(found)}")
+    for statement in creating_views():
+        connection.execute(statement)
     return connection
 
 

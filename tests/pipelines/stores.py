@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from zscope.pipelines.ingest.outcome import IngestReport
+    from zscope.pipelines.ingest.interface import IngestReport
 
 CATALOGUE = "zscope.duckdb"
 WHERE_FROM = ("load_id", "record_no", "record_offset", "file", "line_no")

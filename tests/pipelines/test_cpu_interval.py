@@ -90,7 +90,7 @@ def both(one: Tables, other: Tables) -> Tables:
 
 def ask(view: str, *sources: Tables) -> list[Row]:
     """The rows of a view over these tables; those not given are empty."""
-    with duckdb.connect() as shell:
+    with duckdb.connect(config={"threads": "1"}) as shell:
         shell.execute("SET TimeZone = 'UTC'")
         make_views(shell, view, *sources)
         found: list[Row] = shell.sql(f"SELECT * FROM {view}").to_arrow_table().to_pylist()

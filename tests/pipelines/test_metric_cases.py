@@ -15,10 +15,11 @@ from tests.pipelines.metric_world import NULL, catalogue, database
 
 from zscope.pipelines.metrics import declared, metric, settable, statement
 from zscope.pipelines.metrics.narrowing import prepared
-from zscope.pipelines.store import open_reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import duckdb
 
 CASES = Path(__file__).parent / "cases"
 TOLERANCE = 1e-9
@@ -139,12 +140,9 @@ def tables_read(sql: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", list(declared()))
-def test_grain_identifies_the_rows_of_the_world(name: str, world_store: Path) -> None:
+def test_grain_identifies_the_rows_of_the_world(name: str, world_metrics: duckdb.DuckDBPyConnection) -> None:
     """Without a grain rows have to be alike in some place: else there would be one to declare."""
     grain = metric(name).grain
     alike = f"SELECT {', '.join(grain) or '*'}, count(*) FROM {name} GROUP BY ALL HAVING count(*) > 1"
-    with open_reader(world_store) as connection:
-        for text in prepared(metric(name)):
-            connection.execute(text)
-        found = connection.execute(alike).fetchall()
+    found = world_metrics.execute(alike).fetchall()
     assert bool(found) == (not grain), found[:3]

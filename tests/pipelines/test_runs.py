@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.pipelines.runs import FILE_NAME, Run, read_runs, run_table, runs_digest
@@ -269,7 +269,6 @@ def test_misspelt_tag_is_warned_about() -> None:
 
 
 @given(st.text(max_size=200) | st.text(alphabet="[]run=\"\n#.{}'ta,0123456789-:TZ ", max_size=200))
-@settings(deadline=None, max_examples=60)
 def test_any_text_is_read_without_exception(text: str) -> None:
     found = parse_runs(text)
     assert all(isinstance(run, Run) for run in found.runs)
@@ -285,7 +284,6 @@ _VALUES: st.SearchStrategy[object] = (
 @given(
     st.dictionaries(st.sampled_from(["name", "system", "role", "from", "to", "note", "tags", "x"]), _VALUES)
 )
-@settings(deadline=None, max_examples=60)
 def test_any_value_under_any_key_is_used_or_refused(raw: dict[str, object]) -> None:
     from zscope.pipelines.runs.entry import RunError, parse_run
 

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy import stats
+from tests.marking import deep_except
 from tests.pipelines.metric_world import database
 
 from zscope.pipelines.metrics import macros_sql
@@ -60,7 +61,7 @@ def asked(intervals: pa.Table) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-@pytest.fixture(scope="module", params=[5, 10])
+@pytest.fixture(scope="module", params=deep_except([10], [5, 10]))
 def world(request: pytest.FixtureRequest) -> Iterator[tuple[int, duckdb.DuckDBPyConnection]]:
     """Pairs of runs of some number of intervals, compared once for all."""
     with asked(simulated(request.param)) as connection:

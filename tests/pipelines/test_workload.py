@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.pipelines.runs.entry import (
@@ -119,7 +119,6 @@ def test_a_sum_is_not_one_workload_and_needs_a_second_part() -> None:
         parse_workloads("RR10(4kB) +")
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.sampled_from(["CRR", "RR", "STR"]), st.integers(1, 10**6), SIZE, st.none() | SIZE, st.booleans())
 def test_every_name_that_can_be_written_is_read(
     kind: WorkloadKind, clients: int, sent: tuple[int, str], received: tuple[int, str] | None, apart: bool
@@ -131,7 +130,6 @@ def test_every_name_that_can_be_written_is_read(
     assert parse_workload(name, kb=1024) == BenchmarkWorkload(kind, clients, in_bytes[0], in_bytes[-1])
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.text(alphabet="CRST()0123456789BkM/+ ", max_size=30))
 def test_a_text_is_a_workload_or_an_error_with_a_place(text: str) -> None:
     try:

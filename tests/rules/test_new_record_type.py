@@ -65,15 +65,14 @@ order = 3
 sentence = "{lookups} lookups by {job_name}"
 """
 
-# Runs with a copy of the schemas that has the toy layout, and prints what the commands and pages show.
-SCRIPT = r"""
-import json, sys
+# These run with a copy of the schemas that has the toy layout, and print what the commands and pages show.
+COMMANDS = r"""
+import json, os, sys
 from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
 from click.testing import CliRunner
-from streamlit.testing.v1 import AppTest
 
 from zscope.app.cli.main import program
 from zscope.parsers.smf.write import SectionBytes, encode_records, encode_section
@@ -91,7 +90,7 @@ lookup = encode_section(layout.section("lookup"), {
 parts = [SectionBytes(layout.section("stack"), [[stack[0].tobytes()]]),
          SectionBytes(layout.section("lookup"), [[lookup[0].tobytes()]])]
 header = {"system": pa.array(["SYSA"]), "written_local": pa.array(["2026-03-01T10:00:00"]).cast(LOCAL)}
-dump, store = folder / "toy.smf", folder / "store"
+dump = folder / "toy.smf"
 dump.write_bytes(b"".join(encode_records(layout, header, parts, 1)))
 
 
@@ -99,6 +98,20 @@ def run(*arguments):
     result = CliRunner().invoke(program, [*map(str, arguments)], prog_name="zscope")
     assert result.exit_code == 0, (arguments, result.output)
     return json.loads(result.stdout)
+
+
+json_rows = ("--format", "json")
+shown = {
+    "inventory": run("inventory", dump, *json_rows),
+    "decode": run("decode", dump, "--table", "toy_lookup", *json_rows),
+    "fields": run("fields", "quixotic", *json_rows),
+}
+"""
+STORE_AND_PAGES = r"""
+from streamlit.testing.v1 import AppTest
+
+store = folder / "store"
+os.environ["ZSCOPE_STORE"] = str(store)
 
 
 def page(name, **query):
@@ -111,31 +124,24 @@ def page(name, **query):
     return [frame.value.astype(str).to_dict("records") for frame in test.dataframe]
 
 
-import os
-os.environ["ZSCOPE_STORE"] = str(store)
-json_rows = ("--format", "json")
-print(json.dumps({
-    "inventory": run("inventory", dump, *json_rows),
+shown |= {
     "ingest": run("ingest", dump, "--store", store, "--timezone", "UTC", *json_rows),
-    "decode": run("decode", dump, "--table", "toy_lookup", *json_rows),
     "sql": run("sql", "SELECT system, job_name, lookups FROM toy_lookup", "--store", store, *json_rows),
-    "fields": run("fields", "quixotic", *json_rows),
     "overview": page("overview"),
     "fields page": page("fields", fields="quixotic"),
     "connection": page("connections", connections_key="SYSA~TCPIP~4382~2026-03-01T09:59:00Z"),
-}))
+}
 """
+PRINTED = "print(json.dumps(shown))"
 
 
-@pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What commands and pages show of a dump with one record of the new type."""
-    folder = tmp_path_factory.mktemp("toy")
+def with_the_new_type(folder: Path, *scripts: str) -> dict[str, Any]:
+    """Run scripts in a process that has the new type, and return what they print."""
     schemas = folder / "root" / "zscope" / "schemas"
     shutil.copytree(Path(str(files("zscope.schemas"))), schemas, ignore=shutil.ignore_patterns("__pycache__"))
     (schemas / "layouts" / "toy.toml").write_text(LAYOUT, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(folder)],
+        [sys.executable, "-c", "".join((*scripts, PRINTED)), str(folder)],
         env=os.environ | {"PYTHONPATH": str(folder / "root")},
         capture_output=True,
         text=True,
@@ -146,25 +152,25 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return rows
 
 
-def test_commands_read_the_new_type(shown: dict[str, Any]) -> None:
+def test_commands_read_the_new_type(tmp_path: Path) -> None:
+    shown = with_the_new_type(tmp_path, COMMANDS)
     [counted] = shown["inventory"]
     assert (counted["record_type"], counted["record_subtype"], counted["records"]) == (200, 7, 1)
-    [loaded] = shown["ingest"]
-    assert (loaded["status"], loaded["rows"], loaded["issues"]) == ("loaded", 1, 0)
     [row] = shown["decode"]
     assert (row["connection_id"], row["stack"], row["lookups"]) == (4382, "TCPIP", 42)
-
-
-def test_sql_and_field_search_know_the_new_table(shown: dict[str, Any]) -> None:
-    assert shown["sql"] == [{"system": "SYSA", "job_name": "RESOLVER", "lookups": 42}]
     assert [(row["table_name"], row["column_name"], row["vendor_name"]) for row in shown["fields"]] == [
         ("toy_lookup", "lookups", "TOYCNT")
     ]
 
 
-def test_pages_show_the_new_table(shown: dict[str, Any]) -> None:
-    [loaded] = [row for frame in shown["overview"] for row in frame if "source" in row]
-    assert loaded["source"] == "Name server lookups (SMF 200-7)"
+@pytest.mark.deep
+def test_store_and_pages_show_the_new_type(tmp_path: Path) -> None:
+    shown = with_the_new_type(tmp_path, COMMANDS, STORE_AND_PAGES)
+    [loaded] = shown["ingest"]
+    assert (loaded["status"], loaded["rows"], loaded["issues"]) == ("loaded", 1, 0)
+    assert shown["sql"] == [{"system": "SYSA", "job_name": "RESOLVER", "lookups": 42}]
+    [source] = [row for frame in shown["overview"] for row in frame if "source" in row]
+    assert source["source"] == "Name server lookups (SMF 200-7)"
     assert any("toy_lookup" in row.values() for frame in shown["fields page"] for row in frame)
     [event] = [row for frame in shown["connection"] for row in frame if row.get("table") == "toy_lookup"]
     assert event["event"] == "42 lookups by RESOLVER"

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from zscope.app.cli.main import program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from _pytest.mark import ParameterSet
 
@@ -25,8 +25,8 @@ GENERATED = ("cli.md", "data-dictionary.md")
 """Rendered from the code; their examples name files that do not exist."""
 
 
-def _commands() -> list[str]:
-    texts = [page.read_text(encoding="utf-8") for page in WITH_COMMANDS if page.name not in GENERATED]
+def _commands(pages: Iterable[Path] = WITH_COMMANDS) -> list[str]:
+    texts = [page.read_text(encoding="utf-8") for page in pages if page.name not in GENERATED]
     blocks = [b for text in texts for b in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
     return [line for block in blocks for line in block.splitlines() if line.startswith("zscope ")]
 
@@ -57,12 +57,16 @@ def zscope(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
         yield run
 
 
-def _with_marks(command: str) -> ParameterSet:
-    """Data validation takes long on every load; `make test-deep` runs it."""
-    return pytest.param(command, marks=pytest.mark.deep if command.startswith("zscope validate") else ())
+def _commands_to_run() -> Iterator[ParameterSet]:
+    """Return all commands; those outside the README, and data validation, are for deep tests."""
+    of_readme = _commands([README])
+    for command in dict.fromkeys(_commands()):
+        deep = command not in of_readme or command.startswith("zscope validate")
+        if not command.startswith(SERVES):
+            yield pytest.param(command, marks=pytest.mark.deep if deep else ())
 
 
-@pytest.mark.parametrize("command", [_with_marks(c) for c in _commands() if not c.startswith(SERVES)])
+@pytest.mark.parametrize("command", list(_commands_to_run()))
 def test_command_works(command: str, zscope: Callable[[str], Result]) -> None:
     done = zscope(command)
     assert done.exit_code == 0, done.stderr
@@ -79,11 +83,12 @@ def _scheduled() -> list[str]:
     return re.findall(r"(zscope (?:ingest|dashboard|store \w+) [^&|\n]*)", blocks)
 
 
-@pytest.mark.parametrize("command", _scheduled() + [c for c in _commands() if c.startswith(SERVES)])
-def test_scheduled_command_has_valid_options(command: str, zscope: Callable[[str], Result]) -> None:
-    """The folders in these examples do not exist here, but every option has to."""
-    assert zscope(f"{command} --help").exit_code == 0
-    assert zscope(f"{command} --no-such-option --help").exit_code == 12
+@pytest.mark.parametrize("command", list(dict.fromkeys(_scheduled() + _commands())))
+def test_command_has_valid_options(command: str) -> None:
+    """The folders in scheduled commands do not exist here, but every option has to."""
+    words = shlex.split(command, comments=True)[1:]
+    assert CliRunner().invoke(program, [*words, "--help"]).exit_code == 0
+    assert CliRunner().invoke(program, [*words, "--no-such-option", "--help"]).exit_code == 12
 
 
 def test_there_are_scheduled_commands() -> None:

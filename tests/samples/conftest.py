@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from zscope.parsers.containers.source import members
+from zscope.parsers.inputs import members
 from zscope.parsers.issues import Issues
-from zscope.parsers.select import Selection, everything
+from zscope.parsers.options import Selection, everything
+from zscope.parsers.smf.dump import decode_windows, default_decoder
 from zscope.parsers.smf.frames import FrameReader
 from zscope.parsers.smf.framing import HEAD_BYTES, detect
-from zscope.parsers.smf.scan import decode_windows, default_decoder
 from zscope.schemas.tables import RECORD_TABLE
 
 if TYPE_CHECKING:

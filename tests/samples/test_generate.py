@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from tests.marking import deep_except
 
 from zscope.parsers.issues import Code, Issues
 from zscope.samples import (
@@ -74,7 +75,7 @@ def test_every_framing_and_packing_has_the_contents_in_the_manifest(
     check_framing_and_packing(framing, packing, decode)
 
 
-@pytest.mark.parametrize("framing", FRAMINGS[1:])
+@pytest.mark.parametrize("framing", deep_except(["bdw-spanned"], FRAMINGS[1:]))
 def test_every_framing_has_the_contents_in_the_manifest(framing: str, decode: Decode) -> None:
     check_framing_and_packing(framing, "none", decode)
 
@@ -109,29 +110,26 @@ def test_each_kind_alone_has_exactly_the_requested_number_of_records(
     check_manifest(manifest, tables)
 
 
-@pytest.mark.parametrize(
-    "recipe",
-    [
-        pytest.param(Recipe(records=8_300, seed=2), id="several slices"),
-        pytest.param(Recipe(records=800, systems=named_systems("PROD")), id="one system"),
-        pytest.param(Recipe(records=800, systems=(System("OLD1"), System("OLD2"))), id="old level only"),
-        pytest.param(Recipe(records=800, tls13=False, systems=named_systems("NEW1")), id="no TLSv1.3"),
-        pytest.param(Recipe(records=800, systems=named_systems("WEST", utc_offset_minutes=-300)), id="west"),
-        pytest.param(Recipe(records=800, interval_minutes=60, resumed=0.9), id="hourly"),
-        pytest.param(
-            Recipe(
-                records=800,
-                start=datetime(2026, 12, 31, 22, 7, tzinfo=UTC),
-                end=datetime(2027, 1, 1, 2, 11, tzinfo=UTC),
-            ),
-            id="over new year",
-        ),
-        pytest.param(mixed(2_000_000), id="mixed"),
-        pytest.param(zert_only(2_000), id="zert only"),
-    ],
-)
-def test_the_contents_of_various_recipes_are_those_in_the_manifest(recipe: Recipe, decode: Decode) -> None:
-    data, manifest = generated(recipe)
+RECIPES = {
+    "several slices": Recipe(records=8_300, seed=2),
+    "one system": Recipe(records=800, systems=named_systems("PROD")),
+    "old level only": Recipe(records=800, systems=(System("OLD1"), System("OLD2"))),
+    "no TLSv1.3": Recipe(records=800, tls13=False, systems=named_systems("NEW1")),
+    "west": Recipe(records=800, systems=named_systems("WEST", utc_offset_minutes=-300)),
+    "hourly": Recipe(records=800, interval_minutes=60, resumed=0.9),
+    "over new year": Recipe(
+        records=800,
+        start=datetime(2026, 12, 31, 22, 7, tzinfo=UTC),
+        end=datetime(2027, 1, 1, 2, 11, tzinfo=UTC),
+    ),
+    "mixed": mixed(2_000_000),
+    "zert only": zert_only(2_000),
+}
+
+
+@pytest.mark.parametrize("name", deep_except(["old level only", "over new year", "zert only"], RECIPES))
+def test_the_contents_of_various_recipes_are_those_in_the_manifest(name: str, decode: Decode) -> None:
+    data, manifest = generated(RECIPES[name])
     tables, _ = decode(data)
     check_manifest(manifest, tables)
 
@@ -157,7 +155,7 @@ def test_the_same_recipe_gives_the_same_bytes_and_another_seed_gives_others() ->
     assert other != first
 
 
-@pytest.mark.parametrize("size", [50_000, 1_200_000])
+@pytest.mark.parametrize("size", deep_except([50_000], [50_000, 1_200_000]))
 def test_a_dump_has_the_requested_size(size: int) -> None:
     _, manifest = generated(Recipe(size_bytes=size))
     assert size <= manifest.dump_bytes < size + 100_000

@@ -25,6 +25,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> ReadWorld:
     return read_world(RECIPE, tmp_path_factory.mktemp("world"))
 
 
+@pytest.mark.deep
 def test_another_seed_gives_other_bytes(tmp_path: Path) -> None:
     """The sample world shows that the same seed gives the same bytes."""
     for name, seed in (("a", 1), ("b", 2)):

@@ -94,6 +94,7 @@ def test_servers_have_dedicated_processors_that_are_always_dispatched(world: Rea
     ]
 
 
+@pytest.mark.deep
 def test_noise_has_the_configured_size(tmp_path: Path) -> None:
     model = MODEL.changed({"noise": 0.05})
     recipe = WorldRecipe(seed=3, days=1, connections_per_hour=30, runs="none", cost=model)

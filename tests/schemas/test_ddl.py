@@ -9,8 +9,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from zscope.schemas.arrow import table_schema
-from zscope.schemas.ddl import column_comment, create_table, duckdb_type, table_ddl
+from zscope.schemas.arrow import column_comment, create_table, duckdb_type, table_ddl, table_schema
 from zscope.schemas.reference import reference_tables
 from zscope.schemas.tables import table_names
 
@@ -18,10 +17,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@pytest.fixture
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
+@pytest.fixture(scope="module")
+def database() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(config={"threads": "1"}) as connection:
         yield connection
+
+
+@pytest.fixture
+def con(database: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An empty database: what a test creates is rolled back."""
+    with database.cursor() as connection:
+        connection.execute("BEGIN")
+        yield connection
+        connection.execute("ROLLBACK")
 
 
 def execute(con: duckdb.DuckDBPyConnection, statements: list[str]) -> None:

@@ -131,7 +131,7 @@ def test_conditions_use_fields_that_compare_as_numbers() -> None:
         for field in named.values():
             for condition in field.when:
                 other = named[condition.field]
-                number = other.format in {Format.UINT, Format.BITS} or other.length == 3
+                number = other.format in {Format.UINT, Format.BITS, Format.TOD} or other.length == 3
                 assert number, f"{key}: {field.name} uses {other.name}"
                 assert condition.bits or condition.least, f"{key}: {field.name}"
 

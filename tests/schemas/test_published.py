@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from zscope.schemas.ddl import create_table
+from zscope.schemas.arrow import create_table
 from zscope.schemas.load import LayoutError
 from zscope.schemas.published import published_tables, read_published
 from zscope.schemas.reference import reference_tables

@@ -21,8 +21,7 @@ from zscope.parsers.api import (
 )
 from zscope.parsers.inputs import FileSummary
 from zscope.parsers.issues import Code, InputError, Issue, Issues, Severity
-from zscope.parsers.options import ProgressState, ReadOptions, ScanHooks
-from zscope.parsers.select import SelectionError
+from zscope.parsers.options import ProgressState, ReadOptions, ScanHooks, SelectionError
 from zscope.parsers.smf.framing import Framing
 
 __all__ = [

@@ -12,23 +12,27 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 
-from zscope.parsers.containers.streams import UNPACKED_CHUNK
-from zscope.parsers.containers.terse import foreign_terse
-from zscope.parsers.inputs import INVENTORY_SCHEMA, EmptyInputError, FileSummary, members_of
-from zscope.parsers.issues import Code, InputError, Issues
-from zscope.parsers.options import DEFAULT_OPTIONS, NO_HOOKS, ReadOptions
-from zscope.parsers.select import Selection, parse
+from zscope.parsers.containers.streams import UNPACKED_CHUNK, foreign_terse
+from zscope.parsers.inputs import INVENTORY_SCHEMA, FileSummary, members_of
+from zscope.parsers.issues import (
+    Code,
+    EmptyInputError,
+    InputError,
+    Issues,
+    failures_as_issues,
+    unexpected_errors,
+)
+from zscope.parsers.options import DEFAULT_OPTIONS, NO_HOOKS, ReadOptions, Selection, parse
 from zscope.parsers.smf.dump import Dump
 from zscope.parsers.smf.framing import HEAD_BYTES, detect, foreign, refuse
-from zscope.parsers.text.coding import Coding, detect_coding
-from zscope.parsers.text.report_input import ReportInput, looks_like_json, looks_like_xml
+from zscope.parsers.text.coding import Coding, detect_coding, xml_coding
+from zscope.parsers.text.report_input import ReportInput, looks_like_json
 from zscope.schemas.arrow import table_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from zscope.parsers.containers.source import Member
-    from zscope.parsers.inputs import InputReader, Paths
+    from zscope.parsers.inputs import InputReader, Member, Paths
     from zscope.parsers.options import ScanHooks
 
 
@@ -48,7 +52,7 @@ def reader_for(
     if options.framing is None:
         if (code := foreign(head)) is not None:
             raise InputError(refuse(head, member.name, code))
-        if looks_like_xml(head):
+        if xml_coding(head):
             return ReportInput(member, Coding("xml"), options, issues, "xml")
         if coding := detect_coding(head[:HEAD_BYTES], whole=len(head) <= HEAD_BYTES):
             kind = "json" if looks_like_json(head, coding) else "text"
@@ -61,7 +65,8 @@ def readers(paths: Paths, options: ReadOptions, issues: Issues) -> Iterator[Inpu
     """Return a reader for each file that can be read; any other file becomes an issue."""
     for member in members_of(paths, issues):
         try:
-            reader = reader_for(member, options, issues)
+            with unexpected_errors(member.name):
+                reader = reader_for(member, options, issues)
         except EmptyInputError:
             continue
         except InputError as error:
@@ -96,8 +101,9 @@ class Scan:
         """Read all files."""
         for reader in readers(self.paths, self.options, self.issues):
             self.files.append(reader.summary)
-            for table, rows in reader.batches(self.selection):
-                yield Batch(table, reader.summary.file, rows)
+            with failures_as_issues(reader.summary.file, self.issues):
+                for table, rows in reader.batches(self.selection):
+                    yield Batch(table, reader.summary.file, rows)
             if reader.summary.no_report:
                 self.files.remove(reader.summary)
 
@@ -194,7 +200,8 @@ def inventory(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS) -> Inventory
     files: list[FileSummary] = []
     tables = [INVENTORY_SCHEMA.empty_table()]
     for reader in readers(paths, options, issues):
-        tables.append(reader.inventory())
+        with failures_as_issues(reader.summary.file, issues):
+            tables.append(reader.inventory())
         if not reader.summary.no_report:
             files.append(reader.summary)
     return InventoryReport(pa.concat_tables(tables), issues, files)
@@ -210,8 +217,9 @@ def unpack(paths: Paths, out: BinaryIO, options: ReadOptions = DEFAULT_OPTIONS) 
     written = 0
     for member in members_of(paths, issues):
         try:
-            reader = reader_for(member, options, issues)
-            written += reader.unpacked(out)
+            with unexpected_errors(member.name):
+                reader = reader_for(member, options, issues)
+                written += reader.unpacked(out)
         except EmptyInputError:
             continue
         except InputError as error:

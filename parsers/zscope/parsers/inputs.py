@@ -1,24 +1,276 @@
-"""The files below the paths that a caller names, and the result of every kind of reader."""
+"""The inputs that a caller names: their files, what is packed in them, and what every reader returns.
+
+Paths, folders and standard input are opened, and unpacked until the content is not packed. The name of a
+captured file can contain the system and the day of its reports.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import lzma
+import os
+import re
+import stat
+import struct
+import sys
+import tempfile
+import zipfile
+import zlib
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import pyarrow as pa
 
-from zscope.parsers.containers.source import Member, input_paths, members, open_input
-from zscope.parsers.issues import InputError, Issues
+from zscope.parsers.containers import terse
+from zscope.parsers.containers.streams import (
+    UNPACKED_CHUNK,
+    DamagedError,
+    PeekableStream,
+    gzip_pieces,
+    looks_tersed,
+    plain_pieces,
+    unreadable,
+)
+from zscope.parsers.issues import Code, InputError, Issue, Issues, unexpected_errors
 from zscope.parsers.options import ProgressState, ReadOptions
 from zscope.schemas.arrow import LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
-    from zscope.parsers.select import Selection
+    from zscope.parsers.options import Selection
 
     Paths = str | Path | Iterable[str | Path]
+
+
+STANDARD_INPUT = "-"
+DEEPEST_NESTING = 8
+_SIGNATURE_BYTES = 64
+ENCRYPTED = 1
+"""Flag bit of a zip member."""
+_GZIP = b"\x1f\x8b\x08"
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One input to read: a file, or a member of a packed file."""
+
+    name: str
+    """The path, followed by the member's name for an archive."""
+    stream: PeekableStream
+    packing: tuple[str, ...]
+    """The packings around it, outermost first."""
+    outer: BinaryIO
+    """The outermost file; its position shows the progress."""
+    size: int | None
+    """Size of the outermost file; None if it is unknown."""
+    named: bool = True
+    """False for a file in a named folder."""
+
+    def done(self) -> int:
+        """Return the number of bytes that were read from the outermost file."""
+        return self.outer.tell() if self.size is not None else 0
+
+
+def input_paths(paths: Iterable[str | Path], issues: Issues) -> Iterator[tuple[str, bool]]:
+    """Yield the files of paths, and whether each was named directly; a folder means all files below it.
+
+    Hidden files and folders are skipped; everything else that is skipped in a folder is reported.
+    """
+    for path in paths:
+        if str(path) != STANDARD_INPUT and os.path.isdir(path):  # noqa: PTH112 - never raises
+            yield from ((file, False) for file in _files_below(str(path), issues))
+        else:
+            yield str(path), True
+
+
+def _files_below(folder: str, issues: Issues) -> Iterator[str]:
+    def refused(error: OSError) -> None:
+        issues.add(_unreadable(error, str(error.filename)))
+
+    for place, folders, files in os.walk(folder, onerror=refused):
+        if "__init__.py" in files:
+            issues.add(_skipped("a Python package", Path(place)))
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for path in (Path(place, name) for name in folders):
+            if path.is_symlink():  # not followed: it may be a cycle
+                issues.add(_skipped("a link to a folder; name it directly to read its contents", path))
+        for path in (Path(place, name) for name in sorted(files) if not name.startswith(".")):
+            mode = _mode(path)
+            if mode in {stat.S_IFREG, _UNKNOWN}:
+                yield str(path)
+            elif mode is not None:
+                issues.add(_skipped(_SPECIAL.get(mode, "a device"), path))
+
+
+def _mode(path: Path) -> int | None:
+    """The type of a file in a folder; None if it was removed in the meantime."""
+    try:
+        return stat.S_IFMT(path.stat().st_mode)
+    except FileNotFoundError:
+        return _UNKNOWN if path.is_symlink() else None
+    except OSError:
+        return _UNKNOWN
+
+
+_UNKNOWN = -1
+"""The error is reported when the file is opened."""
+_SPECIAL = {
+    # Opening one could wait forever.
+    stat.S_IFIFO: "a pipe; name it directly to read from it",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def _skipped(what: str, path: Path) -> Issue:
+    return Issue(Code.NOT_AN_INPUT, f"skipped: {what}", shown(str(path)))
+
+
+def _unreadable(error: OSError, path: str) -> Issue:
+    if isinstance(error, FileNotFoundError) and os.path.islink(path):  # noqa: PTH114 - takes any text
+        text = f"cannot be read: it is a link to {shown(os.readlink(path))}, which does not exist"  # noqa: PTH115
+        return Issue(Code.UNREADABLE, text, shown(path))
+    return Issue(Code.UNREADABLE, unreadable(error), shown(path))
+
+
+def shown(path: str) -> str:
+    """Return a path for display; bytes that are not UTF-8 or not printable are shown as numbers.
+
+    >>> shown(os.fsdecode(b"a\\xff\\n.smf"))
+    'a\\\\xff\\\\n.smf'
+    """
+    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+@contextmanager
+def open_input(path: str) -> Iterator[tuple[BinaryIO, int | None]]:
+    """Open a file or standard input for reading, and give its size; raise an InputError if that fails."""
+    if path == STANDARD_INPUT:
+        yield sys.stdin.buffer, None
+        return
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(Path(path).open("rb", buffering=0))
+        except OSError as error:
+            raise InputError(_unreadable(error, path)) from error
+        yield file, _size(file)
+
+
+def _size(file: BinaryIO) -> int | None:
+    """Of a regular file; a device or a pipe has none."""
+    about = os.fstat(file.fileno())
+    return about.st_size if stat.S_ISREG(about.st_mode) else None
+
+
+def members(
+    path: str, file: BinaryIO, size: int | None, issues: Issues, *, named: bool = True
+) -> Iterator[Member]:
+    """Yield everything to read in one opened input."""
+    name = shown(path)
+
+    def on_damage(text: str, anything: bool) -> None:
+        issues.add(_damage(text, name, anything=anything))
+
+    stream = PeekableStream(plain_pieces(file), on_damage, file)
+    with unexpected_errors(name):
+        yield from _unwrap(Member(name, stream, (), file, size, named), issues)
+
+
+def _damage(text: str, file: str, *, anything: bool) -> Issue:
+    if anything:
+        return Issue(Code.ARCHIVE_DAMAGED, f"{text}; what came before was read; transfer it again", file)
+    return Issue(Code.UNREADABLE, f"{text}; nothing of it was read", file)
+
+
+def _unwrap(member: Member, issues: Issues) -> Iterator[Member]:
+    """Remove one layer of packing after the other, until there is none."""
+    if len(member.packing) > DEEPEST_NESTING:
+        text = f"has more than {DEEPEST_NESTING} layers of packing and was skipped"
+        raise InputError(Issue(Code.UNKNOWN_DATA, text, member.name))
+    head = member.stream.peek(_SIGNATURE_BYTES)
+    if head.startswith(_GZIP):
+        yield from _unwrap(_inner(member, "gzip", gzip_pieces(member.stream), issues), issues)
+    elif head.startswith(_ZIP):
+        yield from _zip_members(member, issues)
+    elif looks_tersed(head):
+        form = f"AMATERSE {terse.parse_header(head).packed}"
+        yield from _unwrap(_inner(member, form, _terse_pieces(member.stream), issues), issues)
+    else:
+        yield member
+
+
+def _inner(member: Member, packing: str, pieces: Iterator[bytes], issues: Issues, name: str = "") -> Member:
+    inside = f"{member.name}/{name}" if name else member.name
+
+    def on_damage(text: str, anything: bool) -> None:
+        issues.add(_damage(text, inside, anything=anything))
+
+    return replace(
+        member,
+        name=inside,
+        named=member.named and packing != "zip",
+        stream=PeekableStream(pieces, on_damage),
+        packing=(*member.packing, packing),
+    )
+
+
+def _terse_pieces(stream: PeekableStream) -> Iterator[bytes]:
+    try:
+        yield from terse.unpack(stream)
+    except terse.TerseError as error:
+        raise DamagedError(f"the tersed data are damaged at byte {error.offset}: {error.reason}") from error
+
+
+def _zip_members(member: Member, issues: Issues) -> Iterator[Member]:
+    """Each file of a zip archive; the archive's directory is at its end, so it must be seekable."""
+    with tempfile.TemporaryFile() as spool:
+        archive: BinaryIO = spool
+        if not member.packing and member.size is not None:
+            archive = member.outer
+        else:
+            while piece := member.stream.read(UNPACKED_CHUNK):
+                spool.write(piece)
+        try:
+            with zipfile.ZipFile(archive) as opened:
+                files = [info for info in opened.infolist() if not info.is_dir()]
+                if not files:
+                    issues.add(Issue(Code.EMPTY, "there is no file in the zip archive", member.name))
+                for info in files:
+                    pieces = _zip_pieces(opened, info)
+                    try:
+                        yield from _unwrap(_inner(member, "zip", pieces, issues, info.filename), issues)
+                    except InputError as error:
+                        issues.add(error.issue)  # continue with the next member
+        except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as error:
+            text = f"the zip archive cannot be opened ({error}); transfer it again"
+            raise InputError(Issue(Code.UNREADABLE, text, member.name)) from error
+
+
+def _zip_pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    if info.flag_bits & ENCRYPTED:
+        raise DamagedError("the zip member is encrypted: pack it again without a password")
+    try:
+        with archive.open(info) as file:
+            while piece := file.read(UNPACKED_CHUNK):
+                yield piece
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        struct.error,
+        EOFError,
+        OSError,
+        ValueError,
+    ) as error:
+        raise DamagedError(f"the zip member is damaged: {error}") from error
+    except (NotImplementedError, RuntimeError) as error:
+        raise DamagedError(f"the zip member cannot be unpacked: {error}") from error
 
 
 @dataclass(slots=True)
@@ -59,10 +311,6 @@ class InputReader(Protocol):
 
     def unpacked(self, out: BinaryIO) -> int:
         """Write the data without packing, blocks and segments; return the number of bytes."""
-
-
-class EmptyInputError(Exception):
-    """Not one byte of a file could be read; its stream has reported this as an issue."""
 
 
 def members_of(paths: Paths, issues: Issues) -> Iterator[Member]:
@@ -108,3 +356,53 @@ INVENTORY_SCHEMA = pa.schema(
 """The rows of an inventory. `records` counts records of a dump and reports of a text; a column that does not
 apply to a kind of file is null.
 """
+
+
+_DAYS = (
+    (re.compile(r"(?<!\d)(20\d\d)([-_.]?)(\d\d)\2(\d\d)(?!\d)", re.ASCII), "%Y%m%d"),
+    (re.compile(r"(?<![A-Za-z0-9])D(\d{2})(\d{2})(\d{2})(?!\d)", re.ASCII), "%y%m%d"),
+    (re.compile(r"(?<![A-Za-z0-9])D(\d{4})(\d{3})(?!\d)", re.ASCII), "%Y%j"),
+    (re.compile(r"(?<![A-Za-z0-9])D(\d{2})(\d{3})(?!\d)", re.ASCII), "%y%j"),
+)
+_SYSTEM = re.compile(r"[A-Z@#$][A-Z0-9@#$]{1,7}", re.ASCII)
+_NO_SYSTEM = re.compile(
+    r"[DT]\d+|V\d+R\d+|(?:INC|PMR|CASE|TS|CHG|RUN)\d*|D?TCPIP\w*|TCP|O?NETSTAT|CONNS?|ALL|ALLCONN|A?TTLS|TLS|SSL"
+    r"|GROUP|CONFIG|DEV\w*|GSK\w*|SID\w*|TICKET\w*|CACHE|STATS?|STATUS|CRYPTO|RMF\w*|CPU|PART\w*|PP|MFR\w*|SMF\w*"
+    r"|SYSLOG|OPERLOG|LOG|CONSOLE|TSO|OMVS|SHELL|MVS|ZOS|IBM|REPORTS?|TXT|XML|LST|OUT|PRINT|DISPLAY|DETAIL"
+    r"|Z?VM|FCX\w*|USERS?|F?CHANNELS?|PERFKIT|MONWRITE|RSCS|LISTINGS?|SCREENS?"
+    r"|MQ|MQSMF|QC(?:CT|ST)|QCT(?:DSP|ADP|SSL|DNS)|Z?TPF|ECBS?|SERIES|FLOODS?|PJ\d+|CSV|TSV|JSONL?"
+    r"|BEFORE|AFTER|TEST|BASE|NEW|OLD|COPY|FINAL|PROD|DATA|PEAK|IDLE|LOAD|AM|PM",
+    re.ASCII,
+)
+_DATA_SET = re.compile(r"[A-Z@#$][A-Z0-9@#$]{0,7}\.NETSTAT\.[A-Z]+", re.ASCII)
+"""Data set name that TSO gives to a report; it begins with a user ID."""
+
+
+def day_of(name: str) -> date | None:
+    """Return the day in a file name: 2026-03-02, 20260302, D260302 or D2026061.
+
+    >>> day_of("SYSA.NETSTAT.D260302.txt"), day_of("netstat.txt")
+    (datetime.date(2026, 3, 2), None)
+    """
+    stem = PurePath(name).name
+    for pattern, form in _DAYS:
+        for match in pattern.finditer(stem):
+            try:
+                digits = "".join(part for part in match.groups() if part.isdigit())
+                return datetime.strptime(digits, form).date()  # noqa: DTZ007 - a day only
+            except ValueError:
+                continue
+    return None
+
+
+def system_of(name: str) -> str | None:
+    """Return the system in a file name: the only word in capitals that does not describe the report.
+
+    >>> system_of("SYSA-netstat-conn-2026-03-02.txt"), system_of("NETSTAT.CONN.txt")
+    ('SYSA', None)
+    """
+    if _DATA_SET.fullmatch(PurePath(name).name):
+        return None
+    words = re.split(r"[^A-Za-z0-9@#$]+", PurePath(name).stem)
+    names = {word for word in words if _SYSTEM.fullmatch(word) and not _NO_SYSTEM.fullmatch(word)}
+    return names.pop() if len(names) == 1 else None

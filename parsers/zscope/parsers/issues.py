@@ -6,10 +6,13 @@ filter by the attributes of an issue, and its text is for people.
 
 from __future__ import annotations
 
+import traceback
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from itertools import islice
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -18,7 +21,10 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["EACH_KIND", "ISSUE_SCHEMA", "Code", "InputError", "Issue", "Issues", "Mark", "Severity"]
+__all__ = [
+    "EACH_KIND", "ISSUE_SCHEMA", "Code", "EmptyInputError", "InputError", "Issue", "Issues", "Mark",
+    "Severity", "failures_as_issues", "unexpected_errors",
+]  # fmt: skip
 
 
 class Severity(IntEnum):
@@ -40,6 +46,7 @@ class Code(StrEnum):
     RDW_STRIPPED = "rdw-stripped"
     TEXT_MODE = "text-mode"
     LINE_ENDS = "line-ends"
+    READER_FAILED = "reader-failed"
     XMIT = "xmit"
     MONITOR_III = "monitor-iii"
     TERSE_FOREIGN = "terse-foreign"
@@ -86,6 +93,10 @@ class Code(StrEnum):
     COUNTERS_RESET = "counters-reset"
     AMBIGUOUS_TIME = "ambiguous-time"
     CLOCK_DIFFERS = "clock-differs"
+    IMPOSSIBLE_TIME = "impossible-time"
+    INTERVAL_CONFLICT = "interval-conflict"
+    NO_TIME_ZONE = "no-time-zone"
+    ZONE_CONFLICT = "zone-conflict"
     SHARED_PATH = "shared-path"
 
 
@@ -102,6 +113,7 @@ NOTES = frozenset(
         Code.HEADING_MISSING,
         Code.COUNTERS_RESET,
         Code.AMBIGUOUS_TIME,
+        Code.NO_TIME_ZONE,
         Code.SHARED_PATH,
     }
 )
@@ -113,6 +125,7 @@ REFUSALS = frozenset(
         Code.RDW_STRIPPED,
         Code.TEXT_MODE,
         Code.LINE_ENDS,
+        Code.READER_FAILED,
         Code.XMIT,
         Code.MONITOR_III,
         Code.TERSE_FOREIGN,
@@ -209,6 +222,41 @@ class InputError(Exception):
     def __init__(self, issue: Issue) -> None:
         super().__init__(str(issue))
         self.issue = issue
+
+
+class EmptyInputError(Exception):
+    """Not one byte of a file could be read; its stream has reported this as an issue."""
+
+
+@contextmanager
+def unexpected_errors(file: str) -> Iterator[None]:
+    """Turn an exception that no reader expects into an `InputError`, so that it ends one file only.
+
+    Errors of the operating system pass: they are about the store or the output, and not about the file.
+    """
+    try:
+        yield
+    except (InputError, EmptyInputError, OSError):
+        raise
+    except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # as DuckDB reports it
+            raise
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        problem = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+        text = f"zscope failed while reading the file ({problem}); this is a defect in zscope: report it"
+        raise InputError(Issue(Code.READER_FAILED, text, file)) from error
+
+
+@contextmanager
+def failures_as_issues(file: str, issues: Issues) -> Iterator[None]:
+    """Add an exception that no reader expects to the issues, so that the next file can be read."""
+    try:
+        with unexpected_errors(file):
+            yield
+    except InputError as error:
+        if error.issue.code is not Code.READER_FAILED:
+            raise
+        issues.add(error.issue)
 
 
 EACH_KIND = 1000

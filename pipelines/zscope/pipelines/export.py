@@ -17,8 +17,8 @@ import pyarrow as pa
 from zscope.pipelines.export_target import ExportError, new_file, new_folder, spill_of
 from zscope.pipelines.metrics import declared
 from zscope.pipelines.store.parts import parquet_schema, parquet_tables
-from zscope.schemas.ddl import literal
-from zscope.schemas.reference import reference_tables
+from zscope.schemas.arrow import literal
+from zscope.schemas.reference import reference_schemas
 from zscope.schemas.stored import DAY
 from zscope.schemas.tables import DIGEST_TABLE
 
@@ -224,7 +224,8 @@ def _described(table: str, schema: pa.Schema, columns: Sequence[ExportColumn]) -
 def _declared(table: str) -> Iterable[pa.Field]:
     if table in parquet_tables():
         return (*parquet_schema(table), DAY)
-    return reference_tables()[table].schema if table in reference_tables() else ()
+    fields: Iterable[pa.Field] = reference_schemas().get(table, ())
+    return fields
 
 
 def _as_described(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

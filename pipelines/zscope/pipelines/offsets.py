@@ -160,6 +160,11 @@ class Offsets:
         return (distance or timedelta()) // _MICROSECOND
 
 
+def microseconds(local: datetime) -> int:
+    """Return a local time as a number, as arrays of times contain it."""
+    return (local.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+
+
 def _year_of(time: int) -> int:
     """Return the year of a time, limited to the supported years."""
     years = int(np.searchsorted(_YEAR_STARTS_US, time, "right")) - 1

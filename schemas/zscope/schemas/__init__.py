@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
-from zscope.schemas.load import Catalog, CipherSuite, LayoutError, catalog, cipher_suites, standard_header
+from zscope.schemas.load import CipherSuite, LayoutError, catalog, cipher_suites, standard_header
 from zscope.schemas.model import (
+    Catalog,
     CodeTable,
     Condition,
     Evidence,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zscope.schemas.arrow import arrow_type
-from zscope.schemas.ddl import duckdb_type, table_meaning
+from zscope.schemas.arrow import arrow_type, duckdb_type, table_meaning
 from zscope.schemas.field_catalog import ANY_RECORD, CatalogEntry, entries
 from zscope.schemas.load import catalog, cipher_suites
 from zscope.schemas.model import CodeTable, Evidence, Field, RecordLayout, Section

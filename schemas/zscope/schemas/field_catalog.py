@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from zscope.schemas.arrow import arrow_type
-from zscope.schemas.ddl import duckdb_type
+from zscope.schemas.arrow import arrow_type, duckdb_type
 from zscope.schemas.load import catalog
 from zscope.schemas.model import TRIPLET_PARTS, Evidence, Field, Format, RecordLayout, Section, TripletArea
 from zscope.schemas.reports import PrintedField, PrintedFormat, report_tables

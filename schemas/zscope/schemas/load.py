@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from zscope.schemas.model import (
     HEADER,
+    Catalog,
     CodeTable,
     Condition,
     Evidence,
     Field,
     Format,
     Join,
+    LayoutSource,
     MaskedCodes,
     RecordLayout,
     RowKind,
@@ -27,7 +29,7 @@ from zscope.schemas.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from importlib.resources.abc import Traversable
 
 
@@ -46,15 +48,6 @@ class LayoutError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class LayoutSource:
-    """The source of a fact about a layout."""
-
-    key: str
-    title: str
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
 class CipherSuite:
     """One cipher suite by its number on the wire."""
 
@@ -70,30 +63,6 @@ class CipherSuite:
     mac: str
     hash: str
     pfs: str
-
-
-@dataclass(frozen=True, slots=True)
-class Catalog:
-    """All declarations, ready to look up."""
-
-    header: Section
-    """The standard header of every SMF record."""
-    records: Mapping[tuple[int, int], RecordLayout]
-    codes: Mapping[str, CodeTable]
-    sources: Mapping[str, LayoutSource]
-
-    def tables(self) -> Iterator[tuple[RecordLayout, TableLayout]]:
-        """Yield every table with the record that fills it, in the order of the files."""
-        for record in self.records.values():
-            for table in record.tables:
-                yield record, table
-
-    def table(self, name: str) -> tuple[RecordLayout, TableLayout]:
-        """Return the table with this name and the record that fills it."""
-        for record, table in self.tables():
-            if table.name == name:
-                return record, table
-        raise KeyError(name)
 
 
 @cache

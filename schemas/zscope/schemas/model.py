@@ -1,4 +1,4 @@
-"""The model of record layouts: records, sections, fields, tables and code tables.
+"""The model of record layouts: records, sections, fields, tables, code tables, and the catalog of all.
 
 The layouts are the TOML files in `layouts/`. How bytes become values is defined by the codecs of the SMF
 reader, one for each `Format`.
@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 UNITS = (
     "us", "ms", "s", "min", "bytes", "bytes_per_s", "kb", "mb", "bits", "pct", "msu", "msu_per_hour",
@@ -387,3 +387,36 @@ def _unknown(value: int | str) -> str:
         return f"unknown ({value})"
     digits = max(2, (value.bit_length() + 7) // 8 * 2)
     return f"unknown (0x{value:0{digits}X})"
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutSource:
+    """The source of a fact about a layout."""
+
+    key: str
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All declarations, ready to look up."""
+
+    header: Section
+    """The standard header of every SMF record."""
+    records: Mapping[tuple[int, int], RecordLayout]
+    codes: Mapping[str, CodeTable]
+    sources: Mapping[str, LayoutSource]
+
+    def tables(self) -> Iterator[tuple[RecordLayout, TableLayout]]:
+        """Yield every table with the record that fills it, in the order of the files."""
+        for record in self.records.values():
+            for table in record.tables:
+                yield record, table
+
+    def table(self, name: str) -> tuple[RecordLayout, TableLayout]:
+        """Return the table with this name and the record that fills it."""
+        for record, table in self.tables():
+            if table.name == name:
+                return record, table
+        raise KeyError(name)

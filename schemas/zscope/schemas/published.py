@@ -147,6 +147,15 @@ class _PublishedEntry:
         return LayoutError(self.file, self.key, problem)
 
 
+PUBLISHED_SCHEMAS: Mapping[str, pa.Schema] = {
+    "reference_result": RESULT_SCHEMA,
+    "reference_filling": FILLING_SCHEMA,
+    "reference_method": METHOD_SCHEMA,
+    "best_practice": PRACTICE_SCHEMA,
+}
+"""The columns of the tables of published results."""
+
+
 @cache
 def published_tables() -> Mapping[str, pa.Table]:
     """Return the tables `reference_result`, `reference_filling`, `reference_method` and `best_practice`.
@@ -170,20 +179,13 @@ def read_published(folder: Traversable) -> Mapping[str, pa.Table]:
     rules = {entry.key: entry.values for entry in _keyed(folder / "fillings.toml")}
     methods = list(_entries(folder / "methods.toml", "method"))
     practices = list(_entries(folder / "practices.toml", "practice"))
-    tables = {
-        "reference_result": pa.Table.from_pylist(
-            [_result(entry, documents, environments) for entry in results], RESULT_SCHEMA
-        ),
-        "reference_filling": pa.Table.from_pylist(
-            [filling(entry.file, entry.key, entry.values, rules) for entry in results], FILLING_SCHEMA
-        ),
-        "reference_method": pa.Table.from_pylist(
-            [_row(entry, METHOD_SCHEMA, documents) for entry in methods], METHOD_SCHEMA
-        ),
-        "best_practice": pa.Table.from_pylist(
-            [_row(entry, PRACTICE_SCHEMA, documents) for entry in practices], PRACTICE_SCHEMA
-        ),
+    rows = {
+        "reference_result": [_result(entry, documents, environments) for entry in results],
+        "reference_filling": [filling(entry.file, entry.key, entry.values, rules) for entry in results],
+        "reference_method": [_row(entry, METHOD_SCHEMA, documents) for entry in methods],
+        "best_practice": [_row(entry, PRACTICE_SCHEMA, documents) for entry in practices],
     }
+    tables = {name: pa.Table.from_pylist(rows[name], schema) for name, schema in PUBLISHED_SCHEMAS.items()}
     ids = _unique(results)
     _unique(practices)
     _resolve(results, "method", _unique(methods))

@@ -7,13 +7,16 @@ time in UTC follows it.
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from zscope.schemas.arrow import UTC, table_schema
-from zscope.schemas.ddl import duckdb_type
+from zscope.schemas.arrow import UTC, duckdb_type, table_schema
 from zscope.schemas.field_catalog import FIELD_CATALOG_SCHEMA
 from zscope.schemas.tables import ANY_RECORD_TABLES, DIGEST_TABLE, table_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _CLOCKS = ("written_local", "taken_local", "interval_start_local")
 """Columns with the time of a row, the best first: SMF rows of an interval have two."""
@@ -34,6 +37,14 @@ DAY = pa.field(
     },
 )
 """Partition column: part of the path, not of the files."""
+WRITTEN = "written_local"
+HOUR_US = 3_600_000_000
+SET_BACK_US = HOUR_US
+"""A clock that is set back in autumn lets local times end up to an hour before they start."""
+FAR_US = 2 * HOUR_US
+"""A time further than this from that of the record's header comes from a clock that is set wrong."""
+INTERVAL_LENGTHS = {"interval_ms": 1000, "interval_us": 1}
+"""Columns with the length of an interval, and their unit in microseconds."""
 
 
 @cache
@@ -105,3 +116,52 @@ def _in_utc(local: pa.Field) -> pa.Field:
         "this time twice and the data do not decide between the two."
     )
     return pa.field(utc_clock(local.name), UTC, metadata={"meaning": meaning})
+
+
+class TimeComparison(NamedTuple):
+    """Two times of a table; the first less the second must lie between the limits, in microseconds."""
+
+    about: str
+    """What a row is whose times contradict each other."""
+    column: str
+    """The time that is compared; also the field of the issue."""
+    other: str
+    at_least: int | None
+    at_most: int | None
+    length: str | None = None
+    """Column with the length of the interval, which is added to the time."""
+
+
+@cache
+def comparisons(table: str) -> tuple[TimeComparison, ...]:
+    """Return the comparisons of the times of a stored table.
+
+    >>> [(c.column, c.other) for c in comparisons("smf119_tcp_init")]
+    [('start_local', 'written_local'), ('start_utc', 'written_utc')]
+    """
+    names = {each.name for each in stored_schema(table) if pa.types.is_timestamp(each.type)}
+    length = next((name for name in INTERVAL_LENGTHS if name in stored_schema(table).names), None)
+    return tuple(_comparisons(names, length))
+
+
+def _comparisons(names: set[str], length: str | None) -> Iterator[TimeComparison]:
+    for start, end in (("start", "end"), ("interval_start", "interval_end")):
+        for clock, allowed in (("local", SET_BACK_US), ("utc", 0)):
+            if {f"{start}_{clock}", f"{end}_{clock}"} <= names:
+                yield TimeComparison(
+                    "end before their start", f"{end}_{clock}", f"{start}_{clock}", -allowed, None
+                )
+    if WRITTEN not in names:
+        return
+    for end in ("end", "interval_end"):
+        for clock in ("local", "utc"):
+            if f"{end}_{clock}" in names:
+                about = "end hours before or after their record was written"
+                yield TimeComparison(about, f"{end}_{clock}", f"written_{clock}", -FAR_US, FAR_US)
+    for clock in ("local", "utc"):
+        if f"start_{clock}" in names:
+            about = "start hours after their record was written"
+            yield TimeComparison(about, f"start_{clock}", f"written_{clock}", None, FAR_US)
+    if "interval_start_local" in names and length:
+        about = "end hours before or after their record was written"
+        yield TimeComparison(about, "interval_start_local", WRITTEN, -FAR_US, FAR_US, length)

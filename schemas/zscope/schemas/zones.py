@@ -51,6 +51,16 @@ def _fixed(text: str) -> timezone:
     return timezone(-distance if sign == "-" else distance)
 
 
+def offset_text(seconds: int) -> str:
+    """Return an offset as `--timezone` expects it.
+
+    >>> offset_text(3600), offset_text(-5 * 3600 - 1800)
+    ('+01:00', '-05:30')
+    """
+    hours, minutes = divmod(abs(seconds) // 60, 60)
+    return f"{'-' if seconds < 0 else '+'}{hours:02}:{minutes:02}"
+
+
 def _why(text: str) -> str:
     known = {name.casefold(): name for name in available_timezones()}
     if not known:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -10,13 +9,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from zscope.app.shared.dashboard_server import STORE
-from zscope.parsers.smf.ebcdic import DEFAULT_CODE_PAGE, code_page
+from zscope.parsers.text.coding import DEFAULT_CODE_PAGE, code_page
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.runs import FILE_NAME as RUNS
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store.catalogue import publish_catalogue
-from zscope.pipelines.store.commits import State
-from zscope.pipelines.store.folder import make_store
+from zscope.pipelines.store.commits import State, read_state
+from zscope.pipelines.store.folder import existing_store, make_store
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample-data"
 WORLD, SYSTEMS = SAMPLE / "world", SAMPLE / "systems"
@@ -45,11 +44,18 @@ def _load(store: Path, *paths: Path) -> Path:
     return store
 
 
+def _add_runs(store: Path, runs: str) -> None:
+    """Add runs.toml and publish the catalogue; otherwise every reader would update a copy of it first."""
+    (store / RUNS).write_text(runs, encoding="utf-8")
+    folder = existing_store(store)
+    publish_catalogue(folder, read_state(folder))
+
+
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample systems with their benchmark runs."""
     store = _load(tmp_path_factory.mktemp("world") / "store", WORLD)
-    shutil.copyfile(WORLD / RUNS, store / RUNS)
+    _add_runs(store, (WORLD / RUNS).read_text(encoding="utf-8"))
     return store
 
 
@@ -57,7 +63,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """MQ channels, a z/VM link and z/TPF floods, with their runs."""
     store = _load(tmp_path_factory.mktemp("systems") / "store", SYSTEMS)
-    shutil.copyfile(SYSTEMS / RUNS, store / RUNS)
+    _add_runs(store, (SYSTEMS / RUNS).read_text(encoding="utf-8"))
     return store
 
 
@@ -103,7 +109,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         dump = dump.replace(page.encode(there), page.encode(instead))
     (folder / LONG_FILE).write_bytes(dump)
     store = _load(folder / "store", folder / LONG_FILE, SAMPLE / "reports")
-    (store / RUNS).write_text(HOSTILE_RUNS, encoding="utf-8")
+    _add_runs(store, HOSTILE_RUNS)
     return store
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tests.app.dashboard.conftest import fine
 
 from zscope.app.dashboard.filters import Filters
-from zscope.app.dashboard.store import PageData, StoreQueries
+from zscope.app.dashboard.shell import queries_of
+from zscope.app.dashboard.store import PageData
 from zscope.pipelines.store import open_reader
 
 if TYPE_CHECKING:
@@ -17,14 +17,9 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 
-@cache
-def _queries(store: Path) -> StoreQueries:
-    return StoreQueries(store)
-
-
 def data_of(store: Path, filters: Filters | None = None) -> PageData:
-    """Return the data of a page on a store; tests share the cached results of a store."""
-    queries = _queries(store)
+    """Return the data of a page on a store; tests and the pages that they draw share the cached results."""
+    queries = queries_of(str(store), "", "")
     return PageData(queries, queries.version(), filters or Filters())
 
 

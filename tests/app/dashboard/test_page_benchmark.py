@@ -6,9 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.app.conftest import deep
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
+from tests.app.dashboard.page_helpers import data_of
 
-from zscope.app.dashboard.filters import Filters
 from zscope.app.dashboard.published import (
     ResultRow,
     filtered_results,
@@ -16,7 +17,6 @@ from zscope.app.dashboard.published import (
     published_results,
     result_panels,
 )
-from zscope.app.dashboard.store import PageData, StoreQueries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,10 +25,7 @@ RESULT = "tls31-tls13-vs-tls12-cpu"
 
 
 def _rows(store: Path) -> list[ResultRow]:
-    queries = StoreQueries(store)
-    return filtered_results(
-        published_results(PageData(queries, queries.version(), Filters())), (), (), measured=False
-    )
+    return filtered_results(published_results(data_of(store)), (), (), measured=False)
 
 
 def test_every_published_result_is_compared(world: Path) -> None:
@@ -162,7 +159,7 @@ def test_without_data_the_page_shows_the_commands(drawn_page: Open, empty: Path)
     assert "--tag version=TLSv1.2 --tag cipher=C030 --tag heappools64=on" in words(page)
 
 
-@pytest.mark.parametrize("store", ["empty", "only_rmf", "only_netstat", "only_zert"])
+@pytest.mark.parametrize("store", ["empty", *deep("only_rmf", "only_netstat", "only_zert")])
 def test_without_runs_the_page_shows_how_to_name_them(
     drawn_page: Open, store: str, request: pytest.FixtureRequest
 ) -> None:
@@ -171,6 +168,7 @@ def test_without_runs_the_page_shows_how_to_name_them(
     assert "126 published results" in words(page)
 
 
+@pytest.mark.deep
 def test_names_of_data_are_never_markup(drawn_page: Open, hostile: Path) -> None:
     for query in ({}, {"benchmark_result": RESULT}):
         expected = words(drawn_page("benchmark", hostile, query))

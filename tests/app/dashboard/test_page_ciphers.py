@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 import pytest
+from tests.app.conftest import deep
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 
@@ -152,7 +153,7 @@ def test_filters_narrow_it(drawn_page: Open, world: Path) -> None:
     assert "Not filtered by role" in words(page)
 
 
-@pytest.mark.parametrize("store", ["empty", "only_rmf"])
+@pytest.mark.parametrize("store", ["empty", *deep("only_rmf")])
 def test_without_data_the_page_shows_what_to_load(
     drawn_page: Open, store: str, request: pytest.FixtureRequest
 ) -> None:
@@ -172,5 +173,6 @@ def test_one_source_is_enough(
     assert page.metric[0].value.endswith("%")
 
 
+@pytest.mark.deep
 def test_names_of_data_are_never_markup(drawn_page: Open, hostile: Path) -> None:
     assert MARKUP not in words(drawn_page("ciphers", hostile, {"ciphers_subject": "cipher suites"}))

@@ -120,6 +120,7 @@ def test_without_two_runs_the_page_shows_how_to_name_them(
     assert "<script>" not in words(page)
 
 
+@pytest.mark.deep
 def test_names_of_runs_are_never_markup(open_page: Open, hostile: Path) -> None:
     file = hostile / "runs.toml"
     before = file.read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.app.conftest import deep
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 
@@ -263,7 +264,7 @@ def test_records_of_applications_are_matched_by_addresses_and_ports(
     assert any(record in records for records in result)
 
 
-@pytest.mark.parametrize("store", ["empty", "only_rmf", "only_netstat"])
+@pytest.mark.parametrize("store", ["empty", *deep("only_rmf", "only_netstat")])
 def test_without_connections_the_page_shows_what_to_load(
     drawn_page: Open, store: str, request: pytest.FixtureRequest
 ) -> None:

@@ -79,7 +79,7 @@ def test_processors_and_systems_can_be_chosen(open_page: Open, world: Path) -> N
     page = open_page(PAGE, world)
     page.button_group(key="cpu_processors").set_value("zIIP").run()
     fine(page)
-    page.selectbox(key="cpu_told_by").set_value("SRV1").run()
+    page.selectbox(key="cpu_reported_by").set_value("SRV1").run()
     page.button_group(key="cpu_type").set_value("IIP").run()
     fine(page)
     assert "SMF 70 records of SRV1" in words(page)
@@ -88,7 +88,7 @@ def test_processors_and_systems_can_be_chosen(open_page: Open, world: Path) -> N
 
 def test_filters_of_the_address_narrow_it(drawn_page: Open, world: Path) -> None:
     page = drawn_page(PAGE, world, {"system": "SRV2", "job": "nobody"})
-    assert page.selectbox(key="cpu_told_by").options == ["SRV2"]
+    assert page.selectbox(key="cpu_reported_by").options == ["SRV2"]
 
 
 def test_sources_that_agree_are_reported(drawn_page: Open, world: Path) -> None:
@@ -202,5 +202,6 @@ def test_missing_cpu_use_is_reported(drawn_page: Open, store: str, request: pyte
     assert "There is no CPU use" in words(drawn_page(PAGE, request.getfixturevalue(store)))
 
 
+@pytest.mark.deep
 def test_names_of_data_are_never_markup(drawn_page: Open, hostile: Path) -> None:
     assert MARKUP not in words(drawn_page(PAGE, hostile))

@@ -57,6 +57,7 @@ def test_zert_alone_is_enough(drawn_page: Open, only_zert: Path) -> None:
     assert drawn_page("handshakes", only_zert).metric[0].value != "0"
 
 
+@pytest.mark.deep
 def test_names_of_data_are_never_markup(drawn_page: Open, hostile: Path) -> None:
     page = drawn_page("handshakes", hostile, {"handshakes_by": "Job name"})
     assert page.button_group(key="handshakes_by").value == "job_name"

@@ -42,8 +42,9 @@ def test_negotiations_have_their_published_results(drawn_page: Open, systems: Pa
 
 
 def test_resets_follow_the_chosen_number_of_bytes(open_page: Open, systems: Path) -> None:
+    page = open_page("mq_channels", systems)
+
     def resets(sslrkeyc: int) -> int:
-        page = open_page("mq_channels", systems)
         page.number_input(key="mq_sslrkeyc").set_value(sslrkeyc).run()
         fine(page)
         [result] = [frame.value for frame in page.dataframe if "estimated_resets" in frame.value.columns]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.app.conftest import deep
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import choose, data_of, listed, sql, table
 
@@ -103,7 +104,7 @@ def test_shares_are_those_of_the_metric(drawn_page: Open, world: Path, weight: s
     assert len(page.get("vega_lite_chart")) == 2
 
 
-@pytest.mark.parametrize("place", ["Server port", "System", "System and port", "Job name"])
+@pytest.mark.parametrize("place", ["System and port", *deep("Server port", "System", "Job name")])
 def test_shares_are_shown_by_place(drawn_page: Open, world: Path, place: str) -> None:
     page = drawn_page("posture", world, {"posture_part": "Protection", "posture_by": place})
     assert page.button_group(key="posture_by").value == place.lower().replace(" ", "_").replace(
@@ -193,7 +194,7 @@ def test_every_certificate_has_a_name() -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("store", ["empty", "only_rmf", "only_netstat"])
+@pytest.mark.parametrize("store", ["empty", *deep("only_rmf", "only_netstat")])
 def test_without_zert_the_page_shows_what_to_load(
     drawn_page: Open, store: str, part: str, request: pytest.FixtureRequest
 ) -> None:

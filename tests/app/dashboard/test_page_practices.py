@@ -83,6 +83,7 @@ def test_one_source_is_enough(drawn_page: Open, store: str, request: pytest.Fixt
     assert expected["unknown"] > 0
 
 
+@pytest.mark.deep
 def test_names_of_data_are_never_markup(drawn_page: Open, hostile: Path) -> None:
     assert len(practice_checks(data_of(hostile)).practices) == 20
     for name in ("icsf-audit", "heappools64", "ecdhe"):

@@ -18,7 +18,7 @@ from zscope.pipelines.ingest import IngestOptions, ingest
 from zscope.pipelines.ingest import row_selection as chosen_types
 from zscope.pipelines.quality import VALIDATION_SCHEMA
 from zscope.pipelines.settings import Settings
-from zscope.pipelines.store import record_validation
+from zscope.pipelines.store.maintenance import record_validation
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,6 +6,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from tests.app.conftest import deep
 from tests.app.dashboard.conftest import MARKUP, WORLD, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 
@@ -180,7 +181,7 @@ def test_a_port_filter_has_no_effect(drawn_page: Open, world: Path) -> None:
     assert "Not filtered by port" in words(drawn_page("resumption", world, {"port": "443"}))
 
 
-@pytest.mark.parametrize("store", ["empty", "only_rmf", "only_netstat"])
+@pytest.mark.parametrize("store", ["empty", *deep("only_rmf", "only_netstat")])
 def test_without_data_the_page_shows_what_to_load(
     drawn_page: Open, store: str, request: pytest.FixtureRequest
 ) -> None:
@@ -198,5 +199,6 @@ def test_zert_alone_is_enough_for_the_rate(drawn_page: Open, only_zert: Path) ->
     assert "Savings cannot be calculated" in words(page)
 
 
+@pytest.mark.deep
 def test_names_of_data_are_never_markup(drawn_page: Open, hostile: Path) -> None:
     assert MARKUP not in words(drawn_page("resumption", hostile))

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from tests.app.dashboard.conftest import Open, draw_page, words
+from tests.app.dashboard.conftest import SAMPLE, Open, draw_page, words
 
 from zscope.app import dashboard
 from zscope.app.dashboard.registry import RegisteredPage, registered_pages
 from zscope.app.shared.dashboard_server import SIGN_IN, STORE
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 
 FOLDER = Path(str(dashboard.__file__)).parent
 PAGES = registered_pages()
@@ -25,17 +26,15 @@ def test_no_module_writes_html_or_has_its_own_cache(file: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-@pytest.mark.parametrize("store", ["empty", "world", "hostile"])
-def test_every_page_is_drawn(
-    page: RegisteredPage, store: str, drawn_page: Open, request: pytest.FixtureRequest
-) -> None:
-    assert drawn_page(page.name, request.getfixturevalue(store)).title[0].value == page.title
+def test_every_page_is_drawn_without_data(page: RegisteredPage, drawn_page: Open, empty: Path) -> None:
+    assert drawn_page(page.name, empty).title[0].value == page.title
 
 
+# The tests of each page draw it with data, and with names that are markup.
 @pytest.mark.deep
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-@pytest.mark.parametrize("store", ["only_rmf", "only_netstat", "only_zert"])
-def test_every_page_is_drawn_with_one_source(
+@pytest.mark.parametrize("store", ["world", "hostile", "only_rmf", "only_netstat", "only_zert"])
+def test_every_page_is_drawn(
     page: RegisteredPage, store: str, drawn_page: Open, request: pytest.FixtureRequest
 ) -> None:
     assert drawn_page(page.name, request.getfixturevalue(store)).title[0].value == page.title
@@ -64,6 +63,19 @@ def unreadable(monkeypatch: pytest.MonkeyPatch, store: Path) -> AppTest:
     assert [error.message for error in page.exception] == []
     assert [error.value for error in page.error] == ["The store cannot be read."]
     return page
+
+
+def test_pages_name_systems_without_a_time_zone_if_they_show_them(open_page: Open, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    ingest(
+        store,
+        [SAMPLE / "reports" / "netstat.SYSA.2026-03-02.txt"],
+        IngestOptions(selection=row_selection(None)),
+    )
+    [note] = open_page("ciphers", store).warning
+    assert note.value.startswith("rows of SYSA have no time in UTC")
+    assert "timezone SYSA=ZONE" in note.value.replace("\\", "")
+    assert not open_page("mq_channels", store).warning
 
 
 def test_nothing_is_shown_before_sign_in(monkeypatch: pytest.MonkeyPatch, world: Path) -> None:

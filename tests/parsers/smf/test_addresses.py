@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from zscope.parsers.smf.codecs.addresses import FIRST_FOUR, IPV6_FLAG, MAPPED
 from zscope.parsers.smf.codecs.base import Column, Raw
-from zscope.parsers.smf.ebcdic import code_page
+from zscope.parsers.smf.codecs.text_and_addresses import FIRST_FOUR, IPV6_FLAG, MAPPED
+from zscope.parsers.text.coding import code_page
 from zscope.schemas import Evidence, Field, Format
 
 SPECIAL = [

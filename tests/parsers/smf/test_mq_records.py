@@ -199,6 +199,10 @@ def _sections(kind: tuple[int, int], count: int) -> dict[str, dict[str, pa.Array
             elif field.format is Format.TEXT:
                 texts = [f"{chr(65 + row)}{field.offset % 9}" for row in range(count)]
                 columns[field.column] = pa.array(texts).dictionary_encode()
+            elif field.format is Format.TOD:
+                # Without a time of the longest, nothing was measured.
+                times = [_utc(8, row, field.offset % 60) for row in range(count)]
+                columns[field.column] = pa.array(times, arrow_type(field))
         result[section.key] = columns
     return result
 

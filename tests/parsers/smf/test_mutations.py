@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 from zscope.parsers.issues import InputError, Issues, Severity
-from zscope.parsers.select import Selection
+from zscope.parsers.options import Selection
+from zscope.parsers.smf.dump import decode_windows, default_decoder
 from zscope.parsers.smf.frames import SLACK, FrameReader, Window
 from zscope.parsers.smf.framing import detect
 from zscope.parsers.smf.header import HEADER_LENGTH
-from zscope.parsers.smf.scan import decode_windows, default_decoder
 from zscope.samples.dump.recipe import FRAMINGS, Recipe, RecordKind
 from zscope.samples.dump.write import generate
 from zscope.schemas.tables import table_names
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CHUNKS, PER_CHUNK = 100, 100
-SHORT_CHUNKS = 12
+SHORT_CHUNKS = 5
 """The other chunks run in the deep tests only."""
 ALONE = 50
 """One in so many is decoded alone as well."""

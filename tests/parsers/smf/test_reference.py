@@ -17,10 +17,10 @@ import pyarrow as pa
 import pytest
 
 from zscope.parsers.issues import Issues
-from zscope.parsers.select import parse
+from zscope.parsers.options import parse
+from zscope.parsers.smf.dump import decode_windows, default_decoder
 from zscope.parsers.smf.frames import FrameReader
 from zscope.parsers.smf.framing import Framing
-from zscope.parsers.smf.scan import decode_windows, default_decoder
 from zscope.parsers.smf.write import SectionBytes, encode_entries, encode_records, encode_section
 from zscope.schemas import Format, Section, catalog
 from zscope.schemas.arrow import arrow_type
@@ -200,7 +200,11 @@ COLLECTED, AS_IT_LIES = 1 << 18, 17 << 19
 
 
 @pytest.mark.parametrize(
-    ("window", "jobs"), [(COLLECTED, 1), pytest.param(AS_IT_LIES, 1, marks=pytest.mark.deep), (AS_IT_LIES, 2)]
+    ("window", "jobs"),
+    [
+        *(pytest.param(window, 1, marks=pytest.mark.deep) for window in (COLLECTED, AS_IT_LIES)),
+        (AS_IT_LIES, 2),
+    ],
 )
 def test_connections(dump: Dump, window: int, jobs: int, struct_loop: ModuleType) -> None:
     got = _decoded(dump.data, window, "smf119_zert_detail", struct_loop.DETAIL_COLUMNS, jobs)

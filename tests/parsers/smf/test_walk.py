@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from zscope.parsers.smf.chain import ENOUGH, LANE_BYTES, follow, stretches, walk
@@ -114,7 +114,6 @@ def test_decoys_are_stepped_over() -> None:
     assert starts == chain.starts
 
 
-@settings(max_examples=25)
 @given(
     seed=st.integers(0, 2**32 - 1),
     longest=st.sampled_from([60, 500, 2000, 32_760]),

@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from zscope.parsers.smf.ebcdic import code_page
 from zscope.parsers.text.capture_writer import as_bytes
-from zscope.parsers.text.coding import LONGEST_LINE, LineEnds, detect_coding, read_lines
+from zscope.parsers.text.coding import LONGEST_LINE, LineEnds, code_page, detect_coding, read_lines
 
 LINES = [
     "MVS TCP/IP NETSTAT CS V2R5       TCPIP Name: TCPPROD         07:15:31",
@@ -94,7 +93,6 @@ def test_a_line_without_end_needs_no_more_memory_than_the_longest() -> None:
     assert [len(line) for line in _lines(data)] == [LONGEST_LINE, 4]
 
 
-@settings(deadline=None, max_examples=24)
 @given(
     st.lists(st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=60), max_size=20),
     st.sampled_from(["utf-8", "utf-16", "ebcdic", "ebcdic-lengths"]),

@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.parsers.text.json_objects import LONGEST_OBJECT, MOST_NESTED, json_objects, looks_like_json
@@ -72,7 +72,7 @@ def test_damage_is_reported_and_the_next_object_is_read(
     result, problems = objects(*in_pieces(text, 1, longest))
     assert [each for _, each in result] == expected
     assert [line for line, _ in problems] == lines
-    assert all(what.endswith("it is left out") for _, what in problems)
+    assert all(what.endswith("it is skipped") for _, what in problems)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,6 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.dictionaries(st.text(), JSON, max_size=3), max_size=4),
     st.sampled_from(["list", "lines", "close"]),
@@ -118,7 +117,6 @@ def test_written_objects_are_read_back(
     assert ([each for _, each in result], problems) == (written, [])
 
 
-@settings(deadline=None, max_examples=80)
 @given(st.text('{}[]",:\\ \n1au', max_size=80), st.integers())
 def test_no_text_breaks_it_and_pieces_make_no_difference(text: str, seed: int) -> None:
     whole, whole_told = objects(text)

@@ -325,6 +325,52 @@ def test_lines_of_a_reply_without_its_beginning_are_reported() -> None:
     assert problems
 
 
+@pytest.mark.parametrize("wrong", ["GSK0103ZI", "GSK1032I", "GSKO1032I", "GSK01O32I"])
+def test_a_damaged_heading_in_the_log_is_reported(wrong: str) -> None:
+    when = datetime(2026, 3, 2, 7, 15, 31)  # noqa: DTZ001 - local time has no zone
+    damaged = [STATUS[0].replace("GSK01032I", wrong), *STATUS[1:]]
+    reports, problems = _reports_and_problems(SyslogWriter("SYSX", when, 9).reply(damaged))
+    assert (reports, problems) == ([], [1])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [STATUS[1:], ["Current time:        2026/03/02 07:00:00"], ["Algorithm      Hardware    Software"]],
+)
+def test_the_lines_of_a_display_after_any_first_line_in_the_log_are_reported(body: list[str]) -> None:
+    when = datetime(2026, 3, 2, 7, 15, 31)  # noqa: DTZ001 - local time has no zone
+    log = SyslogWriter("SYSX", when, 9).reply(["nothing known", *body])
+    assert _reports_and_problems(log) == ([], [1])
+
+
+def test_a_line_with_another_connector_in_a_reply_is_reported() -> None:
+    log = SyslogWriter("SYSX", datetime(2026, 3, 2), 418).reply(STATUS)  # noqa: DTZ001
+    log[3:3] = [log[2].replace("418", "419").replace("*DSPACE*", "PAYROLL2")]
+    reports, problems = _reports_and_problems(log)
+    assert (len(reports), problems) == (1, [4])
+
+
+def test_a_continued_line_in_a_reply_is_reported() -> None:
+    log = SyslogWriter("SYSX", datetime(2026, 3, 2), 418).reply(STATUS)  # noqa: DTZ001
+    log[2] = "S" + log[2][1:]
+    reports, problems = _reports_and_problems(log)
+    assert problems == [3]
+    assert len(reports[0].lines) == len(STATUS) - 1
+
+
+def test_a_damaged_heading_in_a_session_is_reported() -> None:
+    reports, problems = _reports_and_problems(["MVS TCPXIP NETSTAT CS V2R5", *TERMINAL[1:]])
+    assert [_texts(report) for report in reports] == [TERMINAL[1:]]
+    assert problems == [1]
+
+
+def test_messages_of_other_programs_are_no_damaged_headings() -> None:
+    when = datetime(2026, 3, 2, 7, 15, 31)  # noqa: DTZ001
+    others = ["GSK01057I SSL server", "IEE136I LOCAL: TIME=09.45.02", "EZZ0000I NETSTAT", "$HASP395 JOB1"]
+    lines = [line for text in others for line in SyslogWriter("SYSX", when).reply([text, "more", "of it"])]
+    assert _reports_and_problems(lines)[1] == []
+
+
 @pytest.mark.parametrize("stray", ["READY", "$ ", "IEF403I PAYROLL - STARTED - TIME=09.41.09"])
 def test_text_between_lines_of_a_report_removes_none_of_them(stray: str) -> None:
     group = [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.marking import deep_except
 from tests.pipelines.exposition import openmetrics_reader, otlp_reader
 from tests.pipelines.exposition.small_metrics import MANY, NOW, lines, metric, nothing, text
 
@@ -33,10 +34,8 @@ HOSTILE = (
 )  # fmt: skip
 
 
-USUAL = {
-    "cpu_interval", "handshake_mix", "run_result", "mq_key_resets", "zvm_cpu_per_tx", "ztpf_flood",
-}  # fmt: skip
-"""Metrics with all kinds of time axes, grains and units; the others are deep tests."""
+USUAL = ("handshake_mix", "mq_key_resets", "zvm_cpu_per_tx", "ztpf_flood")
+"""Metrics with several kinds of time axes, grains and units; the others are deep tests."""
 
 
 def sample(value: float = 1, **labels: str) -> Sample:
@@ -185,12 +184,7 @@ def test_lines_are_shorter_than_the_limit_of_the_collector(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        name if name in USUAL else pytest.param(name, marks=pytest.mark.deep)
-        for name in metric_names()
-        if name != "best_practice_check"
-    ],
+    "name", deep_except(USUAL, [name for name in metric_names() if name != "best_practice_check"])
 )
 def test_real_metrics_are_the_same_in_all_formats(name: str, request: pytest.FixtureRequest) -> None:
     """Except for the last digits: the order of additions in DuckDB varies."""

@@ -91,7 +91,7 @@ def test_rows_have_basis_and_difference(name: str) -> None:
     reproduction = reproduction_of(name)
     table = reproduction_table([*parameter_rows(reproduction), *figure_rows(reproduction)]).to_pylist()
     basis = {row["name"]: row["basis"] for row in table if row["part"] == "parameter"}
-    assert basis["network_ms"] == "found"
+    assert basis["network_ms"] == "fitted"
     assert basis["flows"] == "assumed"
     assert basis["share"] == "published"
     assert basis["workers"] == ("published" if name == THROUGHPUT else "assumed")

@@ -42,7 +42,6 @@ FLOODS = st.builds(
 )
 
 
-@settings(max_examples=20)
 @given(FLOODS, st.sampled_from(Mode))
 def test_all_sessions_start_and_no_limit_is_exceeded(flood: Flood, mode: Mode) -> None:
     trace = simulate(flood, mode)
@@ -62,7 +61,6 @@ def test_all_sessions_start_and_no_limit_is_exceeded(flood: Flood, mode: Mode) -
         assert not curve.counts.size or curve.counts[-1] == 0
 
 
-@settings(max_examples=20)
 @given(FLOODS, st.sampled_from(Mode))
 def test_littles_law(flood: Flood, mode: Mode) -> None:
     trace = simulate(flood, mode)

@@ -15,7 +15,7 @@ from zscope.app.cli.main import program as zscope
 from zscope.parsers.smf.write import as_stream
 
 if TYPE_CHECKING:
-    from zscope.pipelines.ingest.outcome import IngestReport
+    from zscope.pipelines.ingest.interface import IngestReport
 
 MIX = {"zert-detail": 0.5, "tcp-init": 0.3, "rmf-cpu": 0.05, "foreign": 0.1}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.parsers import read
@@ -180,7 +180,6 @@ def test_one_interval_has_no_gap(count: int) -> None:
 
 
 @given(st.integers(2, 60), st.data())
-@settings(deadline=None, max_examples=40)
 def test_removed_intervals_are_found(count: int, data: Any) -> None:  # noqa: ANN401 - hypothesis' own
     """All but the ends, whose absence nothing shows."""
     taken = data.draw(st.sets(st.integers(1, count - 2))) if count > 2 else set()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.pipelines.ingest.clock_passes import Passes
@@ -40,7 +40,6 @@ def observed(minutes: Sequence[float], size: int) -> Passes:
     ),
     st.integers(1, 60),
 )
-@settings(deadline=None, max_examples=60)
 def test_passes_do_not_depend_on_the_split_into_windows(minutes: list[float], size: int) -> None:
     assert passes_of(minutes, size) == passes_of(minutes, 1)
     assert observed(minutes, size).not_set_back == observed(minutes, 1).not_set_back

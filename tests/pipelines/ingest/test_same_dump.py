@@ -9,6 +9,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.marking import deep_except
 from tests.pipelines.ingest.comparing import (
     Clean,
     Fresh,
@@ -70,10 +71,7 @@ FORMS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "first",
-    [pytest.param(form, marks=() if form in {"plain", "spack"} else pytest.mark.deep) for form in FORMS],
-)
+@pytest.mark.parametrize("first", deep_except(["plain"], FORMS))
 def test_same_dump_in_any_form_is_stored_once(fresh: Fresh, clean: Clean, place: Path, first: str) -> None:
     paths = {
         form: write(place / f"form-{form}".replace(" ", "-"), pack(dump())) for form, pack in FORMS.items()
@@ -145,7 +143,7 @@ WAYS: dict[str, tuple[IngestOptions, ...]] = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", deep_except(["type by type", "one system before all"], WAYS))
 def test_partial_selections_add_up_to_the_whole_dump(
     fresh: Fresh, clean: Clean, place: Path, way: str
 ) -> None:

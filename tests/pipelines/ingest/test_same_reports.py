@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.marking import deep_except
 from tests.pipelines.ingest.comparing import Clean, Fresh, duplicates, statuses, write
 from tests.pipelines.stores import contents, load, rows_of
 
@@ -19,6 +20,7 @@ from zscope.pipelines.store import open_reader
 
 REPORTS = sorted((Path(__file__).resolve().parents[3] / "sample-data" / "reports").iterdir())
 NETSTAT = next(path for path in REPORTS if path.name == "netstat.SYSA.2026-03-02.txt")
+SYSLOG = next(path for path in REPORTS if path.name == "syslog.txt")
 FROM_FILE = ("load_id", "record_no", "record_offset", "file", "line_no", "system_from", "time_from")
 """What differs when the same is in a file of another name, too."""
 
@@ -33,9 +35,9 @@ def cut_reports() -> list[Any]:
         at_line_ends = {rng.choice(ends) for _ in range(4)}
         within_lines = {rng.randrange(1, len(content)) for _ in range(5)} - at_line_ends
         for cuts in (sorted(at_line_ends), sorted(within_lines)):
-            usable = [cut for cut in cuts if cut < len(content)]
-            cases += [pytest.param(path.name, cut) for cut in usable[:1]]
-            cases += [pytest.param(path.name, cut, marks=pytest.mark.deep) for cut in usable[1:]]
+            for cut in (cut for cut in cuts if cut < len(content)):
+                short = path == NETSTAT and cut == cuts[0]
+                cases.append(pytest.param(path.name, cut, marks=() if short else pytest.mark.deep))
     return cases
 
 
@@ -53,7 +55,7 @@ def test_incomplete_report_is_replaced_by_the_complete_one(
     assert statuses(load(store, path)) == ["repeated"]
 
 
-@pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("report", deep_except([SYSLOG], REPORTS), ids=lambda path: path.name)
 def test_a_report_that_grows_in_steps(fresh: Fresh, clean: Clean, place: Path, report: Path) -> None:
     content = report.read_bytes()
     expected = clean(content, report.name)
@@ -68,7 +70,7 @@ def test_a_report_that_grows_in_steps(fresh: Fresh, clean: Clean, place: Path, r
     assert live == (1,)
 
 
-@pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("report", deep_except([NETSTAT], REPORTS), ids=lambda path: path.name)
 def test_same_capture_in_two_files_is_stored_once(
     fresh: Fresh, clean: Clean, place: Path, report: Path
 ) -> None:
@@ -83,7 +85,10 @@ def test_same_capture_in_two_files_is_stored_once(
     assert rows_of(store) == expected
 
 
-@pytest.mark.parametrize("name", ["netstat.SYSC.2026-03-02.txt", "netstat.SYSA.2026-03-05.txt"])
+NAMES = ("netstat.SYSC.2026-03-02.txt", "netstat.SYSA.2026-03-05.txt")
+
+
+@pytest.mark.parametrize("name", deep_except(NAMES[:1], NAMES))
 def test_same_content_with_another_system_or_day_in_the_name_is_loaded(
     fresh: Fresh, place: Path, name: str
 ) -> None:
@@ -142,6 +147,7 @@ def test_an_undated_capture_is_stored_once(fresh: Fresh, undated: Path) -> None:
     assert rows_of(store) == before
 
 
+@pytest.mark.deep
 def test_an_undated_capture_with_one_selection_and_then_another(
     fresh: Fresh, clean: Clean, undated: Path
 ) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,8 +18,6 @@ from zscope.pipelines.store import open_reader
 from zscope.samples.world import CostModel, WorldRecipe, write_world
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import duckdb
 
 WORLDS: dict[str, tuple[int, dict[str, float]]] = {
@@ -27,6 +27,9 @@ WORLDS: dict[str, tuple[int, dict[str, float]]] = {
 }
 CACHES = {"session-id": "session ids", "ticket": "TLS 1.3 tickets"}
 TERMS = {"full": "full_us", "resumed": "abbreviated_us", "mb": "megabyte_us"}
+SAMPLE = "sample"
+"""The world of the sample data, which many tests share; the others are created for the deep tests."""
+SAMPLE_WORLD = Path(__file__).resolve().parents[3] / "sample-data" / "world"
 DAYS = 3
 
 
@@ -43,6 +46,12 @@ class World:
         return self.store.execute(statement).fetchall()
 
 
+def opened(manifest: dict[str, Any], store: Path) -> World:
+    connection = open_reader(store)
+    connection.execute("SET TimeZone = 'UTC'")
+    return World(manifest, connection)
+
+
 def made(folder: Path, recipe: WorldRecipe) -> World:
     manifest = write_world(recipe, folder / "world", lambda _: None)
     store = folder / "store"
@@ -53,16 +62,16 @@ def made(folder: Path, recipe: WorldRecipe) -> World:
     )
     assert report.loads
     (store / "runs.toml").write_bytes((folder / "world" / "runs.toml").read_bytes())
-    connection = open_reader(store)
-    connection.execute("SET TimeZone = 'UTC'")
-    return World(manifest, connection)
+    return opened(manifest, store)
 
 
 @pytest.fixture(
-    scope="module",
-    params=[pytest.param(name, marks=() if name == "dear bytes" else pytest.mark.deep) for name in WORLDS],
+    scope="module", params=[SAMPLE, *(pytest.param(name, marks=pytest.mark.deep) for name in WORLDS)]
 )
 def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> World:
+    if request.param == SAMPLE:
+        manifest = json.loads((SAMPLE_WORLD / "manifest.json").read_text(encoding="utf-8"))
+        return opened(manifest, request.getfixturevalue("world_store"))
     seed, costs = WORLDS[request.param]
     recipe = WorldRecipe(
         seed=seed,
@@ -185,6 +194,7 @@ def test_the_fit_finds_the_costs(world: World) -> None:
     assert sum(hits) >= len(hits) - 3
 
 
+@pytest.mark.deep
 def test_the_fit_refuses_full_and_resumed_that_vary_together(tmp_path: Path) -> None:
     recipe = WorldRecipe(seed=5, days=2, connections_per_hour=80, runs="none", correlated=True)
     refused = made(tmp_path, recipe).rows(

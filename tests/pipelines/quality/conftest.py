@@ -14,7 +14,7 @@ from tests.pipelines.quality.mq_rows import mq_rows
 from tests.pipelines.quality.other_systems import other_systems
 
 from zscope.parsers import read
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 from zscope.schemas.stored import local_clock, stored_schema, utc_clock
 from zscope.schemas.tables import ANY_RECORD_TABLES, table_names
 

@@ -86,7 +86,7 @@ FAULTS = {
     "mq_channel.full-among-batches": {"full_batches": "batches + 1"},
     "mq_channel.messages-within-bytes": {"message_bytes": "sent_bytes + received_bytes + 1"},
     "mq_channel.average-within-extremes": {"network_avg_us": "network_min_us - 1"},
-    "mq_channel.suite-of-tls-is-told": {"cipher_code": "0"},
+    "mq_channel.suite-of-tls-is-recorded": {"cipher_code": "0"},
     "mq_channel_initiator.channels-within-limits": {"active_channels_high": "current_channels_high + 1"},
     "mq_channel_initiator.written-after-start": {"written_local": f"interval_start_local - {HOURS}"},
     "mq_round_trip.takes-time": {"round_trip_us": "0.0"},

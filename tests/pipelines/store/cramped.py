@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from tests.pipelines.store.forked import done_by_child
+from tests.pipelines.store.forked import done_by_child, warm_up
 from tests.pipelines.store.looking import View, view
 from tests.pipelines.stores import dump_bytes, leftovers, load
 
@@ -238,6 +238,7 @@ def main() -> None:
     inputs = place / "inputs"
     inputs.mkdir()
     pa.set_cpu_count(1)
+    warm_up()
     for command in ("ingest", "loads", "sql", "store"):
         import_module(f"zscope.app.cli.commands.{command}")  # once, and not in every child
     trials: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {

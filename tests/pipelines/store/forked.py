@@ -7,20 +7,30 @@ uses DuckDB or Arrow to its children.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from zscope.pipelines.metrics import declared
+from zscope.pipelines.store import catalogue
+from zscope.schemas import catalog
+from zscope.schemas.reference import reference_tables
 
 Say = Callable[[bytes], int]
 CHECKOUT = Path(__file__).resolve().parents[3]
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+EMPTY_CATALOGUE = "ZSCOPE_TESTS_EMPTY_CATALOGUE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +92,36 @@ def done_by_child(work: Callable[[], object]) -> Any:  # noqa: ANN401 - what JSO
     return json.loads(said)
 
 
+@cache
+def _empty_catalogue_file() -> Path:
+    """A file with the catalogue of an empty store; it exists until the tests end."""
+    folder = Path(tempfile.mkdtemp(prefix="zscope-tests-"))
+    atexit.register(shutil.rmtree, folder)
+    file = folder / "empty.duckdb"
+    file.write_bytes(catalogue.empty_catalogue())
+    return file
+
+
+def warm_up() -> None:
+    """Do once what each child would do again: read the declarations, create the catalogue of an empty store.
+
+    The catalogue takes seconds, so it comes from the process that started this one. If the program is started
+    by hand, each child creates it.
+    """
+    catalog()
+    declared()
+    reference_tables()
+    if name := os.environ.get(EMPTY_CATALOGUE):
+        content = Path(name).read_bytes()
+        setattr(catalogue, "empty_catalogue", lambda: content)  # noqa: B010 - mypy has no word for it
+
+
 def program(module: str, *arguments: object, before: Sequence[str] = ()) -> subprocess.Popen[str]:
     """Start a module of the tests as a program of its own, which prints JSON."""
     command = [*before, sys.executable, "-m", module, *map(str, arguments)]
     return subprocess.Popen(
-        command, cwd=CHECKOUT, env=os.environ | ONE_THREAD, text=True,
+        command, cwd=CHECKOUT, text=True,
+        env=os.environ | ONE_THREAD | {EMPTY_CATALOGUE: str(_empty_catalogue_file())},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 

@@ -14,18 +14,16 @@ import random
 import signal
 import sys
 import time
-from base64 import b64decode, b64encode
 from collections import Counter
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from tests.pipelines.store.forked import Child, Say, done_by_child, start
+from tests.pipelines.store.forked import Child, Say, done_by_child, start, warm_up
 from tests.pipelines.store.looking import View, view
 from tests.pipelines.store.scene import Scene, without_process
 
-from zscope.pipelines.store import catalogue
 from zscope.pipelines.store.folder import Folder
 
 if TYPE_CHECKING:
@@ -94,19 +92,12 @@ def kill_at(scene: Scene, operation: str, nth: int) -> None:
 
 
 def few(operations: Sequence[str]) -> set[int]:
-    """Choose operations around every step of a change: files in place, commit, catalogue, unlocking.
-
-    Each chosen operation is killed before it happens: before the first file is moved, the commit, the
-    operation after the commit, the rename of the catalogue, and the last operation.
-    """
-    chosen = {0, len(operations) - 1}
-    for step in ("os.rename /.stage/", "os.link /.stage/commit-", "os.rename /.zscope.duckdb."):
-        found = [number for number, what in enumerate(operations) if what.startswith(step)]
-        chosen |= set(found[:1])
-    commit = next(
-        number for number, what in enumerate(operations) if what.startswith("os.link /.stage/commit-")
+    """Choose the commit, the operation after it, and the rename of the catalogue; the kill is before each."""
+    commit, renamed = (
+        next(number for number, what in enumerate(operations) if what.startswith(step))
+        for step in ("os.link /.stage/commit-", "os.rename /.zscope.duckdb.")
     )
-    return chosen | {commit + 1}
+    return {commit, commit + 1, renamed}
 
 
 def at_operations(
@@ -199,9 +190,7 @@ def main() -> None:
     place, job = Path(sys.argv[1]), sys.argv[2]
     pa.set_cpu_count(1)
     scene = Scene(place, job)
-    # Built once instead of in each child; in a child, as it starts threads.
-    empty = b64decode(done_by_child(lambda: b64encode(catalogue.empty_catalogue()).decode()))
-    setattr(catalogue, "empty_catalogue", lambda: empty)  # noqa: B010 - mypy has no word for it
+    warm_up()
     done_by_child(scene.prepare)
     scene.restart()
     before = View.from_json(done_by_child(lambda: view(scene.store).to_json()))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from zscope.pipelines.store.session import Session
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
     from pathlib import Path

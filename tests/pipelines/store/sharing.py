@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
-from tests.pipelines.store.forked import Say, done_by_child, start
+from tests.pipelines.store.forked import Say, done_by_child, start, warm_up
 from tests.pipelines.stores import CATALOGUE, EVERYTHING, counts, load, rows_of
 
 from zscope.pipelines.ingest import ingest
@@ -170,6 +170,7 @@ def main() -> None:
     """Do as the command line says."""
     role, store, rest = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
     pa.set_cpu_count(1)
+    warm_up()
     done: Any
     if role == "hold":
         done = hold(store)

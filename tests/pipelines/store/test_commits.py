@@ -9,9 +9,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zscope.pipelines.store import commits
-from zscope.pipelines.store.commits import Commit, DataFile, State, append, last_commit, read_state
+from zscope.pipelines.store.commits import (
+    Commit,
+    DataFile,
+    Load,
+    LoadGap,
+    LoadKind,
+    LoadTable,
+    State,
+    append,
+    last_commit,
+    read_state,
+)
 from zscope.pipelines.store.folder import Folder, StoreError, make_store
-from zscope.pipelines.store.loads import Load, LoadGap, LoadKind, LoadTable
 
 if TYPE_CHECKING:
     from pathlib import Path

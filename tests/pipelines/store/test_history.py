@@ -27,7 +27,7 @@ from zscope.pipelines.store.history import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from zscope.pipelines.store.loads import Load
+    from zscope.pipelines.store.commits import Load
 
 FULL = replace(
     load(1), seconds=2.0, content_bytes=5_000_000, begun_at=1_000_000, first_local="2026-03-02T01:00:00"

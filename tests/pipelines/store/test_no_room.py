@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.marking import deep_except
 from tests.pipelines.store.forked import printed_by, program
 from tests.pipelines.stores import dump_bytes, leftovers, load, rows_of
 
@@ -31,7 +32,7 @@ OWN_NAMES = ("unshare", "--user", "--map-root-user", "--mount")
 Trials = list[dict[str, Any]]
 DEEP = (
     ("disk", "first"), ("disk", "second"), ("disk", "compact"), ("file", "first"), ("file", "second"),
-    ("readonly", "first"), ("readonly", "remove"), ("readonly", "expire"),
+    ("readonly", "first"), ("readonly", "second"), ("readonly", "remove"), ("readonly", "expire"),
 )  # fmt: skip
 
 
@@ -70,13 +71,7 @@ def codes_without_faults(place: Path, kind: str, job: str, *shares: float) -> li
 
 
 def test_ingest_on_a_full_disk_loses_nothing_and_reports_one_error(place: Path) -> None:
-    codes = codes_without_faults(place, "disk", "second", 0.0, 0.3, 1.4)
-    assert codes[0] == NOTHING_DONE
-    assert codes[-1] == 0
-
-
-def test_ingest_into_a_read_only_store_reports_one_error(place: Path) -> None:
-    assert codes_without_faults(place, "readonly", "second") == [NOTHING_DONE]
+    assert codes_without_faults(place, "disk", "second", 0.3) == [NOTHING_DONE]
 
 
 @pytest.mark.deep
@@ -162,16 +157,10 @@ def test_unsuitable_place_is_left_unchanged(
 
 @pytest.mark.parametrize(
     "content",
-    [
-        b"",
-        b"[" * 100_000,
-        b'{"pid": 1}',
-        *(
-            pytest.param(content, marks=pytest.mark.deep)
-            for content in (b"\xff\x00\xfe", b"9" * 4096, b"null")
-        ),
-        *(pytest.param(content, marks=pytest.mark.deep) for content in (b"[" * 4096, b'"pid"')),
-    ],
+    deep_except(
+        [b'{"pid": 1}'],
+        [b"", b"[" * 100_000, b'{"pid": 1}', b"\xff\x00\xfe", b"9" * 4096, b"null", b"[" * 4096, b'"pid"'],
+    ),
     ids=lambda content: f"{content[:6]!r}",
 )
 def test_content_of_the_lock_file_does_not_matter(
@@ -199,7 +188,10 @@ def test_folder_instead_of_the_lock_file_is_an_error(dumps: tuple[Path, Path], s
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"[" * 100_000, b"\xff", b'{"format": 99}', b'{"format": []}', b"{}"]
+    "content",
+    deep_except(
+        [b"", b'{"format": 99}'], [b"", b"[" * 100_000, b"\xff", b'{"format": 99}', b'{"format": []}', b"{}"]
+    ),
 )
 def test_damaged_mark_is_an_error(dumps: tuple[Path, Path], store: Path, content: bytes) -> None:
     mark = store / "zscope-store.json"
@@ -210,7 +202,9 @@ def test_damaged_mark_is_an_error(dumps: tuple[Path, Path], store: Path, content
     assert run("ingest", dumps[1], "--store", store).exit_code == 0
 
 
-@pytest.mark.parametrize("content", [b"", b"[" * 100_000, b"\xff", b"{}", b'{"kind": 1', None])
+@pytest.mark.parametrize(
+    "content", deep_except([b'{"kind": 1', None], [b"", b"[" * 100_000, b"\xff", b"{}", b'{"kind": 1', None])
+)
 def test_damaged_commit_is_an_error(dumps: tuple[Path, Path], store: Path, content: bytes | None) -> None:
     load(store, dumps[1])
     before = rows_of(store)
@@ -244,8 +238,8 @@ def made_unreadable(path: Path) -> None:
     path.mkdir()
 
 
-@pytest.mark.parametrize("damage", [cut, emptied, gone, made_unreadable])
-@pytest.mark.parametrize("table", ["record_digest", "smf119_tcp_init"])
+@pytest.mark.parametrize("damage", deep_except([cut], [cut, emptied, gone, made_unreadable]))
+@pytest.mark.parametrize("table", deep_except(["record_digest"], ["record_digest", "smf119_tcp_init"]))
 def test_damaged_data_file_is_an_error(
     dumps: tuple[Path, Path], store: Path, damage: Callable[[Path], None], table: str
 ) -> None:

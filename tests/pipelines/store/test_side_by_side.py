@@ -27,15 +27,17 @@ from tests.pipelines.stores import (
 )
 
 from zscope.app.cli.main import program as zscope
+from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.change import changing
-from zscope.pipelines.store.folder import existing_store
+from zscope.pipelines.store.commits import State
+from zscope.pipelines.store.folder import existing_store, make_store
 from zscope.pipelines.store.maintenance import check_store, expire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SHORT_S, LONG_S = 5, 60
+SHORT_S, LONG_S = 1, 60
 LONGEST_S = 900
 """On a very busy machine."""
 SHARING = "tests.pipelines.store.sharing"
@@ -68,7 +70,7 @@ def test_reader_beside_an_ingest_always_sees_whole_commits(tmp_path: Path) -> No
         path.write_bytes(dump_bytes(12, 10, seed=number, mix=MIX, start=LATER))
     load(store, files[0])
     processes = [
-        program(SHARING, role, store, SHORT_S, *rest) for role, rest in (("ingest", files), ("read", []))
+        program(SHARING, role, store, SHORT_S, *rest) for role, rest in (("ingest", files[1:]), ("read", []))
     ]
     try:
         written, read = [printed_by(process, SHORT_S + LONGEST_S) for process in processes]
@@ -76,7 +78,7 @@ def test_reader_beside_an_ingest_always_sees_whole_commits(tmp_path: Path) -> No
         for process in processes:
             process.kill()
     assert written["loaded"] >= 1
-    assert min(read["reader"], read["plain"]) >= 2, read
+    assert min(read["reader"], read["plain"]) >= 1, read
     assert leftovers(store) == []
 
 
@@ -166,6 +168,7 @@ def test_second_writer_waits_up_to_its_limit_and_reports_it(tmp_path: Path, dump
 
 def test_second_writer_continues_when_the_first_has_finished(tmp_path: Path, dump: Path) -> None:
     store = tmp_path / "store"
+    publish_catalogue(make_store(store), State())  # here, because it takes seconds in a new process
     with holding(store) as holder, subprocess.Popen(
         [sys.executable, "-c", "from zscope.app.cli.main import main; main()",
          "ingest", dump, "--store", store],
@@ -218,8 +221,9 @@ def test_processes_can_create_one_store_at_the_same_time(tmp_path: Path, rounds:
     assert results == [[[0] * CROWD, {}]] * rounds
 
 
-@pytest.mark.parametrize("rounds", [1, pytest.param(4, marks=pytest.mark.deep)])
-def test_first_ingests_at_the_same_time_all_load_their_files(tmp_path: Path, rounds: int) -> None:
+@pytest.mark.deep
+def test_first_ingests_at_the_same_time_all_load_their_files(tmp_path: Path) -> None:
+    rounds = 4
     names = []
     for number in range(CROWD):
         path = tmp_path / f"{number}.smf"

@@ -9,7 +9,13 @@ import pytest
 from tests.pipelines.stores import dump_bytes, load
 
 from zscope.pipelines.quality.checks import Check, CheckKind, CheckSeverity
-from zscope.pipelines.quality.results import CheckResult, ValidationRun, result_row, results_table
+from zscope.pipelines.quality.results import (
+    CheckResult,
+    UnexpectedRows,
+    ValidationRun,
+    result_row,
+    results_table,
+)
 from zscope.pipelines.quality.slices import SliceSize, StoreSlice
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store.change import changing, sweep
@@ -75,7 +81,7 @@ def result_of_a_check(name: str) -> dict[str, object]:
     """A row of the table of validations."""
     check = Check(name, "smf70_cpu", CheckKind.RANGE, CheckSeverity.NOTE, "Nothing is expected.", "SELECT 1")
     run = ValidationRun("once", datetime.now(UTC), StoreSlice(), (1,))
-    return result_row(run, CheckResult(check, 0), SliceSize(1, 1), None)
+    return result_row(run, CheckResult(check, 0), SliceSize(1, 1), UnexpectedRows())
 
 
 def test_sweep_recognises_files_of_all_kinds_of_commits(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ COMMANDS = {
     "inventory": "List the contents of files: kinds of records and reports, counts, first and last time.",
     "ingest": "Load dumps and reports into the store.",
     "loads": "List the loads of the store, or remove loads.",
-    "issues": "List what could not be decoded, with file, record, byte and field.",
+    "issues": "List what could not be decoded or loaded, with file, record, byte and field.",
     "sql": "Run SQL on the store (DuckDB's dialect).",
     "metrics": "List the metrics, or print the rows of one.",
     "benchmark": "Compare measured runs with the published results.",

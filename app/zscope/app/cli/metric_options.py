@@ -115,7 +115,7 @@ def why_no_rows(session: Session, metric: Metric, *, narrowed: bool) -> str:
 
 def set_statement(metric: Metric, known: Mapping[str, MetricParameter], text: str) -> str:
     """Return the SQL statement that sets a parameter of a metric, from NAME=VALUE."""
-    from zscope.schemas.ddl import literal
+    from zscope.schemas.arrow import literal
 
     name, sign, value = text.partition("=")
     if name not in known:

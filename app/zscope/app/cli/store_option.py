@@ -73,6 +73,14 @@ def prepare_metric(
         session.run(text)
 
 
+def note_missing_zones(session: Session, *metrics: str) -> None:
+    """Print a note if rows that metrics read have no time in UTC, because a time zone is not configured."""
+    from zscope.pipelines.metrics.time_zones import unzoned_note, unzoned_query
+
+    if (query := unzoned_query(metrics)) and (note := unzoned_note(query_table(session, query))):
+        click.echo(f"note: {note}", err=True)
+
+
 def query_table(
     session: Session, query: str, parameters: Sequence[object] | dict[str, object] | None = None
 ) -> pa.Table:

@@ -26,7 +26,7 @@ _VALUES = """
     SELECT system, stack, server_port, job_name, hour_utc, handshakes AS weight FROM handshake_hour
     UNION ALL BY NAME
     SELECT system, stack, server_port, job_name, hour_utc, connections AS weight FROM tls_hour
-    WHERE source = told_by
+    WHERE source = reported_by
     UNION ALL BY NAME
     SELECT system, interval_start_utc AS hour_utc, 0 AS weight FROM cpu_interval
 """

@@ -10,7 +10,7 @@ import streamlit as st
 
 from zscope.pipelines.metrics import declared
 from zscope.pipelines.store.parts import parquet_schema, parquet_tables
-from zscope.schemas.ddl import column_comment
+from zscope.schemas.arrow import column_comment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

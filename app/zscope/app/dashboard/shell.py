@@ -50,12 +50,13 @@ def _signed_in() -> bool:
 
 
 @st.cache_resource
-def _queries(store: str, memory: str, threads: str) -> StoreQueries:
+def queries_of(store: str, memory: str, threads: str) -> StoreQueries:
+    """Return the queries on a store, which all readers share."""
     return StoreQueries(Path(store), memory or None, int(threads) if threads else None)
 
 
 def _draw(page: RegisteredPage) -> None:
-    queries = _queries(
+    queries = queries_of(
         os.environ.get(STORE, DEFAULT_STORE), os.environ.get(MEMORY, ""), os.environ.get(THREADS, "")
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -67,7 +68,11 @@ def _draw(page: RegisteredPage) -> None:
             _draw_store_name(queries, version)
         filters = filter_bar(choices(queries, version)) if page.filtered else Filters()
         st.session_state[FILTERED] = filters != Filters()
-        page.render(PageData(queries, version, filters))
+        above = st.container()
+        data = PageData(queries, version, filters)
+        page.render(data)
+        if note := data.missing_zones():
+            above.warning(plain(note, len(note)), icon=":material/schedule:")
         _check_for_new_data(queries, version)
     except TooManyRowsError as error:
         st.warning(f"The result is too large to show: {error}.", icon=":material/data_alert:")

@@ -6,6 +6,7 @@ so new data appears by itself; a page that started with one version is drawn fro
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import pyarrow as pa
 from zscope.pipelines.metrics import declared, metric, needed, statement
 from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.metrics.statements import settings as period_settings
+from zscope.pipelines.metrics.time_zones import unzoned_note, unzoned_query
 from zscope.pipelines.store import catalogue_version, open_reader
 from zscope.pipelines.store.session import Session
 
@@ -33,6 +35,7 @@ _AT_ONCE = 4
 """Queries that run at the same time, for all readers together."""
 _CACHE_BYTES = 256 << 20
 _LONGEST_S = 60.0
+_WORD = re.compile(r"\w+")
 _Key = tuple[str, ...]
 
 
@@ -223,16 +226,25 @@ class PageData:
     queries: StoreQueries
     version: str
     filters: Filters
+    metrics_read: set[str] = field(default_factory=set, compare=False)
+    """The metrics that the page has read until now."""
 
     def metric(
         self, name: str, by: Sequence[str] | None = None, *, where: str = "", settings: Sequence[str] = ()
     ) -> pa.Table:
         """Return the rows of a metric that match the filters; `by` groups them by other columns."""
+        self.metrics_read.add(name)
         return self.queries.metric_rows(self.version, name, by, self.filters, where, settings)
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> pa.Table:
         """Return the rows of a statement, which has to apply the filters itself (see `where`)."""
+        self.metrics_read.update(declared().keys() & set(_WORD.findall(sql)))
         return self.queries.rows(self.version, sql, parameters)
+
+    def missing_zones(self) -> str:
+        """Return the note about systems without a time zone that concern the metrics read; often empty."""
+        query = unzoned_query(sorted(self.metrics_read))
+        return unzoned_note(self.queries.rows(self.version, query)) if query else ""
 
     def summary(self) -> StoreSummary:
         """Return how much the store contains, whatever the filters."""

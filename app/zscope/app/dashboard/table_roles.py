@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 from zscope.schemas.load import catalog
 from zscope.schemas.reports import report_tables
 

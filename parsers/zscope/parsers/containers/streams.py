@@ -1,13 +1,21 @@
-"""Streams of unpacked bytes that can be peeked into, and that end where data are damaged."""
+"""Streams of unpacked bytes that end where data are damaged, and the signs of packed data."""
 
 from __future__ import annotations
 
 import zlib
 from io import BufferedIOBase, FileIO
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+Form = Literal["PACK", "SPACK"]
+HEADER_SIZE: Final = 12
+VERSIONS: Final[dict[int, Form]] = {0x02: "PACK", 0x05: "SPACK"}
+FLAG_MVS: Final = 0x04
+_FOREIGN_VERSIONS: Final = (b"\x01", b"\x07")
+_FOREIGN_SIGNATURE: Final = b"\x89\x69\xa5"
+_SEGMENT_CODES: Final = (0x0100, 0x0200, 0x0300)
 
 PACKED_CHUNK = 1 << 18
 UNPACKED_CHUNK = 1 << 20
@@ -164,3 +172,24 @@ def _good_part(member: zlib._Decompress, packed: bytes) -> Iterator[bytes]:
 def _require_end(member: zlib._Decompress) -> None:
     if not member.eof:
         raise DamagedError("the gzip data end before they are complete")
+
+
+def looks_tersed(head: bytes) -> bool:
+    """Return whether the first 12 bytes are of a packed file, and not of an RDW stream of SMF records.
+
+    >>> looks_tersed(bytes.fromhex("020100fb0c006d5e00000000"))
+    True
+    >>> looks_tersed(bytes.fromhex("020000005e7700112233012f"))
+    False
+    """
+    if len(head) < HEADER_SIZE or head[0] not in VERSIONS or head[1] > 1 or not head[4] & FLAG_MVS:
+        return False
+    short, long = int.from_bytes(head[2:4]), int.from_bytes(head[8:12])
+    # In an RDW stream bytes 2-3 are zero or a segment code. With such a code bytes 10-11 decide: there the
+    # SMF header has century and year, never zero but X'0100' in 2000, as if the length were repeated.
+    return short != 0 and (long == 0 or (long == short and short not in _SEGMENT_CODES))
+
+
+def foreign_terse(head: bytes) -> bool:
+    """Return whether TERSE on another platform wrote the file, a form that is not documented or supported."""
+    return head[:1] in _FOREIGN_VERSIONS and head[1:4] == _FOREIGN_SIGNATURE

@@ -7,11 +7,12 @@ Everything before damaged data is passed on first. The codes are decoded by the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from zscope.parsers.containers.streams import FLAG_MVS, HEADER_SIZE, VERSIONS, Form, foreign_terse
 from zscope.parsers.containers.terse_phrases import END_CODE, MARK, BadCodeError, Pack, Spack
 
 if TYPE_CHECKING:
@@ -19,21 +20,14 @@ if TYPE_CHECKING:
 
     from zscope.parsers.containers.streams import ByteSource
 
-Form = Literal["PACK", "SPACK"]
 Words = npt.NDArray[np.uint16]
 
-HEADER_SIZE: Final = 12
-VERSIONS: Final[dict[int, Form]] = {0x02: "PACK", 0x05: "SPACK"}
-FLAG_MVS: Final = 0x04
 
 RDW_SIZE: Final = 4
 MAX_RDW_DATA: Final = 0xFFFF - RDW_SIZE
 BATCH: Final = 1024
 """Codes decoded between two looks at the output: at most BATCH * KEPT_PHRASE bytes can pile up."""
 
-_FOREIGN_VERSIONS: Final = (b"\x01", b"\x07")
-_FOREIGN_SIGNATURE: Final = b"\x89\x69\xa5"
-_SEGMENT_CODES: Final = (0x0100, 0x0200, 0x0300)
 _TRIPLE: Final = 3
 _WIDE_MARK: Final = MARK - 1
 """The record mark among symbols of two bytes, where 0 to 255 are the bytes."""
@@ -63,27 +57,6 @@ class TerseHeader:
     """Longest data: LRECL of fixed records, LRECL - 4 of variable ones (the RDW is not counted)."""
     block_size: int
     flags: int
-
-
-def looks_tersed(head: bytes) -> bool:
-    """Return whether the first 12 bytes are of a packed file, and not of an RDW stream of SMF records.
-
-    >>> looks_tersed(bytes.fromhex("020100fb0c006d5e00000000"))
-    True
-    >>> looks_tersed(bytes.fromhex("020000005e7700112233012f"))
-    False
-    """
-    if len(head) < HEADER_SIZE or head[0] not in VERSIONS or head[1] > 1 or not head[4] & FLAG_MVS:
-        return False
-    short, long = int.from_bytes(head[2:4]), int.from_bytes(head[8:12])
-    # In an RDW stream bytes 2-3 are zero or a segment code. With such a code bytes 10-11 decide: there the
-    # SMF header has century and year, never zero but X'0100' in 2000, as if the length were repeated.
-    return short != 0 and (long == 0 or (long == short and short not in _SEGMENT_CODES))
-
-
-def foreign_terse(head: bytes) -> bool:
-    """Return whether TERSE on another platform wrote the file, a form that is not documented or supported."""
-    return head[:1] in _FOREIGN_VERSIONS and head[1:4] == _FOREIGN_SIGNATURE
 
 
 def parse_header(head: bytes) -> TerseHeader:

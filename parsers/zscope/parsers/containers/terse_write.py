@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from zscope.parsers.containers.terse import FLAG_MVS, HEADER_SIZE, VERSIONS, Form, TerseHeader
+from zscope.parsers.containers.streams import FLAG_MVS, HEADER_SIZE, VERSIONS, Form
+from zscope.parsers.containers.terse import TerseHeader
 from zscope.parsers.containers.terse_phrases import BLANK, CODE_COUNT, END_CODE, FIRST_ENTRY, MARK, PINNED
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from zscope.parsers.issues import Code, Issue
 from zscope.parsers.smf.codecs import CODECS
 from zscope.parsers.smf.codecs.base import Column, Raw, as_byte_rows
-from zscope.parsers.smf.codecs.text import variable_texts
+from zscope.parsers.smf.codecs.text_and_addresses import variable_texts
 from zscope.parsers.smf.header import Bytes, Positions, gather, sliding
 from zscope.schemas import Field, Format, Section
 from zscope.schemas.arrow import arrow_type
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zscope.parsers.smf.codecs.base import Codec
-    from zscope.parsers.smf.ebcdic import CodePage
     from zscope.parsers.smf.header import Mask
     from zscope.parsers.smf.sections import RecordGroup, SectionPlaces
+    from zscope.parsers.text.coding import CodePage
 
 
 BLOCK_ROWS = 2048

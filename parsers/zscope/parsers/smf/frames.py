@@ -3,23 +3,367 @@
 A window is a buffer and the places of the records in it. Unsegmented records are not copied; those in
 segments are assembled after them. No number in the file decides how much is read or stored: windows have a
 fixed size, and a record that is too long for its two-byte length is dropped.
+
+The walker goes from record to record, across segments, blocks and damage. A length is used only if it leads
+to a plausible place. If it does not, either the length is wrong, which shows in records that begin inside, or
+the following bytes are damaged. Then the walker searches the next record and reports the bytes between as a
+damaged range.
 """
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.smf.buffer import DESCRIPTOR, Buffer
+from zscope.parsers.smf import chain
+from zscope.parsers.smf.chain import (
+    DESCRIPTOR,
+    FIRST,
+    MIDDLE,
+    NULL,
+    SHORTEST_SEGMENT,
+    Assembler,
+    Buffer,
+    MoreNeeded,
+    single,
+)
 from zscope.parsers.smf.framing import Framing
-from zscope.parsers.smf.header import HEADER_LENGTH, Bytes, Mask, Positions, gather, sliding
-from zscope.parsers.smf.walker import Walker
+from zscope.parsers.smf.header import HEADER_LENGTH, Bytes, Mask, Positions, gather, header_at, sliding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+
+TRANSFER_AGAIN = "transfer the file again in binary"
+
+
+@dataclass(slots=True)
+class DamagedRange:
+    """A range of bytes without valid records, and the issue that reports it."""
+
+    begin: int
+    """Offset in the file."""
+    reason: str
+    where_block_should_be: bool
+    """Whether the previous block ends here."""
+    zeros: bool
+    """Whether it may be padding: all bytes so far are zero, and no block is unfinished."""
+
+    def before(self, end: int) -> tuple[Code, str]:
+        """Return the issue if valid records follow at this offset."""
+        text = (
+            f"{counted(end - self.begin)} skipped: {self.reason}; the records before and after were read; "
+            f"{TRANSFER_AGAIN}"
+        )
+        return Code.DAMAGED_RANGE, text
+
+    def at_end(self, end: int) -> tuple[Code, str]:
+        """Return the issue if the file ends without another record: the range is padding or damage."""
+        size = counted(end - self.begin)
+        if self.zeros:
+            return Code.ZERO_PADDING, f"{size} of zeros at the end of the file ignored"
+        text = (
+            f"{size} at the end of the file skipped: {self.reason}; the records before were read; "
+            f"{TRANSFER_AGAIN}"
+        )
+        return Code.DAMAGED_RANGE, text
+
+
+def counted(count: int) -> str:
+    """Return a number of bytes as text."""
+    return "1 byte" if count == 1 else f"{count:,} bytes"
+
+
+def too_few(rest: int, wanted: str) -> str:
+    """Return the reason for a rest of a file that is too short."""
+    return f"{counted(rest)} {'is' if rest == 1 else 'are'} left, too few for a {wanted}"
+
+
+def wrong_length(length: int) -> str:
+    """Return the reason for a record whose length includes other records."""
+    return f"the length word of a record, {length:,}, is wrong: others begin inside it"
+
+
+ENDLESS = 1 << 62
+SHORT_REACH = 1 << 9
+"""Walking begins with a short distance that grows while no damage is met. With the rest of the buffer from
+the start, a file with much damage would take time that grows with the square of its size."""
+LONG_REACH = 1 << 17
+"""Above this length, walking many records at once is faster."""
+
+
+class Walker:
+    """Walks through one buffer after the other; its state is the place in the structure of the file."""
+
+    def __init__(self, report: Callable[[Code, str, int, int | None], None], *, blocks: bool) -> None:
+        self._report = report
+        self._segments = Assembler(report)
+        self._reach = SHORT_REACH
+        # Results for the current buffer: starts of records (-1: the record is in `assembled`), and which of
+        # them have their descriptor twice.
+        self.starts = array("q")
+        self.assembled: list[tuple[int, int, bytes]] = []
+        self.doubled: set[int] = set()
+        self.position = 0
+        """Place in the buffer; everything before it is done."""
+        # Offsets in the file of the current block and its end, and the damaged range that is being skipped.
+        self._block, self._block_end = 0, 0 if blocks else ENDLESS
+        self._damaged: DamagedRange | None = None
+
+    def walk(self, data: Bytes, buffer: Buffer, base: int) -> None:
+        """Walk as far as this buffer allows; its first byte is at offset `base` of the file."""
+        self._data, self._buffer, self._base = data, buffer, base
+        self.starts, self.assembled, self.doubled = array("q"), [], set()
+        self.position = 0
+        try:
+            while self.position < buffer.end or self._damaged is not None:
+                self._step()
+        except MoreNeeded as more:
+            if self._damaged is not None and more.place is not None:
+                self._damaged.zeros = self._damaged.zeros and not data[self.position : more.place].any()
+                self.position = more.place
+
+    def finish(self) -> None:
+        """Report what is incomplete at the end of the file."""
+        end = self._base + self._buffer.end
+        if end < self._block_end < ENDLESS:
+            missing = counted(self._block_end - end)
+            text = f"the file ends inside a block: {missing} missing; transfer the file again"
+            self._report(Code.TRUNCATED, text, end, self._block_end)
+        self._segments.finish(end)
+
+    def _step(self) -> None:
+        """Advance by at least one byte or change the expectation at this place, or raise `MoreNeeded`."""
+        if self._damaged is not None:
+            self._search(self._damaged)
+            return
+        here, buffer = self.position, self._buffer
+        buffer.require(here)
+        edge = self._block_end - self._base
+        if here == edge:
+            self._next_block(here)
+            return
+        if self._block_end == ENDLESS and buffer.block(here):
+            self._enter(here)
+            return
+        limit = min(edge, buffer.limit)
+        after = buffer.end_of_complete(here)
+        if not here < after <= limit:
+            self._irregular(here, edge)
+            return
+        known = len(self.starts)
+        stop = min(limit, max(after, here + self._reach))
+        if stop - here < LONG_REACH:
+            reached = chain.follow(buffer.view, here, stop, stop, buffer.extra, self.starts)
+        else:
+            reached = chain.walk(buffer.view, here, stop, buffer.extra, self.starts)
+        self._reach = min(4 * self._reach, ENDLESS)
+        self._accept(known, reached, edge)
+
+    def _accept(self, known: int, reached: int, edge: int) -> None:
+        """Accept the records just walked as long as each leads to a plausible place."""
+        starts, buffer = self.starts, self._buffer
+        passed = 0
+        suspects = chain.suspects(buffer.view, starts, known)
+        for index, place in [*((i, starts[i]) for i in suspects), (len(starts), reached)]:
+            walked = index < len(starts)
+            if place < passed or (walked and self._believable(place)):
+                continue
+            if walked and buffer.block(place):
+                self._keep(known, index, place)
+                self._enter_unexpected(place)
+                return
+            try:
+                if not walked and buffer.makes_sense(place, edge):
+                    continue
+                if index > known and buffer.swallows_others(starts[index - 1], place):
+                    begin = starts[index - 1]
+                    self._keep(known, index - 1, begin)
+                    self._damage(begin, wrong_length(buffer.length(begin) - buffer.extra))
+                    return
+                if walked and (passed := buffer.end_of_doubtful(place, edge)) < 0:
+                    self._keep(known, index, place)
+                    self._damage(place, "no SMF header follows a length word")
+                    return
+            except MoreNeeded:
+                before = max(index - 1, known)
+                self._keep(known, before, starts[before])
+                raise
+        self._keep(known, len(starts), reached)
+
+    def _believable(self, place: int) -> bool:
+        """Whether a suspect record has a believable header."""
+        buffer = self._buffer
+        if header_at(buffer.view, place, buffer.end):
+            return True
+        if buffer.doubled(place):
+            self.doubled.add(place)
+            return True
+        return False
+
+    def _keep(self, known: int, index: int, position: int) -> None:
+        """Accept the records just walked before this index, and continue at this position."""
+        del self.starts[index:]
+        if index > known:
+            self._segments.drop("a complete record")
+        self.position = position
+
+    def _irregular(self, here: int, edge: int) -> None:
+        """Handle a place without a complete, unsegmented record."""
+        buffer = self._buffer
+        if buffer.block(here):
+            self._enter_unexpected(here)
+            return
+        rest = buffer.end - here
+        length, code, zero = chain.descriptor(buffer.view, here) if rest >= DESCRIPTOR else (0, 0, 0)
+        total = length + buffer.extra
+        shortest = SHORTEST_SEGMENT if code else HEADER_LENGTH
+        if not zero and code <= MIDDLE and total >= shortest:
+            self._piece(here, total, code, edge)
+        elif code == NULL and not zero and length <= edge - here <= chain.LONGEST_IN_FILE:
+            self._null_segment(here, edge)
+        elif rest < HEADER_LENGTH and (self._block_end < ENDLESS or self._data[here : buffer.end].any()):
+            self._cut_off(here, too_few(rest, "record"), self._segments.expecting)
+        elif zero or code:
+            self._damage(here, "there is no length word where a record should begin")
+        else:
+            self._damage(here, f"a length word of {length} is too small for a record")
+
+    def _piece(self, here: int, total: int, code: int, edge: int) -> None:
+        """Handle a segment, or a record that extends past the buffer."""
+        buffer, after = self._buffer, here + total
+        buffer.require(after)
+        if after > edge:
+            self._crossing(here, after, edge)
+        elif after > buffer.end:
+            if code <= FIRST and buffer.end - here >= HEADER_LENGTH and not buffer.head(here):
+                self._damage(here, "no SMF header follows a length word")
+            elif buffer.swallows_others(here, buffer.end):
+                self._damage(here, wrong_length(buffer.length(here) - buffer.extra))
+            else:
+                inside = code > FIRST and self._segments.expecting
+                self._cut_off(here, f"{total:,} bytes expected, {buffer.end - here:,} present", inside)
+        else:
+            self._segment(here, code, after, edge)
+
+    def _crossing(self, here: int, after: int, edge: int) -> None:
+        """Handle a record that extends past its block: one of the two lengths is wrong."""
+        buffer = self._buffer
+        if not buffer.block(edge) and buffer.sound(after):
+            self._report_wrong_block()
+        else:
+            self._damage(here, "a record extends past the end of its block")
+
+    def _segment(self, here: int, code: int, after: int, edge: int) -> None:
+        buffer = self._buffer
+        leads_on = buffer.makes_sense(after, edge) or (after != edge and buffer.continuation(after))
+        starts = code == FIRST and (after - here < HEADER_LENGTH or buffer.head(here))
+        expected = starts or (code != FIRST and self._segments.expecting)
+        if not (leads_on and expected):
+            if buffer.swallows_others(here, after):
+                self._damage(here, wrong_length(buffer.length(here) - buffer.extra))
+                return
+            if not leads_on and not expected:
+                self._damage(here, "a segment belongs to no record")
+                return
+        complete = self._segments.take(code, buffer.view[here + DESCRIPTOR : after], self._base + here)
+        if complete:
+            offset, record = complete
+            self.assembled.append((len(self.starts), offset, single(record)))
+            self.starts.append(-1)
+        self.position = after
+
+    def _cut_off(self, here: int, detail: str, inside_segments: bool) -> None:
+        """Report that the file ends here; `finish` reports it for a record in segments."""
+        end = self._buffer.end
+        if not inside_segments:
+            self._segments.drop("another record")
+            text = f"the file ends inside a record: {detail}; transfer the file again"
+            self._report(Code.TRUNCATED, text, self._base + here, self._base + end)
+        self._block_end = ENDLESS
+        self.position = end
+
+    def _next_block(self, here: int) -> None:
+        """Handle the end of a block, where the next one should begin."""
+        buffer = self._buffer
+        if buffer.block(here) or buffer.block_by_its_end(here):
+            self._enter(here)
+        elif buffer.head(here):
+            self._report_wrong_block()
+        elif self._segments.expecting and buffer.leads_on(here + DESCRIPTOR):
+            self._block = self._base + here
+            self._report_wrong_block()
+            self.position = here + DESCRIPTOR
+        elif (rest := buffer.end - here) < DESCRIPTOR + HEADER_LENGTH and self._data[here : buffer.end].any():
+            self._cut_off(here, too_few(rest, "block"), self._segments.expecting)
+        else:
+            self._damage(here, "no block begins where the previous one ends")
+
+    def _enter(self, place: int) -> None:
+        self._block = self._base + place
+        self._block_end = self._block + self._buffer.stated_block(place)
+        self.position = place + DESCRIPTOR
+
+    def _enter_unexpected(self, place: int) -> None:
+        """Enter a block before the current one has ended."""
+        if self._block_end < ENDLESS:
+            self._report_wrong_block()
+        self._enter(place)
+
+    def _report_wrong_block(self) -> None:
+        text = "the length word of a block is wrong; its records were read"
+        self._report(Code.DAMAGED_RANGE, text, self._block, self._block + DESCRIPTOR)
+        self._block_end = ENDLESS
+        self._reach = SHORT_REACH
+
+    def _null_segment(self, here: int, edge: int) -> None:
+        """Skip the rest of a block after a null segment, if the next block begins at its end."""
+        buffer = self._buffer
+        buffer.require(edge)
+        if buffer.sound(edge) and not buffer.swallows_others(here, edge):
+            self.position = edge
+        else:
+            self._damage(here, "other data follow a null segment in its block")
+
+    def _damage(self, place: int, reason: str) -> None:
+        """Start a damaged range; nothing begins at its first byte."""
+        self._segments.drop("damaged data")
+        begin = self._base + place
+        at_block = begin == self._block_end
+        in_block = self._block_end < ENDLESS and not at_block
+        self._damaged = DamagedRange(begin, reason, at_block, zeros=not in_block and not self._data[place])
+        self._block_end = ENDLESS
+        self._reach = SHORT_REACH
+        self.position = place + 1
+
+    def _search(self, damaged: DamagedRange) -> None:
+        """Search the place after a damaged range where valid records follow."""
+        buffer = self._buffer
+        place_after = buffer.resume(self.position)
+        self._damaged = None
+        if place_after is None:
+            damaged.zeros = damaged.zeros and not self._data[self.position : buffer.end].any()
+            self.position = buffer.end
+            end = self._base + buffer.end
+            self._report(*damaged.at_end(end), damaged.begin, end)
+            return
+        self.position = place_after
+        for place in (place_after - DESCRIPTOR, place_after):
+            if self._base + place > damaged.begin and buffer.block(place):
+                self._enter(place)
+                place_after = place
+                break
+        end = self._base + place_after
+        if damaged.where_block_should_be and end == damaged.begin + DESCRIPTOR:
+            self._block = damaged.begin
+            self._report_wrong_block()
+        else:
+            self._report(*damaged.before(end), damaged.begin, end)
+
 
 WINDOW_BYTES = 16 << 20
 SLACK = 1 << 16

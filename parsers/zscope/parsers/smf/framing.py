@@ -11,11 +11,9 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from zscope.parsers.issues import Code, InputError, Issue
-from zscope.parsers.smf.buffer import DESCRIPTOR, Buffer, MoreNeeded
-from zscope.parsers.smf.chain import descriptor, walk
-from zscope.parsers.smf.ebcdic import CODE_PAGES, code_page
+from zscope.parsers.smf.chain import DESCRIPTOR, FIRST, MIDDLE, Buffer, MoreNeeded, descriptor, walk
 from zscope.parsers.smf.header import HEADER_LENGTH, find_headers, header_at
-from zscope.parsers.smf.segments import FIRST, MIDDLE
+from zscope.parsers.text.coding import CODE_PAGES, code_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

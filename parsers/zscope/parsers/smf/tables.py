@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from zscope.parsers.smf.codecs.base import Column
-    from zscope.parsers.smf.ebcdic import CodePage
     from zscope.parsers.smf.frames import Window
     from zscope.parsers.smf.header import Positions
+    from zscope.parsers.text.coding import CodePage
     from zscope.schemas import RowKind
 
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from zscope.parsers.smf.chain import LONGEST_IN_FILE
+from zscope.parsers.smf.chain import FIRST, LAST, LONGEST_IN_FILE, MIDDLE
 from zscope.parsers.smf.codecs import CODECS
-from zscope.parsers.smf.ebcdic import CodePage, code_page
 from zscope.parsers.smf.header import (
     HEADER_LENGTH,
     HEADER_WITH_SUBTYPE,
@@ -18,7 +17,7 @@ from zscope.parsers.smf.header import (
     SUBTYPES_USED,
     header_slice,
 )
-from zscope.parsers.smf.segments import FIRST, LAST, MIDDLE
+from zscope.parsers.text.coding import CodePage, code_page
 from zscope.schemas import Evidence, Field, Format, RecordLayout, Section, catalog
 from zscope.schemas.arrow import arrow_type
 from zscope.schemas.load import family_triplets
@@ -47,7 +46,7 @@ def encode_section(
 ) -> ByteRows:
     """Return sections of one length, one for each row; a column not given is absent in all of them.
 
-    Fields that are not inside the length are left out, and bytes after the known length are filler.
+    Fields that are not inside the length are skipped, and bytes after the known length are filler.
     """
     rows = np.zeros((count, length), np.uint8)
     rows[:, section.known_length :] = FILLER

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from zscope.parsers.smf.ebcdic import code_page
+from zscope.parsers.text.coding import code_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,4 +1,11 @@
-"""Text encodings and line ends: ASCII, UTF-8, UTF-16 and EBCDIC, with line ends or in records."""
+"""Encodings of texts and XML documents, EBCDIC code pages, and line ends or records.
+
+Python knows code page 037 but not 1047. The two agree on letters, digits and the blank; 1047, the code page
+of z/OS UNIX and of most C programs, places six other characters differently.
+
+Of an XML document, the bytes decide, and the declared encoding only where they leave a choice: programs that
+translate a document do not change its declaration.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +13,74 @@ import codecs
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
-
-from zscope.parsers.smf.ebcdic import BLANK, code_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zscope.parsers.containers.streams import ByteSource
+
+DEFAULT_CODE_PAGE = "1047"
+CODE_PAGES = ("1047", "037")
+
+BLANK = 0x40
+EBCDIC = "ebcdic"
+"""Name of the encoding, beside those of Python."""
+
+_MOVED_IN_1047 = {0x5F: "^", 0xB0: "\xac", 0xBA: "\xdd", 0xBB: "\xa8", 0xAD: "[", 0xBD: "]"}
+
+
+@dataclass(frozen=True, slots=True)
+class CodePage:
+    """One EBCDIC code page."""
+
+    name: str
+    characters: str
+    """The 256 characters in the order of their codes."""
+
+    def decode(self, raw: bytes) -> str:
+        """Return the text of an EBCDIC field without its padding (blanks, binary zeros)."""
+        return raw.decode("latin-1").translate(_decoder(self.name)).rstrip(" \0")
+
+    def encode(self, text: str, length: int | None = None) -> bytes:
+        """Return EBCDIC bytes, padded with blanks to a length; unknown characters are an error."""
+        raw = bytes(_encoder(self.name)[character] for character in text)
+        if length is None:
+            return raw
+        if len(raw) > length:
+            raise ValueError(f"{text!r} is longer than its field of {length} bytes")
+        return raw.ljust(length, bytes((BLANK,)))
+
+
+@cache
+def code_page(name: str = DEFAULT_CODE_PAGE) -> CodePage:
+    """Return the code page with this number.
+
+    >>> code_page().decode(bytes.fromhex("c3f0f2c64040"))
+    'C02F'
+    >>> code_page("037").decode(b"\\xba"), code_page("1047").decode(b"\\xad")
+    ('[', '[')
+    """
+    if name not in CODE_PAGES:
+        raise ValueError(f"code page {name!r} is not one of {', '.join(CODE_PAGES)}")
+    characters = list(bytes(range(256)).decode("cp037"))
+    if name == "1047":
+        for code, character in _MOVED_IN_1047.items():
+            characters[code] = character
+    return CodePage(name, "".join(characters))
+
+
+@cache
+def _decoder(name: str) -> dict[int, str]:
+    return dict(enumerate(code_page(name).characters))
+
+
+@cache
+def _encoder(name: str) -> dict[str, int]:
+    return {character: code for code, character in enumerate(code_page(name).characters)}
+
 
 CHUNK = 1 << 18
 LONGEST_LINE = 1 << 16
@@ -27,6 +93,7 @@ RECORD_LENGTHS = (
 FEWEST_RECORDS = 3
 _LINES_TOGETHER = 1_000
 
+_PADDING = b"\0"
 _ASCII_TEXT = bytes([*range(0x07, 0x0E), 0x1A, 0x1B, *range(0x20, 0x7F)])
 _EBCDIC_ENDS = bytes([0x15, 0x25, 0x0D, 0x0C, 0x05])
 _EBCDIC_TEXT = (
@@ -36,6 +103,8 @@ _EBCDIC_BETWEEN = (BLANK, *",;".encode("cp037"))
 _SAMPLE = 1 << 16
 _PADDING_END = re.compile(rb"\x40\x40(?!\x40)", re.DOTALL)
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".encode("cp037"))
+_MOST_PADDING = 8
+"""Of so many bytes at least one is text if the others are padding."""
 _FEW = 50
 """At most one of so many bytes may be something other than text."""
 
@@ -63,9 +132,6 @@ class Coding:
         return ebcdic if self.name == EBCDIC else self.name.upper()
 
 
-EBCDIC = "ebcdic"
-
-
 def detect_coding(head: bytes, *, whole: bool = True) -> Coding | None:
     """Return how a file that begins with these bytes is encoded; None if it is not text.
 
@@ -78,8 +144,8 @@ def detect_coding(head: bytes, *, whole: bool = True) -> Coding | None:
     """
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return Coding("utf-16")
-    if not head:
-        return None
+    if not head or (_PADDING in head and (padded := _coding_with_zeros(head))):
+        return padded if head else None
     if len(head.translate(None, _ASCII_TEXT)) * _FEW <= len(head) or _is_utf8(head):
         return Coding("utf-8-sig" if head.startswith(codecs.BOM_UTF8) else _utf8_or_windows(head))
     if _is_ebcdic(head):
@@ -87,6 +153,19 @@ def detect_coding(head: bytes, *, whole: bool = True) -> Coding | None:
     if _payloads_are_ebcdic(head):
         return Coding(EBCDIC, LineEnds.LENGTHS)
     return None
+
+
+def _coding_with_zeros(head: bytes) -> Coding | None:
+    """Return the coding of lines of ASCII in which every second byte is zero, or that zeros pad."""
+    text = head.translate(None, _PADDING)
+    strange = len(text.translate(None, _ASCII_TEXT))
+    if strange * _FEW > len(text) or not (b"\n" in text or b"\r" in text):
+        return None
+    halves = head[1::2], head[::2]
+    for zeros, characters, name in ((*halves, "utf-16-le"), (*halves[::-1], "utf-16-be")):
+        if zeros.count(0) * _FEW >= len(zeros) * (_FEW - 1) and characters.count(0) * _FEW <= len(characters):
+            return Coding(name)
+    return Coding("utf-8") if len(text) * _MOST_PADDING >= len(head) else None
 
 
 def _is_utf8(head: bytes) -> bool:
@@ -240,3 +319,105 @@ def _records(stream: ByteSource, coding: Coding) -> Iterator[bytes]:
             break
     if pending and coding.ends is LineEnds.RECORDS:
         yield pending
+
+
+XML_HEAD = 1024
+"""Bytes at the beginning of a document that show its encoding."""
+_XML_OPENINGS = ("<?xml", "<ddsml", "<!DOCTYPE")
+_XML_ROOT = "<ddsml"
+_XML_BLANKS = " \t\r\n\x85\ufeff"
+XML_UTF_8 = "utf-8-sig"
+_NEXT_LINE = "\x85"
+_BYTE_ORDER_MARKS = (
+    # UTF-32 first: its mark begins with the one of UTF-16.
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, XML_UTF_8),
+)
+_WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
+_DECLARED = re.compile(r"""<\?xml[^>]{0,200}?encoding\s{0,8}=\s{0,8}["']([\w.:-]{1,40})["']""", re.ASCII)
+_OF_EBCDIC = re.compile(r"(?:x-)?(?:ibm|cp|ebcdic)[-_]?\d", re.ASCII | re.IGNORECASE)
+_NO_TEXT = frozenset({"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"})
+"""Encodings of Python that are not those of files."""
+_PRINTABLE = bytes(range(0x20, 0x7F))
+
+
+@dataclass(frozen=True, slots=True)
+class XmlCoding:
+    """The encoding of a document."""
+
+    name: str
+    """A Python encoding, or `ebcdic`."""
+    records: bool = False
+    """Whether a length word precedes each line."""
+    refused: str = ""
+    """The declared encoding if it cannot be that of the document."""
+
+
+def xml_coding(head: bytes) -> XmlCoding | None:
+    """Return the encoding of a file that begins with these bytes; None if it is no XML document.
+
+    >>> xml_coding(b'<?xml version="1.0"?><ddsml>').name, xml_coding("<ddsml>".encode("cp037")).name
+    ('utf-8-sig', 'ebcdic')
+    >>> xml_coding(b"not XML") is None
+    True
+    """
+    for mark, name in _BYTE_ORDER_MARKS:
+        if head.startswith(mark):
+            return XmlCoding(name) if _is_document(head.decode(name, "ignore")) else None
+    for name in _WIDE:
+        if b"\0" in head[:4] and _begins_document(head[:XML_HEAD].decode(name, "ignore")):
+            return XmlCoding(name)
+    if _begins_document(from_ebcdic(head[:XML_HEAD])):
+        return XmlCoding(EBCDIC)
+    if head[2:4] == b"\0\0" and _begins_document(from_ebcdic(head[4:XML_HEAD])):
+        return XmlCoding(EBCDIC, records=True)
+    text = head.decode("latin-1")
+    if "<html" in text[:XML_HEAD].lower():
+        return None
+    return _declared_coding(text) if _is_document(text) else None
+
+
+def _is_document(text: str) -> bool:
+    """Return whether a text is a document, perhaps with damage before its root element."""
+    return _begins_document(text) or _XML_ROOT in text[:XML_HEAD]
+
+
+def _begins_document(text: str) -> bool:
+    return text.lstrip(_XML_BLANKS).startswith(_XML_OPENINGS)
+
+
+def _declared_coding(opening: str) -> XmlCoding:
+    declared = _DECLARED.match(opening.lstrip(_XML_BLANKS))
+    name = declared[1] if declared else "utf-8"
+    if _OF_EBCDIC.match(name) and not name.lower().startswith("cp125"):
+        # A transfer in text mode translated the bytes but not the declared encoding.
+        return XmlCoding("iso-8859-1")
+    if name.lower().replace("_", "-") in {"utf-8", "utf8"}:
+        return XmlCoding(XML_UTF_8)
+    return XmlCoding(name) if _has_ascii(name) else XmlCoding(XML_UTF_8, refused=name)
+
+
+def _has_ascii(name: str) -> bool:
+    """Return whether Python can decode the encoding piece by piece, and ASCII bytes mean ASCII in it."""
+    try:
+        if codecs.lookup(name).name in _NO_TEXT:
+            return False
+        text = codecs.getincrementaldecoder(name)().decode(_PRINTABLE, final=True)
+    except (LookupError, UnicodeError, TypeError, ValueError):
+        return False
+    return text == _PRINTABLE.decode("ascii")
+
+
+def from_ebcdic(raw: bytes) -> str:
+    """Return the text of a document in EBCDIC."""
+    text, _ = codecs.charmap_decode(raw, "strict", _ebcdic_characters())
+    return text
+
+
+@cache
+def _ebcdic_characters() -> str:
+    """Characters of z/OS UNIX, where lines end with NEL."""
+    return code_page().characters.replace(_NEXT_LINE, "\n")

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, time
 
-from zscope.parsers.text.captured_report import KnownFrom, ReportSource
+from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, ReportSource
 from zscope.parsers.text.mq_formatter.layout import names_structure
+from zscope.parsers.text.rmf.page_title import damaged_title
 from zscope.parsers.text.supplied.forms import SuppliedForms, forms_for
 from zscope.parsers.text.zvm.heading import begins_page, from_screen, is_heading_line
 
@@ -22,6 +23,7 @@ _HEADING = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _PAGE_TITLE = re.compile(r"(?P<control>[10+-])? *[A-Z](?: {1,3}[A-Z]){6,80}(?: +PAGE +\d+)?$", re.ASCII)
+_CONTROL = re.compile(r"[10+-] ")
 _BODY = re.compile(
     r" {0,8}(?:ConnID: |User Id +Conn |Client Name: |TCP Configuration Table:|IntfName: +\S+ +IntfType: )",
     re.ASCII | re.IGNORECASE,
@@ -47,8 +49,8 @@ _PREFIX_PARTS = (
 _PREFIX = re.compile(rf"[ 01+-]?{_PREFIX_PARTS}", re.ASCII)
 _TIMED_PREFIX = re.compile(_PREFIX_PARTS, re.ASCII)
 """What consoles and job logs print before a message."""
-_NO_SYSTEM = re.compile(r"GSKSRVR|TCPIP\w*|OMVS|TSO", re.ASCII)
-"""Names before a message that are jobs, not systems."""
+_NO_SYSTEM = re.compile(r"GSKSRVR|TCPIP\w*|OMVS|TSO|O?NETSTAT|READY|CONSOLE|RESPONSE", re.ASCII)
+"""Words before a message that are jobs or commands, not systems."""
 _CONNECTOR = re.compile(r" (\d{3,4})$", re.ASCII)
 
 
@@ -70,6 +72,47 @@ class ReportHeading:
     clock: time | None = None
 
 
+def may_have_heading(text: str) -> bool:
+    """Return whether a text contains a word of which every heading of a display has one."""
+    return "NETSTAT" in text or "GSK01" in text or "etstat " in text
+
+
+def is_page_title(text: str) -> bool:
+    """Return whether a line is the title of a page of RMF."""
+    return _PAGE_TITLE.match(text) is not None and "  " in text.strip()
+
+
+def heading_column(text: str) -> int | None:
+    """Return the position of the heading of a display in a line, whatever is before it."""
+    match = _HEADING.search(text)
+    return match.start() if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolePrefix:
+    """The facts in the text that a console, a job log or a routed reply has before a message."""
+
+    system: str | None
+    system_from: KnownFrom | None
+    day: date | None
+    clock: time | None
+
+
+def console_prefix(before: str) -> ConsolePrefix | None:
+    """Return the facts in the text before a message; None if it is no such prefix.
+
+    >>> console_prefix("09.45.00 SYSA STC01234 ").system, console_prefix("see ")
+    ('SYSA', None)
+    """
+    match = _PREFIX.fullmatch(before)
+    if match is None:
+        return None
+    system = _system(match)
+    dated = match["day"] or match["clock"]
+    system_from = (KnownFrom.PREFIX if dated else KnownFrom.ROUTE) if system else None
+    return ConsolePrefix(system, system_from, _day(match["day"]), _clock(match["clock"]))
+
+
 def find_heading(
     text: str, raw: str | None = None, forms: SuppliedForms | None = None
 ) -> ReportHeading | None:
@@ -84,6 +127,9 @@ def find_heading(
         return _message(text, match)
     if (title := _PAGE_TITLE.match(text)) and "  " in text.strip():
         control = bool(title["control"])
+        return ReportHeading(RMF, text[1:] if control else text, 0, ReportSource.TEXT, control)
+    if damaged_title(text):
+        control = _CONTROL.match(text) is not None
         return ReportHeading(RMF, text[1:] if control else text, 0, ReportSource.TEXT, control)
     if begins_page(text):
         return ReportHeading(ZVM, text, 0, ReportSource.TERMINAL if from_screen(text) else ReportSource.TEXT)
@@ -109,6 +155,57 @@ def begins_without_heading(text: str) -> bool:
     return _BODY.match(text) is not None
 
 
+_FIRST_BODY_LINE = re.compile(
+    r" *(?:User ?Id +Conn|User +Count|ConnID:|Client Name:|TTLSGrpAction|IntfName:|DevName:"
+    r"|status$|statistics$|Current time:|Algorithm +|(?:TCP|UDP|IP) Configuration Table|\*DSPACE\*)",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+_HEADING_WORDS = (
+    "EZD0101I NETSTAT CS", "MVS TCP/IP NETSTAT CS", "GSK01009I Cryptographic status",
+    "GSK01032I Session cache status", "GSK01078I Session ticket cache", "GSK01079I Session ticket cache",
+    "GSK01081I Session cache",
+)  # fmt: skip
+_MOST_WRONG = 2
+"""Characters of a heading that can be wrong."""
+
+
+def nearly_heading(text: str) -> bool:
+    """Return whether a text begins like the heading of a display, except for one or two characters.
+
+    >>> nearly_heading("GSK0103ZI Session cache status"), nearly_heading("IEF403I PAYROLL - STARTED")
+    (True, False)
+    """
+    begin = text.strip()[:_LONGEST_WORDS].upper()
+    # These letters alone exclude nearly all other messages.
+    if len(_FIRST_LETTERS.intersection(begin[:4])) < 2:
+        return False
+    return any(_is_nearly(begin, words.upper()) for words in _HEADING_WORDS)
+
+
+_LONGEST_WORDS = 40
+_FIRST_LETTERS = frozenset("EZDMVSGK")
+
+
+def _is_nearly(text: str, words: str) -> bool:
+    """Return whether a text begins with these words, but for some replaced, one added or one removed
+    character.
+    """
+    width, same = len(words), 0
+    while same < width and text[same : same + 1] == words[same]:
+        same += 1
+    if text[same : width - 1] == words[same + 1 :] or text[same + 1 : width + 1] == words[same:]:
+        return True
+    wrong = sum(one != other for one, other in zip(text[:width].ljust(width), words, strict=True))
+    return wrong <= _MOST_WRONG
+
+
+def begins_body(text: str) -> bool:
+    """Return whether a line is the first one after the heading of a display."""
+    return _FIRST_BODY_LINE.match(text) is not None
+
+
 def begins_report(text: str) -> bool:
     """Return whether a log message begins a report or the replies to a routed command."""
     return _HEADING.match(text) is not None or begins_routed_replies(text)
@@ -119,6 +216,11 @@ def begins_routed_replies(text: str) -> bool:
     return _ROUTED.match(text) is not None
 
 
+def is_of_zvm(report: CapturedReport) -> bool:
+    """Return whether a NETSTAT reply is one of z/VM, which is refused whatever is selected."""
+    return report.family == NETSTAT and report.lines[0].text[:6].upper() == "VM TCP"
+
+
 def family_of(text: str) -> str:
     """Return the family of a report by its first line."""
     match = _HEADING.match(text)
@@ -126,7 +228,7 @@ def family_of(text: str) -> str:
 
 
 def _message(text: str, match: re.Match[str]) -> ReportHeading | None:
-    prefix = _PREFIX.fullmatch(text, 0, match.start())
+    prefix = console_prefix(text[: match.start()])
     if prefix is None:
         return None
     family = str(match.lastgroup)
@@ -134,18 +236,16 @@ def _message(text: str, match: re.Match[str]) -> ReportHeading | None:
     console = rest[:8].upper() == "EZD0101I" or family == GSKSRVR
     if console:
         rest = _CONNECTOR.sub("", rest)
-    system = _system(prefix)
-    dated = prefix["day"] or prefix["clock"]
     return ReportHeading(
         family,
         rest,
         match.start(),
         ReportSource.CONSOLE if console else ReportSource.TERMINAL,
         False,
-        system,
-        (KnownFrom.PREFIX if dated else KnownFrom.ROUTE) if system else None,
-        _day(prefix["day"]),
-        _clock(prefix["clock"]),
+        prefix.system,
+        prefix.system_from,
+        prefix.day,
+        prefix.clock,
     )
 
 
@@ -185,7 +285,8 @@ def _clock(digits: str | None) -> time | None:
 _PROMPT = re.compile(
     r" *READY$|[$#>](?: .*)?$|=+> .*$"
     r"|[\w.-]{1,40}:[/~][^\s>$#]{0,80} ?[$#>]|[\w.-]{1,40}@[\w.-]{1,60}(?::\S{0,80})? ?[$#>]"
-    r"|[a-z]{1,8}-\d[\w.]{0,10}[$#](?: .*)?$"
+    r"|[a-z]{1,8}-\d[\w.]{0,10}[$#](?: .*)?$|\[[\w.-]{1,40}@[^\]]{1,80}\] ?[$#]"
+    r"|[/~][\w./~-]{0,60} ?[$#>](?: .*)?$"
     r"|(?:\S{1,80}:\S{0,80} )?[$#>]? ?(?:/bin/)?o?netstat(?: +-.*)?$"
     r"| *[/-]? ?(?:D(?:ISPLAY)? TCPIP\b|(?:F|MODIFY) GSKSRVR\b|RO(?:UTE)? \S+,)"
     r"| *(?:TSO +)?NETSTAT +(?:A(?:LL(?:CONN?)?)?|CONN?|TTLS|CONFIG|DEV\w*|HOME|STATS)\b",
@@ -210,7 +311,9 @@ _SHAPES = {
 """Lines that occur inside reports, as far as lines of other programs look different."""
 _CERTAIN = re.compile(
     r" *(?:END OF THE REPORT|\d+ OF \d+ RECORDS DISPLAYED|\*DSPACE\* |(?:LOCAL|FOREIGN) SOCKET: )"
-    r"|User +Count |[ 0]?TOTAL/AVERAGE +\d| {20,40}z/OS \S+ +SYSTEM ID ",
+    r"|User +Count(?: |$)|Current time: +\d|(?:Add|Update|Retrieval) statistics +Count$"
+    r"|Algorithm +(?:Hard|Soft)ware\b| *TTLSGrpAction +Group ?ID +Conns$|User ?ID +Conn +(?:Local|State)"
+    r"|[ 0]?TOTAL/AVERAGE +\d| {20,40}z/OS \S+ +SYSTEM ID ",
     re.ASCII | re.IGNORECASE,
 )
 _END = re.compile(r" *(?:END OF THE REPORT|REPORT TRUNCATED DUE TO)", re.ASCII | re.IGNORECASE)

@@ -17,6 +17,7 @@ from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.captured_report import Origin, ReportSource
 from zscope.parsers.text.coding import read_pieces
 from zscope.parsers.text.families import object_grammars
+from zscope.parsers.text.json_envelopes import CapturedText, JsonAnswers, may_be_envelope
 from zscope.parsers.text.report_rows import quoted
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 LONGEST_OBJECT = 1 << 18
 """In characters; a sample or a record of statistics has a few thousand."""
+LONGEST_ANSWER = 1 << 25
+"""The same for an object with the answer to a command, which can contain a display of 65,533 lines twice."""
 MOST_NESTED = 16
 """Levels of objects and lists."""
 _LONGEST_NUMBER = 40
@@ -66,9 +69,17 @@ def json_objects(
     >>> list(json_objects(['[{"a": 1},\\n {"b"', ': [2]}]'], print))
     [(1, {'a': 1}), (2, {'b': [2]})]
     >>> list(json_objects(['{"a": 1\\n{"b": 2}\\n'], print))
-    1 the object is damaged; it is left out
+    1 the object is damaged; it is skipped
     [(2, {'b': 2})]
     """
+    for line, value, _ in placed_objects(pieces, report_problem):
+        yield line, value
+
+
+def placed_objects(
+    pieces: Iterable[str], report_problem: ProblemReporter
+) -> Iterator[tuple[int, dict[str, Any], str]]:
+    """Yield each object with the line it begins in and its text."""
     scanner = _Scanner(report_problem)
     for piece in pieces:
         yield from scanner.feed(piece)
@@ -99,9 +110,9 @@ class _Scanner:
     _open_brackets: int = 0
     """Open brackets of an object that is skipped."""
     _stray_reported: bool = False
-    _objects: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    _objects: list[tuple[int, dict[str, Any], str]] = field(default_factory=list)
 
-    def feed(self, piece: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    def feed(self, piece: str) -> Iterator[tuple[int, dict[str, Any], str]]:
         """Process another piece of the text."""
         self._line = self._line_at(self._position)
         self._text, self._position, self._counted = self._text[self._position :] + piece, 0, 0
@@ -119,7 +130,7 @@ class _Scanner:
         """Finish the text."""
         if self._state is _State.IN_OBJECT:
             self.report_problem(
-                self._line_at(self._position), "the text ends inside an object; it is left out"
+                self._line_at(self._position), "the text ends inside an object; it is skipped"
             )
 
     def _line_at(self, position: int) -> int:
@@ -143,7 +154,7 @@ class _Scanner:
         if not self._stray_reported:
             stray = self._text[self._position : self._position + 100].partition("\n")[0]
             self.report_problem(
-                self._line_at(self._position), f"{quoted(stray)} is not an object; it is left out"
+                self._line_at(self._position), f"{quoted(stray)} is not an object; it is skipped"
             )
         self._stray_reported = True
         brace = self._text.find("{", self._position)
@@ -158,9 +169,19 @@ class _Scanner:
                 return self._in_string(token.start())
             if len(mark) == 1 and self._bracket(mark, token.start(), brackets):
                 return True
-        if len(self._text) - self._position > LONGEST_OBJECT:
+        if self._is_too_long(len(self._text)):
             return self._too_long(len(self._text), len(brackets))
         return False
+
+    def _is_too_long(self, end: int) -> bool:
+        """Return whether the object is too long if it reaches this position; the answer to a command may be
+        longer than others.
+        """
+        length = end - self._position
+        if length <= LONGEST_OBJECT:
+            return False
+        opening = self._text[self._position : self._position + LONGEST_OBJECT]
+        return length > LONGEST_ANSWER or not may_be_envelope(opening)
 
     def _bracket(self, mark: str, position: int, brackets: list[str]) -> bool:
         """Process a bracket of the current object; return whether the object ends here."""
@@ -175,13 +196,13 @@ class _Scanner:
         brackets.append(mark)
         if len(brackets) > MOST_NESTED:
             return self._skip(f"is nested deeper than {MOST_NESTED}", after, len(brackets))
-        return after - self._position > LONGEST_OBJECT and self._too_long(after, len(brackets))
+        return self._is_too_long(after) and self._too_long(after, len(brackets))
 
     def _in_string(self, quote: int) -> bool:
         """Process a string that does not end in the text read so far."""
         if self._text.find("\n", quote) >= 0:
             return self._damaged(quote)
-        if len(self._text) - self._position > LONGEST_OBJECT:
+        if self._is_too_long(len(self._text)):
             return self._skip(f"is longer than {LONGEST_OBJECT:,} characters", quote, 0, _State.RESYNC)
         return False
 
@@ -192,10 +213,11 @@ class _Scanner:
 
     def _finish_object(self, end: int) -> bool:
         line, text = self._line_at(self._position), self._text[self._position : end]
+        too_long = self._is_too_long(end)
         self._position, self._state = end, _State.BETWEEN
-        if len(text) > LONGEST_OBJECT:
+        if too_long:
             self.report_problem(
-                line, f"the object is longer than {LONGEST_OBJECT:,} characters; it is left out"
+                line, f"the object is longer than {LONGEST_OBJECT:,} characters; it is skipped"
             )
             return True
         try:
@@ -204,13 +226,13 @@ class _Scanner:
                 # A single surrogate cannot be stored as text.
                 json.dumps(value, ensure_ascii=False).encode()
         except ValueError:
-            self.report_problem(line, "the object is damaged; it is left out")
+            self.report_problem(line, "the object is damaged; it is skipped")
             return True
-        self._objects.append((line, value))
+        self._objects.append((line, value, text))
         return True
 
     def _damaged(self, continue_at: int, state: _State = _State.RESYNC) -> bool:
-        self.report_problem(self._line_at(self._position), "the object is damaged; it is left out")
+        self.report_problem(self._line_at(self._position), "the object is damaged; it is skipped")
         self._position, self._state = continue_at, state
         return True
 
@@ -218,7 +240,7 @@ class _Scanner:
         return self._skip(f"is longer than {LONGEST_OBJECT:,} characters", continue_at, brackets)
 
     def _skip(self, problem: str, continue_at: int, brackets: int, state: _State = _State.SKIPPING) -> bool:
-        self.report_problem(self._line_at(self._position), f"the object {problem}; it is left out")
+        self.report_problem(self._line_at(self._position), f"the object {problem}; it is skipped")
         self._position, self._open_brackets, self._state = continue_at, brackets, state
         return True
 
@@ -282,6 +304,7 @@ class JsonObjectReader:
         """Issues of a file in a folder that may not be a report file at all: they count only once an object
         is read.
         """
+        self._answers = JsonAnswers()
         self._others = 0
         self._first_other = 0
         self._lines = 1
@@ -289,10 +312,10 @@ class JsonObjectReader:
 
     def read(self, stream: ByteSource, coding: Coding) -> Iterator[tuple[int, int]]:
         """Read the file; yield the numbers of lines and bytes read so far from time to time."""
-        for number, (line, value) in enumerate(
-            json_objects(self._pieces(stream, coding), self._report_problem), 1
+        for number, (line, value, text) in enumerate(
+            placed_objects(self._pieces(stream, coding), self._report_problem), 1
         ):
-            if any(grammar.take(line, value) for grammar in self._grammars):
+            if any(grammar.take(line, value) for grammar in self._grammars) or self._answers.take(line, text):
                 self._report_pending()
             else:
                 self._others += 1
@@ -304,6 +327,10 @@ class JsonObjectReader:
         if self._others and (self._sheet.reports or self._sheet.issue_count):
             self._report_others()
         yield self._lines, self._bytes
+
+    def captured_texts(self) -> list[CapturedText]:
+        """Return the texts of commands in the objects, after all were read."""
+        return self._answers.texts()
 
     def _pieces(self, stream: ByteSource, coding: Coding) -> Iterator[str]:
         for piece in read_pieces(stream, coding):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections import defaultdict
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow as pa
 
 from zscope.parsers.containers.streams import UNPACKED_CHUNK
-from zscope.parsers.inputs import INVENTORY_SCHEMA, FileSummary, report_progress
+from zscope.parsers.inputs import INVENTORY_SCHEMA, FileSummary, day_of, report_progress, system_of
 from zscope.parsers.issues import Code, InputError, Issue
 from zscope.parsers.smf.framing import refuse
 from zscope.parsers.text.captured_report import KnownFrom, ReportSource
@@ -24,8 +23,7 @@ from zscope.parsers.text.families import (
     grammars,
     xml_grammar,
 )
-from zscope.parsers.text.file_name import day_of, system_of
-from zscope.parsers.text.headings import RMF
+from zscope.parsers.text.headings import GSKSRVR, NETSTAT, RMF, is_of_zvm
 from zscope.parsers.text.json_objects import JsonObjectReader
 from zscope.parsers.text.json_objects import looks_like_json as opens_object
 from zscope.parsers.text.report_rows import FileRows, ReportSummary, quoted
@@ -36,38 +34,23 @@ from zscope.schemas.reports import report_tables
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Set
 
-    from zscope.parsers.containers.source import Member
+    from zscope.parsers.inputs import Member
     from zscope.parsers.issues import Issues
-    from zscope.parsers.options import ReadOptions
-    from zscope.parsers.select import Selection
+    from zscope.parsers.options import ReadOptions, Selection
+    from zscope.parsers.text.captured_report import CapturedReport
     from zscope.parsers.text.coding import Coding
 
 PROGRESS_LINES = 10_000
 """Lines between two progress reports."""
 _HEAD_BYTES = 1 << 16
 _OPENING_BYTES = 1 << 12
-_XML = (b"<?xml", b"<ddsml", b"<!DOCTYPE")
-_FAMILIES_BY_KIND: dict[str, Set[str]] = {"xml": {RMF}, "json": OBJECT_FAMILIES}
+_FAMILIES_BY_KIND: dict[str, Set[str]] = {"xml": {RMF}, "json": {*OBJECT_FAMILIES, NETSTAT, GSKSRVR}}
 """Families that a kind of file can contain; a text file can contain all."""
-_XML_EBCDIC = tuple(mark.decode().encode("cp037") for mark in _XML)
 
 
 def looks_like_json(head: bytes, coding: Coding) -> bool:
     """Return whether a text that begins with these bytes contains JSON objects."""
     return opens_object("".join(read_pieces(BytesIO(head[:_OPENING_BYTES]), coding)))
-
-
-def looks_like_xml(head: bytes) -> bool:
-    """Return whether these bytes begin an XML document, in ASCII, UTF-8, UTF-16 or EBCDIC."""
-    opening = head[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n\x40\x15\x25")
-    return opening.startswith((*_XML, *_XML_EBCDIC)) or _wide(opening).startswith(_XML)
-
-
-def _wide(opening: bytes) -> bytes:
-    """Return the first characters of a text in UTF-16."""
-    if not opening.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return b""
-    return opening[:256].decode("utf-16", "ignore").lstrip().encode("ascii", "ignore")
 
 
 @dataclass
@@ -83,6 +66,8 @@ class ReportInput:
     summary: FileSummary = field(init=False)
     _reports: list[ReportSummary] = field(default_factory=list, init=False)
     """The reports read so far."""
+    _is_other: bool = field(default=False, init=False)
+    """Whether no selected table comes from a file of this kind: it is read up to its first report."""
     _first_line: str = field(default="", init=False)
     """The first line that is not empty."""
 
@@ -143,16 +128,15 @@ class ReportInput:
         return written
 
     def _read_reports(self, sheet: FileRows, families: Set[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
-        if self.kind in _FAMILIES_BY_KIND and families.isdisjoint(_FAMILIES_BY_KIND[self.kind]):
-            self.summary.skipped = True
-            return
+        possible = _FAMILIES_BY_KIND.get(self.kind)
+        self._is_other = possible is not None and families.isdisjoint(possible)
         head = self.member.stream.peek(_HEAD_BYTES)
         self._reports = sheet.reports
         match self.kind:
             case "xml":
                 yield from self._read_xml(sheet)
             case "json":
-                yield from self._read_json(sheet)
+                yield from self._read_json(sheet, families)
             case _:
                 yield from self._read_text(sheet, families)
         yield from sheet.remaining_batches()
@@ -166,13 +150,21 @@ class ReportInput:
             self.issues.add(Issue(Code.NO_DATE, text, self.member.name, line_no=undated[0]))
 
     def _read_text(self, sheet: FileRows, families: Set[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
-        by_family = grammars(sheet, self.options)
-        others = 0
-        splitter = ReportSplitter(
+        yield from self._read_captured(sheet, families, self._splitter(sheet).reports(self._lines()))
+
+    def _splitter(self, sheet: FileRows) -> ReportSplitter:
+        return ReportSplitter(
             self._file_defaults(), self._unknown_line_reporter(sheet), self._report_headless
         )
-        for report in splitter.reports(self._lines()):
-            if report.family in families:
+
+    def _read_captured(
+        self, sheet: FileRows, families: Set[str], captured: Iterator[CapturedReport]
+    ) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """Read the reports of some families, and count the others."""
+        by_family = grammars(sheet, self.options)
+        others = 0
+        for report in captured:
+            if report.family in families or is_of_zvm(report):
                 by_family[report.family].read(report)
                 yield from sheet.full_batches()
             else:
@@ -187,15 +179,26 @@ class ReportInput:
             self.summary.bytes = done
             report_progress(self.summary, self.member, self.options)
             yield from sheet.full_batches()
+            if self._is_recognised(sheet):
+                return
         self.summary.reports = len(sheet.reports)
 
-    def _read_json(self, sheet: FileRows) -> Iterator[tuple[str, pa.RecordBatch]]:
+    def _is_recognised(self, sheet: FileRows) -> bool:
+        """Return whether the file contains a report, and none is selected."""
+        self.summary.reports = len(sheet.reports)
+        self.summary.skipped = self._is_other and bool(sheet.reports)
+        return self.summary.skipped
+
+    def _read_json(self, sheet: FileRows, families: Set[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
         objects = JsonObjectReader(sheet, self.options, self._file_defaults(), pending=not self.member.named)
         for done in objects.read(self.member.stream, self.coding):
             self.summary.lines, self.summary.bytes = done
             report_progress(self.summary, self.member, self.options)
             yield from sheet.full_batches()
-        self.summary.reports = len(sheet.reports)
+            if self._is_recognised(sheet):
+                return
+        captured = self._splitter(sheet).reports_of(objects.captured_texts())
+        yield from self._read_captured(sheet, families, captured)
 
     def _unknown_line_reporter(self, sheet: FileRows) -> Callable[[int, str], None]:
         def report_line(line: int, text: str) -> None:
@@ -230,7 +233,7 @@ class ReportInput:
 
     def _no_report(self, head: bytes) -> Issue:
         refused = refuse(head, self.member.name)
-        if refused.code is not Code.UNKNOWN_DATA:
+        if refused.code not in {Code.UNKNOWN_DATA, Code.TEXT_MODE}:
             return refused
         begin = self._first_line or head[:200].decode("utf-8", "replace").partition("\n")[0]
         text = f"readable text without a report that zscope knows (it begins {quoted(begin)})"

@@ -183,7 +183,7 @@ class ReportRows:
         self.sheet.add_issue(
             Issue(
                 Code.UNKNOWN_LINE,
-                f"the line {quoted(text)} is not understood and was left out",
+                f"the line {quoted(text)} is not understood and was skipped",
                 self.sheet.file,
                 line_no=line,
                 section=section,

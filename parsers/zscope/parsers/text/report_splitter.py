@@ -29,12 +29,17 @@ from zscope.parsers.text.headings import (
     is_other_text,
     is_paging_mark,
     is_report_line,
+    nearly_heading,
 )
+from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.supplied.forms import SuppliedForms, forms_for
 from zscope.parsers.text.syslog_replies import MOST_LINES, ReplyCollector, SyslogReply
+from zscope.parsers.text.text_envelopes import Stamp, TextUnwrapper, UnwrappedLine
 
 if TYPE_CHECKING:
     from datetime import date, time
+
+    from zscope.parsers.text.json_envelopes import CapturedText
 
 _MESSAGE_ID = re.compile(r" {0,8}EZZ\d{4}I ", re.ASCII)
 _CONNECTOR_ONLY = re.compile(r" *\d{1,4} +$", re.ASCII)
@@ -101,27 +106,83 @@ class ReportSplitter:
     """A prompt or a message ended the report, unless a line that looks like part of it follows."""
     _pending: list[Line] = field(default_factory=list)
     """Lines since the interruption; they belong to the report if it continues."""
+    _before: Line | None = None
+    """The last line outside reports."""
+    _without_prefix: list[int] = field(default_factory=list)
+    """Numbers of the lines since the interruption that lack the prefix of the others."""
     _replies: ReplyCollector = field(init=False)
 
     def __post_init__(self) -> None:
-        self._replies = ReplyCollector(begins_report, is_report_line, self.report_problem)
+        self._replies = ReplyCollector(begins_report, is_report_line, self.report_problem, nearly_heading)
 
     def reports(self, texts: Iterable[str]) -> Iterator[CapturedReport]:
         """Yield the reports in the order in which they end."""
         yield from self._split(Line(number, text) for number, text in enumerate(texts, 1))
 
+    def reports_of(self, captured: Iterable[CapturedText]) -> Iterator[CapturedReport]:
+        """Yield the reports in texts that were taken out of an envelope with facts of its own."""
+        for text in captured:
+            source = ReportSource.SYSLOG if text.log else None
+            yield from self._reports_of_text(text.lines, text.system, text.day, text.clock, source)
+
+    def _reports_of_text(
+        self,
+        lines: Iterable[Line],
+        system: str | None,
+        day: date | None,
+        clock: time | None,
+        source: ReportSource | None,
+    ) -> Iterator[CapturedReport]:
+        """Yield the reports in a text whose envelope shows the system or the time."""
+        defaults = self.defaults
+        if system:
+            defaults = replace(defaults, system=system, system_from=KnownFrom.PREFIX)
+        if day:
+            defaults = replace(defaults, day=day, clock=clock, day_from=KnownFrom.PREFIX)
+        splitter = ReportSplitter(defaults, self.report_problem, self.report_headless)
+        for report in splitter._split(lines):
+            report.origin.source = source or report.origin.source
+            yield report
+
     def _split(self, lines: Iterable[Line]) -> Iterator[CapturedReport]:
-        for number, raw in lines:
+        unwrapper = TextUnwrapper(self.report_problem)
+        for line in unwrapper.lines(lines):
+            stamp = None
+            if isinstance(line, UnwrappedLine):
+                if line.ends:
+                    yield from self._close()
+                if line.ends or (line.outside and self._is_outside(line, unwrapper)):
+                    continue
+                stamp = line.stamp
             # A form feed begins a page but is not a line.
-            for part in raw.lstrip("\f").split("\f") if "\f" in raw else (raw,):
-                yield from self._line(number, part)
+            for part in line.text.lstrip("\f").split("\f") if "\f" in line.text else (line.text,):
+                yield from self._line(line.no, part, stamp)
         yield from self._close()
         for reply in self._replies.unfinished():
             yield from self._reports_of_reply(reply)
 
-    def _line(self, number: int, raw: str) -> Iterator[CapturedReport]:
-        # Web pages and mail programs replace blanks by no-break spaces.
-        raw = raw.replace("\xa0", " ").rstrip(" ")
+    def _is_outside(self, line: UnwrappedLine, unwrapper: TextUnwrapper) -> bool:
+        """Interrupt the report at a line without the prefix that the lines around it have; return False if
+        the line may be part of something else.
+        """
+        if find_heading(line.text, forms=self.defaults.forms):
+            unwrapper.end_wrapping()
+            return False
+        if self._report is None:
+            return False
+        text = line.text.strip()
+        damaged = (text, line.text[line.outside - 1 :], line.text[line.outside :].lstrip())
+        adjacent = not self._interrupted and bool(self._report.lines[-1].text)
+        if adjacent and any(continues_report(candidate, self._report.family) for candidate in damaged):
+            problem = f"{quoted(text)} lacks the prefix of the lines around it; it is skipped"
+            self.report_problem(line.no, problem)
+        elif text:
+            self._interrupted = True
+            self._without_prefix.append(line.no)
+        return True
+
+    def _line(self, number: int, raw: str, stamp: Stamp | None) -> Iterator[CapturedReport]:
+        raw = raw.rstrip(" ")
         text = (raw.expandtabs(TAB) if "\t" in raw else raw).rstrip()
         replies = self._replies.add_line(number, text)
         if replies is not None:
@@ -129,7 +190,7 @@ class ReportSplitter:
                 yield from self._reports_of_reply(reply)
         elif heading := find_heading(text, raw, self.defaults.forms):
             yield from self._close()
-            self._begin(number, heading)
+            self._begin(number, _stamped(heading, stamp))
         elif begins_without_heading(text) and self._is_another(text):
             yield from self._close()
             self._begin_without_heading(number, text)
@@ -137,9 +198,18 @@ class ReportSplitter:
             csv = self._report.family in CSV_FAMILIES
             yield from self._continue(self._report, number, raw if csv else text)
         elif is_report_line(text):
-            self.report_problem(
-                number, f"{text.strip()[:60]!r} belongs to a report whose beginning is missing"
-            )
+            self._report_damaged_heading()
+            problem = f"{quoted(text.strip())} belongs to a report whose beginning is missing"
+            self.report_problem(number, problem)
+        elif text:
+            self._before = Line(number, text)
+
+    def _report_damaged_heading(self) -> None:
+        """Report the line before a display without heading if it is nearly a heading."""
+        before, self._before = self._before, None
+        if before is not None and nearly_heading(before.text):
+            problem = f"{quoted(before.text)} seems to be the heading of a display with a wrong character"
+            self.report_problem(before.no, problem)
 
     def _is_another(self, text: str) -> bool:
         """Return whether a line that can begin a display without heading is outside the current report."""
@@ -164,6 +234,7 @@ class ReportSplitter:
         )
 
     def _begin_without_heading(self, number: int, text: str) -> None:
+        self._report_damaged_heading()
         column = len(text) - len(text.lstrip())
         source = ReportSource.CONSOLE if text.upper() == text else ReportSource.TERMINAL
         self._begin(number, ReportHeading(NETSTAT, text[column:], column, source))
@@ -199,14 +270,20 @@ class ReportSplitter:
 
     def _resume(self, report: CapturedReport) -> None:
         """Continue an interrupted report with the lines since the interruption."""
+        for number in self._without_prefix:
+            self.report_problem(number, "the line lacks the prefix of the lines around it; it is skipped")
         report.lines += self._pending
         self._pending.clear()
+        self._without_prefix.clear()
         self._interrupted = False
 
     def _without_margin(self, report: CapturedReport, text: str) -> str:
         """Return a line without margin and message ID."""
         if report.family in {RMF, ZVM} or report.family in CSV_FAMILIES:
             return text
+        if self._margin and len(report.lines) == 1 and text.strip():
+            # Envelopes indent the heading and the lines after it differently.
+            self._margin = _margin_of(text, self._margin)
         margin = text[: self._margin]
         system = report.origin.system
         if self._margin and (
@@ -222,6 +299,7 @@ class ReportSplitter:
             report, self._report = self._report, None
             self._interrupted = False
             self._pending.clear()
+            self._without_prefix.clear()
             if report.family == RMF and (self._control or _begin_with_control(report.lines)):
                 first, *others = report.lines
                 first_line = first if self._control else Line(first.no, first.text[1:])
@@ -231,11 +309,9 @@ class ReportSplitter:
     def _reports_of_reply(self, reply: SyslogReply) -> Iterator[CapturedReport]:
         first = reply.lines[0]
         if begins_routed_replies(first.text):
-            defaults = replace(self.defaults, day=reply.day, clock=reply.clock, day_from=KnownFrom.PREFIX)
-            splitter = ReportSplitter(defaults, self.report_problem, self.report_headless)
-            for report in splitter._split(reply.lines[1:]):
-                report.origin.source = ReportSource.SYSLOG
-                yield report
+            yield from self._reports_of_text(
+                reply.lines[1:], None, reply.day, reply.clock, ReportSource.SYSLOG
+            )
             return
         time_from = KnownFrom.PREFIX if reply.day else KnownFrom.NOTHING
         origin = Origin(
@@ -243,6 +319,25 @@ class ReportSplitter:
         )
         origin = self.defaults.complete(origin)
         yield CapturedReport(family_of(first.text), reply.lines, origin, reply.complete)
+
+
+def _margin_of(text: str, column: int) -> int:
+    """Return the width of the margin of the first line after a heading that begins in this column."""
+    indent = len(text) - len(text.lstrip(" "))
+    return indent if column // 2 < indent < column else column
+
+
+def _stamped(heading: ReportHeading, stamp: Stamp | None) -> ReportHeading:
+    """Return the heading with what its envelope shows."""
+    if stamp is None:
+        return heading
+    return replace(
+        heading,
+        system=heading.system or stamp.system,
+        system_from=heading.system_from or (KnownFrom.PREFIX if stamp.system else None),
+        day=heading.day or stamp.day,
+        clock=heading.clock or stamp.clock,
+    )
 
 
 def _is_value_line(report: CapturedReport, line: str) -> bool:

@@ -26,6 +26,8 @@ MOST_OPEN = 256
 MOST_LINES_BETWEEN = 50_000
 """A message without a line for so long is complete."""
 
+_MARKS = frozenset("NWMOXDELS")
+"""Types of records."""
 _FIRST = re.compile(
     r"[ 01+-]?(?P<type>[NWMOX])(?P<request>[A-Z ])[0-9A-F]{7} (?P<system>\S{1,8}) +"
     r"(?P<day>\d{5}|\d{7}) (?P<clock>\d\d:\d\d:\d\d)(?:\.\d\d)? .{8} [0-9A-F]{8}(?: [ *+@-]?(?P<text>.*))?$",
@@ -37,6 +39,11 @@ _NEXT = re.compile(
 )
 _CONTINUED = re.compile(r"[ 01+-]?S[A-Z ]? {20,}", re.ASCII)
 _CONNECTOR = re.compile(r" (\d{1,4})\s*$", re.ASCII)
+
+
+def is_log_record(text: str) -> bool:
+    """Return whether a line is the first record of a message in SYSLOG or OPERLOG."""
+    return (text[:1] in _MARKS or text[1:2] in _MARKS) and _FIRST.match(text) is not None
 
 
 @dataclass(slots=True)
@@ -53,6 +60,8 @@ class SyslogReply:
     """Whether a report begins in it; of other messages only the connector is needed."""
     latest: int = 0
     """Number of its last line so far."""
+    suspected: bool = False
+    """Whether it was reported that a display may begin in it."""
 
 
 @dataclass(slots=True)
@@ -69,7 +78,11 @@ class ReplyCollector:
     """Returns whether this text can only be part of a report."""
     report_problem: Callable[[int, str], None]
     """Receives number and text for lines that belong to no reply."""
+    nearly_begins: Callable[[str], bool]
+    """Returns whether a report would begin with this text if one or two characters were different."""
     _open: list[SyslogReply] = field(default_factory=list)
+    _orphans: set[str] = field(default_factory=set)
+    """Connectors of lines without a beginning that were reported."""
     _in_log: bool = False
 
     def add_line(self, no: int, text: str) -> Iterator[SyslogReply] | None:
@@ -83,6 +96,9 @@ class ReplyCollector:
                 self._in_log = True
                 return self._continue_reply(no, following)
             if self._in_log and _CONTINUED.match(text):
+                if any(reply.wanted for reply in self._open):
+                    problem = f"{quoted(text)} continues a line that a display cannot have; it is skipped"
+                    self.report_problem(no, problem)
                 return iter(())
         if self._in_log and text.strip() and any(reply.wanted for reply in self._open):
             self.report_problem(no, f"{quoted(text)} has no log prefix, but a reply has not ended")
@@ -101,12 +117,17 @@ class ReplyCollector:
             text = text[: connector.start()].rstrip()
         reply = SyslogReply(match["system"], _day(match["day"]), _clock(match["clock"]), [Line(no, text)])
         reply.wanted, reply.latest = self.begins_report(text), no
+        if not reply.wanted and self.nearly_begins(text):
+            self._suspect(reply, no, text)
         if not several:
             reply.complete = True
             if reply.wanted:
                 yield reply
+            elif self.is_report_line(text):
+                self._suspect(reply, no, text)
             return
         reply.connector = connector[1].lstrip("0") if connector else ""
+        self._orphans.discard(reply.connector)
         stale = no - MOST_LINES_BETWEEN
         for other in list(self._open):
             same = (other.connector, other.system) == (reply.connector, reply.system)
@@ -123,16 +144,35 @@ class ReplyCollector:
             yield from self._close_ambiguous(possible, no, text)
             return
         if not possible:
-            if self.is_report_line(text):
-                self.report_problem(no, f"{quoted(text)} belongs to a reply whose beginning is missing")
+            self._orphan(no, connector, text)
             return
         reply = possible[0]
         reply.latest = no
         if reply.wanted:
             reply.lines.append(Line(no, text))
+        elif self.is_report_line(text):
+            self._suspect(reply, no, text)
         reply.complete = match["type"] == "E"
         if reply.complete or len(reply.lines) > MOST_LINES:
             yield from self._close(reply)
+
+    def _orphan(self, no: int, connector: str, text: str) -> None:
+        """Report a line without a beginning if it may be part of a display."""
+        if not self.is_report_line(text):
+            if connector in self._orphans or not any(reply.wanted for reply in self._open):
+                return
+            self._orphans.add(connector)
+        self.report_problem(no, f"{quoted(text)} belongs to a reply whose beginning is missing")
+
+    def _suspect(self, reply: SyslogReply, no: int, text: str) -> None:
+        """Report once that a reply with a damaged first line may be a display."""
+        if not reply.suspected:
+            first = reply.lines[0]
+            problem = f"{quoted(first.text)} seems to be the damaged heading of a display, which is skipped"
+            if no != first.no:
+                problem = f"{problem}: line {no} is {quoted(text)}"
+            self.report_problem(first.no, problem)
+        reply.suspected = True
 
     def _close_ambiguous(self, possible: list[SyslogReply], no: int, text: str) -> Iterator[SyslogReply]:
         """Close all replies: each could contain lines of the other."""
@@ -149,9 +189,6 @@ class ReplyCollector:
         self._open.remove(reply)
         if reply.wanted:
             yield reply
-
-
-_MARKS = frozenset("NWMOXDELS")
 
 
 def _day(digits: str) -> date | None:

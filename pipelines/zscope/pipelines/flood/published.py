@@ -100,7 +100,7 @@ class PublishedTest:
     def basis(self, parameter: str) -> str:
         """Return the origin of the value of a parameter."""
         if parameter in self.determined:
-            return "found"
+            return "fitted"
         return "published" if parameter in self.published else "assumed"
 
 

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zscope.parsers.smf.codecs.base import each_once
-from zscope.parsers.smf.codecs.times import DAY_US, decode_dates
+from zscope.parsers.smf.codecs.numbers_and_times import DAY_US, decode_dates
 from zscope.parsers.smf.frames import DUMP_HEADER, DUMP_TRAILER
 from zscope.parsers.smf.header import HUNDREDTHS_OF_A_DAY, read_headers, sliding
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from zscope.parsers.smf.ebcdic import CodePage
     from zscope.parsers.smf.frames import Window
+    from zscope.parsers.text.coding import CodePage
     from zscope.pipelines.offsets import Times
 
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zscope.parsers.issues import Issues
-    from zscope.parsers.smf.ebcdic import CodePage
     from zscope.parsers.smf.frames import Window
+    from zscope.parsers.text.coding import CodePage
     from zscope.pipelines.offsets import Changes, Times
     from zscope.pipelines.settings import Zones
 
@@ -211,16 +211,29 @@ class Clocks:
         """
         return self._convert(system, local, record_no.cast(pa.int64()).to_numpy(zero_copy_only=False))
 
-    def to_utc_of_reports(self, system: pa.Array, local: pa.Array) -> pa.Array:
-        """Convert local times of reports, whose order is not known."""
-        return self._convert(system, local, None)
+    def to_utc_of_reports(
+        self, system: pa.Array, local: pa.Array, second_hour: pa.Array | None = None
+    ) -> pa.Array:
+        """Convert local times of reports.
 
-    def _convert(self, system: pa.Array, local: pa.Array, record_no: Times | None) -> pa.Array:
+        Their order is not known, but `second_hour` can mark rows that repeat a time with other figures: in a
+        repeated hour with such rows, the other rows of the system are of the first hour.
+        """
+        second = None if second_hour is None else pc.fill_null(second_hour, False).to_numpy(False)
+        return self._convert(system, local, None, second)
+
+    def _convert(
+        self,
+        system: pa.Array,
+        local: pa.Array,
+        record_no: Times | None,
+        second_hour: NDArray[np.bool_] | None = None,
+    ) -> pa.Array:
         values: Times = pc.fill_null(local.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
         has_utc = (values > -_FARTHEST) & (values < _FARTHEST)
         if local.null_count:
             has_utc &= local.is_valid().to_numpy(zero_copy_only=False)
-        names, which = _system_indices(system)
+        names, which = system_indices(system)
         zones = [self.zones.of(name) for name in names]
         if (utc := _with_one_offset(values, has_utc, zones)) is not None:
             return pa.array(utc).view(UTC_TYPE)
@@ -245,11 +258,18 @@ class Clocks:
                 at = rows[group]
                 change, name = int(before[group[0]]), names[which[at[0]]] or ""
                 numbers = None if record_no is None else record_no[at]
-                kinds = self._row_passes(name, changes, change, numbers, len(at))
+                if second_hour is not None and second_hour[at].any() and self._is_set_back(changes, change):
+                    kinds = np.where(second_hour[at], Pass.SECOND, Pass.FIRST).astype(np.int8)
+                else:
+                    kinds = self._row_passes(name, changes, change, numbers, len(at))
                 second = kinds == Pass.SECOND
                 utc[at[second]] = values[at[second]] - changes.offsets[after[group[second]]]
                 has_utc[at[kinds == Pass.UNKNOWN]] = False
         return pa.array(utc, mask=None if has_utc.all() else ~has_utc).view(UTC_TYPE)
+
+    @staticmethod
+    def _is_set_back(changes: Changes, change: int) -> bool:
+        return bool(changes.after[change] < changes.before[change])
 
     def _row_passes(
         self, name: str, changes: Changes, change: int, numbers: Times | None, rows: int
@@ -327,7 +347,7 @@ def _grouped(
     yield from np.split(rows[order], np.flatnonzero(np.diff(keys[order])) + 1)
 
 
-def _system_indices(system: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
+def system_indices(system: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
     """Return the distinct system names, and for each row the index of its name."""
     encoded = system if pa.types.is_dictionary(system.type) else system.dictionary_encode()
     names = encoded.dictionary.to_pylist()

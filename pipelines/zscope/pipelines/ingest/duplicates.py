@@ -1,4 +1,7 @@
-"""Remove what the store already has from a load: records of overlapping dumps, repeated rows of reports.
+"""What the store already has of an input: the file, its beginning, its records, or rows of its reports.
+
+A file is compared by the digest of its bytes: it can have been loaded before, or continue a loaded one. What
+is new in it is decoded, and then compared by record and by row.
 
 Two records are equal if their bytes are; for that the store has the digests of all records, by day. Two rows
 of reports are equal if all their values are, including time and system. Rows without a time are compared only
@@ -10,35 +13,130 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import duckdb
 import numpy as np
 
+from zscope.parsers.inputs import day_of, system_of
+from zscope.pipelines.store.folder import ContentDigest, digest_of
 from zscope.pipelines.store.parts import StagedFile
 from zscope.pipelines.store.remove import rewrite_file
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 from zscope.schemas.reports import report_tables
 from zscope.schemas.stored import LOAD_ID, local_clock, stored_schema, utc_clock
 from zscope.schemas.tables import DIGEST_TABLE, record_table_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
     from pathlib import Path
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from zscope.pipelines.store.commits import DataFile, State
+    from zscope.pipelines.store.commits import DataFile, Load, State
     from zscope.pipelines.store.folder import Folder
-    from zscope.pipelines.store.loads import Load
     from zscope.pipelines.store.remove import KeepRows
 
     Config = dict[str, str | bool | int | float | list[str]]
 
+
+DUMP = "smf"
+"""`Load.kind` of SMF dumps; all other loads are of reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """What the digest of a file shows before anything is decoded."""
+
+    digest: str | None = None
+    """Digest of the file; None if it can be read only once."""
+    load: Load | None = None
+    """The load of the same file, if there is one."""
+    begin_at: int = 0
+    """Offset of the first byte of a dump that no load has."""
+    grown_from: Load | None = None
+    """The load of the bytes before that offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierLoads:
+    """The loads that a file can repeat or continue: they have the same selection of rows."""
+
+    loads: tuple[Load, ...]
+
+    @classmethod
+    def of(cls, state: State, selection_key: str, name: str) -> EarlierLoads:
+        """Return the loads with this selection, of reports only those with the same facts in the file name.
+
+        A name without facts does not distinguish reports: under it, equal content is the same report.
+        """
+        loads = (load for load in state.live_loads if load.selection == selection_key)
+        facts = name_facts(name)
+        same = (
+            load
+            for load in loads
+            if load.kind == DUMP or all(load.name_facts.get(key) == value for key, value in facts.items())
+        )
+        return cls(tuple(load for load in same if load.load_id not in state.reopened))
+
+    def recognise(self, file: BinaryIO) -> KnownFile:
+        """Compare the bytes of a file with the loads; reads the file to its end."""
+        dumps = {
+            (load.content_bytes, load.content_digest): load
+            for load in self.loads
+            if load.kind == DUMP and load.last_record_offset is not None
+        }
+        content = digest_of(file, (length for length, _ in dumps))
+        digest = content.digest()
+        for load in self.loads:
+            outer = load.outer_digest if "zip" not in load.packing else None
+            if digest in {load.content_digest, outer}:
+                return KnownFile(digest, load)
+        for mark in sorted(content.at_marks.items(), reverse=True):
+            before = dumps.get(mark)
+            if before is not None and before.last_record_offset is not None:
+                return KnownFile(digest, begin_at=before.last_record_offset + 1, grown_from=before)
+        return KnownFile(digest)
+
+    def with_content(self, digest: str) -> Load | None:
+        """Return the load of this unpacked content."""
+        return next((load for load in self.loads if load.content_digest == digest), None)
+
+    def report_lengths(self) -> list[int]:
+        """Return the lengths of the loaded reports."""
+        return [load.content_bytes for load in self.loads if load.kind != DUMP]
+
+    def beginning_of(self, content: ContentDigest) -> Load | None:
+        """Return the load of the longest beginning of a text.
+
+        The whole text is loaded again, unlike a dump: the last report of the beginning may have been
+        incomplete.
+        """
+        reports = {
+            (load.content_bytes, load.content_digest): load for load in self.loads if load.kind != DUMP
+        }
+        marks = (mark for mark in sorted(content.at_marks.items(), reverse=True) if mark[0] < content.size)
+        return next((reports[mark] for mark in marks if mark in reports), None)
+
+
+def name_facts(name: str) -> dict[str, str]:
+    """Return the system and day that the name of a file states about the reports in it.
+
+    >>> name_facts("captures/netstat.SYSA.2026-03-02.txt")
+    {'system': 'SYSA', 'day': '2026-03-02'}
+    """
+    day = day_of(name)
+    facts = {"system": system_of(name), "day": day.isoformat() if day else None}
+    return {key: value for key, value in facts.items() if value}
+
+
 MEMORY = "256MB"
 _ORIGIN = {LOAD_ID.name, "file", "line_no", "object_no", "system_from", "time_from"}
 """Columns about the origin of a row of a report; they are not compared."""
+_CPU_INTERVALS = "smf70_interval"
+MAX_CONFLICTS = 1000
 _FROM_RECORDS = frozenset(record_table_names())
 """Tables whose rows can come from records."""
 
@@ -71,6 +169,28 @@ class StoreBefore:
         return f"load_id <> {self.shorter.load_id}" if self.shorter else "true"
 
 
+@dataclass(frozen=True, slots=True)
+class IntervalConflict:
+    """A record for an interval for which there is another record with other content."""
+
+    system: str
+    start_local: datetime
+    record_no: int
+    offset: int
+    other_record: int
+    other_load: int | None
+    """None for a record of the same file."""
+
+    def text(self) -> str:
+        """Describe both records."""
+        place = "this file" if self.other_load is None else f"load {self.other_load}"
+        return (
+            f"record {self.other_record} of {place} has other values for the same interval of {self.system}, "
+            f"which starts at {self.start_local}: both are stored, metrics use the first one, and "
+            "cpu_interval_disagreement compares them"
+        )
+
+
 @dataclass(slots=True)
 class Duplicates:
     """The files of a load without duplicates, and how many were removed."""
@@ -80,6 +200,7 @@ class Duplicates:
     """Records and rows of reports."""
     by_table: Counter[str] = field(default_factory=Counter)
     by_load: Counter[int] = field(default_factory=Counter)
+    conflicts: list[IntervalConflict] = field(default_factory=list)
 
     def count(self, loads: pa.ChunkedArray) -> None:
         """Count duplicates by the load that has them; null means that the same load repeats them."""
@@ -104,7 +225,48 @@ def remove_duplicates(before: StoreBefore, staged: list[StagedFile], work: Path)
                 left = _without_rows(connection, before, left, result)
             if left:
                 result.files.append(left)
+                if left.table == _CPU_INTERVALS:
+                    result.conflicts += _conflicts(connection, before, left)
     return result
+
+
+def _conflicts(
+    connection: duckdb.DuckDBPyConnection, before: StoreBefore, file: StagedFile
+) -> Iterator[IntervalConflict]:
+    """Yield the records of a file for whose interval there is another record, here or in the store.
+
+    Equal records are removed already. A record that is too long for SMF is written in numbered parts, and a
+    clock that is set back shows an hour twice: neither is a conflict.
+    """
+    columns = (
+        "record_no, record_offset, system::VARCHAR AS system, interval_start_local, interval_ms, "
+        "interval_end_utc, reassembly_number"
+    )
+    stored = before.files(file)
+    others = f"SELECT NULL::UBIGINT AS load_id, {columns} FROM {_parquet([file.path])}"
+    if stored:
+        others += (
+            f" UNION ALL SELECT load_id, {columns} FROM {_parquet(stored)} "
+            f"WHERE {before.loads_for(dated=True)}"
+        )
+    rows = connection.execute(
+        f"""
+        SELECT a.system, a.interval_start_local, a.record_no, a.record_offset, b.record_no, b.load_id
+        FROM (SELECT {columns} FROM {_parquet([file.path])}) AS a
+        INNER JOIN ({others}) AS b
+            ON a.system = b.system
+            AND a.interval_start_local = b.interval_start_local
+            AND a.interval_ms = b.interval_ms
+            AND a.reassembly_number IS NOT DISTINCT FROM b.reassembly_number
+        WHERE
+            (b.load_id IS NOT NULL OR b.record_no < a.record_no)
+            AND coalesce(abs(epoch_us(a.interval_end_utc) - epoch_us(b.interval_end_utc)) < 1800000000, true)
+        QUALIFY row_number() OVER (PARTITION BY a.record_no ORDER BY b.load_id, b.record_no) = 1
+        ORDER BY a.record_no
+        LIMIT {MAX_CONFLICTS}
+        """
+    ).fetchall()
+    yield from (IntervalConflict(*row) for row in rows)
 
 
 def _without_records(file: StagedFile, repeated: NDArray[np.bool_], result: Duplicates) -> StagedFile | None:

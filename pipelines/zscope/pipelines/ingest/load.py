@@ -1,50 +1,216 @@
-"""Load one input into the store: decode it, write its rows to staged files, remove duplicates, commit."""
+"""Load inputs into the store, one after the other; each is committed by itself.
+
+An input is decoded, its rows are written to staged files, duplicates are removed, and the rest is committed.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
 from zscope.parsers.api import reader_for
-from zscope.parsers.containers.streams import UNPACKED_CHUNK
-from zscope.parsers.inputs import EmptyInputError
-from zscope.parsers.issues import Code, InputError, Issue
+from zscope.parsers.containers.streams import UNPACKED_CHUNK, unreadable
+from zscope.parsers.inputs import (
+    STANDARD_INPUT,
+    Member,
+    input_paths,
+    members,
+    open_input,
+    shown,
+)
+from zscope.parsers.issues import (
+    Code,
+    EmptyInputError,
+    InputError,
+    Issue,
+    Issues,
+    Severity,
+    unexpected_errors,
+)
 from zscope.parsers.options import ScanHooks
-from zscope.parsers.smf.ebcdic import code_page
+from zscope.parsers.text.coding import code_page
 from zscope.pipelines.ingest.clocks import Clocks
-from zscope.pipelines.ingest.duplicates import Duplicates, StoreBefore, remove_duplicates
+from zscope.pipelines.ingest.duplicates import (
+    DUMP,
+    Duplicates,
+    EarlierLoads,
+    KnownFile,
+    StoreBefore,
+    name_facts,
+    remove_duplicates,
+)
 from zscope.pipelines.ingest.gaps import INTERVAL_COLUMNS, INTERVAL_TABLES, find_gaps
-from zscope.pipelines.ingest.known_files import DUMP, ContentDigest, EarlierLoads, name_facts
-from zscope.pipelines.ingest.outcome import FileOutcome, FileStatus, issue_rows, repeated_note
-from zscope.pipelines.ingest.staging import Stage
-from zscope.pipelines.store.change import commit_files
-from zscope.pipelines.store.commits import Commit
-from zscope.pipelines.store.folder import partition
-from zscope.pipelines.store.loads import Load, LoadGap, LoadKind, LoadTable
-from zscope.pipelines.store.parts import ISSUE_TABLE, StagedFile, data_tables, open_writer, parquet_schema
+from zscope.pipelines.ingest.interface import FileOutcome, FileStatus, IngestReport, issue_rows, repeated_note
+from zscope.pipelines.ingest.quarantine import HEAD_BYTES, NOT_LOADED, record_input_issues, write_report
+from zscope.pipelines.ingest.time_checks import TimeChecks
+from zscope.pipelines.ingest.zone_checks import RecordedOffsets, ZoneChecks
+from zscope.pipelines.store.catalogue import publish_catalogue
+from zscope.pipelines.store.change import changing, commit_files
+from zscope.pipelines.store.commits import Commit, Load, LoadGap, LoadKind, LoadTable
+from zscope.pipelines.store.folder import ContentDigest, make_store, partition
+from zscope.pipelines.store.parts import (
+    INPUT_ISSUE_TABLE,
+    ISSUE_TABLE,
+    Stage,
+    StagedFile,
+    data_tables,
+    open_writer,
+    parquet_schema,
+)
 from zscope.pipelines.store.remove import StoreWithoutLoad, files_without
 from zscope.schemas.stored import LOAD_ID, local_clock, utc_clock
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
-    from zscope.parsers.containers.source import Member
     from zscope.parsers.inputs import InputReader
-    from zscope.parsers.issues import Issues, Mark
+    from zscope.parsers.issues import Mark
     from zscope.parsers.options import Watch
     from zscope.parsers.smf.frames import Window
-    from zscope.pipelines.ingest.known_files import KnownFile
-    from zscope.pipelines.ingest.options import IngestOptions
+    from zscope.pipelines.ingest.interface import IngestOptions
     from zscope.pipelines.store.commits import State
     from zscope.pipelines.store.folder import Folder
+
+
+PUBLISH_EVERY_S = 10.0
+"""While many files are loaded, the catalogue shows what was committed this often."""
+
+
+def ingest(store: Path, paths: Sequence[str | Path], options: IngestOptions) -> IngestReport:
+    """Load files into a store; create the store if it does not exist."""
+    started = time.perf_counter()
+    folder = make_store(store)
+    with changing(folder, options.settings, options.notify) as state:
+        run = _IngestRun(IngestContext(folder, state, options))
+        outcomes = tuple(run.load_all(paths))
+        not_loaded = any(outcome.status in NOT_LOADED for outcome in outcomes)
+        if not options.dry_run and (not_loaded or state.files_for(INPUT_ISSUE_TABLE, None)):
+            record_input_issues(folder, state, outcomes)
+    return IngestReport(outcomes, time.perf_counter() - started, committed=not options.dry_run)
+
+
+class _IngestRun:
+    """One call of `ingest`, while the store is locked."""
+
+    def __init__(self, context: IngestContext) -> None:
+        self._context = context
+        self._options = context.options
+        self._published = time.monotonic()
+
+    def load_all(self, paths: Sequence[str | Path]) -> Iterator[FileOutcome]:
+        """Load everything that the paths name."""
+        path_issues = Issues()
+        for path, named in input_paths(paths, path_issues):
+            if self._in_store(path):
+                continue
+            for outcome in self._load_file(path, named=named):
+                self._publish_if_due(outcome)
+                self._options.on_outcome(outcome)
+                yield outcome
+        for issue in path_issues:
+            if self._in_store(issue.file):
+                continue
+            refused = issue.severity is Severity.REFUSED
+            outcome = _not_loaded(issue.file, [issue], FileStatus.REFUSED if refused else FileStatus.EMPTY)
+            self._options.on_outcome(outcome)
+            yield outcome
+
+    def _in_store(self, path: str) -> bool:
+        """Whether a file, or a link to it, belongs to the store, which may be inside a folder to load."""
+        if path == STANDARD_INPUT:
+            return False
+        folder, name = os.path.split(path)
+        places = Path(os.path.realpath(path)), Path(os.path.realpath(folder), name)
+        return any(self._context.folder.path in place.parents for place in places)
+
+    def _load_file(self, path: str, *, named: bool) -> Iterator[FileOutcome]:
+        """Load a file, or the members of an archive."""
+        issues, name, started = (
+            Issues(strict=self._options.read_options.strict),
+            shown(path),
+            time.perf_counter(),
+        )
+        done: set[str] = set()
+        try:
+            with open_input(path) as (file, size):
+                known = self._recognise(file, name) if size is not None else KnownFile()
+                if known.load:
+                    note = repeated_note(known.load)
+                    yield FileOutcome(name, FileStatus.REPEATED, known.load, note=note)
+                    return
+                for member in members(path, file, size, issues, named=named):
+                    yield self._load_member(member, known, issues, started)
+                    done.add(member.name)
+                    started = time.perf_counter()
+        except InputError as error:
+            yield self._refuse(error.issue.file or name, b"", [error.issue], cause=error.__cause__)
+            done.add(error.issue.file)
+        # Members of an archive that could not even be opened.
+        for issue in issues:
+            if issue.severity is Severity.REFUSED and issue.file not in done:
+                done.add(issue.file)
+                yield self._refuse(issue.file, b"", [issue])
+
+    def _recognise(self, file: BinaryIO, name: str) -> KnownFile:
+        """Compare an open file with earlier loads and return to its beginning."""
+        try:
+            known = self._context.earlier_loads(name).recognise(file)
+            file.seek(0)
+        except OSError as error:
+            raise InputError(Issue(Code.UNREADABLE, unreadable(error), name)) from error
+        return known
+
+    def _load_member(self, member: Member, known: KnownFile, issues: Issues, started: float) -> FileOutcome:
+        head = member.stream.peek(HEAD_BYTES)
+        plain = not member.packing
+        size, digest = (member.size, known.digest) if plain else (None, None)
+        mark = issues.mark()
+        member_known = known if plain else KnownFile(known.digest)
+        try:
+            outcome = MemberLoad(self._context, member, member_known, issues, mark, started).load()
+        except InputError as error:
+            reasons = [*issues.since(mark), error.issue]
+            return self._refuse(member.name, head, reasons, size, digest, error.__cause__)
+        finally:
+            shutil.rmtree(self._context.folder.stage, ignore_errors=True)
+        if outcome.worst is Severity.REFUSED and outcome.status is not FileStatus.LOADED:
+            return self._refuse(member.name, head, list(outcome.issues), size, digest)
+        return outcome
+
+    def _refuse(
+        self, file: str, head: bytes, issues: list[Issue], size: int | None = None, digest: str | None = None,
+        cause: BaseException | None = None,
+    ) -> FileOutcome:  # fmt: skip
+        """Refuse an input and write a report about it to the folder `quarantine`."""
+        distinct = tuple(dict.fromkeys(issues))
+        if not self._options.dry_run:
+            failure = cause if any(issue.code is Code.READER_FAILED for issue in issues) else None
+            folder = self._context.folder.quarantine
+            write_report(folder, file, head, distinct, size=size, digest=digest, cause=failure)
+        return _not_loaded(file, distinct, FileStatus.REFUSED)
+
+    def _publish_if_due(self, outcome: FileOutcome) -> None:
+        if outcome.status is not FileStatus.LOADED or self._options.dry_run:
+            return
+        if time.monotonic() - self._published >= PUBLISH_EVERY_S:
+            publish_catalogue(self._context.folder, self._context.state)
+            self._published = time.monotonic()
+
+
+def _not_loaded(file: str, issues: Sequence[Issue], status: FileStatus) -> FileOutcome:
+    counts = Counter(issue.code.value for issue in issues)
+    return FileOutcome(file, status, None, tuple(issues), dict(counts))
+
 
 MAX_KINDS = 1000
 """Combinations of system and type stored with a load: every later run reads them, and a damaged dump can have
@@ -88,6 +254,10 @@ class LoadContent:
     last_record_offset: int | None = None
     counts: pa.Table | None = None
     """Records and reports by kind, as the reader counted them; set after reading."""
+    rows_outside: int = 0
+    """Rows of tables that the selection of systems and days leaves out."""
+    offsets: RecordedOffsets = field(default_factory=RecordedOffsets)
+    """The offsets from UTC that the records show, and the rows whose time zone is not known."""
     _intervals: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
 
     def observe_window(self, window: Window) -> None:
@@ -185,12 +355,14 @@ class MemberLoad:
         content = LoadContent(context.clocks(self.issues, self.member.name))
         try:
             hooks = context.hooks(content.observe_window, self.known.begin_at)
-            source = reader_for(self.member, context.options.read_options, self.issues, hooks)
+            with unexpected_errors(self.member.name):
+                source = reader_for(self.member, context.options.read_options, self.issues, hooks)
         except EmptyInputError:
             return self._outcome(FileStatus.REFUSED)
         stage = Stage(work, load_id, context.writer_threads)
         try:
-            rows_outside = self._stage_rows(source, stage, content, load_id)
+            for table, rows in self._rows(source, content, load_id):
+                stage.add(table, rows)
             if source.summary.no_report or source.summary.skipped:
                 return self._outcome(FileStatus.EMPTY)
             if earlier := self._earlier.with_content(self.content.digest()):
@@ -203,7 +375,14 @@ class MemberLoad:
         shorter = self._earlier.beginning_of(self.content) if source.summary.kind != DUMP else None
         before = StoreBefore(context.folder, context.state, self.content.digest(), shorter)
         result = remove_duplicates(before, staged, work)
-        load = self._describe(load_id, source, content, staged, result, rows_outside, shorter)
+        for conflict in result.conflicts:
+            text, file = conflict.text(), self.member.name
+            self.issues.add(Issue(Code.INTERVAL_CONFLICT, text, file, conflict.record_no, conflict.offset))
+        with unexpected_errors(self.member.name):
+            load = self._describe(load_id, source, content, staged, result, shorter)
+            zones = ZoneChecks(load, content.offsets, content.clocks.zones, self._compared_loads(shorter))
+            zones.report(self.issues, stored=not context.options.dry_run)
+            load = replace(load, issues=self._issue_counts())
         if issues := self._own_issues():
             result.files.append(self._stage_issues(work, issues, load_id))
         if not context.options.dry_run:
@@ -211,30 +390,36 @@ class MemberLoad:
         note = f"replaces load {shorter.load_id}, which is its beginning" if shorter else ""
         return self._outcome(FileStatus.LOADED, load, note)
 
-    def _stage_rows(self, source: InputReader, stage: Stage, content: LoadContent, load_id: int) -> int:
-        """Write the selected rows to the stage; return how many other rows there are."""
+    def _rows(
+        self, source: InputReader, content: LoadContent, load_id: int
+    ) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """Yield the selected rows as they are stored, and then read the input to its end."""
         selection = self.context.options.selection
-        outside = 0
-        for table, rows in source.batches(selection.records):
-            selected = selection.filter(table, rows)
-            if table in data_tables():
-                outside += rows.num_rows - selected.num_rows
-            if selected.num_rows:
-                content.observe_rows(table, selected)
-                stage.add(table, stored_rows(table, selected, load_id, content.clocks))
-        while self.member.stream.read(UNPACKED_CHUNK):
-            pass  # bytes that the reader did not need belong to the digest of the content, too
-        before = self.known.grown_from
-        if before and self.content.at_marks.get(before.content_bytes) != before.content_digest:
-            text = "the file changed while it was read; ingest it again"
-            raise InputError(Issue(Code.UNREADABLE, text, self.member.name))
-        content.counts = source.contents()
-        content.clocks.report()
-        return outside
+        times = TimeChecks(self.issues, self.member.name)
+        with unexpected_errors(self.member.name):
+            for table, rows in source.batches(selection.records):
+                selected = selection.filter(table, rows)
+                if table in data_tables():
+                    content.rows_outside += rows.num_rows - selected.num_rows
+                if selected.num_rows:
+                    content.observe_rows(table, selected)
+                    stored = stored_rows(table, selected, load_id, content.clocks)
+                    times.observe(table, stored)
+                    content.offsets.observe(table, stored, content.clocks.zones)
+                    yield table, stored
+            while self.member.stream.read(UNPACKED_CHUNK):
+                pass  # bytes that the reader did not need belong to the digest of the content, too
+            before = self.known.grown_from
+            if before and self.content.at_marks.get(before.content_bytes) != before.content_digest:
+                text = "the file changed while it was read; ingest it again"
+                raise InputError(Issue(Code.UNREADABLE, text, self.member.name))
+            content.counts = source.contents()
+            content.clocks.report()
+            times.report()
 
     def _describe(
         self, load_id: int, source: InputReader, content: LoadContent, staged: list[StagedFile],
-        result: Duplicates, rows_outside: int, shorter: Load | None,
+        result: Duplicates, shorter: Load | None,
     ) -> Load:  # fmt: skip
         """Return the entry of the load history."""
         summary = source.summary
@@ -255,7 +440,7 @@ class MemberLoad:
             spanned=summary.spanned,
             lines=summary.lines,
             duplicates=result.total,
-            outside=rows_outside,
+            outside=content.rows_outside,
             begun_at=self.known.begin_at,
             last_record_offset=content.last_record_offset,
             zscope_version=version("zscope"),
@@ -268,8 +453,13 @@ class MemberLoad:
             name_facts=name_facts(self.member.name) if summary.kind != DUMP else {},
             replaces=(shorter.load_id, *shorter.replaces) if shorter else (),
             zones=content.zones(),
+            offsets=content.offsets.spans(),
             duplicates_of=self._duplicates_of(result),
         )
+
+    def _compared_loads(self, shorter: Load | None) -> list[Load]:
+        """Return the other loads of the store, without the one that this load replaces."""
+        return [load for load in self.context.state.live_loads if load is not shorter]
 
     def _duplicates_of(self, result: Duplicates) -> dict[int, int]:
         """Count the omitted records by the load that has them.
@@ -343,7 +533,8 @@ def _utc_times(rows: pa.RecordBatch, local: str, clocks: Clocks) -> pa.Array:
     # Reports can fill tables of records: such rows have no record number, and so no known order.
     if "record_no" in rows.schema.names and not rows["record_no"].null_count:
         return clocks.to_utc(rows["system"], rows[local], rows["record_no"])
-    return clocks.to_utc_of_reports(rows["system"], rows[local])
+    second = rows["second_hour"] if "second_hour" in rows.schema.names else None
+    return clocks.to_utc_of_reports(rows["system"], rows[local], second)
 
 
 def _load_tables(staged: list[StagedFile], result: Duplicates) -> dict[str, LoadTable]:

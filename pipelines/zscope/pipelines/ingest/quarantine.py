@@ -1,4 +1,9 @@
-"""Reports about refused files, in the folder `quarantine` of the store; the data itself is never copied.
+"""What the store keeps about files that were not loaded; their data is never copied.
+
+A refused file has a report in the folder `quarantine`. The issues of all files that were refused or skipped
+are in the table `input_issue`, which shows the last attempt: a file that is loaded later, or that is skipped
+for another reason, replaces its rows. A file that is refused night after night has the same rows, and they
+are not committed again.
 
 The name of a report consists of a time and a digest and contains nothing of the input's name. A file that is
 refused again and again has one report with a count. Only the newest reports are kept.
@@ -7,25 +12,38 @@ refused again and again has one report with a count. Only the newest reports are
 from __future__ import annotations
 
 import json
+import platform
 import re
+import traceback
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from xxhash import xxh3_128_hexdigest
 
-from zscope.parsers.issues import Code
-from zscope.parsers.smf.ebcdic import code_page
-from zscope.pipelines.store.folder import write_atomically
+from zscope.parsers.issues import ISSUE_SCHEMA, Code
+from zscope.parsers.text.coding import code_page
+from zscope.pipelines.ingest.interface import FileStatus
+from zscope.pipelines.store.change import commit_files
+from zscope.pipelines.store.commits import Commit, append
+from zscope.pipelines.store.folder import partition, write_atomically
+from zscope.pipelines.store.parts import INPUT_ISSUE_TABLE, Part, parquet_schema
 from zscope.schemas.arrow import UTC as UTC_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from zscope.parsers.issues import Issue
+    from zscope.pipelines.ingest.interface import FileOutcome
+    from zscope.pipelines.store.commits import DataFile, State
+    from zscope.pipelines.store.folder import Folder
+
+    IssueRow = dict[str, Any]
 
 
 _AGAIN = "Transfer it again in binary with the record lengths (FTP: binary, quote SITE RDW, get)"
@@ -44,6 +62,8 @@ REMEDIES: Mapping[Code, str] = {
     "SITE RDW; remove any other file from the folder.",
     Code.FRAMING_WRONG: "Omit --framing: zscope recognises the framing of the file.",
     Code.NO_REPORT: "Capture one of the supported reports with its heading; the documentation lists them.",
+    Code.READER_FAILED: "Report the defect and send the report in the folder quarantine: it contains the "
+    "place in zscope and the first bytes of the file. Other files are not affected.",
     Code.ZVM_NETSTAT: "Capture the display on z/OS; z/VM displays have a different layout.",
 }
 STRICT = "Load it without --strict: data that cannot be decoded becomes an issue, the rest is loaded."
@@ -100,12 +120,14 @@ def write_report(
     *,
     size: int | None = None,
     digest: str | None = None,
+    cause: BaseException | None = None,
 ) -> Path:
     """Write the report about a refused input; it replaces the report of an earlier refusal of the same input.
 
     Two inputs are the same if they have the same name and digest, or without a digest the same first bytes.
-    The name counts because different files can have equal contents, for example none. Raises OSError if the
-    folder cannot be written.
+    The name counts because different files can have equal contents, for example none. `cause` is the
+    exception that ended the reading, if no reader expected it. Raises OSError if the folder cannot be
+    written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     name = _plain(file)
@@ -121,7 +143,7 @@ def write_report(
         "size_bytes": size,
         "reasons": _reasons(issues),
         "head": _head(head[:HEAD_BYTES]),
-    }
+    } | ({"failure": _failure(cause)} if cause else {})
     path = folder / f"{now:%Y%m%dT%H%M%SZ}-{short}.json"
     write_atomically(path, (json.dumps(report, indent=2) + "\n").encode("ascii"))
     for old in earlier:
@@ -151,6 +173,20 @@ def _reasons(issues: Iterable[Issue]) -> list[dict[str, str]]:
         }
         for issue in worst_first[:_MOST_REASONS]
     ]
+
+
+def _failure(cause: BaseException) -> dict[str, object]:
+    """Return what a developer needs to find the defect; the values of variables are not part of it."""
+    return {
+        "zscope": version("zscope"),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "error": _plain(f"{type(cause).__name__}: {cause}"),
+        "calls": [
+            f"{Path(frame.filename).name}, line {frame.lineno}, {frame.name}"
+            for frame in traceback.extract_tb(cause.__traceback__)
+        ],
+    }
 
 
 def _plain(text: str) -> str:
@@ -276,3 +312,49 @@ class _ReportValues:
         if not isinstance(value, list):
             raise _ReportError(f"{key} is not a list")
         return [_ReportValues.of(each) for each in value]
+
+
+MAX_INPUT_ISSUES = 10_000
+"""The newest rows that are kept: a folder can contain any number of other files."""
+NOT_LOADED = frozenset({FileStatus.REFUSED, FileStatus.EMPTY})
+
+
+def record_input_issues(folder: Folder, state: State, outcomes: Sequence[FileOutcome]) -> None:
+    """Store the issues of the inputs that were not loaded, in a commit if anything changed."""
+    known = state.files_for(INPUT_ISSUE_TABLE, None)
+    before = _input_issues(folder, known)
+    attempted = {outcome.file for outcome in outcomes}
+    since = {_key(row): row["since_utc"] for row in before}
+    now = datetime.now(UTC)
+    current = [
+        {"since_utc": since.get(_key(row), now)} | row
+        for outcome in outcomes
+        if outcome.status in NOT_LOADED
+        for row in (issue.to_row() for issue in outcome.issues)
+    ]
+    after = [*current, *(row for row in before if row["file"] not in attempted)][:MAX_INPUT_ISSUES]
+    if {_key(row) for row in after} == since.keys():
+        return
+    dropped = tuple(file.path for file in known)
+    if not after:
+        append(folder, state, Commit("inputs", drops=dropped))
+        return
+    name = f"i{state.number + 1:08}.parquet"
+    schema = parquet_schema(INPUT_ISSUE_TABLE)
+    part = Part(folder.stage / partition(INPUT_ISSUE_TABLE, None) / name, INPUT_ISSUE_TABLE, None, schema)
+    part.write(pa.Table.from_pylist(after, schema))
+    commit_files(
+        folder, state, [part.close()], lambda _: {},
+        lambda files: Commit("inputs", adds=files, drops=dropped),
+    )  # fmt: skip
+
+
+def _input_issues(folder: Folder, files: Sequence[DataFile]) -> list[IssueRow]:
+    schema = parquet_schema(INPUT_ISSUE_TABLE)
+    tables = [pq.read_table(folder.data / file.path, schema=schema, partitioning=None) for file in files]
+    rows: list[IssueRow] = pa.concat_tables([schema.empty_table(), *tables]).to_pylist()
+    return rows
+
+
+def _key(row: IssueRow) -> tuple[object, ...]:
+    return tuple(row[name] for name in ISSUE_SCHEMA.names)

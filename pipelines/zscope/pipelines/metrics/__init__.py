@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics.declarations import (
     DeclarationError,
@@ -23,6 +24,9 @@ from zscope.pipelines.metrics.statements import (
     view_sql,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 RUNS = "run"
 """The table of the benchmark runs. It comes from runs.toml, not from loaded data."""
 
@@ -34,6 +38,7 @@ __all__ = [
     "MetricParameter",
     "MetricQueryError",
     "MetricSelection",
+    "creating_views",
     "declared",
     "macros_sql",
     "metric",
@@ -99,6 +104,22 @@ def summary_names() -> tuple[str, ...]:
         for name, step in declared().items()
         if step.keep and RUNS not in needed(name) and not settable(name)
     )
+
+
+def creating_views() -> Iterator[str]:
+    """Return the statements that create the views of all metrics and steps, in the order to run them.
+
+    When a view is created, DuckDB plans all views below it, which takes seconds for all together. Therefore
+    they are created over empty tables with the declared columns, the upper views first, and each table is
+    then replaced by its view.
+    """
+    metrics = tuple(declared().values())
+    for metric in metrics:
+        columns = ", ".join(f"{column.name} {column.type}" for column in metric.view_columns)
+        yield f"CREATE TABLE {metric.name} ({columns})"
+    for metric in reversed(metrics):
+        yield f"DROP TABLE {metric.name}"
+        yield f"CREATE VIEW {metric.name} AS {view_sql(metric)}"
 
 
 @cache

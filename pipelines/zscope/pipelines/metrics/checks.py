@@ -13,7 +13,7 @@ from importlib.resources import files
 from textwrap import dedent, indent
 from typing import Any
 
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 
 Rule = Mapping[str, Any]
 
@@ -88,14 +88,15 @@ def _checked(rules: Sequence[Rule]) -> Sequence[Rule]:
 
 
 def _of_connections(rule: Rule) -> str:
+    count = f"connections_by_id[{literal(rule['id'])}]"
     return (
         f"SELECT\n    {literal(rule['id'])} AS id, {literal(rule['severity'])} AS severity,\n"
         f"    {literal(rule['what'])} AS what,\n"
         "    system, server_port, job_name, NULL AS certificate, NULL AS serial, NULL AS issuer_dn,\n"
-        f"    found[{literal(rule['id'])}] AS connections, found[{literal(rule['id'])}] AS in_detail,\n"
+        f"    {count} AS connections, {count} AS in_detail,\n"
         f"    'connection_posture' AS rows_of, {literal('(' + rule['condition'] + ')')} AS condition,\n"
         f"    {literal(rule['remedy'])} AS remedy\n"
-        f"FROM finding_count\nWHERE found[{literal(rule['id'])}] > 0"
+        f"FROM finding_count\nWHERE {count} > 0"
     )
 
 

@@ -27,8 +27,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from zscope.pipelines.metrics.checks import filled
-from zscope.schemas.ddl import duckdb_type
-from zscope.schemas.reference import reference_tables
+from zscope.schemas.arrow import duckdb_type
+from zscope.schemas.reference import reference_schemas
 from zscope.schemas.stored import stored_schema
 from zscope.schemas.tables import table_names
 
@@ -269,8 +269,8 @@ def _inherited(name: str, column: str, inputs: Sequence[str], others: Mapping[st
 @cache
 def _table_columns(table: str) -> tuple[MetricColumn, ...]:
     """The columns of a table of the store."""
-    if table in reference_tables():
-        schema = reference_tables()[table].schema
+    if table in reference_schemas():
+        schema = reference_schemas()[table]
     elif table in table_names():
         schema = stored_schema(table)
     else:

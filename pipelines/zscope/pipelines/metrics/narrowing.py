@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics import declared, needed, summary_names
 from zscope.pipelines.metrics.statements import MetricSelection, moment, settings, view_sql
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 from zscope.schemas.stored import stored_schema
 from zscope.schemas.tables import record_table_names
 

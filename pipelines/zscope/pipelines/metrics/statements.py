@@ -8,7 +8,7 @@ from importlib.resources import files
 from textwrap import indent
 from typing import TYPE_CHECKING
 
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Checks derived from the declarations of tables, and checks declared in the TOML files in `expectations/`.
 
 Every new table or column is checked automatically. The derived checks cover required values, limits of units,
-codes, unique keys, and plausible times.
+codes, unique keys, plausible times, and times near that of the record header.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from zscope.pipelines.quality.checks import (
     identifier,
 )
 from zscope.schemas import catalog
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 from zscope.schemas.load import LayoutError, read_toml
 from zscope.schemas.reports import report_tables
-from zscope.schemas.stored import local_clock, stored_schema
+from zscope.schemas.stored import INTERVAL_LENGTHS, comparisons, local_clock, stored_schema
 from zscope.schemas.tables import RAW_TABLE, record_table_names, table_names
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from zscope.schemas.model import CodeTable
+    from zscope.schemas.stored import TimeComparison
 
 
 _ORIGIN = ("load_id", "file", "record_no", "line_no", "section_no", "system")
@@ -54,9 +55,11 @@ def origin_columns(table: str) -> tuple[str, ...]:
 
 
 def where(table: str, condition: str, *shown: str) -> str:
-    """Return the statement for rows that fulfil a condition, with their origin and other columns."""
+    """Return the statement for rows that fulfil a condition, with origin, other columns and time."""
     origin = origin_columns(table)
-    columns = (*origin, *(name for name in shown if name not in origin))
+    clock = local_clock(table)
+    further = (*shown, clock) if clock else shown
+    columns = (*origin, *dict.fromkeys(name for name in further if name not in origin))
     names = ", ".join(identifier(name) for name in columns)
     return f"SELECT {names} FROM {SAMPLED}.{identifier(table)} WHERE {condition}"
 
@@ -106,6 +109,9 @@ def _table_checks(table: str, limits: ValueLimits) -> Iterator[Check]:
     yield _unique_check(table)
     if clock := local_clock(table):
         yield _clock_check(table, clock)
+    for comparison in comparisons(table):
+        if comparison.other.startswith("written_"):
+            yield _header_check(table, comparison)
 
 
 def _metadata(field: pa.Field, key: bytes) -> str:
@@ -204,6 +210,23 @@ def _clock_check(table: str, clock: str) -> Check:
         unexpected=where(
             table, f"{name} < TIMESTAMP '{EARLIEST}' OR {name} > now()::TIMESTAMP + INTERVAL 2 DAY", clock
         ),
+    )  # fmt: skip
+
+
+def _header_check(table: str, comparison: TimeComparison) -> Check:
+    """Return the check that a time is near that of the header of its record."""
+    time = f"epoch_us({identifier(comparison.column)})"
+    if comparison.length:
+        time += f" + {identifier(comparison.length)}::BIGINT * {INTERVAL_LENGTHS[comparison.length]}"
+    difference = f"{time} - epoch_us({identifier(comparison.other)})"
+    limits = [f"{difference} > {comparison.at_most}"]
+    if comparison.at_least is not None:
+        limits.append(f"{difference} < {comparison.at_least}")
+    return Check(
+        id=f"{table}.{comparison.column}.header", table=table, column=comparison.column,
+        kind=CheckKind.CLOCK, severity=CheckSeverity.WARNING,
+        meaning=f"Rows do not {comparison.about}, by {comparison.column} and {comparison.other}.",
+        unexpected=where(table, " OR ".join(limits), comparison.column, comparison.other),
     )  # fmt: skip
 
 

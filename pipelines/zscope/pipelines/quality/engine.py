@@ -39,11 +39,13 @@ from zscope.pipelines.quality.pages import publish_pages, refuse_other
 from zscope.pipelines.quality.results import (
     CheckOutcome,
     CheckResult,
+    UnexpectedRows,
     ValidationRun,
     result_row,
     results_table,
 )
 from zscope.pipelines.quality.slices import SAMPLE_ROWS, SliceSize, StoreSlice, load_ids, make_views
+from zscope.schemas.stored import local_clock
 
 if TYPE_CHECKING:
     import duckdb
@@ -283,13 +285,21 @@ def _row(
     result: CheckResult,
     sizes: Mapping[str, SliceSize],
 ) -> dict[str, object]:
-    examples = _examples(connection, result.check) if result.outcome is CheckOutcome.FAILED else None
-    return result_row(run, result, sizes[result.check.table], examples)
+    failed = result.outcome is CheckOutcome.FAILED
+    found = _unexpected_rows(connection, result.check) if failed else UnexpectedRows()
+    return result_row(run, result, sizes[result.check.table], found)
 
 
-def _examples(connection: duckdb.DuckDBPyConnection, check: Check) -> str:
-    """Return the first unexpected rows as JSON, sorted by origin."""
+def _unexpected_rows(connection: duckdb.DuckDBPyConnection, check: Check) -> UnexpectedRows:
+    """Return the first unexpected rows, sorted by origin, and the period of all of them."""
     first = f"SELECT * FROM ({check.unexpected}) ORDER BY 1, 2, 3 LIMIT {EXAMPLES}"
     # Converted by the database, which supports dates that Python does not.
     row = connection.execute(f"SELECT to_json(list(bad))::VARCHAR FROM ({first}) AS bad").fetchone()
-    return str(row[0]) if row else "[]"
+    examples = str(row[0]) if row else "[]"
+    names = [column[0] for column in connection.execute(f"DESCRIBE {check.unexpected}").fetchall()]
+    clock = local_clock(check.table)
+    if clock not in names:
+        return UnexpectedRows(examples)
+    period = f"SELECT min({clock}), max({clock}) FROM ({check.unexpected}) WHERE isfinite({clock})"
+    times = connection.execute(period).to_arrow_table()
+    return UnexpectedRows(examples, *(column[0] for column in times.columns))

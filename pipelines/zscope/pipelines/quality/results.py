@@ -56,6 +56,13 @@ VALIDATION_SCHEMA = pa.schema(
         _field("checked_rows", pa.uint64(), "Rows of the table that were checked."),
         _field("slice_rows", pa.uint64(), "Rows of the table in the slice."),
         _field("unexpected_rows", pa.uint64(), "Unexpected rows.", nullable=True),
+        _field(
+            "first_unexpected",
+            pa.timestamp("us"),
+            "Earliest time of the unexpected rows, on the clock of the table; null if they have none.",
+            nullable=True,
+        ),
+        _field("last_unexpected", pa.timestamp("us"), "Latest time of the unexpected rows.", nullable=True),
         _field("sampled", pa.bool_(), "Whether only a sample of the rows was checked."),
         _field(
             "examples", pa.string(), "Some of the unexpected rows with their origin, as JSON.", nullable=True
@@ -85,6 +92,15 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
+class UnexpectedRows:
+    """The period of unexpected rows, and some of them as JSON."""
+
+    examples: str | None = None
+    first: datetime | None = None
+    last: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ValidationRun:
     """Values common to all results of a run."""
 
@@ -95,7 +111,7 @@ class ValidationRun:
 
 
 def result_row(
-    run: ValidationRun, result: CheckResult, size: SliceSize, examples: str | None
+    run: ValidationRun, result: CheckResult, size: SliceSize, found: UnexpectedRows
 ) -> dict[str, object]:
     """Return the row of a result."""
     check, outcome = result.check, result.outcome
@@ -118,8 +134,10 @@ def result_row(
         "checked_rows": 0 if outcome is CheckOutcome.ERROR else checked_rows,
         "slice_rows": size.rows,
         "unexpected_rows": result.unexpected_rows,
+        "first_unexpected": found.first,
+        "last_unexpected": found.last,
         "sampled": checked_rows < size.rows,
-        "examples": examples,
+        "examples": found.examples,
         "meaning": check.meaning,
         "error": result.error,
     }

@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from zscope.pipelines.store.catalogue import catalogue_version, open_reader
 from zscope.pipelines.store.folder import StoreError
-from zscope.pipelines.store.maintenance import record_validation
 
-__all__ = ["StoreError", "catalogue_version", "open_reader", "record_validation"]
+__all__ = ["StoreError", "catalogue_version", "open_reader"]

@@ -3,6 +3,12 @@
 All its content follows from the commits, so it can be built again at any time. DuckDB allows one writing
 process or many reading ones per file; as the file is never changed in place, readers and writers never wait
 for each other.
+
+Summaries are precomputed rows of intermediate steps of metrics, stored in the catalogue. A step such as
+`handshake_hour` has few rows, however many connections the store has. Its rows are computed once after each
+change of the store, and its view reads them, which makes all metrics over it fast for every client. Summaries
+belong to one commit and are dropped with the next. Small stores have none, as the views over the data are
+fast enough.
 """
 
 from __future__ import annotations
@@ -10,6 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from datetime import UTC, datetime
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,20 +26,33 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zscope.pipelines.metrics import declared, macros_sql, metrics_digest, view_sql
-from zscope.pipelines.metrics.narrowing import FILES
+from zscope.pipelines.metrics import (
+    creating_views,
+    declared,
+    macros_sql,
+    metrics_digest,
+    needed,
+    summary_names,
+    view_sql,
+)
+from zscope.pipelines.metrics.narrowing import FILES, prepared
 from zscope.pipelines.runs import run_table, runs_digest
 from zscope.pipelines.store.commits import State, last_commit, read_state
 from zscope.pipelines.store.folder import Folder, StoreError, existing_store, fsync_all, temporary_path
-from zscope.pipelines.store.history import history_tables
-from zscope.pipelines.store.parts import parquet_schema, parquet_tables, schema_digest, table_description
-from zscope.pipelines.store.summaries import drop_summaries, has_summaries, view_comments
-from zscope.schemas.ddl import column_comment, create_table, duckdb_type, literal
+from zscope.pipelines.store.history import HISTORY_SCHEMAS, history_tables
+from zscope.pipelines.store.parts import (
+    data_tables,
+    parquet_schema,
+    parquet_tables,
+    schema_digest,
+    table_description,
+)
+from zscope.schemas.arrow import column_comment, create_table, duckdb_type, literal
 from zscope.schemas.reference import reference_tables
 from zscope.schemas.stored import DAY, added_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from zscope.pipelines.store.commits import DataFile
 
@@ -265,8 +285,14 @@ def _about_now(folder: Folder) -> tuple[object, ...]:
         runs_digest(folder.path),
         str(folder.path),
         version("zscope"),
-        metrics_digest(),
+        _digest(),
     )
+
+
+@cache
+def _digest() -> str:
+    """Return a digest of the views and of the tables of the load history."""
+    return sha256(f"{metrics_digest()}\n{HISTORY_SCHEMAS}".encode()).hexdigest()[:16]
 
 
 def _in_memory(folder: Folder) -> duckdb.DuckDBPyConnection:
@@ -323,9 +349,10 @@ def _create_fixed_part(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {FILES}.{table}")
     connection.execute("; ".join(comment for table in parquet_tables() for comment in _comments(table)))
     connection.execute(macros_sql())
-    for metric in declared().values():
-        connection.execute(f"CREATE VIEW {metric.name} AS {view_sql(metric)}")
-        connection.execute("; ".join(view_comments(metric.name)))
+    for statement in creating_views():
+        connection.execute(statement)
+    for name in declared():
+        connection.execute("; ".join(view_comments(name)))
 
 
 def _existing_views(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
@@ -359,7 +386,7 @@ def _about_row(folder: Folder, state: State) -> pa.Table:
         "runs_digest": runs_digest(folder.path),
         "folder": str(folder.path),
         "zscope_version": version("zscope"),
-        "metrics_digest": metrics_digest(),
+        "metrics_digest": _digest(),
         "built_utc": datetime.now(UTC),
     }
     schema = pa.schema(
@@ -373,3 +400,76 @@ def _about_row(folder: Folder, state: State) -> pa.Table:
         ]
     )
     return pa.Table.from_pylist([row], schema)
+
+
+SUMMARIES = "summary"
+"""Schema of the catalogue with the tables of the summaries."""
+
+
+def needs_summaries(state: State, min_rows: int) -> bool:
+    """Whether the tables that the summaries read have so many rows that metrics are slow without them."""
+    tables = _summarised_tables()
+    return sum(file.rows for file in state.files.values() if file.table in tables) >= min_rows
+
+
+@cache
+def _summarised_tables() -> frozenset[str]:
+    read = frozenset(table for name in summary_names() for table in needed(name))
+    return read & frozenset(data_tables())
+
+
+def has_summaries(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether a catalogue has summaries."""
+    schema = connection.execute(
+        "SELECT 1 FROM duckdb_schemas() WHERE database_name = current_database() AND schema_name = ?",
+        [SUMMARIES],
+    )
+    return schema.fetchone() is not None
+
+
+def compute_summaries(connection: duckdb.DuckDBPyConnection) -> dict[str, pa.Table]:
+    """Compute the rows of every summary from the views of a catalogue without summaries."""
+    done: set[str] = set()
+    for name in summary_names():
+        for text in prepared(declared()[name], made=done):
+            connection.execute(text)
+        done.update(needed(name))
+    return {
+        name: connection.execute(f"SELECT * FROM temp.main.{name}").to_arrow_table()
+        for name in summary_names()
+    }
+
+
+def write_summaries(connection: duckdb.DuckDBPyConnection, rows: Mapping[str, pa.Table]) -> None:
+    """Write the rows to tables of a catalogue, and redefine the views to read them."""
+    connection.execute("BEGIN")
+    connection.execute(f"CREATE SCHEMA {SUMMARIES}")
+    for name, table in rows.items():
+        columns = ", ".join(f"{column.name} {column.type}" for column in declared()[name].view_columns)
+        connection.execute(f"CREATE TABLE {SUMMARIES}.{name} ({columns})")
+        connection.register("rows_to_copy", table)
+        connection.execute(f"INSERT INTO {SUMMARIES}.{name} BY NAME SELECT * FROM rows_to_copy")
+        connection.unregister("rows_to_copy")
+        _make_view(connection, name, f"SELECT * FROM {SUMMARIES}.{name}")
+    connection.execute("COMMIT")
+
+
+def drop_summaries(connection: duckdb.DuckDBPyConnection) -> None:
+    """Drop the summaries of a catalogue; its views read the data again."""
+    for name in summary_names():
+        _make_view(connection, name, view_sql(declared()[name]))
+    connection.execute(f"DROP SCHEMA {SUMMARIES} CASCADE")
+
+
+def _make_view(connection: duckdb.DuckDBPyConnection, name: str, sql: str) -> None:
+    connection.execute(f"CREATE OR REPLACE VIEW {name} AS {sql}")
+    connection.execute("; ".join(view_comments(name)))
+
+
+def view_comments(name: str) -> list[str]:
+    """Return the comments on the view of a metric or step."""
+    metric = declared()[name]
+    columns = [(f"COLUMN {name}.{column.name}", column.meaning) for column in metric.view_columns]
+    return [
+        f"COMMENT ON {item} IS {literal(text)}" for item, text in ((f"VIEW {name}", metric.meaning), *columns)
+    ]

@@ -14,7 +14,6 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -22,17 +21,26 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
-from zscope.pipelines.ingest.known_files import digest_of_file
-from zscope.pipelines.store.catalogue import is_current, open_reader, publish_catalogue, replace_catalogue
-from zscope.pipelines.store.commits import Commit, DataFile, State, append, read_state
-from zscope.pipelines.store.folder import Folder, StoreError, fsync_all, is_temporary, partition
-from zscope.pipelines.store.parts import schema_digest
-from zscope.pipelines.store.summaries import (
+from zscope.pipelines.store.catalogue import (
     compute_summaries,
     has_summaries,
+    is_current,
     needs_summaries,
+    open_reader,
+    publish_catalogue,
+    replace_catalogue,
     write_summaries,
 )
+from zscope.pipelines.store.commits import Commit, DataFile, State, append, read_state
+from zscope.pipelines.store.folder import (
+    Folder,
+    StoreError,
+    digest_of_file,
+    fsync_all,
+    is_temporary,
+    partition,
+)
+from zscope.pipelines.store.parts import schema_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,8 +49,6 @@ if TYPE_CHECKING:
     from zscope.pipelines.settings import Settings
     from zscope.pipelines.store.parts import StagedFile
 
-
-if TYPE_CHECKING:
     Notify = Callable[[str], None]
 
 _POLL_S = 0.1
@@ -125,9 +131,10 @@ def _holder(handle: int) -> str | None:
         return None
 
 
-_OUR_NAME = re.compile(r"[a-z][a-z0-9_]*/day=[^/]+/[crv]?\d{8,}(-[a-z0-9]+)*\.parquet")
+_OUR_NAME = re.compile(r"[a-z][a-z0-9_]*/day=[^/]+/[criv]?\d{8,}(-[a-z0-9]+)*\.parquet")
 """Names of our data files: table, day, and number of the load, or a letter and the number of a commit that
-compacts, removes or validates. Files with other names are not ours and are never deleted.
+compacts, removes, validates, or has issues of inputs. Files with other names are not ours and are never
+deleted.
 """
 
 

@@ -1,4 +1,4 @@
-"""The paths in a store, and writing files so that a crash leaves either the old or the new state."""
+"""The paths in a store, digests of files, and writing so that a crash leaves the old or the new state."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import json
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO
+
+from xxhash import xxh3_128
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -206,3 +208,61 @@ def _fsync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+_DIGEST_CHUNK = 4 << 20
+
+
+@dataclass(slots=True)
+class ContentDigest:
+    """Digest of a stream of bytes, which also records the digests at certain lengths."""
+
+    marks: list[int] = field(default_factory=list)
+    """Lengths that are still to be recorded, the longest first."""
+    at_marks: dict[int, str] = field(default_factory=dict)
+    """Recorded digests by length."""
+    size: int = 0
+    _state: xxh3_128 = field(default_factory=xxh3_128)
+
+    @classmethod
+    def of_lengths(cls, lengths: Iterable[int]) -> ContentDigest:
+        """Return a digest that records its value at these lengths."""
+        return cls(sorted(set(lengths), reverse=True))
+
+    def update(self, piece: memoryview) -> None:
+        """Add bytes."""
+        while self.marks and self.marks[-1] <= self.size + len(piece):
+            mark = self.marks.pop()
+            head = piece[: mark - self.size]
+            self._add(head)
+            self.at_marks[mark] = self.digest()
+            piece = piece[len(head) :]
+        self._add(piece)
+
+    def _add(self, piece: memoryview) -> None:
+        self._state.update(piece)
+        self.size += len(piece)
+
+    def digest(self) -> str:
+        """Return the digest of the bytes added so far.
+
+        >>> content = ContentDigest.of_lengths([3])
+        >>> content.update(memoryview(b"abcdef"))
+        >>> content.at_marks[3] == xxh3_128(b"abc").hexdigest(), content.size
+        (True, 6)
+        """
+        return str(self._state.hexdigest())
+
+
+def digest_of_file(path: Path) -> str:
+    """Return the digest of a file."""
+    with path.open("rb", buffering=0) as file:
+        return digest_of(file).digest()
+
+
+def digest_of(file: BinaryIO, lengths: Iterable[int] = ()) -> ContentDigest:
+    """Return the digest of an open file from its position to its end."""
+    content = ContentDigest.of_lengths(lengths)
+    while piece := file.read(_DIGEST_CHUNK):
+        content.update(memoryview(piece))
+    return content

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

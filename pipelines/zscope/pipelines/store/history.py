@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from zscope.pipelines.offsets import CLOCK_SCHEMA, system_clock
+from zscope.pipelines.offsets import CLOCK_SCHEMA, microseconds, system_clock
 from zscope.pipelines.settings import Zones
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from zscope.pipelines.store.commits import State
-    from zscope.pipelines.store.loads import Load
+    from zscope.pipelines.store.commits import Load, State
 
 LOCAL = pa.timestamp("us")
 UTC_TIME = pa.timestamp("us", "UTC")
@@ -110,10 +109,36 @@ LOAD_GAP_SCHEMA = pa.schema(
     {"meaning": "One row per gap between two intervals of the same load."},
 )
 
+LOAD_OFFSET_SCHEMA = pa.schema(
+    [
+        _LOAD,
+        _column("system", pa.string(), "System that wrote the records."),
+        _column("source", pa.string(), "Table with the records."),
+        _column("from_local", LOCAL, "Start of the span, in whole hours."),
+        _column("to_local", LOCAL, "End of the span, exclusive."),
+        _column("offset_s", pa.int32(), "Seconds the clock is ahead of UTC.", "s"),
+    ],
+    {
+        "meaning": "One row per load, system, table and span of time with a constant offset of the clock "
+        "from UTC, as the records themselves show it, whatever time zone is configured."
+    },
+)
+
 _LOAD_CLOCK_SCHEMA = pa.schema(
     [_LOAD, *CLOCK_SCHEMA],
     {"meaning": "One row per load, system and span of time with a constant offset of its clock from UTC."},
 )
+
+
+HISTORY_SCHEMAS = {
+    "load": LOAD_SCHEMA,
+    "load_kind": LOAD_KIND_SCHEMA,
+    "load_table": LOAD_TABLE_SCHEMA,
+    "load_gap": LOAD_GAP_SCHEMA,
+    "load_offset": LOAD_OFFSET_SCHEMA,
+    "system_clock": _LOAD_CLOCK_SCHEMA,
+}
+"""All tables about loads."""
 
 
 def history_tables(state: State) -> dict[str, pa.Table]:
@@ -124,6 +149,7 @@ def history_tables(state: State) -> dict[str, pa.Table]:
         "load_kind": _table((row for load in live for row in kind_rows(load)), LOAD_KIND_SCHEMA),
         "load_table": _table((row for load in live for row in table_rows(load)), LOAD_TABLE_SCHEMA),
         "load_gap": _table((row for load in live for row in gap_rows(load)), LOAD_GAP_SCHEMA),
+        "load_offset": _table((row for load in live for row in offset_rows(load)), LOAD_OFFSET_SCHEMA),
         "system_clock": _clocks(live),
     }
 
@@ -143,15 +169,11 @@ def _clocks(loads: list[Load]) -> pa.Table:
             kinds = [kind for kind in load.kinds if kind.system == system]
             times = [time for kind in kinds for time in (kind.first_local, kind.last_local) if time]
             if times:
-                first, last = (_microseconds(datetime.fromisoformat(t)) for t in (min(times), max(times)))
+                first, last = (microseconds(datetime.fromisoformat(t)) for t in (min(times), max(times)))
                 spans = system_clock(Zones({system: zone}), [system], first, last)
                 numbers = pa.array([load.load_id] * spans.num_rows, pa.uint32())
                 tables.append(spans.add_column(0, _LOAD, numbers).cast(_LOAD_CLOCK_SCHEMA))
     return pa.concat_tables(tables)
-
-
-def _microseconds(local: datetime) -> int:
-    return (local - datetime(1970, 1, 1)) // timedelta(microseconds=1)  # noqa: DTZ001 - local has no zone
 
 
 def load_rows(state: State) -> pa.Table:
@@ -232,6 +254,19 @@ def gap_rows(load: Load) -> Iterable[dict[str, Any]]:
             "to_local": datetime.fromisoformat(gap.to_local),
             "missing_intervals": gap.missing_intervals,
             "interval_ms": gap.interval_ms,
+        }
+
+
+def offset_rows(load: Load) -> Iterable[dict[str, Any]]:
+    """Yield the rows of `load_offset`."""
+    for offset in load.offsets:
+        yield {
+            "load_id": load.load_id,
+            "system": offset.system,
+            "source": offset.source,
+            "from_local": datetime.fromisoformat(offset.from_local),
+            "to_local": datetime.fromisoformat(offset.to_local),
+            "offset_s": offset.offset_s,
         }
 
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zscope.pipelines.ingest.known_files import digest_of_file
 from zscope.pipelines.store.change import changing, commit_files
 from zscope.pipelines.store.commits import Commit, append, read_state
-from zscope.pipelines.store.folder import DamagedStoreError, Folder, existing_store, partition
+from zscope.pipelines.store.folder import DamagedStoreError, Folder, digest_of_file, existing_store, partition
 from zscope.pipelines.store.parts import ROW_GROUP_ROWS, VALIDATION_TABLE, Part, parquet_schema, schema_digest
 
 if TYPE_CHECKING:

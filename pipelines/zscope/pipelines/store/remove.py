@@ -20,7 +20,7 @@ from zscope.pipelines.store.parts import StagedFile, open_writer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zscope.pipelines.store.loads import Load
+    from zscope.pipelines.store.commits import Load
 
 
 KeepRows = Callable[[pa.Table, int], NDArray[np.bool_]]

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import duckdb
 import pyarrow as pa
 
+from zscope.pipelines.store.catalogue import has_summaries
 from zscope.pipelines.store.guard import lock_down, refusal
-from zscope.pipelines.store.summaries import has_summaries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

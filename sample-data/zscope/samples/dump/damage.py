@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from zscope.parsers.issues import Code
-from zscope.parsers.smf.ebcdic import code_page
-from zscope.parsers.smf.segments import FIRST, MIDDLE
+from zscope.parsers.smf.chain import FIRST, MIDDLE
 from zscope.parsers.smf.write import (
     DESCRIPTOR,
     TCPIP_FIRST_TRIPLET,
@@ -24,6 +23,7 @@ from zscope.parsers.smf.write import (
     segment,
     with_descriptor,
 )
+from zscope.parsers.text.coding import code_page
 from zscope.schemas.model import TRIPLET_BYTES
 
 if TYPE_CHECKING:

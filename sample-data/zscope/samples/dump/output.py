@@ -17,7 +17,7 @@ from zscope.samples.dump.recipe import TERSE_LIMIT, RecipeError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from zscope.parsers.containers.terse import Form
+    from zscope.parsers.containers.streams import Form
 
 PIECE_BYTES = 1 << 20
 MEMBER = "dump.smf"

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from zscope.parsers.smf.codecs import CODECS
-from zscope.parsers.smf.ebcdic import code_page
+from zscope.parsers.text.coding import code_page
 from zscope.schemas import Evidence, Field, Format, cipher_suites
 
 if TYPE_CHECKING:

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Run = Callable[..., Result]
+TINY = ("--days", 1, "--connections-per-hour", 4, "--runs", "none")
 SMALL = ("--days", 1, "--connections-per-hour", 8, "--runs", "few", "--run-minutes", 5)
 
 
-def test_a_world_is_written_and_can_be_loaded(run: Run, tmp_path: Path) -> None:
+def test_a_world_is_written(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "world"
-    result = run("generate", "world", folder, *SMALL, "--packing", "gzip", "--seed", 4)
+    result = run("generate", "world", folder, *TINY, "--packing", "gzip", "--seed", 4)
     assert (result.exit_code, result.stdout) == (0, "")
     assert "records of 4 systems" in result.stderr
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -31,6 +32,13 @@ def test_a_world_is_written_and_can_be_loaded(run: Run, tmp_path: Path) -> None:
     for name in manifest["files"]:
         assert (folder / name).stat().st_size > 0, name
         assert str(folder / name) in result.stderr
+
+
+@pytest.mark.deep
+def test_a_world_can_be_loaded(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "world"
+    assert run("generate", "world", folder, *SMALL, "--packing", "gzip", "--seed", 4).exit_code == 0
+    manifest = json.loads((folder / "manifest.json").read_text())
     loaded = run("ingest", folder, "--store", tmp_path / "store", "--timezone", manifest["zone"])
     assert loaded.exit_code == 0
     assert "refused" not in loaded.stderr
@@ -59,11 +67,11 @@ def test_every_option_reaches_the_manifest(run: Run, tmp_path: Path) -> None:
     assert manifest["cost_model"]["noise"] == 0
 
 
+@pytest.mark.deep
 def test_a_world_replaces_an_earlier_one(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "world"
-    tiny = ("--days", 1, "--connections-per-hour", 4, "--runs", "none")
-    assert run("generate", "world", folder, *tiny).exit_code == 0
-    assert run("generate", "world", folder, *tiny, "--packing", "gzip").exit_code == 0
+    assert run("generate", "world", folder, *TINY).exit_code == 0
+    assert run("generate", "world", folder, *TINY, "--packing", "gzip").exit_code == 0
     assert {path.suffix for path in (folder / "smf").iterdir()} == {".gz"}
 
 

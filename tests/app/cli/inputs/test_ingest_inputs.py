@@ -65,7 +65,7 @@ def test_a_bad_member_of_an_archive_does_not_affect_others(run: Run, store: Path
         made.writestr("b.bin", bytes(range(256)) * 40)
         made.write(DUMP, "c.smf")
         made.write(capture, capture.name)
-    result = run("ingest", archive, "--store", store, "--format", "json")
+    result = run("ingest", archive, "--store", store, "--timezone", "+01:00", "--format", "json")
     assert result.exit_code == 8
     rows = {str(row["file"]).removeprefix(f"{archive}/"): row for row in report(result)}
     statuses = {name: row["status"] for name, row in rows.items()}

@@ -14,7 +14,7 @@ from click.testing import Result
 
 from zscope.app.cli import reading
 from zscope.parsers import Framing
-from zscope.parsers.smf.ebcdic import CODE_PAGES
+from zscope.parsers.text.coding import CODE_PAGES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -172,6 +173,8 @@ def test_ctrl_c_exits_with_12_and_keeps_the_output_unchanged(tmp_path: Path, dum
             # Python notices a signal while it waits in a read; one that comes just before it does not count.
             time.sleep(0.5)
             running.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                running.wait(10)  # a second signal would end it while it cleans up
         message = running.stderr.read().decode()
     assert running.returncode == ExitCode.NOTHING
     assert message.strip() == "Error: interrupted; output files are unchanged"

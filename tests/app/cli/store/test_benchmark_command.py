@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from tests.app.conftest import deep
 
 from zscope.app.cli.commands.benchmark import TABLE_COLUMNS
 from zscope.pipelines.benchmark import VERDICTS
@@ -158,12 +159,14 @@ def test_synthetic_data_is_marked(run: Run, measured: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "count"),
     [
-        (["--verdict", "agrees"], 1),
         (["--verdict", "differs", "--verdict", "agrees"], 3),
-        (["--area", "z/tpf"], 6),
-        (["--document", "rscs"], 20),
-        (["--document", "RSCS", "--verdict", "no data"], 20),
         (["--document", "RSCS", "--verdict", "agrees"], 0),
+        *deep(
+            (["--verdict", "agrees"], 1),
+            (["--area", "z/tpf"], 6),
+            (["--document", "rscs"], 20),
+            (["--document", "RSCS", "--verdict", "no data"], 20),
+        ),
     ],
 )
 def test_options_select_results(arguments: list[str], count: int, run: Run, measured: Path) -> None:
@@ -285,6 +288,7 @@ def test_explain_works_without_a_measurement(run: Run, bare: Path) -> None:
     assert "computed again" not in result.stderr
 
 
+@pytest.mark.deep
 def test_explain_lists_the_inputs_of_a_result(run: Run, tmp_path: Path) -> None:
     store = tmp_path / "store"
     captures = SAMPLE / "systems"

@@ -161,7 +161,7 @@ def test_explain_prints_the_connections_of_a_finding(rows: Callable[..., list[Ro
 
 def test_explain_prints_the_evidence_of_a_practice(rows: Callable[..., list[Row]], store_of: Store) -> None:
     [result] = rows(store_of(TLS10), "--explain", "ecdhe")
-    assert (result["told_by"], result["cipher"], result["connections"]) == ("zERT", "C014", "1")
+    assert (result["reported_by"], result["cipher"], result["connections"]) == ("zERT", "C014", "1")
 
 
 @pytest.mark.parametrize(

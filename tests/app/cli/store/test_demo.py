@@ -69,6 +69,7 @@ def test_the_benchmark_is_marked_synthetic_and_next_steps_follow(demo: tuple[Pat
     assert len(re.findall(r"^  zscope \w+", steps, re.MULTILINE)) >= 5
 
 
+@pytest.mark.deep
 def test_a_second_demo_adds_nothing(run: Run, own_demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo_command, "_METRICS", {})
     again = run("demo", "--store", own_demo).stdout

@@ -14,6 +14,7 @@ from click.testing import Result
 from zscope.app.cli.commands.issues import COLUMNS, SEVERITIES
 from zscope.parsers.issues import ISSUE_SCHEMA, Severity
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
+from zscope.pipelines.settings import Settings
 
 Run = Callable[..., Result]
 Listed = Callable[..., list[dict[str, str]]]
@@ -31,7 +32,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ingest(
         folder / "store",
         [SAMPLE / "smf-sample.bin", folder / "cut.smf"],
-        IngestOptions(selection=row_selection(None)),
+        IngestOptions(selection=row_selection(None), settings=Settings().merge(["+01:00"])),
     )
     return folder / "store"
 

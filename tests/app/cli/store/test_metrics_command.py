@@ -14,6 +14,7 @@ from zscope.app.cli.main import program
 from zscope.pipelines.metrics import metric_names
 
 WORLD = Path(__file__).resolve().parents[4] / "sample-data" / "world"
+SAMPLE = WORLD.parent / "smf-sample.bin"
 Ask = Callable[..., Result]
 Run = Callable[..., Result]
 
@@ -191,3 +192,21 @@ def test_invalid_options_are_refused(ask: Ask, arguments: list[str], problem: st
     assert result.exit_code == 12
     assert problem in result.stderr
     assert result.stdout == ""
+
+
+def test_a_result_without_times_in_utc_has_a_note_with_the_option(run: Run, tmp_path: Path) -> None:
+    store = tmp_path / "unzoned"
+    run("ingest", SAMPLE, "--store", store, "--timezone", "SYSB=+01:00")
+    for command in (("metrics", "handshake_cost"), ("check",)):
+        result = run(*command, "--store", store)
+        assert "note: rows of SYSA have no time in UTC" in result.stderr
+        assert (
+            "zscope loads remove 1, and then ingest the file again with --timezone SYSA=+01:00"
+            in result.stderr
+        )
+    # Its tables have times in UTC whether a zone is configured or not.
+    assert "no time in UTC" not in run("metrics", "handshake_mix", "--store", store).stderr
+    run("loads", "remove", "1", "--store", store)
+    zones = ("--timezone", "SYSA=+01:00", "--timezone", "SYSB=+01:00")
+    run("ingest", SAMPLE, "--store", store, *zones)
+    assert "no time in UTC" not in run("metrics", "handshake_cost", "--store", store).stderr

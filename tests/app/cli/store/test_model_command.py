@@ -126,7 +126,7 @@ def test_reproduce_prints_parameters_and_figures(run: Run) -> None:
     assert figure["value"] == pytest.approx(46, rel=0.005)
     assert figure["basis"] == "model"
     [network] = [row for row in rows if row["part"] == "parameter" and row["name"] == "network_ms"]
-    assert (network["value"], network["basis"]) == (pytest.approx(0.23, rel=0.01), "found")
+    assert (network["value"], network["basis"]) == (pytest.approx(0.23, rel=0.01), "fitted")
 
 
 @pytest.mark.usefixtures("quick")
@@ -134,7 +134,7 @@ def test_reproduce_prints_tables(run: Run) -> None:
     done = run("model", "flood", "--reproduce", "--format", "table")
     remarks, parameters, figures, changes = done.stdout.split("\n\n")
     assert "Only this ratio follows" in remarks
-    assert "found" in parameters
+    assert "fitted" in parameters
     assert "ztpf-sharedssl-throughput" in figures
     assert "model" in figures
     line = next(line.split() for line in changes.splitlines() if "0.276" in line)

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.app.conftest import deep
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 
@@ -40,7 +41,18 @@ def _commands(fence: str) -> list[str]:
     return "".join(re.findall(rf"^```{fence}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)).splitlines()
 
 
-@pytest.mark.parametrize("command", _commands("bash"))
+def _is_long(command: str) -> bool:
+    """Whether a command takes seconds; `zscope export` has tests of its own, and one of these is enough."""
+    return command.startswith("zscope export") and "--format csv" not in command
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(command for command in _commands("bash") if not _is_long(command)),
+        *deep(*filter(_is_long, _commands("bash"))),
+    ],
+)
 def test_commands_that_write_files_or_use_other_clients_work(command: str, checkout: Path) -> None:
     """Those in `sh` blocks are run with those of all documents."""
     program, *arguments = shlex.split(command, comments=True)

@@ -55,6 +55,7 @@ def test_a_load_is_removed(run: Run, store: Path) -> None:
     assert "load 4: was already removed" in again.stderr
 
 
+@pytest.mark.deep
 def test_a_load_that_skipped_records_is_named(run: Run, store: Path, tmp_path: Path) -> None:
     """A weekly dump left out what the daily one had: without the daily one it is not complete."""
     weekly = tmp_path / "weekly.smf"

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.gsksrvr.displays import read_display
 
@@ -121,7 +121,6 @@ DISPLAYS = st.lists(
 
 
 @given(written=DISPLAYS)
-@settings(max_examples=25)
 def test_round_trip(written: list[Row]) -> None:
     rows, issues, _ = _read(crypto_lines(written))
     assert [{column: row[column] for column in COLUMNS} for row in rows] == written
@@ -129,7 +128,6 @@ def test_round_trip(written: list[Row]) -> None:
 
 
 @given(written=DISPLAYS, data=st.data())
-@settings(max_examples=25)
 def test_damage_is_never_wrong_data(written: list[Row], data: st.DataObject) -> None:
     lines = crypto_lines(written)
     at = data.draw(st.integers(0, len(lines) - 1))
@@ -150,3 +148,16 @@ def test_damage_is_never_wrong_data(written: list[Row], data: st.DataObject) -> 
     sizes = [(row["algorithm"].upper(), row["hardware_bits"], row["software_bits"]) for row in written]
     for row in rows:
         assert (row["algorithm"].upper(), row["hardware_bits"], row["software_bits"]) in sizes or issues
+
+
+@pytest.mark.parametrize("size", ["X56", "2 6", "2S6"])
+def test_a_damaged_size_is_reported(size: str) -> None:
+    rows, issues, _ = read_display("gsk_crypto", DISPLAY.replace(" 256 ", f" {size} ", 1).splitlines())
+    assert rows[0]["hardware_bits"] is None
+    assert [issue.code for issue in issues] == [Code.BAD_VALUE]
+
+
+def test_a_heading_that_contains_the_next_line_is_reported() -> None:
+    rows, issues, _ = read_display("gsk_crypto", DISPLAY.replace("\n", " ", 1).splitlines())
+    assert rows == []
+    assert [issue.code for issue in issues] == [Code.REPORT_UNREADABLE]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.gsksrvr.displays import read_displays
 from tests.parsers.text.reading import numbered
@@ -125,7 +125,6 @@ PIECES = st.sampled_from(
 
 
 @given(lines=st.lists(PIECES | st.text(max_size=60), min_size=1, max_size=25))
-@settings(max_examples=25)
 def test_lines_in_any_order_raise_nothing(lines: list[str]) -> None:
     rows, issues, result = _read(["GSK01081I Session cache statistics", *lines])
     assert result[0] == "GSKSRVR SIDCACHE statistics"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.damage import wrapped
 from tests.parsers.text.gsksrvr.cache_statistics import (
@@ -144,7 +144,6 @@ def displays(draw: st.DrawFn) -> Row:
 
 
 @given(written=displays(), split=st.booleans(), reset=st.booleans())
-@settings(max_examples=25)
 def test_round_trip(written: Row, split: bool, reset: bool) -> None:
     rows, issues, _ = _read(stats_lines([written], split_heading=split, reset=reset))
     assert [values(row) for row in rows] == [written]
@@ -172,7 +171,6 @@ def _damaged(draw: st.DrawFn, lines: list[str]) -> list[str]:
 
 
 @given(written=displays(), data=st.data())
-@settings(max_examples=25)
 def test_damage_is_never_wrong_data(written: Row, data: st.DataObject) -> None:
     damaged = data.draw(st.composite(_damaged)(stats_lines([written])))
     rows, issues, _ = _read(damaged)

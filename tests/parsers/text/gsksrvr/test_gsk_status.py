@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.damage import wrapped
 from tests.parsers.text.gsksrvr.displays import read_displays
@@ -239,7 +239,6 @@ def displays(draw: st.DrawFn, *, sizes: bool) -> list[Row]:
 @pytest.mark.parametrize("split", [True, False])
 @pytest.mark.parametrize("sizes", [True, False])
 @given(data=st.data())
-@settings(max_examples=25)
 def test_round_trip(data: st.DataObject, sizes: bool, split: bool) -> None:
     written = data.draw(displays(sizes=sizes))
     rows, issues, _ = _read(status_lines(written, sizes=sizes, split_heading=split))
@@ -248,7 +247,6 @@ def test_round_trip(data: st.DataObject, sizes: bool, split: bool) -> None:
 
 
 @given(written=displays(sizes=True), data=st.data())
-@settings(max_examples=25)
 def test_damage_is_never_wrong_data(written: list[Row], data: st.DataObject) -> None:
     lines = status_lines(written)
     at = data.draw(st.integers(0, len(lines) - 1))

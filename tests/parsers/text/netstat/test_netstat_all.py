@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.netstat.damage import damaged
 from tests.parsers.text.netstat.displays import read_display
@@ -343,7 +343,6 @@ def as_printed(row: dict[str, Any], *, console: bool) -> dict[str, Any]:
     } | {name: row[name] for name in ("local_ip", "remote_ip")}
 
 
-@settings(max_examples=25)
 @given(rows_of(IPV4) | rows_of(IPV6), st.booleans(), st.booleans())
 def test_written_reports_are_read(rows: list[dict[str, Any]], console: bool, long: bool) -> None:
     long = long or any(":" in row["local_ip"] for row in rows)
@@ -362,7 +361,6 @@ def test_written_reports_are_read(rows: list[dict[str, Any]], console: bool, lon
     assert [set_values(row) for row in read_back] == [as_printed(row, console=console) for row in rows]
 
 
-@settings(max_examples=25)
 @given(rows_of(IPV4), st.booleans(), st.data())
 def test_damage_gives_no_wrong_values(rows: list[dict[str, Any]], long: bool, data: st.DataObject) -> None:
     lines = all_lines(rows, long=long)
@@ -375,7 +373,6 @@ def test_damage_gives_no_wrong_values(rows: list[dict[str, Any]], long: bool, da
         assert issues or any(set_values(row).items() <= written.items() for written in rows)
 
 
-@settings(max_examples=25)
 @given(st.lists(st.text(max_size=90), max_size=12))
 def test_any_text_is_read_without_an_exception(noise: list[str]) -> None:
     lines = (HEADING + SHORT).splitlines()

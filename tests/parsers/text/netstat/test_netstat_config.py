@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.netstat.displays import read_display
 
@@ -166,7 +166,6 @@ def _expected(section: str, values: dict[str, str | None]) -> list[Row]:
 
 
 @given(_TCP, _OTHER, st.integers(1, 2), st.booleans())
-@settings(max_examples=25)
 def test_written_report_reads_back(
     tcp: dict[str, str | None], other: dict[str, str | None], pairs: int, console: bool
 ) -> None:
@@ -192,7 +191,6 @@ def _honest(lines: list[str]) -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(40, 80))
-@settings(max_examples=25)
 def test_damaged_reports(seed: int, width: int) -> None:
     chosen, lines = random.Random(seed), REPORT.splitlines()
     _honest([line for line in lines if chosen.random() < 0.9])
@@ -204,7 +202,6 @@ def test_damaged_reports(seed: int, width: int) -> None:
 
 
 @given(st.lists(st.text(max_size=100), max_size=30))
-@settings(max_examples=25)
 def test_any_text_is_read_without_an_exception(lines: list[str]) -> None:
     rows, _ = _read(["TCP Configuration Table:", "TTLS: Yes", *lines])
     assert rows[0] == _row("TTLS", "Yes", "ttls")

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.netstat.damage import damaged
 from tests.parsers.text.netstat.displays import read_display
@@ -291,13 +291,11 @@ def check_round_trip(rows: list[dict[str, Any]], command: Command, lines: list[s
         assert row["taken_time"] == (None if command.console else str(command.clock))
 
 
-@settings(max_examples=25)
 @given(SHORT_ROWS, COMMANDS)
 def test_the_written_short_form_is_read(rows: list[dict[str, Any]], command: Command) -> None:
     check_round_trip(rows, command, conn_lines(rows, command))
 
 
-@settings(max_examples=25)
 @given(LONG_ROWS, COMMANDS, st.booleans())
 def test_the_written_long_form_is_read(rows: list[dict[str, Any]], command: Command, mapped: bool) -> None:
     lines = conn_lines(rows, command, long=True, mapped=mapped)
@@ -308,7 +306,6 @@ def test_the_written_long_form_is_read(rows: list[dict[str, Any]], command: Comm
     check_round_trip(rows, command, lines)
 
 
-@settings(max_examples=25)
 @given(LONG_ROWS, st.booleans(), st.data())
 def test_damage_gives_no_wrong_values(rows: list[dict[str, Any]], long: bool, data: st.DataObject) -> None:
     if not long:
@@ -327,7 +324,6 @@ def test_damage_gives_no_wrong_values(rows: list[dict[str, Any]], long: bool, da
         assert matches or issues, values
 
 
-@settings(max_examples=25)
 @given(st.lists(st.text(max_size=90), max_size=12))
 def test_any_text_is_read_without_an_exception(noise: list[str]) -> None:
     for beginning in (SHORT.splitlines()[:3], LONG.splitlines()[:5]):

@@ -7,7 +7,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.damage import interrupted, wrapped
 from tests.parsers.text.netstat.damage import assert_honest
@@ -391,7 +391,6 @@ _ROWS = st.lists((_INTERFACE.map(_interface)) | _LINK, min_size=1, max_size=4)
 
 
 @given(_ROWS, st.booleans())
-@settings(max_examples=25)
 def test_written_report_reads_back(rows: list[Row], console: bool) -> None:
     rows = [row | {"interface": f"INTF{number}"} for number, row in enumerate(rows)]
     printed = [row | ({"extra": json.dumps(row["extra"])} if "extra" in row else {}) for row in rows]
@@ -414,7 +413,6 @@ def _honest(lines: list[str]) -> None:
 
 
 @given(st.integers(0, 2**32), st.sampled_from([NETWORK_EXPRESS, TERMINAL]), st.integers(40, 80))
-@settings(max_examples=25)
 def test_damaged_reports(seed: int, text: str, width: int) -> None:
     chosen, lines = random.Random(seed), text.splitlines()
     _honest([line for line in lines if chosen.random() < 0.95])
@@ -427,7 +425,43 @@ def test_damaged_reports(seed: int, text: str, width: int) -> None:
 
 
 @given(st.lists(st.text(max_size=100), max_size=30))
-@settings(max_examples=25)
 def test_any_text_is_read_without_an_exception(lines: list[str]) -> None:
     rows, _ = _read(["IntfName: A", *lines])
     assert rows[0]["interface"] == "A"
+
+
+LAN_MEMBER = "  TSTOSH7           NOT ACTIVE  TSTOSH7           YES\n"
+OTHER_MEMBER = "  TSTOSH8           ACTIVE      TSTOSH8           NO\n"
+
+
+@pytest.mark.parametrize("lines", [LAN_MEMBER + OTHER_MEMBER, OTHER_MEMBER + LAN_MEMBER])
+def test_a_member_of_a_lan_group_that_is_not_in_the_report(lines: str) -> None:
+    (row,), issues = _read(NETWORK_EXPRESS.replace(LAN_MEMBER, lines).splitlines())
+    assert issues == []
+    assert row["extra"] == NETWORK_EXPRESS_ROW["extra"] | {
+        "IPV4 LANGROUP 00003.TSTOSH8.STATUS": "ACTIVE",
+        "IPV4 LANGROUP 00003.TSTOSH8.ARPOWNER": "TSTOSH8",
+        "IPV4 LANGROUP 00003.TSTOSH8.VIPAOWNER": "NO",
+    }
+
+
+def test_a_lan_group_of_other_interfaces_is_reported() -> None:
+    _, issues = _read(NETWORK_EXPRESS.replace(LAN_MEMBER, OTHER_MEMBER).splitlines())
+    assert [issue.code for issue in issues] == [Code.UNKNOWN_LINE]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "UNASSOCIATED ISM INTERFACES: EZAISM01  EZAISM02",
+        "UNASSOCIATED ISM INTERFACES: EZAISM01\n                              EZAISM02",
+        "UNASSOCIATED ISM INTERFACES\n    EZAISM01\n    EZAISM02",
+    ],
+)
+def test_lists_of_interfaces_have_their_own_label(text: str) -> None:
+    before = "IPV4 LAN GROUP SUMMARY"
+    (row,), issues = _read(NETWORK_EXPRESS.replace(before, f"  {text}\n{before}").splitlines())
+    assert issues == []
+    assert row["extra"] == NETWORK_EXPRESS_ROW["extra"] | {
+        "UNASSOCIATED ISM INTERFACES": "EZAISM01, EZAISM02"
+    }

@@ -6,7 +6,7 @@ from datetime import date, time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.netstat.displays import read_display
 from tests.parsers.text.reading import Reading, numbered
@@ -255,7 +255,6 @@ def test_reports_are_recognised_by_their_first_line(first: str, name: str) -> No
         assert [(result.name, result.line) for result in reading.reports] == [(name, 1)]
 
 
-@settings(max_examples=25)
 @given(
     st.lists(
         st.text(max_size=100) | st.sampled_from([TERMINAL, CONSOLE, END, "1 OF 2 RECORDS DISPLAYED"]),
@@ -268,7 +267,6 @@ def test_any_text_is_read_without_an_exception(lines: list[str]) -> None:
     assert all(issue.line_no for issue in issues)
 
 
-@settings(max_examples=25)
 @given(
     st.booleans(),
     st.sampled_from(["V1R10", "V2R1", "3.1"]),

@@ -9,7 +9,7 @@ from ipaddress import IPv6Address
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.damage import interrupted, wrapped
 from tests.parsers.text.netstat.displays import read_values
@@ -378,27 +378,23 @@ def _capital_label(label: str) -> str:
 
 
 @given(st.lists(_rows(detail=False), min_size=1, max_size=3), st.sampled_from(["V2R4", "3.1"]))
-@settings(max_examples=25)
 def test_written_report_reads_back(rows: list[Row], release: str) -> None:
     lines = ttls_lines(map(_as_table, rows), Command(release=release, clock=time(1, 2, 3)))
     assert _read(lines) == (rows, [])
 
 
 @given(st.lists(_rows(detail=True), min_size=1, max_size=3))
-@settings(max_examples=25)
 def test_written_detail_reads_back(rows: list[Row]) -> None:
     assert _read(ttls_lines(map(_as_table, rows), detail=True)) == (rows, [])
 
 
 @given(_rows(detail=True))
-@settings(max_examples=25)
 def test_written_console_reply_reads_back(row: Row) -> None:
     lines = ttls_lines([_as_table(row)], Command(console=True, connector=12), detail=True)
     assert _read(lines) == ([_capitals(row)], [])
 
 
 @given(_rows(detail=True))
-@settings(max_examples=20)
 def test_written_block_reads_back_without_heading_and_indentation(row: Row) -> None:
     lines = [line.strip() for line in ttls_block(_as_table(row), detail=True)]
     assert _read(lines) == ([row], [])
@@ -425,7 +421,6 @@ _CAPTURE = [*PUBLISHED.splitlines(), *DETAIL.splitlines()[1:]]
 
 
 @given(st.integers(0, 2**32), st.integers(1, 6))
-@settings(max_examples=25)
 def test_lost_lines(seed: int, count: int) -> None:
     chosen = random.Random(seed)
     # The rest of a list or rule without its first line is not distinguishable from the lines before it.
@@ -441,7 +436,6 @@ def test_lost_lines(seed: int, count: int) -> None:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=25)
 def test_shifted_columns(seed: int) -> None:
     chosen = random.Random(seed)
     lines = [" " + line if chosen.random() < 0.3 else line for line in _CAPTURE]
@@ -451,13 +445,11 @@ def test_shifted_columns(seed: int) -> None:
 
 
 @given(st.integers(20, 80))
-@settings(max_examples=25)
 def test_wrapped_lines(width: int) -> None:
     _honest(_WRITTEN, _read(wrapped(_CAPTURE, width)))
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=25)
 def test_prompts_and_blank_lines_in_between(seed: int) -> None:
     chosen = random.Random(seed)
     noise = ["", "   ", "$ netstat -x", "IBMUSER:/u/ibmuser: >", "***", "READY"]
@@ -469,7 +461,6 @@ def test_upper_case() -> None:
 
 
 @given(st.lists(st.text(max_size=100), max_size=30))
-@settings(max_examples=25)
 def test_any_text_is_read_without_an_exception(lines: list[str]) -> None:
     rows, issues = _read(["ConnID: 0000000A", *lines])
     assert rows[0]["connection_id"] == 0xA

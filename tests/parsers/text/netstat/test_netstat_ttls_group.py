@@ -6,7 +6,7 @@ import json
 import random
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.damage import interrupted, wrapped
 from tests.parsers.text.netstat.damage import assert_honest
@@ -148,13 +148,11 @@ def _tidy(row: Row) -> Row:
 
 
 @given(st.lists(_GROUP, min_size=1, max_size=20), st.booleans())
-@settings(max_examples=25)
 def test_written_table_reads_back(rows: list[Row], console: bool) -> None:
     assert _read(ttls_group_lines(rows, Command(console=console))) == (rows, [])
 
 
 @given(st.lists(st.tuples(_DETAIL_GROUP, st.lists(_ENVIRONMENT, max_size=3)), min_size=1), st.booleans())
-@settings(max_examples=25)
 def test_written_detail_reads_back(groups: list[tuple[Row, list[Row]]], console: bool) -> None:
     rows = []
     for group, environments in groups:
@@ -165,7 +163,6 @@ def test_written_detail_reads_back(groups: list[tuple[Row, list[Row]]], console:
 
 
 @given(st.integers(0, 2**32), st.sampled_from([CONSOLE, DETAIL]), st.integers(20, 80))
-@settings(max_examples=25)
 def test_damaged_reports(seed: int, text: str, width: int) -> None:
     chosen, lines = random.Random(seed), text.splitlines()
 
@@ -183,7 +180,6 @@ def test_damaged_reports(seed: int, text: str, width: int) -> None:
 
 
 @given(st.lists(st.text(max_size=100), max_size=30))
-@settings(max_examples=25)
 def test_any_text_is_read_without_an_exception(lines: list[str]) -> None:
     rows, _ = _read(["TTLSGrpAction: a", *lines])
     assert rows[0]["ttls_group_action"] == "a"

@@ -339,7 +339,6 @@ def written(rows: list[Row], read_rows: list[Row]) -> list[Row]:
     return [{column: row.get(column) for column in columns} for row in rows]
 
 
-@settings(max_examples=16)
 @given(report=reports(), address_spaces=st.booleans())
 def test_written_rows_are_read_back(
     report: tuple[Row, list[Row], RmfPrintForm], address_spaces: bool
@@ -364,7 +363,6 @@ DAMAGES_OF_CPUS = DAMAGES | {
 
 
 @pytest.mark.parametrize("damage", DAMAGES_OF_CPUS)
-@settings(max_examples=16)
 @given(report=reports(), chance=st.randoms(use_true_random=False))
 def test_damage_makes_nothing_wrong(
     damage: str, report: tuple[Row, list[Row], RmfPrintForm], chance: random.Random
@@ -404,7 +402,6 @@ def test_upper_case_and_a_shift_of_all_lines_change_nothing(
         assert shown(tables["rmf_cpu"], *IDENTITY, *FIGURES) == expected
 
 
-@settings(max_examples=24)
 @given(lines=st.lists(st.text(st.characters(codec="ascii"), max_size=140), max_size=30))
 def test_anything_below_a_heading_is_no_error(lines: list[str]) -> None:
     _, issues = read([*HEADING, *MACHINE, *SINGLE[:2], *lines])

@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.reading import Row, in_turn
 from tests.parsers.text.rmf.listings import read_listing
@@ -17,7 +17,8 @@ from zscope.parsers.text.captured_report import CapturedReport, Origin, ReportSo
 from zscope.parsers.text.report_rows import FileRows, ReportRows
 from zscope.parsers.text.rmf.crypto import SERVICES, has_size, read_crypto_listing
 from zscope.parsers.text.rmf.crypto_write import crypto_lines
-from zscope.parsers.text.rmf.page_heading import CRYPTO_TITLE, RmfHeading
+from zscope.parsers.text.rmf.page_heading import RmfHeading
+from zscope.parsers.text.rmf.page_title import CRYPTO_TITLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -278,7 +279,6 @@ def contents(rows: list[Row]) -> list[tuple[Any, ...]]:
 
 
 @given(reports(), st.integers(1, 6))
-@settings(deadline=None, max_examples=16)
 def test_rows_come_back(rows: list[Row], gap: int) -> None:
     read = CryptoReading("\n".join(crypto_lines(rows, gap=gap)))
     assert read.issues == []
@@ -316,7 +316,6 @@ def _upper(lines: list[str], _: random.Random) -> list[str]:
 
 @pytest.mark.parametrize("mutate", [_cut, _without_some, _shifted, _wrapped, _interrupted, _upper])
 @given(reports(), st.integers(0, 1 << 32))
-@settings(deadline=None, max_examples=16)
 def test_no_mutation_makes_other_figures(
     mutate: Callable[[list[str], random.Random], list[str]], rows: list[Row], seed: int
 ) -> None:
@@ -331,7 +330,6 @@ def test_no_mutation_makes_other_figures(
 
 
 @given(st.text(alphabet="-. 0123456789ABCDEFGHIKLMNOPRSTUVXY%\n", max_size=400))
-@settings(deadline=None, max_examples=24)
 def test_any_text_at_all(text: str) -> None:
     CryptoReading(CCA + text, text)
 

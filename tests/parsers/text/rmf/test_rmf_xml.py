@@ -10,7 +10,7 @@ import pytest
 
 from zscope.parsers import read as read_file
 from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.smf.ebcdic import code_page
+from zscope.parsers.text.coding import code_page
 from zscope.parsers.text.report_rows import FileRows, ReportSummary
 from zscope.parsers.text.rmf.xml import RmfXml
 from zscope.parsers.text.rmf.xml_write import message_xml, monitor_three_xml, rmf_xml
@@ -424,6 +424,49 @@ def test_encodings(data: bytes, piece: int) -> None:
     assert read.rows("rmf_interval")[0]["extra"] == f'{{"Weather": "{weather}"}}'
 
 
+def _with_lengths(lines: list[bytes]) -> bytes:
+    return b"".join((len(line) + 4).to_bytes(2, "big") + b"\0\0" + line for line in lines)
+
+
+UNDECLARED = {
+    **{f"utf-16 without a mark, {name}": GOLDEN.encode(name) for name in ("utf-16-le", "utf-16-be")},
+    "utf-16 that declares utf-8": GOLDEN.encode("utf-16"),
+    "utf-32 that declares utf-8": GOLDEN.encode("utf-32"),
+    **{name: GOLDEN.replace("UTF-8", name).encode(name) for name in ("Shift_JIS", "GBK", "utf-32", "EUC-JP")},
+    "ebcdic with record lengths": _with_lengths([code_page().encode(line) for line in GOLDEN.splitlines()]),
+}
+
+
+@pytest.mark.parametrize("data", UNDECLARED.values(), ids=UNDECLARED.keys())
+@pytest.mark.parametrize("piece", [50, 1 << 20])
+def test_the_bytes_have_priority_over_the_declaration(data: bytes, piece: int, tmp_path: Path) -> None:
+    read, whole = XmlReading(data, piece), XmlReading(GOLDEN)
+    assert read.issues == []
+    assert read.tables == whole.tables
+    document = tmp_path / "cpu.xml"
+    document.write_bytes(data)
+    assert read_file(document, "rmf_cpu")["rmf_cpu"].num_rows == len(whole.tables["rmf_cpu"])
+
+
+@pytest.mark.parametrize(
+    "name", ["utf-7", "utf-32", "utf-16", "idna", "punycode", "undefined", "hex", "no-such", "unicode_escape"]
+)
+def test_impossible_declarations_are_reported(name: str) -> None:
+    read, whole = XmlReading(GOLDEN.replace("UTF-8", name)), XmlReading(GOLDEN)
+    assert [(issue.code, issue.line_no, issue.field) for issue in read.issues] == [
+        (Code.XML_DAMAGED, 1, "encoding")
+    ]
+    assert read.tables == whole.tables
+
+
+def test_an_invalid_record_length_is_reported() -> None:
+    lines = [code_page().encode(line) for line in GOLDEN.splitlines()]
+    data = _with_lengths(lines[:30]) + b"\0\1\0\0" + _with_lengths(lines[30:])
+    read, whole = XmlReading(data), XmlReading(GOLDEN)
+    assert Code.XML_DAMAGED in read.codes
+    assert read.tables["rmf_cpu"] == whole.tables["rmf_cpu"]
+
+
 def test_declarations_of_types_and_entities_are_refused() -> None:
     bomb = '<!DOCTYPE ddsml [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
     read = XmlReading(GOLDEN.replace("<ddsml", f"{bomb}\n<ddsml", 1).replace("windy", "&b;"))
@@ -434,22 +477,66 @@ def test_declarations_of_types_and_entities_are_refused() -> None:
 
 
 DAMAGED = {
-    "cut": (GOLDEN[: GOLDEN.index("<col>1PRDB</col>") + 40], 43),
-    "a tag that does not fit": (GOLDEN.replace("<col>1PRDB</col>", "<col>1PRDB</row>"), 43),
-    "bytes that are no text": (GOLDEN.replace("1PRDB", "\x01"), 43),
-    "a bare ampersand": (GOLDEN.replace("1PRDB", "A&B"), 43),
+    "cut": (GOLDEN[: GOLDEN.index("<col>1PRDB</col>") + 40], [0]),
+    "an end tag that does not fit": (GOLDEN.replace("<col>1PRDB</col>", "<col>1PRDB</row>"), [0, 2, 3, 4, 5]),
+    "an end tag that is none": (GOLDEN.replace("<col>1PRDB</col>", "<col>1PRDB</ col>"), [0, 2, 3, 4, 5]),
+    "a start tag that is none": (GOLDEN.replace("<row><col>1PRDB", "<ro <col>1PRDB"), [0, 2, 3, 4, 5]),
+    "a row without an end": (
+        GOLDEN.replace("<col>13.33</col></row>", "<col>13.33</col>"),
+        [0, 2, 3, 4, 5],
+    ),
 }
 
 
-@pytest.mark.parametrize(("document", "line"), DAMAGED.values(), ids=DAMAGED.keys())
-def test_complete_intervals_before_damage_are_read(document: str, line: int) -> None:
-    read, whole = XmlReading(document), XmlReading(GOLDEN)
+@pytest.mark.parametrize(("document", "rows"), DAMAGED.values(), ids=DAMAGED.keys())
+@pytest.mark.parametrize("piece", [50, 1 << 20])
+def test_everything_but_the_damaged_row_is_read(document: str, rows: list[int], piece: int) -> None:
+    read, whole = XmlReading(document.encode(), piece), XmlReading(GOLDEN)
     damage = next(issue for issue in read.issues if issue.code is Code.XML_DAMAGED)
-    assert damage.line_no == line
+    assert damage.line_no in {41, 43, 44}
     assert damage.column_no is not None
     assert read.tables["rmf_cpu"] == whole.tables["rmf_cpu"]
-    assert read.tables["rmf_partition"] == whole.tables["rmf_partition"][:1]
+    assert read.tables["rmf_partition"] == [whole.tables["rmf_partition"][number] for number in rows]
     assert read.rows("rmf_interval")[0]["physical_cps"] == 3
+
+
+@pytest.mark.parametrize(
+    ("printed", "name"),
+    [
+        (b"1PR\x01DB", "1PR\ufffdDB"),
+        (b"1PR\xffDB", "1PR\ufffdDB"),
+        (b"A&B", "A&B"),
+        (b"A&nbsp;B", "A&nbsp;B"),
+    ],
+)
+def test_a_character_that_is_not_allowed_is_replaced(printed: bytes, name: str) -> None:
+    data = GOLDEN.encode().replace(b"1PRDB", printed)
+    read, whole = XmlReading(data), XmlReading(GOLDEN)
+    (issue,) = [issue for issue in read.issues if issue.code is Code.XML_DAMAGED]
+    line = data.splitlines()[42]
+    place = min(at for at in (line.find(b"\x01"), line.find(b"\xff"), line.find(b"&")) if at >= 0)
+    assert (issue.line_no, issue.column_no) == (43, place + 1)
+    expected = whole.tables["rmf_partition"]
+    expected[1]["partition_name"] = name
+    assert read.tables["rmf_partition"] == expected
+    assert read.tables["rmf_cpu"] == whole.tables["rmf_cpu"]
+
+
+def test_damage_ends_with_the_report() -> None:
+    second = _postprocessor(GOLDEN).replace("PRDA", "PRDC")
+    for damage in ("", "</postpro>", "<segment>", "</segment></segment></segment>"):
+        document = GOLDEN.replace("</postprocessor>", damage + second, 1)
+        read = XmlReading(document)
+        assert {row["system"] for row in read.tables["rmf_interval"]} == {"PRDA", "PRDC"}
+        assert len(read.tables["rmf_partition"]) == 2 * len(XmlReading(GOLDEN).tables["rmf_partition"])
+        assert Code.XML_DAMAGED in read.codes
+
+
+def test_many_damaged_places_end_a_document() -> None:
+    rows = "<row><col>1</col></rwo>" * 1000
+    read = XmlReading(f"<ddsml><postprocessor><metric id='CPU'/><segment><part><table>{rows}")
+    assert read.codes.count(Code.XML_DAMAGED) == 101
+    assert "more than 100" in read.issues[-1].text or "more than 100" in read.issues[-2].text
 
 
 def test_cut_anywhere_leaves_the_beginning_of_the_rows() -> None:
@@ -478,7 +565,7 @@ def _long(opening: bytes, filler: bytes, times: int) -> Iterator[bytes]:
         pytest.param(b"<row><col a='", b"x" * 60_000, id="an endless tag"),
         pytest.param(b"<!--", b"x" * 60_000, id="an endless comment"),
         pytest.param(b"", b"<row>" * 10_000, id="elements within elements"),
-        pytest.param(b"", b"<row><col>1</col></row>" * 2_500, id="rows without end"),
+        pytest.param(b"", b"<row><col>1</col></row>" * 2_500, id="rows without end", marks=pytest.mark.deep),
     ],
 )
 def test_hostile_documents_fill_no_memory(opening: bytes, filler: bytes) -> None:

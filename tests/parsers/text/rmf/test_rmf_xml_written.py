@@ -150,7 +150,6 @@ def plain(result: list[Row]) -> list[Row]:
 
 
 @given(documents(), st.booleans())
-@settings(deadline=None, max_examples=24)
 def test_rows_come_back(made: dict[str, list[Row]], on_few_lines: bool) -> None:
     result, codes = read(written(made, on_few_lines=on_few_lines))
     # The figures are random: they need not agree.
@@ -232,8 +231,11 @@ FUNCTIONS: list[Row] = [
     for operation in ("total", "ASYM FAST", "SYMM PARTIAL")
 ]
 SERVICES: list[Row] = [
-    {"unit_kind": "icsf", "operation": "ENCRYPTION AES", "operation_rate": 9.5, "average_size_bytes": 512.0},
-    {"unit_kind": "icsf", "operation": "RSA DSIG VERIFY", "operation_rate": 4.5},
+    {"unit_kind": "icsf", "operation": name, "service": name, "operation_rate": rate} | size
+    for name, rate, size in (
+        ("ENCRYPTION AES", 9.5, {"average_size_bytes": 512.0}),
+        ("RSA DSIG VERIFY", 4.5, {}),
+    )
 ]
 
 
@@ -243,6 +245,58 @@ def test_crypto_comes_back() -> None:
     result, codes = read(rmf_xml([lead], crypto=made))
     assert codes == []
     assert plain(result["rmf_crypto"]) == made
+
+
+def test_scopes_of_crypto_columns_are_in_parentheses() -> None:
+    """The headings of real documents."""
+    lead = {"system": "PRDA", "interval_start_local": START, "interval_ms": 900_000}
+    document = rmf_xml([lead], crypto=[lead | row for row in (*CARDS, *SERVICES)])
+    for heading in (
+        *("Total Rate (LPAR)", "Total Exec Time (LPAR)", "Total Util % (LPAR)", "Key-Gen Rate (LPAR)"),
+        *("Total Rate (CPC)", "Total Exec Time (CPC)", "Total Util % (CPC)", "Key-Gen Rate (CPC)"),
+        *("ICSF Service", "Rate", "Size"),
+    ):
+        assert f">{heading}</col>" in document
+    result, codes = read(document)
+    assert codes == []
+    assert [
+        (row["unit_kind"], row["crypto_scope_name"], row["operation"], row["service"])
+        for row in result["rmf_crypto"]
+    ] == [
+        ("cca", "LPAR", "total", None),
+        ("cca", "CPC", "total", None),
+        ("cca", "LPAR", "total", None),
+        ("cca", "CPC", "total", None),
+        ("icsf", None, "ENCRYPTION AES", "ENCRYPTION AES"),
+        ("icsf", None, "RSA DSIG VERIFY", "RSA DSIG VERIFY"),
+    ]
+
+
+def test_other_words_in_parentheses_are_of_the_operation() -> None:
+    lead = {"system": "PRDA", "interval_start_local": START, "interval_ms": 900_000}
+    document = rmf_xml([lead], crypto=[lead | CARDS[0]]).replace(
+        "Total Rate (LPAR)", "CRT Rate (2048) (LPAR)"
+    )
+    result, _ = read(document)
+    assert {
+        (row["operation"], row["operation_rate"], row["crypto_scope_name"]) for row in result["rmf_crypto"]
+    } == {
+        ("CRT 2048", 12.25, "LPAR"),
+        ("total", None, "LPAR"),
+    }
+
+
+def test_a_line_of_icsf_without_a_service_is_reported() -> None:
+    lead = {"system": "PRDA", "interval_start_local": START, "interval_ms": 900_000}
+    document = rmf_xml([lead], crypto=[lead | row for row in SERVICES]).replace(
+        "ICSF Service", "ICSF Workload"
+    )
+    result, codes = read(document)
+    assert codes == [Code.UNKNOWN_COLUMN, Code.BAD_VALUE, Code.BAD_VALUE]
+    assert [(row["operation"], row["service"], row["extra"]) for row in result["rmf_crypto"]] == [
+        (None, None, '{"ICSF Workload": "ENCRYPTION AES"}'),
+        (None, None, '{"ICSF Workload": "RSA DSIG VERIFY"}'),
+    ]
 
 
 def test_unknown_crypto_columns_go_into_extra() -> None:
@@ -301,7 +355,6 @@ def test_no_mutation_makes_other_figures(
 
 
 @given(st.binary(max_size=2_000))
-@settings(deadline=None, max_examples=24)
 def test_any_bytes_at_all(data: bytes) -> None:
     read(b"<ddsml><postprocessor>" + data)
     read(data)

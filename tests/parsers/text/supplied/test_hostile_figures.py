@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.parsers import ReadOptions, Severity, Tables, inventory, read
@@ -118,7 +118,6 @@ def test_lines_before_a_cut_are_read(name: str, tmp_path: Path) -> None:
         assert len(rows) <= complete + ("json" not in name)
 
 
-@settings(max_examples=25)
 @given(st.text('time,ecbs_in_use0159:-"; \n\tZ#.{}[]K', max_size=120), st.sampled_from(["f.csv", "f.json"]))
 def test_any_text_is_read_without_an_exception(
     tmp_path_factory: pytest.TempPathFactory, text: str, name: str
@@ -130,24 +129,36 @@ def test_any_text_is_read_without_an_exception(
     assert all(issue.severity < Severity.REFUSED for issue in result.issues)
 
 
+HOSTILE = (
+    b"time,ecbs_in_use\n" + b"," * 3_000_000,
+    b"time,ecbs_in_use\n" + b"0,1\n" * 150_000,
+    b"time,ecbs_in_use\n" * 20_000,
+    b"time;ecbs_in_use\n" + b"1;" + b"9" * LONGEST_LINE + b"\n" + b'"' * 500_000,
+    b"ecbs," * 200_000 + b"\n" + b"ecbs;time\t," * 50_000,
+    b"time,ecbs_in_use," + b"a," * 3_900 + b"\n" + (b"," * 3_902 + b"\n") * 200,
+    b'[{"time": 0, "ecbs_in_use": ' * 30_000,
+    b'[{"time": 0, "ecbs_in_use": ' + b"[" * 2_000_000,
+    b'{"' + b'a": "\\' * 300_000,
+    b'{"time": 0}\n' * 50_000,
+    b'{"a":' * (MOST_NESTED - 1) + b"1" * 500_000 + b"}" * (MOST_NESTED - 1),
+    b"{" + b",".join(b'"%d": 1' % no for no in range(100_000)) + b"}",
+    b'{"time": ' + b"9" * 200_000 + b', "ecbs_in_use": 1}',
+)
+SHORTER = {
+    1: b"time,ecbs_in_use\n" + b"0,1\n" * 15_000,
+    2: b"time,ecbs_in_use\n" * 4_000,
+    9: b'{"time": 0}\n' * 10_000,
+}
+"""Shorter forms of those that take seconds."""
+
+
 @pytest.mark.parametrize(
     "content",
     [
-        b"time,ecbs_in_use\n" + b"," * 3_000_000,
-        b"time,ecbs_in_use\n" + b"0,1\n" * 150_000,
-        b"time,ecbs_in_use\n" * 20_000,
-        b"time;ecbs_in_use\n" + b"1;" + b"9" * LONGEST_LINE + b"\n" + b'"' * 500_000,
-        b"ecbs," * 200_000 + b"\n" + b"ecbs;time\t," * 50_000,
-        b"time,ecbs_in_use," + b"a," * 3_900 + b"\n" + (b"," * 3_902 + b"\n") * 200,
-        b'[{"time": 0, "ecbs_in_use": ' * 30_000,
-        b'[{"time": 0, "ecbs_in_use": ' + b"[" * 2_000_000,
-        b'{"' + b'a": "\\' * 300_000,
-        b'{"time": 0}\n' * 50_000,
-        b'{"a":' * (MOST_NESTED - 1) + b"1" * 500_000 + b"}" * (MOST_NESTED - 1),
-        b"{" + b",".join(b'"%d": 1' % no for no in range(100_000)) + b"}",
-        b'{"time": ' + b"9" * 200_000 + b', "ecbs_in_use": 1}',
+        *(SHORTER.get(no, content) for no, content in enumerate(HOSTILE)),
+        *(pytest.param(HOSTILE[no], marks=pytest.mark.deep) for no in SHORTER),
     ],
-    ids=range(13),
+    ids=[*range(len(HOSTILE)), *(f"{no}-long" for no in SHORTER)],
 )
 def test_no_content_takes_long(content: bytes, tmp_path: Path) -> None:
     """Check that time does not grow with the square of the size."""

@@ -165,8 +165,15 @@ def test_json_of_others_is_no_input(tmp_path: Path) -> None:
     assert "--map" in issue.text
 
 
-def test_json_is_not_read_for_tables_of_other_inputs(tmp_path: Path) -> None:
-    result = read_text(tmp_path, "netstat_conn", json.dumps(SAMPLES), name="flood.json")
-    assert rows(result) == []
+def test_json_is_only_recognised_for_tables_of_other_inputs(tmp_path: Path) -> None:
+    text = json.dumps(SAMPLES)
+    result = read_text(tmp_path, "smf70_cpu", text, name="flood.json", mapping=PATHS)
+    assert (rows(result), issues_of(result)) == ([], [])
     (file,) = result.files
     assert (file.kind, file.skipped) == ("json", True)
+
+
+def test_json_that_is_no_input_is_refused_whatever_table_is_read(tmp_path: Path) -> None:
+    for table in ("smf70_cpu", "netstat_conn", TABLE):
+        result = read_text(tmp_path, table, json.dumps(SAMPLES), name="flood.json")
+        assert [issue.code for issue in result.issues] == [Code.NO_REPORT]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.supplied.reading import Row, issues_of, read_lines, rows, texts, values
 
@@ -198,7 +198,6 @@ SAMPLES = st.lists(
 )
 
 
-@settings(max_examples=25)
 @given(SAMPLES, st.booleans(), st.sampled_from(",;\t"))
 def test_written_displays_are_read(
     tmp_path_factory: pytest.TempPathFactory, samples: list[Row], with_moments: bool, separator: str

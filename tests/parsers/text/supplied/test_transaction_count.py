@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.damage import interrupted
 
@@ -211,7 +211,6 @@ COUNTS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25)
 @given(st.lists(COUNTS, min_size=1, max_size=5), st.integers(-14 * 4, 14 * 4))
 def test_written_displays_are_read(
     tmp_path_factory: pytest.TempPathFactory, counts: list[Row], quarters: int
@@ -228,7 +227,6 @@ def test_written_displays_are_read(
     assert [row["workload"] for row in rows(result)] == [row["workload"] or None for row in expected]
 
 
-@settings(max_examples=25)
 @given(st.integers(), st.lists(st.text(max_size=30), min_size=1, max_size=5))
 def test_noise_between_lines_is_reported_and_affects_no_count(
     tmp_path_factory: pytest.TempPathFactory, seed: int, noise: list[str]

@@ -58,7 +58,7 @@ def test_ambiguous_columns_refuse_the_report(
     assert (issue.code, issue.severity) == (Code.REPORT_UNREADABLE, Severity.WARNING)
     assert (issue.line_no, issue.column_no) == (line, column)
     assert message in issue.text
-    assert issue.text.endswith("; the report is left out")
+    assert issue.text.endswith("; the report is skipped")
     assert (len(result.issues), len(result.users), len(result.channels)) == (1, 0, 2)
 
 
@@ -78,7 +78,7 @@ LEFT_OUT: dict[str, tuple[str, Code, int | None]] = {
     "a name only": ("MAINT", Code.UNKNOWN_LINE, None),
     "a name too long": ("MAINT1234  1.00  6.00", Code.UNKNOWN_LINE, None),
     "a very long line": ("MAINT     1.00  6.00" + " 1" * 2_000, Code.UNKNOWN_LINE, None),
-    "control characters": ("MAINT\x00\x01  1.00  6.00", Code.UNKNOWN_LINE, None),
+    "control characters": ("MAINT\x02\x01  1.00  6.00", Code.UNKNOWN_LINE, None),
     "all moved": ("    MAINT     1.00  6.00  5.00   1.2   1.0", Code.REPORT_UNREADABLE, 5),
     "figures moved": ("MAINT        1.00  6.00" + REST, Code.REPORT_UNREADABLE, 14),
     "a figure under no word": ("MAINT    .9     6.00" + REST, Code.REPORT_UNREADABLE, 10),

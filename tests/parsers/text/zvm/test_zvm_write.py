@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.text.zvm.listings import CPU, Row, extra, read_listing
 
@@ -117,7 +117,6 @@ def _same(row: Mapping[str, Any], written: Mapping[str, Any], names: Iterable[st
         assert row[name] == pytest.approx(written[name], abs=1e-9), name
 
 
-@settings(deadline=None, max_examples=20)
 @given(USERS, FORMS, STARTS, st.integers(1, 86_399), st.booleans())
 def test_users_are_read_back(
     tmp_path_factory: pytest.TempPathFactory,
@@ -142,7 +141,6 @@ def test_users_are_read_back(
         assert row["interval_start_local"] == start
 
 
-@settings(deadline=None, max_examples=20)
 @given(PATHS, FORMS, st.booleans())
 def test_paths_are_read_back(
     tmp_path_factory: pytest.TempPathFactory, rows: list[Row], form: ZvmPrintForm, control: bool

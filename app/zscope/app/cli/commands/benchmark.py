@@ -12,7 +12,13 @@ import click
 from zscope.app.cli.exits import NothingDoneError, RefusedError
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.output.options import OutputFormat
-from zscope.app.cli.store_option import open_session, prepare_metric, query_table, store_option
+from zscope.app.cli.store_option import (
+    note_missing_zones,
+    open_session,
+    prepare_metric,
+    query_table,
+    store_option,
+)
 from zscope.app.shared.store import unusable_runs
 from zscope.pipelines.benchmark.wording import SYNTHETIC_MEASUREMENT, VERDICTS, verdict_summary
 
@@ -158,6 +164,7 @@ def command(  # noqa: PLR0913 - one argument for each option
             session.run(f"SET VARIABLE benchmark_tolerance_pct = {float(tolerance)!r}")
         if explain is not None:
             _explain(session, explain, output)
+            note_missing_zones(session, "benchmark_arithmetic")
             return
         prepare_metric(session, "benchmark_arithmetic")
         _check_known(session, area=area, document=document)
@@ -167,6 +174,7 @@ def command(  # noqa: PLR0913 - one argument for each option
             f"SELECT * FROM benchmark WHERE {where} ORDER BY id",
             {name: value for name, (_, value) in given.items()},
         )
+        note_missing_zones(session, "benchmark")
     if output.format is OutputFormat.TABLE:
         output.write(Rows.of(rows.select(TABLE_COLUMNS), TABLE_COLUMNS))
     else:

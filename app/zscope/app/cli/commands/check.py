@@ -9,7 +9,7 @@ import click
 from zscope.app.cli.exits import ExitCode, NothingDoneError
 from zscope.app.cli.metric_options import check_systems
 from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.store_option import open_session, query_table, store_option
+from zscope.app.cli.store_option import note_missing_zones, open_session, query_table, store_option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +42,7 @@ _PARTS = {
         FROM finding""",
 }
 """Both metrics with the same columns. A practice that is not followed has the severity `medium`."""
+_METRICS = {_PRACTICES: "best_practice_check", _FINDINGS: "finding"}
 _ORDER = f"""
     array_position({list(SEVERITIES)!r}, severity),
     array_position(['found', 'fail', 'unknown', 'pass'], result),
@@ -97,6 +98,7 @@ def command(
             output.write(_evidence(session, rows, explained))
             return ExitCode.OK
         output.write(Rows.of(rows, ESSENTIAL))
+        note_missing_zones(session, *([_METRICS[only]] if only else _METRICS.values()))
     return _verdict(rows, fail_on)
 
 

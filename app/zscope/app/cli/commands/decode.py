@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.progress import progress
 from zscope.app.cli.reading import (
     ReadingOptions,
     SuppliedOptions,
@@ -18,6 +17,7 @@ from zscope.app.cli.reading import (
     distinct_outputs,
     input_errors,
     print_files,
+    progress,
     reading_options,
     report_issues,
     supplied_options,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from zscope.parsers import Scan
-    from zscope.parsers.select import Selection
+    from zscope.parsers.options import Selection
 
 
 @click.command()
@@ -108,7 +108,7 @@ def command(  # noqa: PLR0913 - one argument for each option
 
 def _selection(table: str, columns: str | None, select: str | None) -> Selection:
     """Return the selection of a table, its columns and the record types to read."""
-    from zscope.parsers.select import Selection, parse
+    from zscope.parsers.options import Selection, parse
     from zscope.schemas.tables import ANY_RECORD_TABLES, table_names
 
     if table not in table_names():

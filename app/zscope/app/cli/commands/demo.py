@@ -18,7 +18,7 @@ from zscope.app.cli.store_option import open_session, prepare_metric, store_erro
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zscope.pipelines.ingest.outcome import IngestReport
+    from zscope.pipelines.ingest.interface import IngestReport
     from zscope.pipelines.store.session import Session
 
 CHECKOUT = Path(__file__).resolve().parents[5]
@@ -206,7 +206,7 @@ def _ingest(store: Path, folder: Path) -> IngestReport:
 
 
 def _print_load(report: IngestReport, title: str, store: Path) -> None:
-    from zscope.pipelines.ingest.outcome import FileStatus
+    from zscope.pipelines.ingest.interface import FileStatus
 
     records, rows = (sum(getattr(load, what) for load in report.loads) for what in ("records", "rows"))
     _print(

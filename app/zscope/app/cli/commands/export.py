@@ -13,7 +13,7 @@ import click
 
 from zscope.app.cli.exits import NothingDoneError
 from zscope.app.cli.output import Rows
-from zscope.app.cli.output.target import STANDARD_OUTPUT
+from zscope.app.cli.output.options import STANDARD_OUTPUT
 from zscope.app.cli.store_option import open_session, store_option
 from zscope.app.cli.suggestions import suggestion
 

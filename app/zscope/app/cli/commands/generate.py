@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from zscope.app.cli.exits import NothingDoneError
-from zscope.app.cli.output.target import STANDARD_OUTPUT, open_target
+from zscope.app.cli.output.options import STANDARD_OUTPUT, open_target
 from zscope.app.cli.reading import distinct_outputs
 from zscope.samples import (
     DAMAGES,

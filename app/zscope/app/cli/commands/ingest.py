@@ -10,7 +10,6 @@ import click
 from zscope.app.cli.exits import ExitCode
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.output.options import OutputFormat
-from zscope.app.cli.progress import progress
 from zscope.app.cli.reading import (
     ReadingOptions,
     SuppliedOptions,
@@ -18,6 +17,7 @@ from zscope.app.cli.reading import (
     day_or_time,
     distinct_outputs,
     input_errors,
+    progress,
     reading_options,
     report_issues,
     supplied_options,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from zscope.pipelines.ingest.outcome import FileOutcome, IngestReport
+    from zscope.pipelines.ingest.interface import FileOutcome, IngestReport
     from zscope.pipelines.settings import Settings
 
 NESTED = (OutputFormat.JSON, OutputFormat.JSONL, OutputFormat.PARQUET, OutputFormat.ARROW)
@@ -121,7 +121,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     """
     from zscope.parsers.options import ReadOptions
     from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
-    from zscope.pipelines.ingest.outcome import ESSENTIAL_COLUMNS, FileStatus, report_rows
+    from zscope.pipelines.ingest.interface import ESSENTIAL_COLUMNS, FileStatus, report_rows
     from zscope.pipelines.settings import SettingsError
 
     _use_jemalloc()
@@ -170,7 +170,7 @@ def _print(text: str) -> None:
 
 def _outcome_printer(reading: ReadingOptions) -> Callable[[FileOutcome], None]:
     """Return a function that prints a line for each input when it is done."""
-    from zscope.pipelines.ingest.outcome import FileStatus
+    from zscope.pipelines.ingest.interface import FileStatus
 
     def print_outcome(outcome: FileOutcome) -> None:
         load, note = outcome.load, outcome.note
@@ -183,7 +183,7 @@ def _outcome_printer(reading: ReadingOptions) -> Callable[[FileOutcome], None]:
 
 
 def _print_summary(report: IngestReport, store: Path) -> None:
-    from zscope.pipelines.ingest.outcome import FileStatus
+    from zscope.pipelines.ingest.interface import FileStatus
 
     counts = {status.value: report.count(status) for status in FileStatus}
     done = ", ".join(f"{count:,} {status}" for status, count in sorted(counts.items()) if count)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.progress import progress
 from zscope.app.cli.reading import (
     ReadingOptions,
     SuppliedOptions,
@@ -16,6 +15,7 @@ from zscope.app.cli.reading import (
     distinct_outputs,
     input_errors,
     print_files,
+    progress,
     reading_options,
     report_issues,
     supplied_options,

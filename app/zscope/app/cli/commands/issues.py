@@ -49,10 +49,11 @@ def command(
     store: Path,
     output: Output,
 ) -> None:
-    """List what could not be decoded, with file, record, byte and field.
+    """List what could not be decoded or loaded, with file, record, byte and field.
 
     Prints one row for each issue of the loads in the store: severity, code and text, with record number and
-    byte offset for dumps, line and column for reports.
+    byte offset for dumps, line and column for reports. Files that were refused or skipped have rows without
+    a load.
 
     \b
     Examples:
@@ -72,7 +73,7 @@ def command(
     given = {name: condition for name, condition in conditions.items() if condition[1]}
     where = " AND ".join(sql for sql, _ in given.values()) or "true"
     statement = (
-        f"SELECT {', '.join(COLUMNS)} FROM issue WHERE {where} "
+        f"SELECT {', '.join(COLUMNS)} FROM (FROM issue UNION ALL BY NAME FROM input_issue) WHERE {where} "
         "ORDER BY load_id, file, record_no NULLS FIRST, line_no NULLS FIRST, byte_offset NULLS FIRST, code"
     )
     with open_session(store) as session:

@@ -16,7 +16,7 @@ from zscope.app.cli.metric_options import (
     why_no_rows,
 )
 from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.store_option import open_session, prepare_metric, store_option
+from zscope.app.cli.store_option import note_missing_zones, open_session, prepare_metric, store_option
 from zscope.app.cli.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def command(  # noqa: PLR0913 - one argument for each option
       zscope metrics cipher_distribution --by cipher --where "server_port = 443" -o ciphers.csv
       zscope metrics handshake_mix --columns
 
-    The exit code is 12 if there is no such metric, or if it has no such column, parameter or system.
+    The exit code is 12 if the metric, column, parameter or system does not exist.
     """
     from zscope.pipelines.metrics import MetricSelection
 
@@ -144,6 +144,7 @@ def _print_metric(
         output.write(rows)
         if not rows.count:
             click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
+        note_missing_zones(session, metric.name)
 
 
 def _metric(name: str) -> Metric:

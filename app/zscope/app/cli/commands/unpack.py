@@ -6,9 +6,15 @@ import sys
 
 import click
 
-from zscope.app.cli.output.target import STANDARD_OUTPUT, AbandonedError, open_target
-from zscope.app.cli.progress import progress
-from zscope.app.cli.reading import ReadingOptions, input_errors, print_files, reading_options, report_issues
+from zscope.app.cli.output.options import STANDARD_OUTPUT, AbandonedError, open_target
+from zscope.app.cli.reading import (
+    ReadingOptions,
+    input_errors,
+    print_files,
+    progress,
+    reading_options,
+    report_issues,
+)
 
 
 @click.command()

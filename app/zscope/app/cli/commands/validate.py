@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from zscope.pipelines.quality import StoreSlice
     from zscope.pipelines.settings import Settings
 
-ESSENTIAL = ("expectation", "severity", "outcome", "unexpected_rows", "checked_rows", "meaning")
+ESSENTIAL = (
+    "expectation", "severity", "outcome", "unexpected_rows", "checked_rows", "first_unexpected",
+    "last_unexpected", "meaning",
+)  # fmt: skip
 _DAY = click.DateTime(["%Y-%m-%d"])
 
 
@@ -60,9 +63,9 @@ def command(  # noqa: PLR0913 - one argument for each option
     """Validate the data of a store: ranges, codes, arithmetic, agreement of sources.
 
     Without options that choose rows, validates the loads that were not validated yet. Prints one row for
-    each expectation that is not met, with examples of the rows that violate it. The results are stored in
-    the table validation. HTML pages about them are written to the folder data-docs of the store; they need
-    no network.
+    each expectation that is not met, with the period and examples of the rows that violate it. The results
+    are stored in the table validation. HTML pages about them are written to the folder data-docs of the
+    store; they need no network.
 
     Exit codes: 0 all expectations are met; 4 there are warnings only; 8 the data contradicts itself; 12 it
     could not be validated.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zscope.app.cli.output.text import is_number, joined, replace_matching, texts
+from zscope.app.cli.output.writers import is_number, joined, replace_matching, texts
 from zscope.schemas import catalog
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from zscope.app.dashboard.drawing import clean, grid, plain, selectable_grid
 from zscope.app.dashboard.registry import Page
 from zscope.pipelines.metrics import declared
 from zscope.pipelines.store.parts import parquet_schema, parquet_tables, time_column
-from zscope.schemas.ddl import table_meaning
+from zscope.schemas.arrow import table_meaning
 from zscope.schemas.docs import EVIDENCE
 from zscope.schemas.field_catalog import FIELD_CATALOG_SCHEMA, field_catalog
 from zscope.schemas.field_catalog import search as search_catalog

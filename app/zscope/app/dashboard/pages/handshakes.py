@@ -14,7 +14,7 @@ from zscope.app.dashboard.labels import label
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import HANDSHAKE_COLOURS, colours, time_axis, time_tip, values
 from zscope.app.dashboard.time_axis import span
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.store import PageData

@@ -13,7 +13,7 @@ import streamlit as st
 from zscope.app.dashboard.drawing import clean, grid, no_data, number, picture, plain, synthetic_badge
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import GREEN, GREY, RED, colours, values
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.store import PageData

@@ -19,7 +19,7 @@ from zscope.parsers.issues import Code
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from zscope.parsers.smf.ebcdic import CodePage
+    from zscope.parsers.text.coding import CodePage
     from zscope.schemas import Field
 
 

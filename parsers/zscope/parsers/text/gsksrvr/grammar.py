@@ -87,6 +87,9 @@ def _row(out: ReportRows, names: Sequence[_Span], line: Line) -> bool:
             row[_SIZES[name]] = plain
         else:
             extra[name.capitalize()] = text
+            if any(map(str.isdigit, text)):
+                problem = f"{quoted(text)} is not a whole number; the column is null"
+                out.issue(Code.BAD_VALUE, problem, line.no, field=name.capitalize(), table=TABLE)
     out.row(TABLE, line.no, row, extra=extra)
     return True
 
@@ -124,6 +127,7 @@ def _shown(size: object) -> str:
     return _NOT_AVAILABLE if size is None else str(size)
 
 
+_CRYPTO = "GSK01009I"
 _XCF_FAILED = "GSK01034E"
 _ERROR = re.compile(r"\berror\s{1,9}(\d{1,9})\b", re.ASCII | re.IGNORECASE)
 _XCF_ERRORS = {
@@ -152,6 +156,10 @@ def note_message(out: ReportRows, heading: GskHeading, line: int) -> None:
         meaning = _XCF_ERRORS.get(int(match[1]))
         text += f" ({meaning})" if meaning else ""
     more = sum(1 for further in heading.body if further.text.strip())
+    if more and heading.message_id == _CRYPTO:
+        problem = f"{quoted(text)} is not the heading of a display; {more} further lines are skipped"
+        out.issue(Code.REPORT_UNREADABLE, problem, line, 1, table=TABLE)
+        return
     if more:
         text += f", and {more} further {'line' if more == 1 else 'lines'}"
     out.issue(Code.OTHER_REPORT, f"this message fills no table: {text}", line)

@@ -31,11 +31,13 @@ _DECODE: Mapping[MqValueKind, tuple[Callable[[str], int | str | None], str]] = {
     MqValueKind.HEX: (values.digits, "hexadecimal digits"),
 }
 DURATION = "Interval_Duration"
-"""No column has this value in whole seconds: the interval of a task is the sum of two exact times."""
+"""In whole seconds; the interval of a task is the sum of two exact times instead, where they are printed."""
+_INDEX = "Task_Index"
 _GROUP = "QSG_Name"
 MINIMUM = {"exit_min_us": "Exit_Time_Max_Date", "network_min_us": "Net_Time_Max_Date"}
 _SLACK_US = values.MICROSECONDS
 """The formatter prints whole seconds of an interval."""
+_LONGEST_DURATION = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class _MqRow:
         columns = columns_of(self.structure.table)
         for item in self.structure.items:
             if item.name == DURATION or (column := columns.get(plain(item.name))) is None:
-                continue
+                continue  # `_interval` uses it
             if item.kind is MqValueKind.MOMENT:
                 self._moment(item, column)
             else:
@@ -112,7 +114,8 @@ class _MqRow:
         self._group()
         self._nothing_measured()
         if self.structure.task_type:
-            self._task()
+            self.values["task_type"] = self.structure.task_type
+        self._interval()
         for name, text in self.texts.items():
             if values.is_value(text):
                 self.extra[self.labels[name]] = text
@@ -197,25 +200,28 @@ class _MqRow:
             del self.texts[name]
 
     def _nothing_measured(self) -> None:
-        """Set a minimum to null if none was measured, for which the formatter prints 0."""
+        """Set a minimum to null if the maximum has no time: none was measured, and the formatter prints 0."""
         for column, when in MINIMUM.items():
-            if when in self.missing and self.values.get(column) == 0:
+            if when in self.missing:
                 self.values[column] = None
 
-    def _task(self) -> None:
-        """Set the interval of a task: all its time is spent in requests or waiting for them."""
-        self.values["task_type"] = self.structure.task_type
+    def _interval(self) -> None:
+        """Set the interval: a task spends it in requests or waiting for them; others have whole seconds."""
+        text = self.texts.get(plain(DURATION), "")
+        seconds = int(text) if text.isdecimal() and len(text) <= _LONGEST_DURATION else None
         elapsed, wait = self.values.get("elapsed_us"), self.values.get("wait_us")
-        interval = None if elapsed is None or wait is None else elapsed + wait
-        self.values["interval_us"] = interval
-        duration = self.texts.get(plain(DURATION), "")
-        if interval is None or not duration.isdigit() or len(duration) > 20:
-            return
-        if abs(interval - int(duration) * values.MICROSECONDS) <= _SLACK_US:
+        if elapsed is None or wait is None:
+            self.values["interval_us"] = None if seconds is None else seconds * values.MICROSECONDS
+        else:
+            self.values["interval_us"] = both = elapsed + wait
+            if seconds is not None and abs(both - seconds * values.MICROSECONDS) > _SLACK_US:
+                problem = f"elapsed and wait time add up to {both:,} us, but the interval is {seconds:,} s"
+                self.out.issue(
+                    Code.ARITHMETIC, problem, self.line, field=DURATION, table=self.structure.table
+                )
+                return
+        if seconds is not None:
             del self.texts[plain(DURATION)]
-            return
-        text = f"elapsed and wait time add up to {interval:,} us, but the interval is {int(duration):,} s"
-        self.out.issue(Code.ARITHMETIC, text, self.line, field=DURATION, table=self.structure.table)
 
     def _issue(self, name: str, problem: str, code: Code = Code.BAD_VALUE) -> None:
         message = f"{problem}; the column is null"
@@ -226,11 +232,10 @@ class _MqRow:
 def columns_of(table: str) -> Mapping[str, _MqColumn]:
     """Return the columns of a table by the names that the formatter prints."""
     schema = table_schema(table)
-    return {
-        plain(label): _MqColumn(field.column, _limits(schema.field(field.column).type))
-        for field in report_table(table).fields
-        for label in field.labels
-    }
+    names = {label: field.column for field in report_table(table).fields for label in field.labels}
+    if "section_no" in schema.names:
+        names[_INDEX] = "section_no"
+    return {plain(label): _MqColumn(name, _limits(schema.field(name).type)) for label, name in names.items()}
 
 
 def _limits(arrow: pa.DataType) -> tuple[int, int] | None:

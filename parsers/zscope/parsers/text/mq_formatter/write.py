@@ -103,11 +103,8 @@ def _value(structure: Structure, item: MqItem, row: Row, computed: Mapping[str, 
 
 
 def _seconds(row: Row) -> int:
-    """Return the whole seconds of the interval; rows of other structures than tasks have them in `extra`."""
-    if (length := row.get("interval_us")) is not None:
-        return int(length) // MICROSECONDS
-    extra = json.loads(row.get("extra") or "{}")
-    return int(extra.get("Interval_Duration", 0))
+    """Return the whole seconds of the interval."""
+    return int(row.get("interval_us") or 0) // MICROSECONDS
 
 
 def _csv(item: MqItem, value: Any) -> str:  # noqa: ANN401 - the type depends on the kind

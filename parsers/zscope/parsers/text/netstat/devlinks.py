@@ -17,6 +17,8 @@ from zscope.parsers.text.netstat.labels import LabelValue, NetstatRow, pairs_of,
 from zscope.schemas.reports import PrintedFormat, plain_label, report_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from zscope.parsers.text.captured_report import Line
     from zscope.parsers.text.netstat.reply import ReplyBody
     from zscope.parsers.text.report_rows import ReportRows
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 LAN_SUMMARY = re.compile(r" *(IPV[46]) LAN GROUP SUMMARY:?$", re.ASCII | re.IGNORECASE)
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}", re.ASCII)
+_NAME = re.compile(r"[A-Z@#$][A-Z0-9@#$]{0,15}", re.ASCII | re.IGNORECASE)
 _GAP = re.compile(r" {2,}")
 
 
@@ -72,8 +75,12 @@ class LanGroups:
     """The interfaces by name."""
     group: str = ""
     _titles: list[str] = field(default_factory=list)
+    _members: dict[str, list[NetstatRow]] = field(default_factory=dict)
+    """The interfaces of the report by group."""
+    _others: dict[str, dict[str, tuple[Line, list[tuple[str, str]]]]] = field(default_factory=dict)
+    """Members that are not in the report, because the command selects others, by group and name."""
 
-    def row(self, text: str) -> bool:
+    def row(self, text: str, line: Line) -> bool:
         """Read a line without a label; return whether it belongs to this table."""
         words = text.split()
         if words[0].upper() == "NAME":
@@ -81,12 +88,28 @@ class LanGroups:
             return True
         parts = _GAP.split(text)
         name, *values = parts if len(parts) == len(self._titles) + 1 else words
-        entry = self.entries.get(name)
-        if entry is None or not self._titles or len(values) != len(self._titles):
+        if not self._titles or len(values) != len(self._titles) or not _NAME.fullmatch(name):
             return False
-        for title, value in zip(self._titles, values, strict=True):
-            entry.keep(f"{self.family} LANGROUP {self.group}.{title}", value)
+        pairs = list(zip(self._titles, values, strict=True))
+        if entry := self.entries.get(name):
+            self._members.setdefault(self.group, []).append(entry)
+            for title, value in pairs:
+                entry.keep(f"{self.family} LANGROUP {self.group}.{title}", value)
+        else:
+            self._others.setdefault(self.group, {})[name] = (line, pairs)
         return True
+
+    def finish(self) -> Iterator[Line]:
+        """Store what the report shows of other members of the groups; yield the lines of members of groups
+        of which no interface is in the report.
+        """
+        for group, others in self._others.items():
+            for name, (line, pairs) in others.items():
+                for entry in self._members.get(group, ()):
+                    for title, value in pairs:
+                        entry.keep(f"{self.family} LANGROUP {group}.{name}.{title}", value)
+                if group not in self._members:
+                    yield line
 
 
 BEGINS = re.compile(r" *(?:IntfName|DevName):(?![^ ])", re.ASCII | re.IGNORECASE)
@@ -97,6 +120,8 @@ _COUNTS = frozenset(f.column for f in report_table(_TABLE).columns if f.format i
 _STATISTICS = frozenset(column for column in _COUNTS if column.startswith(("in_", "out_")))
 _DEVICE = ("device_name", "device_type", "device_number", "device_status")
 _MIGRATED = re.compile(r"\*+ ?AUTOMIGRATED ?\*+", re.ASCII | re.IGNORECASE)
+_ASSOCIATED = re.compile(r"(?:UN)?ASSOCIATED.*INTERFACE(?P<several>S?)", re.ASCII)
+"""Labels of interfaces of another kind: one whose labels follow, or a list of names."""
 _SPEED = re.compile(r"(\d+) ?\([^()]*\)?", re.ASCII)
 _NO_NUMBER = frozenset({"NONE", "UNKNOWN"})
 _spread = spreader(label for f in report_table(_TABLE).columns for label in f.labels)
@@ -129,6 +154,7 @@ def read(body: ReplyBody, out: ReportRows) -> int:
     reader = _DevlinksReader(out)
     for line in body.lines:
         reader.take(line)
+    reader.finish()
     for entry in reader.entries:
         if str(entry.values.get("interface_type", "")).upper().startswith("EQENET"):
             entry.values.setdefault("automigrated", False)
@@ -143,6 +169,8 @@ class _DevlinksReader:
     _block: _InterfacePart = _InterfacePart.INTERFACE
     _name: str = ""
     """Name of a part without columns, under which its labels are stored."""
+    _names_follow: str = ""
+    """Label of a list of interfaces, whose names can continue in the next lines."""
     _indent: int = 0
     """Indentation of the line before."""
     _heading_indent: int = -1
@@ -158,23 +186,37 @@ class _DevlinksReader:
         if self.entries and self._block is _InterfacePart.INTERFACE and _MIGRATED.fullmatch(text):
             self.entries[-1].values["automigrated"] = True
         elif match := LAN_SUMMARY.match(text):
+            self.finish()
             named = {str(entry.values.get("interface")): entry for entry in self.entries}
             self._lan, self._block = LanGroups(match[1].upper(), named), _InterfacePart.LAN
         else:
-            pairs = pairs_of(_spread(text))
+            headed = _ASSOCIATED.fullmatch(plain_label(text))
+            pairs = [LabelValue(text, "")] if headed else pairs_of(_spread(text))
             indent = len(line.text) - len(line.text.lstrip())
             outside = indent < self._indent or indent <= self._heading_indent
             heads = len(pairs) == 1 and not pairs[0].value and outside
             self._indent = indent
             for pair in pairs:
-                known = self._labelled(pair, line, heads=heads) if pair.label else self._row(pair.value)
+                known = self._labelled(pair, line, heads=heads) if pair.label else self._row(pair.value, line)
                 if not known:
                     self.out.add_unknown_line(line.no, line.text)
 
-    def _row(self, text: str) -> bool:
+    def finish(self) -> None:
+        """Report the lines of LAN groups that belong to no interface."""
+        if self._lan is not None:
+            for line in self._lan.finish():
+                self.out.add_unknown_line(line.no, line.text)
+            self._lan = None
+
+    def _row(self, text: str, line: Line) -> bool:
         """Read a line of a table; return whether it belongs there."""
         if self._block is _InterfacePart.LAN and self._lan:
-            return self._lan.row(text)
+            return self._lan.row(text, line)
+        if self._block is _InterfacePart.OTHER and self._names_follow and self.entries:
+            names = text.split()
+            if all(map(_NAME.fullmatch, names)):
+                self.entries[-1].keep(self._names_follow, ", ".join(names))
+                return True
         return (
             self._block is _InterfacePart.MULTICAST
             and self._multicast is not None
@@ -227,11 +269,15 @@ class _DevlinksReader:
             return not pair.value and key not in _FIELDS
         if key == "ASSOCIATEDIQDCONVERGEDINTERFACE":
             self._block, self._heading_indent = _InterfacePart.IQD, self._indent
-        elif (key.startswith("ASSOCIATED") and key.endswith("INTERFACE")) or (heads and key not in _FIELDS):
-            self._block, self._name = _InterfacePart.OTHER, pair.value or pair.label
-            self._heading_indent = self._indent
+        elif (match := _ASSOCIATED.fullmatch(key)) or (heads and key not in _FIELDS):
+            several = match is not None and match["several"]
+            self._block, self._name = (
+                _InterfacePart.OTHER,
+                pair.label if several else pair.value or pair.label,
+            )
+            self._heading_indent, self._names_follow = self._indent, pair.label if several else ""
             if pair.value:
-                entry.keep(*pair)
+                entry.keep(pair.label, ", ".join(pair.value.split()) if several else pair.value)
             return True
         return False
 

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.rmf.interval_values import IntervalValues, label_line
-from zscope.parsers.text.rmf.page_heading import CPU_TITLE
+from zscope.parsers.text.rmf.interval_values import MACHINE_LABELS, IntervalValues, label_line
+from zscope.parsers.text.rmf.page_title import CPU_TITLE
 from zscope.parsers.text.rmf.page_write import (
     RmfPrintForm,
     Row,
@@ -135,7 +135,7 @@ class CpuPages:
                 block.append(line)
             else:
                 self.out.add_unknown_line(line.no, line.text, heading.title)
-        self.interval_values.read_block(block, width, self.out)
+        self.interval_values.read_block(block, width, self.out, MACHINE_LABELS)
         self.empty = self.empty and not in_table
 
     def pages_missing(self) -> None:
@@ -189,7 +189,7 @@ class CpuPages:
     def _thread(self, line: Line) -> None:
         figures = self._figures(line, cells_of(line.text), THREAD_KIND)
         if self._core is None or self._core["thread"] == _LAST_THREAD:
-            problem = "a further thread without a processor directly above it is left out"
+            problem = "a further thread without a processor directly above it is skipped"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, 1, table=TABLE)
         elif figures is not None and figures.values:
             same = {name: self._core[name] for name in ("cpu_id", "cpu_type_name")}

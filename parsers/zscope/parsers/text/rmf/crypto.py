@@ -17,6 +17,7 @@ from zscope.parsers.issues import Code
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.rmf.crypto_columns import (
     FIGURE,
+    ICSF,
     CryptoColumn,
     CryptoTable,
     crypto_column,
@@ -184,7 +185,7 @@ class CardLines:
         for card_line in self._card_lines:
             shorter = len(card_line.line.text) < end and -1 < _last_decimals(card_line) < usual
             if shorter or last_is_shorter(_alike(card_line)):
-                text = f"the line {quoted(card_line.line.text)} seems to be cut off; it was left out"
+                text = f"the line {quoted(card_line.line.text)} seems to be cut off; it was skipped"
                 out.issue(Code.REPORT_CUT, text, card_line.line.no, len(card_line.line.text) + 1)
             else:
                 yield card_line.line.no, card_line.cells
@@ -339,7 +340,12 @@ class IcsfServices:
         line, rates = self._rates
         self._rates = None
         for service, rate in rates.items():
-            values = {"unit_kind": "icsf", "operation": service, "operation_rate": rate}
+            values = {
+                "unit_kind": ICSF,
+                "operation": service,
+                "service": service,
+                "operation_rate": rate,
+            }
             lines = None
             if size_line is not None and service in sizes:
                 values["average_size_bytes"] = sizes[service]
@@ -372,7 +378,7 @@ def read_crypto_listing(pages: list[CapturedReport], heading: RmfHeading, out: R
             if part:
                 part.finish()
             kind = unit_kind(title)
-            part = IcsfServices(out) if kind == "icsf" else _CardPart(kind, out, seen)
+            part = IcsfServices(out) if kind == ICSF else _CardPart(kind, out, seen)
         elif part is None or not part.read_line(line):
             out.add_unknown_line(line.no, line.text, heading.title)
     if part:
@@ -427,6 +433,6 @@ class _CardPart:
     def _refuse(self, line: Line, why: str) -> bool:
         self.finish()
         self._refused = True
-        problem = f"{why} ({quoted(line.text)}): the lines below are left out"
+        problem = f"{why} ({quoted(line.text)}): the lines below are skipped"
         self._out.issue(Code.REPORT_UNREADABLE, problem, line.no, 1)
         return True

@@ -1,6 +1,7 @@
 """Columns of the Crypto Hardware Activity report, in the listing and in XML.
 
-Neither form is published, so columns are identified only by the words of their headings.
+Neither form is published, so columns are identified by the words of their headings. XML prints the scope in
+parentheses after them: Total Rate (LPAR), Key-Gen Rate (CPC).
 """
 
 from __future__ import annotations
@@ -27,12 +28,19 @@ _FIGURES = {
     "SIZE": "average_size_bytes",
 }
 _NAMES = {"TYPE": "card_type_name", "ID": "card_id"}
-_LABELS = frozenset({"FUNCTION", "KEY", "SERVICE"})
+_LABELS = (["FUNCTION"], ["KEY"], ["SERVICE"], ["ICSF", "SERVICE"])
 FIGURE = re.compile(r"-{1,12}|\d{1,12}(\.\d{1,6})?", re.ASCII)
 """A figure in a listing; hyphens mean that there is none."""
 _KEY_GENERATION = re.compile(r"KEY[- ]GEN(ERATION)?")
 _FILLERS = frozenset({"TIME", "%", "LENGTH", "TOTAL"})
-_KINDS = (("ICSF", "icsf"), ("PKCS11", "pkcs11"), ("CCA", "cca"), ("ACCELERATOR", "accelerator"))
+_OPERATION_WORDS = frozenset(
+    {"RSA", "ME", "CRT", "ME-FORMAT", "CRT-FORMAT", "FORMAT", "KEY", "OPERATIONS", "FUNCTION"}
+    | {"ASYM", "ASYMMETRIC", "SYMM", "SYMMETRIC", "FAST", "SLOW", "GEN", "GENERATION", "COMPLETE", "PARTIAL"}
+)
+_PARENTHESES = str.maketrans("()", "  ")
+ICSF = "icsf"
+_KINDS = (("ICSF", ICSF), ("PKCS11", "pkcs11"), ("CCA", "cca"), ("ACCELERATOR", "accelerator"))
+UNIT_KINDS = frozenset(kind for _, kind in _KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +76,16 @@ def crypto_column(heading: str) -> CryptoColumn:
 
     >>> crypto_column("CRT EXEC TIME").column, crypto_column("LPAR KEY-GEN RATE").column
     ('execution_ms', 'key_generation_rate')
+    >>> crypto_column("Total Util % (CPC)").scope, crypto_column("ICSF Service").label
+    ('CPC', True)
     """
-    words = _KEY_GENERATION.sub("KEYGEN", heading.upper().replace("%", " % ")).split()
+    plain = heading.upper().replace("%", " % ").translate(_PARENTHESES)
+    words = _KEY_GENERATION.sub("KEYGEN", plain).split()
     scope = next((word for word in words if word in SCOPES), None)
     rest = [word for word in words if word not in _FILLERS and word != scope]
     if len(rest) == 1 and rest[0] in _NAMES:
         return CryptoColumn(heading, _NAMES[rest[0]])
-    if len(rest) == 1 and rest[0] in _LABELS:
+    if rest in _LABELS:
         return CryptoColumn(heading, label=True)
     figures = [word for word in rest if word in _FIGURES]
     if len(figures) != 1:
@@ -84,6 +95,16 @@ def crypto_column(heading: str) -> CryptoColumn:
         rest.remove("KEYGEN")
         return CryptoColumn(heading, "key_generation_rate", scope, " ".join(rest))
     return CryptoColumn(heading, _FIGURES[figures[0]], scope, " ".join(rest))
+
+
+def is_known(column: CryptoColumn) -> bool:
+    """Return whether all words of a heading are known, also those of the operation.
+
+    >>> is_known(crypto_column("ME Rate (2048)")), is_known(crypto_column("Total Rate (LXAR)"))
+    (True, False)
+    """
+    words = column.operation.split()
+    return column.label or bool(column.column and all(w in _OPERATION_WORDS or w.isdigit() for w in words))
 
 
 @dataclass
@@ -96,6 +117,10 @@ class _Line:
     """Figures by scope and operation."""
     extra: dict[str, str] = field(default_factory=dict)
 
+    def operation(self, column: CryptoColumn) -> str:
+        """Return what the figures of a column count."""
+        return " ".join(filter(None, (column.operation, self.label))) or TOTAL
+
     def add_cell(self, column: CryptoColumn, text: str) -> None:
         if column.label:
             self.label = text
@@ -104,8 +129,7 @@ class _Line:
         elif column.column in _NAMES.values():
             self.names[column.column] = text
         elif column.column:
-            operation = " ".join(filter(None, (column.operation, self.label))) or TOTAL
-            row = self.rows.setdefault((column.scope, operation), {})
+            row = self.rows.setdefault((column.scope, self.operation(column)), {})
             if column.column in row:
                 self.extra[column.heading] = text
             else:
@@ -142,7 +166,17 @@ class CryptoTable:
                 text = f"{operation} of card {card['card_id']} is repeated: a line of another card is missing"
                 self.out.issue(Code.REPORT_UNREADABLE, text, line, 1)
                 continue
-            key_columns = {"unit_kind": self.kind, "crypto_scope_name": scope, "operation": operation}
+            key_columns: dict[str, str | None] = {
+                "unit_kind": self.kind,
+                "crypto_scope_name": scope,
+                "operation": operation,
+            }
+            if self.kind == ICSF:
+                key_columns["service"] = parsed.label or None
+                if not parsed.label:
+                    key_columns["operation"] = None
+                    text = "the line names no ICSF service; the column is null"
+                    self.out.issue(Code.BAD_VALUE, text, line, field="ICSF SERVICE", table="rmf_crypto")
             self.out.row("rmf_crypto", line, key_columns | card | figures, parsed.extra)
 
     def _is_another_card(self, card: Mapping[str, str], scope: str | None, operation: str) -> bool:

@@ -13,7 +13,7 @@ from zscope.parsers.text.rmf.label_lines import LabelGrammar, LabelledValue, Lab
 from zscope.schemas.reports import report_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Sequence, Set
 
     from zscope.parsers.text.captured_report import Line
     from zscope.parsers.text.report_rows import ReportRows
@@ -27,6 +27,11 @@ _COLUMNS = {
     if field.label and field.label not in _NOT_IN_BLOCKS
 }
 _GRAMMAR = LabelGrammar(_COLUMNS)
+MACHINE_LABELS = frozenset(
+    {"CPU", "MODEL", "H/W MODEL", "SEQUENCE CODE", "CPC CAPACITY", "HIPERDISPATCH"}
+    | {"CHANGE REASON", "BOOST TYPE", "BOOST CLASS"}
+)
+"""Labels of CPU Activity. Others there are names of rows: CP and IIP count work units."""
 
 _CHANGED = "*"
 """Marks a value that changed during the interval."""
@@ -79,9 +84,19 @@ class IntervalValues:
     changed: list[str] = field(default_factory=list)
     """Labels whose values changed during the interval."""
 
-    def read_block(self, block: Sequence[Line], width: int, out: ReportRows) -> None:
-        """Read the label lines of one page; `width` is the length of its longest line."""
-        parsed = [_ParsedLine(line, label_line(line)) for line in block]
+    def read_block(
+        self, block: Sequence[Line], width: int, out: ReportRows, labels: Set[str] = _COLUMNS.keys()
+    ) -> None:
+        """Read the label lines of one page, which has these labels; `width` is the length of its longest
+        line.
+        """
+        parsed = []
+        for line in block:
+            content = label_line(line)
+            if all(pair.label in labels for pair in content.known):
+                parsed.append(_ParsedLine(line, content))
+            else:
+                out.add_unknown_line(line.no, line.text)
         pairs = [pair for _, content in parsed for pair in content.pairs]
         edges = _right_edges(pairs)
         furthest = max((pair.label_column for pair in pairs), default=0)

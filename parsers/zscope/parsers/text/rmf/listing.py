@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
 
 from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, Origin
@@ -13,15 +14,20 @@ from zscope.parsers.text.rmf.cpu import CpuPages
 from zscope.parsers.text.rmf.crypto import read_crypto_listing
 from zscope.parsers.text.rmf.interval_values import TABLE, IntervalValues
 from zscope.parsers.text.rmf.page_heading import (
+    IntervalIdentity,
+    RmfHeading,
+    is_set_back,
+    read_heading,
+)
+from zscope.parsers.text.rmf.page_title import (
     CPU_TITLE,
     CRYPTO_TITLE,
     PARTITION_TITLE,
-    IntervalIdentity,
-    RmfHeading,
-    read_heading,
+    damaged_title,
     title_of,
 )
 from zscope.parsers.text.rmf.partition import PartitionPages
+from zscope.parsers.text.rmf.spelling import edit_distance
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -37,7 +43,7 @@ REPORTS = {
 _CARDS_LATER_MS = 2_000
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ListingInterval:
     """The pages of one interval of a system."""
 
@@ -53,10 +59,12 @@ class ListingInterval:
     """The titles so far, each with the line of its first page."""
     last: RmfHeading | None = None
     pages: int = 0
+    second: bool = False
+    """Whether the clock shows the start for the second time."""
 
     @classmethod
     def begin(
-        cls, sheet: FileRows, origin: Origin, heading: RmfHeading, identity: IntervalIdentity
+        cls, sheet: FileRows, origin: Origin, heading: RmfHeading, identity: IntervalIdentity, *, second: bool
     ) -> ListingInterval:
         """Begin an interval; what the page lacks of system and time is known from the capture."""
         own = Origin(
@@ -67,7 +75,11 @@ class ListingInterval:
             identity.start.time(),
             KnownFrom.REPORT,
         )
-        lead = {"interval_start_local": identity.start, "interval_ms": identity.interval_ms}
+        lead = {
+            "interval_start_local": identity.start,
+            "interval_ms": identity.interval_ms,
+            "second_hour": second or None,
+        }
         out = ReportRows(sheet, own, lead)
         interval_values = IntervalValues()
         return cls(
@@ -77,6 +89,7 @@ class ListingInterval:
             interval_values,
             CpuPages(out, interval_values),
             PartitionPages(out, interval_values),
+            second=second,
         )
 
     def compare_with_first(self, heading: RmfHeading, identity: IntervalIdentity) -> None:
@@ -95,6 +108,12 @@ class ListingInterval:
         elif identity.end not in {None, end}:
             self._report_contradiction(heading, "END", str(identity.end), str(end))
         self.identity = self.identity._replace(end=end, interval_ms=length)
+
+    def report_second(self, first_line: int) -> None:
+        """Report that the same start occurs again."""
+        problem = f"the start of this interval is also in line {first_line}, with other figures: "
+        problem += "it is in the second hour after the clock was set back"
+        self.out.issue(Code.AMBIGUOUS_TIME, problem, self.first.line_no, 1, table=TABLE)
 
     def _report_contradiction(self, heading: RmfHeading, label: str, page_value: str, first: str) -> None:
         problem = f"{label} is {page_value} here and {first} on the first page; the first value is used"
@@ -160,6 +179,15 @@ class ListingInterval:
                 self.out.issue(Code.REPORT_UNREADABLE, problem, self.first_lines[title], 1)
 
 
+class _HalfInterval(NamedTuple):
+    """An interval with only one of two reports that belong together."""
+
+    title: str
+    system: str
+    line: int
+    out: ReportRows
+
+
 MOST_PAGES = 500
 """Pages of one interval: a file without a second interval must not fill memory."""
 MOST_OPEN = 8
@@ -177,44 +205,96 @@ class RmfListing:
         """In the order of their first pages."""
         self._first_lines: dict[tuple[str, datetime], int] = {}
         """Line of the first page of each interval so far."""
+        self._last_page: tuple[ListingInterval, str] | None = None
+        """The interval and title of the last page."""
+        self._set_back: set[tuple[str, datetime, str]] = set()
+        """Systems, starts and titles of pages in hours in which clocks can be set back."""
+        self._halves: dict[datetime, list[_HalfInterval]] = {}
+        """Intervals with only one of two reports that belong together, by start."""
         self._pages: dict[int, int] = {}
         """Line of each page so far, by the hash of its contents."""
 
     def read(self, report: CapturedReport) -> None:
         """Read one page."""
-        title = title_of(report.lines[0].text)
-        if title not in REPORTS:
+        text = report.lines[0].text
+        title = title_of(text)
+        if title not in REPORTS and damaged_title(text) is None:
             self._skip_report(title, report.first_line)
             return
         out = ReportRows(self._sheet, report.origin)
         heading = read_heading(report, out)
         if heading.identity is None or self._is_repeated(heading, heading.identity, out):
             return
-        self._interval(report, heading, heading.identity).add(report, heading)
+        interval = self._interval(report, heading, heading.identity)
+        interval.add(report, heading)
+        self._last_page = interval, heading.title
+        if is_set_back(heading.identity.start):
+            self._set_back.add((heading.identity.system, heading.identity.start, heading.title))
 
     def finish(self) -> None:
         """Write the intervals that are still open."""
         while self._open_intervals:
-            self._open_intervals.pop(0).write()
+            self._write(0)
+        self._report_parted()
+
+    def _write(self, number: int) -> None:
+        """Write an open interval."""
+        interval = self._open_intervals.pop(number)
+        interval.write()
+        titles = {CPU_TITLE, PARTITION_TITLE} & interval.first_lines.keys()
+        if len(titles) == 1:
+            title, identity = titles.pop(), interval.identity
+            half = _HalfInterval(title, identity.system, interval.first_lines[title], interval.out)
+            self._halves.setdefault(identity.start, []).append(half)
+
+    def _report_parted(self) -> None:
+        """Report intervals whose two reports have different systems, if the names are nearly the same."""
+        for halves in self._halves.values():
+            for one, other in combinations(halves, 2):
+                if one.title != other.title and edit_distance(one.system, other.system) == 1:
+                    problem = f"{one.title} has the system {one.system} and {other.title} {other.system}: "
+                    problem += "one of the names may be wrong"
+                    for half in (one, other):
+                        half.out.issue(Code.BAD_VALUE, problem, half.line, 1, field="SYSTEM ID", table=TABLE)
 
     def _interval(
         self, page: CapturedReport, heading: RmfHeading, identity: IntervalIdentity
     ) -> ListingInterval:
         """Return the interval of a page."""
-        for interval in self._open_intervals:
-            if interval.identity.is_of(identity):
-                if interval.pages < MOST_PAGES:
-                    interval.compare_with_first(heading, identity)
-                    return interval
-                self._open_intervals.remove(interval)
-                interval.write()
-                break
+        interval, second = self._open_interval(heading, identity)
+        if interval is not None:
+            if interval.pages < MOST_PAGES:
+                interval.compare_with_first(heading, identity)
+                return interval
+            self._write(self._open_intervals.index(interval))
         if len(self._open_intervals) == MOST_OPEN:
-            self._open_intervals.pop(0).write()
-        interval = ListingInterval.begin(self._sheet, page.origin, heading, identity)
-        self._report_scattered(interval)
+            self._write(0)
+        interval = ListingInterval.begin(self._sheet, page.origin, heading, identity, second=second)
+        if second:
+            interval.report_second(self._first_lines[identity.system, identity.start])
+        else:
+            self._report_scattered(interval)
         self._open_intervals.append(interval)
         return interval
+
+    def _open_interval(
+        self, heading: RmfHeading, identity: IntervalIdentity
+    ) -> tuple[ListingInterval | None, bool]:
+        """Return the open interval that a page continues; if there is none, whether the page begins the
+        interval for the second time, because the clock was set back.
+        """
+        same = [interval for interval in self._open_intervals if interval.identity.is_of(identity)]
+        if not is_set_back(identity.start):
+            return (same[0] if same else None), False
+        last, last_title = self._last_page or (None, "")
+        if last in same and heading.title == last_title and not _is_first_page(heading):
+            return last, False
+        lacking = [interval for interval in same if heading.title not in interval.first_lines]
+        if lacking:
+            return lacking[0], False
+        if seconds := [interval for interval in same if interval.second]:
+            return seconds[0], False
+        return None, (identity.system, identity.start, heading.title) in self._set_back
 
     def _report_scattered(self, interval: ListingInterval) -> None:
         identity, line = interval.identity, interval.first.line_no
@@ -230,7 +310,7 @@ class RmfListing:
         previous = self._pages.setdefault(page, heading.line_no)
         if previous == heading.line_no:
             return False
-        problem = f"this page is the same as the one in line {previous}; it is left out"
+        problem = f"this page is the same as the one in line {previous}; it is skipped"
         out.issue(Code.REPORT_REPEATED, problem, heading.line_no, 1)
         return True
 
@@ -240,3 +320,8 @@ class RmfListing:
         self._sheet.issues.add_once(
             Issue(Code.OTHER_REPORT, text, self._sheet.file, section=title, line_no=line_no)
         )
+
+
+def _is_first_page(heading: RmfHeading) -> bool:
+    """Return whether the page has the block of labels that is before the table."""
+    return any(label in line.text for line in heading.body for label in ("H/W MODEL", "MVS PARTITION NAME"))

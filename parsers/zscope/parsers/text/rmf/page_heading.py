@@ -11,18 +11,13 @@ from zscope.parsers.issues import Code
 from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.rmf.label_lines import LabelGrammar, LabelledValue
+from zscope.parsers.text.rmf.page_title import damaged_title, title_end, title_of
 from zscope.schemas.reports import PrintedFormat
 
 if TYPE_CHECKING:
     from zscope.parsers.text.captured_report import CapturedReport, Line
     from zscope.parsers.text.report_rows import ReportRows
 
-
-CPU_TITLE, PARTITION_TITLE, CRYPTO_TITLE = "CPU ACTIVITY", "PARTITION DATA REPORT", "CRYPTO HARDWARE ACTIVITY"
-
-_READ = (CPU_TITLE, PARTITION_TITLE, CRYPTO_TITLE)
-_SHORTEST_TITLE = 9
-"""A shorter prefix of a known title is not accepted; screens cut titles at their width."""
 
 _LABELS = (
     *("z/OS", "SYSTEM ID", "DATE", "START", "INTERVAL"),
@@ -33,7 +28,6 @@ _ANY_LABEL = re.compile("|".join(map(re.escape, _LABELS)), re.IGNORECASE)
 _SEARCHED = 12
 """Lines below the title that are searched: a heading has three, and captures can add others."""
 
-_TITLE = re.compile(r"\s*([A-Z](?: {1,3}[A-Z])*)(?=\s|$)", re.ASCII)
 _SYSTEM = re.compile(r"[A-Z0-9@#$_-]{1,8}", re.ASCII | re.IGNORECASE)
 _RELEASE = re.compile(r"(?:z/OS )?V?\d", re.ASCII | re.IGNORECASE)
 _BEGINS_LIKE = {"z/OS": _RELEASE, "RPT VERSION": _RELEASE, "SYSTEM ID": _SYSTEM}
@@ -44,10 +38,20 @@ _LENGTH = re.compile(r"(\d{1,4})\.(\d\d)\.(\d{2,3})", re.ASCII)
 _CYCLE = re.compile(
     r"(\d{1,6})\.(\d{3})(?: SEC.*)?|(\d{1,6}(?:\.\d{1,3})?) SECONDS", re.ASCII | re.IGNORECASE
 )
+_SUNDAY, _LAST_SET_BACK = 6, 4
 _ROUNDING = timedelta(seconds=2)
 """Intervals differ from the difference of the printed times by some milliseconds."""
 _WANDERING = timedelta(seconds=5)
 """A greater difference is not rounding: one of the figures is wrong."""
+
+
+def is_set_back(start: datetime) -> bool:
+    """Return whether clocks can be set back in the hour of this time.
+
+    >>> is_set_back(datetime(2026, 10, 25, 2, 45)), is_set_back(datetime(2026, 10, 26, 2, 45))
+    (True, False)
+    """
+    return start.weekday() == _SUNDAY and start.hour < _LAST_SET_BACK
 
 
 class IntervalIdentity(NamedTuple):
@@ -98,24 +102,15 @@ class RmfHeading:
     """Release of the program that printed them."""
 
 
-def title_of(text: str) -> str:
-    """Return the title in a line of spaced letters.
-
-    >>> title_of("          C P U  A C T I V I T Y")
-    'CPU ACTIVITY'
-    """
-    match = _TITLE.match(text)
-    words = re.split(r" {2,}", match[1]) if match else []
-    title = " ".join("".join(word.split()) for word in words)
-    known_titles = (known for known in _READ if known.startswith(title) and len(title) >= _SHORTEST_TITLE)
-    return next(known_titles, title)
-
-
 def read_heading(page: CapturedReport, out: ReportRows) -> RmfHeading:
     """Read the heading of a page; invalid values become issues."""
     title = page.lines[0]
-    name = _TITLE.match(title.text)
-    after_title = _GRAMMAR.read(title.text[name.end() :] if name else "").known
+    damaged = damaged_title(title.text)
+    if damaged:
+        problem = f"{quoted(title.text.strip())} is not exactly the title {damaged}: the page is damaged; "
+        problem += f"lines {title.no} to {page.lines[-1].no} are read as {damaged}"
+        out.issue(Code.REPORT_UNREADABLE, problem, title.no, 1)
+    after_title = _GRAMMAR.read(title.text[title_end(title.text) :]).known
     labels = {pair.label: (title.no, pair) for pair in after_title}
     body = []
     for at, line in enumerate(page.lines[1:]):
@@ -127,7 +122,7 @@ def read_heading(page: CapturedReport, out: ReportRows) -> RmfHeading:
     values = _Values(labels, out, title.no)
     system, number = values.system(), values.text("PAGE")
     return RmfHeading(
-        title_of(title.text),
+        damaged or title_of(title.text),
         title.no,
         body,
         int(number) if re.fullmatch(r"\d{1,6}", number, re.ASCII) else None,
@@ -184,7 +179,7 @@ class _Values:
         start = self._moment("START", "START") if self.text("START") else self._moment("DATE", "TIME")
         if system is None or start is None:
             missing = "SYSTEM ID" if system is None else "START, or DATE and TIME"
-            problem = f"the heading of the page has no readable {missing}: the page is left out"
+            problem = f"the heading of the page has no readable {missing}: the page is skipped"
             line, pair = next(iter(self.labels.values()), (self.title_line, None))
             self.out.issue(Code.REPORT_UNREADABLE, problem, line, pair.column if pair else 1)
             return None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.rmf.interval_values import IntervalValues, label_line
-from zscope.parsers.text.rmf.page_heading import PARTITION_TITLE
+from zscope.parsers.text.rmf.page_title import PARTITION_TITLE
 from zscope.parsers.text.rmf.page_write import (
     RmfPrintForm,
     Row,
@@ -206,7 +206,7 @@ class PartitionPages:
         places = map(layout.figures.place, names)
         shifts = [cell.end - place.edge for cell, place in zip(spans, places, strict=False) if place]
         if any(abs(shift) > _SHIFTED_MOST for shift in shifts):
-            text = "the dispatch times are not under their headings; the figures of this row are left out"
+            text = "the dispatch times are not under their headings; the figures of this row are skipped"
             figures = RowFigures(problem=RowProblem(spans[0].start, text))
         else:
             figures = figures_of(cells, layout.figures, kind, shifts[0] if shifts else 0)

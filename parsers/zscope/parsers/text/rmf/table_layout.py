@@ -330,4 +330,4 @@ def _fits(text: str, end: int, place: RmfColumnPlace) -> bool:
 
 
 def _no_figures(column: int, why: str) -> RowFigures:
-    return RowFigures(problem=RowProblem(column, f"{why}; the figures of this row are left out"))
+    return RowFigures(problem=RowProblem(column, f"{why}; the figures of this row are skipped"))

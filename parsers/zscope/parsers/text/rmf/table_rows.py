@@ -54,7 +54,7 @@ class RmfTableRows:
         try:
             columns = columns_of(line.text)
         except HeadingUnreadableError as error:
-            problem = f"the column headings are not in the usual order at {error}: the rows are left out"
+            problem = f"the column headings are not in the usual order at {error}: the rows are skipped"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, 1, table=self.table)
             self._rowless = None
             return None
@@ -66,7 +66,7 @@ class RmfTableRows:
     def report_headless(self, line: Line, column: int) -> None:
         """Report rows without column headings, once for all of them."""
         if not self._told_headless:
-            problem = f"rows without column headings above them ({self.first_headings}) are left out"
+            problem = f"rows without column headings above them ({self.first_headings}) are skipped"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, column, table=self.table)
             self._told_headless = True
 
@@ -116,7 +116,7 @@ class RmfTableRows:
     def _tell_again(self, line: Line, before: int) -> None:
         """Report a repeated row, once for adjacent ones."""
         if not self._told_again:
-            problem = f"the row has the same key as the one in line {before}; it is left out"
+            problem = f"the row has the same key as the one in line {before}; it is skipped"
             self.out.issue(Code.REPORT_REPEATED, problem, line.no, 1, table=self.table)
             self._told_again = True
 

@@ -12,11 +12,18 @@ from zscope.parsers.text.captured_report import KnownFrom, Origin, ReportSource
 from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.report_rows import ReportRows, quoted
 from zscope.parsers.text.rmf.arithmetic import check_interval
-from zscope.parsers.text.rmf.crypto_columns import CryptoTable, crypto_column, unit_kind
+from zscope.parsers.text.rmf.crypto_columns import (
+    UNIT_KINDS,
+    CryptoTable,
+    crypto_column,
+    is_known,
+    unit_kind,
+)
+from zscope.parsers.text.rmf.spelling import nearly
 from zscope.schemas.reports import PrintedField, PrintedFormat, plain_label, report_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from zscope.parsers.text.report_rows import FileRows
@@ -42,10 +49,10 @@ class XmlRow:
     """Whether the document marks it as a total."""
 
 
-def open_report(unit: XmlElement, sheet: FileRows) -> ReportRows:
+def open_report(unit: XmlElement, sheet: FileRows, *, second: bool) -> ReportRows:
     """Return the rows of this report, with its system and interval filled in."""
     out = ReportRows(sheet, Origin(ReportSource.XML))
-    start = _time(unit.text_at("time-data", "display-start"))
+    start = display_time(unit.text_at("time-data", "display-start"))
     resource = unit.at("resource", "resname")
     if system := one_line(resource, out):
         out.origin.system, out.origin.system_from = system, KnownFrom.REPORT
@@ -56,7 +63,8 @@ def open_report(unit: XmlElement, sheet: FileRows) -> ReportRows:
         out.origin.time_from = KnownFrom.REPORT
     length = unit.at("time-data", "report-interval")
     out.common["interval_start_local"] = start
-    end = _time(unit.text_at("time-data", "display-end"))
+    out.common["second_hour"] = second or None
+    end = display_time(unit.text_at("time-data", "display-end"))
     out.common["interval_ms"] = _length(length, start, end, out)
     _compare(unit, start, end, out)
     if start is None:
@@ -85,7 +93,8 @@ def _compare(unit: XmlElement, start: datetime | None, end: datetime | None, out
     out.issue(Code.ARITHMETIC, text, line, field="display-end", table="rmf_interval")
 
 
-def _time(text: str) -> datetime | None:
+def display_time(text: str) -> datetime | None:
+    """Return a printed time; None if it is invalid."""
     try:
         value: datetime = CODECS[PrintedFormat.TIME].decode(text)
     except ValueError:
@@ -120,16 +129,33 @@ def one_line(element: XmlElement | None, out: ReportRows) -> str:
     if element is None:
         return ""
     if "\n" in element.text:
-        text = f"{quoted(element.text)} is broken by a line end; it was left out"
+        text = f"{quoted(element.text)} is broken by a line end; it was skipped"
         out.issue(Code.BAD_VALUE, text, element.line)
         return ""
     return element.text
 
 
-def table_rows(table: XmlElement, out: ReportRows) -> Iterator[XmlRow]:
-    """Yield the rows of a table that are not empty."""
+def table_headings(table: XmlElement, known: Collection[str], out: ReportRows) -> list[str]:
+    """Return the column headings of a table; a heading that differs from a known one in a character becomes
+    the known one, with an issue.
+    """
     heads = table.at("column-headers")
-    headings = [cell.text for cell in heads.all("col")] if heads else []
+    cells = list(heads.all("col")) if heads else []
+    plain = {plain_label(cell.text) for cell in cells}
+    missing = [label for label in known if label not in plain]
+    headings = []
+    for cell in cells:
+        label = plain_label(cell.text)
+        near = None if label in known else nearly(label, missing)
+        if near:
+            text = f"the column heading {quoted(cell.text)} is read as {near}, which differs in one character"
+            out.issue(Code.UNKNOWN_COLUMN, text, cell.line, field=cell.text[:60])
+        headings.append(near or cell.text)
+    return headings
+
+
+def table_rows(table: XmlElement, headings: Sequence[str], out: ReportRows) -> Iterator[XmlRow]:
+    """Yield the rows of a table that are not empty."""
     for row in table.all("row"):
         cells = [one_line(cell, out) for cell in row.all("col")]
         if not any(cells):
@@ -138,7 +164,7 @@ def table_rows(table: XmlElement, out: ReportRows) -> Iterator[XmlRow]:
             # Real documents have these for deactivated partitions: one cell less than headings.
             cells += [""] * (len(headings) - len(cells))
         if len(cells) != len(headings):
-            text = f"a row has {len(cells)} cells under {len(headings)} column headings; it was left out"
+            text = f"a row has {len(cells)} cells under {len(headings)} column headings; it was skipped"
             out.issue(Code.REPORT_UNREADABLE, text, row.line, 1)
             continue
         named: dict[str, str] = {}
@@ -187,6 +213,7 @@ _NOT_READ = frozenset(
     )
 )
 """Tables about address spaces and work units, which are not read."""
+_PROCESSOR_HEADINGS = frozenset({"TYPE", "NUMBER"})
 _PHYSICAL, _TOTAL = "*PHYSICAL*", "TOTAL"
 _STATUS = {"A": "active", "ACTIVE": "active", "D": "deactivated", "DEACTIVATED": "deactivated"}
 
@@ -203,9 +230,9 @@ class _Interval:
     partitions: list[dict[str, Any]] = field(default_factory=list)
 
 
-def read_cpu_xml(unit: XmlElement, sheet: FileRows) -> None:
+def read_cpu_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False) -> None:
     """Read the CPU report of one interval, and check that its figures agree."""
-    out = open_report(unit, sheet)
+    out = open_report(unit, sheet, second=second)
     out.add_report("RMF CPU Activity", unit.line)
     interval = _Interval()
     interval.values |= {
@@ -259,14 +286,15 @@ def _variable(interval: _Interval, name: str, value: str, line: int) -> None:
 
 
 def _table(interval: _Interval, part: str, table: XmlElement, out: ReportRows) -> None:
-    heads = table.at("column-headers")
-    headings = {plain_label(cell.text) for cell in heads.all("col")} if heads else set()
-    if "CPUNUMBER" in headings:
-        _cpus(interval, table, out)
-    elif "PARTITIONNAME" in headings:
-        _partitions(interval, table, out)
-    elif headings == {"TYPE", "NUMBER"}:
-        for row in table_rows(table, out):
+    known = _PROCESSOR_HEADINGS | _labels("rmf_cpu").keys() | _labels("rmf_partition").keys()
+    headings = table_headings(table, () if plain_label(part) in _NOT_READ else known, out)
+    labels = {plain_label(heading) for heading in headings}
+    if "CPUNUMBER" in labels:
+        _cpus(interval, table, headings, out)
+    elif "PARTITIONNAME" in labels:
+        _partitions(interval, table, headings, out)
+    elif labels == _PROCESSOR_HEADINGS:
+        for row in table_rows(table, headings, out):
             kind, number = row.cells.values()
             _variable(interval, kind, number, row.line)
     elif plain_label(part) not in _NOT_READ and (headings or table.at("row")):
@@ -278,9 +306,9 @@ def _table(interval: _Interval, part: str, table: XmlElement, out: ReportRows) -
         )
 
 
-def _cpus(interval: _Interval, table: XmlElement, out: ReportRows) -> None:
+def _cpus(interval: _Interval, table: XmlElement, headings: Sequence[str], out: ReportRows) -> None:
     above: dict[str, Any] = {}
-    for row in table_rows(table, out):
+    for row in table_rows(table, headings, out):
         values, extra = by_column(row.cells, _labels("rmf_cpu"))
         _multithreading(values, extra)
         number = str(values.get("cpu_id", ""))
@@ -310,8 +338,8 @@ def _multithreading(values: dict[str, Any], extra: dict[str, str]) -> None:
             values[column] = extra.pop(alike[0])
 
 
-def _partitions(interval: _Interval, table: XmlElement, out: ReportRows) -> None:
-    for row in table_rows(table, out):
+def _partitions(interval: _Interval, table: XmlElement, headings: Sequence[str], out: ReportRows) -> None:
+    for row in table_rows(table, headings, out):
         values, extra = by_column(row.cells, _labels("rmf_partition"))
         kind = _kind(row, values)
         status = str(values.pop("partition_status", ""))
@@ -335,13 +363,24 @@ def _labels(table: str) -> Mapping[str, PrintedField]:
     return report_table(table).by_label()
 
 
-def read_crypto_xml(unit: XmlElement, sheet: FileRows) -> None:
+def read_crypto_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False) -> None:
     """Read the crypto report of one interval, as far as its column headings are known."""
-    out = open_report(unit, sheet)
+    out = open_report(unit, sheet, second=second)
     out.add_report("RMF Crypto Hardware Activity", unit.line)
     for segment in unit.all("segment"):
-        rows = CryptoTable(unit_kind(segment.text_at("name")), out)
+        name = segment.text_at("name")
+        kind = unit_kind(name)
+        if kind not in UNIT_KINDS:
+            text = f"the part {quoted(name)} is not known: it is the kind of the units in its rows"
+            out.issue(Code.UNKNOWN_COLUMN, text, segment.line, field=name[:60], table="rmf_crypto")
+        rows = CryptoTable(kind, out)
         for table in segment.below("table"):
-            for row in table_rows(table, out):
+            headings = table_headings(table, (), out)
+            for heading in headings:
+                if not is_known(crypto_column(heading)):
+                    text = f"the column heading {quoted(heading)} is not known"
+                    line = (table.at("column-headers") or table).line
+                    out.issue(Code.UNKNOWN_COLUMN, text, line, field=heading[:60], table="rmf_crypto")
+            for row in table_rows(table, headings, out):
                 cells = [(crypto_column(heading), text) for heading, text in row.cells.items()]
                 rows.read_cells(row.line, cells)

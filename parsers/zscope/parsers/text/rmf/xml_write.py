@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from zscope.parsers.text.codecs import CODECS
-from zscope.parsers.text.rmf.crypto_columns import TOTAL
+from zscope.parsers.text.rmf.crypto_columns import ICSF, TOTAL
 from zscope.schemas.reports import PrintedFormat
 
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ _TITLES = {
 }
 FIGURES = (
     ("operation_rate", "Rate", "{:.2f}"),
-    ("execution_ms", "Execution Time", "{:.3f}"),
-    ("utilisation_pct", "Util%", "{:.1f}"),
+    ("execution_ms", "Exec Time", "{:.3f}"),
+    ("utilisation_pct", "Util %", "{:.1f}"),
     ("key_generation_rate", "Key-Gen Rate", "{:.2f}"),
     ("average_size_bytes", "Size", "{:.2f}"),
 )
@@ -129,10 +129,10 @@ def crypto_tables(rows: Sequence[CryptoTablesRow]) -> Iterator[tuple[str, XmlTab
 
 
 def _table(kind: str, rows: Sequence[CryptoTablesRow]) -> XmlTable:
-    leading = [("Service", "T")] if kind == "icsf" else [("Type", "T"), ("ID", "T"), ("Function", "T")]
+    leading = [("ICSF Service", "T")] if kind == ICSF else [("Type", "T"), ("ID", "T"), ("Function", "T")]
     scopes = list(dict.fromkeys(row.get("crypto_scope_name") for row in rows))
     figures = [
-        (scope, column, " ".join(filter(None, (scope, name))), printed)
+        (scope, column, _figure_heading(kind, scope, name), printed)
         for scope in scopes
         for column, name, printed in FIGURES
         if any(row.get(column) is not None for row in rows if row.get("crypto_scope_name") == scope)
@@ -147,8 +147,13 @@ def _table(kind: str, rows: Sequence[CryptoTablesRow]) -> XmlTable:
     )
 
 
+def _figure_heading(kind: str, scope: str | None, name: str) -> str:
+    total = "Total " if kind == "cca" and not name.startswith("Key-Gen") else ""
+    return f"{total}{name}" + (f" ({scope})" if scope else "")
+
+
 def _names(kind: str, row: CryptoTablesRow) -> tuple[str, ...]:
-    if kind == "icsf":
+    if kind == ICSF:
         return (row["operation"],)
     label = "" if row["operation"] == TOTAL else row["operation"]
     return (row.get("card_type_name") or "", row.get("card_id") or "", label)

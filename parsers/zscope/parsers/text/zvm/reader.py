@@ -112,7 +112,7 @@ class PerformanceToolkit:
         if previous == no:
             return False
         if not heading.screen:
-            problem = f"this page is the same as the one at line {previous}; it is left out"
+            problem = f"this page is the same as the one at line {previous}; it is skipped"
             out.issue(Code.REPORT_REPEATED, problem, no, 1)
         return True
 
@@ -136,7 +136,7 @@ class PerformanceToolkit:
             for lines in pages.bodies:
                 body.read(lines)
         except ReportRefusedError as refused:
-            problem = f"{refused.text}; the report is left out"
+            problem = f"{refused.text}; the report is skipped"
             out.issue(Code.REPORT_UNREADABLE, problem, refused.line.no, refused.column, table=kind.table)
             return
         self._add_rows(kind, heading, period, body, first.first_line)
@@ -157,7 +157,7 @@ class PerformanceToolkit:
             rest = (
                 "period_s is null"
                 if kind is CHANNEL
-                else "CPU time is meaningless without it: the report is left out"
+                else "CPU time is meaningless without it: the report is skipped"
             )
             out.issue(Code.REPORT_UNREADABLE, f"{problem}; {rest}", line, 1, table=kind.table)
             rows = rows if kind is CHANNEL else []
@@ -196,7 +196,7 @@ def _distinct(kind: ZvmReportKind, rows: Sequence[ZvmRow], out: ReportRows, *, q
     for row in rows:
         previous = first.setdefault(row.key, row)
         if previous is not row and not (quiet and row.says_the_same(previous)):
-            problem = f"{row.key} was already in line {previous.line.no}; the repeated row is left out"
+            problem = f"{row.key} was already in line {previous.line.no}; the repeated row is skipped"
             out.issue(Code.REPORT_REPEATED, problem, row.line.no, 1, table=kind.table)
     return list(first.values())
 

@@ -85,7 +85,7 @@ class ZvmReportBody:
     rows: list[ZvmRow] = field(default_factory=list)
     layout: ZvmLayout | None = None
     left_out: bool = False
-    """Whether rows were left out."""
+    """Whether rows were skipped."""
     _skipping: bool = field(init=False)
     _reported: set[int] = field(default_factory=set)
     """Positions of words under no heading that were reported."""
@@ -104,7 +104,7 @@ class ZvmReportBody:
                 if at in titles:
                     self.layout = self._layout(line, [lines[above].text for above in titles[at]])
                 elif begins_with_number(line.text) and not self._is_row(_words(line.text)):
-                    problem = "a report with an unreadable heading begins here; its lines are left out"
+                    problem = "a report with an unreadable heading begins here; its lines are skipped"
                     self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, 1)
                     return
                 else:
@@ -164,13 +164,13 @@ class ZvmReportBody:
     def _report_headless(self, line: Line) -> None:
         if not self.left_out:
             self.left_out = True
-            problem = f"rows without column headings above them ({self.kind.headings_shown}) are left out"
+            problem = f"rows without column headings above them ({self.kind.headings_shown}) are skipped"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, 1, table=self.kind.table)
 
     def _row(self, line: Line, cells: list[Cell], layout: ZvmLayout) -> None:
         key = cells[0]
         if abs(key.start - layout.key.start) > _OFF:
-            problem = f"{quoted(key.text)} is not under {layout.key.text}; the row is left out"
+            problem = f"{quoted(key.text)} is not under {layout.key.text}; the row is skipped"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, key.start, table=self.kind.table)
             self.left_out = True
             return
@@ -182,10 +182,10 @@ class ZvmReportBody:
         missing = [name for name in self.kind.required if name not in row.figures]
         if missing and not placed.cut:
             label = layout.label(missing[0])
-            problem = f"{row.key} has no value under {label}; the row is left out"
+            problem = f"{row.key} has no value under {label}; the row is skipped"
             self.out.issue(Code.BAD_VALUE, problem, line.no, field=label, table=self.kind.table)
         if placed.cut:
-            rest = "the row is left out" if missing else "what is missing is null"
+            rest = "the row is skipped" if missing else "what is missing is null"
             problem = f"the row ends before the end of {placed.cut}; {rest}"
             self.out.issue(Code.REPORT_CUT, problem, line.no, len(line.text), table=self.kind.table)
         if missing:
@@ -200,7 +200,7 @@ class ZvmReportBody:
         lacking = next((column for column in named if column not in placed.cells), None)
         if figures and lacking:
             problem = f"{figures[0].text} is under no heading, and nothing is under {lacking.label}"
-            problem += "; the row is left out"
+            problem += "; the row is skipped"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, figures[0].start, table=self.kind.table)
             return False
         for cell in placed.stray:

@@ -207,13 +207,13 @@ measured AS (
         side.remarks AS remarks,
         -- Values that are distributed evenly over the intervals do not show how far they vary.
         coalesce(side.high_pct - side.low_pct < 1e-9, true) AS unknown_spread,
-        NULL AS told,
+        NULL AS value_text,
         NULL AS level_remark
     FROM pair_side
     WHERE side.change_pct IS NOT NULL
     UNION ALL
     SELECT
-        id, role, value, value AS low, value AS high, NULL AS remarks, false AS unknown_spread, NULL AS told,
+        id, role, value, value AS low, value AS high, NULL AS remarks, false AS unknown_spread, NULL AS value_text,
         NULL AS level_remark
     FROM ticket_use
     UNION ALL
@@ -221,7 +221,7 @@ measured AS (
     -- still given.
     SELECT
         id, 'input' AS role, value, coalesce(low, value) AS low, coalesce(high, value) AS high,
-        NULL AS remarks, false AS unknown_spread, told, level_remark
+        NULL AS remarks, false AS unknown_spread, value_text, level_remark
     FROM every_input
     WHERE value IS NOT NULL
 ),
@@ -234,12 +234,12 @@ compared AS (
         m.low,
         m.high,
         CASE WHEN a.is_share THEN format('{:.1f} %', m.value) ELSE format('{:+.1f} %', m.value) END
-            AS told_short,
+            AS short_text,
         coalesce(
-            m.told,
-            told_short
+            m.value_text,
+            short_text
             || CASE WHEN m.low < m.high THEN format(' [{:+.1f}, {:+.1f}]', m.low, m.high) ELSE '' END
-        ) AS told,
+        ) AS value_text,
         CASE
             WHEN m.level_remark IS NOT NULL THEN 'not comparable'
             WHEN m.unknown_spread OR m.remarks LIKE '%counted in two ways%' THEN 'not comparable'
@@ -309,14 +309,14 @@ all_sides AS (
         max(value) FILTER (WHERE role = 'server') AS server_value,
         max(value) FILTER (WHERE role = 'both') AS both_value,
         string_agg(
-            role || ' ' || told || ': ' || finding || ', ' || coalesce(direction_matches, verdict),
+            role || ' ' || value_text || ': ' || finding || ', ' || coalesce(direction_matches, verdict),
             '; ' ORDER BY role_no
         ) AS would_be,
         CASE
             WHEN count(DISTINCT outcome) = 1 THEN 'on every side it would be: ' || min(outcome)
             ELSE 'it would be: ' || string_agg(role || ' ' || outcome, ', ' ORDER BY role_no)
         END AS outcomes,
-        string_agg(role || ' ' || told_short, ', ' ORDER BY role_no) AS told_by_side,
+        string_agg(role || ' ' || short_text, ', ' ORDER BY role_no) AS text_by_side,
         list(role) AS roles
     FROM (
         SELECT
@@ -373,7 +373,7 @@ placed AS (
         -- A pair that does not fit is not a result.
         CASE WHEN len(coalesce(p.problems, t.problems)) = 0 THEN s.would_be END AS would_be,
         CASE WHEN len(coalesce(p.problems, t.problems)) = 0 THEN s.outcomes END AS outcomes,
-        s.told_by_side,
+        s.text_by_side,
         l.remarks AS lacking,
         CASE
             WHEN a.is_input THEN 'input'
@@ -408,7 +408,7 @@ decided AS (
         c.value AS measured_value,
         c.low AS measured_low,
         c.high AS measured_high,
-        coalesce(c.told, p.told_by_side) AS told,
+        coalesce(c.value_text, p.text_by_side) AS value_text,
         c.finding,
         CASE
             WHEN p.filled_from = 'nothing' OR p.obstacle IS NOT NULL OR p.side = 'unspecified'
@@ -466,8 +466,8 @@ SELECT
         ELSE concat_ws('; ', finding, CASE WHEN comparable THEN spread_remark END, remarks)
     END::VARCHAR AS why,
     CASE
-        WHEN told IS NULL THEN NULL
-        ELSE told || CASE WHEN synthetic THEN ' synthetic' ELSE '' END
+        WHEN value_text IS NULL THEN NULL
+        ELSE value_text || CASE WHEN synthetic THEN ' synthetic' ELSE '' END
     END::VARCHAR AS measured,
     as_printed::VARCHAR AS as_printed,
     kind::VARCHAR AS kind,

@@ -249,7 +249,7 @@ SELECT
                 WHEN has_baseline THEN ' (from ' || words[1] || ')'
                 ELSE ''
             END
-    END::VARCHAR AS told,
+    END::VARCHAR AS value_text,
     CASE
         WHEN compared_by = 'change' THEN '100 x (' || words[2] || ' / ' || words[1] || ' - 1)'
         WHEN compared_by = 'difference' THEN words[2] || ' - ' || words[1]

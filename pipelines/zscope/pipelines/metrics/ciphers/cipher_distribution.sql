@@ -6,7 +6,7 @@
 
 SELECT
     t.source,
-    t.told_by,
+    t.reported_by,
     t.system,
     t.stack,
     t.hour_utc,

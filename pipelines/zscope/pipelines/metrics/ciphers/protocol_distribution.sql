@@ -5,7 +5,7 @@
 
 SELECT
     source,
-    told_by,
+    reported_by,
     system,
     stack,
     hour_utc,

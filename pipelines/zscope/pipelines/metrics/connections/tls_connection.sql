@@ -2,7 +2,7 @@
 --
 -- Each source has its own rows and records connections that others record too, so rows of two sources must
 -- never be added up. The source `each connection once` has each connection from the first source that has it:
--- zERT detail, termination records, NETSTAT, FTP, TN3270; `told_by` contains that source. It does not contain
+-- zERT detail, termination records, NETSTAT, FTP, TN3270; `reported_by` contains that source. It does not contain
 -- summaries, because they do not identify connections.
 --
 -- zERT detail     connections at their end (event types 3 and 4)
@@ -197,7 +197,7 @@ told_elsewhere AS (
         coalesce(ssl_status > 0, false),
         CASE
             WHEN ssl_status = 0 THEN 'none'
-            WHEN ssl_status IN (1, 2) THEN 'TLS, version not told'
+            WHEN ssl_status IN (1, 2) THEN 'TLS, version not recorded'
             ELSE coalesce(code_text(NULL, ssl_status), 'unknown')
         END,
         NULL,
@@ -255,7 +255,7 @@ told_only_elsewhere AS (
 every_source AS (
     SELECT
         unnest(['zERT detail', 'each connection once']) AS source,
-        'zERT detail' AS told_by,
+        'zERT detail' AS reported_by,
         system,
         stack,
         end_utc AS moment_utc,
@@ -326,7 +326,7 @@ every_source AS (
 
 SELECT
     source::VARCHAR AS source,
-    told_by::VARCHAR AS told_by,
+    reported_by::VARCHAR AS reported_by,
     system::VARCHAR AS system,
     stack::VARCHAR AS stack,
     time_bucket(INTERVAL 1 HOUR, moment_utc)::TIMESTAMPTZ AS hour_utc,

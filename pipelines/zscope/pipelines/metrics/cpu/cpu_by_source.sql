@@ -18,6 +18,7 @@ WITH smf_interval AS (
     SELECT DISTINCT
         system::VARCHAR AS system,
         interval_start_local,
+        load_id,
         record_no,
         record_offset,
         interval_ms::DOUBLE AS interval_ms,
@@ -49,6 +50,7 @@ smf_own_partition AS (
         ON
             i.system = p.system::VARCHAR
             AND i.interval_start_local = p.interval_start_local
+            AND i.load_id IS NOT DISTINCT FROM p.load_id
             AND i.record_no = p.record_no
             AND i.record_offset = p.record_offset
             AND i.partition_number = p.partition_number
@@ -74,6 +76,7 @@ smf_logical AS (
         ON
             o.system = l.system::VARCHAR
             AND o.interval_start_local = l.interval_start_local
+            AND o.load_id IS NOT DISTINCT FROM l.load_id
             AND o.record_no = l.record_no
             AND o.record_offset = l.record_offset
             AND l.section_no BETWEEN o.first_cpu AND o.first_cpu + o.cpu_count - 1
@@ -82,6 +85,7 @@ smf_logical AS (
         ON
             o.system = t.system::VARCHAR
             AND o.interval_start_local = t.interval_start_local
+            AND o.load_id IS NOT DISTINCT FROM t.load_id
             AND o.record_no = t.record_no
             AND o.record_offset = t.record_offset
             AND l.cpu_type_index = t.section_no + 1
@@ -92,6 +96,7 @@ smf_wait AS (
     SELECT DISTINCT
         p.system::VARCHAR AS system,
         p.interval_start_local,
+        p.load_id,
         p.record_no,
         p.record_offset,
         coalesce(c.core_id, p.cpu_id) AS logical_cpu_address,
@@ -101,6 +106,7 @@ smf_wait AS (
         ON
             p.system::VARCHAR = c.system::VARCHAR
             AND p.interval_start_local = c.interval_start_local
+            AND p.load_id IS NOT DISTINCT FROM c.load_id
             AND p.record_no = c.record_no
             AND p.record_offset = c.record_offset
             AND p.section_no BETWEEN c.cpu_skip AND c.cpu_skip::BIGINT + c.cpu_count - 1
@@ -113,6 +119,7 @@ smf_core AS (
     SELECT DISTINCT
         system::VARCHAR AS system,
         interval_start_local,
+        load_id,
         record_no,
         record_offset,
         core_id,
@@ -138,6 +145,7 @@ smf_busy AS (
         ON
             l.system = w.system
             AND l.interval_start_local = w.interval_start_local
+            AND l.load_id IS NOT DISTINCT FROM w.load_id
             AND l.record_no = w.record_no
             AND l.record_offset = w.record_offset
             AND l.logical_cpu_address = w.logical_cpu_address
@@ -145,6 +153,7 @@ smf_busy AS (
         ON
             l.system = c.system
             AND l.interval_start_local = c.interval_start_local
+            AND l.load_id IS NOT DISTINCT FROM c.load_id
             AND l.record_no = c.record_no
             AND l.record_offset = c.record_offset
             AND l.logical_cpu_address = c.core_id
@@ -156,6 +165,7 @@ smf_type_use AS (
         interval_start_local,
         start_us,
         interval_ms,
+        load_id,
         record_no,
         record_offset,
         cpu_count,
@@ -172,9 +182,12 @@ smf_type_use AS (
     GROUP BY ALL
 ),
 
-smf_use AS (
+smf_record AS (
     SELECT
         'smf70' AS source,
+        load_id,
+        record_no,
+        record_offset,
         system,
         interval_start_local,
         start_us,
@@ -189,11 +202,29 @@ smf_use AS (
         / nullif(sum(online_us) FILTER (WHERE cpu_type_name = 'IIP'), 0) AS ziip_busy_pct,
         sum(busy_us) FILTER (WHERE cpu_type_name = 'IIP') / 1e6 AS ziip_s
     FROM smf_type_use
-    GROUP BY system, interval_start_local, start_us, interval_ms, record_no, record_offset, cpu_count
+    GROUP BY system, interval_start_local, start_us, interval_ms, load_id, record_no, record_offset, cpu_count
     -- A list of processors that continues in another record is skipped.
     HAVING sum(sections) = cpu_count
+),
+
+-- Two records for one interval should be equal. If not, the first counts, and the value that differs most
+-- from it is kept for cpu_interval_disagreement.
+smf_use AS (
+    SELECT
+        * EXCLUDE (load_id, record_no, record_offset),
+        CASE
+            WHEN max(lpar_busy_pct) OVER records - lpar_busy_pct > lpar_busy_pct - min(lpar_busy_pct) OVER records
+                THEN max(lpar_busy_pct) OVER records
+            ELSE min(lpar_busy_pct) OVER records
+        END AS other_lpar_busy_pct,
+        CASE
+            WHEN max(cpu_s) OVER records - cpu_s > cpu_s - min(cpu_s) OVER records THEN max(cpu_s) OVER records
+            ELSE min(cpu_s) OVER records
+        END AS other_cpu_s
+    FROM smf_record
+    WINDOW records AS (PARTITION BY system, interval_start_local, start_us)
     QUALIFY row_number() OVER (
-        PARTITION BY system, interval_start_local, start_us ORDER BY record_no, record_offset
+        PARTITION BY system, interval_start_local, start_us ORDER BY load_id, record_no, record_offset
     ) = 1
 ),
 
@@ -382,6 +413,8 @@ SELECT
     coalesce(ziips_online, 0)::DOUBLE AS ziips_online,
     ziip_busy_pct::DOUBLE AS ziip_busy_pct,
     CASE WHEN ziips_online > 0 THEN ziip_s ELSE coalesce(ziip_s, 0) END::DOUBLE AS ziip_s,
+    other_lpar_busy_pct::DOUBLE AS other_lpar_busy_pct,
+    other_cpu_s::DOUBLE AS other_cpu_s,
     preference::INTEGER AS preference,
     dense_rank() OVER (PARTITION BY system ORDER BY clock, interval_no)::BIGINT AS interval_no
 FROM (

@@ -64,8 +64,8 @@ SELECT
     CASE
         -- These suites exist only in this version.
         WHEN c.protocol IN ('TLSv1.2', 'TLSv1.3') THEN c.protocol
-        WHEN o.is_tls THEN 'TLS, version not told'
-        ELSE 'not told'
+        WHEN o.is_tls THEN 'TLS, version not recorded'
+        ELSE 'not recorded'
     END::VARCHAR AS protocol,
     o.suite::VARCHAR AS cipher,
     try_cast(o.messages AS BIGINT) AS messages,

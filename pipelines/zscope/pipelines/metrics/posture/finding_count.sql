@@ -9,6 +9,6 @@ SELECT
     count(*) AS connections,
     MAP {
         {{counts}}
-    } AS found
+    } AS connections_by_id
 FROM connection_posture
 GROUP BY ALL

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from zscope.parsers.smf.ebcdic import code_page
 from zscope.parsers.smf.write import SectionBytes, encode_section
+from zscope.parsers.text.coding import code_page
 from zscope.samples.dump.arrays import Choice, Numbers, local, pick, pick_few, same
 from zscope.samples.dump.assemble import RecordAssembler, SmfBatch, once, optional
 from zscope.samples.dump.site import FIRST_PARTNERS, PARTNERS

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from zscope.parsers.smf.codecs.times import TOD_EPOCH_US
+from zscope.parsers.smf.codecs.numbers_and_times import TOD_EPOCH_US
 from zscope.parsers.smf.write import SectionRows, encode_section
 from zscope.samples.dump.arrays import local, utc
 from zscope.samples.dump.site import SYSPLEX

@@ -17,7 +17,7 @@ from zscope.app.dashboard.run_intervals import MEASURES, RUN_COMMANDS, draw_inte
 from zscope.app.dashboard.style import BLUE, GREY, ORANGE, values
 from zscope.app.dashboard.tags import side_by_side
 from zscope.pipelines.benchmark import ArithmeticMismatchError, Explanation
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from zscope.app.dashboard.suites import NOT_KNOWN, SHAPES, WEAK, is_without_pfs, mark, weaknesses
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.store import PageData

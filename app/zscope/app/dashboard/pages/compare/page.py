@@ -22,7 +22,7 @@ from zscope.app.dashboard.run_intervals import (
 )
 from zscope.app.dashboard.style import BLUE, GREY, ORANGE, colours, values
 from zscope.app.dashboard.tags import side_by_side
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ from zscope.app.dashboard.drawing import clean
 from zscope.app.dashboard.pages.connections.key import ConnectionKey, moment
 from zscope.app.dashboard.table_roles import connection_tables
 from zscope.pipelines.store.parts import parquet_schema
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from zscope.app.dashboard.filter_bar import choices
 from zscope.app.dashboard.pages.connections.key import ConnectionKey, moment
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

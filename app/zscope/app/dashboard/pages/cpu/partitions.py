@@ -225,7 +225,7 @@ def partitions_section(data: PageData) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         system = st.selectbox(
-            "According to", list(by_system), key="cpu_told_by", bind="query-params",
+            "According to", list(by_system), key="cpu_reported_by", bind="query-params",
             persist_state="session", format_func=clean, width=200,
             help="Every system of a machine records all partitions of the machine.",
         )  # fmt: skip

@@ -31,7 +31,7 @@ from zscope.app.dashboard.style import (
     time_tip,
     values,
 )
-from zscope.schemas.ddl import literal
+from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.store import PageData

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.marking import deep_except
 
 from zscope.parsers import Code, Issues, ReadOptions, Severity, inventory, read, unpack
-from zscope.parsers.containers.source import input_paths
 from zscope.parsers.containers.terse_write import pack
+from zscope.parsers.inputs import input_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +88,7 @@ def test_every_member_of_a_zip_is_read(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["plain", "gzip", "zip", "terse PACK"])
+@pytest.mark.parametrize("name", deep_except(["gzip"], ["plain", "gzip", "zip", "terse PACK"]))
 def test_standard_input(name: str) -> None:
     content, _ = WRAPPED[name]
     program = "from zscope.parsers import inventory; print(inventory('-').rows['records'].to_pylist())"
@@ -300,8 +301,9 @@ def test_a_folder_that_cannot_be_read_is_reported(tmp_path: Path, monkeypatch: p
     assert result.rows["records"].to_pylist() == [500]
 
 
-def test_a_bomb_is_unpacked_in_small_steps(tmp_path: Path) -> None:
-    """Half a megabyte that unpacks to half a gigabyte of zeros must not be in memory at once.
+@pytest.mark.parametrize(("megabytes", "most"), [(128, 230), pytest.param(512, 300, marks=pytest.mark.deep)])
+def test_a_bomb_is_unpacked_in_small_steps(tmp_path: Path, megabytes: int, most: int) -> None:
+    """A small file that unpacks to many megabytes of zeros must not be in memory at once.
 
     The peak is that of the program itself: getrusage would include the process it was forked from.
     """
@@ -309,7 +311,7 @@ def test_a_bomb_is_unpacked_in_small_steps(tmp_path: Path) -> None:
     packer = zlib.compressobj(9, wbits=31)
     with file.open("wb") as out:
         out.write(packer.compress(PLAIN))
-        for _ in range(512):
+        for _ in range(megabytes):
             out.write(packer.compress(bytes(1 << 20)))
         out.write(packer.flush())
     program = (
@@ -320,7 +322,7 @@ def test_a_bomb_is_unpacked_in_small_steps(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program, file], capture_output=True, check=True, text=True)
     records, peak = done.stdout.split()
     assert records == "[500]"
-    assert int(peak) < 300
+    assert int(peak) < most
 
 
 def test_strict_reading_raises_the_first_issue(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from zscope.parsers.text.file_name import day_of, system_of
+from zscope.parsers.inputs import day_of, system_of
 
 
 @pytest.mark.parametrize(

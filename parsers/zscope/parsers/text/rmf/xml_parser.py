@@ -1,0 +1,221 @@
+"""Parse an XML document in bounded memory, and continue after damage.
+
+A character that is not allowed is replaced. After tags that do not fit, the document continues at the next
+row, table, part, segment or report.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass
+from xml.parsers import expat
+
+from zscope.parsers.text.rmf.xml_tree import RESUMED, XmlLimitError, XmlNestingError, XmlTree
+
+LONGEST_TOKEN = 1 << 18
+"""Length of a single tag or comment, far beyond those of any report."""
+SLICE = 1 << 16
+MOST_DAMAGES = 100
+"""After more than this, the rest of a document is not read."""
+
+_BLANKS = " \t\r\n\x85"
+_PADDING = _BLANKS + "\0\x1a"
+_REPLACEMENT = "\ufffd"
+_NOT_ALLOWED = re.compile(
+    "[\0-\x08\x0b\x0c\x0e-\x1f\ufffd-\uffff\ud800-\udfff]"
+    "|&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});)"
+    r"|<\?(?=(?:(?!\?>)[^<])*<)"
+    r"|<!--(?=(?:(?!-->)[\s\S]){0,5000}?<(?:ddsml|postprocessor)[\s>])"
+)
+"""Characters and references that no document without a document type can have, and instructions and comments
+whose end is missing: a tag follows.
+"""
+_ESCAPED = {"&": "&amp;", "<": "&lt;"}
+_BEGUN = re.compile(r"<!--(?:(?!-->)[\s\S])*$|<[^>]*$|&[^;\s<]{0,9}$")
+"""A tag or a reference whose end has not been received yet."""
+_RESUMED = re.compile(
+    rf"<(?P<end>/?)(?:[\w.-]+:)?(?P<name>{'|'.join(RESUMED)})(?=[\s>/])", re.ASCII | re.IGNORECASE
+)
+
+
+class XmlDamageError(Exception):
+    """The document cannot be parsed any further."""
+
+    def __init__(self, problem: str, line: int, column: int) -> None:
+        super().__init__(problem)
+        self.problem, self.line, self.column = problem, line, column
+
+
+class _TagDamageError(Exception):
+    """A tag that does not fit, with its place while the parser knows it."""
+
+    def __init__(self, at: int, damage: XmlDamageError) -> None:
+        super().__init__(damage.problem)
+        self.at, self.damage = at, damage
+
+
+@dataclass(frozen=True, slots=True)
+class XmlDamage:
+    """A place that cannot be parsed; the document continues after it."""
+
+    problem: str
+    line: int
+    column: int
+    resumed: int
+    """Line in which the document continues."""
+
+
+class XmlParser:
+    """Parses pieces of text; `tree` and `damages` stay valid after an XmlDamageError."""
+
+    def __init__(self) -> None:
+        self.tree = XmlTree(self._tag_line)
+        self.damages: deque[XmlDamage] = deque()
+        self._damage_count = 0
+        self._line, self._column = 1, 1
+        """Position of the next character of the file."""
+        self._held = ""
+        """A tag or a reference whose end has not been received yet."""
+        self._begun = False
+        self._searching: XmlDamageError | None = None
+        """The damage after which a place to continue is searched."""
+        self._begin_parser()
+
+    def _begin_parser(self) -> None:
+        """Begin a parser in which the elements of the path are open."""
+        parser = self._parser = expat.ParserCreate("utf-8")
+        opening = "".join(f"<{tag}>" for tag in self.tree.path)
+        parser.Parse(opening.encode())
+        self._fed = len(opening.encode())
+        """Bytes that the parser has received."""
+        self._first = self._line, self._column - self._fed
+        """Position in the file of the first character that the parser received."""
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self.tree.end
+        parser.CharacterDataHandler = self.tree.text
+        parser.StartDoctypeDeclHandler = _refuse_doctype
+
+    def feed(self, text: str) -> None:
+        """Parse more text."""
+        text, self._held = self._held + text, ""
+        if not self._begun:
+            bare = text.lstrip(_BLANKS)
+            self._advance(text[: len(text) - len(bare)])
+            self._begin_parser()
+            text, self._begun = bare, bool(bare)
+        if begun := _BEGUN.search(text):
+            if len(begun[0]) <= LONGEST_TOKEN:
+                text, self._held = text[: begun.start()], begun[0]
+            elif not _RESUMED.search(begun[0]):
+                raise self._damage(f"a tag or comment has more than {LONGEST_TOKEN:,} characters")
+        while text:
+            text = self._search(text) if self._searching else self._parse(text)
+
+    def close(self) -> None:
+        """Finish the document."""
+        text, self._held = self._held, ""
+        while text:
+            text = self._search(text) if self._searching else self._parse(text)
+        if self._searching:
+            raise self._searching
+        if not self.tree.closed:
+            try:
+                self._parser.Parse(b"", True)
+            except expat.ExpatError as error:
+                raise self._syntax_error(error) from error
+
+    def _parse(self, text: str) -> str:
+        """Parse the beginning of a text; return the rest."""
+        if self.tree.closed:
+            if text.strip(_PADDING):
+                raise self._damage("there is more after the end of the document")
+            return ""
+        invalid = _NOT_ALLOWED.search(text)
+        if invalid is None:
+            return self._expat(text[:SLICE]) + text[SLICE:]
+        if before := text[: invalid.start()]:
+            return self._expat(before) + text[invalid.start() :]
+        character = text[0]
+        name = invalid[0] if character in _ESCAPED else f"character U+{ord(character):04X}"
+        self._add_damage(XmlDamage(f"{name} is not allowed here", self._line, self._column, self._line))
+        self._expat(_ESCAPED.get(character, _REPLACEMENT), character)
+        return text[1:]
+
+    def _expat(self, text: str, printed: str | None = None) -> str:
+        """Parse a text, which replaces what is printed; return the rest after damage."""
+        data = text.encode()
+        try:
+            self._parser.Parse(data, False)
+        except expat.ExpatError as error:
+            at, damage = self._parser.ErrorByteIndex - self._fed, self._syntax_error(error)
+        except _TagDamageError as error:
+            at, damage = error.at - self._fed, error.damage
+        except XmlLimitError as error:
+            raise self._damage(str(error)) from error
+        else:
+            self._fed += len(data)
+            self._advance(text if printed is None else printed)
+            if self._fed - self._parser.CurrentByteIndex > LONGEST_TOKEN + SLICE:
+                raise self._damage(f"a comment has more than {LONGEST_TOKEN:,} bytes")
+            return ""
+        at = max(0, at)
+        if self.tree.closed:
+            return data[at:].decode("utf-8", "ignore")
+        if printed is None:
+            self._advance(data[:at].decode("utf-8", "ignore"))
+        self._searching = damage
+        return "" if printed else data[at:].decode("utf-8", "ignore")
+
+    def _search(self, text: str) -> str:
+        """Return the text from the first tag on with which the document can continue."""
+        damage = self._searching
+        for tag in _RESUMED.finditer(text):
+            if damage and self.tree.continue_at(tag["name"].lower(), end=bool(tag["end"])):
+                self._advance(text[: tag.start()])
+                self._searching = None
+                self._begin_parser()
+                self._add_damage(XmlDamage(damage.problem, damage.line, damage.column, self._line))
+                return text[tag.start() :]
+        self._advance(text)
+        return ""
+
+    def _add_damage(self, damage: XmlDamage) -> None:
+        self._damage_count += 1
+        if self._damage_count > MOST_DAMAGES:
+            raise XmlDamageError(
+                f"there are more than {MOST_DAMAGES} damaged places", damage.line, damage.column
+            )
+        self.damages.append(damage)
+
+    def _advance(self, text: str) -> None:
+        ends = text.count("\n")
+        self._line += ends
+        self._column = len(text) - text.rfind("\n") if ends else self._column + len(text)
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        try:
+            self.tree.start(tag, attributes)
+        except XmlNestingError as error:
+            raise _TagDamageError(self._parser.CurrentByteIndex, self._damage(str(error))) from error
+
+    def _tag_line(self) -> int:
+        return self._first[0] + self._parser.CurrentLineNumber - 1
+
+    def _syntax_error(self, error: expat.ExpatError) -> XmlDamageError:
+        problem = expat.ErrorString(error.code) or "it is not XML"
+        return self._placed(problem, error.lineno, error.offset)
+
+    def _damage(self, problem: str) -> XmlDamageError:
+        return self._placed(problem, self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber)
+
+    def _placed(self, problem: str, line: int, column: int) -> XmlDamageError:
+        """Return an error at this position of the parser."""
+        first_line, first_column = self._first
+        before = first_column if line == 1 else 1
+        return XmlDamageError(problem, first_line + line - 1, max(1, before + column))
+
+
+def _refuse_doctype(*_: object) -> None:
+    raise XmlLimitError("a document type declaration is not accepted: no report has one")

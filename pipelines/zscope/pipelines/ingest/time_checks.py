@@ -1,0 +1,166 @@
+"""Report times that cannot be right: ends before their starts, times far from the record's own, the future.
+
+Which columns are compared is in `zscope.schemas.stored.comparisons`. Rows with such times are stored like all
+others; the issue names how many there are, the period they claim and the first of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from zscope.parsers.issues import Code, Issue
+from zscope.schemas.stored import HOUR_US, INTERVAL_LENGTHS, WRITTEN, comparisons, local_clock, utc_clock
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from zscope.parsers.issues import Issues
+
+    Microseconds = NDArray[np.int64]
+
+ANY_ZONE_US = 16 * HOUR_US
+"""The same where the time zone is unknown: UTC and local times differ by up to 14 hours."""
+AHEAD = timedelta(days=1)
+"""A local time can be ahead of UTC by 14 hours, but not by more than a day."""
+MISSING = np.iinfo(np.int64).min
+
+
+def time_numbers(column: pa.Array) -> Microseconds:
+    """Return times in microseconds since 1970; a time that is null is the smallest integer."""
+    numbers: Microseconds = column.cast(pa.int64()).fill_null(MISSING).to_numpy(zero_copy_only=False)
+    return numbers
+
+
+@dataclass
+class _Contradiction:
+    """The rows of a table, system and kind with impossible times."""
+
+    rows: int = 0
+    first_record: int | None = None
+    first_offset: int | None = None
+    first_line: int | None = None
+    earliest: int = np.iinfo(np.int64).max
+    latest: int = np.iinfo(np.int64).min
+    example: str = ""
+
+
+@dataclass
+class TimeChecks:
+    """Checks the times of the rows of one file and adds an issue for each table, system and contradiction."""
+
+    issues: Issues
+    file: str
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    _found: dict[tuple[str, str, str, str], _Contradiction] = field(default_factory=dict)
+
+    def observe(self, table: str, rows: pa.RecordBatch) -> None:
+        """Check rows of a table, as they are stored."""
+        times = _Times(table, rows)
+        for each in comparisons(table):
+            compared, at_least, at_most = each.other, each.at_least, each.at_most
+            if compared == "written_utc" and not times.any(compared):
+                # Without a time zone only the local time of the header is known.
+                compared = WRITTEN
+                at_least = None if at_least is None else -ANY_ZONE_US
+                at_most = None if at_most is None else ANY_ZONE_US
+            column, other = times.of(each.column), times.of(compared)
+            difference = column + times.length(each.length) - other
+            wrong = np.zeros(len(difference), np.bool_)
+            if at_least is not None:
+                wrong |= difference < at_least
+            if at_most is not None:
+                wrong |= difference > at_most
+            wrong &= (column != MISSING) & (other != MISSING)
+            if wrong.any():
+                self._add(times, each.about, each.column, wrong, compared)
+        if clock := local_clock(table):
+            self._check_future(times, clock)
+
+    def _check_future(self, times: _Times, clock: str) -> None:
+        name = utc_clock(clock) if times.any(utc_clock(clock)) else clock
+        latest = int((self.now + AHEAD).timestamp() * 1_000_000)
+        wrong = times.of(name) > latest
+        if wrong.any():
+            self._add(times, "are in the future", name, wrong)
+
+    def report(self) -> None:
+        """Add the issues."""
+        for (table, system, about, column), found in self._found.items():
+            count = f"{found.rows:,} {'row' if found.rows == 1 else 'rows'} of {table}"
+            period = f"{_text(found.earliest)} to {_text(found.latest)}"
+            text = (
+                f"{count} of {system or 'a system without a name'} {about}: {column} from {period}, "
+                f"the first {found.example}; a clock was set wrong or the data are damaged; the rows are "
+                "stored unchanged"
+            )
+            self.issues.add(
+                Issue(
+                    Code.IMPOSSIBLE_TIME, text, self.file, found.first_record, found.first_offset,
+                    field=column, table=table, line_no=found.first_line,
+                )
+            )  # fmt: skip
+
+    def _add(self, times: _Times, about: str, column: str, wrong: NDArray[np.bool_], other: str = "") -> None:
+        moments, systems = times.of(column), times.systems()
+        for system in sorted(set(systems[wrong])):
+            chosen = np.flatnonzero(wrong & (systems == system))
+            found = self._found.setdefault((times.table, system, about, column), _Contradiction())
+            if not found.rows:
+                first = int(chosen[0])
+                found.first_record = times.number("record_no", first)
+                found.first_offset = times.number("record_offset", first)
+                found.first_line = times.number("line_no", first)
+                found.example = _text(int(moments[first]))
+                if other:
+                    found.example += f" with {other} {_text(int(times.of(other)[first]))}"
+            found.rows += len(chosen)
+            found.earliest = min(found.earliest, int(moments[chosen].min()))
+            found.latest = max(found.latest, int(moments[chosen].max()))
+
+
+@dataclass
+class _Times:
+    """The times of some rows of a table, in microseconds."""
+
+    table: str
+    rows: pa.RecordBatch
+    _columns: dict[str, Microseconds] = field(default_factory=dict)
+
+    def of(self, name: str) -> Microseconds:
+        """Return a column; a time that is null is the smallest integer."""
+        if name not in self._columns:
+            self._columns[name] = time_numbers(self.rows[name])
+        return self._columns[name]
+
+    def any(self, name: str) -> bool:
+        """Whether a column exists and has a time."""
+        return name in self.rows.schema.names and self.rows[name].null_count < self.rows.num_rows
+
+    def length(self, name: str | None) -> Microseconds | int:
+        """Return the lengths of the intervals."""
+        if name is None:
+            return 0
+        numbers = self.rows[name].cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+        lengths: Microseconds = numbers * INTERVAL_LENGTHS[name]
+        return lengths
+
+    def systems(self) -> NDArray[np.object_]:
+        """Return the system of each row, empty if it is unknown."""
+        if "system" not in self.rows.schema.names:
+            return np.full(self.rows.num_rows, "", object)
+        names = [name or "" for name in self.rows["system"].to_pylist()]
+        return np.array(names, object)
+
+    def number(self, column: str, row: int) -> int | None:
+        """Return the place of a row: its record, byte or line."""
+        value = self.rows[column][row].as_py() if column in self.rows.schema.names else None
+        return value if isinstance(value, int) else None
+
+
+def _text(microseconds: int) -> str:
+    return str(np.datetime64(microseconds, "us").astype("datetime64[s]")).replace("T", " ")

@@ -1,0 +1,358 @@
+"""Offsets of clocks from UTC that records show, and issues about missing and contradicting time zones.
+
+SMF 70 records state the offset. Others have the end of their connection or interval in UTC and are written
+at that time, so the difference to the local time of their header is the offset, a multiple of 15 minutes.
+Single damaged records can show any offset; what few records of a table show is not used.
+
+Everything that gives the offset of a clock from UTC for some time is a claim: the time zone configured for
+this load, the records of each table, and the same of other loads of the system. Two claims that overlap and
+differ are a conflict, except next to a clock change, where intervals and the records about them do not begin
+and end at the same time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from zscope.parsers.issues import Code, Issue
+from zscope.pipelines.ingest.clocks import system_indices
+from zscope.pipelines.ingest.time_checks import MISSING, time_numbers
+from zscope.pipelines.offsets import microseconds, spans
+from zscope.pipelines.store.commits import LoadOffset
+from zscope.schemas.stored import HOUR_US, local_clock, stored_schema
+from zscope.schemas.zones import offset_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
+    from zscope.parsers.issues import Issues
+    from zscope.pipelines.settings import Zones
+    from zscope.pipelines.store.commits import Load
+
+STATED = "local_offset_us"
+"""Column of records that state the offset."""
+_ENDS = ("end_utc", "interval_end_utc")
+"""Columns with the time in UTC at which a record was written, nearly."""
+QUARTER_US = HOUR_US // 4
+_DELAY_US = 120_000_000
+"""A record is written up to this long after the end of what it describes."""
+_GREATEST = 16 * 4
+"""The greatest offset that can be configured, in quarters of an hour."""
+_NO_OFFSET = 127
+"""Stands for the offset of rows whose two times do not differ by quarters of an hour."""
+_YEARS_US = tuple(int(np.datetime64(year, "us").astype(np.int64)) for year in ("1900", "2101"))
+_MOST_HOURS = 100_000
+"""More hours with records than this mean a damaged dump, whose further hours are ignored."""
+_SHARE_OF_HOUR, _SHARE_OF_TABLE = 0.25, 0.01
+"""An offset counts if this share of the rows shows it: in the repeated hour of autumn there are two."""
+_LONGEST_PAUSE_H = 24
+"""A clock can be changed and changed back in a longer time without records."""
+MAX_OFFSETS = 1000
+"""Number of spans that are stored with a load."""
+
+
+class _TableOfSystem(NamedTuple):
+    system: str
+    table: str
+
+
+@dataclass
+class RecordedOffsets:
+    """Collects the offsets that the rows of one file show, and counts rows without a known time zone."""
+
+    without_zone: Counter[str] = field(default_factory=Counter)
+    """Number of rows with a local time, but without a known time zone, by system; empty if unnamed."""
+    _hours: dict[_TableOfSystem, dict[int, Counter[int]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
+    )
+    """Number of rows by local hour and offset in quarters of an hour."""
+    _count: int = 0
+
+    def observe(self, table: str, rows: pa.RecordBatch, zones: Zones) -> None:
+        """Observe rows of a table, as they are stored."""
+        clock = local_clock(table)
+        if clock is None:
+            return
+        names, which = system_indices(rows["system"])
+        unknown = [zones.of(name) is None for name in names]
+        shown = offset_column(table)
+        if not any(unknown) and shown is None:
+            return
+        local = time_numbers(rows[clock])
+        dated = (local >= _YEARS_US[0]) & (local < _YEARS_US[1])
+        if any(unknown):
+            counts = np.bincount(which[dated], minlength=len(names))
+            for name, count, without in zip(names, counts.tolist(), unknown, strict=True):
+                if without and count:
+                    self.without_zone[name or ""] += count
+        if shown is None:
+            return
+        other = time_numbers(rows[shown])
+        usable = dated & (other != MISSING)
+        offset = other if shown == STATED else local - other
+        quarters = np.floor_divide(offset + QUARTER_US // 2, QUARTER_US)
+        near = np.abs(offset - quarters * QUARTER_US) <= _DELAY_US
+        quarters = np.where(near & (np.abs(quarters) <= _GREATEST), quarters, _NO_OFFSET)
+        hours = (local - _YEARS_US[0]) // HOUR_US
+        keys, counts = np.unique(
+            ((which << 22 | hours) << 8 | quarters + 128)[usable], return_counts=True
+        )  # 2**22 hours are more than two centuries
+        for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
+            name = names[key >> 30]
+            if name:
+                self._add(_TableOfSystem(name, table), key >> 8 & (1 << 22) - 1, (key & 255) - 128, count)
+
+    def _add(self, source: _TableOfSystem, hour: int, quarters: int, count: int) -> None:
+        hours = self._hours[source]
+        if hour not in hours:
+            if self._count >= _MOST_HOURS:
+                return
+            self._count += 1
+        hours[hour][quarters] += count
+
+    def spans(self) -> tuple[LoadOffset, ...]:
+        """Return the spans of constant offset, by system and table; stated offsets come first."""
+        spans: list[LoadOffset] = []
+        for source in sorted(self._hours, key=lambda each: (each.system, not is_stated(each.table), each)):
+            hours = self._hours[source]
+            totals = sum(hours.values(), Counter[int]())
+            least = _SHARE_OF_TABLE * totals.total()
+            shown = [
+                (hour, quarters)
+                for hour, counts in sorted(hours.items())
+                for quarters, count in sorted(counts.items())
+                if quarters != _NO_OFFSET
+                and count >= _SHARE_OF_HOUR * counts.total()
+                and totals[quarters] >= least
+            ]
+            for quarters, first, last in _joined(shown):
+                seconds = quarters * QUARTER_US // 1_000_000
+                spans.append(LoadOffset(*source, _hour_text(first), _hour_text(last + 1), seconds))
+        return tuple(spans[:MAX_OFFSETS])
+
+
+@cache
+def offset_column(table: str) -> str | None:
+    """Return the column of a stored table from which the offset of the clock follows, if it has one.
+
+    >>> offset_column("smf70_interval"), offset_column("smf119_zert_detail"), offset_column("netstat_conn")
+    ('local_offset_us', 'end_utc', None)
+    """
+    if local_clock(table) != "written_local":
+        return None
+    names = stored_schema(table).names
+    return next((name for name in (STATED, *_ENDS) if name in names), None)
+
+
+def is_stated(table: str) -> bool:
+    """Whether the rows of a table state the offset of the clock."""
+    return offset_column(table) == STATED
+
+
+def _joined(shown: list[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+    """Join the hours with one offset: yield the offset, the first and the last hour of each span.
+
+    A span ends where another offset follows, or where there are no records for long.
+    """
+    spans: dict[int, tuple[int, int]] = {}
+    for hour, quarters in shown:
+        begin, end = spans.get(quarters, (hour, hour))
+        changed = any(end < to < hour for other, (_, to) in spans.items() if other != quarters)
+        if changed or hour - end > _LONGEST_PAUSE_H:
+            yield quarters, begin, end
+            begin = hour
+        spans[quarters] = begin, hour
+    for quarters, (begin, end) in spans.items():
+        yield quarters, begin, end
+
+
+def _hour_text(hour: int) -> str:
+    return str(np.datetime64(_YEARS_US[0] + hour * HOUR_US, "us").astype("datetime64[s]"))
+
+
+_AROUND_CHANGE = timedelta(hours=2)
+"""How long before or after a clock change records can have the other offset."""
+_NEXT_DAY = timedelta(days=1)
+EXAMPLE = "such as Europe/Berlin or +01:00"
+
+
+@dataclass(frozen=True, slots=True)
+class _OffsetSpan:
+    """A span of local time and the offset of a clock in it."""
+
+    begin: datetime
+    end: datetime
+    offset_s: int
+
+    def near(self, begin: datetime, end: datetime, distance: timedelta) -> bool:
+        return self.begin < end + distance and begin - distance < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """What one source states about the clock of a system."""
+
+    source: str
+    """As the subject of a sentence, such as "the time zone of load 3"."""
+    spans: tuple[_OffsetSpan, ...]
+    zone: str | None = None
+    """The configured time zone; None if records show the offsets."""
+
+    def zones(self) -> list[str]:
+        """Return the values for the option `--timezone`."""
+        return [self.zone] if self.zone else list(dict.fromkeys(offset_text(s.offset_s) for s in self.spans))
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneChecks:
+    """Checks the time zones of one load, before it is committed."""
+
+    load: Load
+    offsets: RecordedOffsets
+    zones: Zones
+    others: Sequence[Load]
+
+    def report(self, issues: Issues, *, stored: bool) -> None:
+        """Add the issues; without `stored`, the load is not committed and needs no removal."""
+        for system, rows in sorted(self.offsets.without_zone.items()):
+            issues.add(Issue(Code.NO_TIME_ZONE, self._without_zone(system, rows, stored), self.load.file))
+        for system in sorted({kind.system for kind in self.load.kinds if kind.system}):
+            if text := self._conflict(system):
+                issues.add(Issue(Code.ZONE_CONFLICT, text, self.load.file))
+
+    def _without_zone(self, system: str, rows: int, stored: bool) -> str:
+        name = system or "a system without a name"
+        noun = "row has" if rows == 1 else "rows have"
+        claim = self._best_claim(system) if system else None
+        options = claim.zones() if claim else []
+        if claim and len(options) == 1:
+            zone = options[0]
+            known = f"{claim.source} is {zone}"
+        elif claim:
+            zone = "ZONE"
+            known = (
+                f"{claim.source} is {' and '.join(options)} at different times, so ZONE is the name of a "
+                "zone with clock changes, such as Europe/Berlin"
+            )
+        else:
+            zone, known = "ZONE", f"no record states it; ZONE is the zone of the system, {EXAMPLE}"
+        again = (
+            f"zscope loads remove {self.load.load_id}, and then ingest the file again" if stored else "ingest"
+        )
+        option = f"--timezone {system}={zone}" if system else f"--timezone {zone}"
+        return (
+            f"{rows:,} {noun} no time in UTC, because the time zone of {name} is not configured: metrics "
+            f"that combine sources or periods leave them out; {known}; to repair: {again} with {option}"
+        )
+
+    def _best_claim(self, system: str) -> _Claim | None:
+        """Return what is known about the clock: from this file if possible, otherwise from other loads."""
+        claims = list(self._recorded(self.load, system, own=True))
+        if not claims and (period := _period(self.load, system)):
+            for load in self.others:
+                claims += self._of_load(load, system, *period, distance=_NEXT_DAY)
+        return claims[0] if claims else None
+
+    def _conflict(self, system: str) -> str:
+        """Describe the first conflict of a system, with the number of others; empty if there is none."""
+        period = _period(self.load, system)
+        if period is None:
+            return ""
+        own = list(self._recorded(self.load, system, own=True))
+        if zone := self.zones.of(system):
+            own.insert(
+                0, _Claim(f"the configured time zone {zone}", _zone_spans(system, zone, *period), zone)
+            )
+        found = [
+            text for i, one in enumerate(own) for other in own[i + 1 :] if (text := _compare(one, other))
+        ]
+        if own:
+            for load in self.others:
+                claims = self._of_load(load, system, *period)
+                found += (text for one in own for other in claims if (text := _compare(one, other)))
+        if not found:
+            return ""
+        more = f" ({len(found) - 1} more sources or loads contradict each other)" if found[1:] else ""
+        return (
+            f"{system}: {found[0]}{more}; one of them is wrong, and with it the times in UTC; to repair: "
+            "remove the loads with the wrong one (zscope loads remove ID), and "
+            "ingest their files again with the right --timezone"
+        )
+
+    def _of_load(
+        self, load: Load, system: str, begin: datetime, end: datetime, distance: timedelta = timedelta()
+    ) -> list[_Claim]:
+        """Return the claims of another load about a period."""
+        if system not in load.zones and not any(each.system == system for each in load.offsets):
+            return []
+        if (load.last_local or "") < (begin - distance).isoformat():
+            return []
+        period = _period(load, system)
+        if period is None or not _OffsetSpan(*period, 0).near(begin, end, distance):
+            return []
+        claims = []
+        if zone := load.zones.get(system):
+            source = f"the time zone of load {load.load_id}"
+            claims.append(_Claim(source, _zone_spans(system, zone, *period), zone))
+        return [*claims, *self._recorded(load, system, own=False)]
+
+    def _recorded(self, load: Load, system: str, *, own: bool) -> Iterator[_Claim]:
+        """Yield the claim of the records of each table."""
+        tables = defaultdict(list)
+        for each in load.offsets:
+            if each.system == system:
+                begin, end = (datetime.fromisoformat(text) for text in (each.from_local, each.to_local))
+                tables[each.source].append(_OffsetSpan(begin, end, each.offset_s))
+        for table, shown in tables.items():
+            source = f"the offset {'stated' if is_stated(table) else 'shown by the times'} in {table}"
+            yield _Claim(source if own else f"{source} of load {load.load_id}", tuple(shown))
+
+
+def _period(load: Load, system: str) -> tuple[datetime, datetime] | None:
+    """Return the first and last local time of a system in a load."""
+    times = [
+        datetime.fromisoformat(text)
+        for kind in load.kinds
+        if kind.system == system
+        for text in (kind.first_local, kind.last_local)
+        if text
+    ]
+    return (min(times), max(times) + timedelta(microseconds=1)) if times else None
+
+
+def _zone_spans(system: str, zone: str, begin: datetime, end: datetime) -> tuple[_OffsetSpan, ...]:
+    begin, end = begin - _AROUND_CHANGE, end + _AROUND_CHANGE
+    rows = spans(system, zone, microseconds(begin), microseconds(end)).to_pylist()
+    cut = [(max(row["from_local"], begin), min(row["to_local"], end), row["offset_s"]) for row in rows]
+    return tuple(_OffsetSpan(*each) for each in cut if each[0] < each[1])
+
+
+def _compare(one: _Claim, other: _Claim) -> str:
+    """Describe the first span in which two claims cannot both be true; empty if there is none."""
+    for a in one.spans:
+        for b in other.spans:
+            begin, end = max(a.begin, b.begin), min(a.end, b.end)
+            if begin >= end or a.offset_s == b.offset_s:
+                continue
+            alike = [each for each in one.spans if each.offset_s == b.offset_s]
+            alike += [each for each in other.spans if each.offset_s == a.offset_s]
+            if left := _without(begin, end, alike):
+                both = (f"{c.source} ({offset_text(s.offset_s)})" for c, s in ((one, a), (other, b)))
+                return f"{' and '.join(both)} cannot both be true at {left:%Y-%m-%d %H:%M} local time"
+    return ""
+
+
+def _without(begin: datetime, end: datetime, alike: Sequence[_OffsetSpan]) -> datetime | None:
+    """Return the first time of a period that is not next to a span in which both sides agree."""
+    for span in sorted(alike, key=lambda each: each.begin):
+        if span.begin - _AROUND_CHANGE <= begin < span.end + _AROUND_CHANGE:
+            begin = span.end + _AROUND_CHANGE
+    return begin if begin < end else None
