@@ -1,8 +1,8 @@
 """Single faults: one byte of an input changes, and no row vanishes or changes without an issue about it.
 
-A sample is the content of any input with the tables to read. `silent_changes` applies one fault to it, reads
-the result by the public interface, and returns what the issues do not cover. A test fails if that is not
-empty:
+A sample is the content of a text input with the tables to read. `silent_changes` applies one fault to it,
+reads the result by the public interface, and returns what the issues do not cover. A test fails if that is
+not empty:
 
     assert not silent_changes(known_sample(sample, tmp_path), fault)
 """
@@ -62,8 +62,6 @@ class FaultSample:
     changes: tuple[bytes, ...] = tuple(CHANGES.values())
     follows: Mapping[str, str] = field(default_factory=dict)
     """Columns whose values follow from another one, each with that column."""
-    place: str = "line_no"
-    """Column of the rows and attribute of the issues with their place: `line_no` or `record_no`."""
 
     def faults(self) -> Iterator[Fault]:
         """Yield all faults of all positions."""
@@ -130,8 +128,8 @@ def silent_changes(known: KnownSample, fault: Fault) -> list[str]:
     covered = _covered_blocks(known, after, moved)
     if None in covered:
         return []
-    before_by_place = _by_place(known.reading.rows, sample.place, moved)
-    after_by_place = _by_place(after.rows, sample.place, moved.nothing())
+    before_by_place = _by_place(known.reading.rows, moved)
+    after_by_place = _by_place(after.rows, moved.nothing())
     silent: list[str] = []
     differences: dict[tuple[str, str, str], bool] = {}
     """Column, old and new value; whether the row got a text in `extra`."""
@@ -160,8 +158,7 @@ class _Moved(NamedTuple):
     @classmethod
     def by(cls, sample: FaultSample, fault: Fault) -> _Moved:
         ends_line = sample.content[fault.position : fault.position + 1] == b"\n"
-        in_lines = sample.place == "line_no" and ends_line
-        return cls(sample, 1 + sample.content.count(b"\n", 0, fault.position) if in_lines else None)
+        return cls(sample, 1 + sample.content.count(b"\n", 0, fault.position) if ends_line else None)
 
     def nothing(self) -> _Moved:
         return self._replace(joined=None)
@@ -177,10 +174,9 @@ class _Moved(NamedTuple):
 
 def _covered_blocks(known: KnownSample, after: FaultReading, moved: _Moved) -> set[int | None]:
     """Return the reports with an issue that the sample does not have; None for an issue about the file."""
-    place = known.sample.place
 
     def key(issue: Issue, before: _Moved) -> tuple[Any, ...]:
-        number = getattr(issue, place)
+        number = issue.line_no
         return issue.code, None if number is None else before.place(number), issue.field
 
     usual = Counter(key(issue, moved) for issue in known.reading.issues)
@@ -190,18 +186,16 @@ def _covered_blocks(known: KnownSample, after: FaultReading, moved: _Moved) -> s
         if usual[identity]:
             usual[identity] -= 1
         elif issue.severity > Severity.NOTE:
-            number = getattr(issue, place)
+            number = issue.line_no
             covered.add(None if number is None else moved.block_of(number))
     return covered
 
 
-def _by_place(
-    rows: list[tuple[str, Row]], column: str, moved: _Moved
-) -> defaultdict[tuple[str, int], list[Row]]:
+def _by_place(rows: list[tuple[str, Row]], moved: _Moved) -> defaultdict[tuple[str, int], list[Row]]:
     found: defaultdict[tuple[str, int], list[Row]] = defaultdict(list)
     for table, row in rows:
-        place = moved.place(row[column])
-        found[table, place].append(row | {column: place})
+        place = moved.place(row["line_no"])
+        found[table, place].append(row | {"line_no": place})
     return found
 
 

@@ -331,6 +331,12 @@ class RecordLayout:
         keys = {key for table in self.tables for key in table.rows}
         return tuple(section for section in self.sections if section.key in keys)
 
+    @property
+    def main_sections(self) -> tuple[Section, ...]:
+        """The sections that make rows of one table and complete those of others: every record has them."""
+        joined = {join.section for table in self.tables for join in table.joins}
+        return tuple(each for each in self.row_sections if each.key in joined)
+
 
 @dataclass(frozen=True, slots=True)
 class MaskedCodes:

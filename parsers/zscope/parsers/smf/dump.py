@@ -225,7 +225,7 @@ class Decoder:
         wanted = self.selection.columns
         tables = [table for table in plan.record.tables if table.name in wanted]
         batches = [(table.name, builder.build(table, wanted[table.name])) for table in tables]
-        group.report_without_rows(plan.record.row_sections)
+        group.report_missing_sections(plan.record)
         return [(name, batch) for name, batch in batches if batch is not None]
 
     def _decode_any(self, window: Window, kinds: Kinds, covered: list[int]) -> Batches:

@@ -17,13 +17,11 @@ from zscope.parsers.smf.header import HEADER_WITH_SUBTYPE, LONGEST_RECORD, Bytes
 from zscope.schemas.model import TRIPLET_BYTES, TripletArea
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from zscope.parsers.smf.frames import Window
     from zscope.parsers.smf.header import Mask
-    from zscope.schemas import Section
+    from zscope.schemas import RecordLayout, Section
 
 USUAL_TRIPLETS = 10
 """This many triplets of each record are gathered at once; few layouts have more."""
@@ -148,15 +146,18 @@ class RecordGroup:
                 return
             self.issues.add(Issue(code, text, self.file, number, offset, None, section, field))
 
-    def report_without_rows(self, sections: Iterable[Section]) -> None:
-        """Report the records in which no triplet leads to any of these sections, unless an issue says why."""
+    def report_missing_sections(self, layout: RecordLayout) -> None:
+        """Report the records that lack a main section or all that make rows, unless an issue says why."""
         empty = np.ones(len(self), np.bool_)
-        for section in sections:
+        for section in layout.row_sections:
             if section.triplet is None:
                 return
-            empty &= ~self._located(section.triplet)
-            if not empty.any():
-                return
+            located = self._located(section.triplet)
+            empty &= ~located
+            if section in layout.main_sections:
+                text = f"no triplet locates the section {section.key}, which every such record has"
+                records = np.flatnonzero(~located & ~self.reported)
+                self.flag(Code.TRIPLETS_OUTSIDE, records, text, section.key, at=self.area.at)
         text = "no triplet locates a section that makes rows; the record gives no rows"
         records = np.flatnonzero(empty & ~self.reported)
         self.flag(Code.TRIPLETS_OUTSIDE, records, text, "", at=self.area.at)
