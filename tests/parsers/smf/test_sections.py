@@ -207,6 +207,17 @@ def test_distinguished_names_with_each_form_of_triplet(tmp_path: Path, length: i
     ]
 
 
+def test_distinguished_names_without_their_connection(tmp_path: Path) -> None:
+    """The names are read, and the record that has no section of a connection has an issue."""
+    good = Made(11, {0: IDENT, 1: bytes(128), 6: NAMES[0]}).record()
+    result = _read(
+        tmp_path, [good, Made(11, {0: IDENT, 6: NAMES[1]}).record()], "smf119_zert_detail,smf119_zert_dn"
+    )
+    assert [(i.code, i.record_no, i.section) for i in result.issues] == [(Code.TRIPLETS_OUTSIDE, 2, "common")]
+    assert result["smf119_zert_detail"]["record_no"].to_pylist() == [1]
+    assert result["smf119_zert_dn"]["record_no"].to_pylist() == [1, 2]
+
+
 def test_distinguished_name_with_impossible_length(tmp_path: Path) -> None:
     names = NAMES[0] + struct.pack(">HH", 2, 6) + b"rest"
     record = Made(11, {0: IDENT, 1: bytes(128), 6: names}).record()

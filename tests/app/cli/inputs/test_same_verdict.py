@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.app.cli.inputs.damaged_inputs import damaged_inputs
+from tests.marking import deep_except
 from tests.parsers.text.envelopes import CHECKOUT, ENVELOPES, displays
 
 from zscope.parsers.issues import REFUSALS, Code
@@ -60,6 +62,16 @@ def test_inputs_without_records(run: Run, tmp_path: Path, number: int, in_folder
     _assert_same(run, path.parent if in_folder else path, tmp_path)
 
 
+@pytest.mark.parametrize("name", deep_except(["truncated", "no-rdw", "terse", "rmf-title"], damaged_inputs()))
+def test_damaged_inputs(run: Run, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "inputs" / name
+    path.parent.mkdir()
+    path.write_bytes(damaged_inputs()[name][1])
+    _assert_same(run, path, tmp_path)
+    (tmp_path / "folder").mkdir()
+    _assert_same(run, path.parent, tmp_path / "folder")
+
+
 @pytest.mark.parametrize("name", list(ENVELOPES)[::9])
 def test_some_displays_in_envelopes(run: Run, tmp_path: Path, name: str) -> None:
     _assert_display(run, tmp_path, name)
@@ -82,3 +94,10 @@ def _assert_display(run: Run, tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
 def test_sample_data(run: Run, tmp_path: Path, path: Path) -> None:
     _assert_same(run, path, tmp_path)
+
+
+@pytest.mark.deep
+def test_real_files(run: Run, tmp_path: Path, real_data: Path) -> None:
+    for number, path in enumerate(sorted(each for each in real_data.rglob("*") if each.is_file())):
+        (tmp_path / str(number)).mkdir()
+        _assert_same(run, path, tmp_path / str(number))
