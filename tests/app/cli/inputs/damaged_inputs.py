@@ -63,7 +63,15 @@ def _dumps() -> dict[str, tuple[Code, bytes]]:
         "cut-gzip": (Code.ARCHIVE_DAMAGED, gzip.compress(dump)[:-40]),
         "terse": (Code.TERSE_FOREIGN, bytes.fromhex("018969a50050") + bytes(100)),
         "transmit": (Code.XMIT, _transmit(dump)),
+        "future": (Code.IMPOSSIBLE_TIME, _in_future(dump)),
     }
+
+
+def _in_future(dump: bytes) -> bytes:
+    """Return the dump with a date in 2099 in the header of its second record."""
+    date = 18 + 10
+    assert dump[date : date + 4] == bytes.fromhex("0126061f")
+    return dump[:date] + bytes.fromhex("0199061f") + dump[date + 4 :]
 
 
 def _transmit(data: bytes) -> bytes:
