@@ -8,21 +8,25 @@
 
 from __future__ import annotations
 
-from zscope.parsers.api import (
-    Batch,
-    InventoryReport,
-    Scan,
-    Tables,
-    UnpackReport,
-    inventory,
-    read,
-    scan,
-    unpack,
-)
-from zscope.parsers.inputs import FileSummary
-from zscope.parsers.issues import Code, InputError, Issue, Issues, Severity
-from zscope.parsers.options import ProgressState, ReadOptions, ScanHooks, SelectionError
-from zscope.parsers.smf.framing import Framing
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zscope.parsers.api import (
+        Batch,
+        InventoryReport,
+        Scan,
+        Tables,
+        UnpackReport,
+        inventory,
+        read,
+        scan,
+        unpack,
+    )
+    from zscope.parsers.inputs import FileSummary
+    from zscope.parsers.issues import Code, InputError, Issue, Issues, Severity
+    from zscope.parsers.options import ProgressState, ReadOptions, ScanHooks, SelectionError
+    from zscope.parsers.smf.framing import Framing
 
 __all__ = [
     "Batch",
@@ -46,3 +50,18 @@ __all__ = [
     "scan",
     "unpack",
 ]
+
+_MODULES = {
+    "FileSummary": "inputs",
+    "Framing": "smf.framing",
+    **dict.fromkeys(("Code", "InputError", "Issue", "Issues", "Severity"), "issues"),
+    **dict.fromkeys(("ProgressState", "ReadOptions", "ScanHooks", "SelectionError"), "options"),
+}
+"""The modules of the names that are not in `api`."""
+
+
+def __getattr__(name: str) -> object:
+    """Import a name when it is first used: programs that only open a store need no readers."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'api')}"), name)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from hashlib import sha256
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics.declarations import (
@@ -26,6 +27,7 @@ from zscope.pipelines.metrics.statements import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from importlib.resources.abc import Traversable
 
 RUNS = "run"
 """The table of the benchmark runs. It comes from runs.toml, not from loaded data."""
@@ -124,9 +126,21 @@ def creating_views() -> Iterator[str]:
 
 @cache
 def metrics_digest() -> str:
-    """Return a digest of all views and macros: a catalogue with another digest has other views."""
-    texts = (
-        f"{name} {metric.keep}\n{view_sql(metric)}\n{metric.view_columns}"
-        for name, metric in declared().items()
-    )
-    return sha256("\n".join([macros_sql(), *texts]).encode()).hexdigest()[:16]
+    """Return a digest of all declarations: a catalogue with another digest has other views.
+
+    It is computed from the files, because parsing them takes longer than most queries.
+    """
+    digest = sha256()
+    for package in ("zscope.schemas", "zscope.pipelines.metrics"):
+        for name, file in sorted(_sources(files(package), package)):
+            digest.update(f"{name}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _sources(folder: Traversable, name: str) -> Iterator[tuple[str, Traversable]]:
+    """Return the files of a package that determine its declarations, with their names."""
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _sources(entry, f"{name}/{entry.name}")
+        elif entry.name.endswith((".toml", ".sql", ".py")):
+            yield f"{name}/{entry.name}", entry
