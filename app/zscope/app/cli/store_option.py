@@ -73,11 +73,14 @@ def prepare_metric(
         session.run(text)
 
 
-def note_missing_zones(session: Session, *metrics: str) -> None:
-    """Print a note if rows that metrics read have no time in UTC, because a time zone is not configured."""
+def note_missing_zones(session: Session, *metrics: str, systems: Iterable[str] = ()) -> None:
+    """Print a note if rows that metrics read have no time in UTC, because a time zone is not configured.
+
+    With `systems` the metrics were narrowed to these.
+    """
     from zscope.pipelines.metrics.time_zones import unzoned_note, unzoned_query
 
-    if (query := unzoned_query(metrics)) and (note := unzoned_note(query_table(session, query))):
+    if (query := unzoned_query(metrics, systems)) and (note := unzoned_note(query_table(session, query))):
         click.echo(f"note: {note}", err=True)
 
 

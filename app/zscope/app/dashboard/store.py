@@ -243,7 +243,7 @@ class PageData:
 
     def missing_zones(self) -> str:
         """Return the note about systems without a time zone that concern the metrics read; often empty."""
-        query = unzoned_query(sorted(self.metrics_read))
+        query = unzoned_query(sorted(self.metrics_read), self.filters.systems)
         return unzoned_note(self.queries.rows(self.version, query)) if query else ""
 
     def summary(self) -> StoreSummary:

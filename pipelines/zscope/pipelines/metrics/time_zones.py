@@ -66,10 +66,10 @@ def _with_stated_offset() -> frozenset[str]:
     )
 
 
-def unzoned_query(metrics: Iterable[str]) -> str:
+def unzoned_query(metrics: Iterable[str], systems: Iterable[str] = ()) -> str:
     """Return the query for the loads without a time zone that concern metrics; empty if none can.
 
-    Its rows are for `unzoned_note`.
+    With `systems` only these are considered. The rows are for `unzoned_note`.
     """
     needing = frozenset[str]().union(*map(tables_that_need_zones, metrics))
     if not needing:
@@ -80,6 +80,8 @@ def unzoned_query(metrics: Iterable[str]) -> str:
         if table.name in needing
     ]
     reported = ", ".join(literal(name) for name in sorted(needing))
+    chosen = ", ".join(literal(name) for name in systems)
+    only = f"AND k.system IN ({chosen})" if chosen else ""
     pairs = ", ".join(by_record) or "(NULL, NULL, NULL)"
     return f"""
         WITH need(table_name, record_type, record_subtype) AS (VALUES {pairs}),
@@ -96,7 +98,7 @@ def unzoned_query(metrics: Iterable[str]) -> str:
                 ON f.table_name = n.table_name AND k.record_type = n.record_type
                 AND k.record_subtype IS NOT DISTINCT FROM n.record_subtype
             ANTI JOIN system_clock AS c ON k.load_id = c.load_id AND k.system = c.system
-            WHERE k.system IS NOT NULL AND (k.record_type IS NULL OR n.table_name IS NOT NULL)
+            WHERE k.system IS NOT NULL AND (k.record_type IS NULL OR n.table_name IS NOT NULL) {only}
         ),
 
         known AS (

@@ -204,6 +204,8 @@ def test_a_result_without_times_in_utc_has_a_note_with_the_option(run: Run, tmp_
             "zscope loads remove 1, and then ingest the file again with --timezone SYSA=+01:00"
             in result.stderr
         )
+    for command in (("metrics", "handshake_cost"), ("check",)):
+        assert "no time in UTC" not in run(*command, "--system", "SYSB", "--store", store).stderr
     # Its tables have times in UTC whether a zone is configured or not.
     assert "no time in UTC" not in run("metrics", "handshake_mix", "--store", store).stderr
     run("loads", "remove", "1", "--store", store)

@@ -98,7 +98,7 @@ def command(
             output.write(_evidence(session, rows, explained))
             return ExitCode.OK
         output.write(Rows.of(rows, ESSENTIAL))
-        note_missing_zones(session, *([_METRICS[only]] if only else _METRICS.values()))
+        note_missing_zones(session, *([_METRICS[only]] if only else _METRICS.values()), systems=systems)
     return _verdict(rows, fail_on)
 
 

@@ -144,7 +144,7 @@ def _print_metric(
         output.write(rows)
         if not rows.count:
             click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
-        note_missing_zones(session, metric.name)
+        note_missing_zones(session, metric.name, systems=selection.systems)
 
 
 def _metric(name: str) -> Metric:
