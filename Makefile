@@ -45,7 +45,7 @@ test-deep: env ## the tests that take long: many examples, kills, full disks, se
 	$(BIN)/pytest -m "(deep or hypothesis) and not browser" --hypothesis-profile=many \
 	  --numprocesses auto --dist loadfile $(ARGS)
 
-test-bytes: env ## every single-byte fault in the text samples; takes hours
+test-bytes: env ## every single-byte fault in small dumps and reports; takes 20 minutes or more
 	$(BIN)/pytest -m bytes --numprocesses auto --dist worksteal $(ARGS)
 
 static: ## the five checks below, one after the other

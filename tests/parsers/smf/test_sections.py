@@ -344,3 +344,34 @@ def test_an_issue_of_two_tables_is_reported_once(tmp_path: Path) -> None:
     bad[10:14] = bytes.fromhex("0126999f")
     result = _read(tmp_path, [*GOOD, bytes(bad), *GOOD], "smf_record,smf119_tcp_init")
     assert [(i.code, i.record_no, i.field) for i in result.issues] == [(Code.BAD_DATE, 6, "SMFxTME")]
+
+
+def test_a_number_of_triplets_that_is_too_small_is_reported(tmp_path: Path) -> None:
+    record = Made(11, {0: IDENT, 1: bytes(128), 6: NAMES[0]}, claimed=6).record()
+    result = _read(tmp_path, [record], "smf119_zert_detail,smf119_zert_dn")
+    assert [(i.code, i.record_no, i.offset) for i in result.issues] == [(Code.TRIPLETS_OUTSIDE, 1, 24)]
+    assert result["smf119_zert_detail"].num_rows == 1
+
+
+def test_a_section_that_is_not_counted_is_reported(tmp_path: Path) -> None:
+    place = 28 + 8 * 7 + len(IDENT) + 128
+    lies = {3: (place, 60, 0)}
+    record = Made(11, {0: IDENT, 1: bytes(128), 3: b"S" * 60}, lies=lies).record()
+    result = _read(tmp_path, [record], "smf119_zert_detail")
+    assert [(i.code, i.record_no, i.offset) for i in result.issues] == [(Code.SECTION_COUNT, 1, 28 + 8 * 3)]
+
+
+def test_zeros_after_the_last_section_are_no_section(tmp_path: Path) -> None:
+    place = 28 + 8 * 7 + len(IDENT) + 128
+    record = Made(11, {0: IDENT, 1: bytes(128), 3: bytes(60)}, lies={3: (place, 60, 0)}).record()
+    assert len(_read(tmp_path, [record], "smf119_zert_detail").issues) == 0
+
+
+def test_a_record_inside_another_one_is_reported(tmp_path: Path) -> None:
+    first, second = _init_record("FIRST"), _init_record("SECOND")
+    joined = struct.pack(">HH", len(first) + len(second), 0) + first[4:] + second
+    result = _read(tmp_path, [*GOOD[:2], joined, GOOD[2]], "smf119_tcp_init")
+    before = len(GOOD[0]) + len(GOOD[1])
+    place = [(Code.DAMAGED_RANGE, 3, before + len(first), before + len(joined))]
+    assert [(i.code, i.record_no, i.offset, i.end) for i in result.issues] == place
+    assert result["smf119_tcp_init"]["job_name"].to_pylist() == ["GOOD0", "GOOD1", "FIRST", "GOOD2"]

@@ -104,6 +104,8 @@ class DumpRows(NamedTuple):
 
     rows: dict[Place, list[dict[str, Any]]]
     issues: list[Issue]
+    ends: dict[int, int]
+    """Where the next record begins, by the number of a record."""
 
 
 def read_dump(content: bytes, tables: Iterable[str], folder: Path) -> DumpRows:
@@ -113,13 +115,15 @@ def read_dump(content: bytes, tables: Iterable[str], folder: Path) -> DumpRows:
     try:
         result = read(path, [*tables, RECORD_TABLE, RAW_TABLE])
     except InputError as error:
-        return DumpRows({}, [error.issue])
+        return DumpRows({}, [error.issue], {})
     rows = defaultdict(list)
     for table in (*tables, RECORD_TABLE, RAW_TABLE):
         for row in result[table].to_pylist():
             del row["record_no"]
             rows[table, row.pop("record_offset")].append(row)
-    return DumpRows(rows, list(result.issues))
+    begins = result[RECORD_TABLE].select(["record_no", "record_offset"]).to_pylist()
+    ends = {row["record_no"]: after["record_offset"] for row, after in pairwise(begins)}
+    return DumpRows(rows, list(result.issues), ends)
 
 
 def silent_changes(dump: DumpSample, faults: Iterable[Fault], folder: Path) -> list[str]:
@@ -152,7 +156,8 @@ def _silent(
         if issue.severity > Severity.NOTE:
             if issue.offset is None:
                 return  # about the whole file
-            begin, end = before(issue.offset), before(issue.end or issue.offset + 1)
+            last = issue.end or after.ends.get(issue.record_no or 0, issue.offset + 1)
+            begin, end = before(issue.offset), before(last)
             # A record begins after the descriptors of its block and segment: these belong to it, too.
             bounds = pairwise([0, *starts[1:], len(dump.content)])
             covered |= {number for number, (low, high) in enumerate(bounds) if begin < high and end > low}

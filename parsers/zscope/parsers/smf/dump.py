@@ -25,6 +25,7 @@ from zscope.parsers.inputs import INVENTORY_SCHEMA, FileSummary, report_progress
 from zscope.parsers.issues import Code
 from zscope.parsers.options import NO_HOOKS, ScanHooks
 from zscope.parsers.smf.codecs.numbers_and_times import DAY_US, decode_dates
+from zscope.parsers.smf.coverage import report_uncovered
 from zscope.parsers.smf.frames import SLACK, FrameReader, Window
 from zscope.parsers.smf.header import (
     HUNDREDTHS_OF_A_DAY,
@@ -226,6 +227,7 @@ class Decoder:
         tables = [table for table in plan.record.tables if table.name in wanted]
         batches = [(table.name, builder.build(table, wanted[table.name])) for table in tables]
         group.report_missing_sections(plan.record)
+        report_uncovered(group, plan.record)
         return [(name, batch) for name, batch in batches if batch is not None]
 
     def _decode_any(self, window: Window, kinds: Kinds, covered: list[int]) -> Batches:

@@ -168,7 +168,7 @@ class RecordGroup:
             numbers = self._triplet_words.view(np.uint16)[:, 4 * index + 3]
             located: Mask = (numbers != 0) & (self.triplet_counts > index)
             return located
-        triplets = self._triplets(index)
+        triplets = self.triplets(index)
         present: Mask = triplets.number > 0
         return np.repeat(present, len(self)) if triplets.which is None else present[triplets.which]
 
@@ -230,7 +230,7 @@ class RecordGroup:
         counts: Positions = np.minimum(claimed, room)
         return counts
 
-    def _triplets(self, index: int) -> TripletColumn:
+    def triplets(self, index: int) -> TripletColumn:
         """One triplet of each record: the distinct ones, and which of them each record has."""
         if index < self._triplet_words.shape[1]:
             words = self._triplet_words[:, index]
@@ -250,7 +250,7 @@ class RecordGroup:
         if section.triplet is None:
             everyone = np.arange(len(self))
             return SectionPlaces(everyone, np.zeros_like(everyone), self.starts, self.lengths, in_each=True)
-        triplets = self._triplets(section.triplet)
+        triplets = self.triplets(section.triplet)
         if not triplets.number.any():
             return NOWHERE
         if not section.step_field and triplets.once_inside(self._head(section.triplet), self.lengths):
