@@ -110,7 +110,7 @@ def passed_by_a_record(checkout: Path) -> tuple[int, int]:
     python = checkout / ".venv" / "bin" / "python"
     with tempfile.TemporaryDirectory(prefix="zscope-structure-") as folder:
         sample = checkout / "sample-data" / "smf-sample.bin"
-        command = [str(python), "-c", TRACE, str(sample), "--select", "119(11)", "--timezone", "UTC"]
+        command = [str(python), "-c", TRACE, str(sample), "--select", "119(11)", "--timezone", "+01:00"]
         places = " ".join(f"{checkout}/{root}/zscope/" for root in ROOTS)
         done = subprocess.run(
             [*command, places, folder], cwd=folder, capture_output=True, text=True, check=True

@@ -25,8 +25,10 @@ from zscope.app.cli.output.options import STANDARD_OUTPUT, chosen_format
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zscope.parsers import FileSummary, Framing, Issues, ProgressState
-    from zscope.parsers.options import ReadOptions
+    from zscope.parsers.inputs import FileSummary
+    from zscope.parsers.issues import Issues
+    from zscope.parsers.options import ProgressState, ReadOptions
+    from zscope.parsers.smf.framing import Framing
 
     Report = Callable[[ProgressState], None]
 
@@ -134,7 +136,7 @@ def reading_options(command: Command) -> Command:
 
 
 def _framing(name: str | None) -> Framing | None:
-    from zscope.parsers import Framing
+    from zscope.parsers.smf.framing import Framing
 
     return Framing(name) if name else None
 
@@ -214,7 +216,8 @@ def _check_supplied(supplied: SuppliedOptions) -> None:
 @contextmanager
 def input_errors() -> Iterator[None]:
     """Turn exceptions of the parsers into messages: a wrong selection, or the first issue with --strict."""
-    from zscope.parsers import InputError, SelectionError
+    from zscope.parsers.issues import InputError
+    from zscope.parsers.options import SelectionError
 
     try:
         yield
@@ -256,7 +259,7 @@ def report_issues(issues: Issues, reading: ReadingOptions, *, any_input: bool) -
 
     `any_input` is false if there was nothing to read.
     """
-    from zscope.parsers import Code, Severity
+    from zscope.parsers.issues import Code, Severity
 
     if reading.issues:
         reading.issues.write(Rows.of(issues.to_arrow()))

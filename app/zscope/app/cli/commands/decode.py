@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from zscope.parsers import Scan
+    from zscope.parsers.api import Scan
     from zscope.parsers.options import Selection
 
 
@@ -83,8 +83,7 @@ def command(  # noqa: PLR0913 - one argument for each option
       zscope decode netstat.txt --table netstat_conn --system SYSA --taken 2026-03-02
       zscope decode panel.csv --table ztpf_series --map ecbs_in_use='ECBs in use (TPF1)'
     """
-    from zscope.parsers import scan
-    from zscope.parsers.api import selected_schema
+    from zscope.parsers.api import scan, selected_schema
     from zscope.parsers.options import ReadOptions
 
     distinct_outputs(output.path, reading.issues.path if reading.issues else None, "--issues")

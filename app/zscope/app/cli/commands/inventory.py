@@ -59,7 +59,8 @@ def command(
       zscope inventory captured/ --format json -o inventory.json
       gunzip -c SMF.DUMP.gz | zscope inventory -
     """
-    from zscope.parsers import ReadOptions, inventory
+    from zscope.parsers.api import inventory
+    from zscope.parsers.options import ReadOptions
 
     distinct_outputs(output.path, reading.issues.path if reading.issues else None, "--issues")
     with input_errors(), progress(quiet=reading.quiet) as report:

@@ -35,7 +35,8 @@ def command(path: str, target: str, reading: ReadingOptions) -> int:
       zscope unpack SMF.DUMP.trs -o smf.bin
       zscope unpack SMF.DUMP.gz -o - | other-tool
     """
-    from zscope.parsers import ReadOptions, unpack
+    from zscope.parsers.api import unpack
+    from zscope.parsers.options import ReadOptions
 
     if target == STANDARD_OUTPUT and sys.stdout.isatty():
         raise click.UsageError(
