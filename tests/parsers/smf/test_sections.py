@@ -347,7 +347,10 @@ def test_an_issue_of_two_tables_is_reported_once(tmp_path: Path) -> None:
 
 
 def test_a_number_of_triplets_that_is_too_small_is_reported(tmp_path: Path) -> None:
-    record = Made(11, {0: IDENT, 1: bytes(128), 6: NAMES[0]}, claimed=6).record()
+    place = 28 + 8 * 7 + len(IDENT) + 128
+    names = b"".join(NAMES)
+    lies = {6: (place, len(names), len(NAMES))}
+    record = Made(11, {0: IDENT, 1: bytes(128), 6: names}, claimed=6, lies=lies).record()
     result = _read(tmp_path, [record], "smf119_zert_detail,smf119_zert_dn")
     assert [(i.code, i.record_no, i.offset) for i in result.issues] == [(Code.TRIPLETS_OUTSIDE, 1, 24)]
     assert result["smf119_zert_detail"].num_rows == 1
@@ -359,6 +362,15 @@ def test_a_section_that_is_not_counted_is_reported(tmp_path: Path) -> None:
     record = Made(11, {0: IDENT, 1: bytes(128), 3: b"S" * 60}, lies=lies).record()
     result = _read(tmp_path, [record], "smf119_zert_detail")
     assert [(i.code, i.record_no, i.offset) for i in result.issues] == [(Code.SECTION_COUNT, 1, 28 + 8 * 3)]
+
+
+def test_names_that_are_not_counted_are_reported(tmp_path: Path) -> None:
+    place = 28 + 8 * 7 + len(IDENT) + 128
+    names = b"".join(NAMES)
+    lies = {6: (place, len(names), 0)}
+    record = Made(11, {0: IDENT, 1: bytes(128), 6: names}, lies=lies).record()
+    result = _read(tmp_path, [record], "smf119_zert_detail,smf119_zert_dn")
+    assert [(i.code, i.record_no, i.section) for i in result.issues] == [(Code.SECTION_COUNT, 1, "dn")]
 
 
 def test_zeros_after_the_last_section_are_no_section(tmp_path: Path) -> None:

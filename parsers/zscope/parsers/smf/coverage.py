@@ -118,10 +118,14 @@ def _problems(
     begins = sorted(each.offset for each in present) or [length]
     last = max((length if each.position in of_any_length else each.end for each in present), default=area_end)
     for each in stated:
-        if not each.length or not area_end <= each.offset < length or each.position in of_any_length:
+        if not each.length or not area_end <= each.offset < length:
             continue
         limit = min((begin for begin in begins if begin > each.offset), default=length)
         room = limit - each.end
+        if each.position in of_any_length:  # only its first section is known to have bytes
+            if each.number:
+                continue
+            room -= room % each.length
         inside = any(other.offset < each.end < other.end for other in present)
         at = area_end - TRIPLET_BYTES * (len(stated) - each.position)
         if room < 0:
@@ -130,7 +134,8 @@ def _problems(
         elif room >= each.length and room % each.length == 0 and not inside and each.end not in begins:
             text = "the triplet counts fewer sections than there are before the next one; these were read"
             yield Uncovered(Code.SECTION_COUNT, text, at, each.end, limit, each.position)
-    fits = begins[0] <= following.offset and following.number and following.end <= length
+    counted = 1 if following.position in of_any_length else following.number
+    fits = begins[0] <= following.offset <= length - following.length * counted and following.number
     if begins[0] - area_end >= TRIPLET_BYTES and fits and following.offset not in begins:
         text = "counts fewer triplets than there are before the first section; those that it counts were used"
         yield Uncovered(Code.TRIPLETS_OUTSIDE, text, 0, area_end, area_end + TRIPLET_BYTES)
