@@ -93,7 +93,10 @@ def _tables() -> Iterator[str]:
         yield table_meaning(name)
         if record := _record_of(name):
             grain = ", ".join(f"`{column}`" for column in catalog().table(name)[1].grain)
-            yield f"From record {_label(record)}, {record.title}. In a file {grain} identify a row."
+            label = (
+                ", ".join(_labels(name)) if len(_labels(name)) > 1 else f"{_label(record)}, {record.title}"
+            )
+            yield f"From record {label}. In a file {grain} identify a row."
         if report := report_tables().get(name):
             grain = ", ".join(f"`{column}`" for column in report.grain)
             yield f"Also from {report.title}, whose label follows IBM's name: {grain} identify a row."
@@ -162,6 +165,8 @@ def _unplaced() -> Iterator[str]:
 def _sections() -> Iterator[str]:
     yield "## Sections"
     for record in catalog().records.values():
+        if record.subtype not in record.subtypes[:1]:
+            continue
         yield ""
         yield f"### Record {_label(record)}"
         yield ""
@@ -236,12 +241,18 @@ def _record_of(table: str) -> RecordLayout | None:
 
 def _origin(table: str) -> str:
     report = report_tables().get(table)
-    labels = [_label(_record_of(table))] if table in record_table_names() else []
+    labels = _labels(table) if table in record_table_names() else []
     return ", ".join((*labels, report.title) if report else labels)
 
 
 def _label(record: RecordLayout | None) -> str:
-    return f"{record.type}-{record.subtype}" if record else ANY_RECORD
+    return record.label if record else ANY_RECORD
+
+
+def _labels(table: str) -> list[str]:
+    """The kinds of records that fill a table."""
+    labels = dict.fromkeys(record.label for record, layout in catalog().tables() if layout.name == table)
+    return list(labels) or [ANY_RECORD]
 
 
 def _names(entry: CatalogEntry) -> str:

@@ -18,8 +18,7 @@ from zscope.schemas.reports import PrintedField, PrintedFormat, report_tables
 from zscope.schemas.tables import (
     ANY_RECORD_TABLES,
     RecordColumn,
-    columns_of,
-    record_table_names,
+    columns_in,
     table_columns,
     table_names,
 )
@@ -152,7 +151,7 @@ def _of_table(table: str) -> Iterator[CatalogEntry]:
             yield CatalogEntry(table, column.name, report.title, "", (printed,))
             continue
         record = _record_of(table)
-        label = f"{record.type}-{record.subtype}" if record else ANY_RECORD
+        label = _label_of(table)
         if report and printed:
             label = f"{label}, {report.title}"
         (section, field), *others = _places(record, column.from_records)
@@ -161,6 +160,16 @@ def _of_table(table: str) -> Iterator[CatalogEntry]:
         further = {(f.name, f.offset): f for _, f in others if f not in fields}
         also = (*further.values(), *((printed,) if printed else ()))
         yield CatalogEntry(table, column.name, label, ", ".join(keys), fields, also)
+
+
+def _label_of(table: str) -> str:
+    """All records that fill a table, or the label of the tables of all records.
+
+    >>> _label_of("smf70_cpu")
+    '70-1'
+    """
+    labels = dict.fromkeys(record.label for record, layout in catalog().tables() if layout.name == table)
+    return ", ".join(labels) or ANY_RECORD
 
 
 def _record_of(table: str) -> RecordLayout | None:
@@ -178,14 +187,12 @@ def _places(record: RecordLayout | None, column: RecordColumn) -> list[tuple[Sec
 def _fields_in_tables() -> set[tuple[str, str, str]]:
     """Record, section and name of every field that a table shows."""
     placed = set()
-    for table in record_table_names():
-        record = _record_of(table)
-        if record:
-            for column in columns_of(table):
-                for section, field in _places(record, column):
-                    for part in _with_date(section, field):
-                        key = section.key if section else ""
-                        placed.add((f"{record.type}-{record.subtype}", key, part.name))
+    for record, layout in catalog().tables():
+        for column in columns_in(record, layout):
+            for section, field in _places(record, column):
+                for part in _with_date(section, field):
+                    key = section.key if section else ""
+                    placed.add((f"{record.type}-{record.subtype}", key, part.name))
     return placed
 
 

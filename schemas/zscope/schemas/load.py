@@ -7,10 +7,12 @@ import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from zscope.schemas.model import (
     HEADER,
+    TRIPLET_BYTES,
     Catalog,
     CodeTable,
     Condition,
@@ -82,9 +84,12 @@ def read_catalog(folder: Traversable) -> Catalog:
     records: dict[tuple[int, int], RecordLayout] = {}
     for file in sorted(layouts.iterdir(), key=lambda f: f.name):
         content = read_toml(file) if file.name.endswith(".toml") else {}
-        if "subtype" in content:
-            record = _record(file, content, layouts, header)
-            records[record.type, record.subtype] = record
+        if "subtype" in content or "subtypes" in content:
+            for record in _records(file, content, layouts, header):
+                if (record.type, record.subtype) in records:
+                    problem = f"{record.type}-{record.subtype} is declared by another file"
+                    raise LayoutError(file.name, "subtype", problem)
+                records[record.type, record.subtype] = record
     codes: dict[str, CodeTable] = {}
     for file in sorted((folder / "codes").iterdir(), key=lambda f: f.name):
         if file.name.endswith(".toml"):
@@ -143,6 +148,19 @@ def read_toml(file: Traversable) -> dict[str, Any]:
         raise LayoutError(file.name, "file", f"is not TOML: {error}") from error
 
 
+def _records(
+    file: Traversable, content: dict[str, Any], layouts: Traversable, standard: Section
+) -> list[RecordLayout]:
+    """The layouts of one file: one for each subtype, equal but for its number."""
+    if ("subtype" in content) == ("subtypes" in content):
+        raise LayoutError(file.name, "subtype", "takes either 'subtype' or 'subtypes'")
+    subtypes = tuple(int(subtype) for subtype in content.get("subtypes", (content.get("subtype"),)))
+    if not subtypes:
+        raise LayoutError(file.name, "subtypes", "is empty")
+    record = _record(file, content | {"subtype": subtypes[0]}, layouts, standard)
+    return [replace(record, subtype=subtype, subtypes=subtypes) for subtype in subtypes]
+
+
 def _record(
     file: Traversable, content: dict[str, Any], layouts: Traversable, standard: Section
 ) -> RecordLayout:
@@ -178,7 +196,10 @@ def _record(
         shown_as=str(
             content.get("shown_as") or f"{content['title']} (SMF {content['type']}-{content['subtype']})"
         ),
+        continued_by=str(family.get("continued_by", content.get("continued_by", ""))),
     )
+    if record.continued_by and record.continued_by not in keys:
+        raise LayoutError(file.name, "continued_by", f"{record.continued_by!r} is no section of the record")
     _check_places(file.name, record)
     return record
 
@@ -220,6 +241,8 @@ def _triplet_area(file: str, raw: dict[str, Any], header: Section) -> TripletAre
     """Where the triplets are: `at`, with `count` (a field of the header) or `number`."""
     if not raw:
         return None
+    if "places" in raw:
+        return _placed_triplets(file, raw, header)
     if unknown := raw.keys() - {"at", "count", "number"}:
         raise LayoutError(file, "triplets", f"{min(unknown)!r} is not one of at, count, number")
     if "at" not in raw:
@@ -239,6 +262,24 @@ def _triplet_area(file: str, raw: dict[str, Any], header: Section) -> TripletAre
     if counts[0].format is not Format.UINT or counts[0].length != TRIPLET_COUNT_BYTES:
         raise LayoutError(file, "triplets", f"{raw['count']!r} is not a number of two bytes")
     return TripletArea(at, count_at=counts[0].offset)
+
+
+def _placed_triplets(file: str, raw: dict[str, Any], header: Section) -> TripletArea:
+    """Triplets with other fields between them: `places`, and `least`, how many every record has."""
+    if unknown := raw.keys() - {"places", "least"}:
+        raise LayoutError(file, "triplets", f"{min(unknown)!r} is not one of places, least")
+    places, least = tuple(int(place) for place in raw["places"]), int(raw.get("least", 1))
+    if not 0 < least <= len(places):
+        raise LayoutError(file, "triplets", f"'least' is {least}, but there are {len(places)} places")
+    taken = [(field.offset, field.end, field.name) for field in header.fields]
+    taken += [(place, place + TRIPLET_BYTES, f"triplet {index}") for index, place in enumerate(places)]
+    for before, after in pairwise(sorted(taken)):
+        if after[0] < before[1]:
+            raise LayoutError(file, "triplets", f"{after[2]} overlaps {before[2]}")
+    if list(places) != sorted(places):
+        raise LayoutError(file, "triplets", "'places' are not in order")
+    ends = tuple((header.lengths or {}).values())
+    return TripletArea(places[0], number=len(places), places=places, ends=ends, least=least)
 
 
 def _check_places(file: str, record: RecordLayout) -> None:
@@ -263,7 +304,7 @@ def _check_conditions(file: str, sections: list[Section]) -> None:
     known = {field.name for section in sections for field in section.fields}
     for section in sections:
         for field in section.fields:
-            for condition in field.when:
+            for condition in (*field.when, *field.unless):
                 if condition.field not in known:
                     problem = f"depends on {condition.field!r}, which is not declared"
                     raise LayoutError(file, f"{section.key}.{field.name}", problem)
@@ -299,7 +340,9 @@ def _field(file: str, section: str, raw: dict[str, Any]) -> Field:
     try:
         raw["format"] = Format(raw["format"])
         raw["evidence"] = Evidence(raw["evidence"])
-        raw["when"] = tuple(Condition(**condition) for condition in raw.get("when", ()))
+        for key_of_conditions in ("when", "unless"):
+            conditions = raw.get(key_of_conditions, ())
+            raw[key_of_conditions] = tuple(Condition(**condition) for condition in conditions)
         raw.setdefault("length", None)
         return Field(**raw)
     except KeyError as error:

@@ -129,18 +129,27 @@ class Field:
     """For a number: the value that means absent."""
     when: tuple[Condition, ...] = ()
     """The field is present only where all of these hold."""
+    unless: tuple[Condition, ...] = ()
+    """The field is absent where all of these hold."""
+    from_end: bool = False
+    """The offset counts back from the end of the section."""
     since: str = ""
     """First release that writes the field, where it is known."""
 
     @property
     def end(self) -> int:
-        """Return the offset after the field; for a field to the end of the section, its offset plus one."""
+        """Return the offset after the field; for a field to the end of the section, its offset plus one.
+
+        A field that counts from the end needs as many bytes of the section as its offset.
+        """
+        if self.from_end:
+            return self.offset
         return self.offset + (1 if self.length is None else self.length)
 
     @property
     def partners(self) -> tuple[str, ...]:
         """Return the names of the fields that are needed to decode this one."""
-        conditions = (condition.field for condition in self.when)
+        conditions = (condition.field for condition in (*self.when, *self.unless))
         return tuple(name for name in (self.date, self.size, self.form, self.v6_flag, *conditions) if name)
 
     @property
@@ -167,6 +176,8 @@ class Section:
     repeats: bool = False
     step_field: str = ""
     """For entries of different lengths: the field with the length of each entry."""
+    as_block: bool = False
+    """The length in the triplet is that of all occurrences together, so only one block is located."""
     note: str = ""
 
     @property
@@ -174,7 +185,8 @@ class Section:
         """Return the length at the newest known level, or the end of the last field where lengths vary."""
         if self.lengths:
             return max(self.lengths.values())
-        return max((f.end for f in self.fields), default=0)
+        from_end = max((f.offset for f in self.fields if f.from_end), default=0)
+        return max((f.end for f in self.fields if not f.from_end), default=0) + from_end
 
     @property
     def shortest_length(self) -> int:
@@ -209,14 +221,36 @@ class TripletArea:
     """Offset of the two-byte field with the number of triplets; None: the layout states the number."""
     number: int | None = None
     """How many triplets the records have; None: each record states it."""
+    places: tuple[int, ...] = ()
+    """Offsets of the triplets where other fields are between them; empty: they follow each other."""
+    ends: tuple[int, ...] = ()
+    """For triplets with places: the known ends of the header by release, oldest first."""
+    least: int = 0
+    """For triplets with places: how many of them every record has."""
 
     def offset(self, index: int) -> int:
-        """Return the offset of a triplet, counted from 0, which is also the end of the triplets before it.
+        """Return the offset of a triplet, counted from 0.
 
         >>> TripletArea(at=28, count_at=24).offset(2)
         44
         """
-        return self.at + TRIPLET_BYTES * index
+        return self.places[index] if self.places else self.at + TRIPLET_BYTES * index
+
+    def end(self, count: int) -> int:
+        """Return the offset after this many triplets.
+
+        >>> TripletArea(at=24, number=2, places=(24, 36)).end(2)
+        44
+        """
+        return self.offset(count - 1) + TRIPLET_BYTES if count else self.at
+
+    def header_end(self, count: int) -> int:
+        """Return where the header of a record with this many triplets ends.
+
+        >>> TripletArea(at=24, number=2, places=(24, 36), ends=(36, 48)).header_end(2)
+        48
+        """
+        return next((end for end in self.ends if end >= self.end(count)), self.end(count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +346,10 @@ class RecordLayout:
     note: str = ""
     shown_as: str = ""
     """The kind of data under which its records are counted; several records can have the same."""
+    subtypes: tuple[int, ...] = ()
+    """All subtypes that its file describes."""
+    continued_by: str = ""
+    """Key of a section: a record that has it but no section that makes rows continues another record."""
 
     def section(self, key: str) -> Section:
         """The section with this key."""
@@ -319,6 +357,11 @@ class RecordLayout:
             if candidate.key == key:
                 return candidate
         raise KeyError(key)
+
+    @property
+    def label(self) -> str:
+        """Return type and subtypes, such as `30-2, 30-3`."""
+        return ", ".join(f"{self.type}-{subtype}" for subtype in self.subtypes or (self.subtype,))
 
     @property
     def header(self) -> Section:

@@ -65,6 +65,11 @@ ANY_RECORD_TABLES = (RECORD_TABLE, RAW_TABLE, DIGEST_TABLE)
 """Tables of all records, with or without a layout."""
 
 
+def columns_in(record: RecordLayout, layout: TableLayout) -> tuple[RecordColumn, ...]:
+    """Return the columns that one kind of record gives to a table; others can fill the same table."""
+    return tuple(_columns(record, layout, catalog().header))
+
+
 @cache
 def columns_of(table: str) -> tuple[RecordColumn, ...]:
     """Return the columns that records give to one table.
@@ -81,8 +86,7 @@ def columns_of(table: str) -> tuple[RecordColumn, ...]:
     if table == DIGEST_TABLE:
         columns = [RecordColumn(f, header) for f in header.columns if f.column in HEADER_COLUMNS]
         return (RECORD_NO, *columns, DIGEST)
-    record, layout = catalog().table(table)
-    return tuple(_columns(record, layout, header))
+    return columns_in(*catalog().table(table))
 
 
 _RAW_HEADER = ("system", "written_local", "record_type", "record_subtype")
@@ -158,7 +162,7 @@ def table_columns(table: str) -> tuple[TableColumn, ...]:
 @cache
 def record_table_names() -> tuple[str, ...]:
     """Return the names of all tables that SMF data can fill."""
-    return (*ANY_RECORD_TABLES, *(layout.name for _, layout in catalog().tables()))
+    return (*ANY_RECORD_TABLES, *dict.fromkeys(layout.name for _, layout in catalog().tables()))
 
 
 @cache

@@ -207,6 +207,9 @@ def _section_round_trip(section: Section, data: st.DataObject) -> None:
         for condition in field.when:
             present = [_holds(condition, value) for value in others[condition.field]]
             expected = [value if here else None for value, here in zip(expected, present, strict=True)]
+        if field.unless:
+            met = [[_holds(c, value) for value in others[c.field]] for c in field.unless]
+            expected = [None if all(each) else value for value, *each in zip(expected, *met, strict=True)]
         actual = decoded[field.column].to_pylist()
         if pa.types.is_timestamp(decoded[field.column].type) and decoded[field.column].type.tz is None:
             actual = [value and value.replace(tzinfo=UTC) for value in actual]

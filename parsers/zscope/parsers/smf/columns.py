@@ -7,7 +7,7 @@ then decode whole columns. Everything that depends only on the layout is compute
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from zscope.parsers.smf.header import Mask
     from zscope.parsers.smf.sections import RecordGroup, SectionPlaces
     from zscope.parsers.text.coding import CodePage
+    from zscope.schemas.model import Condition
 
 
 BLOCK_ROWS = 2048
@@ -68,6 +69,8 @@ class SectionPlan:
     """Fields that extend to the end of the section."""
     needed: int
     """The number of bytes of a section that these fields need."""
+    from_end: tuple[Field, ...] = ()
+    """Fields whose place counts back from the end of the section."""
     _pieces: dict[int, Piece] = field(default_factory=dict)
 
     def piece(self, length: int) -> Piece:
@@ -97,11 +100,12 @@ class Plans:
         key = section.key, tuple(wanted)
         if key not in self._known:
             fields = [f for f in section.columns if f.column in key[1]]
-            fixed = tuple(f for f in fields if f.length is not None)
+            fixed = tuple(f for f in fields if f.length is not None and not f.from_end)
+            from_end = tuple(f for f in fields if f.from_end)
             variable = tuple(f for f in fields if f.length is None)
             partners = {name for f in fixed for name in f.partners}
             needed = [f.end for f in section.fields if f in fixed or f.name in partners]
-            self._known[key] = SectionPlan(section, fixed, variable, max(needed, default=0))
+            self._known[key] = SectionPlan(section, fixed, variable, max(needed, default=0), from_end)
         return self._known[key]
 
 
@@ -140,6 +144,8 @@ class SectionReader:
         result = self._fixed(plan) if plan.fixed else {}
         for variable in plan.variable:
             result[variable.column] = self._variable(variable)
+        for last in plan.from_end:
+            result[last.column] = self._from_end(last)
         self._report_longer()
         self._report_shorter()
         return result
@@ -175,7 +181,8 @@ class SectionReader:
             flag = partial(self._flag, wanted, starts, records)
             raw = Raw(wanted, values[wanted.name], partners, self.page, flag)
             column = codec.decode(raw)
-            result[wanted.column] = where_present(wanted, partners, column) if wanted.when else column
+            conditional = wanted.when or wanted.unless
+            result[wanted.column] = where_present(wanted, partners, column) if conditional else column
         return result
 
     def _flag(
@@ -192,6 +199,16 @@ class SectionReader:
             which = records[bad]
             at = starts[bad] - self.group.starts[which] + field.offset
             self.group.flag(code, which, text, self.section.key, field.name, at)
+
+    def _from_end(self, field: Field) -> pa.Array:
+        """A number whose place counts back from the end of its section; null in sections too short for it."""
+        before = max((f.end for f in self.section.fields if not f.from_end), default=0)
+        there = self.placed.lengths >= before + field.offset
+        starts = (self.placed.starts + self.placed.lengths - field.offset)[there]
+        values = gather_fields(self.group.data, starts, storage([replace(field, offset=0, from_end=False)]))
+        flag = partial(self._flag, field, starts, self.placed.record[there])
+        column = CODECS[field.format].decode(Raw(field, values[field.name], {}, self.page, flag))
+        return spread(np.flatnonzero(there), len(there)).column(column)
 
     def _variable(self, field: Field) -> pa.Array:
         """A field that extends to the end of its section."""
@@ -228,12 +245,22 @@ class SectionReader:
 
 
 def where_present(field: Field, partners: Mapping[str, Column], column: pa.Array) -> pa.Array:
-    """Return the column with null in the rows where one of its conditions does not hold."""
+    """Return the column with null where a condition `when` does not hold, or where all of `unless` hold."""
     present = np.ones(len(column), np.bool_)
     for condition in field.when:
-        number = _number(partners[condition.field])
-        present &= (number & np.uint64(condition.bits) == condition.bits) & (number >= condition.least)
+        present &= _holds(condition, partners)
+    absent = np.full(len(column), bool(field.unless))
+    for condition in field.unless:
+        absent &= _holds(condition, partners)
+    present &= ~absent
     return column if present.all() else column.take(pa.array(np.arange(len(column)), mask=~present))
+
+
+def _holds(condition: Condition, partners: Mapping[str, Column]) -> NDArray[np.bool_]:
+    """Whether a condition holds in each row."""
+    number = _number(partners[condition.field])
+    holds: NDArray[np.bool_] = number & np.uint64(condition.bits) == condition.bits
+    return holds & (number >= condition.least)
 
 
 def _number(stored: Column) -> Column:

@@ -60,10 +60,18 @@ def clear_of_sections(words: NDArray[np.uint64], counts: Positions, area: Triple
     for index in range(int(counts.max(initial=0))):
         triplet = TripletColumn(np.ascontiguousarray(words[:, index]), None)
         used = (index < clear) & (triplet.number > 0) & (triplet.length > 0)
-        used &= triplet.offset >= area.offset(index + 1)
-        before = (triplet.offset - area.at) // TRIPLET_BYTES
+        used &= triplet.offset >= area.end(index + 1)
+        before = triplets_before(triplet.offset, area)
         clear = np.where(used, np.minimum(clear, before), clear)
     return clear
+
+
+def triplets_before(offsets: Positions, area: TripletArea) -> Positions:
+    """Return how many triplets end at or before each offset."""
+    if not area.places:
+        return np.maximum(offsets - area.at, 0) // TRIPLET_BYTES
+    ends = [area.end(count) for count in range(1, len(area.places) + 1)]
+    return np.searchsorted(ends, offsets, side="right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +155,16 @@ class RecordGroup:
             self.issues.add(Issue(code, text, self.file, number, offset, None, section, field))
 
     def report_missing_sections(self, layout: RecordLayout) -> None:
-        """Report the records that lack a main section or all that make rows, unless an issue says why."""
-        empty = np.ones(len(self), np.bool_)
+        """Report the records that lack a main section or all that make rows, unless an issue says why.
+
+        A record that continues another one needs none of them.
+        """
+        needed = np.ones(len(self), np.bool_)
+        if layout.continued_by:
+            continued = layout.section(layout.continued_by)
+            if continued.triplet is not None:
+                needed = ~self._located(continued.triplet)
+        empty = needed.copy()
         for section in layout.row_sections:
             if section.triplet is None:
                 return
@@ -156,7 +172,7 @@ class RecordGroup:
             empty &= ~located
             if section in layout.main_sections:
                 text = f"no triplet locates the section {section.key}, which every such record has"
-                records = np.flatnonzero(~located & ~self.reported)
+                records = np.flatnonzero(needed & ~located & ~self.reported)
                 self.flag(Code.TRIPLETS_OUTSIDE, records, text, section.key, at=self.area.at)
         text = "no triplet locates a section that makes rows; the record gives no rows"
         records = np.flatnonzero(empty & ~self.reported)
@@ -172,6 +188,22 @@ class RecordGroup:
         present: Mask = triplets.number > 0
         return np.repeat(present, len(self)) if triplets.which is None else present[triplets.which]
 
+    @cached_property
+    def _header_lengths(self) -> Positions:
+        """The length of each header: where triplets have places, up to the first section that they locate."""
+        if not self.area.places:
+            return self.lengths
+        ends = self.lengths.copy()
+        for index in range(len(self.area.places)):
+            triplets = self.triplets(index)
+            used = (
+                (triplets.number > 0) & (triplets.length > 0) & (triplets.offset >= self.area.end(index + 1))
+            )
+            offsets = np.where(used, triplets.offset, LONGEST_RECORD)
+            each = np.full(len(self), offsets[0]) if triplets.which is None else offsets[triplets.which]
+            ends = np.minimum(ends, each)
+        return ends
+
     @property
     def _claim_at(self) -> int:
         """Offset of the number of triplets; where the layout states it, of the end of the standard header."""
@@ -186,9 +218,14 @@ class RecordGroup:
     @cached_property
     def _words(self) -> NDArray[np.uint64]:
         """The count and the first triplets of each record, in words of eight bytes of the file."""
+        if self.area.places:
+            last = self.area.offset(len(self.area.places) - 1)
+            whole = gather(self.data, self.starts + self.area.at, last + TRIPLET_BYTES - self.area.at)
+            columns = [slice(place - self.area.at, place - self.area.at + 8) for place in self.area.places]
+            return np.concatenate([whole[:, column] for column in columns], axis=1).view(np.uint64)
         triplets = max(self.area.number or 0, USUAL_TRIPLETS)
         begin = self._words_at
-        rows = gather(self.data, self.starts + begin, self.area.offset(triplets) - begin)
+        rows = gather(self.data, self.starts + begin, self.area.end(triplets) - begin)
         return rows.view(np.uint64)
 
     @cached_property
@@ -203,26 +240,28 @@ class RecordGroup:
         position = self.area.count_at - self._words_at
         high, low = self._words.view(np.uint8)[:, position : position + 2].astype(np.int64).T
         claimed: Positions = high << 8 | low
-        if self.area.offset(int(claimed.max(initial=0))) <= self.lengths.min(initial=LONGEST_RECORD):
+        if self.area.end(int(claimed.max(initial=0))) <= self.lengths.min(initial=LONGEST_RECORD):
             return claimed
         return self._counts_with_room(claimed)
 
     def _stated_counts(self, stated: int) -> Positions:
         """The triplets inside the record and under no section, where the layout states their number."""
         counts = np.full(len(self), stated, np.int64)
-        if self.area.offset(stated) > self.lengths.min(initial=LONGEST_RECORD):
+        if self.area.end(stated) > self.lengths.min(initial=LONGEST_RECORD):
             counts = self._counts_with_room(counts)
         clear = clear_of_sections(self._triplet_words, counts, self.area)
         text = "a section overlaps the triplets; the overlapped triplets were skipped"
-        self.flag(Code.TRIPLETS_OUTSIDE, np.flatnonzero(clear < counts), text, "", at=self.area.at)
+        # Where the header has grown with the releases, the first section shows how many triplets there are.
+        overlapped = clear < (np.minimum(counts, self.area.least) if self.area.places else counts)
+        self.flag(Code.TRIPLETS_OUTSIDE, np.flatnonzero(overlapped), text, "", at=self.area.at)
         return clear
 
     def _counts_with_room(self, claimed: Positions) -> Positions:
         """The claimed numbers, limited to what each record has room for."""
         long_enough = self.lengths >= self.area.at
         claimed[~long_enough] = 0
-        room = np.maximum(self.lengths - self.area.at, 0) // TRIPLET_BYTES
-        beyond = np.flatnonzero(claimed > room)
+        room = triplets_before(self.lengths, self.area)
+        beyond = np.flatnonzero(np.minimum(claimed, self.area.least or claimed) > room)
         text = "counts more triplets than fit into the record; those that fit were used"
         self.flag(Code.TRIPLETS_OUTSIDE, beyond, text, "", at=self._claim_at)
         short = np.flatnonzero(~long_enough)
@@ -249,15 +288,22 @@ class RecordGroup:
         """Return the places of a section inside the records, and report those outside."""
         if section.triplet is None:
             everyone = np.arange(len(self))
-            return SectionPlaces(everyone, np.zeros_like(everyone), self.starts, self.lengths, in_each=True)
+            lengths = self._header_lengths
+            return SectionPlaces(everyone, np.zeros_like(everyone), self.starts, lengths, in_each=True)
         triplets = self.triplets(section.triplet)
         if not triplets.number.any():
             return NOWHERE
-        if not section.step_field and triplets.once_inside(self._head(section.triplet), self.lengths):
+        if (
+            not section.step_field
+            and not section.as_block
+            and triplets.once_inside(self._head(section.triplet), self.lengths)
+        ):
             return self._once(triplets)
         place = self.area.offset(section.triplet)
         which = np.zeros(len(self), np.int32) if triplets.which is None else triplets.which
         offset, length, number = (part[which] for part in (triplets.offset, triplets.length, triplets.number))
+        if section.as_block:
+            number = np.minimum(number, 1)
         if section.step_field:
             return self._entries(section, np.flatnonzero(number), offset, length, number, place)
         number = self._inside(section, place, offset, length, number)
@@ -269,7 +315,7 @@ class RecordGroup:
 
     def _head(self, triplet: int) -> int:
         """The least offset of a section that this triplet locates."""
-        return HEADER_WITH_SUBTYPE if self.area.number is None else self.area.offset(triplet + 1)
+        return HEADER_WITH_SUBTYPE if self.area.number is None else self.area.end(triplet + 1)
 
     def _once(self, triplets: TripletColumn) -> SectionPlaces:
         """The places of a section that occurs at most once everywhere."""

@@ -68,7 +68,8 @@ def write_fields(
     for field in section.fields:
         if field.column in columns and field.length is not None and field.end <= rows.shape[1]:
             codec = CODECS[field.format]
-            rows[:, field.offset : field.end] = codec.encode(
+            begin = rows.shape[1] - field.offset if field.from_end else field.offset
+            rows[:, begin : begin + field.length] = codec.encode(
                 field, columns[field.column], page or code_page()
             )
 
@@ -138,7 +139,8 @@ def encode_heads(
     layout: RecordLayout, header: Mapping[str, pa.Array], count: int, page: CodePage | None = None
 ) -> ByteRows:
     """Return the headers of records of one layout, with everything up to the first triplet."""
-    rows = np.zeros((count, _area(layout).at), np.uint8)
+    area = _area(layout)
+    rows = np.zeros((count, area.header_end(area.number or 0) if area.places else area.at), np.uint8)
     rows[:, :HEADER_WITH_SUBTYPE] = encode_headers(layout.type, layout.subtype, header, count, page)
     standard = {field.column for field in catalog().header.fields}
     own = {column: values for column, values in header.items() if column not in standard}
@@ -167,8 +169,8 @@ def _record(
     layout: RecordLayout, head: ByteRows, triplets: int, sections: Sequence[SectionBytes], index: int
 ) -> bytes:
     area = _area(layout)
-    record = bytearray(area.offset(triplets))
-    record[: len(head)] = head.tobytes()
+    record = bytearray(area.header_end(triplets))
+    record[: len(head)] = head.tobytes()[: len(record)]
     if area.count_at is not None:
         record[area.count_at : area.count_at + 2] = triplets.to_bytes(2, "big")
     for part in sections:
@@ -217,12 +219,12 @@ def encode_alike(
     """
     area = _area(layout)
     count, head = heads.shape
-    body = area.offset(triplets)
+    body = area.header_end(triplets)
     length = body + sum(part.rows.shape[1] for part in sections)
     if length > LONGEST_RECORD:
         raise ValueError(f"a record of {length:,} bytes cannot be described by a two-byte length")
     records = np.zeros((count, length), np.uint8)
-    records[:, :head] = heads
+    records[:, : min(head, body)] = heads[:, :body]
     records[:, :4] = list(length.to_bytes(2, "big") + b"\0\0")
     if area.count_at is not None:
         records[:, area.count_at : area.count_at + 2] = list(triplets.to_bytes(2, "big"))
