@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LAYOUTS = ((30, 2), (30, 6), (30, 4))
+LAYOUTS = ((30, 2), (30, 6), (30, 4), (72, 3))
 CHUNKS, PER_CHUNK = 10, 1_000
 """Ten thousand in all for the layouts together; one chunk in the normal run."""
 RECORDS = 3

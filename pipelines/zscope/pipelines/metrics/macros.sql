@@ -201,3 +201,31 @@ SELECT p.* EXCLUDE (identity, place)
 FROM printed_once AS p
 LEFT JOIN recorded AS r ON p.identity = r.identity
 WHERE p.place > coalesce(r.times, 0);
+
+-- CPU time of address spaces ------------------------------------------------------------------------------
+
+-- The growth of a counter of milliseconds in seconds: only a difference has a value before.
+CREATE OR REPLACE MACRO seconds_since(value_ms, before_ms, basis) AS (
+    CASE basis
+        WHEN 'no record before' THEN NULL
+        WHEN 'difference' THEN value_ms - before_ms
+        ELSE value_ms
+    END / 1000
+)::DOUBLE;
+
+-- What an address space does for TLS, by its name and program; those of stacks and of jobs with TLS
+-- connections are known from TCP/IP records.
+CREATE OR REPLACE MACRO address_space_role(job_name, program, is_stack, has_tls) AS CASE
+    WHEN is_stack OR program = 'EZBTCPIP' OR starts_with(job_name, 'TCPIP') THEN 'TCP/IP stack'
+    WHEN program = 'PAGENT' OR starts_with(job_name, 'PAGENT') THEN 'policy agent'
+    WHEN program = 'GSKSRVR' OR starts_with(job_name, 'GSKSRVR') THEN 'System SSL server'
+    WHEN program IN ('CSFINIT', 'CSFMMAIN') OR job_name IN ('CSF', 'ICSF') OR starts_with(job_name, 'CSF')
+        THEN 'ICSF'
+    WHEN has_tls THEN 'TLS port'
+    ELSE 'other'
+END;
+
+-- Seconds of service units of a service definition; 0 without units, null if a factor is missing.
+CREATE OR REPLACE MACRO service_seconds(units, coefficient_10000, adjustment) AS if(
+    units = 0, 0, units / (nullif(coefficient_10000, 0) / 10000) * nullif(adjustment, 0) / 16 / 1000000
+);

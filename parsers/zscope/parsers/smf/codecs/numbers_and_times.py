@@ -88,12 +88,13 @@ class HexFloat:
         word = raw.values
         fraction = (word & np.uint64(0x00FFFFFFFFFFFFFF)).astype(np.float64)
         power = ((word >> np.uint64(_FRACTION_BITS)) & np.uint64(0x7F)).astype(np.int32)
-        value = np.ldexp(fraction, 4 * (power - _EXCESS) - _FRACTION_BITS)
+        value = np.ldexp(fraction, 4 * (power - _EXCESS) - _FRACTION_BITS) * raw.field.scale
         return pa.array(np.where(word >> np.uint64(63), -value, value))
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
         """Rounded to the 53 bits of a double; a value out of range is an error."""
         numbers = np.asarray(values.fill_null(0).to_numpy(zero_copy_only=False), np.float64)
+        numbers = numbers / field.scale
         return as_byte_rows(encode_hex_float(numbers).astype(">u8"))
 
 

@@ -33,15 +33,15 @@ class ForeignType:
 FOREIGN_TYPES = (
     ForeignType(14, (None,), "", 14, 260, 400),
     ForeignType(15, (None,), "", 9, 260, 400),
-    ForeignType(30, (1, 2, 3, 4, 5), "STC", 26, 600, 2_400),
+    ForeignType(30, (1,), "STC", 26, 600, 2_400),
     ForeignType(42, (6,), "SMS", 14, 300, 1_600),
-    ForeignType(72, (3,), "RMF", 9, 800, 3_000),
+    ForeignType(72, (4,), "RMF", 9, 800, 3_000),
     ForeignType(74, (1, 5), "RMF", 8, 1_500, 16_000),
     ForeignType(80, (None,), "", 8, 140, 380),
     ForeignType(110, (1,), "CICS", 6, 6_000, 30_000),
     ForeignType(231, (None,), "", 6, 80, 500),
 )
-UNKNOWN_SUBTYPES = (5, 6, 7, 48, 94)
+UNKNOWN_SUBTYPES = (41, 42, 44, 48, 94)
 UNKNOWN_SHORTEST, UNKNOWN_LONGEST = 180, 460
 _POOL_BYTES = 1 << 18
 

@@ -1,0 +1,79 @@
+-- How much of the CPU time of a system in one CPU interval a source of SMF accounts for.
+--
+-- SMF 72 is the sum over service classes, SMF 30 the sum over address spaces. Both leave out time that belongs
+-- to no class or address space, so the ratio is below 1; above 1, records and CPU intervals contradict each
+-- other. Intervals of SMF 72 are those of RMF: one is compared if it begins and ends with a CPU interval,
+-- within two seconds. A part without a value leaves the sum without a value.
+
+WITH slot AS (
+    SELECT
+        *,
+        epoch_us(interval_start_utc) AS begin_us,
+        epoch_us(interval_end_utc) AS until_us
+    FROM cpu_slot
+    WHERE passed_over IS NULL
+),
+
+class_use AS (
+    SELECT
+        system,
+        epoch_us(interval_start_utc) AS start_us,
+        epoch_us(interval_end_utc) AS end_us,
+        count(*) AS parts,
+        if(count(cp_s) = count(*), sum(cp_s), NULL) AS cp_s,
+        if(count(ziip_s) = count(*), sum(ziip_s), NULL) AS ziip_s
+    FROM service_class_cpu
+    WHERE class_kind = 'service class' AND interval_start_utc IS NOT NULL
+    GROUP BY system, interval_start_utc, interval_end_utc
+),
+
+captured AS (
+    SELECT
+        'SMF 72' AS source,
+        s.*,
+        c.parts,
+        c.cp_s AS captured_s,
+        c.ziip_s AS captured_ziip_s
+    FROM slot AS s
+    INNER JOIN class_use AS c
+        ON
+            s.system = c.system
+            AND c.start_us BETWEEN s.begin_us - 2000000 AND s.begin_us + 2000000
+            AND c.end_us BETWEEN s.until_us - 2000000 AND s.until_us + 2000000
+    UNION ALL BY NAME
+    SELECT
+        'SMF 30' AS source,
+        s.*,
+        a.parts,
+        a.captured_s,
+        a.captured_ziip_s
+    FROM slot AS s
+    INNER JOIN (
+        SELECT
+            system,
+            interval_start_utc,
+            interval_end_utc,
+            count(*) AS parts,
+            sum(cp_s) AS captured_s,
+            sum(ziip_s) AS captured_ziip_s
+        FROM address_space_cpu
+        WHERE account = 'address space' AND status <> 'no CPU interval'
+        GROUP BY ALL
+    ) AS a
+        ON
+            s.system = a.system
+            AND s.interval_start_utc = a.interval_start_utc
+            AND s.interval_end_utc = a.interval_end_utc
+)
+
+SELECT
+    source::VARCHAR AS source,
+    system::VARCHAR AS system,
+    interval_start_utc::TIMESTAMPTZ AS interval_start_utc,
+    parts::BIGINT AS parts,
+    cpu_s::DOUBLE AS cpu_s,
+    captured_s::DOUBLE AS captured_s,
+    ziip_s::DOUBLE AS ziip_s,
+    captured_ziip_s::DOUBLE AS captured_ziip_s
+FROM captured
+ORDER BY system, interval_start_utc, source

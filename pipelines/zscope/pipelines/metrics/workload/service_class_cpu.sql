@@ -1,0 +1,73 @@
+-- The CPU time, transactions and delays of one period of a service or report class in one interval, from SMF 72.
+--
+-- The record contains service units of tasks and SRBs; its coefficients and its adjustment turn them into
+-- seconds. Those of tasks contain the time on zIIPs and zAAPs at the speed of a general processor, which is
+-- subtracted. A coefficient of 0 leaves a part without a value, unless it has no service units.
+--
+-- A dump that was loaded twice counts once.
+
+WITH period AS (
+    SELECT
+        *,
+        class_flags & 128 > 0 AS is_report_class,
+        -- The offset in the record is that of its writing; without one, that of the row.
+        epoch_us(interval_start_local)
+        - coalesce(local_offset_us, epoch_us(written_local) - epoch_us(written_utc)) AS start_us,
+        coalesce(valid_data & 128 > 0, true) AS has_resources,
+        coalesce(valid_data & 64 > 0, true) AS has_responses,
+        coalesce(valid_data & 32 > 0, true) AS has_delays,
+        service_seconds(cpu_service, cpu_coefficient_10000, cpu_adjustment) AS cpu_service_s,
+        service_seconds(srb_service, srb_coefficient_10000, cpu_adjustment) AS srb_s,
+        service_seconds(ziip_service, cpu_coefficient_10000, cpu_adjustment) AS ziip_s,
+        service_seconds(zaap_service, cpu_coefficient_10000, cpu_adjustment) AS zaap_s,
+        service_seconds(ziip_on_cp_service, cpu_coefficient_10000, cpu_adjustment) AS ziip_on_cp_s,
+        (region_control_us + io_interrupt_us + hiperspace_us) / 1000000 AS overhead_s
+    FROM smf72_service_class_period
+    QUALIFY row_number() OVER (
+        PARTITION BY system, interval_start_local, local_offset_us, class_name, class_flags & 128, period
+        ORDER BY load_id, record_no
+    ) = 1
+),
+
+timed AS (
+    SELECT
+        *,
+        -- A speed of 0 means that there is no such processor, or that its speed is not known.
+        cpu_service_s
+        - if(ziip_s = 0, 0, ziip_s * nullif(ziip_speed_256, 0) / 256)
+        - if(zaap_s = 0, 0, zaap_s * nullif(zaap_speed_256, 0) / 256) AS task_s
+    FROM period
+)
+
+SELECT
+    system::VARCHAR AS system,
+    make_timestamptz(start_us) AS interval_start_utc,
+    make_timestamptz(start_us + interval_ms::BIGINT * 1000) AS interval_end_utc,
+    interval_ms::BIGINT AS interval_ms,
+    if(is_report_class, 'report class', 'service class')::VARCHAR AS class_kind,
+    workload::VARCHAR AS workload,
+    class_name::VARCHAR AS class_name,
+    period::INTEGER AS period,
+    importance::INTEGER AS importance,
+    if(has_resources, task_s + srb_s + overhead_s, NULL)::DOUBLE AS cp_s,
+    if(has_resources, task_s, NULL)::DOUBLE AS task_s,
+    if(has_resources, srb_s, NULL)::DOUBLE AS srb_s,
+    if(has_resources, overhead_s, NULL)::DOUBLE AS overhead_s,
+    if(has_resources, ziip_s, NULL)::DOUBLE AS ziip_s,
+    if(has_resources, ziip_on_cp_s, NULL)::DOUBLE AS ziip_on_cp_s,
+    if(has_resources, zaap_s, NULL)::DOUBLE AS zaap_s,
+    if(has_responses, ended_transactions, NULL)::BIGINT AS ended_transactions,
+    if(has_responses, coalesce(elapsed_total_us, elapsed_rounded_total_us) / 1000, NULL)::DOUBLE AS response_ms,
+    if(has_responses, coalesce(execution_total_us, execution_rounded_total_us) / 1000, NULL)::DOUBLE
+    AS execution_ms,
+    if(has_delays, using_samples, NULL)::BIGINT AS using_samples,
+    if(has_delays, delay_samples, NULL)::BIGINT AS delay_samples,
+    if(has_delays, cpu_delay_samples, NULL)::BIGINT AS cpu_delay_samples,
+    if(has_delays, capping_delay_samples, NULL)::BIGINT AS capping_delay_samples,
+    if(has_delays, ziip_delay_samples, NULL)::BIGINT AS ziip_delay_samples,
+    if(has_delays, crypto_using_samples, NULL)::BIGINT AS crypto_using_samples,
+    if(has_delays, crypto_delay_samples::BIGINT + crypto_queue_delay_samples, NULL)::BIGINT
+    AS crypto_delay_samples,
+    if(has_delays, execution_samples, NULL)::DOUBLE AS execution_samples
+FROM timed
+ORDER BY system, interval_start_utc, class_kind, workload, class_name, period
