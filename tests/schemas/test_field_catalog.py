@@ -59,7 +59,7 @@ def test_columns_are_listed_once() -> None:
 def test_a_field_in_no_table_is_listed_once_for_all_records_that_share_it() -> None:
     assert [(r["record"], r["table_name"]) for r in rows_of("SMF119SD_TRN")] == [("119", None)]
     assert [r["record"] for r in rows_of("SMF70RBR")] == ["70"]
-    assert [r["record"] for r in rows_of("SMF119S6Off")] == ["119-3, 119-70", "119-11"]
+    assert [r["record"] for r in rows_of("SMF119S6Off")] == ["119-3, 119-70", "119-5", "119-11"]
 
 
 def test_a_time_and_its_date_are_one_row() -> None:

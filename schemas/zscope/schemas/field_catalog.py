@@ -155,11 +155,28 @@ def _of_table(table: str) -> Iterator[CatalogEntry]:
         if report and printed:
             label = f"{label}, {report.title}"
         (section, field), *others = _places(record, column.from_records)
+        others += _same_elsewhere(table, record, field)
         keys = dict.fromkeys(s.key for s, _ in ((section, field), *others) if s)
         fields = _with_date(section, field)
-        further = {(f.name, f.offset): f for _, f in others if f not in fields}
+        listed = {(f.name, f.offset) for f in fields}
+        further = {(f.name, f.offset): f for _, f in others if (f.name, f.offset) not in listed}
         also = (*further.values(), *((printed,) if printed else ()))
         yield CatalogEntry(table, column.name, label, ", ".join(keys), fields, also)
+
+
+def _same_elsewhere(
+    table: str, record: RecordLayout | None, field: Field
+) -> list[tuple[Section | None, Field]]:
+    """The same field in other kinds of records that fill the table."""
+    return [
+        (section, other)
+        for another, layout in catalog().tables()
+        if layout.name == table and record is not None and another.label != record.label
+        for column in columns_in(another, layout)
+        if column.name == field.column
+        for section, other in _places(another, column)
+        if (other.name, other.offset, other.format) == (field.name, field.offset, field.format)
+    ]
 
 
 def _label_of(table: str) -> str:

@@ -5,6 +5,7 @@ The public formatter printed the composed records as well; the expected values a
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -124,9 +125,9 @@ def test_codes_read_in_the_words_of_the_formatter() -> None:
 @pytest.mark.parametrize(
     ("select", "tables"),
     [
-        ("115", {"mq_task": 6, "mq_channel_initiator": 1}),
-        ("115(231)", {"mq_task": 6, "mq_channel_initiator": 1}),
-        ("116(10)", {"mq_channel": 1}),
+        ("115", {"mq_task": 6, "mq_channel_initiator": 1, "mq_record": 2}),
+        ("115(231)", {"mq_task": 6, "mq_channel_initiator": 1, "mq_record": 2}),
+        ("116(10)", {"mq_channel": 1, "mq_record": 2}),
         ("mq_task[task_type,longest_us]", {"mq_task": 6}),
     ],
 )
@@ -180,7 +181,7 @@ def test_real_channels(real_data: Path) -> None:
 
 
 def test_real_records_without_channels(real_data: Path) -> None:
-    result = read(real_data / "mq" / "TEST115.dat", (*TABLES, "115"))
+    result = read(real_data / "mq" / "TEST115.dat", TABLES)
     assert [table.num_rows for table in result.tables.values()] == [0, 0, 0]
     assert {issue.code for issue in result.issues} <= {Code.TRAILER_MISSING}
 
@@ -238,3 +239,34 @@ def test_written_records_come_back(tmp_path: Path, kind: tuple[int, int], tables
                 assert shown[name].to_pylist() == [
                     value for row in zip(*written, strict=True) for value in row
                 ]
+
+
+def test_every_real_record_has_its_header(real_data: Path) -> None:
+    """All 319 records, of which only 24 have a layout; those of 115-231 measure intervals in other units."""
+    result = read(real_data / "mq" / "TESTCHL.dat", ("mq_record", "smf_record"))
+    rows = result["mq_record"].to_pylist()
+    kinds = Counter((row["record_type"], row["record_subtype"]) for row in rows)
+    assert kinds == {
+        (115, 1): 16, (115, 2): 16, (115, 215): 16, (115, 231): 16,
+        (116, 0): 45, (116, 1): 200, (116, 10): 8,
+    }  # fmt: skip
+    others = [row for row in result["smf_record"].to_pylist() if row["record_type"] not in {115, 116}]
+    assert len(rows) + len(others) == result["smf_record"].num_rows == 319
+    assert {(row["queue_manager"], row["mq_version"], row["system"]) for row in rows} == {
+        ("QML1", "800", rows[0]["system"])
+    }
+    intervals = [row for row in rows if row["record_type"] == 115]
+    for row in intervals:
+        began = row["interval_end_utc"] - timedelta(microseconds=row["interval_us"])
+        local = row["interval_start_local"].replace(tzinfo=UTC) + timedelta(hours=4)
+        assert abs(began - local) < timedelta(seconds=1), row["record_subtype"]
+    tasks = [row for row in rows if row["record_subtype"] in {0, 1} and row["record_type"] == 116]
+    assert {row["mq_header_length"] for row in tasks} == {36}
+    assert {(row["interval_us"], row["interval_start_local"]) for row in tasks} == {(None, None)}
+
+
+def test_the_data_of_records_without_a_layout_stay_bytes(real_data: Path) -> None:
+    result = read(real_data / "mq" / "TESTCHL.dat", ("smf_raw", "mq_record"))
+    parts = {row["part"] for row in result["smf_raw"].to_pylist() if row["record_type"] == 115}
+    assert parts
+    assert all(part.startswith("triplet_") for part in parts)
