@@ -201,3 +201,59 @@ def test_the_fit_refuses_full_and_resumed_that_vary_together(tmp_path: Path) -> 
         "handshake_cost", "SELECT DISTINCT status, why IS NULL, full_us, resumed_us FROM handshake_cost"
     )
     assert refused == [("refused", False, None, None)]
+
+
+def test_cpu_time_is_that_of_classes_and_address_spaces_and_a_rest(world: World) -> None:
+    """The rest of address spaces is larger than that of classes, and both are part of the same CPU time."""
+    rows = world.rows(
+        "address_space_cpu",
+        "SELECT system, interval_start_utc, sum(cp_s), sum(cp_s) FILTER (WHERE account = 'address space') "
+        "FROM address_space_cpu WHERE status <> 'no CPU interval' GROUP BY ALL",
+    )
+    spaces = {(system, begin): (total, captured) for system, begin, total, captured in rows}
+    classes = world.rows(
+        "service_class_cpu",
+        "SELECT system, interval_start_utc, sum(cp_s) FROM service_class_cpu "
+        "WHERE class_kind = 'service class' GROUP BY ALL",
+    )
+    of_class = {(system, begin): captured for system, begin, captured in classes}
+    busy = world.rows("cpu_slot", "SELECT system, interval_start_utc, cpu_s, cpu_source FROM cpu_slot")
+    compared = 0
+    for system, begin, cpu_s, source in busy:
+        if (system, begin) not in spaces:
+            continue
+        total, captured = spaces[system, begin]
+        assert total == pytest.approx(cpu_s, abs=1e-6)
+        # Reports have two decimals of percentages.
+        allowed = 1e-6 if source == "smf70" else 0.5
+        assert captured < of_class[system, begin] + allowed
+        assert of_class[system, begin] < cpu_s + allowed
+        compared += 1
+    assert compared > 300
+
+
+def test_jobs_with_tls_are_named_among_the_address_spaces(world: World) -> None:
+    rows = world.rows("address_space_cpu", "SELECT DISTINCT role, job_name FROM address_space_cpu")
+    roles = {job: role for role, job in rows}
+    assert roles["TCPIP"] == "TCP/IP stack"
+    assert (roles["PAGENT"], roles["GSKSRVR"], roles["CSF"]) == ("policy agent", "System SSL server", "ICSF")
+    tls = world.rows("tls_hour", "SELECT DISTINCT job_name FROM tls_hour WHERE is_tls")
+    assert {job for (job,) in tls} & set(roles) == {job for job, role in roles.items() if role == "TLS port"}
+
+
+def test_stacks_count_the_connections_that_have_records(world: World) -> None:
+    rows = world.rows(
+        "connection_count",
+        "SELECT measure, compared_with, sum(counted), sum(records), sum(abs(difference)) "
+        "FROM connection_count WHERE local_port IS NULL GROUP BY ALL",
+    )
+    assert {(measure, source) for measure, source, *_ in rows} == {
+        ("opened", "SMF 119-1"),
+        ("closed", "SMF 119-2"),
+        ("closed", "zERT detail"),
+        ("change of open connections", "opened less closed"),
+    }
+    for measure, source, counted, records, apart in rows:
+        assert counted == records, (measure, source)
+        # Times in records are rounded, so a connection at the edge of an interval can be in the next one.
+        assert apart <= 4, (measure, source)

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from zscope.samples.dump.recipe import Recipe
 
 
+EVENT, INTERVAL = 0x08, 0x80
+"""Why a record of type 119 is written."""
+
+
 @dataclass(frozen=True)
 class RecordContext:
     """The recipe of a dump and what follows from it for every kind of record."""
@@ -77,7 +81,9 @@ class RecordContext:
         }
         return encode_headers(record_type, subtype, columns, len(systems))
 
-    def identification(self, component: str, job: str = STACK, user: str = STACK) -> ByteRows:
+    def identification(
+        self, component: str, job: str = STACK, user: str = STACK, reason: int = EVENT
+    ) -> ByteRows:
         """Encode the identification section of type 119, one row for each system."""
         section = catalog().records[119, 2].section("identification")
         count = len(self.names)
@@ -91,6 +97,6 @@ class RecordContext:
             "writer_job": same(job, count),
             "writer_user": same(user, count),
             "writer_asid": pa.array(np.full(count, 0x52, np.uint16)),
-            "record_reason": pa.array(np.full(count, 0x08, np.uint8)),
+            "record_reason": pa.array(np.full(count, reason, np.uint8)),
         }
         return encode_section(section, columns, count, self.length(section))

@@ -51,7 +51,7 @@ _WEIGHT = 2_500
 _OWN = (0.28, 0.26, 0.24, 0.22)
 _MOST = {False: 2.4, True: 3.4}
 """Processors that a system can use, shared or dedicated."""
-_ZIIP_USED = {"CLI1": 0.02}
+ZIIP_USED = {"CLI1": 0.02}
 """Share of the time in which the zIIP is busy; the zIIPs of other systems are online and idle."""
 
 
@@ -70,7 +70,7 @@ def world_machine(recipe: Recipe, worked: Numbers) -> tuple[Partition, ...]:
                 f"{recipe.interval_minutes} minutes, but has fewer: ask for fewer connections or lower costs"
             )
         cps = _own(length, time) if dedicated else _shared(length, time)
-        ziip = other_processor(length, len(cps), IIP, 1_000, _ZIIP_USED.get(system.name, 0.0))
+        ziip = other_processor(length, len(cps), IIP, 1_000, ZIIP_USED.get(system.name, 0.0))
         partitions.append(Partition(system.name, number + 1, number, (*cps, ziip)))
     after = len(partitions) + 1
     return (

@@ -43,7 +43,9 @@ from zscope.samples.world.recipe import (
 )
 from zscope.samples.world.rmf import Coverage, RmfFiles, measured_minutes
 from zscope.samples.world.services import ADDRESSES, world_context
+from zscope.samples.world.stack_statistics import StackStatistics
 from zscope.samples.world.traffic import INTERVAL_US, Traffic
+from zscope.samples.world.workload import WorkloadRecords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -144,7 +146,8 @@ All clocks are an hour ahead of UTC. To load the folder into a store and name th
   zscope ingest FOLDER --timezone {ZONE}
   cp FOLDER/{RUNS} STORE/
 
-smf/              SMF dumps: types 70-1, 119-1, 119-2, 119-11, 119-12; both ends of every connection
+smf/              SMF dumps: types 30, 70-1, 72-3, 119-1, 119-2, 119-5, 119-6, 119-7, 119-11, 119-12; both
+                  ends of every connection; type 30 and 72 only of the background traffic
 rmf/              RMF reports about some hours, partly of intervals without SMF records
 displays/         NETSTAT sessions, one for each system and day; a SYSLOG with displays of GSKSRVR and NETSTAT
 {RUNS}         the benchmark runs
@@ -208,6 +211,7 @@ class _World:
             for number in range(NIGHTS)
         ]  # fmt: skip
         self._coverage = Coverage(recipe.days)
+        self._workload = WorkloadRecords(self.context, self._cpu_time)
         self._prefixes = session_prefixes(np.random.default_rng([recipe.seed, 50]))
         self._caches = Caches(recipe, self._runs)
         self._displays = Displays(self.context, self._caches, self._prefixes)
@@ -261,13 +265,15 @@ class _World:
         assembler, slices = ConnectionRecords(self.context), max(1, len(connections) // SLICE_CONNECTIONS)
         for system, dump in enumerate(self.dumps):
             seen = seen_by(connections, system, self._prefixes)
+            if day < self.recipe.days:
+                dump.add(StackStatistics(self.context, system).day(seen, begin))
             for part in range(slices):
                 first, last = (begin + DAY_US * at // slices for at in (part, part + 1))
                 dump.add(assembler.make(seen, first, last))
                 dump.write_until(last)
 
     def _rmf_records(self, day: int) -> Iterator[tuple[int, SmfBatch]]:
-        """Yield the SMF 70 records of a day, by system."""
+        """Yield the records about the CPU time of a day, by system: SMF 70, 30 and 72."""
         number = day - self.recipe.days
         if number >= 0:
             cpu_time = self._night_cpu_time[number]
@@ -279,6 +285,13 @@ class _World:
         for system in range(len(NAMES)):
             covered = [interval for interval in intervals if self._coverage.has_record(system, interval)]
             yield system, RmfFiles(self.context, self._cpu_time).records(system, covered)
+            gap = self._coverage.gap
+            yield (
+                system,
+                self._workload.make(
+                    system, [n for n in intervals if system != gap.system or n not in gap.numbers()]
+                ),
+            )
 
     def others(self) -> Iterator[tuple[str, bytes]]:
         """Yield the other files with their names in the folder."""

@@ -1,0 +1,433 @@
+"""SMF 30 and 72 records of a world: address spaces and classes that share the CPU time of SMF 70.
+
+Address spaces account for a part of the CPU time of their system. Each belongs to a service class and a
+report class; the class of the system has some time of no address space. So the CPU time of a system is that
+of its service classes and a rest, and that of its address spaces and a larger rest.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zscope.parsers.smf.write import SectionRows, encode_section
+from zscope.samples.dump.arrays import local, utc
+from zscope.samples.dump.assemble import RecordAssembler, SmfBatch
+from zscope.samples.dump.records.rmf_record import ZOS_LEVELS, columns_for
+from zscope.samples.dump.site import SYSPLEX
+from zscope.samples.world.recipe import CLIENTS, INTERVALS_A_DAY, NAMES
+from zscope.samples.world.rmf import ZIIP_USED
+from zscope.samples.world.services import FIRST_RUN_SERVICE, SERVICES
+from zscope.schemas import catalog
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zscope.parsers.smf.codecs.base import ByteRows
+    from zscope.samples.dump.arrays import Numbers
+    from zscope.samples.dump.context import RecordContext
+    from zscope.samples.world.cpu_time import CpuTimeGrid, Floats
+    from zscope.schemas import Section
+
+Columns = dict[str, Sequence[int | float | str]]
+INTERVAL, LAST, STEP, JOB, SYSTEM = 2, 3, 4, 5, 6
+"""Subtypes of type 30."""
+TRIPLETS = 21
+IN_SPACES = 0.91
+"""Part of the CPU time of a system that its address spaces account for."""
+SYSTEM_CLASS_EXTRA = 0.03
+"""Part of it that only the service class of the system accounts for."""
+ZIIP_IN_SPACES = 0.85
+ADJUSTMENT = 188
+UNIT_US = ADJUSTMENT / 16
+"""CPU time of a service unit."""
+WRITTEN_AFTER_US = 2_000_000
+HUNDREDTH_US = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class AddressSpace:
+    """An address space, with its part of the CPU time that all of them account for."""
+
+    job: str
+    program: str
+    number: int
+    service_class: str
+    report_class: str
+    part: float
+    srb: float = 0.1
+    """Parts of its CPU time by kind: SRBs, preemptable SRBs, enclaves; the rest is that of tasks."""
+    preemptable: float = 0.0
+    enclave: float = 0.0
+    batch: bool = False
+    cumulative: bool = False
+    ziip: bool = False
+    counters: tuple[int, ...] = ()
+    """Numbers of its counters of cryptographic instructions."""
+
+
+_OWN = (
+    AddressSpace("TCPIP", "EZBTCPIP", 0x52, "SYSSTC", "RTCPIP", 0.18, 0.3, 0.5, counters=(11, 12)),
+    AddressSpace("PAGENT", "PAGENT", 0x5A, "SYSSTC", "RNET", 0.01),
+    AddressSpace("GSKSRVR", "GSKSRVR", 0x5B, "SYSSTC", "RNET", 0.03),
+    AddressSpace("CSF", "CSFINIT", 0x31, "SYSSTC", "RNET", 0.05),
+    AddressSpace("CATALOG", "IGG0CLX0", 0x2A, "SYSTEM", "", 0.03, cumulative=True),
+    AddressSpace("XCFAS", "IXCINJST", 0x06, "SYSTEM", "", 0.04, 0.6, cumulative=True),
+)
+_APPLICATIONS = 0.66
+
+
+@cache
+def address_spaces(system: int) -> tuple[AddressSpace, ...]:
+    """Return the address spaces of a system; the applications are those that own its connections."""
+    services = SERVICES[:FIRST_RUN_SERVICE]
+    weights = [service.weight + 5 for service in services]
+    applications = []
+    for number, (service, weight) in enumerate(zip(services, weights, strict=True)):
+        job = service.caller if system < CLIENTS else service.job
+        database = job.startswith("DB2")
+        applications.append(
+            AddressSpace(
+                job,
+                "DSNYASCP" if database else "DFHSIP" if job.startswith("CICS") else "BPXBATCH",
+                0x70 + number,
+                "BATCH" if job.endswith("BATCH") else "ONLINE",
+                "RTLS" if service.protection else "ROTHER",
+                _APPLICATIONS * weight / sum(weights),
+                enclave=0.6 if database else 0.0,
+                batch=job.endswith("BATCH"),
+                ziip=number == 0,
+            )
+        )
+    return (*_OWN, *applications)
+
+
+@dataclass
+class SpaceUse:
+    """The CPU time of an address space in consecutive intervals, in 1/100 s by kind."""
+
+    task: Numbers
+    srb: Numbers
+    preemptable: Numbers
+    enclave: Numbers
+    io_interrupt: Numbers
+    ziip: Numbers
+
+    def first(self, count: int) -> SpaceUse:
+        """Return the values of the first intervals."""
+        return self._changed(lambda values: values[:count])
+
+    def summed(self, before: dict[str, int]) -> SpaceUse:
+        """Return running totals, continued from those before, which are brought up to date."""
+        totals = {}
+        for name, values in vars(self).items():
+            totals[name] = before.get(name, 0) + np.cumsum(values)
+            before[name] = int(totals[name][-1])
+        return SpaceUse(**totals)
+
+    def last(self) -> SpaceUse:
+        """Return the values of the last interval only."""
+        return self._changed(lambda values: values[-1:])
+
+    def _changed(self, change: Callable[[Numbers], Numbers]) -> SpaceUse:
+        return SpaceUse(**{name: change(values) for name, values in vars(self).items()})
+
+
+def use_of(space: AddressSpace, time_us: Numbers, ziip_us: Numbers) -> SpaceUse:
+    """Divide the CPU time of an address space, rounded down to what the record can show."""
+    total = (time_us * space.part).astype(np.int64) // HUNDREDTH_US
+    srb, io = (total * space.srb).astype(np.int64), total // 50
+    task = total - srb - io
+    preemptable, enclave = ((task * share).astype(np.int64) for share in (space.preemptable, space.enclave))
+    ziip = ziip_us // HUNDREDTH_US if space.ziip else np.zeros_like(total)
+    return SpaceUse(task, srb, preemptable, enclave, io, ziip)
+
+
+@dataclass
+class WorkloadRecords:
+    """Generates the SMF 30 and 72 records of a grid of intervals, in the order of the days."""
+
+    context: RecordContext
+    cpu_time: CpuTimeGrid
+    _since_start: defaultdict[tuple[int, str], dict[str, int]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+    _of_job: defaultdict[tuple[int, str], dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+
+    def make(self, system: int, numbers: Sequence[int]) -> SmfBatch:
+        """Generate the records of a system about these intervals."""
+        batch = SmfBatch()
+        if not numbers:
+            return batch
+        begins = np.array([self.cpu_time.begin(number) for number in numbers])
+        total = np.array([int(self.cpu_time.worked(number)[system]) for number in numbers])
+        in_spaces = (total * IN_SPACES).astype(np.int64)
+        ziip = np.full_like(total, int(self.cpu_time.length_us * ZIIP_USED.get(NAMES[system], 0.0)))
+        ziip = (ziip * ZIIP_IN_SPACES).astype(np.int64)
+        for space in address_spaces(system):
+            self._space(batch, system, space, begins, use_of(space, in_spaces, ziip), numbers)
+        self._classes(batch, system, begins, total, in_spaces, ziip)
+        return batch
+
+    def _space(
+        self,
+        batch: SmfBatch,
+        system: int,
+        space: AddressSpace,
+        begins: Numbers,
+        use: SpaceUse,
+        numbers: Sequence[int],
+    ) -> None:
+        """Write the intervals of an address space; a batch job ends with the last interval of its day."""
+        if space.cumulative:
+            since_start = self._since_start[system, space.job]
+            self._write(batch, system, space, SYSTEM, begins, use.summed(since_start))
+            return
+        ends = space.batch and (numbers[-1] + 1) % INTERVALS_A_DAY == 0
+        first = use.first(len(begins) - 1) if ends else use
+        if len(first.task):
+            self._write(batch, system, space, INTERVAL, begins[: len(first.task)], first)
+        if ends:
+            totals: dict[str, int] = {}
+            whole = use.summed(totals).last()
+            self._write(batch, system, space, LAST, begins[-1:], use.last())
+            for subtype in (STEP, JOB):
+                self._write(batch, system, space, subtype, begins[-1:], whole)
+
+    def _write(
+        self, batch: SmfBatch, system: int, space: AddressSpace, subtype: int, begins: Numbers, use: SpaceUse
+    ) -> None:
+        layout, count = catalog().records[30, subtype], len(begins)
+        ends = begins + self.cpu_time.length_us
+        systems = np.full(count, system)
+        kind = "JES2" if space.batch else "STC"
+        heads = self.context.headers(30, subtype, systems, ends + WRITTEN_AFTER_US, kind)
+        started = begins - (begins - self.context.recipe.start_us) % (
+            INTERVALS_A_DAY * self.cpu_time.length_us
+        )
+        times = {"job_start_local": self._local(system, started)}
+        if subtype in {INTERVAL, LAST}:
+            times |= {"interval_start_utc": utc(begins), "interval_end_utc": utc(ends)}
+        if subtype == SYSTEM:
+            times |= {"interval_end_utc": utc(ends)}
+        sections = [
+            self._encoded(layout.section("product"), self._product(system, subtype, count)),
+            self._encoded(
+                layout.section("identification"), self._identification(space, subtype, count), times
+            ),
+            self._encoded(layout.section("processor"), _processor(use, count)),
+            self._encoded(layout.section("performance"), _performance(space, use, count)),
+        ]
+        if subtype in {STEP, JOB}:
+            sections.append(self._encoded(layout.section("completion"), {"completion_code": [0] * count}))
+        if space.counters and subtype == INTERVAL:
+            sections.append(_counters(layout.section("crypto_counter"), space, use))
+            batch.expected.tables["smf30_crypto_counter"] += count * len(space.counters)
+        assembler = RecordAssembler(self.context, layout, TRIPLETS)
+        assembler.add_alike(
+            batch, np.zeros(count), heads, lambda _: sections, systems, ends + WRITTEN_AFTER_US
+        )
+        table = "smf30_end" if subtype in {STEP, JOB} else "smf30_interval"
+        batch.expected.tables[table] += count
+
+    def _local(self, system: int, times: Numbers) -> pa.Array:
+        return local(self.context.local_us(np.full(len(times), system), times))
+
+    def _encoded(
+        self,
+        section: Section,
+        values: Columns,
+        times: dict[str, pa.Array] | None = None,
+    ) -> SectionRows:
+        columns = columns_for(section, values) | (times or {})
+        count = len(next(iter(values.values())))
+        length = self.context.length(section)
+        return SectionRows(section, encode_section(section, columns, count, length), length)
+
+    def _product(self, system: int, subtype: int, count: int) -> Columns:
+        return {
+            "product_subtype": [subtype] * count,
+            "product_flags": [0x40] * count,
+            "record_version": ["05"] * count,
+            "product_name": ["SMF"] * count,
+            "zos_level": ["SP7.3.2" if self.context.newest[system] else "SP7.2.3"] * count,
+            "system_name": [NAMES[system]] * count,
+            "sysplex": [SYSPLEX] * count,
+        }
+
+    def _identification(self, space: AddressSpace, subtype: int, count: int) -> Columns:
+        letters = "JOB" if space.batch else "STC"
+        return {
+            "job_name": [space.job] * count,
+            "program": [space.program] * count,
+            "step_name": ["" if subtype == JOB else "STEP1"] * count,
+            "job_id": [space.job if space.cumulative else f"{letters}{space.number:05}"] * count,
+            "step_number": [1] * count,
+            "user_id": ["BATCHID" if space.batch else "STCID"] * count,
+            "job_class": ["A" if space.batch else "STC"] * count,
+            "unix_program": [space.program] * count,
+            "asid": [space.number] * count,
+        }
+
+    def _classes(
+        self,
+        batch: SmfBatch,
+        system: int,
+        begins: Numbers,
+        total: Numbers,
+        in_spaces: Numbers,
+        ziip_us: Numbers,
+    ) -> None:
+        """Write a record for each service class and each report class."""
+        spaces = address_spaces(system)
+        names = {(space.service_class, False): 0.0 for space in spaces}
+        names |= {(space.report_class, True): 0.0 for space in spaces if space.report_class}
+        for name, is_report in sorted(names):
+            mine = [
+                space
+                for space in spaces
+                if name == (space.report_class if is_report else space.service_class)
+            ]
+            time: Floats = in_spaces.astype(float) * sum(space.part for space in mine)
+            if name == "SYSTEM":
+                time = time + total * SYSTEM_CLASS_EXTRA
+            srb: Floats = in_spaces.astype(float) * sum(space.part * space.srb for space in mine)
+            ziip = ziip_us if any(space.ziip for space in mine) else np.zeros_like(ziip_us)
+            self._class(batch, system, name, begins, _ClassUse(time, srb, ziip.astype(float), is_report))
+
+    def _class(self, batch: SmfBatch, system: int, name: str, begins: Numbers, use: _ClassUse) -> None:
+        layout, count = catalog().records[72, 3], len(begins)
+        ends = begins + self.cpu_time.length_us
+        systems = np.full(count, system)
+        written = ends + WRITTEN_AFTER_US // 2
+        heads = self.context.headers(72, 3, systems, written, "RMF")
+        offset = int(self.context.offsets_us[system])
+        product: Columns = {
+            "product_name": ["RMF"] * count,
+            "interval_ms": [self.cpu_time.length_us // 1_000] * count,
+            "sample_count": [self.cpu_time.length_us // 1_000_000] * count,
+            "zos_level": [ZOS_LEVELS[self.context.recipe.systems[system].level]] * count,
+            "partition_number": [system + 1] * count,
+            "local_offset_us": [offset] * count,
+            "sysplex": [SYSPLEX] * count,
+            "system_name": [NAMES[system]] * count,
+        }
+        times = {"interval_start_local": local(begins + offset), "interval_end_utc": utc(ends)}
+        periods = PERIODS.get(name, (1.0,))
+        about: Columns = {
+            "class_flags": [0x80 if use.is_report else 0] * count,
+            "service_policy": ["SYNTHPOL"] * count,
+            "cpu_coefficient_10000": [10_000] * count,
+            "srb_coefficient_10000": [10_000] * count,
+            "wlm_sample_ms": [250] * count,
+            "wlm_samples": [self.cpu_time.length_us // 250_000] * count,
+            "workload": ["" if use.is_report else WORKLOADS[name]] * count,
+            "class_name": [name] * count,
+            "periods": [len(periods)] * count,
+            "cpu_adjustment": [ADJUSTMENT] * count,
+            "ziip_speed_256": [256] * count,
+            "cp_capacity_1024": [1024] * count,
+        }
+        section = layout.section("period")
+        length = self.context.length(section)
+        values = _periods(use, periods, transactions=name in {"ONLINE", "RTLS"})
+        rows = encode_section(section, columns_for(section, values), count * len(periods), length)
+        sections = [
+            self._encoded(layout.section("product"), product, times),
+            self._encoded(layout.section("class"), about),
+            SectionRows(section, rows.reshape(count, -1), length, len(periods)),
+        ]
+        assembler = RecordAssembler(self.context, layout, 8)
+        assembler.add_alike(batch, np.zeros(count), heads, lambda _: sections, systems, written)
+        batch.expected.tables["smf72_service_class_period"] += count * len(periods)
+
+
+WORKLOADS = {"SYSTEM": "SYSTEM", "SYSSTC": "SYSTEM", "ONLINE": "ONLINEW", "BATCH": "BATCHW"}
+PERIODS = {"ONLINE": (0.8, 0.2)}
+"""Parts of the periods of a class with more than one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ClassUse:
+    """CPU time of a class by interval, in microseconds."""
+
+    time: Floats
+    srb: Floats
+    ziip: Floats
+    is_report: bool
+
+
+def _processor(use: SpaceUse, count: int) -> Columns:
+    hundredths = {
+        "task_ms": use.task, "srb_ms": use.srb, "io_interrupt_ms": use.io_interrupt,
+        "preemptable_srb_ms": use.preemptable, "enclave_ms": use.enclave, "ziip_ms": use.ziip,
+        "ziip_enclave_ms": use.ziip,
+    }  # fmt: skip
+    values: Columns = {"timer_flags": [0x8000] * count}
+    return values | {name: (10 * amounts).tolist() for name, amounts in hundredths.items()}
+
+
+def _performance(space: AddressSpace, use: SpaceUse, count: int) -> Columns:
+    units = ((use.task + use.ziip) * HUNDREDTH_US / UNIT_US).astype(np.int64)
+    srb_units = (use.srb * HUNDREDTH_US / UNIT_US).astype(np.int64)
+    return {
+        "workload": [WORKLOADS[space.service_class]] * count,
+        "service_class": [space.service_class] * count,
+        "report_class": [space.report_class] * count,
+        "cpu_adjustment": [ADJUSTMENT] * count,
+        "cpu_coefficient_10": [10] * count,
+        "srb_coefficient_10": [10] * count,
+        "ziip_factor_256": [256] * count,
+        "service_units": (units + srb_units).tolist(),
+        "cpu_service_units": units.tolist(),
+        "srb_service_units": srb_units.tolist(),
+    }
+
+
+def _counters(section: Section, space: AddressSpace, use: SpaceUse) -> SectionRows:
+    """Counters of cryptographic instructions; their numbers mean nothing."""
+    count, length = len(use.task), 16
+    parts: list[ByteRows] = []
+    for number, counter in enumerate(space.counters):
+        values: Columns = {
+            "counter_number": [counter] * count,
+            "instruction_count": (use.task * 1_000 * (number + 1)).tolist(),
+        }
+        parts.append(encode_section(section, columns_for(section, values), count, length))
+    return SectionRows(section, np.concatenate(parts, axis=1), length, len(parts))
+
+
+def _periods(use: _ClassUse, periods: Sequence[float], *, transactions: bool) -> Columns:
+    """Values of all periods, those of one interval beside each other."""
+
+    def each(amounts: Floats, divisor: float) -> list[float]:
+        values: list[float] = (np.outer(amounts, periods) / divisor).ravel().tolist()
+        return values
+
+    count = len(use.time)
+    # A transaction for each 40 ms of CPU time, each of 90 ms, half of it executing.
+    ended = np.floor(np.outer(use.time, periods) / 40_000).ravel() * transactions
+    samples = np.floor(np.outer(use.time, periods) / 250_000).ravel().astype(np.int64)
+    return {
+        "valid_data": [0xE0] * (count * len(periods)),
+        "period": [number + 1 for _ in range(count) for number in range(len(periods))],
+        "importance": [2 + number for _ in range(count) for number in range(len(periods))],
+        "cpu_service": each(use.time - use.srb + use.ziip, UNIT_US),
+        "srb_service": each(use.srb, UNIT_US),
+        "ziip_service": each(use.ziip, UNIT_US),
+        "ended_transactions": ended.astype(np.int64).tolist(),
+        "elapsed_total_us": (ended * 90_000.0).tolist(),
+        "execution_total_us": (ended * 45_000.0).tolist(),
+        "using_samples": samples.tolist(),
+        "cpu_using_samples": samples.tolist(),
+        "delay_samples": (samples // 4).tolist(),
+        "cpu_delay_samples": (samples // 5).tolist(),
+        "crypto_using_samples": (samples // 50 * transactions).tolist(),
+        "crypto_delay_samples": (samples // 200 * transactions).tolist(),
+        "execution_samples": (samples * 3.0).tolist(),
+    }
