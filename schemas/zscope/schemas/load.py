@@ -196,6 +196,7 @@ def _record(
         shown_as=str(
             content.get("shown_as") or f"{content['title']} (SMF {content['type']}-{content['subtype']})"
         ),
+        header_only=bool(content.get("header_only", False)),
         continued_by=str(family.get("continued_by", content.get("continued_by", ""))),
     )
     if record.continued_by and record.continued_by not in keys:

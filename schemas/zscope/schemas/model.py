@@ -348,6 +348,8 @@ class RecordLayout:
     """The kind of data under which its records are counted; several records can have the same."""
     subtypes: tuple[int, ...] = ()
     """All subtypes that its file describes."""
+    header_only: bool = False
+    """Only its header has a declared layout, so no figures are read."""
     continued_by: str = ""
     """Key of a section: a record that has it but no section that makes rows continues another record."""
 

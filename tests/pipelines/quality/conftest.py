@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.pipelines.quality.mq_rows import mq_rows
 from tests.pipelines.quality.other_systems import other_systems
+from tests.pipelines.quality.workload_rows import workload_rows
 
 from zscope.parsers import read
 from zscope.schemas.arrow import literal
@@ -42,7 +43,7 @@ def sample() -> Tables:
     found = read(["sample-data/smf-sample.bin", "sample-data/reports"]).tables
     wanted = [name for name in table_names() if name not in ANY_RECORD_TABLES]
     rows = {name: found[name] for name in wanted if found[name].num_rows}
-    rows |= {**mq_rows(), **other_systems()}
+    rows |= {**mq_rows(), **other_systems(), **workload_rows()}
     return {name: stored(name, rows[name]) for name in rows}
 
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 SAMPLE_ROWS = 1_000_000
 """Approximate sample size of tables with more rows in the slice."""
 STORE = "store"
-_DISAGREEMENT = "cpu_interval_disagreement"
+_METRICS = ("cpu_interval_disagreement", "capture_ratio")
+"""Metrics that expectations read."""
 _HASH_FACTOR = 2_654_435_761
 """About 2**32 divided by the golden ratio: multiples are distributed evenly over 32-bit numbers."""
 
@@ -110,7 +111,7 @@ def make_views(
     span = (min(days), max(days)) if days else None
     for table in table_names():
         _view(connection, NEARBY, table, store_slice.nearby(span), existing)
-    _view_of_disagreement(connection)
+    _views_of_metrics(connection)
     in_sample = {table: _sample(connection, table, rows, sample_rows) for table, rows in sizes.items()}
     return {table: size for table, size in in_sample.items() if size.rows}
 
@@ -159,11 +160,12 @@ def _no_rows(table: str) -> str:
     return f"SELECT {', '.join(columns)} WHERE false"
 
 
-def _view_of_disagreement(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the views of the metric, whose statements name tables without a schema."""
+def _views_of_metrics(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the views of the metrics, whose statements name tables without a schema."""
     connection.execute(macros_sql())
     connection.execute(f"SET search_path = '{NEARBY}'")
-    for name in needed(_DISAGREEMENT):
+    names = dict.fromkeys(name for metric in _METRICS for name in needed(metric))
+    for name in names:
         if name in declared():
             connection.execute(f"CREATE VIEW {NEARBY}.{name} AS {view_sql(declared()[name])}")
     connection.execute("RESET search_path")

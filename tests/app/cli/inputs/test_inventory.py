@@ -151,3 +151,44 @@ def test_an_invalid_date_in_a_header_is_an_issue(run: Run, dump: Path) -> None:
     assert result.exit_code == 4
     assert "record 2" in result.stderr
     assert "[bad-date]" in result.stderr
+
+
+def test_a_folder_names_what_its_files_do_not_answer(run: Run, dump: Path) -> None:
+    result = run("inventory", dump.parent)
+    lines = result.stderr.splitlines()
+    answered = next(line for line in lines if "questions can be answered" in line)
+    assert answered.endswith("(--questions lists them)")
+    missing = [line.removeprefix("missing: ") for line in lines if line.startswith("missing: ")]
+    assert "no SMF 30: CPU of address spaces unknown" in missing
+    assert len(missing) == len(set(missing))
+    assert not [line for line in missing if "kinds of handshakes" in line], "there is zERT detail"
+    assert "missing" not in run("inventory", "--quiet", dump.parent).stderr
+
+
+def test_questions_are_rows(run: Run, dump: Path) -> None:
+    rows = rows_of(run("inventory", "--questions", dump))
+    answers = {row["metric"]: (row["answered"], row["missing"]) for row in rows}
+    assert answers["handshake_mix"] == ("yes", "")
+    assert answers["address_space_cpu"] == (
+        "no",
+        (
+            "no SMF 30: CPU of address spaces unknown; "
+            "no SMF 70-1 and no RMF CPU report: nothing to compare address spaces with"
+        ),
+    )
+
+
+def test_records_without_a_layout_are_named(run: Run, tmp_path: Path) -> None:
+    """A record of a type without any layout, one of MQ with its header only, and the frame of the dump."""
+    parts = []
+    for record_type, subtype, length in ((2, None, 18), (14, None, 60), (42, 6, 60), (115, 2, 200)):
+        flags = 0x1E if subtype is None else 0x5E
+        head = length.to_bytes(2, "big") + bytes((0, 0, flags, record_type)) + bytes(4)
+        head += bytes.fromhex("0126060f") + "SYSA".encode("cp037")
+        if subtype is not None:
+            head += b"\x40" * 4 + subtype.to_bytes(2, "big")
+        parts.append(head.ljust(length, b"\0"))
+    (tmp_path / "dump").write_bytes(b"".join(parts))
+    lines = run("inventory", tmp_path).stderr.splitlines()
+    assert "only counted, no layout: SMF 14, 42-6" in lines
+    assert "only the header is read, no layout of the data: SMF 115-2" in lines

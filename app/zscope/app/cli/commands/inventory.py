@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -24,6 +25,8 @@ from zscope.app.cli.reading import (
 if TYPE_CHECKING:
     from datetime import date
 
+    import pyarrow as pa
+
 ESSENTIAL = (
     "system", "report", "source", "record_type", "record_subtype", "records", "percent", "first_local",
     "last_local", "avg_bytes", "file",
@@ -37,8 +40,16 @@ ESSENTIAL = (
 @row_options
 @code_page_option
 @reading_options
-def command(
+@click.option(
+    "--questions",
+    is_flag=True,
+    help="Print one row for each question instead: whether the files answer it, with which metric, and what "
+    "is missing.",
+)
+def command(  # noqa: PLR0913 - one argument for each option
     paths: tuple[str, ...],
+    *,
+    questions: bool,
     system: str | None,
     taken: date | None,
     supplied: SuppliedOptions,
@@ -51,12 +62,14 @@ def command(
     PATH is a file, a folder (searched recursively) or - for standard input. Files can be SMF dumps, RMF
     listings and XML, captured NETSTAT and GSKSRVR displays, and figures as CSV or JSON, in any mixture and
     packed by gzip, zip or TERSE. Prints one row for each file, system, and record type and subtype or
-    report. A summary of each file and all issues go to standard error.
+    report. A summary of each file and all issues go to standard error; for a folder, also what its files
+    cannot answer.
 
     \b
     Examples:
       zscope inventory SMF.DUMP
       zscope inventory captured/ --format json -o inventory.json
+      zscope inventory captured/ --questions
       gunzip -c SMF.DUMP.gz | zscope inventory -
     """
     from zscope.parsers.api import inventory
@@ -80,8 +93,45 @@ def command(
         )
     if not reading.quiet:
         print_files(contents.files)
-    if contents.files:
+    if contents.files and not reading.quiet and (questions or any(map(os.path.isdir, paths))):
+        print_missing(contents.rows)
+    if contents.files and questions:
+        output.write(Rows.of(question_rows(contents.rows), ("question", "answered", "metric", "missing")))
+    elif contents.files:
         rows = contents.rows
         filled = tuple(name for name in ESSENTIAL if rows[name].null_count < rows.num_rows)
         output.write(Rows.of(rows, filled))
     return report_issues(contents.issues, reading, any_input=bool(contents.files))
+
+
+def print_missing(rows: pa.Table) -> None:
+    """Print the records without a layout, and what is missing for the questions without an answer."""
+    from zscope.parsers.contents import filled_tables, without_layout
+    from zscope.schemas.questions import answers
+
+    counted, headers = without_layout(rows)
+    if counted:
+        click.echo(f"only counted, no layout: SMF {', '.join(counted)}", err=True)
+    if headers:
+        click.echo(f"only the header is read, no layout of the data: SMF {', '.join(headers)}", err=True)
+    every = answers(filled_tables(rows))
+    answered = sum(answer.answered for answer in every)
+    click.echo(f"{answered} of {len(every)} questions can be answered (--questions lists them)", err=True)
+    for missing in dict.fromkeys(missing for answer in every for missing in answer.missing):
+        click.echo(f"missing: {missing}", err=True)
+
+
+def question_rows(rows: pa.Table) -> pa.Table:
+    """Return a row for each question."""
+    import pyarrow as pa
+
+    from zscope.parsers.contents import filled_tables
+    from zscope.schemas.questions import answers
+
+    columns: dict[str, list[object]] = {"question": [], "answered": [], "metric": [], "missing": []}
+    for answer in answers(filled_tables(rows)):
+        columns["question"].append(answer.question.question)
+        columns["answered"].append("yes" if answer.answered else "no")
+        columns["metric"].append(answer.question.metric or None)
+        columns["missing"].append("; ".join(answer.missing) or None)
+    return pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})

@@ -56,8 +56,8 @@ captured AS (
             count(*) AS parts,
             sum(cp_s) AS captured_s,
             sum(ziip_s) AS captured_ziip_s
-        FROM address_space_cpu
-        WHERE account = 'address space' AND status <> 'no CPU interval'
+        FROM address_space_part
+        WHERE status <> 'no CPU interval'
         GROUP BY ALL
     ) AS a
         ON
