@@ -22,7 +22,7 @@ PROMISED = {
     "rmf_interval", "rmf_cpu", "rmf_partition", "rmf_crypto", "netstat_conn", "netstat_ttls",
     "netstat_ttls_group", "netstat_all", "netstat_config", "netstat_devlink", "gsk_cache_status",
     "gsk_cache_stats", "gsk_crypto", "transaction_count", "mq_task", "mq_channel", "mq_channel_initiator",
-    "mq_round_trip", "zvm_user", "zvm_channel", "ztpf_series",
+    "mq_round_trip", "zvm_user", "zvm_channel", "ztpf_series", "tls_rule", "tls_action", "tls_message",
 }  # fmt: skip
 """Names that scripts of users rely on."""
 CERTAIN = {"start_utc", "measured_utc", "sample_utc", "written_local"}
@@ -49,7 +49,7 @@ def test_columns_are_described(table: ReportTable) -> None:
     assert table.meaning.startswith("One row per ")
     assert table.meaning.endswith(".")
     if table.family != "supplied":
-        assert table.name.startswith({"gsksrvr": "gsk"}.get(table.family, table.family) + "_")
+        assert table.name.startswith({"gsksrvr": "gsk", "attls": "tls"}.get(table.family, table.family) + "_")
     for field in table.fields:
         where = f"{table.name}.{field.column}: {field.meaning}"
         assert field.meaning.endswith("."), where

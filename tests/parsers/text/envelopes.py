@@ -19,12 +19,13 @@ from typing import Any
 
 from zscope.parsers import Tables, read
 from zscope.parsers.text.capture_writer import SyslogWriter
-from zscope.parsers.text.headings import GSKSRVR, NETSTAT
+from zscope.parsers.text.headings import ATTLS, GSKSRVR, NETSTAT
 from zscope.parsers.text.report_splitter import FileDefaults, ReportSplitter
 from zscope.schemas.reports import report_tables
 
 CHECKOUT = Path(__file__).resolve().parents[3]
-TABLES = tuple(name for name, table in report_tables().items() if table.family in {NETSTAT, GSKSRVR})
+FAMILIES = (NETSTAT, GSKSRVR, ATTLS)
+TABLES = tuple(name for name, table in report_tables().items() if table.family in FAMILIES)
 ORIGIN = frozenset(
     {"file", "line_no", "source", "system", "system_from", "time_from", "taken_local", "taken_time", "run"}
 )
@@ -52,7 +53,7 @@ class Display:
 def displays() -> tuple[Display, ...]:
     """Return the displays in the texts of the tests, and some of the sample data."""
     found: list[Display] = []
-    for folder in (NETSTAT, GSKSRVR):
+    for folder in FAMILIES:
         for path in sorted((CHECKOUT / "tests" / "parsers" / "text" / folder).glob("*.py")):
             for text in _texts(path):
                 found += [Display(f"{path.stem} {len(found)}", lines) for lines in _reports(text)]
@@ -81,13 +82,14 @@ def _reports(text: str) -> list[tuple[str, ...]]:
     whole = [
         tuple(line.text for line in report.lines)
         for report in reports
-        if report.family in {NETSTAT, GSKSRVR} and _has_heading(report.lines[0].text)
+        if report.family in FAMILIES and _has_heading(report.lines[0].text)
     ]
     return [lines for lines in whole if len(lines) > 2]
 
 
 def _has_heading(text: str) -> bool:
-    return re.match(r"MVS TCP/IP NETSTAT CS|EZD0101I NETSTAT CS|GSK01\d{3}I", text) is not None
+    known = r"MVS TCP/IP NETSTAT CS|EZD0101I NETSTAT CS|GSK01\d{3}I|TCP/IP pasearch CS"
+    return re.match(known, text) is not None
 
 
 def rows_of(result: Tables) -> dict[str, list[tuple[tuple[str, Any], ...]]]:

@@ -102,6 +102,7 @@ def test_the_displays_are_of_all_kinds(tmp_path: Path) -> None:
         *("NETSTAT CONN", "NETSTAT ALL", "NETSTAT TTLS CONN", "NETSTAT TTLS GROUP"),
         *("NETSTAT CONFIG", "NETSTAT DEVLINKS", "GSKSRVR CRYPTO"),
         *("GSKSRVR SIDCACHE status", "GSKSRVR TICKETCACHE status"),
+        "AT-TLS policy (pasearch)",
         *("GSKSRVR SIDCACHE statistics", "GSKSRVR TICKETCACHE statistics"),
     }
 

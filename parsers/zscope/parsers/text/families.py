@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zscope.parsers.text.headings import GSKSRVR, MQ, NETSTAT, RMF, SUPPLIED, ZVM
+from zscope.parsers.text.headings import (
+    ATTLS,
+    ATTLS_FILE,
+    ATTLS_LOG,
+    GSKSRVR,
+    MQ,
+    NETSTAT,
+    RMF,
+    SUPPLIED,
+    ZVM,
+)
 from zscope.schemas.reports import report_table
 
 if TYPE_CHECKING:
@@ -19,7 +29,7 @@ if TYPE_CHECKING:
     from zscope.parsers.text.captured_report import Grammar, ObjectGrammar, Origin
     from zscope.parsers.text.report_rows import FileRows
     from zscope.parsers.text.rmf.xml import RmfXml
-FAMILIES = (RMF, NETSTAT, GSKSRVR, ZVM, MQ, SUPPLIED)
+FAMILIES = (RMF, NETSTAT, GSKSRVR, ATTLS, ATTLS_FILE, ATTLS_LOG, ZVM, MQ, SUPPLIED)
 OBJECT_FAMILIES = frozenset({MQ, SUPPLIED})
 """Families that also come as JSON."""
 
@@ -31,11 +41,13 @@ def families_of(tables: Iterable[str]) -> frozenset[str]:
     ['rmf', 'supplied', 'zvm']
     """
     wanted = [report_table(name) for name in tables]
-    return frozenset({*(table.family for table in wanted), *(SUPPLIED for table in wanted if table.csv)})
+    families = {table.family for table in wanted} | {SUPPLIED for table in wanted if table.csv}
+    return frozenset(families | {ATTLS_FILE, ATTLS_LOG} if ATTLS in families else families)
 
 
 def grammars(sheet: FileRows, options: ReadOptions) -> dict[str, Grammar]:
     """Return a grammar for each family, for the reports of one file."""
+    from zscope.parsers.text.attls.grammar import attls_grammars
     from zscope.parsers.text.gsksrvr.grammar import Gsksrvr
     from zscope.parsers.text.mq_formatter.reader import MqFormatter
     from zscope.parsers.text.netstat.grammar import Netstat
@@ -47,6 +59,7 @@ def grammars(sheet: FileRows, options: ReadOptions) -> dict[str, Grammar]:
         RMF: RmfListing(sheet),
         NETSTAT: Netstat(sheet),
         GSKSRVR: Gsksrvr(sheet),
+        **attls_grammars(sheet),
         ZVM: PerformanceToolkit(sheet),
         MQ: MqFormatter(sheet, options.formatter_clock),
         SUPPLIED: SuppliedCsv(sheet, options),
@@ -74,4 +87,4 @@ def family_name(report: str) -> str:
     >>> family_name("NETSTAT CONN")
     'netstat'
     """
-    return report.split(maxsplit=1)[0].lower().replace("/", "")
+    return report.split(maxsplit=1)[0].lower().replace("/", "").replace("-", "")

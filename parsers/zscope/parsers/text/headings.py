@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, time
 
+from zscope.parsers.text.attls.message_lines import damaged_message, may_have_message, message_id
 from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, ReportSource
 from zscope.parsers.text.mq_formatter.layout import names_structure
 from zscope.parsers.text.rmf.page_title import damaged_title
@@ -13,15 +14,27 @@ from zscope.parsers.text.supplied.forms import SuppliedForms, forms_for
 from zscope.parsers.text.zvm.heading import begins_page, from_screen, is_heading_line
 
 RMF, NETSTAT, GSKSRVR, ZVM, MQ, SUPPLIED = "rmf", "netstat", "gsksrvr", "zvm", "mq", "supplied"
+ATTLS, ATTLS_FILE, ATTLS_LOG = "attls", "attls_file", "attls_log"
+"""Reports of pasearch, policy files, messages."""
 CSV_FAMILIES = frozenset({MQ, SUPPLIED})
 """Families with separated values: lines have no margin, tabs are separators, and nothing interrupts a report.
 """
+UNINTERRUPTED = CSV_FAMILIES | {ATTLS_FILE}
+"""Families whose lines are part of the report up to the next heading."""
 
 _HEADING = re.compile(
     r"(?P<netstat>(?:EZZ\d{4}I )?MVS TCP/IP NETSTAT CS\b|EZD0101I NETSTAT CS\b|VM TCP/IP Netstat Level)"
-    r"|(?P<gsksrvr>GSK01\d{3}[A-Z]\b)",
+    r"|(?P<gsksrvr>GSK01\d{3}[A-Z]\b)"
+    r"|(?P<attls>TCP/IP pasearch CS\b)",
     re.ASCII | re.IGNORECASE,
 )
+_POLICY = re.compile(
+    r" *(?:TTLS(?:Rule|(?:Group|Environment|Connection)Action|\w{1,24}Parms)|IpAddr(?:Set|Group)?"
+    r"|PortRange|PortGroup|IpTimeCondition) +[^\s{}:=#]{1,64}(?: *\{)? *(?:#.*|\d{8})?$",
+    re.ASCII | re.IGNORECASE,
+)
+"""A statement of an AT-TLS policy file, which has no heading."""
+_POLICY_WORDS = frozenset({"TTLS", "IPAD", "PORT", "IPTI"})
 _PAGE_TITLE = re.compile(r"(?P<control>[10+-])? *[A-Z](?: {1,3}[A-Z]){6,80}(?: +PAGE +\d+)?$", re.ASCII)
 _CONTROL = re.compile(r"[10+-] ")
 _BODY = re.compile(
@@ -32,6 +45,7 @@ _BODY = re.compile(
 _TITLES = re.compile(r" {0,8}User Id +Conn ", re.ASCII | re.IGNORECASE)
 """Column headings of a table that a report has only once: a second one begins another report."""
 
+_MESSAGE_ID = re.compile(r"EZD(?:128|205)\dI", re.ASCII)
 _ROUTED = re.compile(r"IEE421I +RO", re.ASCII)
 _NAME = r"(?![A-Z]{3,5}\d{3,5}[A-Z] )[A-Z@#$][A-Z0-9@#$]{0,7}"
 """A system or a job, but not a message ID."""
@@ -74,7 +88,12 @@ class ReportHeading:
 
 def may_have_heading(text: str) -> bool:
     """Return whether a text contains a word of which every heading of a display has one."""
-    return "NETSTAT" in text or "GSK01" in text or "etstat " in text
+    return "NETSTAT" in text or "GSK01" in text or "etstat " in text or "pasearch CS" in text
+
+
+def may_have_report(text: str) -> bool:
+    """Return whether a text of several lines may contain a display or a message."""
+    return may_have_heading(text) or _MESSAGE_ID.search(text) is not None
 
 
 def is_page_title(text: str) -> bool:
@@ -125,6 +144,8 @@ def find_heading(
     """
     if match := _HEADING.search(text):
         return _message(text, match)
+    if text.lstrip()[:4].upper() in _POLICY_WORDS and _POLICY.match(text):
+        return ReportHeading(ATTLS_FILE, text, 0, ReportSource.TEXT)
     if (title := _PAGE_TITLE.match(text)) and "  " in text.strip():
         control = bool(title["control"])
         return ReportHeading(RMF, text[1:] if control else text, 0, ReportSource.TEXT, control)
@@ -157,7 +178,8 @@ def begins_without_heading(text: str) -> bool:
 
 _FIRST_BODY_LINE = re.compile(
     r" *(?:User ?Id +Conn|User +Count|ConnID:|Client Name:|TTLSGrpAction|IntfName:|DevName:"
-    r"|status$|statistics$|Current time:|Algorithm +|(?:TCP|UDP|IP) Configuration Table|\*DSPACE\*)",
+    r"|Date: +\d|policyRule:|status$|statistics$|Current time:"
+    r"|Algorithm +|(?:TCP|UDP|IP) Configuration Table|\*DSPACE\*)",
     re.ASCII | re.IGNORECASE,
 )
 
@@ -165,7 +187,7 @@ _FIRST_BODY_LINE = re.compile(
 _HEADING_WORDS = (
     "EZD0101I NETSTAT CS", "MVS TCP/IP NETSTAT CS", "GSK01009I Cryptographic status",
     "GSK01032I Session cache status", "GSK01078I Session ticket cache", "GSK01079I Session ticket cache",
-    "GSK01081I Session cache",
+    "GSK01081I Session cache", "TCP/IP pasearch CS",
 )  # fmt: skip
 _MOST_WRONG = 2
 """Characters of a heading that can be wrong."""
@@ -177,6 +199,8 @@ def nearly_heading(text: str) -> bool:
     >>> nearly_heading("GSK0103ZI Session cache status"), nearly_heading("IEF403I PAYROLL - STARTED")
     (True, False)
     """
+    if "TTLS " in text and damaged_message(text):
+        return True
     begin = text.strip()[:_LONGEST_WORDS].upper()
     # These letters alone exclude nearly all other messages.
     if len(_FIRST_LETTERS.intersection(begin[:4])) < 2:
@@ -185,7 +209,7 @@ def nearly_heading(text: str) -> bool:
 
 
 _LONGEST_WORDS = 40
-_FIRST_LETTERS = frozenset("EZDMVSGK")
+_FIRST_LETTERS = frozenset("EZDMVSGKTCP/")
 
 
 def _is_nearly(text: str, words: str) -> bool:
@@ -208,6 +232,8 @@ def begins_body(text: str) -> bool:
 
 def begins_report(text: str) -> bool:
     """Return whether a log message begins a report or the replies to a routed command."""
+    if may_have_message(text) and message_id(text):
+        return True
     return _HEADING.match(text) is not None or begins_routed_replies(text)
 
 
@@ -224,7 +250,9 @@ def is_of_zvm(report: CapturedReport) -> bool:
 def family_of(text: str) -> str:
     """Return the family of a report by its first line."""
     match = _HEADING.match(text)
-    return GSKSRVR if match and match.lastgroup == GSKSRVR else NETSTAT
+    if match is None and may_have_message(text):
+        return ATTLS_LOG
+    return str(match.lastgroup) if match else NETSTAT
 
 
 def _message(text: str, match: re.Match[str]) -> ReportHeading | None:
@@ -289,6 +317,7 @@ _PROMPT = re.compile(
     r"|[/~][\w./~-]{0,60} ?[$#>](?: .*)?$"
     r"|(?:\S{1,80}:\S{0,80} )?[$#>]? ?(?:/bin/)?o?netstat(?: +-.*)?$"
     r"| *[/-]? ?(?:D(?:ISPLAY)? TCPIP\b|(?:F|MODIFY) GSKSRVR\b|RO(?:UTE)? \S+,)"
+    r"| *(?:\S{1,40}/)?pasearch(?: +-.*)?$"
     r"| *(?:TSO +)?NETSTAT +(?:A(?:LL(?:CONN?)?)?|CONN?|TTLS|CONFIG|DEV\w*|HOME|STATS)\b",
     re.ASCII | re.IGNORECASE,
 )
@@ -302,6 +331,7 @@ _SHAPES = {
         r"| *(?:User Id +Conn|TTLSGrpAction +Group|Group +RefCnt|Name +Status|IPv[46] LAN Group)\b",
         re.ASCII | re.IGNORECASE,
     ),
+    ATTLS: re.compile(r" *[A-Za-z0-9][\w. -]{0,60}:(?: |$)| +[0-9A-Fa-f]{4} {1,2}\S+$", re.ASCII),
     GSKSRVR: re.compile(
         r"\S{1,8} +\d+(?:/\d+)?(?: +(?:\d+|N/A))?$|[A-Z][\w ]{3,30}: +\S+|\w+ statistics +Count$"
         r"|-+ +-+$|User +Count|[\w -]{2,20} {2,}(?:\d+|--?) +(?:\d+|--?)$|Algorithm +\w+",
@@ -313,6 +343,7 @@ _CERTAIN = re.compile(
     r" *(?:END OF THE REPORT|\d+ OF \d+ RECORDS DISPLAYED|\*DSPACE\* |(?:LOCAL|FOREIGN) SOCKET: )"
     r"|User +Count(?: |$)|Current time: +\d|(?:Add|Update|Retrieval) statistics +Count$"
     r"|Algorithm +(?:Hard|Soft)ware\b| *TTLSGrpAction +Group ?ID +Conns$|User ?ID +Conn +(?:Local|State)"
+    r"| *policyRule: +\S| *TTLS Action: +\S| *TTLS\w{1,30}Ref +\S+$"
     r"|[ 0]?TOTAL/AVERAGE +\d| {20,40}z/OS \S+ +SYSTEM ID ",
     re.ASCII | re.IGNORECASE,
 )
@@ -329,7 +360,7 @@ def is_other_text(text: str, family: str) -> bool:
     """Return whether a line is not part of the report: a prompt, a command or another message."""
     if family == RMF:
         return _RMF_MESSAGE.match(text) is not None
-    if family == ZVM or family in CSV_FAMILIES:
+    if family == ZVM or family in UNINTERRUPTED:
         return False
     return _PROMPT.match(text) is not None or _OTHER_MESSAGE.match(text, prefix_length(text)) is not None
 

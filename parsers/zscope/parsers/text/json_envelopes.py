@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from zscope.parsers.text.captured_report import Line
-from zscope.parsers.text.headings import is_last_line, may_have_heading
+from zscope.parsers.text.headings import is_last_line, may_have_heading, may_have_report
 
 MOST_LINES = 2_000_000
 """Lines of all texts of a file."""
@@ -62,7 +62,7 @@ class _Part(NamedTuple):
 
 def may_be_envelope(text: str) -> bool:
     """Return whether the JSON of an object contains a display, or the keys of an answer."""
-    return may_have_heading(text) or _KEYS.search(text) is not None
+    return may_have_report(text) or _KEYS.search(text) is not None
 
 
 def texts_of_json(no: int, text: str) -> list[CapturedText]:

@@ -13,6 +13,7 @@ from zscope.parsers.containers.streams import UNPACKED_CHUNK
 from zscope.parsers.inputs import INVENTORY_SCHEMA, FileSummary, day_of, report_progress, system_of
 from zscope.parsers.issues import Code, InputError, Issue
 from zscope.parsers.smf.framing import refuse
+from zscope.parsers.text.attls.report_names import POLICY_FILE_REPORT
 from zscope.parsers.text.captured_report import KnownFrom, ReportSource
 from zscope.parsers.text.coding import read_lines, read_pieces
 from zscope.parsers.text.families import (
@@ -23,7 +24,7 @@ from zscope.parsers.text.families import (
     grammars,
     xml_grammar,
 )
-from zscope.parsers.text.headings import GSKSRVR, NETSTAT, RMF, is_of_zvm
+from zscope.parsers.text.headings import ATTLS, ATTLS_LOG, GSKSRVR, NETSTAT, RMF, is_of_zvm
 from zscope.parsers.text.json_objects import JsonObjectReader
 from zscope.parsers.text.json_objects import looks_like_json as opens_object
 from zscope.parsers.text.report_rows import FileRows, ReportSummary, quoted
@@ -44,7 +45,10 @@ PROGRESS_LINES = 10_000
 """Lines between two progress reports."""
 _HEAD_BYTES = 1 << 16
 _OPENING_BYTES = 1 << 12
-_FAMILIES_BY_KIND: dict[str, Set[str]] = {"xml": {RMF}, "json": {*OBJECT_FAMILIES, NETSTAT, GSKSRVR}}
+_FAMILIES_BY_KIND: dict[str, Set[str]] = {
+    "xml": {RMF},
+    "json": {*OBJECT_FAMILIES, NETSTAT, GSKSRVR, ATTLS, ATTLS_LOG},
+}
 """Families that a kind of file can contain; a text file can contain all."""
 
 
@@ -241,12 +245,17 @@ class ReportInput:
             return Issue(Code.NOT_AN_INPUT, f"skipped: {text}", self.member.name)
         looked_for = (
             "name an SMF dump, an RMF listing or XML with CPU reports, a listing or screen of Performance "
-            "Toolkit (FCX112, FCX215), a capture with the heading of NETSTAT or of a GSKSRVR display "
-            "(GSK01...), or a CSV or JSON file whose columns have the names of docs/inputs.md or of --map"
+            "Toolkit (FCX112, FCX215), a capture with the heading of NETSTAT, of pasearch or of a GSKSRVR "
+            "display (GSK01...), an AT-TLS policy file, a log with AT-TLS messages (EZD12...), or a CSV or "
+            "JSON file whose columns have the names of docs/inputs.md or of --map"
         )
         return Issue(Code.NO_REPORT, f"the file is {text}; {looked_for}", self.member.name)
 
 
 def _should_have_date(report: ReportSummary) -> bool:
-    """Return whether a report should have a date; supplied figures have times in their rows."""
+    """Return whether a report should have a date; supplied figures have times in their rows, and policy files
+    have none.
+    """
+    if report.name == POLICY_FILE_REPORT:
+        return False
     return report.when_local is None and report.source not in {ReportSource.CSV, ReportSource.JSON}

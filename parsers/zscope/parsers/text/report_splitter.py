@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from zscope.parsers.text.attls.message_lines import MessageLines
 from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, Line, Origin, ReportSource
 from zscope.parsers.text.headings import (
+    ATTLS_FILE,
+    ATTLS_LOG,
     CSV_FAMILIES,
     MQ,
     NETSTAT,
     RMF,
+    UNINTERRUPTED,
     ZVM,
     ReportHeading,
     begins_report,
@@ -111,9 +115,11 @@ class ReportSplitter:
     _without_prefix: list[int] = field(default_factory=list)
     """Numbers of the lines since the interruption that lack the prefix of the others."""
     _replies: ReplyCollector = field(init=False)
+    _messages: MessageLines = field(init=False)
 
     def __post_init__(self) -> None:
         self._replies = ReplyCollector(begins_report, is_report_line, self.report_problem, nearly_heading)
+        self._messages = MessageLines(self.report_problem)
 
     def reports(self, texts: Iterable[str]) -> Iterator[CapturedReport]:
         """Yield the reports in the order in which they end."""
@@ -158,6 +164,7 @@ class ReportSplitter:
             for part in line.text.lstrip("\f").split("\f") if "\f" in line.text else (line.text,):
                 yield from self._line(line.no, part, stamp)
         yield from self._close()
+        yield from map(self._message, self._messages.finish())
         for reply in self._replies.unfinished():
             yield from self._reports_of_reply(reply)
 
@@ -188,7 +195,15 @@ class ReportSplitter:
         if replies is not None:
             for reply in replies:
                 yield from self._reports_of_reply(reply)
-        elif heading := find_heading(text, raw, self.defaults.forms):
+            return
+        if self._report is None or self._report.family not in UNINTERRUPTED:
+            messages, is_message = self._messages.take(number, text)
+            yield from map(self._message, messages)
+            if is_message:
+                self._interrupted = self._report is not None
+                return
+        heading = find_heading(text, raw, self.defaults.forms)
+        if heading and not self._is_statement(heading):
             yield from self._close()
             self._begin(number, _stamped(heading, stamp))
         elif begins_without_heading(text) and self._is_another(text):
@@ -203,6 +218,18 @@ class ReportSplitter:
             self.report_problem(number, problem)
         elif text:
             self._before = Line(number, text)
+
+    def _is_statement(self, heading: ReportHeading) -> bool:
+        """Return whether a heading is a further statement of a policy file, or a line of another report."""
+        report = self._report
+        if report is None or heading.family != ATTLS_FILE:
+            return False
+        return report.family == ATTLS_FILE or not self._interrupted
+
+    def _message(self, lines: list[Line]) -> CapturedReport:
+        """Return a message of AT-TLS; its first line has its prefix."""
+        origin = self.defaults.complete(Origin(ReportSource.TEXT))
+        return CapturedReport(ATTLS_LOG, lines, origin)
 
     def _report_damaged_heading(self) -> None:
         """Report the line before a display without heading if it is nearly a heading."""
@@ -279,7 +306,7 @@ class ReportSplitter:
 
     def _without_margin(self, report: CapturedReport, text: str) -> str:
         """Return a line without margin and message ID."""
-        if report.family in {RMF, ZVM} or report.family in CSV_FAMILIES:
+        if report.family in {RMF, ZVM} or report.family in UNINTERRUPTED:
             return text
         if self._margin and len(report.lines) == 1 and text.strip():
             # Envelopes indent the heading and the lines after it differently.

@@ -113,7 +113,7 @@ _FENCES = frozenset("`~{")
 _FENCE = re.compile(r"\s*(?:`{3,9}|~{3,9})[\w-]{0,20}$|\s*\{(?:code|noformat|quote)[^{}]{0,40}\}$")
 """A line of Markdown, or of another markup, around text that is shown as it is."""
 _COMMAND = re.compile(
-    r"(?:.{0,80}[$#>] ?|READY +)?(?: *(?:TSO +|tsocmd +)?[\"']?(?:/bin/)?o?netstat\b[^|]{0,80}"
+    r"(?:.{0,80}[$#>] ?|READY +)?(?: *(?:TSO +|tsocmd +)?[\"']?(?:/bin/)?(?:o?netstat|pasearch)\b[^|]{0,80}"
     r"| *[/-]? ?(?:D(?:ISPLAY)? TCPIP\b|(?:F|MODIFY) GSKSRVR\b|RO(?:UTE)? \S+,)[^ ]*(?: [^ ]+){0,4}) *$"
     r"|(?:\S{0,80}[$#>] ?|READY) *$",
     re.ASCII | re.IGNORECASE,
@@ -163,7 +163,7 @@ class TextUnwrapper:
                     yield self._unwrapped(Line(line.no, part))
                 if self._markup and "</pre" in text.lower():
                     yield UnwrappedLine(line.no, "", ends=True)
-            elif "NETSTAT" in text or "GSK01" in text or "etstat " in text:
+            elif may_have_heading(text):
                 if text[0] in "[{" and _is_json(text):
                     yield from self._embedded(line.no, text)
                 elif play := _PLAY.match(text):
