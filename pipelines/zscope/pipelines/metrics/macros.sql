@@ -156,6 +156,42 @@ CREATE OR REPLACE MACRO differing_tag_problems(differing_keys, b_tags, c_tags) A
     lambda k : 'also differs in ' || k || ': ' || tag_values(b_tags, k) || ' and ' || tag_values(c_tags, k)
 );
 
+-- AT-TLS policies -----------------------------------------------------------------------------------------
+
+-- The groups of an IPv6 address on one side of its `::`.
+CREATE OR REPLACE MACRO ip_groups(part) AS list_filter(string_split(part, ':'), lambda g : g <> '');
+
+-- An address as 32 hexadecimal digits, which sort like addresses; IPv4 as IPv4-mapped IPv6.
+CREATE OR REPLACE MACRO ip_key(ip) AS CASE
+    WHEN contains(ip, '::') THEN array_to_string(
+        list_concat(
+            list_transform(ip_groups(split_part(ip, '::', 1)), lambda g : lpad(g, 4, '0')),
+            list_transform(
+                range(8 - len(ip_groups(replace(ip, '::', ':')))), lambda n : '0000'
+            ),
+            list_transform(ip_groups(split_part(ip, '::', 2)), lambda g : lpad(g, 4, '0'))
+        ),
+        ''
+    )
+    WHEN contains(ip, ':')
+        THEN array_to_string(list_transform(ip_groups(ip), lambda g : lpad(g, 4, '0')), '')
+    WHEN contains(ip, '.') THEN '00000000000000000000ffff' || array_to_string(
+        list_transform(string_split(ip, '.'), lambda n : format('{:02x}', try_cast(n AS INTEGER))), ''
+    )
+END;
+
+-- A port as five digits, which sort like ports.
+CREATE OR REPLACE MACRO port_key(port) AS lpad(port::VARCHAR, 5, '0');
+
+-- Whether a name fulfils a condition of a rule, whose last character can be an asterisk. An unknown name can.
+CREATE OR REPLACE MACRO name_matches(name, condition) AS
+    condition IS NULL
+    OR name IS NULL
+    OR CASE
+        WHEN condition LIKE '%*' THEN starts_with(upper(name), upper(rtrim(condition, '*')))
+        ELSE upper(name) = upper(condition)
+    END;
+
 -- MQ ------------------------------------------------------------------------------------------------------
 
 -- Rows of MQ, each counted once, from a table with the column `identity`: the values by which rows are

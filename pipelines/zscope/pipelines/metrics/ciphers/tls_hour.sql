@@ -21,7 +21,7 @@ SELECT
     sum(failed_handshakes)::BIGINT AS failed_handshakes,
     sum(in_bytes)::BIGINT AS in_bytes,
     sum(out_bytes)::BIGINT AS out_bytes
-FROM tls_connection
+FROM connection_protection
 GROUP BY ALL
 UNION ALL
 SELECT

@@ -38,6 +38,12 @@ SELECT
     z.tls_version::BIGINT AS tls_version_code,
     nullif(z.cipher, '')::VARCHAR AS cipher,
     code_text(role.text, z.handshake_role)::VARCHAR AS handshake_role,
+    CASE
+        WHEN z.connection_flags & 16 > 0 THEN 'Inbound'
+        WHEN z.connection_flags & 8 > 0 THEN 'Outbound'
+        WHEN z.handshake_role IN (2, 3) THEN 'Inbound'
+        WHEN z.handshake_role = 1 THEN 'Outbound'
+    END::VARCHAR AS direction,
     coalesce(z.handshake_type = 3, false)::BOOLEAN AS handshake_failed,
     (z.event_type = 4)::BOOLEAN AS is_short,
     z.in_bytes::BIGINT AS in_bytes,

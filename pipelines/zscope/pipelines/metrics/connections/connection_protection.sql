@@ -40,6 +40,7 @@ terminated AS (
     SELECT
         t.*,
         coalesce(t.ttls_status = 3, false) AS is_tls,
+        CASE t.open_type WHEN 0 THEN 'Inbound' WHEN 1 THEN 'Outbound' END AS direction,
         CASE
             WHEN t.ttls_status = 3 THEN coalesce(code_text(v.text, t.tls_version), 'unknown')
             WHEN t.ttls_status = 2 THEN 'unknown'
@@ -70,6 +71,12 @@ displayed AS (
         n.remote_port,
         min(n.taken_utc) AS moment_utc,
         any_value(n.job_name) AS job_name,
+        any_value(n.local_ip) AS local_ip,
+        n.remote_ip,
+        CASE
+            WHEN lower(any_value(n.ttls_handshake_role)) LIKE 'server%' THEN 'Inbound'
+            WHEN lower(any_value(n.ttls_handshake_role)) LIKE 'client%' THEN 'Outbound'
+        END AS direction,
         CASE
             WHEN lower(any_value(n.ttls_handshake_role)) LIKE 'server%' THEN n.local_port
             WHEN lower(any_value(n.ttls_handshake_role)) LIKE 'client%' THEN n.remote_port
@@ -123,6 +130,7 @@ ftp_connection AS (
         system, stack, writer_job, written_utc, protection_mechanism, tls_version_text, cipher_2,
         data_protection_level AS protection_level,
         data_connection_id AS connection_id,
+        control_remote_ip AS remote_ip,
         data_local_port AS local_port,
         data_remote_port AS remote_port,
         data_server_port AS server_port,
@@ -136,6 +144,7 @@ ftp_connection AS (
         system, stack, writer_job, written_utc, protection_mechanism, tls_version_text, cipher_2,
         control_protection_level,
         control_connection_id,
+        control_remote_ip,
         control_local_port,
         control_remote_port,
         control_server_port,
@@ -157,7 +166,7 @@ ftp AS (
 told_elsewhere AS (
     SELECT
         source, system, stack, connection_id, local_port, remote_port, moment_utc, job_name, server_port,
-        is_tls, protocol, cipher, in_bytes, out_bytes
+        is_tls, protocol, cipher, in_bytes, out_bytes, local_ip, remote_ip, direction
     FROM displayed
     UNION ALL
     SELECT
@@ -181,7 +190,10 @@ told_elsewhere AS (
             WHEN is_tls THEN if(cipher_2 = '4X', cipher_2, '00' || nullif(cipher_2, ''))
         END,
         in_bytes,
-        out_bytes
+        out_bytes,
+        NULL,
+        remote_ip,
+        NULL
     FROM ftp
     UNION ALL
     SELECT
@@ -202,7 +214,10 @@ told_elsewhere AS (
         END,
         NULL,
         in_bytes::BIGINT,
-        out_bytes::BIGINT
+        out_bytes::BIGINT,
+        local_ip,
+        remote_ip,
+        'Inbound'
     FROM smf119_tn3270_term
 ),
 
@@ -269,7 +284,17 @@ every_source AS (
         0 AS partial_connections,
         if(handshake_failed, 1, 0) AS failed_handshakes,
         in_bytes,
-        out_bytes
+        out_bytes,
+        connection_id,
+        start_utc,
+        end_utc,
+        local_ip,
+        local_port,
+        remote_ip,
+        remote_port,
+        user_id,
+        direction,
+        NULL AS policy_status
     FROM connection_detail
     UNION ALL
     SELECT
@@ -291,19 +316,33 @@ every_source AS (
         s.partial,
         coalesce(s.failed, 0),
         s.received,
-        s.sent
+        s.sent,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL
     FROM summary AS s
     LEFT JOIN code_tls_version AS v ON s.tls_version = v.code
     UNION ALL
     SELECT
         'AT-TLS', 'AT-TLS', system, stack, end_utc, job_name, server_port, is_tls, protocol, NULL, cipher,
-        if(handshake_failed, 0, 1), 0, if(handshake_failed, 1, 0), in_bytes, out_bytes
+        if(handshake_failed, 0, 1), 0, if(handshake_failed, 1, 0), in_bytes, out_bytes,
+        connection_id, start_utc, end_utc, local_ip, local_port, remote_ip, remote_port, NULL, direction,
+        ttls_policy_status
     FROM terminated
     UNION ALL
     SELECT
         'each connection once', 'AT-TLS', t.system, t.stack, t.end_utc, t.job_name, t.server_port, t.is_tls,
         t.protocol, NULL, t.cipher,
-        if(t.handshake_failed, 0, 1), 0, if(t.handshake_failed, 1, 0), t.in_bytes, t.out_bytes
+        if(t.handshake_failed, 0, 1), 0, if(t.handshake_failed, 1, 0), t.in_bytes, t.out_bytes,
+        t.connection_id, t.start_utc, t.end_utc, t.local_ip, t.local_port, t.remote_ip, t.remote_port, NULL,
+        t.direction, t.ttls_policy_status
     FROM terminated AS t
     -- The two clocks are read one after the other and recorded with different precision.
     ANTI JOIN zert_ended AS z
@@ -315,12 +354,14 @@ every_source AS (
     UNION ALL
     SELECT
         source, source, system, stack, moment_utc, job_name, server_port, is_tls, protocol, NULL, cipher,
-        1, 0, 0, in_bytes, out_bytes
+        1, 0, 0, in_bytes, out_bytes,
+        connection_id, moment_utc, moment_utc, local_ip, local_port, remote_ip, remote_port, NULL, direction, NULL
     FROM told_elsewhere
     UNION ALL
     SELECT
         'each connection once', source, system, stack, moment_utc, job_name, server_port, is_tls, protocol,
-        NULL, cipher, 1, 0, 0, in_bytes, out_bytes
+        NULL, cipher, 1, 0, 0, in_bytes, out_bytes,
+        connection_id, moment_utc, moment_utc, local_ip, local_port, remote_ip, remote_port, NULL, direction, NULL
     FROM told_only_elsewhere
 )
 
@@ -340,5 +381,15 @@ SELECT
     partial_connections::BIGINT AS partial_connections,
     failed_handshakes::BIGINT AS failed_handshakes,
     in_bytes::BIGINT AS in_bytes,
-    out_bytes::BIGINT AS out_bytes
+    out_bytes::BIGINT AS out_bytes,
+    connection_id::BIGINT AS connection_id,
+    start_utc::TIMESTAMPTZ AS start_utc,
+    end_utc::TIMESTAMPTZ AS end_utc,
+    local_ip::VARCHAR AS local_ip,
+    local_port::BIGINT AS local_port,
+    remote_ip::VARCHAR AS remote_ip,
+    remote_port::BIGINT AS remote_port,
+    user_id::VARCHAR AS user_id,
+    direction::VARCHAR AS direction,
+    policy_status::BIGINT AS policy_status
 FROM every_source
