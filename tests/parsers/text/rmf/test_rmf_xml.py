@@ -356,11 +356,11 @@ def _postprocessor(document: str) -> str:
 
 def test_other_reports_are_reported_once_each_and_not_read() -> None:
     other = (
-        '<postprocessor><metric id="WLMGL"/><segment>' + "<part/>" * 200_000 + "</segment></postprocessor>"
+        '<postprocessor><metric id="PAGESP"/><segment>' + "<part/>" * 200_000 + "</segment></postprocessor>"
     )
     read = XmlReading(GOLDEN.replace("<rmf-mfpmsg>", other * 2 + "<rmf-mfpmsg>"))
     assert read.codes == [Code.OTHER_REPORT]
-    assert read.issues[0].field == "WLMGL"
+    assert read.issues[0].field == "PAGESP"
     assert len(read.done) == 3
 
 

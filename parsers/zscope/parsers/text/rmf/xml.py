@@ -11,6 +11,7 @@ from zscope.parsers.smf.framing import refuse
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.rmf.page_heading import is_set_back
 from zscope.parsers.text.rmf.spelling import nearly
+from zscope.parsers.text.rmf.workload import read_workload_xml
 from zscope.parsers.text.rmf.xml_parser import XmlDamageError, XmlParser
 from zscope.parsers.text.rmf.xml_reports import display_time, read_cpu_xml, read_crypto_xml
 from zscope.parsers.text.rmf.xml_text import XmlText
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from zscope.parsers.text.report_rows import FileRows
 
 
+_READERS = {"CPU": read_cpu_xml, "CRYPTO": read_crypto_xml, "WLMGL": read_workload_xml}
 _LONGEST_QUOTED = 500
 _ERROR_MESSAGE = re.compile(r"[A-Z@#$]{3,4}\d{2,5}[EST]", re.ASCII | re.IGNORECASE)
 """IDs of messages end in their severity: error, severe, terminating."""
@@ -106,8 +108,7 @@ class RmfXml:
         elif unit.at("segment") and report:
             occurrence = self._occurrence(unit, report)
             if occurrence is not Occurrence.REPEATED:
-                reader = read_cpu_xml if report == "CPU" else read_crypto_xml
-                reader(unit, self._sheet, second=occurrence is Occurrence.SECOND_HOUR)
+                _READERS[report](unit, self._sheet, second=occurrence is Occurrence.SECOND_HOUR)
         elif not (unit.damaged or answers):
             expected = "a metric with an id and segments with data"
             problem = f"the report beginning in line {unit.line} is empty; expected: {expected}"
@@ -121,6 +122,8 @@ class RmfXml:
         key = (report, unit.text_at("resource", "resname"), *times)
         if not all(key):
             return Occurrence.FIRST
+        if metric := unit.at("metric"):
+            key = (*key, metric.attributes.get("option", ""))
         known = self._reports.setdefault(key, {})
         contents = hash(unit.contents())
         if not known or (contents not in known and len(known) == 1 and _is_set_back(times[0])):

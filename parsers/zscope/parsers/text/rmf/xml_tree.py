@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 UNITS = frozenset({"postprocessor", "mfpmsg", "message"})
 """Elements that are returned as trees; the others around them are skipped."""
-REPORTS_READ = frozenset({"CPU", "CRYPTO"})
+REPORTS_READ = frozenset({"CPU", "CRYPTO", "WLMGL"})
 """Metric IDs; the content of other reports is dropped."""
 _CONTAINERS = frozenset({"version", "resource", "time-data", "segment", "part", "var-list", "table"})
 """Elements whose finished parts can be used even if their own end is missing."""

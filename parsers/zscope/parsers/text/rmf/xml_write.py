@@ -300,22 +300,23 @@ def rmf_xml(
     if log:
         messages = [line for name, text in log for line in leaf("mfpmsg", text, id=name)]
         content += inside("rmf-mfpmsg", messages)
-    return _document(content, on_few_lines=on_few_lines)
+    return document(content, on_few_lines=on_few_lines)
 
 
 def message_xml(name: str, description: str, severity: int) -> str:
     """Return a document in which the data server explains why there are no data."""
     content = [*leaf("description", description), *leaf("severity", str(severity))]
-    return _document(inside("postprocessor", inside("message", content, id=name)))
+    return document(inside("postprocessor", inside("message", content, id=name)))
 
 
 def monitor_three_xml() -> str:
     """Return a similar document with a Monitor III report."""
     report = [*leaf("metric", "CPC capacity", id="8D1110"), *leaf("resource", "SYSA")]
-    return _document(inside("report", report))
+    return document(inside("report", report))
 
 
-def _document(content: list[str], *, on_few_lines: bool = False) -> str:
+def document(content: list[str], *, on_few_lines: bool = False) -> str:
+    """Return a document with these elements."""
     server = inside("server", [line for name, text in _SERVER.items() for line in leaf(name, text)])
     lines = inside("ddsml", [*server, *content], **_SCHEMA)
     return "\n".join([_DECLARATION, _STYLE, *(packed(lines) if on_few_lines else lines), ""])
@@ -366,6 +367,16 @@ def _about(interval: Row, metric: str, description: str) -> list[str]:
     levels = {"smf-data": interval.get("zos_level"), "rmf-report": interval.get("report_level")}
     level = [line for name, text in levels.items() if text for line in leaf(name, f"z/OS {text}")]
     resource = [*leaf("resname", interval["system"]), *leaf("restype", "SYSTEM")]
+    return [
+        *inside("metric", content, id=metric),
+        *inside("version", level),
+        *inside("resource", resource),
+        *inside("time-data", report_times(interval)),
+    ]
+
+
+def report_times(interval: Row) -> list[str]:
+    """Return the elements with the times of an interval."""
     times: list[str] = []
     for name, column in (("display-start", "interval_start_local"), ("display-end", "interval_end_local")):
         if (moment := interval.get(column)) is not None:
@@ -375,12 +386,7 @@ def _about(interval: Row, metric: str, description: str) -> list[str]:
     times += leaf("report-interval", length, unit="minutes")
     if (cycle := interval.get("cycle_length_ms")) is not None:
         times += leaf("cycle", str(cycle), unit="milliseconds")
-    return [
-        *inside("metric", content, id=metric),
-        *inside("version", level),
-        *inside("resource", resource),
-        *inside("time-data", times),
-    ]
+    return times
 
 
 def _moment(moment: datetime) -> str:

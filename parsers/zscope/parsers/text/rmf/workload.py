@@ -1,0 +1,335 @@
+"""Read the Workload Activity report of Postprocessor XML: service classes, workloads, report classes.
+
+Names such as CPU are in several parts of a class, so a value is identified by part and name. The report adds
+up all systems of its last segment.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from zscope.parsers.issues import Code
+from zscope.parsers.text.captured_report import KnownFrom
+from zscope.parsers.text.codecs import CODECS
+from zscope.parsers.text.report_rows import NO_VALUE, quoted
+from zscope.parsers.text.rmf.spelling import nearly
+from zscope.parsers.text.rmf.xml_reports import one_line, open_report, table_headings, table_rows
+from zscope.schemas.reports import PrintedFormat, plain_label, report_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from zscope.parsers.text.report_rows import FileRows, ReportRows
+    from zscope.parsers.text.rmf.xml_tree import XmlElement
+    from zscope.schemas.reports import PrintedField
+
+TABLE = "rmf_workload"
+NAME = "RMF Workload Activity"
+KINDS = {"Service Class": "service class", "Workload": "workload", "Report Class": "report class"}
+PERIOD = "period"
+POLICY_SECTION, ACTIVATION = "Service Policy Section", "Policy Activation"
+GOALS = "Goals/Actuals Summary"
+CP_PARTS = ("tcb_s", "srb_s", "rct_s", "io_interrupt_s", "hiperspace_s")
+_SEGMENT = re.compile(rf"(?P<kind>{'|'.join(KINDS)}) +(?P<name>\S+)(?: +(?P<rest>.*))?$", re.IGNORECASE)
+_REMARK = re.compile(r" *\([^()]*\)")
+_ELAPSED = re.compile(r"(\d{1,6})\.(\d\d)\.(\d\d)\.(\d{6})", re.ASCII)
+_PARTS = frozenset(
+    plain_label(name)
+    for name in (
+        *("Transactions", "Transaction Time", "Transaction Application Time %", "Enclaves", "Service"),
+        *("Service Time", "Application Time %", "Promoted Transactions", "DASD I/O", "Storage Frames"),
+        *("Page-In Rates", GOALS),
+    )
+)
+_POLICY_PARTS = frozenset(
+    map(
+        plain_label,
+        ("Service Definition", "Service Definition Coefficients", "Normalization Factors", "Systems"),
+    )
+)
+_ZERO = "ALLDATAZERO"
+_ENDED, _AVERAGE_MPL = "TRANSACTIONS:ENDED", "TRANSACTIONS:MPL"
+_GOAL_COLUMNS = {"# of Transactions": "Transactions: Ended"}
+_ROUNDING_S, _ROUNDING_PCT = 0.003, 0.005
+"""Service times are printed with three decimals, percentages with two."""
+
+
+@dataclass(slots=True)
+class _PolicyFacts:
+    """What the last segment says about the systems."""
+
+    systems: list[str] = field(default_factory=list)
+    ziip_factor: float | None = None
+    zaap_factor: float | None = None
+
+
+@dataclass(slots=True)
+class _ClassValues:
+    """The printed values of one class."""
+
+    kind: str
+    name: str
+    line: int
+    values: dict[str, Any] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    extra: dict[str, str] = field(default_factory=dict)
+    periods: list[tuple[int, dict[str, Any], dict[str, str]]] = field(default_factory=list)
+
+
+def read_workload_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False) -> None:
+    """Read the report of one interval."""
+    out = open_report(unit, sheet, second=second)
+    out.add_report(NAME, unit.line)
+    facts = _PolicyFacts()
+    classes: list[_ClassValues] = []
+    for segment in unit.all("segment"):
+        name = segment.text_at("name")
+        if plain_label(name) == plain_label(POLICY_SECTION):
+            _read_policy(segment, facts, out)
+        elif match := _SEGMENT.match(" ".join(name.split())):
+            kind = next(text for label, text in KINDS.items() if label.upper() == match["kind"].upper())
+            found = _ClassValues(kind, match["name"], segment.line)
+            if match["rest"]:
+                found.extra["segment"] = name
+            _read_class(segment, found, out)
+            classes.append(found)
+        elif plain_label(name) != plain_label(ACTIVATION):
+            problem = f"the part {quoted(name)} of the report is not known; it is skipped"
+            out.issue(Code.UNKNOWN_LINE, problem, segment.line, field=name[:60], table=TABLE)
+    _set_system(unit, facts, out)
+    option = metric.attributes.get("option") if (metric := unit.at("metric")) else None
+    if not option:
+        problem = "the report does not show its option; the column is null"
+        out.issue(Code.BAD_VALUE, problem, unit.line, field="option", table=TABLE)
+    common = {
+        "sysplex": unit.text_at("resource", "resname") or None,
+        "systems": ", ".join(facts.systems) or None,
+        "interval_end_local": unit.text_at("time-data", "display-end"),
+        "report_option": option or None,
+        "ziip_factor": facts.ziip_factor,
+        "zaap_factor": facts.zaap_factor,
+    }
+    rows = [_write(found, common, facts, out) for found in classes]
+    _compare_workloads(rows, out)
+    if not classes:
+        problem = "the report has no service class, workload or report class"
+        out.issue(Code.REPORT_UNREADABLE, problem, unit.line, 1, table=TABLE)
+
+
+def _set_system(unit: XmlElement, facts: _PolicyFacts, out: ReportRows) -> None:
+    """Set the system of the rows: the only one of the report, or none."""
+    if unit.text_at("resource", "restype").upper() == "SYSTEM":
+        return
+    origin = out.origin
+    if len(facts.systems) == 1:
+        origin.system, origin.system_from = facts.systems[0], KnownFrom.REPORT
+    else:
+        origin.system, origin.system_from = None, None
+
+
+def _read_policy(segment: XmlElement, facts: _PolicyFacts, out: ReportRows) -> None:
+    for part in segment.all("part"):
+        name = plain_label(part.text_at("name"))
+        if name and name not in _POLICY_PARTS:
+            problem = f"the part {quoted(part.text_at('name'))} of the policy is not known; it is skipped"
+            out.issue(Code.UNKNOWN_COLUMN, problem, part.line, field=name[:60], table=TABLE)
+        if name == "NORMALIZATIONFACTORS":
+            for label, text, line in _variables(part, out):
+                factor = _factor(label, text, line, out)
+                if plain_label(label) == "ZIIP":
+                    facts.ziip_factor = factor
+                elif plain_label(label) == "ZAAP":
+                    facts.zaap_factor = factor
+                else:
+                    problem = f"the processor {quoted(label)} of a normalization factor is not known"
+                    out.issue(Code.UNKNOWN_COLUMN, problem, line, field=label[:60], table=TABLE)
+        for table in part.below("table"):
+            headings = table_headings(table, {"SYSTEMID"}, out)
+            heading = next((each for each in headings if plain_label(each) == "SYSTEMID"), None)
+            if heading is not None:
+                facts.systems += [
+                    row.cells[heading] for row in table_rows(table, headings, out) if row.cells[heading]
+                ]
+
+
+def _factor(label: str, text: str, line: int, out: ReportRows) -> float | None:
+    if text.upper() in NO_VALUE:
+        return None
+    try:
+        value: float = CODECS[PrintedFormat.NUMBER].decode(text)
+    except ValueError:
+        problem = f"{quoted(text)} is not a normalization factor; the column is null"
+        out.issue(Code.BAD_VALUE, problem, line, field=label[:60], table=TABLE)
+        return None
+    return value
+
+
+def _variables(part: XmlElement, out: ReportRows) -> Iterator[tuple[str, str, int]]:
+    for variable in part.below("var"):
+        yield variable.text_at("name"), one_line(variable.at("value"), out).strip(), variable.line
+
+
+def _read_class(segment: XmlElement, found: _ClassValues, out: ReportRows) -> None:
+    if any(plain_label(message.text_at("description")) == _ZERO for message in segment.below("message")):
+        found.values["all_zero"] = True
+    for part in segment.all("part"):
+        title = _REMARK.sub("", part.text_at("name")).strip()
+        if title and plain_label(title) not in _PARTS:
+            problem = (
+                f"the part {quoted(title)} of {found.name} is not known; its values are stored in `extra`"
+            )
+            out.issue(Code.UNKNOWN_COLUMN, problem, part.line, field=title[:60], table=TABLE)
+        for label, text, line in _variables(part, out):
+            _put(found, f"{title}: {label}" if title else label, text, line, out)
+        for table in part.below("table"):
+            if plain_label(title) == plain_label(GOALS):
+                _read_goals(table, found, out)
+            else:
+                _keep_table(title, table, found, out)
+
+
+def _put(found: _ClassValues, label: str, text: str, line: int, out: ReportRows) -> None:
+    """Set a value. A repeated name can stand in the place of another one: the first counts."""
+    printed = _labels().get(plain_label(label))
+    if printed is None:
+        if near := nearly(plain_label(label), _labels()):
+            problem = f"the name {quoted(label)} is unknown, and differs in one character from {near}"
+            out.issue(Code.UNKNOWN_COLUMN, problem, line, field=label[:60], table=TABLE)
+        if text and label not in {"Service Class", "Report Class"}:
+            found.extra[label] = text
+        return
+    if printed.column in found.lines:
+        # A real report has a second MPL in the place of Ended: whatever it stands for is not known.
+        found.extra[f"{label} (2)"] = text
+        return
+    found.lines[printed.column] = line
+    if printed.format is PrintedFormat.MADE:
+        found.values[printed.column] = _elapsed_us(label, text, line, out)
+    else:
+        found.values[printed.column] = text
+
+
+def _elapsed_us(label: str, text: str, line: int, out: ReportRows) -> int | None:
+    if text.upper() in NO_VALUE:
+        return None
+    match = _ELAPSED.fullmatch(text)
+    if match is None or int(match[2]) > 59 or int(match[3]) > 59:
+        problem = f"{quoted(text)} is not a time such as 000.00.01.250000; the column is null"
+        out.issue(Code.BAD_VALUE, problem, line, field=label[:60], table=TABLE)
+        return None
+    hours, minutes, seconds, rest = map(int, match.groups())
+    return ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + rest
+
+
+def _read_goals(table: XmlElement, found: _ClassValues, out: ReportRows) -> None:
+    headings = table_headings(table, {"PERIOD"}, out)
+    for row in table_rows(table, headings, out):
+        if row.total:
+            continue
+        values: dict[str, Any] = {}
+        extra: dict[str, str] = {}
+        for heading, text in row.cells.items():
+            label = _GOAL_COLUMNS.get(heading, f"Goals: {heading}")
+            printed = _labels().get(plain_label(label))
+            if printed is not None and printed.column not in values:
+                values[printed.column] = text
+            elif text:
+                extra[heading] = text
+                if nearly(plain_label(label), _labels()):
+                    problem = f"the column heading {quoted(heading)} is not known"
+                    out.issue(Code.UNKNOWN_COLUMN, problem, row.line, field=heading[:60], table=TABLE)
+        found.periods.append((row.line, values, extra))
+
+
+def _keep_table(title: str, table: XmlElement, found: _ClassValues, out: ReportRows) -> None:
+    """Store the cells of a table that has no columns here in `extra`."""
+    headings = table_headings(table, (), out)
+    for row in table_rows(table, headings, out):
+        names = list(row.cells.values())
+        for heading, text in list(row.cells.items())[1:]:
+            if text:
+                found.extra[f"{title}: {names[0]}: {heading}"] = text
+
+
+def _write(
+    found: _ClassValues, common: Mapping[str, Any], facts: _PolicyFacts, out: ReportRows
+) -> dict[str, Any]:
+    values = {**common, "class_kind": found.kind, "class_name": found.name, **found.values}
+    numbers = {name: _seconds(found.values.get(name)) for name in (*CP_PARTS, "ziip_s", "zaap_s")}
+    if all(numbers[name] is not None for name in CP_PARTS):
+        special = sum((numbers[name] or 0) * (factor or 1) for name, factor in _factors(facts))
+        values["cp_s"] = round(sum(numbers[name] or 0 for name in CP_PARTS) - special, 6)
+    if found.kind == "workload":
+        values["workload_name"] = found.name
+    row = out.row(TABLE, found.line, values, found.extra, found.lines)
+    _compare_time(row, found, out)
+    for line, period, extra in found.periods:
+        out.row(
+            TABLE,
+            line,
+            {
+                **common,
+                "class_kind": PERIOD,
+                "class_name": found.name,
+                "workload_name": found.values.get("workload_name"),
+                "policy_name": found.values.get("policy_name"),
+                **period,
+            },
+            extra,
+        )
+    return row
+
+
+def _factors(facts: _PolicyFacts) -> tuple[tuple[str, float | None], ...]:
+    return ("ziip_s", facts.ziip_factor), ("zaap_s", facts.zaap_factor)
+
+
+def _seconds(text: object) -> float | None:
+    """Return a printed number of seconds; None if there is none or it is invalid."""
+    try:
+        value: float = CODECS[PrintedFormat.NUMBER].decode(str(text))
+    except ValueError:
+        return None
+    return value
+
+
+def _compare_time(row: Mapping[str, Any], found: _ClassValues, out: ReportRows) -> None:
+    """Compare the CPU seconds with the percentage of one processor, within their rounding."""
+    seconds, percent, interval_ms = row.get("cp_s"), row.get("cp_pct"), out.common.get("interval_ms")
+    if seconds is None or percent is None or not interval_ms:
+        return
+    length = interval_ms / 1000
+    expected = percent / 100 * length
+    if abs(seconds - expected) > _ROUNDING_PCT / 100 * length + _ROUNDING_S:
+        problem = (
+            f"{found.name} has {seconds:.3f} CPU seconds, but {percent} % of {length:g} s are {expected:.3f}"
+        )
+        line = found.lines.get("cp_pct", found.line)
+        out.issue(Code.ARITHMETIC, problem, line, field="Application Time %", table=TABLE)
+
+
+def _compare_workloads(rows: list[dict[str, Any]], out: ReportRows) -> None:
+    """Compare each workload with the sum of its service classes, within rounding."""
+    for workload in (row for row in rows if row["class_kind"] == "workload"):
+        classes = [
+            row
+            for row in rows
+            if row["class_kind"] == "service class" and row.get("workload_name") == workload["class_name"]
+        ]
+        parts = [row.get("cp_s") or 0 for row in classes]
+        if not classes or workload.get("cp_s") is None:
+            continue
+        if abs(sum(parts) - workload["cp_s"]) > _ROUNDING_S * (len(parts) + 1):
+            problem = (
+                f"the workload {workload['class_name']} has {workload['cp_s']:.3f} CPU seconds, but its "
+            )
+            problem += f"service classes have {sum(parts):.3f}"
+            out.issue(Code.ARITHMETIC, problem, workload["line_no"], field="Service Time", table=TABLE)
+
+
+@cache
+def _labels() -> Mapping[str, PrintedField]:
+    return report_table(TABLE).by_label()

@@ -1,0 +1,174 @@
+"""Workload Activity reports in XML: classes, seconds, periods, arithmetic, damage."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.parsers.single_fault import FaultSample, known_sample, silent_changes
+from tests.parsers.text.attls.test_attls_faults import mutated
+
+from zscope.parsers import InputError, Tables, inventory, read
+from zscope.parsers.issues import Code
+from zscope.parsers.text.rmf.workload_write import workload_xml
+
+START = datetime(2026, 3, 2, 10, 0)  # noqa: DTZ001 - local time
+SHARED = {
+    "interval_start_local": START, "interval_end_local": datetime(2026, 3, 2, 10, 30),  # noqa: DTZ001
+    "interval_ms": 1_800_000, "sysplex": "PLEX1", "systems": "SYSA", "report_option": "WGPER",
+    "policy_name": "STANDARD", "ziip_factor": 1.0,
+}  # fmt: skip
+# 100.5 + 20.25 + 0.125 + 1 + 0.125 = 122 seconds, of which 32 on zIIPs: 90 s are 5 % of 1800 s.
+ONLINE = SHARED | {
+    "class_kind": "service class", "class_name": "ONLINE", "workload_name": "CICS", "resource_group": "*NONE",
+    "class_description": "transactions", "transactions_average": 1.25, "transactions_mpl": 1.25,
+    "transactions_ended": 5400, "transactions_ended_per_s": 3.0, "transactions_executed": 0, "swaps": 0,
+    "actual_us": 1_250_000, "execution_us": 3_723_000_001, "queued_us": 0, "affinity_us": 0,
+    "ineligible_us": 0, "conversion_us": 0, "deviation_us": 7, "service_cpu": 1000, "service_total": 1200,
+    "tcb_s": 100.5, "srb_s": 20.25, "rct_s": 0.125, "io_interrupt_s": 1.0, "hiperspace_s": 0.125,
+    "ziip_s": 32.0, "cp_s": 90.0, "cp_pct": 5.0, "ziip_on_cp_pct": 0.0, "ziip_pct": 1.78, "promoted_blocked_s": 0.5,
+}  # fmt: skip
+PERIODS = [
+    SHARED
+    | {
+        "class_kind": "period", "class_name": "ONLINE", "workload_name": "CICS", "period_no": number,
+        "goal_importance": str(number), "performance_index": 0.5, "transactions_ended": 2700,
+        "using_pct": 12.5, "execution_delay_pct": 3.1,
+    }
+    for number in (1, 2)
+]  # fmt: skip
+BATCH = SHARED | {
+    "class_kind": "service class",
+    "class_name": "BATCH",
+    "workload_name": "CICS",
+    "all_zero": True,
+}
+CICS = ONLINE | {"class_kind": "workload", "class_name": "CICS"}
+TLS = ONLINE | {"class_kind": "report class", "class_name": "RTLS", "workload_name": None}
+ROWS = [ONLINE, *PERIODS, BATCH, CICS, TLS]
+DOCUMENT = workload_xml([ROWS])
+
+
+def _read(text: str, folder: Path) -> Tables:
+    path = folder / "workload.xml"
+    path.write_text(text, encoding="utf-8")
+    return read(path, ["rmf_workload"])
+
+
+def _rows(text: str, folder: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = _read(text, folder)["rmf_workload"].to_pylist()
+    return rows
+
+
+def test_the_writer_and_the_reader_are_inverse(tmp_path: Path) -> None:
+    for few in (False, True):
+        result = _read(workload_xml([ROWS], on_few_lines=few), tmp_path)
+        assert list(result.issues) == []
+        rows = result["rmf_workload"].to_pylist()
+        kinds = [(row["class_kind"], row["class_name"], row["period_no"]) for row in rows]
+        assert kinds == [
+            ("service class", "ONLINE", None), ("period", "ONLINE", 1), ("period", "ONLINE", 2),
+            ("service class", "BATCH", None), ("workload", "CICS", None), ("report class", "RTLS", None),
+        ]  # fmt: skip
+        for wanted in ROWS:
+            same = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+            assert same, wanted
+
+
+def test_seconds_on_general_processors_are_all_seconds_without_those_of_ziips(tmp_path: Path) -> None:
+    row = _rows(DOCUMENT, tmp_path)[0]
+    assert (row["cp_s"], row["ziip_s"], row["cp_pct"], row["zaap_s"]) == (90.0, 32.0, 5.0, None)
+    slower = DOCUMENT.replace("<value>1.0000</value>", "<value>0.5000</value>")
+    assert _rows(slower, tmp_path)[0]["cp_s"] == 106.0
+    (issue, *_) = _read(slower, tmp_path).issues
+    assert (issue.code, issue.field) == (Code.ARITHMETIC, "Application Time %")
+
+
+def test_the_system_is_the_only_one_of_the_report(tmp_path: Path) -> None:
+    row = _rows(DOCUMENT, tmp_path)[0]
+    assert (row["system"], row["sysplex"], row["source"], row["time_from"]) == (
+        "SYSA",
+        "PLEX1",
+        "xml",
+        "report",
+    )
+    both = workload_xml([[each | {"systems": "SYSA, SYSB"} for each in ROWS]])
+    row = _rows(both, tmp_path)[0]
+    assert (row["system"], row["systems"]) == (None, "SYSA, SYSB")
+
+
+def test_a_class_without_activity_is_zero_and_not_missing(tmp_path: Path) -> None:
+    row = next(row for row in _rows(DOCUMENT, tmp_path) if row["class_name"] == "BATCH")
+    assert (row["all_zero"], row["tcb_s"], row["transactions_ended"]) == (True, None, None)
+
+
+def test_a_workload_that_is_not_the_sum_of_its_classes_is_reported(tmp_path: Path) -> None:
+    rows = [ONLINE, CICS | {"tcb_s": 102.5, "cp_s": 92.0, "cp_pct": 5.11}]
+    codes = [(issue.code, issue.field) for issue in _read(workload_xml([rows]), tmp_path).issues]
+    assert codes == [(Code.ARITHMETIC, "Service Time")]
+
+
+def test_a_second_value_of_the_same_name_does_not_replace_the_first(tmp_path: Path) -> None:
+    # Seen in a real report: MPL twice, and no Ended.
+    row = _rows(DOCUMENT.replace("<name>Ended</name>", "<name>MPL</name>", 1), tmp_path)[0]
+    assert (row["transactions_mpl"], row["transactions_ended"]) == (1.25, None)
+    assert "5400" in row["extra"]
+
+
+def test_reports_with_other_options_of_the_same_interval_are_read(tmp_path: Path) -> None:
+    other = [row | {"report_option": "RCPER"} for row in (TLS,)]
+    rows = _rows(workload_xml([ROWS, other]), tmp_path)
+    assert {row["report_option"] for row in rows} == {"WGPER", "RCPER"}
+    repeated = _read(workload_xml([ROWS, ROWS]), tmp_path)
+    assert [issue.code for issue in repeated.issues] == [Code.REPORT_REPEATED]
+
+
+def test_the_inventory_counts_reports(tmp_path: Path) -> None:
+    _read(DOCUMENT, tmp_path)
+    rows = inventory(tmp_path / "workload.xml").rows.to_pylist()
+    assert [(row["report"], row["records"]) for row in rows] == [("RMF Workload Activity", 1)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code"),
+    [
+        ("<value>100.500</value>", "<value>100.5O0</value>", Code.BAD_VALUE),
+        ("<value>000.00.01.250000</value>", "<value>000.00.61.250000</value>", Code.BAD_VALUE),
+        ("<name>Service Class ONLINE</name>", "<name>Service Clas ONLINE</name>", Code.UNKNOWN_LINE),
+        ("<value>1.0000</value>", "<value>1.x</value>", Code.BAD_VALUE),
+        ("</table>", "", Code.XML_DAMAGED),
+    ],
+)
+def test_damage_is_reported(tmp_path: Path, before: str, after: str, code: Code) -> None:
+    assert before in DOCUMENT
+    assert code in {issue.code for issue in _read(DOCUMENT.replace(before, after), tmp_path).issues}
+
+
+def _mutations(folder: Path, count: int) -> None:
+    luck = random.Random(5)
+    for _ in range(count):
+        path = folder / "any.xml"
+        path.write_text(mutated(DOCUMENT, luck), encoding="utf-8")
+        with suppress(InputError):
+            read(path, ["rmf_workload"])
+
+
+def test_some_mutations_raise_nothing(tmp_path: Path) -> None:
+    _mutations(tmp_path, 60)
+
+
+@pytest.mark.deep
+def test_ten_thousand_mutations_raise_nothing(tmp_path: Path) -> None:
+    _mutations(tmp_path, 10_000)
+
+
+SAMPLE = FaultSample("workload.xml", workload_xml([[ONLINE, *PERIODS]]).encode(), ("rmf_workload",))
+
+
+def test_some_faults_are_not_silent(tmp_path: Path) -> None:
+    known = known_sample(SAMPLE, tmp_path)
+    assert not [text for fault in SAMPLE.some_faults(60) for text in silent_changes(known, fault)]
