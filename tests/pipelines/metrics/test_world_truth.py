@@ -257,3 +257,55 @@ def test_stacks_count_the_connections_that_have_records(world: World) -> None:
         assert counted == records, (measure, source)
         # Times in records are rounded, so a connection at the edge of an interval can be in the next one.
         assert apart <= 4, (measure, source)
+
+
+ONCE = "FROM tls_connection WHERE source = 'each connection once'"
+
+
+def test_every_connection_has_the_rule_of_its_application_or_no_rule(world: World) -> None:
+    found = world.rows(
+        "tls_connection",
+        f"SELECT DISTINCT is_tls, job_name, left(system, 3) = 'SRV', rule_name, rule_is_certain {ONCE}",
+    )
+    wanted = {
+        (is_tls, job, serves): f"{job}_{'Server' if serves else 'Client'}~1" if is_tls else "no rule"
+        for is_tls, job, serves, _, _ in found
+    }
+    assert {row[:3]: row[3] for row in found} == wanted
+    assert {row[4] for row in found} == {True}
+    assert len(found) == len(wanted) > 10
+
+
+def test_every_rule_says_how_it_was_found(world: World) -> None:
+    found = world.rows("tls_connection", f"SELECT DISTINCT rule_from {ONCE}")
+    assert {row[0] for row in found} == {"NETSTAT TTLS", "AT-TLS message", "policy, by address and port"}
+    both = world.rows(
+        "tls_connection", f"SELECT count(DISTINCT environment_action), count(*) {ONCE} AND is_tls"
+    )
+    [[actions, connections]] = both
+    [[named]] = world.rows("tls_connection", f"SELECT count(environment_action) {ONCE} AND is_tls")
+    assert (actions > 5, named) == (True, connections)
+
+
+def test_exactly_the_failed_handshakes_have_a_reason(world: World) -> None:
+    found = world.rows(
+        "tls_connection", f"SELECT failed_handshakes > 0, count(failure_reason), count(*) {ONCE} GROUP BY ALL"
+    )
+    counts = {failed: (reasons, connections) for failed, reasons, connections in found}
+    assert counts[True][0] == counts[True][1] > 5
+    assert counts[False][0] == 0
+
+
+def test_the_workload_report_agrees_with_smf_72(world: World) -> None:
+    rows = world.rows(
+        "service_class_cpu",
+        """SELECT r.cp_s, s.cp_s, r.transactions_ended, s.ended FROM rmf_workload AS r LEFT JOIN (
+            SELECT interval_start_utc, class_kind, class_name,
+                sum(cp_s) AS cp_s, sum(ended_transactions) AS ended
+            FROM service_class_cpu WHERE system = 'SRV1' GROUP BY ALL
+        ) AS s USING (interval_start_utc, class_kind, class_name) WHERE r.class_kind LIKE '% class'""",
+    )
+    assert len(rows) > 10
+    for reported, recorded, ended, of_records in rows:
+        assert reported == pytest.approx(recorded, abs=0.002)
+        assert ended == of_records

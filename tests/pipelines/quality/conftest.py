@@ -23,6 +23,12 @@ Tables = Mapping[str, pa.Table]
 MakeCatalogue = Callable[[Path, Tables], Path]
 DAY = "2026-03-02"
 LOAD = 7
+OF_THE_WORLD = (
+    "sample-data/world/policy",
+    "sample-data/world/logs",
+    *map(str, Path("sample-data/world/rmf").glob("rmf-workload.*")),
+)
+"""Inputs that the other sample does not have."""
 
 
 def stored(table: str, rows: pa.Table) -> pa.Table:
@@ -40,7 +46,7 @@ def stored(table: str, rows: pa.Table) -> pa.Table:
 @pytest.fixture(scope="session")
 def sample() -> Tables:
     """The sample data and a few rows of other systems, as one load; the tables that have rows."""
-    found = read(["sample-data/smf-sample.bin", "sample-data/reports"]).tables
+    found = read(["sample-data/smf-sample.bin", "sample-data/reports", *OF_THE_WORLD]).tables
     wanted = [name for name in table_names() if name not in ANY_RECORD_TABLES]
     rows = {name: found[name] for name in wanted if found[name].num_rows}
     rows |= {**mq_rows(), **other_systems(), **workload_rows()}

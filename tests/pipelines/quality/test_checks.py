@@ -109,6 +109,9 @@ FAULTS = {
     "ztpf_series.time-goes-on": {"since_start_us": "(10_000_000 - since_start_us)::UBIGINT"},
     "ztpf_series.starts-never-fall": {"tls_starts_completed": "1000 - tls_starts_completed"},
     "ztpf_series.starting-within-all": {"worker_threads": "1"},
+    "tls_rule.actions-are-defined": {"environment_action": "'eAct9~Lost'"},
+    "tls_message.errors-have-a-code": {"return_code": "0"},
+    "rmf_workload.time-follows-from-percentage": {"cp_s": "cp_s + 1"},
     "ztpf_series.starts-within-requests": {"sessions_requested": "799"},
 }  # fmt: skip
 """For each expectation that somebody wrote down: columns of its table (or another) and what spoils them."""

@@ -99,7 +99,7 @@ def _rmf(dump: Path, recipe: Recipe) -> Iterator[ReportFile]:
 
 def xml_report(rows: RmfRows) -> bytes:
     """Return RMF Postprocessor XML about all these intervals."""
-    return _labelled(rmf_xml(rows.intervals, rows.cpus, rows.partitions)).encode()
+    return labelled(rmf_xml(rows.intervals, rows.cpus, rows.partitions)).encode()
 
 
 def listing(rows: RmfRows) -> bytes:
@@ -107,7 +107,8 @@ def listing(rows: RmfRows) -> bytes:
     return as_bytes([f" {LABEL}", *with_control(_pages(rows))])
 
 
-def _labelled(document: str) -> str:
+def labelled(document: str) -> str:
+    """Return an XML document with a comment that it is synthetic."""
     declaration, _, rest = document.partition("?>")
     return f"{declaration}?>\n<!-- {LABEL.lower()} -->{rest}"
 

@@ -198,7 +198,7 @@ class Displays:
     def _moment(self, connections: WorldConnections, system: int, at_us: int) -> Snapshot:
         recent = (connections["start"] <= at_us) & (connections["end"] > at_us - CLOSED_S * 1_000_000)
         seen = seen_by(connections[recent], system, self.prefixes)
-        rows = [self._row(connection) for connection in seen]
+        rows = [connection_row(self.context, connection) for connection in seen]
         at = moment(at_us)
         is_open = [row["end_utc"] > at for row in rows]
         opened = [row for row, still_open in zip(rows, is_open, strict=True) if still_open]
@@ -209,25 +209,26 @@ class Displays:
             [row for row, still_open in zip(rows, is_open, strict=True) if not still_open],
         )
 
-    def _row(self, connection: Any) -> dict[str, Any]:  # noqa: ANN401 - a row of a structured array
-        """Return a connection with the columns of decoded zERT records."""
-        site = self.context.site
-        owner = site.applications[int(connection["application"])]
-        local_ip = ADDRESSES[int(local_address(connection["system"], connection["application"]))]
-        protected = owner.protection == "tls" and connection["handshake"] in {FULL, RESUMED}
-        suite = SUITES[int(connection["suite"])] if protected else None
-        length = int(connection["session_length"])
-        service_port, partner_port = int(owner.port), int(connection["partner_port"])
-        ports = (partner_port, service_port) if owner.calls_out else (service_port, partner_port)
-        local_port, remote_port = ports
-        return {
-            "system": NAMES[int(connection["system"])], "stack": STACK, "job_name": owner.job,
-            "user_id": owner.user,
-            "connection_id": int(connection["connection_id"]), "local_ip": local_ip, "local_port": local_port,
-            "remote_ip": ADDRESSES[int(connection["partner"])], "remote_port": remote_port,
-            "start_utc": moment(int(connection["start"])), "end_utc": moment(int(connection["end"])),
-            "in_bytes": int(connection["in_bytes"]), "out_bytes": int(connection["out_bytes"]),
-            "tls_version": suite.version if suite else None, "cipher": suite.code if suite else None,
-            "session_id": connection["session"].tobytes()[:length].hex().upper() if length else None,
-            "handshake_role": owner.role,
-        }  # fmt: skip
+
+def connection_row(context: RecordContext, connection: Any) -> dict[str, Any]:  # noqa: ANN401 - a row of an array
+    """Return a connection with the columns of decoded zERT records."""
+    site = context.site
+    owner = site.applications[int(connection["application"])]
+    local_ip = ADDRESSES[int(local_address(connection["system"], connection["application"]))]
+    protected = owner.protection == "tls" and connection["handshake"] in {FULL, RESUMED}
+    suite = SUITES[int(connection["suite"])] if protected else None
+    length = int(connection["session_length"])
+    service_port, partner_port = int(owner.port), int(connection["partner_port"])
+    ports = (partner_port, service_port) if owner.calls_out else (service_port, partner_port)
+    local_port, remote_port = ports
+    return {
+        "system": NAMES[int(connection["system"])], "stack": STACK, "job_name": owner.job,
+        "user_id": owner.user,
+        "connection_id": int(connection["connection_id"]), "local_ip": local_ip, "local_port": local_port,
+        "remote_ip": ADDRESSES[int(connection["partner"])], "remote_port": remote_port,
+        "start_utc": moment(int(connection["start"])), "end_utc": moment(int(connection["end"])),
+        "in_bytes": int(connection["in_bytes"]), "out_bytes": int(connection["out_bytes"]),
+        "tls_version": suite.version if suite else None, "cipher": suite.code if suite else None,
+        "session_id": connection["session"].tobytes()[:length].hex().upper() if length else None,
+        "handshake_role": owner.role,
+    }  # fmt: skip

@@ -8,10 +8,10 @@ of its service classes and a rest, and that of its address spaces and a larger r
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -148,6 +148,55 @@ def use_of(space: AddressSpace, time_us: Numbers, ziip_us: Numbers) -> SpaceUse:
     return SpaceUse(task, srb, preemptable, enclave, io, ziip)
 
 
+class CapturedTime(NamedTuple):
+    """CPU time of a system by interval, in microseconds."""
+
+    total: Numbers
+    in_spaces: Numbers
+    ziip: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class ClassUse:
+    """CPU time of a class by interval, in microseconds; that of tasks is the rest."""
+
+    time: Floats
+    srb: Floats
+    ziip: Floats
+    is_report: bool
+
+    def ended(self, name: str, part: float = 1.0) -> Numbers:
+        """Return the transactions that ended in a period: one for each 40 ms of CPU time of online work."""
+        return np.floor(self.time * part / 40_000).astype(np.int64) * (name in ONLINE_CLASSES)
+
+
+def captured_time(cpu_time: CpuTimeGrid, system: int, numbers: Sequence[int]) -> CapturedTime:
+    """Return the CPU time that address spaces account for in some intervals."""
+    total = np.array([int(cpu_time.worked(number)[system]) for number in numbers])
+    ziip = np.full_like(total, int(cpu_time.length_us * ZIIP_USED.get(NAMES[system], 0.0)))
+    in_spaces, ziip = (
+        (each * part).astype(np.int64) for each, part in ((total, IN_SPACES), (ziip, ZIIP_IN_SPACES))
+    )
+    return CapturedTime(total, in_spaces, ziip)
+
+
+def class_uses(system: int, time: CapturedTime) -> Iterator[tuple[str, ClassUse]]:
+    """Yield the CPU time of each service class and each report class, by name."""
+    spaces = address_spaces(system)
+    names = {(space.service_class, False) for space in spaces}
+    names |= {(space.report_class, True) for space in spaces if space.report_class}
+    for name, is_report in sorted(names):
+        mine = [
+            space for space in spaces if name == (space.report_class if is_report else space.service_class)
+        ]
+        worked: Floats = time.in_spaces.astype(float) * sum(space.part for space in mine)
+        if name == "SYSTEM":
+            worked = worked + time.total * SYSTEM_CLASS_EXTRA
+        srb: Floats = time.in_spaces.astype(float) * sum(space.part * space.srb for space in mine)
+        ziip = time.ziip if any(space.ziip for space in mine) else np.zeros_like(time.ziip)
+        yield name, ClassUse(worked, srb, ziip.astype(float), is_report)
+
+
 @dataclass
 class WorkloadRecords:
     """Generates the SMF 30 and 72 records of a grid of intervals, in the order of the days."""
@@ -165,13 +214,11 @@ class WorkloadRecords:
         if not numbers:
             return batch
         begins = np.array([self.cpu_time.begin(number) for number in numbers])
-        total = np.array([int(self.cpu_time.worked(number)[system]) for number in numbers])
-        in_spaces = (total * IN_SPACES).astype(np.int64)
-        ziip = np.full_like(total, int(self.cpu_time.length_us * ZIIP_USED.get(NAMES[system], 0.0)))
-        ziip = (ziip * ZIIP_IN_SPACES).astype(np.int64)
+        time = captured_time(self.cpu_time, system, numbers)
         for space in address_spaces(system):
-            self._space(batch, system, space, begins, use_of(space, in_spaces, ziip), numbers)
-        self._classes(batch, system, begins, total, in_spaces, ziip)
+            self._space(batch, system, space, begins, use_of(space, time.in_spaces, time.ziip), numbers)
+        for name, use in class_uses(system, time):
+            self._class(batch, system, name, begins, use)
         return batch
 
     def _space(
@@ -274,33 +321,7 @@ class WorkloadRecords:
             "asid": [space.number] * count,
         }
 
-    def _classes(
-        self,
-        batch: SmfBatch,
-        system: int,
-        begins: Numbers,
-        total: Numbers,
-        in_spaces: Numbers,
-        ziip_us: Numbers,
-    ) -> None:
-        """Write a record for each service class and each report class."""
-        spaces = address_spaces(system)
-        names = {(space.service_class, False): 0.0 for space in spaces}
-        names |= {(space.report_class, True): 0.0 for space in spaces if space.report_class}
-        for name, is_report in sorted(names):
-            mine = [
-                space
-                for space in spaces
-                if name == (space.report_class if is_report else space.service_class)
-            ]
-            time: Floats = in_spaces.astype(float) * sum(space.part for space in mine)
-            if name == "SYSTEM":
-                time = time + total * SYSTEM_CLASS_EXTRA
-            srb: Floats = in_spaces.astype(float) * sum(space.part * space.srb for space in mine)
-            ziip = ziip_us if any(space.ziip for space in mine) else np.zeros_like(ziip_us)
-            self._class(batch, system, name, begins, _ClassUse(time, srb, ziip.astype(float), is_report))
-
-    def _class(self, batch: SmfBatch, system: int, name: str, begins: Numbers, use: _ClassUse) -> None:
+    def _class(self, batch: SmfBatch, system: int, name: str, begins: Numbers, use: ClassUse) -> None:
         layout, count = catalog().records[72, 3], len(begins)
         ends = begins + self.cpu_time.length_us
         systems = np.full(count, system)
@@ -335,7 +356,7 @@ class WorkloadRecords:
         }
         section = layout.section("period")
         length = self.context.length(section)
-        values = _periods(use, periods, transactions=name in {"ONLINE", "RTLS"})
+        values = _periods(name, use, periods)
         rows = encode_section(section, columns_for(section, values), count * len(periods), length)
         sections = [
             self._encoded(layout.section("product"), product, times),
@@ -347,19 +368,12 @@ class WorkloadRecords:
         batch.expected.tables["smf72_service_class_period"] += count * len(periods)
 
 
+ONLINE_CLASSES = {"ONLINE", "RTLS"}
+RESPONSE_US = 90_000
+"""Response time of a transaction, half of it executing."""
 WORKLOADS = {"SYSTEM": "SYSTEM", "SYSSTC": "SYSTEM", "ONLINE": "ONLINEW", "BATCH": "BATCHW"}
 PERIODS = {"ONLINE": (0.8, 0.2)}
 """Parts of the periods of a class with more than one."""
-
-
-@dataclass(frozen=True, slots=True)
-class _ClassUse:
-    """CPU time of a class by interval, in microseconds."""
-
-    time: Floats
-    srb: Floats
-    ziip: Floats
-    is_report: bool
 
 
 def _processor(use: SpaceUse, count: int) -> Columns:
@@ -402,7 +416,7 @@ def _counters(section: Section, space: AddressSpace, use: SpaceUse) -> SectionRo
     return SectionRows(section, np.concatenate(parts, axis=1), length, len(parts))
 
 
-def _periods(use: _ClassUse, periods: Sequence[float], *, transactions: bool) -> Columns:
+def _periods(name: str, use: ClassUse, periods: Sequence[float]) -> Columns:
     """Values of all periods, those of one interval beside each other."""
 
     def each(amounts: Floats, divisor: float) -> list[float]:
@@ -410,8 +424,8 @@ def _periods(use: _ClassUse, periods: Sequence[float], *, transactions: bool) ->
         return values
 
     count = len(use.time)
-    # A transaction for each 40 ms of CPU time, each of 90 ms, half of it executing.
-    ended = np.floor(np.outer(use.time, periods) / 40_000).ravel() * transactions
+    ended = np.stack([use.ended(name, part) for part in periods], axis=1).ravel()
+    transactions = name in ONLINE_CLASSES
     samples = np.floor(np.outer(use.time, periods) / 250_000).ravel().astype(np.int64)
     return {
         "valid_data": [0xE0] * (count * len(periods)),
@@ -420,9 +434,9 @@ def _periods(use: _ClassUse, periods: Sequence[float], *, transactions: bool) ->
         "cpu_service": each(use.time - use.srb + use.ziip, UNIT_US),
         "srb_service": each(use.srb, UNIT_US),
         "ziip_service": each(use.ziip, UNIT_US),
-        "ended_transactions": ended.astype(np.int64).tolist(),
-        "elapsed_total_us": (ended * 90_000.0).tolist(),
-        "execution_total_us": (ended * 45_000.0).tolist(),
+        "ended_transactions": ended.tolist(),
+        "elapsed_total_us": (ended * float(RESPONSE_US)).tolist(),
+        "execution_total_us": (ended * RESPONSE_US / 2).tolist(),
         "using_samples": samples.tolist(),
         "cpu_using_samples": samples.tolist(),
         "delay_samples": (samples // 4).tolist(),

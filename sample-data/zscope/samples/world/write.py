@@ -28,6 +28,7 @@ from zscope.samples.world.cpu_time import CpuTimeGrid
 from zscope.samples.world.displays import Caches, Displays
 from zscope.samples.world.dumps import HOUR_US, ConnectionRecords, SystemDump, WorldSummary
 from zscope.samples.world.expected import DayCounts, HandshakeCosts, expected_cpu, expected_runs, role_of
+from zscope.samples.world.policy import Messages, policy_files
 from zscope.samples.world.recipe import (
     CLIENTS,
     DAY_US,
@@ -46,6 +47,7 @@ from zscope.samples.world.services import ADDRESSES, world_context
 from zscope.samples.world.stack_statistics import StackStatistics
 from zscope.samples.world.traffic import INTERVAL_US, Traffic
 from zscope.samples.world.workload import WorkloadRecords
+from zscope.samples.world.workload_report import workload_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -150,6 +152,8 @@ smf/              SMF dumps: types 30, 70-1, 72-3, 119-1, 119-2, 119-5, 119-6, 1
                   ends of every connection; type 30 and 72 only of the background traffic
 rmf/              RMF reports about some hours, partly of intervals without SMF records
 displays/         NETSTAT sessions, one for each system and day; a SYSLOG with displays of GSKSRVR and NETSTAT
+policy/           the AT-TLS policy of each system: a report of pasearch, or the policy file
+logs/             AT-TLS messages about failed handshakes: logs of syslogd, and a SYSLOG
 {RUNS}         the benchmark runs
 {TRANSACTIONS}  transactions that the servers counted
 manifest.json     how the world was made, and the known answers
@@ -168,7 +172,7 @@ SLICE_CONNECTIONS = 20_000
 def write_world(recipe: WorldRecipe, folder: Path, progress: Callable[[str], None]) -> dict[str, Any]:
     """Write a world into a folder and return its manifest; `progress` gets a line for each file."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("smf", "rmf", "displays"):
+    for name in ("smf", "rmf", "displays", "policy", "logs"):
         (folder / name).mkdir(exist_ok=True)
     world = _World(recipe)
     ending = ".smf.gz" if recipe.packing == "gzip" else ".smf"
@@ -215,6 +219,7 @@ class _World:
         self._prefixes = session_prefixes(np.random.default_rng([recipe.seed, 50]))
         self._caches = Caches(recipe, self._runs)
         self._displays = Displays(self.context, self._caches, self._prefixes)
+        self._messages = Messages(self.context, self._prefixes)
         self._counts, self._costs = DayCounts(), HandshakeCosts(recipe.cost)
         self._transactions = Transactions(recipe)
         self._run_connections = np.zeros(0, WORLD_CONNECTION)
@@ -242,6 +247,7 @@ class _World:
     def _take(self, connections: WorldConnections, number: int) -> None:
         """Count new connections; numbers from 0 on are nights of runs."""
         self._counts.add(connections)
+        self._messages.add(connections)
         self._caches.add(connections)
         if number < 0:
             self._cpu_time.add(connections)
@@ -298,6 +304,9 @@ class _World:
         reports: list[tuple[str, ReportFile]] = [
             *(("rmf", file) for file in RmfFiles(self.context, self._cpu_time).reports(self._coverage)),
             *(("displays", file) for file in self._displays.files()),
+            ("rmf", workload_report(self._cpu_time)),
+            *(("policy", file) for file in policy_files(self.recipe)),
+            *(("logs", file) for file in self._messages.files()),
         ]
         for folder, file in reports:
             yield f"{folder}/{file.name}", file.content

@@ -30,7 +30,8 @@ ONLINE = SHARED | {
     "actual_us": 1_250_000, "execution_us": 3_723_000_001, "queued_us": 0, "affinity_us": 0,
     "ineligible_us": 0, "conversion_us": 0, "deviation_us": 7, "service_cpu": 1000, "service_total": 1200,
     "tcb_s": 100.5, "srb_s": 20.25, "rct_s": 0.125, "io_interrupt_s": 1.0, "hiperspace_s": 0.125,
-    "ziip_s": 32.0, "cp_s": 90.0, "cp_pct": 5.0, "ziip_on_cp_pct": 0.0, "ziip_pct": 1.78, "promoted_blocked_s": 0.5,
+    "ziip_s": 32.0, "cp_s": 90.0, "cp_pct": 5.0, "ziip_on_cp_pct": 0.0, "ziip_pct": 1.78,
+    "promoted_blocked_s": 0.5,
 }  # fmt: skip
 PERIODS = [
     SHARED
