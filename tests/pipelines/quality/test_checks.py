@@ -112,6 +112,12 @@ FAULTS = {
     "tls_rule.actions-are-defined": {"environment_action": "'eAct9~Lost'"},
     "tls_message.errors-have-a-code": {"return_code": "0"},
     "rmf_workload.time-follows-from-percentage": {"cp_s": "cp_s + 1"},
+    "rmf_workload.sources-agree": {
+        "system": "'SYSA'", "interval_start_utc": "TIMESTAMPTZ '2026-03-02 10:00:00+00'",
+    },
+    "smf72_service_class_period.sources-agree": {
+        "system": "'SRV1'", "interval_start_local": "TIMESTAMP '2026-03-09 14:00:00'",
+    },
     "ztpf_series.starts-within-requests": {"sessions_requested": "799"},
 }  # fmt: skip
 """For each expectation that somebody wrote down: columns of its table (or another) and what spoils them."""

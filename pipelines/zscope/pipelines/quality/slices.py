@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SAMPLE_ROWS = 1_000_000
 """Approximate sample size of tables with more rows in the slice."""
 STORE = "store"
-_METRICS = ("cpu_interval_disagreement", "capture_ratio")
+_METRICS = ("cpu_interval_disagreement", "capture_ratio", "service_class_disagreement")
 """Metrics that expectations read."""
 _HASH_FACTOR = 2_654_435_761
 """About 2**32 divided by the golden ratio: multiples are distributed evenly over 32-bit numbers."""

@@ -16,6 +16,7 @@ WITH slot AS (
 
 class_use AS (
     SELECT
+        source,
         system,
         epoch_us(interval_start_utc) AS start_us,
         epoch_us(interval_end_utc) AS end_us,
@@ -24,12 +25,12 @@ class_use AS (
         if(count(ziip_s) = count(*), sum(ziip_s), NULL) AS ziip_s
     FROM service_class_cpu
     WHERE class_kind = 'service class' AND interval_start_utc IS NOT NULL
-    GROUP BY system, interval_start_utc, interval_end_utc
+    GROUP BY source, system, interval_start_utc, interval_end_utc
 ),
 
 captured AS (
     SELECT
-        'SMF 72' AS source,
+        c.source,
         s.*,
         c.parts,
         c.cp_s AS captured_s,

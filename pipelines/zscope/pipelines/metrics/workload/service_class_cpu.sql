@@ -1,4 +1,7 @@
--- The CPU time, transactions and delays of one period of a service or report class in one interval, from SMF 72.
+-- The CPU time, transactions and delays of one period of a service or report class in one interval.
+--
+-- SMF 72 records are preferred. A Workload Activity report has the resources of whole classes, so its rows have
+-- no period; they are used for classes and intervals without a record.
 --
 -- The record contains service units of tasks and SRBs; its coefficients and its adjustment turn them into
 -- seconds. Those of tasks contain the time on zIIPs and zAAPs at the speed of a general processor, which is
@@ -37,37 +40,87 @@ timed AS (
         - if(ziip_s = 0, 0, ziip_s * nullif(ziip_speed_256, 0) / 256)
         - if(zaap_s = 0, 0, zaap_s * nullif(zaap_speed_256, 0) / 256) AS task_s
     FROM period
+),
+
+recorded AS (
+    SELECT
+        'SMF 72' AS source,
+        system::VARCHAR AS system,
+        make_timestamptz(start_us) AS interval_start_utc,
+        make_timestamptz(start_us + interval_ms::BIGINT * 1000) AS interval_end_utc,
+        interval_ms::BIGINT AS interval_ms,
+        if(is_report_class, 'report class', 'service class')::VARCHAR AS class_kind,
+        workload::VARCHAR AS workload,
+        class_name::VARCHAR AS class_name,
+        period::INTEGER AS period,
+        importance::INTEGER AS importance,
+        if(has_resources, task_s + srb_s + overhead_s, NULL)::DOUBLE AS cp_s,
+        if(has_resources, task_s, NULL)::DOUBLE AS task_s,
+        if(has_resources, srb_s, NULL)::DOUBLE AS srb_s,
+        if(has_resources, overhead_s, NULL)::DOUBLE AS overhead_s,
+        if(has_resources, ziip_s, NULL)::DOUBLE AS ziip_s,
+        if(has_resources, ziip_on_cp_s, NULL)::DOUBLE AS ziip_on_cp_s,
+        if(has_resources, zaap_s, NULL)::DOUBLE AS zaap_s,
+        if(has_responses, ended_transactions, NULL)::BIGINT AS ended_transactions,
+        if(has_responses, coalesce(elapsed_total_us, elapsed_rounded_total_us) / 1000, NULL)::DOUBLE AS response_ms,
+        if(has_responses, coalesce(execution_total_us, execution_rounded_total_us) / 1000, NULL)::DOUBLE
+        AS execution_ms,
+        if(has_delays, using_samples, NULL)::BIGINT AS using_samples,
+        if(has_delays, delay_samples, NULL)::BIGINT AS delay_samples,
+        if(has_delays, cpu_delay_samples, NULL)::BIGINT AS cpu_delay_samples,
+        if(has_delays, capping_delay_samples, NULL)::BIGINT AS capping_delay_samples,
+        if(has_delays, ziip_delay_samples, NULL)::BIGINT AS ziip_delay_samples,
+        if(has_delays, crypto_using_samples, NULL)::BIGINT AS crypto_using_samples,
+        if(has_delays, crypto_delay_samples::BIGINT + crypto_queue_delay_samples, NULL)::BIGINT
+        AS crypto_delay_samples,
+        if(has_delays, execution_samples, NULL)::DOUBLE AS execution_samples
+    FROM timed
+),
+
+reported AS (
+    SELECT
+        'RMF' AS source,
+        system::VARCHAR AS system,
+        interval_start_utc,
+        interval_start_utc + to_milliseconds(interval_ms::BIGINT) AS interval_end_utc,
+        interval_ms::BIGINT AS interval_ms,
+        class_kind::VARCHAR AS class_kind,
+        workload_name::VARCHAR AS workload,
+        class_name::VARCHAR AS class_name,
+        cp_s,
+        -- The report adds the time on zIIPs and zAAPs to that of tasks.
+        cp_s - srb_s - rct_s - io_interrupt_s - hiperspace_s AS task_s,
+        srb_s,
+        rct_s + io_interrupt_s + hiperspace_s AS overhead_s,
+        coalesce(ziip_s, 0) AS ziip_s,
+        ziip_on_cp_pct / 100 * interval_ms / 1000 AS ziip_on_cp_s,
+        coalesce(zaap_s, 0) AS zaap_s,
+        transactions_ended::BIGINT AS ended_transactions,
+        actual_us::DOUBLE * transactions_ended / 1000 AS response_ms,
+        execution_us::DOUBLE * transactions_ended / 1000 AS execution_ms
+    FROM rmf_workload
+    WHERE class_kind IN ('service class', 'report class')
+    QUALIFY row_number() OVER (
+        PARTITION BY system, interval_start_local, second_hour, class_kind, class_name ORDER BY load_id, line_no
+    ) = 1
+),
+
+missing AS (
+    SELECT r.*
+    FROM reported AS r
+    ANTI JOIN recorded AS s
+        ON
+            r.system = s.system
+            AND r.class_kind = s.class_kind
+            AND r.class_name = s.class_name
+            -- The two round the start of the interval in their own way.
+            AND epoch_us(r.interval_start_utc) // 60000000 = (epoch_us(s.interval_start_utc) + 2000000) // 60000000
 )
 
-SELECT
-    system::VARCHAR AS system,
-    make_timestamptz(start_us) AS interval_start_utc,
-    make_timestamptz(start_us + interval_ms::BIGINT * 1000) AS interval_end_utc,
-    interval_ms::BIGINT AS interval_ms,
-    if(is_report_class, 'report class', 'service class')::VARCHAR AS class_kind,
-    workload::VARCHAR AS workload,
-    class_name::VARCHAR AS class_name,
-    period::INTEGER AS period,
-    importance::INTEGER AS importance,
-    if(has_resources, task_s + srb_s + overhead_s, NULL)::DOUBLE AS cp_s,
-    if(has_resources, task_s, NULL)::DOUBLE AS task_s,
-    if(has_resources, srb_s, NULL)::DOUBLE AS srb_s,
-    if(has_resources, overhead_s, NULL)::DOUBLE AS overhead_s,
-    if(has_resources, ziip_s, NULL)::DOUBLE AS ziip_s,
-    if(has_resources, ziip_on_cp_s, NULL)::DOUBLE AS ziip_on_cp_s,
-    if(has_resources, zaap_s, NULL)::DOUBLE AS zaap_s,
-    if(has_responses, ended_transactions, NULL)::BIGINT AS ended_transactions,
-    if(has_responses, coalesce(elapsed_total_us, elapsed_rounded_total_us) / 1000, NULL)::DOUBLE AS response_ms,
-    if(has_responses, coalesce(execution_total_us, execution_rounded_total_us) / 1000, NULL)::DOUBLE
-    AS execution_ms,
-    if(has_delays, using_samples, NULL)::BIGINT AS using_samples,
-    if(has_delays, delay_samples, NULL)::BIGINT AS delay_samples,
-    if(has_delays, cpu_delay_samples, NULL)::BIGINT AS cpu_delay_samples,
-    if(has_delays, capping_delay_samples, NULL)::BIGINT AS capping_delay_samples,
-    if(has_delays, ziip_delay_samples, NULL)::BIGINT AS ziip_delay_samples,
-    if(has_delays, crypto_using_samples, NULL)::BIGINT AS crypto_using_samples,
-    if(has_delays, crypto_delay_samples::BIGINT + crypto_queue_delay_samples, NULL)::BIGINT
-    AS crypto_delay_samples,
-    if(has_delays, execution_samples, NULL)::DOUBLE AS execution_samples
-FROM timed
+SELECT *
+FROM (
+    SELECT * FROM recorded
+    UNION ALL BY NAME
+    SELECT * FROM missing
+)
 ORDER BY system, interval_start_utc, class_kind, workload, class_name, period
