@@ -135,7 +135,7 @@ def test_a_single_system_applies_to_displays_without_one(run: Run, store: Path, 
     [
         (("--select", "smf_record"), "smf_record is not stored; use zscope decode"),
         (("--select", "smf70_cpu[cpu_id]"), "whole tables are stored"),
-        (("--select", "30"), "selects no records or reports that zscope decodes"),
+        (("--select", "42"), "selects no records or reports that zscope decodes"),
         (("--select", "nothing"), "there is no table 'nothing'"),
         (("--timezone", "SYSA=Mars/Crater"), "Mars/Crater"),
         (("--from", "yesterday"), "is not a day or time such as 2026-03-02"),

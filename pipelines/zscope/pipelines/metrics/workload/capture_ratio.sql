@@ -71,6 +71,7 @@ SELECT
     source::VARCHAR AS source,
     system::VARCHAR AS system,
     interval_start_utc::TIMESTAMPTZ AS interval_start_utc,
+    interval_end_utc::TIMESTAMPTZ AS interval_end_utc,
     parts::BIGINT AS parts,
     cpu_s::DOUBLE AS cpu_s,
     captured_s::DOUBLE AS captured_s,
