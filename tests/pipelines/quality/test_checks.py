@@ -80,6 +80,7 @@ FAULTS = {
     "smf30_interval.capture-within-cpu-time": {"task_ms": "task_ms * 1_000"},
     "smf72_service_class_period.capture-within-cpu-time": {"cpu_service": "cpu_service * 1_000"},
     "smf72_service_class_period.ziips-and-zaaps-within-service": {"ziip_service": "cpu_service * 2"},
+    "smf30_end.intervals-within-step": {"smf30_interval.task_ms": "task_ms + 20"},
     "smf119_port_statistics.open-within-most": {"open_connections": "most_connections + 1"},
     "mq_task.times-make-the-interval": {"wait_tod": "wait_tod + (task_type <> 'DNS')::INTEGER"},
     "mq_task.dns-times-make-the-interval": {"elapsed_tod": "18446744073709551615"},

@@ -19,6 +19,7 @@ _LOCAL = {
     "written_local": (_END + timedelta(hours=1, seconds=2)).replace(tzinfo=None),
 }  # fmt: skip
 _SPACE = _LOCAL | {
+    "job_start_local": datetime(2026, 3, 1, 8, tzinfo=UTC).replace(tzinfo=None),
     "job_name": "TCPIP", "job_id": "STC00042", "program": "EZBTCPIP", "asid": 74, "step_number": 1,
     "substep_number": 0, "work_type": "STC", "task_ms": 30_000, "srb_ms": 5_000, "io_interrupt_ms": 0,
     "region_control_ms": 0, "hiperspace_ms": 0, "preemptable_srb_ms": 9_000, "enclave_ms": 1_000,
@@ -41,9 +42,10 @@ _PORT = _LOCAL | {
 def workload_rows() -> Mapping[str, pa.Table]:
     """Rows as the readers give them, by table."""
     space = _SPACE | {"record_no": 1, "interval_start_utc": _START, "interval_end_utc": _END}
+    ends = [_SPACE | {"record_no": 5 + subtype, "record_subtype": subtype} for subtype in (4, 5)]
     return {
         "smf30_interval": made("smf30_interval", [space | {"record_subtype": 2}]),
-        "smf30_end": made("smf30_end", [_SPACE | {"record_no": 2, "record_subtype": 5}]),
+        "smf30_end": made("smf30_end", ends),
         "smf72_service_class_period": made(
             "smf72_service_class_period", [_CLASS | {"record_no": 3, "section_no": 0}]
         ),
