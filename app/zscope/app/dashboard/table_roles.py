@@ -37,7 +37,12 @@ def data_kinds() -> tuple[DataKind, ...]:
         conditions[record.shown_as].append(
             f"(record_type = {record.type} AND record_subtype = {record.subtype})"
         )
-        tables[record.shown_as] |= {table.name for table in record.tables}
+        # A table that several kinds of records fill belongs to the kind that declares its columns.
+        tables[record.shown_as] |= {
+            table.name
+            for table in record.tables
+            if catalog().table(table.name)[0].shown_as == record.shown_as
+        }
     for report in report_tables().values():
         prefix = literal(report.report_prefix or report.title)
         conditions[report.shown_as].append(f"starts_with(report, {prefix})")
