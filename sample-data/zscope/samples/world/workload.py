@@ -8,9 +8,8 @@ of its service classes and a rest, and that of its address spaces and a larger r
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,9 +19,9 @@ from zscope.samples.dump.arrays import local, utc
 from zscope.samples.dump.assemble import RecordAssembler, SmfBatch
 from zscope.samples.dump.records.rmf_record import ZOS_LEVELS, columns_for
 from zscope.samples.dump.site import SYSPLEX
-from zscope.samples.world.recipe import CLIENTS, INTERVALS_A_DAY, NAMES
+from zscope.samples.world.address_spaces import HUNDREDTH_US, AddressSpace, SpaceUse, address_spaces, use_of
+from zscope.samples.world.recipe import INTERVALS_A_DAY, NAMES
 from zscope.samples.world.rmf import ZIIP_USED
-from zscope.samples.world.services import FIRST_RUN_SERVICE, SERVICES
 from zscope.schemas import catalog
 
 if TYPE_CHECKING:
@@ -47,105 +46,6 @@ ADJUSTMENT = 188
 UNIT_US = ADJUSTMENT / 16
 """CPU time of a service unit."""
 WRITTEN_AFTER_US = 2_000_000
-HUNDREDTH_US = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class AddressSpace:
-    """An address space, with its part of the CPU time that all of them account for."""
-
-    job: str
-    program: str
-    number: int
-    service_class: str
-    report_class: str
-    part: float
-    srb: float = 0.1
-    """Parts of its CPU time by kind: SRBs, preemptable SRBs, enclaves; the rest is that of tasks."""
-    preemptable: float = 0.0
-    enclave: float = 0.0
-    batch: bool = False
-    cumulative: bool = False
-    ziip: bool = False
-    counters: tuple[int, ...] = ()
-    """Numbers of its counters of cryptographic instructions."""
-
-
-_OWN = (
-    AddressSpace("TCPIP", "EZBTCPIP", 0x52, "SYSSTC", "RTCPIP", 0.18, 0.3, 0.5, counters=(11, 12)),
-    AddressSpace("PAGENT", "PAGENT", 0x5A, "SYSSTC", "RNET", 0.01),
-    AddressSpace("GSKSRVR", "GSKSRVR", 0x5B, "SYSSTC", "RNET", 0.03),
-    AddressSpace("CSF", "CSFINIT", 0x31, "SYSSTC", "RNET", 0.05),
-    AddressSpace("CATALOG", "IGG0CLX0", 0x2A, "SYSTEM", "", 0.03, cumulative=True),
-    AddressSpace("XCFAS", "IXCINJST", 0x06, "SYSTEM", "", 0.04, 0.6, cumulative=True),
-)
-_APPLICATIONS = 0.66
-
-
-@cache
-def address_spaces(system: int) -> tuple[AddressSpace, ...]:
-    """Return the address spaces of a system; the applications are those that own its connections."""
-    services = SERVICES[:FIRST_RUN_SERVICE]
-    weights = [service.weight + 5 for service in services]
-    applications = []
-    for number, (service, weight) in enumerate(zip(services, weights, strict=True)):
-        job = service.caller if system < CLIENTS else service.job
-        database = job.startswith("DB2")
-        applications.append(
-            AddressSpace(
-                job,
-                "DSNYASCP" if database else "DFHSIP" if job.startswith("CICS") else "BPXBATCH",
-                0x70 + number,
-                "BATCH" if job.endswith("BATCH") else "ONLINE",
-                "RTLS" if service.protection else "ROTHER",
-                _APPLICATIONS * weight / sum(weights),
-                enclave=0.6 if database else 0.0,
-                batch=job.endswith("BATCH"),
-                ziip=number == 0,
-            )
-        )
-    return (*_OWN, *applications)
-
-
-@dataclass
-class SpaceUse:
-    """The CPU time of an address space in consecutive intervals, in 1/100 s by kind."""
-
-    task: Numbers
-    srb: Numbers
-    preemptable: Numbers
-    enclave: Numbers
-    io_interrupt: Numbers
-    ziip: Numbers
-
-    def first(self, count: int) -> SpaceUse:
-        """Return the values of the first intervals."""
-        return self._changed(lambda values: values[:count])
-
-    def summed(self, before: dict[str, int]) -> SpaceUse:
-        """Return running totals, continued from those before, which are brought up to date."""
-        totals = {}
-        for name, values in vars(self).items():
-            totals[name] = before.get(name, 0) + np.cumsum(values)
-            before[name] = int(totals[name][-1])
-        return SpaceUse(**totals)
-
-    def last(self) -> SpaceUse:
-        """Return the values of the last interval only."""
-        return self._changed(lambda values: values[-1:])
-
-    def _changed(self, change: Callable[[Numbers], Numbers]) -> SpaceUse:
-        return SpaceUse(**{name: change(values) for name, values in vars(self).items()})
-
-
-def use_of(space: AddressSpace, time_us: Numbers, ziip_us: Numbers) -> SpaceUse:
-    """Divide the CPU time of an address space, rounded down to what the record can show."""
-    total = (time_us * space.part).astype(np.int64) // HUNDREDTH_US
-    srb, io = (total * space.srb).astype(np.int64), total // 50
-    task = total - srb - io
-    preemptable, enclave = ((task * share).astype(np.int64) for share in (space.preemptable, space.enclave))
-    ziip = ziip_us // HUNDREDTH_US if space.ziip else np.zeros_like(total)
-    return SpaceUse(task, srb, preemptable, enclave, io, ziip)
 
 
 class CapturedTime(NamedTuple):
