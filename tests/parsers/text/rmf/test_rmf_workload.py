@@ -131,7 +131,8 @@ def test_reports_with_other_options_of_the_same_interval_are_read(tmp_path: Path
 def test_the_inventory_counts_reports(tmp_path: Path) -> None:
     _read(DOCUMENT, tmp_path)
     rows = inventory(tmp_path / "workload.xml").rows.to_pylist()
-    assert [(row["report"], row["records"]) for row in rows] == [("RMF Workload Activity", 1)]
+    found = [(row["report"], row["system"], row["records"]) for row in rows]
+    assert found == [("RMF Workload Activity", "SYSA", 1)]
 
 
 @pytest.mark.parametrize(

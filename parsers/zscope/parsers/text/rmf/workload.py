@@ -82,7 +82,6 @@ class _ClassValues:
 def read_workload_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False) -> None:
     """Read the report of one interval."""
     out = open_report(unit, sheet, second=second)
-    out.add_report(NAME, unit.line)
     facts = _PolicyFacts()
     classes: list[_ClassValues] = []
     for segment in unit.all("segment"):
@@ -100,6 +99,7 @@ def read_workload_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False
             problem = f"the part {quoted(name)} of the report is not known; it is skipped"
             out.issue(Code.UNKNOWN_LINE, problem, segment.line, field=name[:60], table=TABLE)
     _set_system(unit, facts, out)
+    out.add_report(NAME, unit.line)
     option = metric.attributes.get("option") if (metric := unit.at("metric")) else None
     if not option:
         problem = "the report does not show its option; the column is null"

@@ -66,7 +66,10 @@ def loaded_data(data: PageData) -> LoadedData:
             GROUP BY ALL
         ),
         chosen AS (
-            SELECT *, bool_and(first_utc IS NOT NULL AND last_utc IS NOT NULL) OVER () AS in_utc FROM timed
+            -- Policy files have no time.
+            SELECT *, bool_and(first_local IS NULL OR (first_utc IS NOT NULL AND last_utc IS NOT NULL)) OVER ()
+                AS in_utc
+            FROM timed
         ),
         moments AS (
             SELECT source, system, records, in_utc,
