@@ -4,20 +4,35 @@
 -- by priority and name whose conditions all match. An unknown job, user or direction matches every condition,
 -- and then the rule is not certain.
 
-WITH named AS (
+WITH shown AS (
+    SELECT
+        'NETSTAT TTLS' AS display,
+        system, stack, connection_id, local_port, remote_port, ttls_rule, ttls_group_action,
+        ttls_environment_action, ttls_connection_action, taken_utc
+    FROM netstat_ttls
+    UNION ALL
+    SELECT
+        'NETSTAT ALL',
+        system, stack, connection_id, local_port, remote_port, ttls_rule, ttls_group_action,
+        ttls_environment_action, ttls_connection_action, taken_utc
+    FROM netstat_all
+),
+
+named AS (
     SELECT
         system,
         stack,
         connection_id,
         local_port,
         remote_port,
+        max(display) AS display,
         arg_min(ttls_rule, taken_utc) AS rule_name,
         arg_min(ttls_group_action, taken_utc) AS group_action,
         arg_min(ttls_environment_action, taken_utc) AS environment_action,
         arg_min(ttls_connection_action, taken_utc) AS connection_action,
         min(taken_utc) AS first_utc,
         max(taken_utc) AS last_utc
-    FROM netstat_ttls
+    FROM shown
     WHERE ttls_rule IS NOT NULL AND connection_id IS NOT NULL AND taken_utc IS NOT NULL
     GROUP BY ALL
 ),
@@ -199,6 +214,7 @@ decided AS (
 matched AS (
     SELECT
         p.*,
+        n.display,
         n.rule_name AS displayed_rule,
         n.group_action AS displayed_group,
         n.environment_action AS displayed_environment,
@@ -276,7 +292,7 @@ SELECT
         ELSE b.rule_name
     END::VARCHAR AS rule_name,
     CASE
-        WHEN m.displayed_rule IS NOT NULL THEN 'NETSTAT TTLS'
+        WHEN m.displayed_rule IS NOT NULL THEN m.display
         WHEN m.told_rule IS NOT NULL THEN 'AT-TLS message'
         WHEN m.policy_status IN (1, 2) THEN 'SMF 119-2'
         WHEN m.place IS NOT NULL THEN 'policy, by address and port'

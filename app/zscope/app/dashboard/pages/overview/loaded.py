@@ -67,8 +67,8 @@ def loaded_data(data: PageData) -> LoadedData:
         ),
         chosen AS (
             -- Policy files have no time.
-            SELECT *, bool_and(first_local IS NULL OR (first_utc IS NOT NULL AND last_utc IS NOT NULL)) OVER ()
-                AS in_utc
+            SELECT *, bool_and(first_utc IS NOT NULL AND last_utc IS NOT NULL)
+                FILTER (first_local IS NOT NULL) OVER () AS in_utc
             FROM timed
         ),
         moments AS (
