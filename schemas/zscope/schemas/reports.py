@@ -92,7 +92,7 @@ class ReportTable:
     name: str
     meaning: str
     family: str
-    """Kind of report: `rmf`, `netstat`, `gsksrvr`, `zvm`, `mq` or `supplied`."""
+    """Kind of report: `rmf`, `netstat`, `gsksrvr`, `attls`, `zvm`, `mq` or `supplied`."""
     title: str
     """Name of the report for display."""
     grain: tuple[str, ...]
