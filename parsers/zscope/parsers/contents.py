@@ -25,7 +25,7 @@ def filled_tables(rows: pa.Table) -> frozenset[str]:
             tables |= {
                 table.name
                 for table in report_tables().values()
-                if report.startswith(table.report_prefix or table.title)
+                if report in (table.reports or (table.title,))
             }
     return frozenset(tables)
 

@@ -34,7 +34,7 @@ class Question:
 
 @cache
 def questions() -> tuple[Question, ...]:
-    """Return the questions that tables of this version can answer.
+    """Return the questions, in the order of the file.
 
     >>> questions()[1].needs[0].without
     'no SMF 30: CPU of address spaces unknown'
@@ -45,12 +45,10 @@ def questions() -> tuple[Question, ...]:
     for entry in read_toml(file)["question"]:
         if unknown := entry.keys() - {"id", "question", "metric", "needs"}:
             raise LayoutError(_FILE, str(entry.get("id", "question")), f"{min(unknown)!r} is an unknown key")
-        needs = tuple(
-            Need(tuple(table for table in need["any"] if table in known), str(need["without"]))
-            for need in entry["needs"]
-        )
-        if all(need.tables for need in needs):
-            declared.append(Question(entry["id"], entry["question"], entry["metric"], needs))
+        needs = tuple(Need(tuple(need["any"]), str(need["without"])) for need in entry["needs"])
+        if unknown := {table for need in needs for table in need.tables} - known:
+            raise LayoutError(_FILE, str(entry["id"]), f"{min(unknown)} is not a table")
+        declared.append(Question(entry["id"], entry["question"], entry["metric"], needs))
     return tuple(declared)
 
 

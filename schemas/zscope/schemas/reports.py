@@ -107,6 +107,8 @@ class ReportTable:
     """Labels of the columns that a supplied CSV file must have; empty: it cannot be supplied as CSV."""
     csv_one_of: tuple[str, ...] = ()
     """Labels of which it must have one."""
+    reports: tuple[str, ...] = ()
+    """Names of the reports that fill the table, as an inventory has them; without it, the title."""
     shown_as: str = ""
     """The kind of data under which its reports are counted; several tables can have the same."""
     report_prefix: str = ""
@@ -168,7 +170,7 @@ def _table(file: str, raw: dict[str, Any], shared: Mapping[str, tuple[PrintedFie
     try:
         lead = tuple(field for key in raw.pop("lead") for field in shared[key])
         columns = tuple(_field(file, raw["name"], defaults | entry) for entry in raw.pop("columns"))
-        listed = {key: tuple(raw.pop(key, ())) for key in ("csv", "csv_one_of")}
+        listed = {key: tuple(raw.pop(key, ())) for key in ("csv", "csv_one_of", "reports")}
         grain = tuple(raw.pop("grain"))
         if "connection" in raw:
             raw["connection"] = connection_rows(raw["connection"])
