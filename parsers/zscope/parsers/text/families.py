@@ -47,7 +47,9 @@ def families_of(tables: Iterable[str]) -> frozenset[str]:
 
 def grammars(sheet: FileRows, options: ReadOptions) -> dict[str, Grammar]:
     """Return a grammar for each family, for the reports of one file."""
-    from zscope.parsers.text.attls.grammar import attls_grammars
+    from zscope.parsers.text.attls.messages import TlsMessages
+    from zscope.parsers.text.attls.pasearch import Pasearch
+    from zscope.parsers.text.attls.policy_file import PolicyFile
     from zscope.parsers.text.gsksrvr.grammar import Gsksrvr
     from zscope.parsers.text.mq_formatter.reader import MqFormatter
     from zscope.parsers.text.netstat.grammar import Netstat
@@ -59,7 +61,9 @@ def grammars(sheet: FileRows, options: ReadOptions) -> dict[str, Grammar]:
         RMF: RmfListing(sheet),
         NETSTAT: Netstat(sheet),
         GSKSRVR: Gsksrvr(sheet),
-        **attls_grammars(sheet),
+        ATTLS: Pasearch(sheet),
+        ATTLS_FILE: PolicyFile(sheet),
+        ATTLS_LOG: TlsMessages(sheet),
         ZVM: PerformanceToolkit(sheet),
         MQ: MqFormatter(sheet, options.formatter_clock),
         SUPPLIED: SuppliedCsv(sheet, options),

@@ -16,6 +16,10 @@ from zscope.parsers.text.zvm.heading import begins_page, from_screen, is_heading
 RMF, NETSTAT, GSKSRVR, ZVM, MQ, SUPPLIED = "rmf", "netstat", "gsksrvr", "zvm", "mq", "supplied"
 ATTLS, ATTLS_FILE, ATTLS_LOG = "attls", "attls_file", "attls_log"
 """Reports of pasearch, policy files, messages."""
+PASEARCH_REPORT = "AT-TLS policy (pasearch)"
+POLICY_FILE_REPORT = "AT-TLS policy (file)"
+MESSAGES_REPORT = "AT-TLS messages"
+"""Names of these reports."""
 CSV_FAMILIES = frozenset({MQ, SUPPLIED})
 """Families with separated values: lines have no margin, tabs are separators, and nothing interrupts a report.
 """

@@ -13,7 +13,6 @@ from zscope.parsers.containers.streams import UNPACKED_CHUNK
 from zscope.parsers.inputs import INVENTORY_SCHEMA, FileSummary, day_of, report_progress, system_of
 from zscope.parsers.issues import Code, InputError, Issue
 from zscope.parsers.smf.framing import refuse
-from zscope.parsers.text.attls.report_names import POLICY_FILE_REPORT
 from zscope.parsers.text.captured_report import KnownFrom, ReportSource
 from zscope.parsers.text.coding import read_lines, read_pieces
 from zscope.parsers.text.families import (
@@ -24,7 +23,15 @@ from zscope.parsers.text.families import (
     grammars,
     xml_grammar,
 )
-from zscope.parsers.text.headings import ATTLS, ATTLS_LOG, GSKSRVR, NETSTAT, RMF, is_of_zvm
+from zscope.parsers.text.headings import (
+    ATTLS,
+    ATTLS_LOG,
+    GSKSRVR,
+    NETSTAT,
+    POLICY_FILE_REPORT,
+    RMF,
+    is_of_zvm,
+)
 from zscope.parsers.text.json_objects import JsonObjectReader
 from zscope.parsers.text.json_objects import looks_like_json as opens_object
 from zscope.parsers.text.report_rows import FileRows, ReportSummary, quoted

@@ -24,9 +24,9 @@ from zscope.parsers.text.attls.policy import (
     PolicyRule,
     ctime,
 )
-from zscope.parsers.text.attls.report_names import PASEARCH_REPORT
 from zscope.parsers.text.captured_report import KnownFrom
 from zscope.parsers.text.codecs import CODECS
+from zscope.parsers.text.headings import PASEARCH_REPORT
 from zscope.parsers.text.report_rows import ReportRows, quoted
 from zscope.parsers.text.rmf.spelling import edit_distance, nearly
 from zscope.schemas.reports import PrintedFormat

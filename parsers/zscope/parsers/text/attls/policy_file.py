@@ -25,8 +25,8 @@ from zscope.parsers.text.attls.policy import (
     address_range,
     port_range,
 )
-from zscope.parsers.text.attls.report_names import POLICY_FILE_REPORT
 from zscope.parsers.text.attls.statements import CodedParameter, Statement, read_statements
+from zscope.parsers.text.headings import POLICY_FILE_REPORT
 from zscope.parsers.text.report_rows import ReportRows, quoted
 
 if TYPE_CHECKING:
