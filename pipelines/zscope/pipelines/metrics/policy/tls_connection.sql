@@ -37,7 +37,7 @@ named AS (
     GROUP BY ALL
 ),
 
-told AS (
+message AS (
     SELECT
         system,
         connection_id,
@@ -219,7 +219,7 @@ matched AS (
         n.group_action AS displayed_group,
         n.environment_action AS displayed_environment,
         n.connection_action AS displayed_connection,
-        t.rule_name AS told_rule,
+        t.rule_name AS message_rule,
         t.failure_code,
         t.failure_event,
         -- Only where nothing else names the rule.
@@ -237,7 +237,7 @@ matched AS (
             AND p.remote_port = n.remote_port
             AND p.start_utc - INTERVAL 1 SECOND <= n.last_utc
             AND p.end_utc + INTERVAL 30 SECOND >= n.first_utc
-    LEFT JOIN told AS t
+    LEFT JOIN message AS t
         ON
             p.system = t.system
             AND p.connection_id = t.connection_id
@@ -287,20 +287,20 @@ SELECT
     m.cipher::VARCHAR AS cipher,
     CASE
         WHEN m.displayed_rule IS NOT NULL THEN coalesce(r.rule_name, m.displayed_rule)
-        WHEN m.told_rule IS NOT NULL THEN coalesce(r.rule_name, m.told_rule)
+        WHEN m.message_rule IS NOT NULL THEN coalesce(r.rule_name, m.message_rule)
         WHEN m.policy_status IN (1, 2) OR m.place = 0 THEN 'no rule'
         ELSE b.rule_name
     END::VARCHAR AS rule_name,
     CASE
         WHEN m.displayed_rule IS NOT NULL THEN m.display
-        WHEN m.told_rule IS NOT NULL THEN 'AT-TLS message'
+        WHEN m.message_rule IS NOT NULL THEN 'AT-TLS message'
         WHEN m.policy_status IN (1, 2) THEN 'SMF 119-2'
         WHEN m.place IS NOT NULL THEN 'policy, by address and port'
         WHEN m.source = 'zERT summary' THEN 'not a connection'
         ELSE 'no policy'
     END::VARCHAR AS rule_from,
     CASE
-        WHEN m.displayed_rule IS NOT NULL OR m.told_rule IS NOT NULL OR m.policy_status IN (1, 2) THEN true
+        WHEN m.displayed_rule IS NOT NULL OR m.message_rule IS NOT NULL OR m.policy_status IN (1, 2) THEN true
         WHEN m.place = 0 THEN true
         WHEN m.place > 0
             THEN b.time_condition IS NULL
@@ -328,6 +328,6 @@ SELECT
     m.out_bytes::BIGINT AS out_bytes
 FROM matched AS m
 LEFT JOIN rule_by_name AS r
-    ON m.policy_no = r.policy_no AND upper(coalesce(m.displayed_rule, m.told_rule)) = upper(r.rule_name)
+    ON m.policy_no = r.policy_no AND upper(coalesce(m.displayed_rule, m.message_rule)) = upper(r.rule_name)
 LEFT JOIN policy_rule AS b ON m.policy_no = b.policy_no AND m.place = b.place
 LEFT JOIN code_attls_return_code AS f ON m.failure_code = f.code
