@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from zscope.parsers.text.rmf.workload_write import workload_xml
+from zscope.parsers.text.rmf.workload.xml_report_write import workload_xml
 from zscope.samples.reports.files import ReportFile, labelled
 from zscope.samples.world.displays import CLOCK
 from zscope.samples.world.recipe import NAMES, moment

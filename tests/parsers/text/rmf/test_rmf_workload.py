@@ -14,7 +14,7 @@ from tests.parsers.text.attls.test_attls_faults import mutated
 
 from zscope.parsers import InputError, Tables, inventory, read
 from zscope.parsers.issues import Code
-from zscope.parsers.text.rmf.workload_write import workload_xml
+from zscope.parsers.text.rmf.workload.xml_report_write import workload_xml
 
 START = datetime(2026, 3, 2, 10, 0)  # noqa: DTZ001 - local time
 SHARED = {

@@ -1,1 +1,1 @@
-"""RMF Postprocessor reports: CPU Activity, Partition Data and Crypto Hardware Activity."""
+"""RMF Postprocessor reports: CPU Activity, Partition Data, Crypto Hardware Activity, Workload Activity."""

@@ -7,7 +7,6 @@ up all systems of its last segment.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,14 @@ from zscope.parsers.text.captured_report import KnownFrom
 from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.report_rows import NO_VALUE, quoted
 from zscope.parsers.text.rmf.spelling import nearly
+from zscope.parsers.text.rmf.workload.rows import (
+    NAME,
+    TABLE,
+    WorkloadClass,
+    WorkloadFacts,
+    compare_workloads,
+    write_class,
+)
 from zscope.parsers.text.rmf.xml_reports import one_line, open_report, table_headings, table_rows
 from zscope.schemas.reports import PrintedFormat, plain_label, report_table
 
@@ -26,13 +33,9 @@ if TYPE_CHECKING:
     from zscope.parsers.text.rmf.xml_tree import XmlElement
     from zscope.schemas.reports import PrintedField
 
-TABLE = "rmf_workload"
-NAME = "RMF Workload Activity"
 KINDS = {"Service Class": "service class", "Workload": "workload", "Report Class": "report class"}
-PERIOD = "period"
 POLICY_SECTION, ACTIVATION = "Service Policy Section", "Policy Activation"
 GOALS = "Goals/Actuals Summary"
-CP_PARTS = ("tcb_s", "srb_s", "rct_s", "io_interrupt_s", "hiperspace_s")
 _SEGMENT = re.compile(rf"(?P<kind>{'|'.join(KINDS)}) +(?P<name>\S+)(?: +(?P<rest>.*))?$", re.IGNORECASE)
 _REMARK = re.compile(r" *\([^()]*\)")
 _ELAPSED = re.compile(r"(\d{1,6})\.(\d\d)\.(\d\d)\.(\d{6})", re.ASCII)
@@ -51,46 +54,21 @@ _POLICY_PARTS = frozenset(
     )
 )
 _ZERO = "ALLDATAZERO"
-_ENDED, _AVERAGE_MPL = "TRANSACTIONS:ENDED", "TRANSACTIONS:MPL"
 _GOAL_COLUMNS = {"# of Transactions": "Transactions: Ended"}
-_ROUNDING_S, _ROUNDING_PCT = 0.003, 0.005
-"""Service times are printed with three decimals, percentages with two."""
-
-
-@dataclass(slots=True)
-class _PolicyFacts:
-    """What the last segment says about the systems."""
-
-    systems: list[str] = field(default_factory=list)
-    ziip_factor: float | None = None
-    zaap_factor: float | None = None
-
-
-@dataclass(slots=True)
-class _ClassValues:
-    """The printed values of one class."""
-
-    kind: str
-    name: str
-    line: int
-    values: dict[str, Any] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
-    extra: dict[str, str] = field(default_factory=dict)
-    periods: list[tuple[int, dict[str, Any], dict[str, str]]] = field(default_factory=list)
 
 
 def read_workload_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False) -> None:
     """Read the report of one interval."""
     out = open_report(unit, sheet, second=second)
-    facts = _PolicyFacts()
-    classes: list[_ClassValues] = []
+    facts = WorkloadFacts()
+    classes: list[WorkloadClass] = []
     for segment in unit.all("segment"):
         name = segment.text_at("name")
         if plain_label(name) == plain_label(POLICY_SECTION):
             _read_policy(segment, facts, out)
         elif match := _SEGMENT.match(" ".join(name.split())):
             kind = next(text for label, text in KINDS.items() if label.upper() == match["kind"].upper())
-            found = _ClassValues(kind, match["name"], segment.line)
+            found = WorkloadClass(kind, match["name"], segment.line)
             if match["rest"]:
                 found.extra["segment"] = name
             _read_class(segment, found, out)
@@ -112,14 +90,14 @@ def read_workload_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False
         "ziip_factor": facts.ziip_factor,
         "zaap_factor": facts.zaap_factor,
     }
-    rows = [_write(found, common, facts, out) for found in classes]
-    _compare_workloads(rows, out)
+    rows = [write_class(found, common, facts, out) for found in classes]
+    compare_workloads(rows, out)
     if not classes:
         problem = "the report has no service class, workload or report class"
         out.issue(Code.REPORT_UNREADABLE, problem, unit.line, 1, table=TABLE)
 
 
-def _set_system(unit: XmlElement, facts: _PolicyFacts, out: ReportRows) -> None:
+def _set_system(unit: XmlElement, facts: WorkloadFacts, out: ReportRows) -> None:
     """Set the system of the rows: the only one of the report, or none."""
     if unit.text_at("resource", "restype").upper() == "SYSTEM":
         return
@@ -130,7 +108,7 @@ def _set_system(unit: XmlElement, facts: _PolicyFacts, out: ReportRows) -> None:
         origin.system, origin.system_from = None, None
 
 
-def _read_policy(segment: XmlElement, facts: _PolicyFacts, out: ReportRows) -> None:
+def _read_policy(segment: XmlElement, facts: WorkloadFacts, out: ReportRows) -> None:
     for part in segment.all("part"):
         name = plain_label(part.text_at("name"))
         if name and name not in _POLICY_PARTS:
@@ -172,7 +150,7 @@ def _variables(part: XmlElement, out: ReportRows) -> Iterator[tuple[str, str, in
         yield variable.text_at("name"), one_line(variable.at("value"), out).strip(), variable.line
 
 
-def _read_class(segment: XmlElement, found: _ClassValues, out: ReportRows) -> None:
+def _read_class(segment: XmlElement, found: WorkloadClass, out: ReportRows) -> None:
     if any(plain_label(message.text_at("description")) == _ZERO for message in segment.below("message")):
         found.values["all_zero"] = True
     for part in segment.all("part"):
@@ -191,7 +169,7 @@ def _read_class(segment: XmlElement, found: _ClassValues, out: ReportRows) -> No
                 _keep_table(title, table, found, out)
 
 
-def _put(found: _ClassValues, label: str, text: str, line: int, out: ReportRows) -> None:
+def _put(found: WorkloadClass, label: str, text: str, line: int, out: ReportRows) -> None:
     """Set a value. A repeated name can stand in the place of another one: the first counts."""
     printed = _labels().get(plain_label(label))
     if printed is None:
@@ -224,7 +202,7 @@ def _elapsed_us(label: str, text: str, line: int, out: ReportRows) -> int | None
     return ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + rest
 
 
-def _read_goals(table: XmlElement, found: _ClassValues, out: ReportRows) -> None:
+def _read_goals(table: XmlElement, found: WorkloadClass, out: ReportRows) -> None:
     headings = table_headings(table, {"PERIOD"}, out)
     for row in table_rows(table, headings, out):
         if row.total:
@@ -244,7 +222,7 @@ def _read_goals(table: XmlElement, found: _ClassValues, out: ReportRows) -> None
         found.periods.append((row.line, values, extra))
 
 
-def _keep_table(title: str, table: XmlElement, found: _ClassValues, out: ReportRows) -> None:
+def _keep_table(title: str, table: XmlElement, found: WorkloadClass, out: ReportRows) -> None:
     """Store the cells of a table that has no columns here in `extra`."""
     headings = table_headings(table, (), out)
     for row in table_rows(table, headings, out):
@@ -252,82 +230,6 @@ def _keep_table(title: str, table: XmlElement, found: _ClassValues, out: ReportR
         for heading, text in list(row.cells.items())[1:]:
             if text:
                 found.extra[f"{title}: {names[0]}: {heading}"] = text
-
-
-def _write(
-    found: _ClassValues, common: Mapping[str, Any], facts: _PolicyFacts, out: ReportRows
-) -> dict[str, Any]:
-    values = {**common, "class_kind": found.kind, "class_name": found.name, **found.values}
-    numbers = {name: _seconds(found.values.get(name)) for name in (*CP_PARTS, "ziip_s", "zaap_s")}
-    if all(numbers[name] is not None for name in CP_PARTS):
-        special = sum((numbers[name] or 0) * (factor or 1) for name, factor in _factors(facts))
-        values["cp_s"] = round(sum(numbers[name] or 0 for name in CP_PARTS) - special, 6)
-    if found.kind == "workload":
-        values["workload_name"] = found.name
-    row = out.row(TABLE, found.line, values, found.extra, found.lines)
-    _compare_time(row, found, out)
-    for line, period, extra in found.periods:
-        out.row(
-            TABLE,
-            line,
-            {
-                **common,
-                "class_kind": PERIOD,
-                "class_name": found.name,
-                "workload_name": found.values.get("workload_name"),
-                "policy_name": found.values.get("policy_name"),
-                **period,
-            },
-            extra,
-        )
-    return row
-
-
-def _factors(facts: _PolicyFacts) -> tuple[tuple[str, float | None], ...]:
-    return ("ziip_s", facts.ziip_factor), ("zaap_s", facts.zaap_factor)
-
-
-def _seconds(text: object) -> float | None:
-    """Return a printed number of seconds; None if there is none or it is invalid."""
-    try:
-        value: float = CODECS[PrintedFormat.NUMBER].decode(str(text))
-    except ValueError:
-        return None
-    return value
-
-
-def _compare_time(row: Mapping[str, Any], found: _ClassValues, out: ReportRows) -> None:
-    """Compare the CPU seconds with the percentage of one processor, within their rounding."""
-    seconds, percent, interval_ms = row.get("cp_s"), row.get("cp_pct"), out.common.get("interval_ms")
-    if seconds is None or percent is None or not interval_ms:
-        return
-    length = interval_ms / 1000
-    expected = percent / 100 * length
-    if abs(seconds - expected) > _ROUNDING_PCT / 100 * length + _ROUNDING_S:
-        problem = (
-            f"{found.name} has {seconds:.3f} CPU seconds, but {percent} % of {length:g} s are {expected:.3f}"
-        )
-        line = found.lines.get("cp_pct", found.line)
-        out.issue(Code.ARITHMETIC, problem, line, field="Application Time %", table=TABLE)
-
-
-def _compare_workloads(rows: list[dict[str, Any]], out: ReportRows) -> None:
-    """Compare each workload with the sum of its service classes, within rounding."""
-    for workload in (row for row in rows if row["class_kind"] == "workload"):
-        classes = [
-            row
-            for row in rows
-            if row["class_kind"] == "service class" and row.get("workload_name") == workload["class_name"]
-        ]
-        parts = [row.get("cp_s") or 0 for row in classes]
-        if not classes or workload.get("cp_s") is None:
-            continue
-        if abs(sum(parts) - workload["cp_s"]) > _ROUNDING_S * (len(parts) + 1):
-            problem = (
-                f"the workload {workload['class_name']} has {workload['cp_s']:.3f} CPU seconds, but its "
-            )
-            problem += f"service classes have {sum(parts):.3f}"
-            out.issue(Code.ARITHMETIC, problem, workload["line_no"], field="Service Time", table=TABLE)
 
 
 @cache

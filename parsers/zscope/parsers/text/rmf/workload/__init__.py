@@ -1,0 +1,1 @@
+"""Workload Activity reports, as listings and in XML."""

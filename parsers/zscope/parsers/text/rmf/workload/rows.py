@@ -1,0 +1,146 @@
+"""The rows of Workload Activity reports in either form, and their arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from zscope.parsers.issues import Code
+from zscope.parsers.text.codecs import CODECS
+from zscope.schemas.reports import PrintedFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from zscope.parsers.text.report_rows import ReportRows
+
+TABLE = "rmf_workload"
+NAME = "RMF Workload Activity"
+PERIOD = "period"
+CP_PARTS = ("tcb_s", "srb_s", "rct_s", "io_interrupt_s", "hiperspace_s")
+_ROUNDING_S, _ROUNDING_PCT = 0.003, 0.005
+"""Service times are printed with three decimals, percentages with two."""
+
+
+@dataclass(slots=True)
+class WorkloadFacts:
+    """What the last segment says about the systems; a listing has no such part."""
+
+    systems: list[str] = field(default_factory=list)
+    has_factors: bool = True
+    """Whether the report has normalization factors, at least for the installed processors."""
+    ziip_factor: float | None = None
+    zaap_factor: float | None = None
+
+
+@dataclass(slots=True)
+class WorkloadClass:
+    """The printed values of one class."""
+
+    kind: str
+    name: str
+    line: int
+    values: dict[str, Any] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    extra: dict[str, str] = field(default_factory=dict)
+    periods: list[tuple[int, dict[str, Any], dict[str, str]]] = field(default_factory=list)
+    rounding_s: float = 0.0
+    """By how much the sum of the seconds can be wrong because the report shortened them."""
+
+
+def write_class(
+    found: WorkloadClass, common: Mapping[str, Any], facts: WorkloadFacts, out: ReportRows
+) -> dict[str, Any]:
+    """Add the rows of a class and of its periods; return the row of the class."""
+    values = {**common, "class_kind": found.kind, "class_name": found.name, **found.values}
+    numbers = {name: _seconds(found.values.get(name)) for name in (*CP_PARTS, "ziip_s", "zaap_s")}
+    if all(numbers[name] is not None for name in CP_PARTS):
+        special = sum((numbers[name] or 0) * (factor or 1) for name, factor in _factors(facts))
+        cp_s = round(sum(numbers[name] or 0 for name in CP_PARTS) - special, 6)
+        if facts.has_factors or not special or _agrees(cp_s, found, out):
+            values["cp_s"] = cp_s
+        else:
+            problem = (
+                f"{found.name} has seconds on zIIPs or zAAPs, but the report has no normalization factors, "
+            )
+            problem += "and the percentage of one processor does not confirm that they are 1: cp_s is null"
+            out.issue(Code.BAD_VALUE, problem, found.line, field="Service Time", table=TABLE)
+    if found.kind == "workload":
+        values["workload_name"] = found.name
+    row = out.row(TABLE, found.line, values, found.extra, found.lines)
+    _compare_time(row, found, out)
+    for line, period, extra in found.periods:
+        out.row(
+            TABLE,
+            line,
+            {
+                **common,
+                "class_kind": PERIOD,
+                "class_name": found.name,
+                "workload_name": found.values.get("workload_name"),
+                "policy_name": found.values.get("policy_name"),
+                **period,
+            },
+            extra,
+        )
+    return row
+
+
+def _factors(facts: WorkloadFacts) -> tuple[tuple[str, float | None], ...]:
+    return ("ziip_s", facts.ziip_factor), ("zaap_s", facts.zaap_factor)
+
+
+def _seconds(text: object) -> float | None:
+    """Return a printed number of seconds; None if there is none or it is invalid."""
+    try:
+        value: float = CODECS[PrintedFormat.NUMBER].decode(str(text))
+    except ValueError:
+        return None
+    return value
+
+
+def _agrees(cp_s: float, found: WorkloadClass, out: ReportRows) -> bool:
+    """Return whether the printed percentage of one processor confirms the seconds."""
+    percent, interval_ms = _seconds(found.values.get("cp_pct")), out.common.get("interval_ms")
+    if percent is None or not interval_ms:
+        return False
+    length = interval_ms / 1000
+    return bool(abs(cp_s - percent / 100 * length) <= _tolerance(length, found))
+
+
+def _tolerance(length_s: float, found: WorkloadClass) -> float:
+    return _ROUNDING_PCT / 100 * length_s + _ROUNDING_S + found.rounding_s
+
+
+def _compare_time(row: Mapping[str, Any], found: WorkloadClass, out: ReportRows) -> None:
+    """Compare the CPU seconds with the percentage of one processor, within their rounding."""
+    seconds, percent, interval_ms = row.get("cp_s"), row.get("cp_pct"), out.common.get("interval_ms")
+    if seconds is None or percent is None or not interval_ms:
+        return
+    length = interval_ms / 1000
+    expected = percent / 100 * length
+    if abs(seconds - expected) > _tolerance(length, found):
+        problem = (
+            f"{found.name} has {seconds:.3f} CPU seconds, but {percent} % of {length:g} s are {expected:.3f}"
+        )
+        line = found.lines.get("cp_pct", found.line)
+        out.issue(Code.ARITHMETIC, problem, line, field="Application Time %", table=TABLE)
+
+
+def compare_workloads(rows: list[dict[str, Any]], out: ReportRows) -> None:
+    """Compare each workload with the sum of its service classes, within rounding."""
+    for workload in (row for row in rows if row["class_kind"] == "workload"):
+        classes = [
+            row
+            for row in rows
+            if row["class_kind"] == "service class" and row.get("workload_name") == workload["class_name"]
+        ]
+        parts = [row.get("cp_s") or 0 for row in classes]
+        if not classes or workload.get("cp_s") is None:
+            continue
+        if abs(sum(parts) - workload["cp_s"]) > _ROUNDING_S * (len(parts) + 1):
+            problem = (
+                f"the workload {workload['class_name']} has {workload['cp_s']:.3f} CPU seconds, but its "
+            )
+            problem += f"service classes have {sum(parts):.3f}"
+            out.issue(Code.ARITHMETIC, problem, workload["line_no"], field="Service Time", table=TABLE)
