@@ -23,11 +23,14 @@ from zscope.parsers.text.rmf.page_title import (
     CPU_TITLE,
     CRYPTO_TITLE,
     PARTITION_TITLE,
+    TITLES_READ,
+    WORKLOAD_TITLE,
     damaged_title,
     title_of,
 )
 from zscope.parsers.text.rmf.partition import PartitionPages
 from zscope.parsers.text.rmf.spelling import edit_distance
+from zscope.parsers.text.rmf.workload.listing import WorkloadListing
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -201,6 +204,7 @@ class RmfListing:
 
     def __init__(self, sheet: FileRows) -> None:
         self._sheet = sheet
+        self._workload = WorkloadListing(sheet)
         self._open_intervals: list[ListingInterval] = []
         """In the order of their first pages."""
         self._first_lines: dict[tuple[str, datetime], int] = {}
@@ -218,12 +222,15 @@ class RmfListing:
         """Read one page."""
         text = report.lines[0].text
         title = title_of(text)
-        if title not in REPORTS and damaged_title(text) is None:
+        if title not in TITLES_READ and damaged_title(text) is None:
             self._skip_report(title, report.first_line)
             return
         out = ReportRows(self._sheet, report.origin)
         heading = read_heading(report, out)
         if heading.identity is None or self._is_repeated(heading, heading.identity, out):
+            return
+        if heading.title == WORKLOAD_TITLE:
+            self._workload.read(report, heading)
             return
         interval = self._interval(report, heading, heading.identity)
         interval.add(report, heading)
@@ -235,6 +242,7 @@ class RmfListing:
         """Write the intervals that are still open."""
         while self._open_intervals:
             self._write(0)
+        self._workload.finish()
         self._report_parted()
 
     def _write(self, number: int) -> None:

@@ -11,7 +11,7 @@ from zscope.parsers.issues import Code
 from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.rmf.label_lines import LabelGrammar, LabelledValue
-from zscope.parsers.text.rmf.page_title import damaged_title, title_end, title_of
+from zscope.parsers.text.rmf.page_title import WORKLOAD_TITLE, damaged_title, title_end, title_of
 from zscope.schemas.reports import PrintedFormat
 
 if TYPE_CHECKING:
@@ -23,14 +23,23 @@ _LABELS = (
     *("z/OS", "SYSTEM ID", "DATE", "START", "INTERVAL"),
     *("RPT VERSION", "TIME", "END", "CYCLE", "PAGE"),
 )
+_OF_SYSPLEX = ("SYSPLEX", "MODE")
+"""Further labels in the heading of a report about a sysplex."""
 _GRAMMAR = LabelGrammar(_LABELS)
-_ANY_LABEL = re.compile("|".join(map(re.escape, _LABELS)), re.IGNORECASE)
+_SYSPLEX_GRAMMAR = LabelGrammar((*_LABELS, *_OF_SYSPLEX))
+_ANY_LABEL = re.compile("|".join(map(re.escape, (*_LABELS, "SYSPLEX"))), re.IGNORECASE)
 _SEARCHED = 12
 """Lines below the title that are searched: a heading has three, and captures can add others."""
 
 _SYSTEM = re.compile(r"[A-Z0-9@#$_-]{1,8}", re.ASCII | re.IGNORECASE)
 _RELEASE = re.compile(r"(?:z/OS )?V?\d", re.ASCII | re.IGNORECASE)
-_BEGINS_LIKE = {"z/OS": _RELEASE, "RPT VERSION": _RELEASE, "SYSTEM ID": _SYSTEM}
+_BEGINS_LIKE = {
+    "z/OS": _RELEASE,
+    "RPT VERSION": _RELEASE,
+    "SYSTEM ID": _SYSTEM,
+    "SYSPLEX": _SYSTEM,
+    "MODE": _SYSTEM,
+}
 """Patterns for the beginning of values; all others begin with a digit."""
 _DIGIT = re.compile(r"\d", re.ASCII)
 _MOMENT = re.compile(r"\d\d/\d\d/\d{4}-\d\d\.\d\d\.\d\d", re.ASCII)
@@ -100,6 +109,8 @@ class RmfHeading:
     """Release that wrote the data."""
     report_level: str | None = None
     """Release of the program that printed them."""
+    sysplex: str | None = None
+    """Only in reports about a sysplex, whose identity has it in place of a missing system."""
 
 
 def read_heading(page: CapturedReport, out: ReportRows) -> RmfHeading:
@@ -110,27 +121,31 @@ def read_heading(page: CapturedReport, out: ReportRows) -> RmfHeading:
         problem = f"{quoted(title.text.strip())} is not exactly the title {damaged}: the page is damaged; "
         problem += f"lines {title.no} to {page.lines[-1].no} are read as {damaged}"
         out.issue(Code.REPORT_UNREADABLE, problem, title.no, 1)
-    after_title = _GRAMMAR.read(title.text[title_end(title.text) :]).known
+    about_sysplex = WORKLOAD_TITLE in (damaged, title_of(title.text))
+    grammar = _SYSPLEX_GRAMMAR if about_sysplex else _GRAMMAR
+    after_title = grammar.read(title.text[title_end(title.text) :]).known
     labels = {pair.label: (title.no, pair) for pair in after_title}
     body = []
     for at, line in enumerate(page.lines[1:]):
-        pairs = _heading_labels(line, out) if at < _SEARCHED and _ANY_LABEL.search(line.text) else ()
+        pairs = _heading_labels(line, grammar, out) if at < _SEARCHED and _ANY_LABEL.search(line.text) else ()
         for pair in pairs:
             labels.setdefault(pair.label, (line.no, pair))
         if not pairs:
             body.append(line)
     values = _Values(labels, out, title.no)
-    system, number = values.system(), values.text("PAGE")
+    system, number = values.name("SYSTEM ID"), values.text("PAGE")
+    sysplex = values.name("SYSPLEX") if about_sysplex else None
     return RmfHeading(
         damaged or title_of(title.text),
         title.no,
         body,
         int(number) if re.fullmatch(r"\d{1,6}", number, re.ASCII) else None,
-        values.identity(system or page.origin.system),
+        values.identity(system or sysplex or page.origin.system),
         system is not None,
         values.cycle_ms(),
         release_level(values.text("z/OS")),
         release_level(values.text("RPT VERSION")),
+        sysplex,
     )
 
 
@@ -144,13 +159,13 @@ def release_level(text: str) -> str | None:
     return " ".join(words) or None
 
 
-def _heading_labels(line: Line, out: ReportRows) -> tuple[LabelledValue, ...]:
+def _heading_labels(line: Line, grammar: LabelGrammar, out: ReportRows) -> tuple[LabelledValue, ...]:
     """Return the labels of a heading line; none if the line is not part of the heading.
 
     A single label among other text is not a heading: DISPATCH INTERVAL is a field of a report, and EXEC TIME
     is a column name that a line can have more than once.
     """
-    parsed = _GRAMMAR.read(line.text)
+    parsed = grammar.read(line.text)
     others = [*parsed.rest, *(pair.label for pair in parsed.pairs if not pair.known)]
     plausible = {pair.label for pair in parsed.known if _is_plausible(pair)}
     if not plausible or (others and len(plausible) < 2):
@@ -210,11 +225,11 @@ class _Values:
             return None
         return round(float(match[3]) * 1000) if match[3] else int(match[1]) * 1000 + int(match[2])
 
-    def system(self) -> str | None:
-        text = self.text("SYSTEM ID")
+    def name(self, label: str) -> str | None:
+        text = self.text(label)
         if _SYSTEM.fullmatch(text):
             return text.upper()
-        self._report_invalid("SYSTEM ID", "the name of a system")
+        self._report_invalid(label, f"the name of a {'system' if label == 'SYSTEM ID' else 'sysplex'}")
         return None
 
     def _moment(self, day: str, clock: str) -> datetime | None:

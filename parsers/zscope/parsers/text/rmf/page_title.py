@@ -7,7 +7,8 @@ import re
 from zscope.parsers.text.rmf.spelling import edit_distance
 
 CPU_TITLE, PARTITION_TITLE, CRYPTO_TITLE = "CPU ACTIVITY", "PARTITION DATA REPORT", "CRYPTO HARDWARE ACTIVITY"
-TITLES_READ = (CPU_TITLE, PARTITION_TITLE, CRYPTO_TITLE)
+WORKLOAD_TITLE = "WORKLOAD ACTIVITY"
+TITLES_READ = (CPU_TITLE, PARTITION_TITLE, CRYPTO_TITLE, WORKLOAD_TITLE)
 
 _SHORTEST_TITLE = 9
 """A shorter prefix of a known title is not accepted; screens cut titles at their width."""

@@ -55,11 +55,15 @@ def page_heading(title: str, interval: Row, form: RmfPrintForm, page: int) -> li
     length = interval.get("interval_ms")
     first = {
         13: f"z/OS {interval.get('zos_level') or level}",
-        38: f"SYSTEM ID {interval['system']}",
+        38: f"SYSPLEX {interval['sysplex']}"
+        if interval.get("sysplex")
+        else f"SYSTEM ID {interval['system']}",
         65: times[0],
         92: "" if length is None else f"INTERVAL {_length(length)}",
     }
     second = {
+        # The heading of a report about a sysplex that has a single system; its place is ours.
+        13: f"SYSTEM ID {interval['system']}" if interval.get("sysplex") and interval.get("system") else "",
         38: f"RPT VERSION {level} RMF",
         65: times[1],
         92: "" if cycle is None else f"CYCLE {cycle / 1000:.3f} SECONDS",
