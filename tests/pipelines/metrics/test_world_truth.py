@@ -300,10 +300,11 @@ def test_the_workload_report_agrees_with_smf_72(world: World) -> None:
     rows = world.rows(
         "service_class_cpu",
         """SELECT r.cp_s, s.cp_s, r.transactions_ended, s.ended FROM rmf_workload AS r LEFT JOIN (
-            SELECT interval_start_utc, class_kind, class_name,
+            SELECT system, interval_start_utc, class_kind, class_name,
                 sum(cp_s) AS cp_s, sum(ended_transactions) AS ended
-            FROM service_class_cpu WHERE system = 'SRV1' GROUP BY ALL
-        ) AS s USING (interval_start_utc, class_kind, class_name) WHERE r.class_kind LIKE '% class'""",
+            FROM service_class_cpu WHERE source = 'SMF 72' GROUP BY ALL
+        ) AS s USING (system, interval_start_utc, class_kind, class_name)
+        WHERE r.class_kind LIKE '% class'""",
     )
     assert len(rows) > 10
     for reported, recorded, ended, of_records in rows:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from zscope.parsers.text.capture_writer import as_bytes
+from zscope.parsers.text.rmf.workload.listing_write import workload_pages
+from zscope.parsers.text.rmf.workload.rows import PERIOD
 from zscope.parsers.text.rmf.workload.xml_report_write import workload_xml
-from zscope.samples.reports.files import ReportFile, labelled
+from zscope.samples.reports.files import LABEL, ReportFile, labelled
 from zscope.samples.world.displays import CLOCK
 from zscope.samples.world.recipe import NAMES, moment
 from zscope.samples.world.workload import PERIODS, RESPONSE_US, WORKLOADS, ClassUse, captured_time, class_uses
@@ -14,7 +17,7 @@ from zscope.samples.world.workload import PERIODS, RESPONSE_US, WORKLOADS, Class
 if TYPE_CHECKING:
     from zscope.samples.world.cpu_time import CpuTimeGrid
 
-SYSTEM = 2
+SYSTEM, LISTED_SYSTEM = 2, 3
 INTERVALS = range(52, 54)
 """Intervals of the first day, which have SMF 70 and 72 records."""
 SYSPLEX = "WORLDPLX"
@@ -23,15 +26,34 @@ Row = dict[str, Any]
 
 def workload_report(cpu_time: CpuTimeGrid) -> ReportFile:
     """Return the report of a server."""
-    uses = dict(class_uses(SYSTEM, captured_time(cpu_time, SYSTEM, INTERVALS)))
-    reports = [_interval(cpu_time, at, number, uses) for at, number in enumerate(INTERVALS)]
-    day = moment(cpu_time.begin(INTERVALS[0]))
-    name = f"rmf-workload.{NAMES[SYSTEM]}.{day:%Y-%m-%d}.xml"
+    reports = _intervals(cpu_time, SYSTEM, INTERVALS)
     content = labelled(workload_xml(reports, on_few_lines=True)).encode()
-    return ReportFile(name, content, f"Workload Activity of {NAMES[SYSTEM]}, {len(reports)} intervals")
+    return _file(cpu_time, SYSTEM, content, "xml", len(reports))
 
 
-def _interval(cpu_time: CpuTimeGrid, at: int, number: int, uses: dict[str, ClassUse]) -> list[Row]:
+def workload_listing(cpu_time: CpuTimeGrid) -> ReportFile:
+    """Return the report of the other server as a listing, without periods, which have only goals."""
+    (rows,) = _intervals(cpu_time, LISTED_SYSTEM, INTERVALS[:1])
+    classes = [row | {"system": NAMES[LISTED_SYSTEM]} for row in rows if row["class_kind"] != PERIOD]
+    lines = [LABEL, *(line for page in workload_pages(classes) for line in page)]
+    return _file(cpu_time, LISTED_SYSTEM, as_bytes(lines), "txt", 1)
+
+
+def _file(cpu_time: CpuTimeGrid, system: int, content: bytes, ending: str, count: int) -> ReportFile:
+    day = moment(cpu_time.begin(INTERVALS[0]))
+    name = f"rmf-workload.{NAMES[system]}.{day:%Y-%m-%d}.{ending}"
+    return ReportFile(name, content, f"Workload Activity of {NAMES[system]}, {count} intervals")
+
+
+def _intervals(cpu_time: CpuTimeGrid, system: int, intervals: range) -> list[list[Row]]:
+    """Return the rows of each interval of a system."""
+    uses = dict(class_uses(system, captured_time(cpu_time, system, intervals)))
+    return [_interval(cpu_time, system, at, number, uses) for at, number in enumerate(intervals)]
+
+
+def _interval(
+    cpu_time: CpuTimeGrid, system: int, at: int, number: int, uses: dict[str, ClassUse]
+) -> list[Row]:
     """Return the rows of an interval; `at` is its position in the columns of the classes."""
     start = CLOCK.local(moment(cpu_time.begin(number)))
     length_s = cpu_time.length_us / 1_000_000
@@ -40,7 +62,7 @@ def _interval(cpu_time: CpuTimeGrid, at: int, number: int, uses: dict[str, Class
         "interval_end_local": start + timedelta(seconds=length_s),
         "interval_ms": round(1_000 * length_s),
         "sysplex": SYSPLEX,
-        "systems": NAMES[SYSTEM],
+        "systems": NAMES[system],
         "report_option": "WGPER",
         "policy_name": "SYNTHPOL",
         "ziip_factor": 1.0,
@@ -52,7 +74,7 @@ def _interval(cpu_time: CpuTimeGrid, at: int, number: int, uses: dict[str, Class
             facts = {"class_kind": "service class", "class_name": name, "workload_name": workload}
             row = shared | facts | _of_class(name, uses[name], at, length_s)
             members.append(row)
-            rows += [row, shared | facts | {"class_kind": "period", **_period(row)}]
+            rows += [row, shared | facts | {"class_kind": PERIOD, **_period(row)}]
         parts = ("tcb_s", "srb_s", "ziip_s", "transactions_ended")
         total = {name: round(sum(row[name] for row in members), 3) for name in parts}
         rows.append(shared | {"class_kind": "workload", "class_name": workload} | _figures(total, length_s))

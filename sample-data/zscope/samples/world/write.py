@@ -47,7 +47,7 @@ from zscope.samples.world.services import ADDRESSES, world_context
 from zscope.samples.world.stack_statistics import StackStatistics
 from zscope.samples.world.traffic import INTERVAL_US, Traffic
 from zscope.samples.world.workload import WorkloadRecords
-from zscope.samples.world.workload_report import workload_report
+from zscope.samples.world.workload_report import workload_listing, workload_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -305,6 +305,7 @@ class _World:
             *(("rmf", file) for file in RmfFiles(self.context, self._cpu_time).reports(self._coverage)),
             *(("displays", file) for file in self._displays.files()),
             ("rmf", workload_report(self._cpu_time)),
+            ("rmf", workload_listing(self._cpu_time)),
             *(("policy", file) for file in policy_files(self.recipe)),
             *(("logs", file) for file in self._messages.files()),
         ]

@@ -46,10 +46,10 @@ def test_counts_are_those_of_the_manifest(demo: tuple[Path, Result]) -> None:
 def test_the_second_load_adds_nothing(demo: tuple[Path, Result]) -> None:
     output = demo[1].stdout
     assert re.search(
-        r"First load into .*: 44 files loaded, 33,952 records .*; 0 files skipped, already loaded", output
+        r"First load into .*: 45 files loaded, 33,953 records .*; 0 files skipped, already loaded", output
     )
     assert re.search(
-        r"Second load .*: 0 files loaded, 0 records .*, 0 rows, .*; 44 files skipped, already loaded", output
+        r"Second load .*: 0 files loaded, 0 records .*, 0 rows, .*; 45 files skipped, already loaded", output
     )
     assert "72 sides of benchmark runs of world added" in output
     assert "9 sides of benchmark runs of systems added" in output
@@ -73,7 +73,7 @@ def test_the_benchmark_is_marked_synthetic_and_next_steps_follow(demo: tuple[Pat
 def test_a_second_demo_adds_nothing(run: Run, own_demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo_command, "_METRICS", {})
     again = run("demo", "--store", own_demo).stdout
-    assert re.search(r"First load into .*: 0 files loaded, .*; 44 files skipped", again)
+    assert re.search(r"First load into .*: 0 files loaded, .*; 45 files skipped", again)
     assert len(re.findall(r"^0 sides of benchmark runs of \w+ added", again, re.MULTILINE)) == 2
 
 
