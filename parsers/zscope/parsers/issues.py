@@ -95,6 +95,7 @@ class Code(StrEnum):
     CLOCK_DIFFERS = "clock-differs"
     IMPOSSIBLE_TIME = "impossible-time"
     INTERVAL_CONFLICT = "interval-conflict"
+    OUT_OF_RANGE = "out-of-range"
     NO_TIME_ZONE = "no-time-zone"
     ZONE_CONFLICT = "zone-conflict"
     SHARED_PATH = "shared-path"

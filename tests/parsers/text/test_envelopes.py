@@ -32,6 +32,8 @@ from tests.parsers.text.envelopes import (
 
 from zscope.parsers import Tables, inventory
 from zscope.parsers.issues import Code, Severity
+from zscope.parsers.text import json_envelopes
+from zscope.parsers.text.json_envelopes import MOST_NESTED
 
 BEGIN, END = "<!-- envelopes: begin -->", "<!-- envelopes: end -->"
 SAME, ISSUE = "the same", "issue"
@@ -213,6 +215,41 @@ def test_a_damaged_object_is_reported(tmp_path: Path) -> None:
     result = read_text(f"{content[:-30]}\n{zosmf_console(STATUS)}", tmp_path)
     assert result["gsk_cache_status"].num_rows == 2
     assert Code.UNKNOWN_LINE in {issue.code for issue in result.issues}
+
+
+def test_very_long_numbers_of_an_answer_are_no_obstacle(tmp_path: Path) -> None:
+    content = zosmf_console(CONN)
+    assert content.startswith("{")
+    result = read_text(f'{{"sequence": {"1" * 5_000}, {content[1:]}', tmp_path)
+    assert rows_of(result) == rows_of(read_text(content, tmp_path))
+    assert result["netstat_conn"].num_rows == 2
+
+
+@pytest.mark.parametrize("levels", [MOST_NESTED + 1, 400, 50_000])
+def test_json_with_many_levels_in_a_line_is_reported(tmp_path: Path, levels: int) -> None:
+    nested = "[" * levels + json.dumps(CONN[0]) + "]" * levels
+    result = read_text("\n".join([*CONN, "", nested, "", *CONN]), tmp_path)
+    assert result["netstat_conn"].num_rows == 4
+    assert Code.READER_FAILED not in {issue.code for issue in result.issues}
+    assert len(CONN) + 2 in {issue.line_no for issue in result.issues}
+
+
+def test_lines_above_the_limit_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_envelopes, "MOST_LINES", len(CONN) + 1)
+    content = "\n".join(json.dumps({"stdout": "\n".join(CONN)}) for _ in range(3))
+    result = read_text(content, tmp_path)
+    assert result["netstat_conn"].num_rows == 2
+    issues = [(issue.line_no, issue.text) for issue in result.issues if issue.code is Code.UNKNOWN_LINE]
+    assert [number for number, _ in issues] == [2]
+    assert "more than" in issues[0][1]
+
+
+def test_a_display_after_a_very_long_prefix_is_reported(tmp_path: Path) -> None:
+    """Text that is longer than any prefix is not compared with the lines below."""
+    prefix = "field=value " * 100
+    result = read_text("\n".join(prefix + line for line in CONN), tmp_path)
+    assert result["netstat_conn"].num_rows == 0
+    assert (Code.UNKNOWN_LINE, 1) in {(issue.code, issue.line_no) for issue in result.issues}
 
 
 def test_an_answer_without_text_is_no_report(tmp_path: Path) -> None:

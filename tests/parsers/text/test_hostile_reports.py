@@ -177,6 +177,22 @@ HOSTILE: tuple[Callable[[int], bytes], ...] = (
         b"<?xml version='1.0'?><ddsml><postprocessor><segment><name>CPU Activity</name><part><table>"
         + b"<row><col>1</col></row>" * (size * 20)
     ),
+    lambda size: b'"' + HEADING.strip() + b'"\n' + b" " * (size * 6) + b"x\n",
+    lambda size: b"READY" + b" " * (size * 6) + HEADING,
+    lambda size: b"RO " + b"," * (size * 6) + b" a b c d e f " + HEADING,
+    lambda size: b"a" * (size * 6) + b" " + HEADING,
+    lambda size: b"1-" * (size * 3) + HEADING + b"1-" * (size * 3) + b"\n",
+    lambda size: b'{"cmd-response": "' + HEADING.strip() + b'"}\n' + b'{"cmd-response": "x"}\n' * (size * 2),
+    lambda size: b'{"pad": [' + b'"x", ' * 40_000 + b'0], "tsoData": [' + b"{}, " * (size * 50) + b"{}]}",
+    lambda size: b'{"stdout": "' + HEADING.strip() + b"\\n x" * (size * 50) + b'"}',
+    lambda size: b"[" * (size * 5) + HEADING + b"ok: [SYSA] => {\n" * size,
+    lambda size: b"W O R K L O A D   A C T I V I T Y\n" + (b"-" * 280 + b"x\n") * (size // 5),
+    lambda size: b"TTLSRule A\n{\n" + b"LocalAddr 10.0.0.1\nJobname A\n" * (size * 2) + b"}\n",
+    lambda size: b"TTLSEnvironmentAction A\n{\n" + b"TTLSGskAdvancedParms\n{\n" * size,
+    lambda size: b"policyRule: A\n" * (size * 2),
+    lambda size: b"policyRule: A\n" + b" Local Address:\n  FromAddr: 10.0.0.1\n  ToAddr: 10.0.0.9\n" * size,
+    lambda size: b"EZD1286I TTLS Error " + b"GRPID: 00000003 " * size + b"\n",
+    lambda size: b"EZD1287I TTLS Error RC:  402 Initial Handshake\n" * size,
 )
 """Inputs that make patterns and loops start again and again; full size is 10,000."""
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zscope.parsers.text.json_objects import LONGEST_OBJECT, MOST_NESTED, json_objects, looks_like_json
+from zscope.parsers.text.json_envelopes import MOST_NESTED
+from zscope.parsers.text.json_objects import LONGEST_OBJECT, json_objects, looks_like_json
 
 Found = list[tuple[int, dict[str, Any]]]
 Told = list[tuple[int, str]]

@@ -165,12 +165,15 @@ class RecordGroup:
             if continued.triplet is not None:
                 needed = ~self._located(continued.triplet)
         empty = needed.copy()
+        main = {section.key for section in layout.main_sections}
         for section in layout.row_sections:
             if section.triplet is None:
                 return
+            if section.key not in main and not empty.any():
+                continue
             located = self._located(section.triplet)
             empty &= ~located
-            if section in layout.main_sections:
+            if section.key in main:
                 text = f"no triplet locates the section {section.key}, which every such record has"
                 records = np.flatnonzero(needed & ~located & ~self.reported)
                 self.flag(Code.TRIPLETS_OUTSIDE, records, text, section.key, at=self.area.at)
@@ -271,6 +274,16 @@ class RecordGroup:
 
     def triplets(self, index: int) -> TripletColumn:
         """One triplet of each record: the distinct ones, and which of them each record has."""
+        if index not in self._numbered_triplets:
+            self._numbered_triplets[index] = self._number_triplets(index)
+        return self._numbered_triplets[index]
+
+    @cached_property
+    def _numbered_triplets(self) -> dict[int, TripletColumn]:
+        """Triplets that are already numbered: decoding a section and checking for gaps need the same ones."""
+        return {}
+
+    def _number_triplets(self, index: int) -> TripletColumn:
         if index < self._triplet_words.shape[1]:
             words = self._triplet_words[:, index]
         else:

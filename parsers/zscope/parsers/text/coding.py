@@ -42,7 +42,14 @@ class CodePage:
 
     def decode(self, raw: bytes) -> str:
         """Return the text of an EBCDIC field without its padding (blanks, binary zeros)."""
-        return raw.decode("latin-1").translate(_decoder(self.name)).rstrip(" \0")
+        return self.latin(raw).decode("latin-1").rstrip(" \0")
+
+    def latin(self, raw: bytes) -> bytes:
+        """Return the bytes in Latin-1, which has all characters of the code page.
+
+        Bytes are translated fifty times faster than characters.
+        """
+        return raw.translate(_to_latin(self.name))
 
     def encode(self, text: str, length: int | None = None) -> bytes:
         """Return EBCDIC bytes, padded with blanks to a length; unknown characters are an error."""
@@ -73,8 +80,8 @@ def code_page(name: str = DEFAULT_CODE_PAGE) -> CodePage:
 
 
 @cache
-def _decoder(name: str) -> dict[int, str]:
-    return dict(enumerate(code_page(name).characters))
+def _to_latin(name: str) -> bytes:
+    return code_page(name).characters.encode("latin-1")
 
 
 @cache
@@ -270,9 +277,8 @@ def read_pieces(stream: ByteSource, coding: Coding) -> Iterator[str]:
 def _characters(stream: ByteSource, coding: Coding) -> Iterator[str]:
     if coding.name == EBCDIC:
         page = code_page()
-        table = str.maketrans(dict(enumerate(page.characters)))
         while piece := stream.read(CHUNK):
-            yield piece.decode("latin-1").translate(table)
+            yield page.latin(piece).decode("latin-1")
         return
     decoder = codecs.getincrementaldecoder(coding.name)("replace")
     while piece := stream.read(CHUNK):

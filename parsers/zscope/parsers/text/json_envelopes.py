@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
@@ -18,8 +18,13 @@ from zscope.parsers.text.headings import is_last_line, may_have_heading, may_hav
 
 MOST_LINES = 2_000_000
 """Lines of all texts of a file."""
+MOST_NESTED = 16
+"""Levels of objects and lists."""
+_LONGEST_NUMBER = 40
+"""Digits; no column has half as many."""
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_STRING_OR_BRACKET = re.compile(rf"{_STRING.pattern}|[{{}}\[\]]", re.DOTALL)
 _ENDS = re.compile(r"\r\n|\r|\n|\x85|\x15")
 _LOG_TEXTS = ("_raw", "message", "log", "event", "MESSAGE", "msg", "text", "line")
 """Keys of the text of a record that a log service exports, the best first."""
@@ -29,6 +34,8 @@ _KEYS = re.compile(
 )
 _RECORD = re.compile('"(?:' + "|".join(_LOG_TEXTS) + ')" *:')
 _SYSTEM = re.compile(r"[A-Z@#$][A-Z0-9@#$]{1,7}", re.ASCII)
+
+ProblemReporter = Callable[[int, str], None]
 
 
 class PlacedText(str):
@@ -48,6 +55,8 @@ class CapturedText:
     clock: time | None = None
     log: bool = False
     """Whether it is a message of SYSLOG or OPERLOG."""
+    complete: bool = False
+    """Whether an answer of the console has its last line."""
 
 
 class _Part(NamedTuple):
@@ -65,9 +74,35 @@ def may_be_envelope(text: str) -> bool:
     return may_have_report(text) or _KEYS.search(text) is not None
 
 
-def texts_of_json(no: int, text: str) -> list[CapturedText]:
+def is_json(text: str) -> bool:
+    """Return whether a text is JSON that can be read: levels beyond `MOST_NESTED` cannot.
+
+    >>> is_json('{"a": [1]}'), is_json('{"a": [1}'), is_json("[" * 50 + "]" * 50)
+    (True, False, False)
+    """
+    try:
+        json.loads(text, parse_int=whole_number, strict=False)
+    except (ValueError, RecursionError):
+        return False
+    level = 0
+    for match in _STRING_OR_BRACKET.finditer(text):
+        if match[0] in "{[":
+            level += 1
+            if level > MOST_NESTED:
+                return False
+        elif match[0] in "}]":
+            level -= 1
+    return True
+
+
+def whole_number(digits: str) -> int | str:
+    """Return very long numbers as text: Python refuses them, and the column reports the value."""
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else digits
+
+
+def texts_of_json(no: int, text: str, report_problem: ProblemReporter) -> list[CapturedText]:
     """Return the texts in one JSON text that begins in this line."""
-    answers = JsonAnswers()
+    answers = JsonAnswers(report_problem)
     answers.take(no, text)
     return answers.texts()
 
@@ -76,12 +111,16 @@ def texts_of_json(no: int, text: str) -> list[CapturedText]:
 class JsonAnswers:
     """The answers in the objects of one file."""
 
+    report_problem: ProblemReporter
+    """Receives line and text of a problem."""
     _texts: dict[str, CapturedText] = field(default_factory=dict)
     _latest_key: str = ""
     """Key of the last console answer."""
     _is_log: bool = False
     """Whether a display begins in a record of a log: the next records contain its other lines."""
     _lines: int = 0
+    _is_cut: bool = False
+    """Whether it was reported that there are too many lines."""
 
     def take(self, no: int, text: str) -> bool:
         """Read an object, given as JSON that begins in this line; return whether it is an envelope."""
@@ -104,7 +143,7 @@ class JsonAnswers:
         if key == _CONSOLE:
             # The rest of an answer has no key of its own.
             before = self._texts.get(self._latest_key)
-            key = self._latest_key if before and not _is_finished(before) else f"{key} {len(self._texts)}"
+            key = self._latest_key if before and not before.complete else f"{key} {len(self._texts)}"
         elif key in _SINGLE:
             key = f"{key} {len(self._texts)}"
         if key.startswith(_CONSOLE):
@@ -114,13 +153,16 @@ class JsonAnswers:
         )
         text = self._texts.setdefault(key, CapturedText([], part.system, day, clock, part.log))
         lines = [Line(string.no, line) for string in part.texts for line in _ENDS.split(string)]
-        if self._lines + len(lines) <= MOST_LINES:
-            self._lines += len(lines)
-            text.lines += lines
-
-
-def _is_finished(text: CapturedText) -> bool:
-    return any(is_last_line(line.text) for line in text.lines)
+        if self._lines + len(lines) > MOST_LINES:
+            if not self._is_cut:
+                problem = f"the texts of the file have more than {MOST_LINES:,} lines; this one and others "
+                self.report_problem(lines[0].no, f"{problem}that are too long are skipped")
+            self._is_cut = True
+            return
+        self._lines += len(lines)
+        text.lines += lines
+        if key.startswith(_CONSOLE) and not text.complete:
+            text.complete = any(is_last_line(line.text) for line in lines)
 
 
 _CONSOLE, _MESSAGE, _OUTPUT, _RECORD_OF = "console", "message", "output", "record of"
@@ -147,7 +189,12 @@ def _placed(no: int, text: str) -> Any:  # noqa: ANN401 - any JSON value
             return {place(key): place(inner) for key, inner in value.pairs}
         return [place(inner) for inner in value] if isinstance(value, list) else value
 
-    return place(json.loads(text, object_pairs_hook=_Pairs, strict=False))
+    return place(json.loads(text, object_pairs_hook=_Pairs, parse_int=_short_number, strict=False))
+
+
+def _short_number(digits: str) -> int | float:
+    """Return very long numbers as floating-point numbers, which have no limit: no text is among them."""
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else float(digits)
 
 
 @dataclass(frozen=True, slots=True)

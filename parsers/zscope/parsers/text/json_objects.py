@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,7 +17,14 @@ from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.captured_report import Origin, ReportSource
 from zscope.parsers.text.coding import read_pieces
 from zscope.parsers.text.families import object_grammars
-from zscope.parsers.text.json_envelopes import CapturedText, JsonAnswers, may_be_envelope
+from zscope.parsers.text.json_envelopes import (
+    MOST_NESTED,
+    CapturedText,
+    JsonAnswers,
+    ProblemReporter,
+    may_be_envelope,
+    whole_number,
+)
 from zscope.parsers.text.report_rows import quoted
 
 if TYPE_CHECKING:
@@ -34,22 +41,18 @@ LONGEST_OBJECT = 1 << 18
 """In characters; a sample or a record of statistics has a few thousand."""
 LONGEST_ANSWER = 1 << 25
 """The same for an object with the answer to a command, which can contain a display of 65,533 lines twice."""
-MOST_NESTED = 16
-"""Levels of objects and lists."""
-_LONGEST_NUMBER = 40
-"""Digits; no column has half as many."""
 
 _OPENING = re.compile(r"[\s\ufeff\x1e]*(?:\{\s*[\"}]|\[[\s,\[]*(?:\{\s*[\"}]|\]))")
 _STRAY = re.compile(r"[^\s,\[\]\x1e\ufeff]")
 """A character that cannot be between objects."""
 _TOKEN = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|["{}\[\]]')
 """A complete string, the beginning of one without an end, or a bracket."""
+_IN_STRING = re.compile(r'["\n]|\\.')
+"""What ends a string or makes it invalid, or a character that does neither."""
 _NEXT = re.compile(r"\n[ \t,\[]*(?=\{)")
 _CLOSES = {"}": "{", "]": "["}
 _BEFORE_BRACE = {"{": ":", "[": "[,"}
 """The character that must be before the brace of an object, by the bracket around it."""
-
-ProblemReporter = Callable[[int, str], None]
 
 
 def looks_like_json(opening: str) -> bool:
@@ -107,6 +110,14 @@ class _Scanner:
     _line: int = 1
     """Line number of that position."""
     _state: _State = _State.BETWEEN
+    _scanned: int = 0
+    """Position up to which the current object is scanned."""
+    _brackets: list[str] = field(default_factory=list)
+    """Open brackets of the current object."""
+    _is_in_string: bool = False
+    """Whether the scanned part ends in a string."""
+    _may_be_answer: bool | None = None
+    """Whether the current object may be the answer to a command; None until that matters."""
     _open_brackets: int = 0
     """Open brackets of an object that is skipped."""
     _stray_reported: bool = False
@@ -115,6 +126,7 @@ class _Scanner:
     def feed(self, piece: str) -> Iterator[tuple[int, dict[str, Any], str]]:
         """Process another piece of the text."""
         self._line = self._line_at(self._position)
+        self._scanned -= self._position
         self._text, self._position, self._counted = self._text[self._position :] + piece, 0, 0
         step = {
             _State.BETWEEN: self._find_object,
@@ -146,7 +158,8 @@ class _Scanner:
         if match.group() != "{":
             self._report_stray()
         if self._position < len(self._text):
-            self._state, self._stray_reported = _State.IN_OBJECT, False
+            self._stray_reported = False
+            self._begin_object(self._position)
         return True
 
     def _report_stray(self) -> None:
@@ -160,17 +173,43 @@ class _Scanner:
         brace = self._text.find("{", self._position)
         self._position = brace if brace >= 0 else len(self._text)
 
+    def _begin_object(self, position: int) -> None:
+        """Scan an object from its brace on."""
+        self._state, self._position, self._scanned = _State.IN_OBJECT, position, position
+        self._brackets.clear()
+        self._is_in_string, self._may_be_answer = False, None
+
     def _scan_object(self) -> bool:
-        """Scan from the brace of an object to its end."""
-        brackets = list[str]()
-        for token in _TOKEN.finditer(self._text, self._position):
+        """Scan an object to its end, or as far as it is read: the next call goes on from there."""
+        if self._is_in_string and not self._ends_string():
+            return self._in_string()
+        for token in _TOKEN.finditer(self._text, self._scanned):
             mark = token.group()
+            self._scanned = token.end()
             if mark == '"':
-                return self._in_string(token.start())
-            if len(mark) == 1 and self._bracket(mark, token.start(), brackets):
+                self._is_in_string = True
+                self._ends_string()
+                return self._in_string()
+            if len(mark) == 1 and self._bracket(mark, token.start()):
                 return True
+        self._scanned = len(self._text)
         if self._is_too_long(len(self._text)):
-            return self._too_long(len(self._text), len(brackets))
+            return self._too_long(len(self._text), len(self._brackets))
+        return False
+
+    def _ends_string(self) -> bool:
+        """Go on to the end of a string, or as far as it is read; return whether it ends."""
+        for match in _IN_STRING.finditer(self._text, self._scanned):
+            if match[0] == "\n":
+                self._scanned = match.start()
+                return False
+            self._scanned = match.end()
+            if match[0] == '"':
+                self._is_in_string = False
+                return True
+        if self._scanned < len(self._text):
+            # The character after a backslash is in the next piece.
+            self._scanned = len(self._text) - self._text.endswith("\\")
         return False
 
     def _is_too_long(self, end: int) -> bool:
@@ -180,12 +219,15 @@ class _Scanner:
         length = end - self._position
         if length <= LONGEST_OBJECT:
             return False
-        opening = self._text[self._position : self._position + LONGEST_OBJECT]
-        return length > LONGEST_ANSWER or not may_be_envelope(opening)
+        if self._may_be_answer is None:
+            self._may_be_answer = may_be_envelope(
+                self._text[self._position : self._position + LONGEST_OBJECT]
+            )
+        return length > LONGEST_ANSWER or not self._may_be_answer
 
-    def _bracket(self, mark: str, position: int, brackets: list[str]) -> bool:
+    def _bracket(self, mark: str, position: int) -> bool:
         """Process a bracket of the current object; return whether the object ends here."""
-        after = position + 1
+        after, brackets = position + 1, self._brackets
         if mark in _CLOSES:
             if brackets.pop() != _CLOSES[mark]:
                 return self._damaged(after)
@@ -198,12 +240,13 @@ class _Scanner:
             return self._skip(f"is nested deeper than {MOST_NESTED}", after, len(brackets))
         return self._is_too_long(after) and self._too_long(after, len(brackets))
 
-    def _in_string(self, quote: int) -> bool:
+    def _in_string(self) -> bool:
         """Process a string that does not end in the text read so far."""
-        if self._text.find("\n", quote) >= 0:
-            return self._damaged(quote)
+        if self._text.startswith("\n", self._scanned):
+            return self._damaged(self._scanned)
         if self._is_too_long(len(self._text)):
-            return self._skip(f"is longer than {LONGEST_OBJECT:,} characters", quote, 0, _State.RESYNC)
+            problem = f"is longer than {LONGEST_OBJECT:,} characters"
+            return self._skip(problem, len(self._text), 0, _State.RESYNC)
         return False
 
     def _character_before(self, position: int) -> str:
@@ -221,7 +264,7 @@ class _Scanner:
             )
             return True
         try:
-            value = json.loads(text, parse_int=_whole_number, parse_constant=_refuse, strict=False)
+            value = json.loads(text, parse_int=whole_number, parse_constant=_refuse, strict=False)
             if "\\ud" in text.lower():
                 # A single surrogate cannot be stored as text.
                 json.dumps(value, ensure_ascii=False).encode()
@@ -233,7 +276,10 @@ class _Scanner:
 
     def _damaged(self, continue_at: int, state: _State = _State.RESYNC) -> bool:
         self.report_problem(self._line_at(self._position), "the object is damaged; it is skipped")
-        self._position, self._state = continue_at, state
+        if state is _State.IN_OBJECT:
+            self._begin_object(continue_at)
+        else:
+            self._position, self._state = continue_at, state
         return True
 
     def _too_long(self, continue_at: int, brackets: int) -> bool:
@@ -267,7 +313,7 @@ class _Scanner:
 
     def _resync(self) -> bool:
         if match := _NEXT.search(self._text, self._position):
-            self._position, self._state = match.end(), _State.IN_OBJECT
+            self._begin_object(match.end())
             return True
         last = self._text.rfind("\n", self._position)
         if last < 0 or self._text[last:].strip("\n \t,["):
@@ -277,11 +323,6 @@ class _Scanner:
         self._line_at(last)
         self._text, self._position, self._counted = "\n", 0, 0
         return False
-
-
-def _whole_number(digits: str) -> int | str:
-    """Return very long numbers as text: Python refuses them, and the column reports the value."""
-    return int(digits) if len(digits) <= _LONGEST_NUMBER else digits
 
 
 def _refuse(word: str) -> NoReturn:
@@ -304,7 +345,7 @@ class JsonObjectReader:
         """Issues of a file in a folder that may not be a report file at all: they count only once an object
         is read.
         """
-        self._answers = JsonAnswers()
+        self._answers = JsonAnswers(self._report_problem)
         self._others = 0
         self._first_other = 0
         self._lines = 1

@@ -8,10 +8,9 @@ without any text before it costs one test for each line.
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from itertools import islice, pairwise
@@ -25,11 +24,9 @@ from zscope.parsers.text.headings import (
     is_page_title,
     may_have_heading,
 )
-from zscope.parsers.text.json_envelopes import texts_of_json
+from zscope.parsers.text.json_envelopes import ProblemReporter, is_json, texts_of_json
 from zscope.parsers.text.netstat.sockets import state_name
 from zscope.parsers.text.syslog_replies import is_log_record
-
-ProblemReporter = Callable[[int, str], None]
 
 
 class Stamp(NamedTuple):
@@ -57,6 +54,8 @@ class UnwrappedLine(NamedTuple):
 _NEXT_LINES = 12
 """Lines after a heading that show what was added to all of them."""
 _MOST_JSON_LINES = 200_000
+_LONGEST_PREFIX = 500
+"""Characters before a heading that can be the prefix of all lines, or a command."""
 _LONGEST_STATE = 8
 _CARD = 72
 """Text columns of a record with a sequence number."""
@@ -107,18 +106,19 @@ _MARKUP = re.compile(
 )
 _LINE_ELEMENT = re.compile(r"<br ?/?>|</(?:p|div|tr|li)>|(?<=[^ ]) *<(?:pre|code)\b[^<>]*>", re.IGNORECASE)
 _ELEMENT = re.compile(r"<[/!]?[A-Za-z][^<>]*>")
-_CELL = re.compile(r'\s*\[?\s*"(?P<text>(?:[^"\\]|""|\\.)*)"[\s,;\]]*$')
+_CELL = re.compile(r'\s*(?:\[\s*)?"(?P<text>(?:[^"\\]|""|\\.)*)"[\s,;\]]*$')
 _ITEM = re.compile(r"\s*- (?P<quote>['\"]?)(?P<text>.*)(?P=quote)$")
 _FENCES = frozenset("`~{")
 _FENCE = re.compile(r"\s*(?:`{3,9}|~{3,9})[\w-]{0,20}$|\s*\{(?:code|noformat|quote)[^{}]{0,40}\}$")
 """A line of Markdown, or of another markup, around text that is shown as it is."""
 _COMMAND = re.compile(
     r"(?:.{0,80}[$#>] ?|READY +)?(?: *(?:TSO +|tsocmd +)?[\"']?(?:/bin/)?(?:o?netstat|pasearch)\b[^|]{0,80}"
-    r"| *[/-]? ?(?:D(?:ISPLAY)? TCPIP\b|(?:F|MODIFY) GSKSRVR\b|RO(?:UTE)? \S+,)[^ ]*(?: [^ ]+){0,4}) *$"
+    r"| *[/-]? ?(?:D(?:ISPLAY)? TCPIP\b|(?:F|MODIFY) GSKSRVR\b|RO(?:UTE)? [^\s,]+,)[^ ]*(?: [^ ]+){0,4}) *$"
     r"|(?:\S{0,80}[$#>] ?|READY) *$",
     re.ASCII | re.IGNORECASE,
 )
-"""A prompt, a command or both before a heading in the same line."""
+"""A prompt, a command or both before a heading in the same line, with single blanks between words."""
+_BLANKS = re.compile(r" +")
 _PLAY = re.compile(r"(?:ok|changed|failed|fatal|skipping): \[[^\]]{1,80}\][^{}]{0,80}=> ?(?=[{(])")
 """A result in the log of an Ansible play."""
 
@@ -164,7 +164,7 @@ class TextUnwrapper:
                 if self._markup and "</pre" in text.lower():
                     yield UnwrappedLine(line.no, "", ends=True)
             elif may_have_heading(text):
-                if text[0] in "[{" and _is_json(text):
+                if text[0] in "[{" and is_json(text):
                     yield from self._embedded(line.no, text)
                 elif play := _PLAY.match(text):
                     yield from self._result_of_play(line.no, text[play.end() :])
@@ -236,14 +236,18 @@ class TextUnwrapper:
         if column is None:
             return self._ordinary(line)
         if before.strip():
-            wrapping.prefix = _repeated(before, others)
+            is_short = len(before) <= _LONGEST_PREFIX
+            wrapping.prefix = _repeated(before, others) if is_short else None
             if wrapping.prefix is not None:
                 wrapping.width = column
                 text, stamp = text[column:], _stamp(before)
-            elif _COMMAND.match(before):
+            elif is_short and _COMMAND.match(_BLANKS.sub(" ", before)):
                 text = text[column:]
             elif console_prefix(before) is None:
                 if not any(map(begins_body, others[:2])):
+                    if not is_short:
+                        problem = f"a display after {len(before):,} characters in its line is not read"
+                        self.report_problem(line.no, problem)
                     return self._ordinary(line)
                 text, stamp = text[column:], _stamp(before)
         if column == 1 and before in _CONTROLS and _are_controls(others):
@@ -270,11 +274,11 @@ class TextUnwrapper:
         yield from self._embedded(no, "\n".join(lines))
 
     def _embedded(self, no: int, text: str) -> Iterator[Line | UnwrappedLine]:
-        if not _is_json(text):
+        if not is_json(text):
             if may_have_heading(text):
                 self.report_problem(no, "the JSON with a display is damaged; it is skipped")
             return
-        for captured in texts_of_json(no, text):
+        for captured in texts_of_json(no, text, self.report_problem):
             inner = TextUnwrapper(self.report_problem)
             yield from inner.lines(captured.lines)
             yield UnwrappedLine(no, "", ends=True)
@@ -285,14 +289,6 @@ def _plain_parts(text: str) -> list[str]:
     parts = _LINE_ELEMENT.sub("\n", text).split("\n")
     plain = [html.unescape(_ELEMENT.sub("", part)).translate(_REPLACED) for part in parts]
     return plain if len(plain) == 1 or plain[-1].strip() else plain[:-1]
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text, strict=False)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_plain(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -157,6 +158,72 @@ def test_references_in_a_circle_end(tmp_path: Path) -> None:
     result = _read(text, tmp_path)
     assert Code.BAD_VALUE in {issue.code for issue in result.issues}
     assert result["tls_rule"]["direction"].to_pylist() == [None]
+
+
+def test_groups_that_refer_to_each_other_in_many_ways_are_read_once(tmp_path: Path) -> None:
+    """Eight references in each of ten levels: 8 to the power of 10 ways lead to the one address."""
+    levels, references = 10, 8
+    lines = [
+        "TTLSRule A",
+        "{",
+        "RemoteAddrGroupRef level0",
+        "RemotePortGroupRef ports0",
+        "Direction Both",
+        "}",
+    ]
+    for level in range(levels):
+        last = level == levels - 1
+        address, port = (
+            ("IpAddrRef one", "PortRangeRef https")
+            if last
+            else (f"IpAddrGroupRef level{level + 1}", f"PortGroupRef ports{level + 1}")
+        )
+        lines += [f"IpAddrGroup level{level}", "{", *[address] * references, "}"]
+        lines += [f"PortGroup ports{level}", "{", *[port] * references, "}"]
+    lines += ["IpAddr one", "{", "Addr 192.0.2.1", "}", "PortRange https", "{", "Port 443", "}"]
+    result = _read("\n".join(lines) + "\n", tmp_path)
+    (rule,) = result["tls_rule"].to_pylist()
+    assert (rule["remote_addresses"], rule["remote_ports"]) == ("192.0.2.1", "443")
+    assert list(result.issues) == []
+
+
+def test_parameters_that_refer_to_each_other_in_many_ways_are_read_once(tmp_path: Path) -> None:
+    levels, references = 10, 8
+    lines = ["TTLSEnvironmentAction e", "{", "TTLSGskAdvancedParmsRef level0", "}"]
+    for level in range(levels):
+        inside = [f"TTLSGskAdvancedParmsRef level{level + 1}"] * references
+        lines += [f"TTLSGskAdvancedParms level{level}", "{", *inside, "}"]
+    lines += [f"TTLSGskAdvancedParms level{levels}", "{", "GSK_V3_SIDCACHE_SIZE 20", "}"]
+    result = _read("\n".join(lines) + "\n", tmp_path)
+    assert [each[3:] for each in values(result, "GSK_V3_SIDCACHE_SIZE")] == [("20", "set")]
+
+
+@pytest.mark.parametrize("kind", ["IpAddrGroup", "PortGroup"])
+def test_a_group_that_refers_to_itself_is_reported(tmp_path: Path, kind: str) -> None:
+    """At the group where the circle closes, and only there; other groups are read."""
+    parameter = {"IpAddrGroup": "RemoteAddrGroupRef", "PortGroup": "RemotePortGroupRef"}[kind]
+    text = f"TTLSRule A\n{{\n{parameter} first\nDirection Both\n}}\n"
+    text += f"{kind} first\n{{\n{kind}Ref second\n{kind}Ref other\n}}\n"
+    text += f"{kind} second\n{{\n{kind}Ref first\n}}\n{kind} other\n{{\n}}\n"
+    result = _read(text, tmp_path)
+    circle = [issue for issue in result.issues if "refers to itself" in issue.text]
+    assert [(issue.code, issue.line_no, issue.text) for issue in circle] == [
+        (Code.BAD_VALUE, 6, f"{kind} first refers to itself")
+    ]
+    assert result["tls_rule"]["direction"].to_pylist() == [None]
+
+
+def test_many_repeated_keywords_are_one_list(tmp_path: Path) -> None:
+    """Each is found by its key: a comparison with all those before it would take minutes."""
+    count = 30_000
+    lines = ["TTLSEnvironmentAction e", "{"]
+    lines += [f"Unknown{number:040} 1\nTrustedPeer p{number}" for number in range(count)]
+    begin = perf_counter()
+    result = _read("\n".join([*lines, "}", ""]), tmp_path)
+    assert perf_counter() - begin < 20
+    assert [each[2:4] for each in values(result, "TrustedPeer")] == [
+        (number, f"p{number - 1}") for number in range(1, count + 1)
+    ]
 
 
 def test_a_file_without_its_first_statement_is_reported(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.parsers.single_fault import FaultSample
+from tests.parsers.text.rmf.crypto_rows import CARDS
 
 from zscope.parsers.text.rmf.crypto import SERVICES
 from zscope.parsers.text.rmf.crypto_write import crypto_lines
@@ -23,21 +24,6 @@ _INTERVAL: dict[str, Any] = {
     "interval_ms": 900_000,
     "cycle_length_ms": 1000,
 }
-_CARDS: list[dict[str, Any]] = [
-    {
-        "unit_kind": "cca",
-        "card_type_name": "CEX8C",
-        "card_id": card,
-        "crypto_scope_name": scope,
-        "operation": "total",
-        "operation_rate": 12.25,
-        "execution_ms": 0.125,
-        "utilisation_pct": 7.5,
-        "key_generation_rate": 0.75,
-    }
-    for card in ("0", "1")
-    for scope in ("LPAR", "CPC")
-]
 _ICSF: list[dict[str, Any]] = [
     {
         "unit_kind": "icsf",
@@ -64,7 +50,7 @@ def _listing() -> list[str]:
 
 def _crypto_listing() -> list[str]:
     heading = page_heading("CRYPTO HARDWARE ACTIVITY", _INTERVAL, RmfPrintForm(), 1)
-    return crypto_lines([*_CARDS, *_ICSF], heading)
+    return crypto_lines([*CARDS, *_ICSF], heading)
 
 
 def _xml(document: str, name: str) -> FaultSample:
@@ -96,7 +82,7 @@ SAMPLES: dict[str, FaultSample] = {
     "crypto-listing": _text(_crypto_listing(), "crypto.txt"),
     "xml": _xml(_cpu_xml(), "rmf.xml"),
     "crypto-xml": _xml(
-        rmf_xml([_INTERVAL], crypto=[_INTERVAL | row for row in (*_CARDS, *_ICSF)], on_few_lines=False),
+        rmf_xml([_INTERVAL], crypto=[_INTERVAL | row for row in (*CARDS, *_ICSF)], on_few_lines=False),
         "crypto.xml",
     ),
 }

@@ -6,6 +6,7 @@ import random
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -13,7 +14,10 @@ from tests.parsers.single_fault import FaultSample, known_sample, silent_changes
 from tests.parsers.text.attls.test_attls_faults import mutated
 
 from zscope.parsers import InputError, Tables, inventory, read
-from zscope.parsers.issues import Code
+from zscope.parsers.issues import Code, Issues
+from zscope.parsers.text.captured_report import Origin, ReportSource
+from zscope.parsers.text.report_rows import FileRows, ReportRows
+from zscope.parsers.text.rmf.workload.rows import TABLE, WorkloadClass, compare_workloads
 from zscope.parsers.text.rmf.workload.xml_report_write import workload_xml
 
 START = datetime(2026, 3, 2, 10, 0)  # noqa: DTZ001 - local time
@@ -111,6 +115,32 @@ def test_a_workload_that_is_not_the_sum_of_its_classes_is_reported(tmp_path: Pat
     rows = [ONLINE, CICS | {"tcb_s": 102.5, "cp_s": 92.0, "cp_pct": 5.11}]
     codes = [(issue.code, issue.field) for issue in _read(workload_xml([rows]), tmp_path).issues]
     assert codes == [(Code.ARITHMETIC, "Service Time")]
+
+
+def test_a_workload_is_not_compared_if_the_seconds_of_a_class_are_unknown(tmp_path: Path) -> None:
+    """A class without activity has none, which is known."""
+    other = ONLINE | {"class_name": "OTHER", "cp_pct": None, "tcb_s": None}
+    total = CICS | {"tcb_s": 202.5, "cp_s": 192.0, "cp_pct": 10.67}
+    assert list(_read(workload_xml([[ONLINE, BATCH, other, total]]), tmp_path).issues) == []
+    (issue,) = _read(workload_xml([[ONLINE, BATCH, total]]), tmp_path).issues
+    assert (issue.code, issue.field) == (Code.ARITHMETIC, "Service Time")
+
+
+def test_many_workloads_are_compared_in_time_by_their_number() -> None:
+    count = 20_000
+    names = [f"W{number}" for number in range(count)]
+    classes = [
+        (WorkloadClass("service class", name, 1), {"workload_name": name, "cp_s": 1.0}) for name in names
+    ]
+    classes += [(WorkloadClass("workload", name, 1), {"cp_s": 1.0}) for name in names]
+    classes.append((WorkloadClass("service class", "LAST", 2), {"workload_name": "W7", "cp_s": 2.0}))
+    sheet = FileRows(dict.fromkeys([TABLE]), Issues(), "any.xml")
+    begin = perf_counter()
+    compare_workloads(classes, ReportRows(sheet, Origin(ReportSource.XML)))
+    assert perf_counter() - begin < 5
+    assert [issue.text for issue in sheet.issues] == [
+        "the workload W7 has 1.000 CPU seconds, but its service classes have 3.000"
+    ]
 
 
 def test_a_second_value_of_the_same_name_does_not_replace_the_first(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from contextlib import suppress
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from tests.parsers.text.rmf.test_rmf_workload import BATCH, CICS, ONLINE, PERIOD
 from zscope.parsers import InputError, ReadOptions, Severity, Tables, inventory, read
 from zscope.parsers.issues import Code
 from zscope.parsers.text.rmf.page_write import RmfPrintForm
+from zscope.parsers.text.rmf.workload.labels import group_headings
 from zscope.parsers.text.rmf.workload.listing_write import WorkloadPrintForm, workload_pages
 from zscope.parsers.text.rmf.workload.xml_report_write import workload_xml
 from zscope.schemas.reports import PrintedFormat, report_table
@@ -286,6 +288,47 @@ def test_a_block_without_the_expected_labels_is_refused(tmp_path: Path) -> None:
         assert _rows(result) == []
         assert {issue.code for issue in result.issues} == {Code.REPORT_UNREADABLE}
         assert any("request the report in XML" in issue.text for issue in result.issues)
+
+
+def test_a_very_long_line_ends_its_block_and_is_reported(tmp_path: Path) -> None:
+    lines = LISTING.splitlines()
+    at = next(number for number, line in enumerate(lines) if "SERVICE TIME" in line)
+    lines[at] = "-" * 60_000 + "x" + lines[at]
+    begin = perf_counter()
+    result = _read("\n".join(lines) + "\n", tmp_path)
+    assert perf_counter() - begin < 10
+    rows = _rows(result)
+    assert len(rows) == len(ROWS)
+    assert _shown(rows[0], "transactions_ended", "tcb_s", "cp_pct") == (5400, None, None)
+    assert (Code.REPORT_UNREADABLE, at + 1) in {(issue.code, issue.line_no) for issue in result.issues}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("{}x", []),
+        ("---SERVICE---{}", ["Service"]),
+        ("---SERVICE---   {} x", ["Service"]),
+        ("SERVICE   --APPL %{}1", ["Service", "APPL %"]),
+    ],
+)
+def test_long_rows_of_hyphens_take_time_by_their_length(text: str, names: list[str]) -> None:
+    begin = perf_counter()
+    groups = group_headings(text.format("-" * 30_000))
+    assert perf_counter() - begin < 5
+    assert [group.name for group in groups if group.known] == names
+
+
+def test_seconds_are_compared_within_what_was_shortened(tmp_path: Path) -> None:
+    """1234 s are shortened to 1K: the sum can be wrong by 500 s, and not by more."""
+    parts = dict.fromkeys(("srb_s", "rct_s", "io_interrupt_s", "hiperspace_s", "ziip_s"), 0.0)
+    long = {"interval_ms": 3_600_000, "cp_pct": None} | parts
+    for seconds, codes in (("1500.000", []), ("1501.000", [Code.ARITHMETIC])):
+        total = CICS | long | {"tcb_s": float(seconds)}
+        text = _text(workload_pages([ONLINE | long | {"tcb_s": 1000.0}, total]))
+        result = _read(text.replace("1000.000", "      1K", 1), tmp_path)
+        assert _rows(result)[0]["tcb_s"] == 1000.0
+        assert [issue.code for issue in result.issues] == codes
 
 
 def test_lines_of_no_block_are_reported(tmp_path: Path) -> None:

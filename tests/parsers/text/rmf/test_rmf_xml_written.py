@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.text.rmf.crypto_rows import CARDS
 
 from zscope.parsers.issues import Code, Issues
 from zscope.parsers.text.report_rows import FileRows
@@ -203,21 +204,6 @@ def test_lines_of_a_document() -> None:
     assert len(rmf_xml([lead] * 3).splitlines()) > 3 * len(few)
 
 
-CARDS: list[Row] = [
-    {
-        "unit_kind": "cca",
-        "card_type_name": "CEX8C",
-        "card_id": card,
-        "crypto_scope_name": scope,
-        "operation": "total",
-        "operation_rate": 12.25,
-        "execution_ms": 0.125,
-        "utilisation_pct": 7.5,
-        "key_generation_rate": 0.75,
-    }
-    for card in ("0A", "1")
-    for scope in ("LPAR", "CPC")
-]
 FUNCTIONS: list[Row] = [
     {
         "unit_kind": "pkcs11",

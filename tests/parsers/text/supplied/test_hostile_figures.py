@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from zscope.parsers import ReadOptions, Severity, Tables, inventory, read
 from zscope.parsers.text.coding import LONGEST_LINE
-from zscope.parsers.text.json_objects import MOST_NESTED
+from zscope.parsers.text.json_envelopes import MOST_NESTED
 from zscope.parsers.text.supplied.forms import supplied_tables
 
 if TYPE_CHECKING:

@@ -131,7 +131,21 @@ def each_once(values: Column, decode: Callable[[Column], Sequence[Column]]) -> l
     return [part[which] for part in decode(numbered.dictionary.to_numpy())]
 
 
+SAMPLE_ROWS = 256
+"""Rows of the sample that shows whether the values of a column repeat."""
+
+
+def repeats(values: Column) -> bool:
+    """Return whether most values of a column probably occur more than once.
+
+    Numbering values that differ in most rows takes longer than decoding each of them.
+    """
+    sample = np.ascontiguousarray(values[:: max(1, len(values) // SAMPLE_ROWS)])
+    return len(_items(sample).unique()) <= len(sample) // 2
+
+
 def _items(values: Column) -> pa.Array:
+    """Opaque items or numbers as an Arrow array."""
     if values.dtype.kind != "V":
         return pa.array(values)
     buffer = pa.py_buffer(np.ascontiguousarray(values))

@@ -22,6 +22,7 @@ from zscope.parsers.smf.codecs.base import (
     as_byte_rows,
     each_once,
     filled,
+    fixed_items,
     number_pairs,
     opaque,
     rows_of,
@@ -365,20 +366,23 @@ class CertTime:
         return opaque(length)
 
     def decode(self, raw: Raw) -> pa.Array:
-        """Certificates are few, so each distinct text is read once."""
+        """Each distinct text is decoded once, and all texts of the usual form at the same time."""
         distinct = number_pairs(raw.partners[raw.field.form], raw.values)
-        times: list[int | None] = []
-        malformed = np.zeros(len(distinct.dictionary), np.bool_)
-        for index, key in enumerate(distinct.dictionary.to_pylist()):
+        keys = np.frombuffer(fixed_items(distinct.dictionary), np.uint8).reshape(len(distinct.dictionary), -1)
+        times, known = usual_certificate_times(keys[:, 0], keys[:, 1:])
+        malformed = np.zeros(len(keys), np.bool_)
+        for index in np.flatnonzero(~known).tolist():
             try:
-                times.append(_certificate_time(key[0], key[1:], raw.page))
+                time = certificate_time(int(keys[index, 0]), keys[index, 1:].tobytes(), raw.page)
             except ValueError:
-                times.append(None)
                 malformed[index] = True
+            else:
+                known[index] = time is not None
+                times[index] = time or 0
         if malformed.any():
             bad = malformed[distinct.indices.to_numpy()]
             raw.flag(Code.BAD_CERT_TIME, bad, "is not an expiry of the form in its type field")
-        return pa.array(times, pa.int64()).view(UTC_TYPE).take(distinct.indices)
+        return with_nulls(times, ~known, UTC_TYPE).take(distinct.indices)
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
         """Four-digit years, the only form for every date; null becomes blanks."""
@@ -394,8 +398,8 @@ _CENTURY_CUT = 50
 """Two-digit years below it are of this century (RFC 5280)."""
 
 
-def _certificate_time(form: int, raw: bytes, page: CodePage) -> int | None:
-    """Microseconds since 1970; None when absent; malformed is a ValueError."""
+def certificate_time(form: int, raw: bytes, page: CodePage) -> int | None:
+    """Return microseconds since 1970, or None if absent; a malformed text is a ValueError."""
     if not raw.strip(b"\0\x40\x20"):
         return None
     text = raw.decode("ascii", "replace") if raw[:1].isdigit() else page.decode(raw)
@@ -405,6 +409,44 @@ def _certificate_time(form: int, raw: bytes, page: CodePage) -> int | None:
         raise ValueError(f"form {form} is not known")
     time = datetime.strptime(text.rstrip(" \0"), "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
     return round(time.timestamp() * 1_000_000)
+
+
+_USUAL_LENGTH = 15
+_UTC_DIGITS, _GENERALIZED_DIGITS = 12, 14
+_ASCII_ZERO, _ASCII_Z, _EBCDIC_ZERO, _EBCDIC_Z = 0x30, 0x5A, 0xF0, 0xE9
+
+
+def usual_certificate_times(forms: Column, texts: ByteRows) -> tuple[Column, NDArray[np.bool_]]:
+    """Return microseconds since 1970 and where they are known: of valid digits with a Z, in either form."""
+    times = np.zeros(len(forms), np.int64)
+    if texts.shape[1] != _USUAL_LENGTH:
+        return times, np.zeros(len(forms), np.bool_)
+    ascii_digits = texts[:, 0] - np.uint8(_ASCII_ZERO) <= 9
+    digits = texts - np.where(ascii_digits, np.uint8(_ASCII_ZERO), np.uint8(_EBCDIC_ZERO))[:, None]
+    short = forms == UTC_FORM
+    count = np.where(short, _UTC_DIGITS, _GENERALIZED_DIGITS)
+    known = ((digits <= 9) | (np.arange(_USUAL_LENGTH) >= count[:, None])).all(axis=1)
+    known &= texts[np.arange(len(texts)), count] == np.where(ascii_digits, _ASCII_Z, _EBCDIC_Z)
+    known &= short | (forms == GENERALIZED_FORM)
+    # Other bytes than digits give any numbers, which the ranges exclude or `known` does.
+    pairs = digits[:, :_GENERALIZED_DIGITS].astype(np.int64) @ _PAIRS
+    century = np.where(pairs[:, 0] < _CENTURY_CUT, 20, 19)
+    with_century = np.column_stack([century, pairs[:, : _UTC_DIGITS // 2]])
+    parts = np.where(short[:, None], with_century, pairs)
+    year, month, day = parts[:, 0] * 100 + parts[:, 1], parts[:, 2], parts[:, 3]
+    hour, minute, second = parts[:, 4], parts[:, 5], parts[:, 6]
+    known &= (year >= 1) & (month >= 1) & (month <= 12) & (hour < 24) & (minute < 60) & (second < 60)
+    months = (np.where(known, year, 1970) - 1970) * 12 + np.where(known, month, 1) - 1
+    first, following = (
+        (months + more).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) for more in (0, 1)
+    )
+    known &= (day >= 1) & (day <= following - first)
+    seconds = (first + day - 1) * (DAY_US // 1_000_000) + hour * 3600 + minute * 60 + second
+    return np.where(known, seconds * 1_000_000, 0), known
+
+
+_PAIRS = np.kron(np.eye(_GENERALIZED_DIGITS // 2, dtype=np.int64), np.array([[10], [1]]))
+"""Turns digits into the numbers that two of them make."""
 
 
 HUNDREDTHS = Hundredths()

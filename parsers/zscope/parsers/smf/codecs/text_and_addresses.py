@@ -1,7 +1,8 @@
 """Fields that are shown as text: EBCDIC text, bytes as hexadecimal digits, plain bytes, and IP addresses.
 
 Text is translated once for each distinct value: the bytes of the column are dictionary-encoded first. For job
-names and the like that costs a tenth of translating every row.
+names and the like that costs a tenth of translating every row. Columns that are not dictionaries are decoded
+row by row where most values differ, and in both cases many texts are made by operations on all their bytes.
 
 Type 119 has two conventions for addresses: IPv4 as IPv4-mapped IPv6, and IPv4 in the first four of sixteen
 bytes with the rest undefined, where a flag in another field contains the IP version.
@@ -28,6 +29,7 @@ from zscope.parsers.smf.codecs.base import (
     number_distinct,
     number_pairs,
     opaque,
+    repeats,
     rows_at,
 )
 from zscope.schemas import Evidence, Field, catalog
@@ -45,20 +47,39 @@ NUMBER_SIZES = (1, 2, 4, 8)
 PADDING = " \0"
 
 
-def with_texts(indices: pa.Array, texts: list[str | None]) -> pa.DictionaryArray:
-    """Return a dictionary array of texts; equal texts become one entry, None becomes null."""
-    dictionary = pa.array(texts, TEXT_TYPE)
-    if dictionary.null_count or len(set(texts)) < len(texts):
-        merged = dictionary.dictionary_encode()
-        indices = merged.indices.take(indices)
-        dictionary = merged.dictionary
-    return pa.DictionaryArray.from_arrays(indices, dictionary, safe=False)
+def with_texts(indices: pa.Array, texts: pa.Array) -> pa.DictionaryArray:
+    """Return a dictionary array of texts; equal texts become one entry, null is not an entry."""
+    merged = texts.dictionary_encode()
+    if len(merged.dictionary) < len(texts):
+        indices, texts = merged.indices.take(indices), merged.dictionary
+    return pa.DictionaryArray.from_arrays(indices, texts, safe=False)
 
 
-def padded_texts(items: bytes, width: int, page: CodePage) -> list[str]:
-    """The texts of items of one width, one after the other, without their padding."""
-    characters = page.decode(items)
-    return [characters[at : at + width].rstrip(PADDING) for at in range(0, len(items), width)]
+FEW_ITEMS = 100
+"""From so many texts on, operations on all bytes are faster than one text after the other."""
+
+
+def padded_texts(items: bytes, width: int, page: CodePage) -> pa.Array:
+    """Return the texts of items of one width, one after the other, without their padding."""
+    characters = page.latin(items)
+    if len(items) < FEW_ITEMS * width or not characters.isascii():
+        shown = characters.decode("latin-1")
+        return pa.array(
+            [shown[at : at + width].rstrip(PADDING) for at in range(0, len(items), width)], TEXT_TYPE
+        )
+    rows = np.frombuffer(characters, np.uint8).reshape(-1, width)
+    is_text = (rows != ord(" ")) & (rows != 0)
+    # The first of the reversed characters that is not padding; all zero where there is none.
+    sizes = (width - np.argmax(is_text[:, ::-1], axis=1)) * is_text.any(axis=1)
+    return _strings(sizes.astype(np.int32), first_bytes(rows, sizes))
+
+
+def first_bytes(rows: ByteRows, sizes: Column) -> NDArray[np.uint8]:
+    """Return the first bytes of each row, all one after the other."""
+    width = rows.shape[1]
+    if not len(sizes) or sizes.min() == width:
+        return rows.ravel()
+    return rows[np.arange(width) < sizes[:, None]]
 
 
 class Text:
@@ -73,8 +94,11 @@ class Text:
 
         A field whose place is only inferred is null unless its value is a known one.
         """
+        width = raw.values.dtype.itemsize
+        if raw.field.many and not repeats(raw.values):
+            return known_texts(raw.field, padded_texts(raw.values.tobytes(), width, raw.page))
         numbered = number_distinct(raw.values)
-        texts = padded_texts(fixed_items(numbered.dictionary), raw.values.dtype.itemsize, raw.page)
+        texts = padded_texts(fixed_items(numbered.dictionary), width, raw.page)
         return text_column(raw.field, numbered.indices, texts)
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
@@ -87,24 +111,31 @@ class Text:
         return rows_at(rows, values.indices.fill_null(len(known)))
 
 
-def text_column(field: Field, indices: pa.Array, texts: list[str]) -> pa.Array:
-    """The column of a text field from the numbering of its distinct texts."""
-    shown: list[str | None] = list(texts)
-    if field.evidence is Evidence.INFERRED:
-        known = catalog().codes[field.codes].codes
-        shown = [text if text in known else None for text in texts]
-    column = with_texts(indices, shown)
-    return column.cast(TEXT_TYPE) if field.many else column
+def text_column(field: Field, indices: pa.Array, texts: pa.Array) -> pa.Array:
+    """Return the column of a text field from the numbering of its distinct texts."""
+    shown = known_texts(field, texts)
+    return shown.take(indices) if field.many else with_texts(indices, shown)
+
+
+def known_texts(field: Field, texts: pa.Array) -> pa.Array:
+    """Return the texts, with null for unknown ones where the place of the field is only inferred."""
+    if field.evidence is not Evidence.INFERRED:
+        return texts
+    known = catalog().codes[field.codes].codes
+    return pa.array([text if text in known else None for text in texts.to_pylist()], TEXT_TYPE)
 
 
 def variable_texts(field: Field, items: pa.Array, page: CodePage) -> pa.Array:
-    """The column of a text that fills the rest of its section."""
-    numbered = items.dictionary_encode()
-    if pa.types.is_fixed_size_binary(items.type):
-        texts = padded_texts(fixed_items(numbered.dictionary), items.type.byte_width, page)
-    else:
+    """Return the column of a text that fills the rest of its section."""
+    if not pa.types.is_fixed_size_binary(items.type):
+        numbered = items.dictionary_encode()
         texts = [page.decode(key) for key in numbered.dictionary.to_pylist()]
-    return text_column(field, numbered.indices, texts)
+        return text_column(field, numbered.indices, pa.array(texts, TEXT_TYPE))
+    width = items.type.byte_width
+    if field.many and len(items) and not repeats(np.frombuffer(items.buffers()[1], f"V{width}")):
+        return known_texts(field, padded_texts(fixed_items(items), width, page))
+    numbered = items.dictionary_encode()
+    return text_column(field, numbered.indices, padded_texts(fixed_items(numbered.dictionary), width, page))
 
 
 _DIGITS = np.frombuffer(b"".join(b"%02x" % value for value in range(256)), "<u2").astype(np.uint32)
@@ -112,7 +143,7 @@ _FOUR_DIGITS = (_DIGITS[:, None] << 16 | _DIGITS).ravel().astype("<u4")
 """The digits of two bytes, by the number that the two make when the first is the low one."""
 
 
-def hex_digits(raw: ByteRows) -> Column:
+def hex_digits(raw: NDArray[np.uint8]) -> Column:
     """Return bytes as characters of hexadecimal digits, possibly with two more digits."""
     flat = raw.ravel()
     if len(flat) % 2:
@@ -138,8 +169,9 @@ class Hex:
         if too_long.any():
             raw.flag(Code.BAD_SIZE, too_long, f"{raw.field.size} is greater than the field")
             sizes = np.where(too_long, 0, sizes)
-        few = not raw.field.many and width < 256
-        return _few_digits(raw, sizes) if few else _many_digits(raw, sizes)
+        if raw.field.many or width >= LARGEST_PAIR or not repeats(raw.values):
+            return _digits(rows, sizes)
+        return _repeated_digits(raw, sizes)
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
         """Left justified, zeros after; null becomes zeros."""
@@ -150,25 +182,24 @@ class Hex:
         return np.frombuffer(b"".join(items), np.uint8).reshape(len(items), length)
 
 
-def _few_digits(raw: Raw, sizes: Column) -> pa.Array:
+LARGEST_PAIR = 256
+"""Fields below this length have a size that fits into the byte before their bytes."""
+
+
+def _repeated_digits(raw: Raw, sizes: Column) -> pa.Array:
     """The digits of values that repeat."""
     numbered = number_pairs(sizes, raw.values)
-    texts = [key[1 : 1 + key[0]].hex() or None for key in numbered.dictionary.to_pylist()]
-    return pa.array(texts, TEXT_TYPE).take(numbered.indices)
+    pairs = np.frombuffer(fixed_items(numbered.dictionary), np.uint8).reshape(len(numbered.dictionary), -1)
+    return _digits(pairs[:, 1:], pairs[:, 0]).take(numbered.indices)
 
 
-def _many_digits(raw: Raw, sizes: Column) -> pa.Array:
-    """The digits of values that differ in most rows."""
+def _digits(rows: ByteRows, sizes: Column) -> pa.Array:
+    """The digits of the first bytes of each row; null without any."""
     there = sizes > 0
     if not there.any():
         return pa.nulls(len(sizes), TEXT_TYPE)
-    rows = raw.byte_rows() if there.all() else as_byte_rows(raw.values[there])
-    in_use = sizes[there]
-    longest = int(in_use.max())
-    used = rows[:, :longest]
-    if in_use.min() < longest:
-        used = used[np.arange(longest) < in_use[:, None]]
-    return _strings(2 * sizes.astype(np.int32), hex_digits(used), ~there)
+    longest = int(sizes.max())
+    return _strings(2 * sizes.astype(np.int32), hex_digits(first_bytes(rows[:, :longest], sizes)), ~there)
 
 
 def _strings(

@@ -13,7 +13,7 @@ from zscope.parsers.text.captured_report import KnownFrom, ReportSource
 from zscope.parsers.text.headings import MESSAGES_REPORT, console_prefix
 from zscope.parsers.text.netstat.sockets import split_socket
 from zscope.parsers.text.report_rows import ReportRows, quoted
-from zscope.parsers.text.rmf.spelling import edit_distance
+from zscope.parsers.text.spelling import edit_distance
 from zscope.schemas.attls import attls_defaults
 from zscope.schemas.reports import report_table
 

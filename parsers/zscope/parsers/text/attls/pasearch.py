@@ -28,7 +28,7 @@ from zscope.parsers.text.captured_report import KnownFrom
 from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.headings import PASEARCH_REPORT
 from zscope.parsers.text.report_rows import ReportRows, quoted
-from zscope.parsers.text.rmf.spelling import edit_distance, nearly
+from zscope.parsers.text.spelling import edit_distance, nearly
 from zscope.schemas.reports import PrintedFormat
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ _OF_RULE = frozenset(
     | {"REMOTEPORTFROM", "REMOTEPORTTO", "FROMADDR", "TOADDR", "LOCAL ADDRESS", "REMOTE ADDRESS", "WEIGHT"}
 )
 _TIMES = {"POLICY CREATED": "created", "POLICY UPDATED": "updated"}
-_DATED = {"START DATE TIME": "", "END DATE TIME": "", "START DATE TIME UTC": "", "END DATE TIME UTC": ""}
+_WITH_BLANKS = {*_TIMES, "START DATE TIME", "END DATE TIME", "START DATE TIME UTC", "END DATE TIME UTC"}
+"""Labels of times, in which several blanks can follow each other."""
 _NOT_AVAILABLE = "<not available>"
 _SECTION = re.compile(r"TTLS\w+Parms", re.ASCII | re.IGNORECASE)
 
@@ -141,7 +142,6 @@ class _PasearchReader:
     _conditions: ConditionReader = field(init=False)
     _action: PolicyAction | None = None
     _section: str = ""
-    _nested: str = ""
     _list: PolicyParameter | None = None
     _policy_action: str = ""
     _count: str = ""
@@ -172,7 +172,7 @@ class _PasearchReader:
 
     def _report_gap(self, pair: ReportedPair) -> None:
         """Report a label or a value with several blanks in it, which only times have."""
-        if "  " in pair.label or ("  " in pair.value and pair.key not in _TIMES | _DATED):
+        if "  " in pair.label or ("  " in pair.value and pair.key not in _WITH_BLANKS):
             problem = f"{quoted(f'{pair.label}: {pair.value}')} contains something between label and value"
             self.out.issue(Code.BAD_VALUE, problem, pair.line, field=pair.label[:60], table=RULES)
             if self._rule is not None and self._action is None:
@@ -197,7 +197,7 @@ class _PasearchReader:
             self._close_action()
             self.blocks += 1
             self._action = PolicyAction(pair.value or "unknown", "", pair.line)
-            self._section = self._nested = ""
+            self._section = ""
         elif self._action is not None:
             self._of_action(self._action, pair)
         elif self._rule is not None:
@@ -345,7 +345,7 @@ class _PasearchReader:
 
     def _close_action(self) -> None:
         action, self._action = self._action, None
-        self._section = self._nested = ""
+        self._section = ""
         if action is None:
             return
         for parameter in action.parameters:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zscope.parsers.issues import Code
 from zscope.parsers.text.attls.codes import lacks_code, member_code
 from zscope.parsers.text.report_rows import quoted
-from zscope.parsers.text.rmf.spelling import edit_distance
+from zscope.parsers.text.spelling import edit_distance
 from zscope.schemas.attls import AttlsParameter, attls_defaults
 
 if TYPE_CHECKING:
@@ -200,15 +200,17 @@ def nearly_parameter(name: str) -> str | None:
 
 def without_summary(ranges: list[AddressRange]) -> list[AddressRange]:
     """Return the ranges without the one that only extends from the lowest to the highest of the others."""
-    for each in ranges:
-        others = [other for other in ranges if other != each]
-        same = [other for other in others if other.low.version == each.low.version]
-        if len(same) > 1 and len(same) == len(others):
-            lowest = min(int(other.low) for other in same)
-            highest = max(int(other.high) for other in same)
-            if (int(each.low), int(each.high)) == (lowest, highest):
-                return others
-    return ranges
+    if len({each.low.version for each in ranges}) != 1:
+        return ranges
+    whole = _extent(ranges)
+    others = [each for each in ranges if each != whole]
+    return others if 1 < len(others) < len(ranges) and _extent(others) == whole else ranges
+
+
+def _extent(ranges: list[AddressRange]) -> AddressRange:
+    """Return the range from the lowest to the highest address of one version."""
+    low = min((each.low for each in ranges), key=int)
+    return AddressRange(low, max((each.high for each in ranges), key=int))
 
 
 def write_action(action: PolicyAction, form: str, out: ReportRows) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,8 @@ from zscope.parsers.text.headings import POLICY_FILE_REPORT
 from zscope.parsers.text.report_rows import ReportRows, quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from zscope.parsers.text.captured_report import CapturedReport
     from zscope.parsers.text.report_rows import FileRows
 
@@ -56,7 +57,6 @@ _OF_PORT = frozenset({"PORT", *_PORTS, *(f"{name}REF" for name in _PORTS)})
 _RULE_WORDS = frozenset(
     {*_RULE_TEXTS, *(f"{name}REF" for name in _SCOPES), "LOCALADDRREF", "REMOTEADDRREF", "IPTIMECONDITIONREF"}
 )
-_DEEPEST_REFERENCE = 10
 
 
 class PolicyFile:
@@ -119,7 +119,7 @@ class _PolicyFileReader:
         for statement in self.statements:
             if statement.key in _KNOWN and not statement.used and statement.key not in {"TTLSRULE", *_SCOPES}:
                 action = PolicyAction(statement.name or "(no name)", UNUSED, statement.line)
-                self._parameters(action, statement, statement.keyword, 0)
+                self._parameters(action, statement, statement.keyword)
                 self._rows.add_action(action)
 
     def _referenced(self, parameter: CodedParameter, key: str) -> Statement | None:
@@ -174,9 +174,9 @@ class _PolicyFileReader:
         elif inner.key == "IPTIMECONDITION":
             self._time(rule, inner)
         elif side in {"local", "remote"} and f"IP{inner.key[len(side) :]}" in _ADDRESSES:
-            self._addresses(rule, side, inner, 0)
+            self._addresses(rule, side, inner)
         elif side in {"local", "remote"} and inner.key[len(side) :] in _PORTS:
-            self._ports(rule, side, inner, 0)
+            self._ports(rule, side, inner)
         else:
             self.out.add_unknown_line(inner.line, f"{inner.keyword} {inner.name}".rstrip())
 
@@ -192,7 +192,7 @@ class _PolicyFileReader:
                 if kind == reference:
                     self._address(rule, side, parameter)
                 elif found := self._referenced(parameter, f"IP{reference}"):
-                    self._addresses(rule, side, found, 0)
+                    self._addresses(rule, side, found)
                 else:
                     rule.impossible.add(side)
                 return True
@@ -200,24 +200,24 @@ class _PolicyFileReader:
                 if kind == reference:
                     self._port(rule, side, parameter)
                 elif found := self._referenced(parameter, reference):
-                    self._ports(rule, side, found, 0)
+                    self._ports(rule, side, found)
                 else:
                     rule.impossible.add(side)
                 return True
         return False
 
-    def _addresses(self, rule: PolicyRule, side: str, statement: Statement, depth: int) -> None:
-        for each in _with_references(self, statement, _ADDRESSES, depth, rule, side):
-            self._addresses(rule, side, each, depth + 1)
-        address = next((each for each in statement.parameters if each.key in {"ADDR", "PREFIX"}), None)
-        self._report_others(rule, side, statement, _OF_ADDRESS)
-        for parameter in statement.parameters:
-            alone = parameter.key == "ADDR" and not _prefix_length(statement)
-            prefix = parameter.key == "PREFIX" and "/" in parameter.value
-            if alone or prefix or parameter.key == "RANGE":
-                self._address(rule, side, parameter)
-        if (length := _prefix_length(statement)) and address is not None:
-            self._range(rule, side, address.value, "", length, address.line)
+    def _addresses(self, rule: PolicyRule, side: str, statement: Statement) -> None:
+        for each in self._with_references(rule, side, statement, _ADDRESSES):
+            self._report_others(rule, side, each, _OF_ADDRESS)
+            length = _prefix_length(each)
+            for parameter in each.parameters:
+                alone = parameter.key == "ADDR" and not length
+                prefix = parameter.key == "PREFIX" and "/" in parameter.value
+                if alone or prefix or parameter.key == "RANGE":
+                    self._address(rule, side, parameter)
+            address = next((one for one in each.parameters if one.key in {"ADDR", "PREFIX"}), None)
+            if length and address is not None:
+                self._range(rule, side, address.value, "", length, address.line)
 
     def _address(self, rule: PolicyRule, side: str, parameter: CodedParameter) -> None:
         value = parameter.value
@@ -240,13 +240,52 @@ class _PolicyFileReader:
             return
         rule.addresses.setdefault(side, []).append(found)
 
-    def _ports(self, rule: PolicyRule, side: str, statement: Statement, depth: int) -> None:
-        for each in _with_references(self, statement, _PORTS, depth, rule, side):
-            self._ports(rule, side, each, depth + 1)
-        self._report_others(rule, side, statement, _OF_PORT)
+    def _ports(self, rule: PolicyRule, side: str, statement: Statement) -> None:
+        for each in self._with_references(rule, side, statement, _PORTS):
+            self._report_others(rule, side, each, _OF_PORT)
+            for parameter in each.parameters:
+                if parameter.key == "PORT":
+                    self._port(rule, side, parameter)
+
+    def _with_references(
+        self, rule: PolicyRule, side: str, statement: Statement, kinds: frozenset[str]
+    ) -> Iterator[Statement]:
+        """Yield a statement and those of these kinds that it contains or refers to, each once.
+
+        Groups can refer to groups, many times to the same one: each is read once, so that the work is in
+        proportion to the file.
+        """
+        seen: set[int] = set()
+        opened: set[int] = set()
+        waiting = [(statement, False)]
+        while waiting:
+            each, is_complete = waiting.pop()
+            if is_complete:
+                opened.remove(id(each))
+            elif id(each) in opened:
+                text = f"{each.keyword} {each.name} refers to itself"
+                self.out.issue(Code.BAD_VALUE, text, each.line, 1, table=RULES)
+                rule.impossible.add(side)
+            elif id(each) not in seen:
+                seen.add(id(each))
+                opened.add(id(each))
+                yield each
+                further = self._further(rule, side, each, kinds)
+                waiting += [(each, True), *((one, False) for one in reversed(further))]
+
+    def _further(
+        self, rule: PolicyRule, side: str, statement: Statement, kinds: frozenset[str]
+    ) -> list[Statement]:
+        """Return the statements of these kinds that a statement contains or refers to."""
+        further = [inner for inner in statement.inner if inner.key in kinds]
         for parameter in statement.parameters:
-            if parameter.key == "PORT":
-                self._port(rule, side, parameter)
+            key = parameter.key.removesuffix("REF")
+            if key != parameter.key and key in kinds:
+                if found := self._referenced(parameter, key):
+                    further.append(found)
+                else:
+                    rule.impossible.add(side)
+        return further
 
     def _report_others(
         self, rule: PolicyRule, side: str, statement: Statement, known: frozenset[str]
@@ -280,24 +319,47 @@ class _PolicyFileReader:
 
     def _action(self, statement: Statement, name: str) -> PolicyAction:
         action = PolicyAction(name, _SCOPES[statement.key], statement.line)
-        self._parameters(action, statement, "", 0)
+        self._parameters(action, statement, "")
         return action
 
-    def _parameters(self, action: PolicyAction, statement: Statement, section: str, depth: int) -> None:
-        """Add the parameters of a statement and of the statements to which it refers."""
-        if depth > _DEEPEST_REFERENCE:
-            return
-        for parameter in statement.parameters:
-            key = parameter.key.removesuffix("REF")
-            if key != parameter.key and key in _PARMS:
-                if found := self._referenced(parameter, key):
-                    self._parameters(action, found, found.keyword, depth + 1)
-            else:
-                _add_parameter(action, parameter, section)
-        for inner in statement.inner:
-            if inner.key not in _PARMS | _ADDRESSES | _PORTS:
-                self.out.add_unknown_line(inner.line, f"{inner.keyword} {inner.name}".rstrip())
-            self._parameters(action, inner, inner.keyword, depth + 1)
+    def _parameters(self, action: PolicyAction, statement: Statement, section: str) -> None:
+        """Add the parameters of a statement and of those that it contains or refers to, each read once."""
+        seen: set[int] = set()
+        known: dict[tuple[str, str], PolicyParameter] = {}
+        waiting = [(statement, section)]
+        while waiting:
+            each, section = waiting.pop()
+            if id(each) in seen:
+                continue
+            seen.add(id(each))
+            further: list[Statement] = []
+            for parameter in each.parameters:
+                key = parameter.key.removesuffix("REF")
+                if key != parameter.key and key in _PARMS:
+                    if found := self._referenced(parameter, key):
+                        further.append(found)
+                else:
+                    self._parameter(known, parameter, section)
+            for inner in each.inner:
+                if inner.key not in _PARMS | _ADDRESSES | _PORTS:
+                    self.out.add_unknown_line(inner.line, f"{inner.keyword} {inner.name}".rstrip())
+            waiting += [(one, one.keyword) for one in reversed([*further, *each.inner])]
+        action.parameters += known.values()
+
+    @staticmethod
+    def _parameter(
+        known: dict[tuple[str, str], PolicyParameter], parameter: CodedParameter, section: str
+    ) -> None:
+        """Add a parameter; a repeated keyword adds members to a list."""
+        values = split_members(parameter.keyword, parameter.value)
+        if before := known.get((parameter.key, section)):
+            before.values += values
+            before.is_list = True
+        else:
+            is_list = parameter.key in LISTS
+            known[parameter.key, section] = PolicyParameter(
+                parameter.keyword, section, values, parameter.line, is_list
+            )
 
 
 def _prefix_length(statement: Statement) -> str:
@@ -306,39 +368,3 @@ def _prefix_length(statement: Statement) -> str:
         if parameter.key in {"PREFIX", "PREFIXLENGTH"} and "/" not in parameter.value:
             return parameter.value
     return ""
-
-
-def _with_references(
-    reader: _PolicyFileReader,
-    statement: Statement,
-    kinds: frozenset[str],
-    depth: int,
-    rule: PolicyRule,
-    side: str,
-) -> Iterator[Statement]:
-    """Yield the statements of these kinds inside a statement, and those to which it refers."""
-    if depth > _DEEPEST_REFERENCE:
-        text = f"{statement.keyword} {statement.name} refers to itself"
-        reader.out.issue(Code.BAD_VALUE, text, statement.line, 1, table=RULES)
-        rule.impossible.add(side)
-        return
-    yield from (inner for inner in statement.inner if inner.key in kinds)
-    for parameter in statement.parameters:
-        key = parameter.key.removesuffix("REF")
-        if key != parameter.key and key in kinds:
-            if found := reader._referenced(parameter, key):
-                yield found
-            else:
-                rule.impossible.add(side)
-
-
-def _add_parameter(action: PolicyAction, parameter: CodedParameter, section: str) -> None:
-    """Add a parameter; a repeated keyword adds members to a list."""
-    values = split_members(parameter.keyword, parameter.value)
-    for known in action.parameters:
-        if known.name.upper() == parameter.key and known.section == section:
-            known.values += values
-            known.is_list = True
-            return
-    is_list = parameter.key in LISTS
-    action.parameters.append(PolicyParameter(parameter.keyword, section, values, parameter.line, is_list))

@@ -29,8 +29,8 @@ from zscope.parsers.text.rmf.page_title import (
     title_of,
 )
 from zscope.parsers.text.rmf.partition import PartitionPages
-from zscope.parsers.text.rmf.spelling import edit_distance
 from zscope.parsers.text.rmf.workload.listing import WorkloadListing
+from zscope.parsers.text.spelling import edit_distance
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from zscope.parsers.text.rmf.spelling import edit_distance
+from zscope.parsers.text.spelling import edit_distance
 
 CPU_TITLE, PARTITION_TITLE, CRYPTO_TITLE = "CPU ACTIVITY", "PARTITION DATA REPORT", "CRYPTO HARDWARE ACTIVITY"
 WORKLOAD_TITLE = "WORKLOAD ACTIVITY"

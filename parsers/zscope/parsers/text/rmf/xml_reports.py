@@ -19,7 +19,7 @@ from zscope.parsers.text.rmf.crypto_columns import (
     is_known,
     unit_kind,
 )
-from zscope.parsers.text.rmf.spelling import nearly
+from zscope.parsers.text.spelling import nearly
 from zscope.schemas.reports import PrintedField, PrintedFormat, plain_label, report_table
 
 if TYPE_CHECKING:

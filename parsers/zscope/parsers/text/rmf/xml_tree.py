@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from zscope.parsers.text.rmf.spelling import nearly
+from zscope.parsers.text.spelling import nearly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

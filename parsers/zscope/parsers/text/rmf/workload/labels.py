@@ -7,6 +7,7 @@ decide nothing else. No current listing is published, so a line that leaves any 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -50,11 +51,13 @@ _NAMES = "|".join(
 )
 _COLUMNS = r"(?<=%)-+[A-Z]+(?:[-/][A-Z]+)*"
 """Names of columns in the heading of a group."""
+# Hyphens are tried from the first of them only: a long row of them would take time by its square.
 _HEADING = re.compile(
-    rf"(?P<left>-*) ?(?<![^\s-])(?P<name>{_NAMES})(?:{_PICTURE}|{_COLUMNS})?(?![^\s-]) ?(?P<right>-*)",
+    rf"(?P<left>(?:(?<!-)-+)?) ?(?<![^\s-])(?P<name>{_NAMES})(?:{_PICTURE}|{_COLUMNS})?(?![^\s-])"
+    r" ?(?P<right>-*)",
     re.IGNORECASE,
 )
-_OTHER_HEADING = re.compile(r"-*(?=[^\s-])\S+(?: \S+)*")
+_OTHER_HEADING = re.compile(r"(?<!-)-*(?=[^\s-])\S+(?: \S+)*")
 _SHIFT = 1
 """A character that was lost or added before them moves all texts of a line by one column."""
 _WORD = re.compile(r"\S+")
@@ -134,12 +137,13 @@ def label_cells(text: str, groups: Sequence[Group]) -> list[LabelCell] | None:
     """
     texts: list[list[str]] = [[] for _ in groups]
     ends = [0] * len(groups)
+    starts = [group.start for group in groups]
     for match in _WORD.finditer(text):
-        before = [at for at, group in enumerate(groups) if group.start - _SHIFT <= match.start()]
-        if not before:
+        at = bisect_right(starts, match.start() + _SHIFT) - 1
+        if at < 0:
             return None
-        texts[before[-1]].append(match[0])
-        ends[before[-1]] = match.end()
+        texts[at].append(match[0])
+        ends[at] = match.end()
     cells = []
     for group, words, end in zip(groups, texts, ends, strict=True):
         if not words:

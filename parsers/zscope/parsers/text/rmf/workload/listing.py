@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from zscope.parsers.issues import Code
 from zscope.parsers.text.captured_report import KnownFrom, Origin
 from zscope.parsers.text.report_rows import ReportRows, quoted
+from zscope.parsers.text.rmf.label_lines import LONGEST
 from zscope.parsers.text.rmf.page_heading import is_set_back
-from zscope.parsers.text.rmf.spelling import edit_distance, nearly
 from zscope.parsers.text.rmf.workload.labels import (
     GROUPS,
     NO_COLUMN,
@@ -37,6 +37,7 @@ from zscope.parsers.text.rmf.workload.rows import (
     compare_workloads,
     write_class,
 )
+from zscope.parsers.text.spelling import edit_distance, nearly
 from zscope.schemas.reports import plain_label
 
 if TYPE_CHECKING:
@@ -180,7 +181,10 @@ class _WorkloadReport:
 
     def _read_line(self, line: Line) -> None:
         text = line.text
-        if match := _REPORT_BY.fullmatch(text):
+        if len(text) > LONGEST:
+            self._end_block()
+            self._refuse(line, f"a line of {len(text):,} characters is no print line")
+        elif match := _REPORT_BY.fullmatch(text):
             self._begin_block(line, match["rest"])
         elif _RULE.fullmatch(text) or _SECTION.fullmatch(text) or _ACTIVATION.fullmatch(text):
             self._headings = ()
@@ -377,31 +381,24 @@ class _WorkloadReport:
             "interval_end_local": first.identity.end if first.identity else None,
         }
         facts = WorkloadFacts(has_factors=False)
-        rows = [write_class(found, common, facts, out) for found in complete]
-        if not any(found.rounding_s for found in complete):
-            compare_workloads(rows, out)
+        compare_workloads([(found, write_class(found, common, facts, out)) for found in complete], out)
 
     def _is_complete(self, block: _Block) -> bool:
-        """Return whether a block has what is expected; otherwise it is reported, and a group is removed."""
+        """Return whether a block has a group with all expected labels; every group without is reported."""
         found = block.found
         self._report_cut(block)
         if found.values.get("all_zero") and not block.groups:
             return True
-        known = [name for name in block.groups if name in GROUPS]
-        lacking = {
-            name: [
-                label
-                for label in GROUPS[name]
-                if plain_label(f"{name}: {label}") not in self._alike(block, name)
-            ]
-            for name in known
-        }
-        for name, missing in lacking.items():
+        complete = False
+        for name in (each for each in block.groups if each in GROUPS):
+            alike = self._alike(block, name)
+            missing = [label for label in GROUPS[name] if plain_label(f"{name}: {label}") not in alike]
+            complete = complete or not missing
             if missing:
                 problem = f"the group {name} of {found.name} has no label {', '.join(missing)}: {ASK_FOR_XML}"
                 out = self.out
                 out.issue(Code.REPORT_UNREADABLE, problem, block.groups[name], 1, field=name, table=TABLE)
-        if any(not missing for missing in lacking.values()):
+        if complete:
             return True
         problem = (
             f"the block of {found.name} has no group with the expected labels; it is skipped: {ASK_FOR_XML}"

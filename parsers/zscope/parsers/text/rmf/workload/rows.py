@@ -10,7 +10,7 @@ from zscope.parsers.text.codecs import CODECS
 from zscope.schemas.reports import PrintedFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from zscope.parsers.text.report_rows import ReportRows
 
@@ -127,20 +127,26 @@ def _compare_time(row: Mapping[str, Any], found: WorkloadClass, out: ReportRows)
         out.issue(Code.ARITHMETIC, problem, line, field="Application Time %", table=TABLE)
 
 
-def compare_workloads(rows: list[dict[str, Any]], out: ReportRows) -> None:
-    """Compare each workload with the sum of its service classes, within rounding."""
-    for workload in (row for row in rows if row["class_kind"] == "workload"):
-        classes = [
-            row
-            for row in rows
-            if row["class_kind"] == "service class" and row.get("workload_name") == workload["class_name"]
-        ]
-        parts = [row.get("cp_s") or 0 for row in classes]
-        if not classes or workload.get("cp_s") is None:
+def compare_workloads(classes: Iterable[tuple[WorkloadClass, Mapping[str, Any]]], out: ReportRows) -> None:
+    """Compare each workload with the sum of its service classes, within rounding.
+
+    A workload of which the seconds of a class are not known is not compared.
+    """
+    workloads: list[tuple[WorkloadClass, Mapping[str, Any]]] = []
+    members: dict[str, list[tuple[WorkloadClass, Mapping[str, Any]]]] = {}
+    for found, row in classes:
+        if found.kind == "workload":
+            workloads.append((found, row))
+        elif found.kind == "service class" and (name := row.get("workload_name")):
+            members.setdefault(name, []).append((found, row))
+    for workload, total in workloads:
+        parts = members.get(workload.name, [])
+        seconds = [0.0 if row.get("all_zero") else row.get("cp_s") for _, row in parts]
+        known = [value for value in seconds if value is not None]
+        if not parts or len(known) < len(parts) or total.get("cp_s") is None:
             continue
-        if abs(sum(parts) - workload["cp_s"]) > _ROUNDING_S * (len(parts) + 1):
-            problem = (
-                f"the workload {workload['class_name']} has {workload['cp_s']:.3f} CPU seconds, but its "
-            )
-            problem += f"service classes have {sum(parts):.3f}"
-            out.issue(Code.ARITHMETIC, problem, workload["line_no"], field="Service Time", table=TABLE)
+        shortened = sum(found.rounding_s for found, _ in (*parts, (workload, total)))
+        if abs(sum(known) - total["cp_s"]) > _ROUNDING_S * (len(parts) + 1) + shortened:
+            problem = f"the workload {workload.name} has {total['cp_s']:.3f} CPU seconds, but its "
+            problem += f"service classes have {sum(known):.3f}"
+            out.issue(Code.ARITHMETIC, problem, workload.line, field="Service Time", table=TABLE)

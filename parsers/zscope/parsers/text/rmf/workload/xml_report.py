@@ -14,7 +14,6 @@ from zscope.parsers.issues import Code
 from zscope.parsers.text.captured_report import KnownFrom
 from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.report_rows import NO_VALUE, quoted
-from zscope.parsers.text.rmf.spelling import nearly
 from zscope.parsers.text.rmf.workload.rows import (
     NAME,
     TABLE,
@@ -24,6 +23,7 @@ from zscope.parsers.text.rmf.workload.rows import (
     write_class,
 )
 from zscope.parsers.text.rmf.xml_reports import one_line, open_report, table_headings, table_rows
+from zscope.parsers.text.spelling import nearly
 from zscope.schemas.reports import PrintedFormat, plain_label, report_table
 
 if TYPE_CHECKING:
@@ -90,8 +90,7 @@ def read_workload_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False
         "ziip_factor": facts.ziip_factor,
         "zaap_factor": facts.zaap_factor,
     }
-    rows = [write_class(found, common, facts, out) for found in classes]
-    compare_workloads(rows, out)
+    compare_workloads([(found, write_class(found, common, facts, out)) for found in classes], out)
     if not classes:
         problem = "the report has no service class, workload or report class"
         out.issue(Code.REPORT_UNREADABLE, problem, unit.line, 1, table=TABLE)
