@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help env demo test test-deep test-bytes static format-check lint types contracts docs-check pytest browser-test format docs \
-        bench-decode bench-reports bench-ingest bench-metrics bench-dashboard compare structure build lock clean distclean
+        bench-decode bench-reports bench-ingest bench-nights bench-metrics bench-dashboard compare structure build lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
 # So every candidate is started. `make env PYTHON=...` chooses another one.
@@ -87,6 +87,9 @@ bench-reports: env ## measure the reading of reports
 
 bench-ingest: env ## measure the way from the dump to the store
 	$(PY) benchmarks/ingest.py
+
+bench-nights: env ## measure what one more night costs in a store of years
+	$(PY) benchmarks/nights.py
 
 bench-metrics: env ## measure the metrics over millions of connections
 	$(PY) benchmarks/metrics.py

@@ -21,9 +21,20 @@ from pathlib import Path
 
 import duckdb
 import struct_loop
-from dumps import Dump, first_records, many_mixed_dump, many_zert_dump, mixed_dump, zert_dump
+from dumps import (
+    MIXED_BYTES,
+    ZERT_RECORDS,
+    Dump,
+    first_records,
+    many_mixed_dump,
+    many_zert_dump,
+    mixed_dump,
+    odd_dump,
+    zert_dump,
+)
 from figures import aligned, machine, verdict, write_between
 from measure import Case, disturbance, peak_of, take_times
+from stages import LOADING, TOTAL, stage_seconds, stage_table
 from working_folder import working_folder
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
@@ -45,6 +56,8 @@ MEMORY_LIMIT = 800_000_000
 LARGEST_STORE = 0.35
 """Maximum size of the store relative to the dump."""
 LONGEST_ANSWER_S = 0.3
+STAGE_RUNS = 3
+"""The stages are those of the run with the least CPU time."""
 ANSWERS = 9
 """Number of measurements of the query."""
 
@@ -218,7 +231,8 @@ def _line(case: Case, loop: Case, rows: int, target: Target | None) -> tuple[str
     shown = target.shown(case.rate, loop.rate) if target else ("", "")
     rates = (f"{rate / 1e6:,.0f}" for rate in (case.rate, *case.rates))
     rows_a_second = f"{rows / seconds:,.0f}" if rows else ""
-    return (case.name, f"{seconds:.2f}", rows_a_second, *rates, f"{case.rate / loop.rate:.1f}", *shown)
+    times = f"{case.rate / loop.rate:.1f}"
+    return (case.name, f"{seconds:.2f}", rows_a_second, *rates, f"{case.cpu_per_gb:.2f}", times, *shown)
 
 
 def new_store_line(subject: Subject) -> str:
@@ -264,21 +278,34 @@ def _ask(reader: duckdb.DuckDBPyConnection) -> int:
     return len(reader.execute(HANDSHAKE_MIX).fetchall())
 
 
-def measure(folder: Path, repetitions: int, repetitions_of_large: int, *, large: bool) -> str:
+def stages(subjects: list[Subject]) -> list[tuple[str, ...]]:
+    """Return the CPU time of each stage of loading a dump into an empty store."""
+    columns = {}
+    for subject in subjects:
+        each = []
+        for _ in range(STAGE_RUNS):
+            subject.fresh()
+            each.append(stage_seconds(LOADING, subject.load))
+        columns[subject.name] = (min(each, key=lambda seconds: seconds[TOTAL]), subject.dump.bytes)
+    return stage_table(columns)
+
+
+def measure(folder: Path, options: argparse.Namespace) -> str:
     """Return the whole report."""
     print("writing the dumps", file=sys.stderr)
-    rounds = [
-        ([Subject("zERT", zert_dump(folder), ZERT), Subject("mixed", mixed_dump(folder), MIXED)], repetitions)
-    ]
-    if large:
+    zert = zert_dump(folder, options.records)
+    odd, mixed = odd_dump(folder, zert), mixed_dump(folder, MIXED_BYTES * options.records // ZERT_RECORDS)
+    small = [Subject("zERT", zert, ZERT), Subject("odd", odd, ZERT), Subject("mixed", mixed, MIXED)]
+    rounds = [(small, options.repeat)]
+    if options.large:
         many = many_zert_dump(folder), many_mixed_dump(folder)
         subjects = [Subject("large zERT", many[0], ZERT), Subject("large mixed", many[1], MIXED)]
-        rounds.append((subjects, repetitions_of_large))
+        rounds.append((subjects, options.repeat_large))
     part = folder / "head.smf"
     part.write_bytes(first_records(rounds[0][0][0].dump.path, LOOP_BYTES))
     check(part)
     table: list[tuple[str, ...]] = [
-        ("", "seconds", "rows/s", "MB/s", "slowest", "fastest", "x loop", "target", "")
+        ("", "seconds", "rows/s", "MB/s", "slowest", "fastest", "CPU s/GB", "x loop", "target", "")
     ]
     measured: list[Case] = []
     for subjects, times in rounds:
@@ -286,25 +313,30 @@ def measure(folder: Path, repetitions: int, repetitions_of_large: int, *, large:
         measured += cases
         table += lines
     every = [subject for subjects, _ in rounds for subject in subjects]
-    zert = rounds[-1][0][0]
+    largest = rounds[-1][0][0]
     facts = [
         f"{datetime.now(UTC):%Y-%m-%d}, {machine()}, DuckDB {duckdb.__version__}",
         *(f"{subject.name} dump: {subject.dump.describe()}" for subject in every),
         f"repetitions in turn: {' and '.join(str(times) for _, times in rounds)}, medians",
         disturbance(measured),
-        answer_line(zert),
+        answer_line(largest),
         *(subject.size_line() for subject in every),
         *(subject.memory_line() for subject in every),
         *(summaries_line(subject) for subject in every),
         new_store_line(every[0]),
     ]
-    return aligned(table) + "\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n"
+    tables = aligned(table), aligned(stages(small))
+    return "\n\n".join((*tables, "\n".join(f"- {fact}" for fact in facts))) + "\n"
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=7, help="repetitions (default: 7)")
+    parser.add_argument(
+        "--records", type=int, default=ZERT_RECORDS,
+        help=f"records of the zERT dump; the mixed dump grows with it (default: {ZERT_RECORDS})",
+    )  # fmt: skip
     parser.add_argument("--repeat-large", type=int, default=3, help="of the large dumps (default: 3)")
     parser.add_argument("--no-large", dest="large", action="store_false", help="leave out the large dumps")
     parser.add_argument(
@@ -312,7 +344,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     with working_folder() as folder:
-        report = measure(folder, options.repeat, options.repeat_large, large=options.large)
+        report = measure(folder, options)
     print(report)
     if options.write_docs:
         write_between(DOCUMENT, BEGIN, END, report)

@@ -38,6 +38,8 @@ class Case:
     """Untimed preparation before each run."""
     samples: list[tuple[float, float]] = field(default_factory=list)
     """Seconds of each run, and the number of cores that other processes used during it."""
+    cpu_seconds: list[float] = field(default_factory=list)
+    """CPU time of each run, including the processes that it starts."""
 
     @property
     def undisturbed(self) -> list[float]:
@@ -56,6 +58,11 @@ class Case:
         return self.bytes / statistics.median(self.seconds)
 
     @property
+    def cpu_per_gb(self) -> float:
+        """CPU seconds per GB. Less than its rate, it depends on what else the machine does."""
+        return statistics.median(self.cpu_seconds) / self.bytes * 1e9
+
+    @property
     def rates(self) -> tuple[float, float]:
         """The slowest and the fastest rate."""
         return self.bytes / max(self.seconds), self.bytes / min(self.seconds)
@@ -69,12 +76,13 @@ def take_times(cases: list[Case], repetitions: int) -> None:
                 case.prepare()
             gc.collect()
             with only_cores(case.cores):
-                others, begin = _cpu_of_others(), time.perf_counter()
+                others, cpu, begin = _cpu_of_others(), _own_cpu(), time.perf_counter()
                 case.run()
                 seconds = time.perf_counter() - begin
-                others = _cpu_of_others() - others
+                cpu, others = _own_cpu() - cpu, _cpu_of_others() - others
             if repetition:
                 case.samples.append((seconds, others / seconds))
+                case.cpu_seconds.append(cpu)
         print(f"\rrepetition {repetition} of {repetitions}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
 
@@ -96,8 +104,13 @@ def _cpu_of_others() -> float:
     fields = totals.read_text(encoding="ascii").split("\n", 1)[0].split()[1:9]
     user, nice, system, _idle, _waiting, *interrupts = (int(field) for field in fields)
     total = (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
+    return total - _own_cpu()
+
+
+def _own_cpu() -> float:
+    """Return the CPU seconds of this process and of ended processes that it started."""
     ours = os.times()
-    return total - time.process_time() - ours.children_user - ours.children_system
+    return time.process_time() + ours.children_user + ours.children_system
 
 
 @contextmanager
@@ -124,8 +137,9 @@ def memory_copy() -> Case:
 # program was loaded; Linux has a figure without it.
 _SCAN = """
 import sys
-from zscope.parsers import scan
-sum(batch.rows.num_rows for batch in scan(sys.argv[1], sys.argv[2], jobs=int(sys.argv[3])))
+from zscope.parsers import ReadOptions, scan
+options = ReadOptions(jobs=int(sys.argv[3]))
+sum(batch.rows.num_rows for batch in scan(sys.argv[1], sys.argv[2], options=options))
 """
 _PEAK = """
 import pathlib, resource, sys

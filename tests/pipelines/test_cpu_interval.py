@@ -21,10 +21,11 @@ from zscope.parsers.text.rmf.page_write import RmfPrintForm
 from zscope.parsers.text.rmf.partition import partition_pages
 from zscope.parsers.text.rmf.xml import RmfXml
 from zscope.parsers.text.rmf.xml_write import rmf_xml
-from zscope.pipelines.metrics import declared, needed, view_sql
+from zscope.pipelines.metrics import declared, macros_sql, needed, view_sql
 from zscope.pipelines.store.parts import parquet_schema
 from zscope.samples.reports.rmf import TABLES_NEEDED, RmfRows, rmf_rows
 from zscope.schemas.arrow import table_schema
+from zscope.schemas.stored import DAY
 
 Row = dict[str, Any]
 Tables = Mapping[str, pa.Table]
@@ -99,6 +100,7 @@ def ask(view: str, *sources: Tables) -> list[Row]:
 
 def make_views(shell: duckdb.DuckDBPyConnection, view: str, *sources: Tables) -> None:
     """The view, and what it reads, with the columns that a store adds."""
+    shell.execute(macros_sql())
     tables = {name: table for source in sources for name, table in source.items()}
     for name in needed(view):
         if name in declared():
@@ -110,7 +112,7 @@ def make_views(shell: duckdb.DuckDBPyConnection, view: str, *sources: Tables) ->
 
 def as_stored(name: str, table: pa.Table | None) -> pa.Table:
     """A table with the columns that a store adds; the moments in UTC are not known."""
-    schema = parquet_schema(name)
+    schema = pa.schema([*parquet_schema(name), DAY])
     if table is None:
         return schema.empty_table()
     columns = {

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.pipelines.metric_world import database
 
-from zscope.pipelines.runs.entry import parse_workload
+from zscope.pipelines.runs.workloads import parse_workload
 from zscope.schemas.reference import reference_tables
 
 Row = Mapping[str, object]

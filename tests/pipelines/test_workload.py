@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zscope.pipelines.runs.entry import (
+from zscope.pipelines.runs.workloads import (
     BenchmarkWorkload,
     WorkloadError,
     WorkloadKind,

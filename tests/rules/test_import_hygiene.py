@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -15,7 +16,7 @@ sys.argv = ["zscope", "--help"]
 try:
     {statement}
 except SystemExit as stop:
-    assert stop.code in (None, 0), f"exit code {{stop.code}}"
+    assert stop.code in {codes}, f"exit code {{stop.code}}"
 print("loaded", *sorted({{name.partition(".")[0] for name in sys.modules}}), file=sys.stderr)
 """
 
@@ -27,8 +28,7 @@ NOT_LOADED = {
     "import zscope.api": SCREENS_AND_STORES,
     # zscope --help
     MAIN: (*SCREENS_AND_STORES, "numpy", "pyarrow"),
-    # A command that reads a dump, with pandas installed.
-    f"sys.argv[1:] = ['inventory', 'sample-data/smf-sample.bin']; {MAIN}": (SCREENS_AND_STORES),
+    f"sys.argv[1:] = ['inventory', 'sample-data/smf-sample.bin']; {MAIN}": SCREENS_AND_STORES,
     # The help of commands that use a store.
     f"sys.argv[1:] = ['dashboard', '--help']; {MAIN}": (
         *SCREENS_AND_STORES,
@@ -49,8 +49,8 @@ def loaded() -> dict[str, frozenset[str]]:
     return {statement: _modules_after(statement) for statement in NOT_LOADED}
 
 
-def _modules_after(statement: str) -> frozenset[str]:
-    probe = PROBE.format(statement=statement)
+def _modules_after(statement: str, codes: tuple[int | None, ...] = (None, 0)) -> frozenset[str]:
+    probe = PROBE.format(statement=statement, codes=codes)
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     [report] = [line for line in done.stderr.splitlines() if line.startswith("loaded ")]
@@ -63,6 +63,43 @@ def _modules_after(statement: str) -> frozenset[str]:
 )
 def test_library_is_not_loaded(statement: str, library: str, loaded: dict[str, frozenset[str]]) -> None:
     assert library not in loaded[statement], f"import {library} inside the function that needs it"
+
+
+DUMP = "sample-data/smf-sample.bin"
+DECODED = ("decode", DUMP, "--table", "smf119_zert_detail", "--limit", "2")
+COMMANDS_WITH_A_STORE = {
+    "ingest": ("ingest", DUMP, "--timezone", "+01:00"),
+    "sql": ("sql", "SELECT job_name FROM smf119_zert_detail LIMIT 2", "--raw", "--format", "table"),
+    "loads": ("loads",),
+    "metrics": ("metrics", "handshake_mix", "--by", "system"),
+    "check": ("check",),
+    "export": ("export", "--format", "csv", "smf119_zert_detail"),
+}
+"""Each works on the store that the first of them creates."""
+
+
+@pytest.fixture(scope="module")
+def loaded_by_commands(tmp_path_factory: pytest.TempPathFactory) -> dict[str, frozenset[str]]:
+    """Return the modules that each command imports; one interpreter each."""
+    folder = tmp_path_factory.mktemp("imports")
+    arguments = {"decode": list(DECODED)}
+    for name, command in COMMANDS_WITH_A_STORE.items():
+        arguments[name] = [*command, "--store", str(folder / "store")]
+    arguments["export"] += ["-o", str(folder / "exported")]
+    return {
+        name: _modules_after(f"sys.argv[1:] = {listed!r}; {MAIN}", codes=(None, 0, 4, 8))
+        for name, listed in arguments.items()
+    }
+
+
+@pytest.mark.parametrize("command", ["decode", *COMMANDS_WITH_A_STORE])
+def test_a_command_does_not_import_pandas(
+    command: str, loaded_by_commands: dict[str, frozenset[str]]
+) -> None:
+    """Arrow imports it for every conversion of Python values, DuckDB for every parameter."""
+    assert find_spec("pandas"), "without pandas this test would prove nothing"
+    assert {"pyarrow", "numpy"} <= loaded_by_commands[command]
+    assert not {"pandas", "great_expectations"} & loaded_by_commands[command]
 
 
 def test_the_probe_sees_what_is_loaded() -> None:

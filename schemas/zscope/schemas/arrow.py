@@ -162,6 +162,39 @@ _TYPES: dict[pa.DataType, str] = {
 }
 
 
+_STORED: dict[pa.DataType, pa.DataType] = {
+    pa.int8(): pa.int32(),
+    pa.int16(): pa.int32(),
+    pa.uint8(): pa.int32(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.int64(),
+}
+
+
+def stored_type(arrow: pa.DataType) -> pa.DataType:
+    """Return the type in which the store has the values of a column.
+
+    Readers return integers as the records have them. The store has only signed integers of 4 and 8 bytes, as
+    Iceberg and many readers of Parquet know no others.
+
+    >>> stored_type(pa.uint16()), stored_type(pa.list_(pa.uint32())), stored_type(pa.string())
+    (DataType(int32), ListType(list<item: int64>), DataType(string))
+    """
+    if pa.types.is_list(arrow):
+        return pa.list_(stored_type(arrow.value_type))
+    return _STORED.get(arrow, arrow)
+
+
+def in_stored_types(schema: pa.Schema) -> pa.Schema:
+    """Return the same columns in the types of the store.
+
+    >>> in_stored_types(pa.schema([("port", pa.uint16())])).field("port").type
+    DataType(int32)
+    """
+    return pa.schema([field.with_type(stored_type(field.type)) for field in schema], schema.metadata)
+
+
 def duckdb_type(arrow: pa.DataType) -> str:
     """Return the DuckDB type of an Arrow type; a type that is not listed is an error.
 

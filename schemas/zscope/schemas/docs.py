@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zscope.schemas.arrow import arrow_type, duckdb_type, table_meaning
+from zscope.schemas.arrow import arrow_type, duckdb_type, stored_type, table_meaning
 from zscope.schemas.field_catalog import ANY_RECORD, CatalogEntry, entries
 from zscope.schemas.load import catalog, cipher_suites
 from zscope.schemas.model import CodeTable, Evidence, Field, RecordLayout, Section
 from zscope.schemas.reports import PrintedField, report_tables
+from zscope.schemas.stored import running_of
 from zscope.schemas.tables import record_table_names, table_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from zscope.schemas.model import RunningTotals
 
 EVIDENCE = {
     Evidence.IBM_DOC: "IBM documentation of this record.",
@@ -36,6 +39,8 @@ Offsets count from 0 at the start of the section, those of the header and of tri
 record. A timestamp computed from two fields, a time of day and its date, lists both. A field that is not
 completely inside a section of the file is null: older systems write shorter sections. Columns ending in
 `_utc` are points in time, those ending in `_local` are local times of the system that wrote the record.
+Types are those of the store, in which all integers are signed; `zscope decode` and Python return unsigned
+integers where records have them.
 
 In tables from reports the first label is the one in the text; other forms and releases of the report
 use the labels after it. Every such row contains its file and line, the form in which it was captured, and
@@ -97,11 +102,33 @@ def _tables() -> Iterator[str]:
                 ", ".join(_labels(name)) if len(_labels(name)) > 1 else f"{_label(record)}, {record.title}"
             )
             yield f"From record {label}. In a file {grain} identify a row."
+        if totals := running_of(name):
+            yield from _running(totals)
         if report := report_tables().get(name):
             grain = ", ".join(f"`{column}`" for column in report.grain)
             yield f"Also from {report.title}, whose label follows IBM's name: {grain} identify a row."
         yield ""
         yield from _table(_COLUMNS, [_column_row(entry) for entry in entries() if entry.table == name])
+
+
+def _running(totals: RunningTotals) -> Iterator[str]:
+    """Explain which values count from a start on."""
+    subtypes = ", ".join(str(subtype) for subtype in totals.subtypes)
+    columns, same = _listed(totals.columns), _listed(totals.same)
+    yield ""
+    yield (
+        f"Records of subtype {subtypes} count from a start on: {columns}. `zscope decode`, the data files "
+        "and the view over them (`files.` before the name of the table) have the values of the record. "
+        f"In the store a row has the difference from the record before of the same {same}, and "
+        "`interval_start_utc` is the end of that record. The column `basis` states it: `difference`; "
+        "`since restart` if a value was less than before, so that the value itself counts; "
+        "`no record before`, where the values are null. As recorded it is "
+        f"{_listed(dict.fromkeys(totals.basis.values()))}."
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _reports() -> Iterator[str]:
@@ -124,7 +151,7 @@ def _printed_row(field: PrintedField) -> tuple[str, ...]:
     source = f" ({field.source})" if field.source else ""
     return (
         f"`{field.column}`",
-        duckdb_type(arrow_type(field)),
+        duckdb_type(stored_type(arrow_type(field))),
         field.unit,
         ", ".join(f"`{label}`" for label in field.labels),
         field.format.value,
@@ -139,7 +166,7 @@ def _column_row(entry: CatalogEntry) -> tuple[str, ...]:
     declared = bool(entry.vendor_names)
     return (
         f"`{entry.column}`",
-        duckdb_type(arrow_type(field)),
+        duckdb_type(stored_type(arrow_type(field))),
         field.unit,
         _names(entry),
         entry.section,

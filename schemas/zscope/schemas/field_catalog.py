@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from zscope.schemas.arrow import arrow_type, duckdb_type
+from zscope.schemas.arrow import arrow_type, duckdb_type, stored_type
 from zscope.schemas.load import catalog
 from zscope.schemas.model import TRIPLET_PARTS, Evidence, Field, Format, RecordLayout, Section, TripletArea
 from zscope.schemas.reports import PrintedField, PrintedFormat, report_tables
@@ -101,14 +101,14 @@ FIELD_CATALOG_SCHEMA = pa.schema(
         ),
         _column("record", pa.string(), "SMF type and subtype, such as 119-11, or the report."),
         _column("section", pa.string(), "Section of the record, as issues name it."),
-        _column("byte_offset", pa.uint32(), "First byte, counted from 0 at the start of the section."),
+        _column("byte_offset", pa.int64(), "First byte, counted from 0 at the start of the section."),
         _column(
             "byte_length",
-            pa.uint32(),
+            pa.int64(),
             "Number of bytes; null for a field that extends to the end of the section.",
         ),
         _column("format", pa.string(), "Format of the value in the record or report."),
-        _column("arrow_type", pa.string(), "Type of the column in Arrow."),
+        _column("arrow_type", pa.string(), "Type of the column in Arrow, as `zscope decode` returns it."),
         _column("duckdb_type", pa.string(), "Type of the column in the store."),
         _column("unit", pa.string(), "Unit of the column's values."),
         _column("codes", pa.string(), "Code table with the meaning of the values."),
@@ -273,7 +273,7 @@ def _row(entry: CatalogEntry) -> dict[str, object]:
         "section": entry.section or None,
         **_place(entry.fields if declared else ()),
         "arrow_type": _short(arrow) if arrow is not None else None,
-        "duckdb_type": duckdb_type(arrow) if arrow is not None else None,
+        "duckdb_type": duckdb_type(stored_type(arrow)) if arrow is not None else None,
         "unit": field.unit or None,
         "codes": field.codes or None,
         "evidence": field.evidence.value if declared else None,

@@ -28,6 +28,7 @@ from zscope.schemas.model import (
     TableLayout,
     TripletArea,
     connection_rows,
+    running_totals,
 )
 
 if TYPE_CHECKING:
@@ -361,9 +362,12 @@ def _table(file: str, raw: dict[str, Any], sections: set[str]) -> TableLayout:
     try:
         kind = RowKind(**raw["kind"]) if "kind" in raw else None
         connection = connection_rows(raw["connection"]) if "connection" in raw else None
+        running = running_totals(raw["running"]) if "running" in raw else None
     except TypeError as error:
         raise LayoutError(file, raw["name"], str(error)) from error
-    table = TableLayout(raw["name"], raw["meaning"], rows, joins, tuple(raw["grain"]), kind, connection)
+    table = TableLayout(
+        raw["name"], raw["meaning"], rows, joins, tuple(raw["grain"]), kind, connection, running
+    )
     for key in (*rows, *(join.section for join in joins)):
         if key not in sections:
             raise LayoutError(file, table.name, f"uses section {key!r}, which is not declared")

@@ -315,6 +315,36 @@ def connection_rows(raw: Mapping[str, Any]) -> ConnectionRows:
     return ConnectionRows(**{**raw, "matches": matches})
 
 
+SINCE_START = "since start"
+"""The basis of values that count from the start of what they are of, and not from the record before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningTotals:
+    """Which rows of a table count from a start on: the use of an interval is the difference of two rows."""
+
+    basis: Mapping[int, str]
+    """What the values are of, by subtype: an interval, a step, a job, or `since start`."""
+    same: tuple[str, ...]
+    """Columns with the same values in all rows about one thing, such as an address space."""
+    columns: tuple[str, ...]
+    """Columns whose values count."""
+    restart: tuple[str, ...]
+    """SQL expressions that only grow: after a smaller value, the counting began again."""
+
+    @property
+    def subtypes(self) -> tuple[int, ...]:
+        """Return the subtypes whose values count from a start."""
+        return tuple(subtype for subtype, basis in self.basis.items() if basis == SINCE_START)
+
+
+def running_totals(raw: Mapping[str, Any]) -> RunningTotals:
+    """Return the declaration `running` of a table; raise a TypeError for an unknown or missing key."""
+    lists = {key: tuple(value) for key, value in raw.items() if key != "basis"}
+    basis = {int(subtype): str(text) for subtype, text in raw.get("basis", {}).items()}
+    return RunningTotals(basis=basis, **lists)
+
+
 @dataclass(frozen=True, slots=True)
 class TableLayout:
     """How the sections of one kind of record become one table."""
@@ -330,6 +360,8 @@ class TableLayout:
     kind: RowKind | None = None
     connection: ConnectionRows | None = None
     """None: its rows are not about single connections."""
+    running: RunningTotals | None = None
+    """None: no values count from a start on, or the names of their columns say so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,21 @@ def reference_tables() -> Mapping[str, pa.Table]:
     >>> reference_tables()["code_handshake_type"].to_pylist()[0]
     {'code': 1, 'text': 'full'}
     """
-    tables = {f"code_{name}": code_rows(codes) for name, codes in sorted(catalog().codes.items())}
-    return {**tables, "cipher": cipher_rows(), "field_catalog": field_catalog(), **published_tables()}
+    return {name: reference_table(name) for name in reference_schemas()}
+
+
+@cache
+def reference_table(name: str) -> pa.Table:
+    """Return one reference table, without building the others.
+
+    >>> reference_table("cipher").num_rows > 300
+    True
+    """
+    if name.startswith("code_"):
+        return code_rows(catalog().codes[name.removeprefix("code_")])
+    if name == "cipher":
+        return cipher_rows()
+    return field_catalog() if name == "field_catalog" else published_tables()[name]
 
 
 @cache
@@ -52,10 +65,8 @@ def code_schema(codes: CodeTable) -> pa.Schema:
     title = {"meaning": f"{codes.title}. {codes.note}".strip() if codes.note else f"{codes.title}."}
     text = _key("text", pa.string())
     if codes.kind == "bits":
-        return pa.schema([_key("code", pa.uint32()), _key("mask", pa.uint32()), text], title)
-    signed = any(isinstance(code, int) and code < 0 for code in codes.codes)
-    number = pa.int32() if signed else pa.uint32()
-    return pa.schema([_key("code", pa.string() if codes.kind == "text" else number), text], title)
+        return pa.schema([_key("code", pa.int64()), _key("mask", pa.int64()), text], title)
+    return pa.schema([_key("code", pa.string() if codes.kind == "text" else pa.int64()), text], title)
 
 
 def code_rows(codes: CodeTable) -> pa.Table:

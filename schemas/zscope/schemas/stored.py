@@ -1,7 +1,7 @@
 """The schemas of stored tables: the tables of the readers with the columns that a load adds.
 
 Every stored row has the number of its load, and where the readers give a local time, a column with the same
-time in UTC follows it.
+time in UTC follows it. Integers are signed (`stored_type`); a number of 2^63 or more becomes null.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from zscope.schemas.arrow import UTC, duckdb_type, table_schema
+from zscope.schemas.arrow import UTC, duckdb_type, in_stored_types, table_schema
 from zscope.schemas.field_catalog import FIELD_CATALOG_SCHEMA
+from zscope.schemas.load import catalog
 from zscope.schemas.tables import ANY_RECORD_TABLES, DIGEST_TABLE, table_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from zscope.schemas.model import RunningTotals
 
 _CLOCKS = ("written_local", "taken_local", "interval_start_local")
 """Columns with the time of a row, the best first: SMF rows of an interval have two."""
@@ -24,7 +28,7 @@ STORE = "store"
 """Origin of these columns in the field catalogue."""
 LOAD_ID = pa.field(
     "load_id",
-    pa.uint32(),
+    pa.int64(),
     nullable=False,
     metadata={"meaning": "Number of the load that added the row; table load has its file."},
 )
@@ -37,6 +41,23 @@ DAY = pa.field(
     },
 )
 """Partition column: part of the path, not of the files."""
+BASIS = pa.field(
+    "basis",
+    pa.dictionary(pa.int32(), pa.string()),
+    metadata={
+        "meaning": "What the values of the row are of: interval, step or job of the record; if the record "
+        "counts from a start on: difference from the record before, since restart, or no record before (then "
+        "they are null). In the data files the values of such rows are as recorded, since start."
+    },
+)
+"""Column of tables in which some rows count from a start on."""
+SUBTYPE = "record_subtype"
+GREATEST_INTEGER = 2**63 - 1
+"""The greatest number in the store; the 8-byte fields of records can contain greater ones."""
+DIGEST = "digest"
+"""Column with 64 bits that are not a number: the store has the same bits, as a signed integer."""
+_ALWAYS_FIT = frozenset({DIGEST, "record_no", "record_offset", "line_no"})
+"""Required columns that are never greater than the greatest number in the store."""
 WRITTEN = "written_local"
 HOUR_US = 3_600_000_000
 SET_BACK_US = HOUR_US
@@ -77,10 +98,37 @@ def stored_schema(table: str) -> pa.Schema:
     schema = table_schema(table)
     fields = [LOAD_ID]
     for field in schema:
-        fields.append(field)
+        can_be_outside = field.type == pa.uint64() and field.name not in _ALWAYS_FIT
+        fields.append(field.with_nullable(field.nullable or can_be_outside))
         if field.name == local_clock(table) and table != DIGEST_TABLE:
             fields.append(_in_utc(field))
-    return pa.schema(fields, schema.metadata)
+    if running_of(table):
+        fields.append(BASIS)
+    return in_stored_types(pa.schema(fields, schema.metadata))
+
+
+@cache
+def running_of(table: str) -> RunningTotals | None:
+    """Return which rows of a table count from a start on; None if no rows do.
+
+    >>> totals = running_of("smf30_interval")
+    >>> (totals.subtypes, totals.same) if totals else None
+    ((6,), ('system', 'job_name', 'asid'))
+    """
+    return next((layout.running for _, layout in catalog().tables() if layout.name == table), None)
+
+
+def recorded_basis(table: str, subtypes: pa.Array) -> pa.Array:
+    """Return the basis of the values of records of some subtypes, as the data files have it.
+
+    >>> recorded_basis("smf30_interval", pa.array([2, 6], pa.uint16())).to_pylist()
+    ['interval', 'since start']
+    """
+    totals = running_of(table)
+    assert totals is not None, f"{table} has no running totals"
+    known = pa.array(totals.basis, subtypes.type)
+    texts = pa.array(totals.basis.values(), pa.string())
+    return pa.DictionaryArray.from_arrays(pc.index_in(subtypes, known), texts)
 
 
 @cache

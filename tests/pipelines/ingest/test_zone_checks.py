@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -125,6 +125,19 @@ def test_loads_with_different_zones_are_a_conflict_only_if_their_times_overlap()
     assert "the time zone of load 3 (+02:00)" in issue.text
     later = ZERT, rows_at(ZERT, hours(WINTER + 24 * HOUR, 3), BERLIN)
     assert checked(later, zone="+01:00", others=[other])[1] == []
+
+
+def test_files_with_one_of_the_two_hours_each_are_no_conflict() -> None:
+    """Dumps can be written every hour: at the same local times, one has the one offset, one the other."""
+    change = CHANGES[1]
+    first = SMF70, rows_at(SMF70, hours(change - HOUR, 1), BERLIN)
+    second = SMF70, rows_at(SMF70, hours(change, 1), BERLIN)
+    other, issues = checked(first, zone="Europe/Berlin", load_id=3)
+    assert issues == []
+    assert checked(second, zone="Europe/Berlin", others=[other])[1] == []
+    wrong = SMF70, rows_at(SMF70, hours(change, 1), timezone(3 * HOUR))
+    _, [issue] = checked(wrong, zone="Europe/Berlin", others=[other])
+    assert issue.code is Code.ZONE_CONFLICT
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -16,7 +16,15 @@ from tests.pipelines.quality.workload_rows import workload_rows
 
 from zscope.parsers import read
 from zscope.schemas.arrow import literal
-from zscope.schemas.stored import local_clock, stored_schema, utc_clock
+from zscope.schemas.stored import (
+    BASIS,
+    SUBTYPE,
+    local_clock,
+    recorded_basis,
+    running_of,
+    stored_schema,
+    utc_clock,
+)
 from zscope.schemas.tables import ANY_RECORD_TABLES, table_names
 
 Tables = Mapping[str, pa.Table]
@@ -39,6 +47,8 @@ def stored(table: str, rows: pa.Table) -> pa.Table:
         columns[utc_clock(clock)] = pc.assume_timezone(rows[clock], "Etc/GMT-1").cast(
             pa.timestamp("us", "UTC")
         )
+    if running_of(table):
+        columns[BASIS.name] = recorded_basis(table, rows[SUBTYPE].combine_chunks())
     schema = stored_schema(table)
     return pa.table([columns[field.name].cast(field.type) for field in schema], schema=schema)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ import pytest
 from tests.pipelines.store.forked import CHECKOUT
 from tests.pipelines.store.opening import open_session
 
+from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.session import QueryError, Session
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 Tree: TypeAlias = dict[str, bytes]
 
+PARQUET = re.compile(r"'([^']+\.parquet)'")
 SLOW = "SELECT a.range FROM range(1000000) a, range(100000000) b WHERE a.range * b.range = -5"
 """Never gives a row, and takes for ever."""
 
@@ -142,6 +145,20 @@ def test_a_view_opens_no_file_outside_of_the_folder(path: str, store: Path, tmp_
         assert len(rows(session, "FROM conn")) == 2
         with pytest.raises(QueryError, match=r"\.parquet: statements can only open the data files"):
             session.run("FROM other")
+
+
+def test_the_catalogue_stores_the_files_of_all_its_views(sample_store: Path) -> None:
+    """Only these files can be opened, and DuckDB takes long to write the text of all views."""
+    with open_reader(sample_store) as connection:
+        stored, written = (
+            {name for (text,) in connection.execute(query).fetchall() for name in PARQUET.findall(text)}
+            for query in (
+                "SELECT made_by FROM zscope_view",
+                "SELECT sql FROM duckdb_views() WHERE NOT internal",
+            )
+        )
+    assert stored == written
+    assert len(stored) > 10
 
 
 OPENED_ELSEWHERE = [

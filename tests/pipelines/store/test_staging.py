@@ -26,11 +26,11 @@ BEGIN = datetime(2026, 3, 2, 23, 0)  # noqa: DTZ001 - local time has no zone
 def rows(first: int, times: list[datetime | None], system: str = "SYSA") -> pa.RecordBatch:
     """Rows of the smallest table there is."""
     columns = {
-        "load_id": pa.array([1] * len(times), pa.uint32()),
-        "record_no": pa.array(range(first, first + len(times)), pa.uint64()),
+        "load_id": pa.array([1] * len(times), pa.int64()),
+        "record_no": pa.array(range(first, first + len(times)), pa.int64()),
         "system": pa.array([system] * len(times)).dictionary_encode(),
         "written_local": pa.array(times, pa.timestamp("us")),
-        "digest": pa.array(np.arange(first, first + len(times), dtype=np.uint64)),
+        "digest": pa.array(np.arange(first, first + len(times), dtype=np.int64)),
     }
     schema = parquet_schema(TABLE)
     return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -109,18 +108,23 @@ def main() -> None:
 def without_pandas() -> None:
     """Hide pandas from this process.
 
-    Arrow imports pandas, if it is installed, as soon as it converts Python values. No command passes rows to
-    pandas, and the import costs a third of a second and a hundred megabytes.
+    If pandas is installed, Arrow imports it at the first conversion of a Python value or numpy array, even of
+    a scalar, and DuckDB at the first statement with parameters; neither has an option against it. No command
+    passes rows to pandas, and the import costs a third of a second and a hundred megabytes. The Python
+    interface does not hide it, because the programs that use the interface can need it.
     """
     sys.meta_path.insert(0, _PandasHider())
 
 
-class _PandasHider(MetaPathFinder):
+class _PandasHider:
+    """A finder; its base class is not imported, because that takes as long as the rest of this module."""
+
     def find_spec(
         self,
         fullname: str,
         path: Sequence[str] | None,  # noqa: ARG002 - the interface of finders
         target: ModuleType | None = None,  # noqa: ARG002
+        /,
     ) -> ModuleSpec | None:
         if fullname == "pandas":
             raise ModuleNotFoundError("zscope's commands work without pandas", name=fullname)

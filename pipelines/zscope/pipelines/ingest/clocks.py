@@ -49,6 +49,7 @@ class _AmbiguousTimes:
     records: int = 0
     rows: int = 0
     first_record: int | None = None
+    advice: str = ""
 
 
 @dataclass
@@ -75,9 +76,11 @@ class ClockIssues:
             )
             self.issues.add(Issue(Code.CLOCK_DIFFERS, text, self.file))
 
-    def add_unordered(self, system: str, moment: int, rows: int) -> None:
-        """Add rows in a repeated hour whose order is not known."""
-        self._ambiguous_times(system, moment).rows += rows
+    def add_unordered(self, system: str, moment: int, rows: int, advice: str) -> None:
+        """Add rows in a repeated hour whose order is not known, and what would tell the two hours apart."""
+        times = self._ambiguous_times(system, moment)
+        times.rows += rows
+        times.advice = advice
 
     def add_skipped(self, system: str, moment: int, count: int) -> None:
         """Add times that a clock of the zone never shows."""
@@ -96,7 +99,7 @@ class ClockIssues:
             text = (
                 f"{' and '.join(counts)} of {_name(system)} between {times.span} local time, which its clock "
                 "shows twice: it is unknown which of the two it was, so UTC columns such as written_utc are "
-                "null; the local times are unchanged"
+                f"null; the local times are unchanged{times.advice and f'; {times.advice}'}"
             )
             self.issues.add(Issue(Code.AMBIGUOUS_TIME, text, self.file, times.first_record))
 
@@ -127,6 +130,15 @@ _MOST_PASSES = 4096
 """More systems than this mean a damaged dump; the order of records of the others is not stored."""
 
 
+@dataclass(frozen=True, slots=True)
+class _SetBack:
+    """A change that sets a clock back, with the offsets before and after it."""
+
+    moment: int
+    offset_before: int
+    offset_after: int
+
+
 @dataclass
 class Clocks:
     """The clocks of all systems in one file. Not thread-safe."""
@@ -143,6 +155,8 @@ class Clocks:
     """Number of records or rows with a skipped local time, by system and clock change."""
     _unordered: Counter[tuple[str, int]] = field(default_factory=Counter)
     """Number of rows in a repeated hour whose order is not known, by system and clock change."""
+    _advice: dict[tuple[str, int], str] = field(default_factory=dict)
+    """What would tell the two hours of such rows apart, by system and clock change."""
 
     def __post_init__(self) -> None:
         named = {*self.zones.systems.values(), self.zones.default}
@@ -288,13 +302,47 @@ class Clocks:
             self._unordered[key] += outside
         return passes.of(numbers)
 
+    @property
+    def has_unordered(self) -> bool:
+        """Whether there are rows in a repeated hour whose order is not known."""
+        return self._unordered.total() > 0
+
+    def both_times(self, system: str, local: int) -> tuple[int, int] | None:
+        """Return the two times in UTC that a local time in a repeated hour can be; None for other times."""
+        change = self._set_back_at(system, local)
+        if change is None:
+            return None
+        return local - change.offset_before, local - change.offset_after
+
+    def decide(self, system: str, local: int, rows: int) -> None:
+        """Note that rows in a repeated hour have UTC after all."""
+        if change := self._set_back_at(system, local):
+            self._unordered[system, change.moment] -= rows
+
+    def advise(self, system: str, local: int, advice: str) -> None:
+        """Note what would tell the two hours of rows apart."""
+        if change := self._set_back_at(system, local):
+            self._advice[system, change.moment] = advice
+
+    def _set_back_at(self, system: str, local: int) -> _SetBack | None:
+        """Return the clock change that repeats a local time, if there is one."""
+        zone = self.zones.of(system)
+        if zone is None or not -_FARTHEST < local < _FARTHEST:
+            return None
+        changes = offsets_of(zone).changes(local, local)
+        before, after = (int(passed[0]) for passed in changes.passed(np.array([local])))
+        if before == after or not self._is_set_back(changes, before):
+            return None
+        return _SetBack(int(changes.moments[before]), int(changes.before[before]), int(changes.after[before]))
+
     def report(self) -> None:
         """Add the issues, after the whole file was read."""
         issues = ClockIssues(self.zones, self.issues, self.file)
         for (system, moment), passes in self._passes.items():
             issues.add_passes(system, moment, passes)
         for (system, moment), rows in self._unordered.items():
-            issues.add_unordered(system, moment, rows)
+            if rows:
+                issues.add_unordered(system, moment, rows, self._advice.get((system, moment), ""))
         for (system, moment), records in self._skipped.items():
             issues.add_skipped(system, moment, records)
         issues.finish()

@@ -22,10 +22,14 @@ from zscope.parsers.inputs import day_of, system_of
 from zscope.pipelines.store.folder import ContentDigest, digest_of
 from zscope.pipelines.store.parts import StagedFile
 from zscope.pipelines.store.remove import rewrite_file
+from zscope.pipelines.store.tables import table_sql
 from zscope.schemas.arrow import literal
 from zscope.schemas.reports import report_tables
 from zscope.schemas.stored import LOAD_ID, local_clock, stored_schema, utc_clock
 from zscope.schemas.tables import DIGEST_TABLE, record_table_names
+
+Config = dict[str, str | bool | int | float | list[str]]
+"""Settings of a DuckDB connection."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,8 +42,6 @@ if TYPE_CHECKING:
     from zscope.pipelines.store.commits import DataFile, Load, State
     from zscope.pipelines.store.folder import Folder
     from zscope.pipelines.store.remove import KeepRows
-
-    Config = dict[str, str | bool | int | float | list[str]]
 
 
 DUMP = "smf"
@@ -152,10 +154,14 @@ class StoreBefore:
     shorter: Load | None = None
     """The load that it replaces, whose rows do not count."""
 
-    def files(self, staged: StagedFile) -> list[Path]:
+    def files(self, staged: StagedFile) -> list[DataFile]:
         """Return the committed files that can have rows of a staged one, by table, day and time."""
         files = self.state.files_for(staged.table, staged.day)
-        return [self.folder.data / file.path for file in files if _overlaps(file, staged)]
+        return [file for file in files if _overlaps(file, staged)]
+
+    def rows(self, table: str, files: list[DataFile]) -> str:
+        """Return the SQL source of the rows of committed files, whichever version of zscope wrote them."""
+        return f"({table_sql(self.folder, table, files)})"
 
     def loads_for(self, *, dated: bool) -> str:
         """Return the SQL condition for the loads to compare with.
@@ -243,10 +249,10 @@ def _conflicts(
         "interval_end_utc, reassembly_number"
     )
     stored = before.files(file)
-    others = f"SELECT NULL::UBIGINT AS load_id, {columns} FROM {_parquet([file.path])}"
+    others = f"SELECT NULL::BIGINT AS load_id, {columns} FROM {_parquet([file.path])}"
     if stored:
         others += (
-            f" UNION ALL SELECT load_id, {columns} FROM {_parquet(stored)} "
+            f" UNION ALL SELECT load_id, {columns} FROM {before.rows(file.table, stored)} "
             f"WHERE {before.loads_for(dated=True)}"
         )
     rows = connection.execute(
@@ -294,12 +300,9 @@ def _repeated_records(
     if not digests:
         return None
     connection.execute(f"CREATE VIEW staged AS SELECT * FROM {_parquet(f.path for f in digests)}")
-    stored = [path for file in digests for path in before.files(file)]
-    connection.execute(
-        f"CREATE VIEW stored AS SELECT load_id, digest, written_local FROM {_parquet(sorted(set(stored)))}"
-        if stored
-        else "CREATE VIEW stored AS SELECT load_id, digest, written_local FROM staged WHERE false"
-    )
+    stored = {each.path: each for file in digests for each in before.files(file)}
+    rows = before.rows(DIGEST_TABLE, [stored[path] for path in sorted(stored)])
+    connection.execute(f"CREATE VIEW stored AS SELECT load_id, digest, written_local FROM {rows}")
     # Usually few records are repeated, so the expensive numbering is limited to candidates.
     repeated = connection.execute(
         """
@@ -364,7 +367,7 @@ def _without_rows(
         ),
         stored AS (
             SELECT {columns}, count(*) AS times, min(load_id) AS load_id
-            FROM {_parquet(stored)}
+            FROM {before.rows(file.table, stored)}
             WHERE {before.loads_for(dated=dated)} AND {reported}
             GROUP BY {columns}
         )
@@ -391,7 +394,7 @@ def _overlaps(stored: DataFile, staged: StagedFile) -> bool:
 def _rewritten(file: StagedFile, keep: KeepRows, result: Duplicates) -> StagedFile | None:
     """Write the file again without the duplicates; return None if no row is left."""
     target = file.path.with_name(f"{file.path.stem}-kept.parquet")
-    rows = rewrite_file(file.path, target, keep)
+    rows = rewrite_file(file.table, file.path, target, keep)
     result.by_table[file.table] += file.rows - rows
     file.path.unlink()
     if not rows:

@@ -52,12 +52,16 @@ from zscope.pipelines.ingest.duplicates import (
 from zscope.pipelines.ingest.gaps import INTERVAL_COLUMNS, INTERVAL_TABLES, find_gaps
 from zscope.pipelines.ingest.interface import FileOutcome, FileStatus, IngestReport, issue_rows, repeated_note
 from zscope.pipelines.ingest.quarantine import HEAD_BYTES, NOT_LOADED, record_input_issues, write_report
+from zscope.pipelines.ingest.range_checks import RangeChecks
+from zscope.pipelines.ingest.repeated_hours import RepeatedHours
 from zscope.pipelines.ingest.time_checks import TimeChecks
 from zscope.pipelines.ingest.zone_checks import RecordedOffsets, ZoneChecks
 from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.change import changing, commit_files
+from zscope.pipelines.store.columns import stored_values
 from zscope.pipelines.store.commits import Commit, Load, LoadGap, LoadKind, LoadTable
 from zscope.pipelines.store.folder import ContentDigest, make_store, partition
+from zscope.pipelines.store.maintenance import merge_after_load
 from zscope.pipelines.store.parts import (
     INPUT_ISSUE_TABLE,
     ISSUE_TABLE,
@@ -68,7 +72,7 @@ from zscope.pipelines.store.parts import (
     parquet_schema,
 )
 from zscope.pipelines.store.remove import StoreWithoutLoad, files_without
-from zscope.schemas.stored import LOAD_ID, local_clock, utc_clock
+from zscope.schemas.stored import BASIS, LOAD_ID, SUBTYPE, local_clock, recorded_basis, utc_clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,11 +95,14 @@ def ingest(store: Path, paths: Sequence[str | Path], options: IngestOptions) -> 
     started = time.perf_counter()
     folder = make_store(store)
     with changing(folder, options.settings, options.notify) as state:
+        before = state.number
         run = _IngestRun(IngestContext(folder, state, options))
         outcomes = tuple(run.load_all(paths))
         not_loaded = any(outcome.status in NOT_LOADED for outcome in outcomes)
         if not options.dry_run and (not_loaded or state.files_for(INPUT_ISSUE_TABLE, None)):
             record_input_issues(folder, state, outcomes)
+        if not options.dry_run:
+            merge_after_load(folder, state, before)
     return IngestReport(outcomes, time.perf_counter() - started, committed=not options.dry_run)
 
 
@@ -106,6 +113,8 @@ class _IngestRun:
         self._context = context
         self._options = context.options
         self._published = time.monotonic()
+        self._waiting: list[tuple[str, bool]] = []
+        """Paths of reports that are loaded last, because SMF 70 records tell the hour of their intervals."""
 
     def load_all(self, paths: Sequence[str | Path]) -> Iterator[FileOutcome]:
         """Load everything that the paths name."""
@@ -113,15 +122,20 @@ class _IngestRun:
         for path, named in input_paths(paths, path_issues):
             if self._in_store(path):
                 continue
-            for outcome in self._load_file(path, named=named):
-                self._publish_if_due(outcome)
-                self._options.on_outcome(outcome)
-                yield outcome
+            yield from self._load_path(path, named=named, can_wait=not self._options.dry_run)
+        for path, named in self._waiting:
+            yield from self._load_path(path, named=named, can_wait=False)
         for issue in path_issues:
             if self._in_store(issue.file):
                 continue
             refused = issue.severity is Severity.REFUSED
             outcome = _not_loaded(issue.file, [issue], FileStatus.REFUSED if refused else FileStatus.EMPTY)
+            self._options.on_outcome(outcome)
+            yield outcome
+
+    def _load_path(self, path: str, *, named: bool, can_wait: bool) -> Iterator[FileOutcome]:
+        for outcome in self._load_file(path, named=named, can_wait=can_wait):
+            self._publish_if_due(outcome)
             self._options.on_outcome(outcome)
             yield outcome
 
@@ -133,8 +147,8 @@ class _IngestRun:
         places = Path(os.path.realpath(path)), Path(os.path.realpath(folder), name)
         return any(self._context.folder.path in place.parents for place in places)
 
-    def _load_file(self, path: str, *, named: bool) -> Iterator[FileOutcome]:
-        """Load a file, or the members of an archive."""
+    def _load_file(self, path: str, *, named: bool, can_wait: bool) -> Iterator[FileOutcome]:
+        """Load a file, or the members of an archive. A file that has to wait has no outcome yet."""
         issues, name, started = (
             Issues(strict=self._options.read_options.strict),
             shown(path),
@@ -149,7 +163,13 @@ class _IngestRun:
                     yield FileOutcome(name, FileStatus.REPEATED, known.load, note=note)
                     return
                 for member in members(path, file, size, issues, named=named):
-                    yield self._load_member(member, known, issues, started)
+                    # Members of an archive before this one are loaded, and standard input is read only once.
+                    waits = can_wait and path != STANDARD_INPUT and "zip" not in member.packing
+                    outcome = self._load_member(member, known, issues, started, can_wait=waits)
+                    if outcome is None:
+                        self._waiting.append((path, named))
+                        return
+                    yield outcome
                     done.add(member.name)
                     started = time.perf_counter()
         except InputError as error:
@@ -170,20 +190,23 @@ class _IngestRun:
             raise InputError(Issue(Code.UNREADABLE, unreadable(error), name)) from error
         return known
 
-    def _load_member(self, member: Member, known: KnownFile, issues: Issues, started: float) -> FileOutcome:
+    def _load_member(
+        self, member: Member, known: KnownFile, issues: Issues, started: float, *, can_wait: bool
+    ) -> FileOutcome | None:
         head = member.stream.peek(HEAD_BYTES)
         plain = not member.packing
         size, digest = (member.size, known.digest) if plain else (None, None)
         mark = issues.mark()
         member_known = known if plain else KnownFile(known.digest)
         try:
-            outcome = MemberLoad(self._context, member, member_known, issues, mark, started).load()
+            load = MemberLoad(self._context, member, member_known, issues, mark, started, can_wait)
+            outcome = load.load()
         except InputError as error:
             reasons = [*issues.since(mark), error.issue]
             return self._refuse(member.name, head, reasons, size, digest, error.__cause__)
         finally:
             shutil.rmtree(self._context.folder.stage, ignore_errors=True)
-        if outcome.worst is Severity.REFUSED and outcome.status is not FileStatus.LOADED:
+        if outcome and outcome.worst is Severity.REFUSED and outcome.status is not FileStatus.LOADED:
             return self._refuse(member.name, head, list(outcome.issues), size, digest)
         return outcome
 
@@ -336,6 +359,8 @@ class MemberLoad:
     """Issues before this mark are not about this input."""
     started: float
     """When its first byte was read, by `time.perf_counter`."""
+    can_wait: bool = False
+    """Whether it can be loaded after the other inputs of this run."""
     content: ContentDigest = field(init=False)
     _earlier: EarlierLoads = field(init=False)
     _started_utc: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -346,8 +371,11 @@ class MemberLoad:
         lengths = [before.content_bytes] if before else self._earlier.report_lengths()
         self.content = ContentDigest.of_lengths(lengths)
 
-    def load(self) -> FileOutcome:
-        """Read the input and commit its rows; an InputError means that it cannot be used."""
+    def load(self) -> FileOutcome | None:
+        """Read the input and commit its rows; an InputError means that it cannot be used.
+
+        Returns None if the rest of this run can load records that are needed first.
+        """
         context = self.context
         self.member.stream.listen(self.content.update)
         load_id = context.state.next_load_id
@@ -374,6 +402,12 @@ class MemberLoad:
             stage.abandon()
         shorter = self._earlier.beginning_of(self.content) if source.summary.kind != DUMP else None
         before = StoreBefore(context.folder, context.state, self.content.digest(), shorter)
+        with unexpected_errors(self.member.name):
+            hours = RepeatedHours(before, content.clocks)
+            staged = hours.decide(staged, work, self._how_to_load_again(load_id))
+            if hours.awaits_records and self.can_wait:
+                return None
+            content.clocks.report()
         result = remove_duplicates(before, staged, work)
         for conflict in result.conflicts:
             text, file = conflict.text(), self.member.name
@@ -396,6 +430,7 @@ class MemberLoad:
         """Yield the selected rows as they are stored, and then read the input to its end."""
         selection = self.context.options.selection
         times = TimeChecks(self.issues, self.member.name)
+        ranges = RangeChecks(self.issues, self.member.name)
         with unexpected_errors(self.member.name):
             for table, rows in source.batches(selection.records):
                 selected = selection.filter(table, rows)
@@ -404,6 +439,7 @@ class MemberLoad:
                 if selected.num_rows:
                     content.observe_rows(table, selected)
                     stored = stored_rows(table, selected, load_id, content.clocks)
+                    ranges.observe(table, selected, stored)
                     times.observe(table, stored)
                     content.offsets.observe(table, stored, content.clocks.zones)
                     yield table, stored
@@ -414,8 +450,12 @@ class MemberLoad:
                 text = "the file changed while it was read; ingest it again"
                 raise InputError(Issue(Code.UNREADABLE, text, self.member.name))
             content.counts = source.contents()
-            content.clocks.report()
             times.report()
+
+    def _how_to_load_again(self, load_id: int) -> str:
+        if self.context.options.dry_run:
+            return "and then this file"
+        return f"then remove this load (zscope loads remove {load_id}), and ingest this file again"
 
     def _describe(
         self, load_id: int, source: InputReader, content: LoadContent, staged: list[StagedFile],
@@ -514,18 +554,20 @@ class MemberLoad:
 
 
 def stored_rows(table: str, rows: pa.RecordBatch, load_id: int, clocks: Clocks) -> pa.RecordBatch:
-    """Return decoded rows with the columns that the store adds: the load, and the time in UTC."""
+    """Return decoded rows in the types of the store, with the columns that it adds: load and time in UTC."""
     schema = parquet_schema(table)
     local = local_clock(table)
     utc = utc_clock(local) if local else None
     columns = []
     for column in schema:
         if column.name == LOAD_ID.name:
-            columns.append(pa.array(np.full(rows.num_rows, load_id, np.uint32)))
+            columns.append(pa.array(np.full(rows.num_rows, load_id, np.int64)))
         elif column.name == utc and local and utc not in rows.schema.names:
             columns.append(_utc_times(rows, local, clocks))
+        elif column.name == BASIS.name:
+            columns.append(recorded_basis(table, rows[SUBTYPE]))
         else:
-            columns.append(rows.column(column.name))
+            columns.append(stored_values(rows.column(column.name), column))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 

@@ -30,6 +30,7 @@ from zscope.parsers.issues import ISSUE_SCHEMA, Code
 from zscope.parsers.text.coding import code_page
 from zscope.pipelines.ingest.interface import FileStatus
 from zscope.pipelines.store.change import commit_files
+from zscope.pipelines.store.columns import in_current_columns
 from zscope.pipelines.store.commits import Commit, append
 from zscope.pipelines.store.folder import partition, write_atomically
 from zscope.pipelines.store.parts import INPUT_ISSUE_TABLE, Part, parquet_schema
@@ -351,8 +352,9 @@ def record_input_issues(folder: Folder, state: State, outcomes: Sequence[FileOut
 
 def _input_issues(folder: Folder, files: Sequence[DataFile]) -> list[IssueRow]:
     schema = parquet_schema(INPUT_ISSUE_TABLE)
-    tables = [pq.read_table(folder.data / file.path, schema=schema, partitioning=None) for file in files]
-    rows: list[IssueRow] = pa.concat_tables([schema.empty_table(), *tables]).to_pylist()
+    tables = (pq.read_table(folder.data / file.path, partitioning=None) for file in files)
+    current = (in_current_columns(table, schema) for table in tables)
+    rows: list[IssueRow] = pa.concat_tables([schema.empty_table(), *current]).to_pylist()
     return rows
 
 

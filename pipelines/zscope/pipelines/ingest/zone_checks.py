@@ -267,17 +267,17 @@ class ZoneChecks:
         if period is None:
             return ""
         own = list(self._recorded(self.load, system, own=True))
+        configured: _Claim | None = None
         if zone := self.zones.of(system):
-            own.insert(
-                0, _Claim(f"the configured time zone {zone}", _zone_spans(system, zone, *period), zone)
-            )
-        found = [
-            text for i, one in enumerate(own) for other in own[i + 1 :] if (text := _compare(one, other))
-        ]
+            spans = _zone_spans(system, zone, *period)
+            configured = _Claim(f"the configured time zone {zone}", spans, zone)
+            own.insert(0, configured)
+        pairs = [(one, other) for i, one in enumerate(own) for other in own[i + 1 :]]
         if own:
             for load in self.others:
                 claims = self._of_load(load, system, *period)
-                found += (text for one in own for other in claims if (text := _compare(one, other)))
+                pairs += ((one, other) for one in own for other in claims)
+        found = [text for one, other in pairs if (text := _compare(one, other, configured))]
         if not found:
             return ""
         more = f" ({len(found) - 1} more sources or loads contradict each other)" if found[1:] else ""
@@ -335,8 +335,14 @@ def _zone_spans(system: str, zone: str, begin: datetime, end: datetime) -> tuple
     return tuple(_OffsetSpan(*each) for each in cut if each[0] < each[1])
 
 
-def _compare(one: _Claim, other: _Claim) -> str:
-    """Describe the first span in which two claims cannot both be true; empty if there is none."""
+def _compare(one: _Claim, other: _Claim, configured: _Claim | None = None) -> str:
+    """Describe the first span in which two claims cannot both be true; empty if there is none.
+
+    Two files with one of the two hours each, when a clock is set back, differ everywhere. They do not
+    contradict each other if each agrees with the configured zone.
+    """
+    if configured and one is not configured and not any(_compare(configured, each) for each in (one, other)):
+        return ""
     for a in one.spans:
         for b in other.spans:
             begin, end = max(a.begin, b.begin), min(a.end, b.end)

@@ -5,11 +5,13 @@ The file macros.sql contains the expressions that several metrics share.
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from hashlib import sha256
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import zscope.schemas
 from zscope.pipelines.metrics.declarations import (
     DeclarationError,
     Metric,
@@ -27,7 +29,6 @@ from zscope.pipelines.metrics.statements import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from importlib.resources.abc import Traversable
 
 RUNS = "run"
 """The table of the benchmark runs. It comes from runs.toml, not from loaded data."""
@@ -49,7 +50,7 @@ __all__ = [
     "needed",
     "settable",
     "statement",
-    "summary_names",
+    "stored_names",
     "view_sql",
 ]
 
@@ -68,12 +69,18 @@ def metric_names() -> tuple[str, ...]:
     return tuple(sorted(name for name, declaration in declared().items() if declaration.kind == "metric"))
 
 
-def needed(name: str) -> tuple[str, ...]:
-    """Return every table, metric and step that one depends on, each after those it reads, itself last."""
+def needed(name: str, *, stored: bool = False) -> tuple[str, ...]:
+    """Return every table, metric and step that one depends on, each after those it reads, itself last.
+
+    With `stored`, leave out what is only read by other stored steps.
+
+    >>> needed("cpu_slot", stored=True)
+    ('cpu_by_source', 'cpu_interval', 'cpu_slot')
+    """
     names: dict[str, None] = {}
 
     def visit(dependency: str) -> None:
-        if dependency in declared():
+        if dependency in declared() and not (stored and dependency != name and declared()[dependency].stored):
             for other in declared()[dependency].inputs:
                 visit(other)
         names.setdefault(dependency)
@@ -93,19 +100,14 @@ def settable(name: str) -> dict[str, tuple[str, MetricParameter]]:
 
 
 @cache
-def summary_names() -> tuple[str, ...]:
-    """Return the steps whose rows a store can keep: few rows, which depend on its data alone.
+def stored_names() -> tuple[str, ...]:
+    """Return the steps and metrics whose rows a store keeps, each after those it reads.
 
-    Steps that depend on runs change with runs.toml, and steps with parameters change with their values.
-
-    >>> "handshake_hour" in summary_names(), "benchmark_pair" in summary_names()
+    >>> names = stored_names()
+    >>> names.index("cpu_slot") < names.index("transaction_day"), "handshake_hour" in names
     (True, False)
     """
-    return tuple(
-        name
-        for name, step in declared().items()
-        if step.keep and RUNS not in needed(name) and not settable(name)
-    )
+    return tuple(name for name, declaration in declared().items() if declaration.stored)
 
 
 def creating_views() -> Iterator[str]:
@@ -128,19 +130,24 @@ def creating_views() -> Iterator[str]:
 def metrics_digest() -> str:
     """Return a digest of all declarations: a catalogue with another digest has other views.
 
-    It is computed from the files, because parsing them takes longer than most queries.
+    It is computed from the contents of the files, because parsing them takes longer than most queries. Their
+    times would be faster, but differ between two installations that use one store.
     """
     digest = sha256()
-    for package in ("zscope.schemas", "zscope.pipelines.metrics"):
-        for name, file in sorted(_sources(files(package), package)):
-            digest.update(f"{name}\n".encode() + file.read_bytes())
+    for name, module in (("zscope.schemas", zscope.schemas.__file__), (__name__, __file__)):
+        for label, path in sorted(_sources(os.path.dirname(module or ""), name)):  # noqa: PTH120 - see below
+            digest.update(f"{label}\n".encode() + Path(path).read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _sources(folder: Traversable, name: str) -> Iterator[tuple[str, Traversable]]:
-    """Return the files of a package that determine its declarations, with their names."""
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            yield from _sources(entry, f"{name}/{entry.name}")
-        elif entry.name.endswith((".toml", ".sql", ".py")):
-            yield f"{name}/{entry.name}", entry
+def _sources(folder: str, name: str) -> Iterator[tuple[str, str]]:
+    """Return the files of a package that determine its declarations, with their names.
+
+    Every command that opens a store reads them, and strings take a third of the time of `Path` objects.
+    """
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _sources(entry.path, f"{name}/{entry.name}")
+            elif entry.name.endswith((".toml", ".sql", ".py")):
+                yield f"{name}/{entry.name}", entry.path

@@ -1,8 +1,8 @@
 """The checks of `zscope check`: findings and recommended settings, declared as data that becomes SQL.
 
-A check is one block of a `.checks.toml` file beside its metric. The SQL files of the metrics `finding_count`,
-`finding` and `best_practice_check` have lines in double braces for the SQL that is generated from all blocks.
-So a new check is one edit, and the views stay plain SELECT statements.
+A check is one block of a `.checks.toml` file beside its metric. The SQL files of the metrics `finding_day`,
+`finding_count`, `finding` and `best_practice_check` have lines in double braces for the SQL that is generated
+from all blocks. So a new check is one edit, and the views stay plain SELECT statements.
 """
 
 from __future__ import annotations
@@ -63,11 +63,22 @@ def filled(metric: str, sql: str) -> str:
 def finding_counts(rules: Sequence[Rule]) -> dict[str, str]:
     """Count the connections that meet the condition of each finding about connections."""
     counts = [
-        f"{literal(rule['id'])}: count(*) FILTER ({rule['condition']})"
-        for rule in _checked(rules)
-        if rule["of"] == "connection"
+        f"{literal(rule['id'])}: count(*) FILTER ({rule['condition']})" for rule in _of_connection(rules)
     ]
     return {"counts": ",\n".join(counts)}
+
+
+def finding_sums(rules: Sequence[Rule]) -> dict[str, str]:
+    """Add up the connections of each finding over days."""
+    sums = [
+        f"{literal(rule['id'])}: sum(connections_by_id[{literal(rule['id'])}])::BIGINT"
+        for rule in _of_connection(rules)
+    ]
+    return {"sums": ",\n".join(sums)}
+
+
+def _of_connection(rules: Sequence[Rule]) -> list[Rule]:
+    return [rule for rule in _checked(rules) if rule["of"] == "connection"]
 
 
 def findings(rules: Sequence[Rule]) -> dict[str, str]:
@@ -157,7 +168,8 @@ def _check_keys(rule: Rule, keys: set[str]) -> None:
 
 
 _PARTS: Mapping[str, tuple[str, Callable[[Sequence[Rule]], Mapping[str, str]]]] = {
-    "finding_count": ("finding", finding_counts),
+    "finding_day": ("finding", finding_counts),
+    "finding_count": ("finding", finding_sums),
     "finding": ("finding", findings),
     "best_practice_check": ("best_practice_check", practice_parts),
 }

@@ -13,13 +13,25 @@ unit and use from the first input that has a column of this name; the entry can 
     [[column]]
     inherit = ["system", "hour_utc"]
     dimension = true
+
+A step can do the same as another one with other rows: `like` names that step, and `instead_of` which of its
+inputs are replaced. Such a step has no SQL file.
+
+A store keeps the rows of steps that are declared as `stored`:
+
+- `stored = "day"`: the rows of each day of the store are computed from the records of that day, when they are
+  loaded, and kept. The step has the column `day`. `around` names inputs of which neighbouring days are needed
+  as well: `around = { cpu_slot = [1, 0] }` is one day before and none after.
+- `stored = "result"`: all rows are computed after a load that can have changed them, and kept. Such steps
+  depend on benchmark runs. `of_runs` names inputs that count only on the days of runs.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
@@ -38,6 +50,7 @@ if TYPE_CHECKING:
 
 Combine = Literal["sum", "min", "max"]
 MetricKind = Literal["metric", "step"]
+Stored = Literal["", "day", "result"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +107,12 @@ class Metric:
     """Whether many others read it and it has few rows: then it is computed once for a query."""
     looks_around: bool = False
     """Whether a row depends on what was recorded long before or after it, so that all days must be read."""
+    stored: Stored = ""
+    """How a store keeps its rows: by day, as a result, or not at all."""
+    around: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """The number of days before and after a day that are needed of an input, or of `all`."""
+    of_runs: tuple[str, ...] = ()
+    """The inputs of a stored result of which only the days of benchmark runs matter."""
     clock: str = ""
     """The column that a period applies to."""
     period: tuple[str, ...] = ()
@@ -162,6 +181,8 @@ def load(folder: Traversable) -> dict[str, Metric]:
     """Load the metrics of a folder and its subject folders, each after those it reads."""
     places = dict(sorted(_declarations(folder)))
     contents = {name: _read(name, place / f"{name}.toml") for name, place in places.items()}
+    texts = {name: _sql(name, content, places, contents) for name, content in contents.items()}
+    contents = {name: _like(name, content, contents) for name, content in contents.items()}
     needs = {
         name: [other for other in content["inputs"] if other in contents]
         for name, content in contents.items()
@@ -173,8 +194,37 @@ def load(folder: Traversable) -> dict[str, Metric]:
         raise DeclarationError(error.args[1][0], f"reads itself through others: {around}") from error
     metrics: dict[str, Metric] = {}
     for name in order:
-        metrics[name] = _metric(name, contents[name], places[name] / f"{name}.sql", metrics)
+        metrics[name] = _metric(name, contents[name], texts[name], metrics)
     return metrics
+
+
+def _like(name: str, content: Mapping[str, Any], contents: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Complete the declaration of a step that does the same as another one."""
+    if "like" not in content:
+        return dict(content)
+    other = {key: value for key, value in contents[content["like"]].items() if key not in _STORING}
+    replaced = content["instead_of"]
+    if unknown := sorted(set(replaced) - set(other["inputs"])):
+        raise DeclarationError(name, f"instead_of: {content['like']} does not read {', '.join(unknown)}")
+    inputs = [replaced.get(table, table) for table in other["inputs"]]
+    own = {key: value for key, value in content.items() if key not in {"like", "instead_of"}}
+    return {**other, "inputs": inputs, **own}
+
+
+def _sql(
+    name: str, content: Mapping[str, Any], places: Mapping[str, Traversable], contents: Mapping[str, Any]
+) -> str:
+    """Return the statement of a metric, or that of the step that it is like with other inputs."""
+    like = content.get("like", name)
+    if like not in places or (like != name and "like" in contents[like]):
+        raise DeclarationError(name, f"like: there is no step {like} with an SQL file")
+    file = places[like] / f"{like}.sql"
+    if not file.is_file():
+        raise DeclarationError(name, f"there is no {like}.sql beside it")
+    text = filled(like, file.read_text(encoding="utf-8").rstrip())
+    for table, other in content.get("instead_of", {}).items():
+        text = re.sub(rf"\b{table}\b", other, text)
+    return text
 
 
 def _declarations(folder: Traversable) -> Iterator[tuple[str, Traversable]]:
@@ -187,14 +237,18 @@ def _declarations(folder: Traversable) -> Iterator[tuple[str, Traversable]]:
 
 
 _REQUIRED = {"kind", "title", "question", "inputs", "grain", "column"}
+_STORING = {"stored", "around", "of_runs"}
 _OPTIONAL = {
     "keep", "looks_around", "clock", "period", "formula", "sources", "limits", "references", "parameter",
+    *_STORING,
 }  # fmt: skip
+_LIKE_REQUIRED = {"kind", "title", "question", "like", "instead_of"}
 _COLUMN_REQUIRED = {"name", "type", "meaning"}
 _COLUMN_OPTIONAL = {"unit", "dimension", "apart", "combine", "from"}
 _USE_KEYS = {"dimension", "apart", "combine"}
 _PARAMETER_KEYS = {"name", "type", "default", "meaning"}
 _KINDS = ("metric", "step")
+_STORED = ("", "day", "result")
 _COMBINE = ("sum", "min", "max")
 _MOMENT = "TIMESTAMP WITH TIME ZONE"
 
@@ -205,15 +259,18 @@ def _read(name: str, file: Traversable) -> dict[str, Any]:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise DeclarationError(name, str(error)) from error
-    _check_keys(name, "declaration", content, _REQUIRED, _OPTIONAL)
+    if "like" in content:
+        _check_keys(name, "declaration", content, _LIKE_REQUIRED, {*_REQUIRED, *_OPTIONAL})
+    else:
+        _check_keys(name, "declaration", content, _REQUIRED, _OPTIONAL)
     if content["kind"] not in _KINDS:
         raise DeclarationError(name, f"kind is {content['kind']!r}, not one of {', '.join(_KINDS)}")
+    if content.get("stored", "") not in _STORED:
+        raise DeclarationError(name, f"stored is {content['stored']!r}, not one of day, result")
     return content
 
 
-def _metric(name: str, content: Mapping[str, Any], sql: Traversable, others: Mapping[str, Metric]) -> Metric:
-    if not sql.is_file():
-        raise DeclarationError(name, f"there is no {name}.sql beside it")
+def _metric(name: str, content: Mapping[str, Any], sql: str, others: Mapping[str, Metric]) -> Metric:
     metric = Metric(
         name=name,
         kind=content["kind"],
@@ -226,9 +283,12 @@ def _metric(name: str, content: Mapping[str, Any], sql: Traversable, others: Map
             for entry in content["column"]
             for column in _columns(name, entry, content["inputs"], others)
         ),
-        sql=filled(name, sql.read_text(encoding="utf-8").rstrip()),
+        sql=sql,
         keep=content.get("keep", False),
         looks_around=content.get("looks_around", False),
+        stored=content.get("stored", ""),
+        around={table: (before, after) for table, (before, after) in content.get("around", {}).items()},
+        of_runs=tuple(content.get("of_runs", ())),
         clock=content.get("clock", ""),
         period=tuple(content.get("period", ())),
         formula=content.get("formula", "").strip(),
@@ -332,6 +392,8 @@ def _check(metric: Metric) -> None:
         raise DeclarationError(metric.name, "only if all columns can be combined may one have `from`")
     if metric.combinable and set(metric.grain) - {column.name for column in metric.dimensions}:
         raise DeclarationError(metric.name, "the grain of a combinable metric consists of dimensions")
+    if metric.stored == "day" and ("day", "DATE") not in [(c.name, c.type) for c in metric.columns]:
+        raise DeclarationError(metric.name, "stored by day: no column day of type DATE")
     if not metric.sql.startswith("-- "):
         raise DeclarationError(metric.name, f"{metric.name}.sql does not begin with the meaning of a row")
 

@@ -64,6 +64,17 @@ CREATE OR REPLACE MACRO overlap_us(start_us, end_us, other_start_us, other_end_u
 CREATE OR REPLACE MACRO lies_mostly_in(start_us, end_us, other_start_us, other_end_us) AS
     overlap_us(start_us, end_us, other_start_us, other_end_us) >= 0.8 * (end_us - start_us);
 
+-- Whether a moment lies on the day of a record, by the clock of its system.
+CREATE OR REPLACE MACRO is_on_day(moment_utc, day, written_local, written_utc) AS coalesce(
+    make_timestamp(epoch_us(moment_utc) + epoch_us(written_local) - epoch_us(written_utc))::DATE = day, false
+);
+
+-- Whether a connection began on the day of its last record, which was not written within a minute of midnight: all
+-- that other records say about it is among the records of that day.
+CREATE OR REPLACE MACRO is_in_day(start_utc, day, written_local, written_utc) AS
+    is_on_day(start_utc, day, written_local, written_utc)
+    AND written_local::TIME BETWEEN TIME '00:01:00' AND TIME '23:59:00';
+
 -- The minute of a moment. A join on minutes is much faster than a comparison of moments with intervals.
 CREATE OR REPLACE MACRO minute_of(moment_us) AS moment_us // 60000000;
 
@@ -238,16 +249,15 @@ FROM printed_once AS p
 LEFT JOIN recorded AS r ON p.identity = r.identity
 WHERE p.place > coalesce(r.times, 0);
 
--- CPU time of address spaces ------------------------------------------------------------------------------
+-- CPU use in reports --------------------------------------------------------------------------------------
 
--- The growth of a counter of milliseconds in seconds: only a difference has a value before.
-CREATE OR REPLACE MACRO seconds_since(value_ms, before_ms, basis) AS (
-    CASE basis
-        WHEN 'no record before' THEN NULL
-        WHEN 'difference' THEN value_ms - before_ms
-        ELSE value_ms
-    END / 1000
-)::DOUBLE;
+-- By how much a report may differ from a record because it has two decimals: in percent of busy time, and in
+-- seconds of CPU time, which are a tenth of a percent or a hundredth of a point of all processors.
+CREATE OR REPLACE MACRO busy_rounding_pct() AS 0.02;
+CREATE OR REPLACE MACRO cpu_rounding_s(one_s, other_s, processors, interval_ms) AS
+    greatest(0.001 * greatest(one_s, other_s), 0.0001 * processors * interval_ms / 1000);
+
+-- CPU time of address spaces ------------------------------------------------------------------------------
 
 -- What an address space does for TLS, by its name and program; those of stacks and of jobs with TLS
 -- connections are known from TCP/IP records.

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from zscope.pipelines.metrics import declared, needed, summary_names
+from zscope.pipelines.metrics import declared, needed, stored_names
 from zscope.pipelines.metrics.statements import MetricSelection, moment, settings, view_sql
 from zscope.schemas.arrow import literal
 from zscope.schemas.stored import stored_schema
@@ -56,11 +56,11 @@ def prepared(
     Afterwards the metric and the steps it reads are temporary views over the narrowed tables of events. Small
     steps that many others read are temporary tables: DuckDB plans each use of a view again, and planning
     several layers of them would take longer than computing them. Steps in `made` exist already; so do the
-    summaries of a `summarised` store, if nothing is narrowed.
+    stored steps of a `summarised` store.
     """
     selection = selection or MetricSelection()
-    narrower = narrowed(metric, selection)
-    ready = set(made) | set(summary_names() if summarised and not narrower else ())
+    ready = set(made) | (set(stored_names()) - {metric.name} if summarised else set())
+    narrower = narrowed(metric, selection, ready)
     steps = [declared()[name] for name in _to_make(metric.name, ready)]
     if not narrower and not any(step.keep for step in steps):
         return settings(metric, selection)
@@ -76,9 +76,13 @@ def _to_make(name: str, ready: Collection[str]) -> list[str]:
     return list(dict.fromkeys([*below, name]))
 
 
-def narrowed(metric: Metric, selection: MetricSelection) -> list[str]:
-    """Return views of the tables of events with only the rows that a metric needs for a selection."""
-    tables = [name for name in needed(metric.name) if name in event_tables()]
+def narrowed(metric: Metric, selection: MetricSelection, ready: Collection[str] = ()) -> list[str]:
+    """Return views of the tables of events with only the rows that a metric needs for a selection.
+
+    Tables that only steps in `ready` read are not needed.
+    """
+    read = {table for name in _to_make(metric.name, ready) for table in declared()[name].inputs}
+    tables = [name for name in needed(metric.name) if name in event_tables() & read]
     conditions = {table: " AND ".join(_conditions(table, selection, metric)) for table in tables}
     return [
         f"VIEW {table} AS SELECT * FROM {FILES}.{table} WHERE {condition}"

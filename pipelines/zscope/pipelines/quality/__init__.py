@@ -6,10 +6,19 @@ the data is committed, on a read-only catalogue. Only `engine` uses it.
 
 from __future__ import annotations
 
-from zscope.pipelines.quality.checks import CheckSeverity, QualityError
-from zscope.pipelines.quality.process import validate_in_subprocess
-from zscope.pipelines.quality.results import VALIDATION_SCHEMA, CheckOutcome, unvalidated_loads, worst_outcome
-from zscope.pipelines.quality.slices import StoreSlice
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zscope.pipelines.quality.checks import CheckSeverity, QualityError
+    from zscope.pipelines.quality.process import validate_in_subprocess
+    from zscope.pipelines.quality.results import (
+        VALIDATION_SCHEMA,
+        CheckOutcome,
+        unvalidated_loads,
+        worst_outcome,
+    )
+    from zscope.pipelines.quality.slices import StoreSlice
 
 __all__ = [
     "VALIDATION_SCHEMA",
@@ -21,3 +30,18 @@ __all__ = [
     "validate_in_subprocess",
     "worst_outcome",
 ]
+
+_MODULES = {
+    "CheckSeverity": "checks",
+    "QualityError": "checks",
+    "StoreSlice": "slices",
+    "validate_in_subprocess": "process",
+}
+"""The modules of the names that are not in `results`."""
+
+
+def __getattr__(name: str) -> object:
+    """Import a name when it is first used: every command that opens a store imports `results` only."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'results')}"), name)

@@ -25,10 +25,10 @@ from zscope.pipelines.quality.checks import (
     identifier,
 )
 from zscope.schemas import catalog
-from zscope.schemas.arrow import literal
+from zscope.schemas.arrow import literal, table_schema
 from zscope.schemas.load import LayoutError, read_toml
 from zscope.schemas.reports import report_tables
-from zscope.schemas.stored import INTERVAL_LENGTHS, comparisons, local_clock, stored_schema
+from zscope.schemas.stored import INTERVAL_LENGTHS, LOAD_ID, comparisons, local_clock, stored_schema
 from zscope.schemas.tables import RAW_TABLE, record_table_names, table_names
 
 if TYPE_CHECKING:
@@ -99,8 +99,9 @@ def declared_checks(limits: ValueLimits) -> list[Check]:
 
 
 def _table_checks(table: str, limits: ValueLimits) -> Iterator[Check]:
+    required = {LOAD_ID.name, *(field.name for field in table_schema(table) if not field.nullable)}
     for field in stored_schema(table):
-        if not field.nullable:
+        if field.name in required:
             yield _not_null_check(table, field.name)
         if value_range := limits.range(table, field):
             yield _range_check(table, field.name, value_range)
@@ -149,7 +150,7 @@ def _codes_check(table: str, column: str, codes: CodeTable, no_code: Mapping[str
     check_id, name = f"{table}.{column}.codes", identifier(column)
     if codes.kind == "bits":
         known = reduce(or_, [int(bit) for bit in codes.codes] + [group.mask for group in codes.masked], 0)
-        unknown = f"({name}::UBIGINT & {known}) <> {name}::UBIGINT"
+        unknown = f"({name}::BIGINT & {known}) <> {name}::BIGINT"
         meaning = f"{column} has only bits of code_{codes.name}."
         statement = where(table, unknown, column)
         return Check(check_id, table, CheckKind.CODES, severity, meaning, statement, column=column)

@@ -176,7 +176,7 @@ def _sample(connection: duckdb.DuckDBPyConnection, table: str, rows: int, sample
     condition = "true"
     if rows > sample_rows:
         numbers = [name for name in ("record_no", "line_no") if name in table_schema(table).names]
-        number = f"coalesce({', '.join(numbers)})"
+        number = f"coalesce({', '.join(numbers)})::UBIGINT"
         modulus, limit = f"{2**32}::UBIGINT", sample_rows * 2**32 // rows
         condition = f"({number} % {modulus}) * {_HASH_FACTOR}::UBIGINT % {modulus} < {limit}::UBIGINT"
     connection.execute(f"CREATE VIEW {SAMPLED}.{name} AS SELECT * FROM {CHECKED}.{name} WHERE {condition}")

@@ -4,11 +4,9 @@ All its content follows from the commits, so it can be built again at any time. 
 process or many reading ones per file; as the file is never changed in place, readers and writers never wait
 for each other.
 
-Summaries are precomputed rows of intermediate steps of metrics, stored in the catalogue. A step such as
-`handshake_hour` has few rows, however many connections the store has. Its rows are computed once after each
-change of the store, and its view reads them, which makes all metrics over it fast for every client. Summaries
-belong to one commit and are dropped with the next. Small stores have none, as the views over the data are
-fast enough.
+The views of stored steps read the rows that were computed after loads (see `summaries`), which makes all
+metrics over them fast for every client. Days that are not stored yet are computed from the data, by the same
+statements in the schema `live`, whose tables have only these days.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from zscope.pipelines.metrics import (
     creating_views,
@@ -32,28 +29,27 @@ from zscope.pipelines.metrics import (
     macros_sql,
     metrics_digest,
     needed,
-    summary_names,
+    settable,
+    stored_names,
     view_sql,
 )
-from zscope.pipelines.metrics.narrowing import FILES, prepared
+from zscope.pipelines.metrics.narrowing import FILES
+from zscope.pipelines.metrics.running_totals import visible_rows_sql
 from zscope.pipelines.runs import run_table, runs_digest
 from zscope.pipelines.store.commits import State, last_commit, read_state
 from zscope.pipelines.store.folder import Folder, StoreError, existing_store, fsync_all, temporary_path
 from zscope.pipelines.store.history import HISTORY_SCHEMAS, history_tables
-from zscope.pipelines.store.parts import (
-    data_tables,
-    parquet_schema,
-    parquet_tables,
-    schema_digest,
-    table_description,
-)
-from zscope.schemas.arrow import column_comment, create_table, duckdb_type, literal
+from zscope.pipelines.store.parts import data_tables, parquet_schema, parquet_tables, table_description
+from zscope.pipelines.store.summaries import Summaries, leaves, on_days, stored_rows_sql
+from zscope.pipelines.store.tables import damaged, is_parquet, readable, table_sql
+from zscope.schemas.arrow import column_comment, create_table, literal
 from zscope.schemas.reference import reference_tables
-from zscope.schemas.stored import DAY, added_columns
+from zscope.schemas.stored import DAY, added_columns, running_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
+    from zscope.pipelines.metrics import Metric
     from zscope.pipelines.store.commits import DataFile
 
 
@@ -114,74 +110,14 @@ def attach_catalogue(catalogue: Path) -> duckdb.DuckDBPyConnection | None:
     return connection
 
 
-def table_sql(folder: Folder, table: str, files: list[DataFile]) -> str:
-    """Return the statement of the view of a table, which reads exactly the committed files.
-
-    Files written by a version of zscope with fewer columns have nulls in the others.
-    """
-    by_schema: dict[str, list[str]] = defaultdict(list)
-    for file in files:
-        by_schema[file.schema].append(file.path)
-    selects = [
-        _select(folder, table, paths, current=schema == schema_digest(table))
-        for schema, paths in by_schema.items()
-    ]
-    return "\nUNION ALL BY NAME\n".join(selects) or _no_rows(table)
-
-
-def readable(folder: Folder, files: list[DataFile]) -> bool:
-    """Whether a view over files can be created, for which DuckDB opens one file of each schema."""
-    try:
-        for file in {file.schema: file for file in reversed(files)}.values():
-            pq.read_metadata(folder.data / file.path)
-    except (OSError, pa.ArrowException):
-        return False
-    return True
-
-
-def damaged(table: str) -> str:
-    """Return the statement of a view that raises an error when it is read, for a table with damaged files."""
-    problem = f"files of the table {table} are missing or damaged: zscope store check names them"
-    columns = (_as_declared(field, exists=False) for field in (*parquet_schema(table), DAY))
-    error = f"SELECT error({literal(problem)}) AS problem"
-    return f"SELECT {', '.join(columns)} FROM ({error}) WHERE problem IS NULL"
-
-
-def _select(folder: Folder, table: str, paths: list[str], *, current: bool) -> str:
-    schema = parquet_schema(table)
-    existing = set(schema.names) if current else _columns_in(folder.data / paths[0])
-    columns = ", ".join(
-        field.name if current else _as_declared(field, exists=field.name in existing) for field in schema
-    )
-    listed = ",\n    ".join(literal(str(folder.data / path)) for path in paths)
-    return (
-        f"SELECT {columns}, day FROM read_parquet([\n    {listed}\n], "
-        "hive_partitioning = true, hive_types = {'day': DATE})"
-    )
-
-
-def _columns_in(path: Path) -> set[str]:
-    try:
-        return set(pq.read_schema(path).names)
-    except (OSError, pa.ArrowException):
-        return set()  # `damaged` replaces the view
-
-
-def _as_declared(field: pa.Field, *, exists: bool) -> str:
-    return f"CAST({field.name if exists else 'NULL'} AS {duckdb_type(field.type)}) AS {field.name}"
-
-
-def _no_rows(table: str) -> str:
-    columns = (_as_declared(field, exists=False) for field in (*parquet_schema(table), DAY))
-    return f"SELECT {', '.join(columns)} WHERE false"
-
-
 ABOUT = "zscope_store"
 """Table with one row: the commit and folder that the catalogue shows."""
 _VIEWS = "zscope_view"
 """Table with the statements of all views over data files, to replace only those that change."""
 _RUNS = "run"
 """Table with the benchmark runs of runs.toml."""
+LIVE = "live"
+"""Schema with the steps over the days whose rows are not stored yet."""
 _BUILT_ALIKE = slice(2, None)
 """The values of `ABOUT` that must be equal for a catalogue to be updated instead of built from nothing."""
 
@@ -311,8 +247,6 @@ def fill(connection: duckdb.DuckDBPyConnection, folder: Folder, state: State) ->
     """Create all tables and views of the catalogue, or replace those that differ."""
     connection.execute("BEGIN")
     views = _existing_views(connection)
-    if has_summaries(connection) and _about_in(connection)[:1] != (state.number,):
-        drop_summaries(connection)
     by_table: dict[str, list[DataFile]] = defaultdict(list)
     for file in sorted(state.files.values(), key=lambda f: (f.day or "", f.path)):
         by_table[file.table].append(file)
@@ -325,9 +259,11 @@ def fill(connection: duckdb.DuckDBPyConnection, folder: Folder, state: State) ->
             connection.execute(f"CREATE OR REPLACE VIEW {FILES}.{table} AS {statements[table]}")
     for name, rows in {**history_tables(state), _RUNS: run_table(folder.path)}.items():
         _create_table(connection, name, rows)
-    _create_table(connection, ABOUT, _about_row(folder, state))
+    summaries = Summaries(folder, state)
+    _create_table(connection, ABOUT, _about_row(folder, state, summaries))
     if not views:
         _create_fixed_part(connection)
+    statements |= _create_stored_steps(connection, summaries, views)
     _create_table(
         connection, _VIEWS, pa.table({"name": list(statements), "made_by": list(statements.values())})
     )
@@ -346,13 +282,103 @@ def _create_fixed_part(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("INSERT INTO field_catalog SELECT * FROM rows_to_copy")
     connection.unregister("rows_to_copy")
     for table in parquet_tables():
-        connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {FILES}.{table}")
+        connection.execute(f"CREATE VIEW {table} AS {visible_rows_sql(table, f'{FILES}.{table}')}")
     connection.execute("; ".join(comment for table in parquet_tables() for comment in _comments(table)))
     connection.execute(macros_sql())
     for statement in creating_views():
         connection.execute(statement)
     for name in declared():
         connection.execute("; ".join(view_comments(name)))
+
+
+def _create_stored_steps(
+    connection: duckdb.DuckDBPyConnection, summaries: Summaries, existing: dict[str, str]
+) -> dict[str, str]:
+    """Let the views of stored steps read the stored rows, where they differ; return their statements.
+
+    The rows are in a view of the schema `files`, as those of tables. In all other schemas than `main` the
+    statements of steps would not find each other if a client attaches the catalogue under another name.
+    """
+    dirty = summaries.out_of_date() if summaries.is_used else {}
+    connection.execute(f"DROP SCHEMA IF EXISTS {LIVE} CASCADE")
+    by_day = {step: days for step, days in dirty.items() if declared()[step].stored == "day"}
+    if by_day:
+        _create_live_steps(connection, summaries, by_day)
+    statements: dict[str, str] = {}
+    for name in stored_names():
+        metric = declared()[name]
+        days = dirty.get(name, set())
+        files = [file for each in summaries.files(name) if (file := each.without(days)).days]
+        if not all(is_parquet(summaries.folder.path / file.path) for file in files):
+            files, days = [], set()  # zscope store check names the damaged ones
+        if files:
+            rows = stored_rows_sql(
+                metric, [(str(summaries.folder.path / file.path), file.stale) for file in files]
+            )
+            columns = ", ".join(column.name for column in metric.view_columns)
+            if days:
+                rows += f"\nUNION ALL\nSELECT {columns} FROM {LIVE}.{name} WHERE {on_days(days)}"
+            statements[f"{FILES}.{name}"] = rows
+        else:
+            connection.execute(f"DROP VIEW IF EXISTS {FILES}.{name}")
+        statements[name] = _reading_stored(metric) if files else view_sql(metric)
+        for view, before in ((f"{FILES}.{name}", ""), (name, view_sql(metric))):
+            if view in statements and (existing.get(view, before) != statements[view] or days):
+                connection.execute(f"CREATE OR REPLACE VIEW {view} AS {statements[view]}")
+                if view == name:
+                    connection.execute("; ".join(view_comments(name)))
+        up_to = max((file.load_id for file in files), default=0)
+        note = f" Stored rows, computed up to load {up_to}." if files and not days else ""
+        connection.execute(f"COMMENT ON VIEW {name} IS {literal(metric.meaning + note)}")
+    return statements
+
+
+def _reading_stored(metric: Metric) -> str:
+    """Return the statement that reads stored rows, or computes a result if its variables are set."""
+    stored = f"SELECT * FROM {FILES}.{metric.name}"
+    variables = sorted(settable(metric.name))
+    if not variables:
+        return stored
+    unset = " AND ".join(f"getvariable('{variable}') IS NULL" for variable in variables)
+    columns = ", ".join(column.name for column in metric.view_columns)
+    computed = f"SELECT {columns} FROM (\n{view_sql(metric)}\n) WHERE NOT ({unset})"
+    return f"{stored} WHERE {unset}\nUNION ALL\n{computed}"
+
+
+def _create_live_steps(
+    connection: duckdb.DuckDBPyConnection, summaries: Summaries, dirty: dict[str, set[str]]
+) -> None:
+    """Create all steps below stored ones again, over tables with the days that are not stored yet."""
+    connection.execute(f"CREATE SCHEMA {LIVE}")
+    days = {day for step in dirty for day in dirty[step]}
+    names = list(dict.fromkeys(name for step in dirty for name in needed(step)))
+    # What a stored step needs of another one, that one has to be computed for, too.
+    wanted: dict[str, set[str]] = defaultdict(set)
+    for step in reversed(names):
+        if step in declared() and declared()[step].stored == "day":
+            wanted[step] |= days
+            for leaf, window in leaves(step).items():
+                wanted[leaf] |= {other for day in wanted[step] for other in window.around(day)}
+    for name in names:
+        if name in data_tables():
+            files = [
+                file for day in sorted(wanted[name]) for file in summaries.state.files_on(name, day or None)
+            ]
+            text = table_sql(summaries.folder, name, files)
+            if not readable(summaries.folder, files):
+                text = damaged(name)
+        else:
+            text = view_sql(declared()[name]) if name in declared() else f"SELECT * FROM main.{name}"
+        connection.execute(f"CREATE VIEW {LIVE}.{name} AS {text}")
+
+
+def has_summaries(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the catalogue that a connection shows has stored rows of steps."""
+    try:
+        row = connection.execute(f"SELECT summarised FROM {ABOUT}").fetchone()
+    except duckdb.Error:
+        return False
+    return bool(row and row[0])
 
 
 def _existing_views(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
@@ -370,8 +396,16 @@ def _create_table(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Tab
         connection.unregister("rows_to_copy")
 
 
+_DIFFERENCE = "The difference from the record before, if that counts from a start on: see the column basis."
+
+
 def _comments(table: str) -> list[str]:
-    columns = ((field.name, column_comment(field)) for field in (*parquet_schema(table), DAY))
+    totals = running_of(table)
+    running = frozenset(totals.columns) if totals else frozenset[str]()
+    columns = (
+        (field.name, column_comment(field) + (f" {_DIFFERENCE}" if field.name in running else ""))
+        for field in (*parquet_schema(table), DAY)
+    )
     return _comments_on(table, table_description(table), columns)
 
 
@@ -380,13 +414,14 @@ def _comments_on(view: str, meaning: str, columns: Iterable[tuple[str, str]]) ->
     return [f"COMMENT ON VIEW {view} IS {literal(meaning)}", *on_columns]
 
 
-def _about_row(folder: Folder, state: State) -> pa.Table:
+def _about_row(folder: Folder, state: State, summaries: Summaries) -> pa.Table:
     row = {
         "commit_no": state.number,
         "runs_digest": runs_digest(folder.path),
         "folder": str(folder.path),
         "zscope_version": version("zscope"),
         "metrics_digest": _digest(),
+        "summarised": summaries.is_used,
         "built_utc": datetime.now(UTC),
     }
     schema = pa.schema(
@@ -396,74 +431,11 @@ def _about_row(folder: Folder, state: State) -> pa.Table:
             ("folder", pa.string()),
             ("zscope_version", pa.string()),
             ("metrics_digest", pa.string()),
+            ("summarised", pa.bool_()),
             ("built_utc", pa.timestamp("us", "UTC")),
         ]
     )
     return pa.Table.from_pylist([row], schema)
-
-
-SUMMARIES = "summary"
-"""Schema of the catalogue with the tables of the summaries."""
-
-
-def needs_summaries(state: State, min_rows: int) -> bool:
-    """Whether the tables that the summaries read have so many rows that metrics are slow without them."""
-    tables = _summarised_tables()
-    return sum(file.rows for file in state.files.values() if file.table in tables) >= min_rows
-
-
-@cache
-def _summarised_tables() -> frozenset[str]:
-    read = frozenset(table for name in summary_names() for table in needed(name))
-    return read & frozenset(data_tables())
-
-
-def has_summaries(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether a catalogue has summaries."""
-    schema = connection.execute(
-        "SELECT 1 FROM duckdb_schemas() WHERE database_name = current_database() AND schema_name = ?",
-        [SUMMARIES],
-    )
-    return schema.fetchone() is not None
-
-
-def compute_summaries(connection: duckdb.DuckDBPyConnection) -> dict[str, pa.Table]:
-    """Compute the rows of every summary from the views of a catalogue without summaries."""
-    done: set[str] = set()
-    for name in summary_names():
-        for text in prepared(declared()[name], made=done):
-            connection.execute(text)
-        done.update(needed(name))
-    return {
-        name: connection.execute(f"SELECT * FROM temp.main.{name}").to_arrow_table()
-        for name in summary_names()
-    }
-
-
-def write_summaries(connection: duckdb.DuckDBPyConnection, rows: Mapping[str, pa.Table]) -> None:
-    """Write the rows to tables of a catalogue, and redefine the views to read them."""
-    connection.execute("BEGIN")
-    connection.execute(f"CREATE SCHEMA {SUMMARIES}")
-    for name, table in rows.items():
-        columns = ", ".join(f"{column.name} {column.type}" for column in declared()[name].view_columns)
-        connection.execute(f"CREATE TABLE {SUMMARIES}.{name} ({columns})")
-        connection.register("rows_to_copy", table)
-        connection.execute(f"INSERT INTO {SUMMARIES}.{name} BY NAME SELECT * FROM rows_to_copy")
-        connection.unregister("rows_to_copy")
-        _make_view(connection, name, f"SELECT * FROM {SUMMARIES}.{name}")
-    connection.execute("COMMIT")
-
-
-def drop_summaries(connection: duckdb.DuckDBPyConnection) -> None:
-    """Drop the summaries of a catalogue; its views read the data again."""
-    for name in summary_names():
-        _make_view(connection, name, view_sql(declared()[name]))
-    connection.execute(f"DROP SCHEMA {SUMMARIES} CASCADE")
-
-
-def _make_view(connection: duckdb.DuckDBPyConnection, name: str, sql: str) -> None:
-    connection.execute(f"CREATE OR REPLACE VIEW {name} AS {sql}")
-    connection.execute("; ".join(view_comments(name)))
 
 
 def view_comments(name: str) -> list[str]:

@@ -16,21 +16,13 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 
-from zscope.pipelines.store.catalogue import (
-    compute_summaries,
-    has_summaries,
-    is_current,
-    needs_summaries,
-    open_reader,
-    publish_catalogue,
-    replace_catalogue,
-    write_summaries,
-)
+from zscope.pipelines.store.catalogue import is_current, publish_catalogue
 from zscope.pipelines.store.commits import Commit, DataFile, State, append, read_state
 from zscope.pipelines.store.folder import (
     Folder,
@@ -39,12 +31,13 @@ from zscope.pipelines.store.folder import (
     fsync_all,
     is_temporary,
     partition,
+    update_format,
 )
 from zscope.pipelines.store.parts import schema_digest
+from zscope.pipelines.store.summaries import needs_summaries, update_summaries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from zscope.pipelines.settings import Settings
     from zscope.pipelines.store.parts import StagedFile
@@ -59,10 +52,10 @@ class StoreBusyError(StoreError):
 
 
 @contextmanager
-def write_lock(folder: Folder, notify: Notify, max_wait_s: float) -> Iterator[None]:
+def write_lock(folder: Folder, notify: Notify, max_wait_s: float) -> Iterator[bool]:
     """Lock the store for changes, after waiting at most so many seconds.
 
-    Notifies the user if the last writer did not unlock the store: it was killed.
+    Yields whether the last writer did not unlock the store, because it was killed, and notifies the user.
     """
     try:
         handle = os.open(folder.lock, os.O_RDWR | os.O_CREAT, 0o666)
@@ -70,11 +63,12 @@ def write_lock(folder: Folder, notify: Notify, max_wait_s: float) -> Iterator[No
         raise StoreError(f"{folder.path}: the store cannot be changed ({error.strerror})") from error
     try:
         _wait(handle, folder, notify, max_wait_s)
+        was_interrupted = bool(os.fstat(handle).st_size)
         if (holder := _holder(handle)) is not None:
             notify(f"the last writer of {folder.path}, {holder}, was interrupted; its leftovers are deleted")
         _write(handle, _describe_process())
         try:
-            yield
+            yield was_interrupted
         finally:
             _write(handle, b"")
     finally:
@@ -131,31 +125,32 @@ def _holder(handle: int) -> str | None:
         return None
 
 
-_OUR_NAME = re.compile(r"[a-z][a-z0-9_]*/day=[^/]+/[criv]?\d{8,}(-[a-z0-9]+)*\.parquet")
+_OUR_DATA = re.compile(r"data/[a-z][a-z0-9_]*/day=[^/]+/[criv]?\d{8,}(-[a-z0-9]+)*\.parquet")
 """Names of our data files: table, day, and number of the load, or a letter and the number of a commit that
 compacts, removes, validates, or has issues of inputs. Files with other names are not ours and are never
 deleted.
 """
+_OUR_SUMMARY = re.compile(r"summaries/[a-z][a-z0-9_]*/\d{8,}-\d+\.parquet")
 
 
-def sweep(folder: Folder, state: State, grace_s: float) -> int:
-    """Delete data files that no commit lists, and return how many.
+def sweep(folder: Folder, state: State, grace_s: float, *, everything: bool = True) -> int:
+    """Delete files that commits dropped, and return how many; with `everything` also those that none lists.
 
     Files dropped within the last `grace_s` seconds stay, as queries may be reading them. The caller has the
-    lock, so unfinished files are leftovers of a killed process.
+    lock, so unfinished files are leftovers of a killed process. Only then all files have to be looked at.
     """
     shutil.rmtree(folder.stage, ignore_errors=True)
-    grace_start = datetime.now(UTC) - timedelta(seconds=grace_s)
+    grace_start = (datetime.now(UTC) - timedelta(seconds=grace_s)).isoformat()
+    dropped = {_in_folder(name): at for name, at in state.dropped.items()}
+    listed = {f"data/{name}" for name in state.files} | state.summaries.keys()
+    names = _our_files(folder.path) if everything else dropped
     swept = 0
-    for path in _files(folder.data):
-        name = path.relative_to(folder.data).as_posix()
-        dropped = state.dropped.get(name)
-        recent = dropped is not None and datetime.fromisoformat(dropped) > grace_start
-        if name in state.files or recent or not _OUR_NAME.fullmatch(name):
-            continue
-        path.unlink(missing_ok=True)
-        swept += 1
-        _remove_if_empty(path.parent)
+    for name in [name for name in names if name not in listed and dropped.get(name, "") <= grace_start]:
+        path = folder.path / name
+        if path.exists():
+            path.unlink(missing_ok=True)
+            swept += 1
+            _remove_if_empty(path.parent)
     for place in (folder.path, folder.commits, folder.quarantine):
         for path in place.glob(".*"):
             if is_temporary(path):
@@ -163,9 +158,18 @@ def sweep(folder: Folder, state: State, grace_s: float) -> int:
     return swept
 
 
-def _files(data: Path) -> Iterator[Path]:
-    for place, _, names in os.walk(data):
-        yield from (data.joinpath(place, name) for name in names)
+def _in_folder(name: str) -> str:
+    """Return the name of a dropped file, relative to the store."""
+    return name if _OUR_SUMMARY.fullmatch(name) else f"data/{name}"
+
+
+def _our_files(store: Path) -> Iterator[str]:
+    for top, ours in (("data", _OUR_DATA), ("summaries", _OUR_SUMMARY)):
+        for place, _, names in os.walk(store / top):
+            for name in names:
+                path = Path(place, name).relative_to(store).as_posix()
+                if ours.fullmatch(path):
+                    yield path
 
 
 def _remove_if_empty(day: Path) -> None:
@@ -179,41 +183,58 @@ def changing(folder: Folder, settings: Settings, notify: Notify) -> Iterator[Sta
 
     On exit, also by an exception, the catalogue shows everything that was committed.
     """
-    with _store_errors(folder), write_lock(folder, notify, settings.lock_wait_s):
+    with _store_errors(folder), write_lock(folder, notify, settings.lock_wait_s) as was_interrupted:
+        unfinished = was_interrupted or folder.stage.exists()
         state = read_state(folder)
-        sweep(folder, state, settings.grace_s)
+        before = state.number
+        sweep(folder, state, settings.grace_s, everything=unfinished)
         try:
             yield state
         except BaseException:
             # Raise the original error, not one that follows from it.
             with suppress(StoreError):
-                _finish(folder, state)
+                _publish(folder, state)
             raise
-        _finish(folder, state)
-        if needs_summaries(state, settings.summarise_from_rows):
-            _summarise(folder, notify)
+        _summarise(folder, state, settings, notify, before)
+        _publish(folder, state)
 
 
-def _finish(folder: Folder, state: State) -> None:
+_NEIGHBOURS = 2
+"""More days than this for each day of a load are not just its neighbours."""
+
+
+def _publish(folder: Folder, state: State) -> None:
     shutil.rmtree(folder.stage, ignore_errors=True)
     if not is_current(folder):
         publish_catalogue(folder, state)
 
 
-def _summarise(folder: Folder, notify: Notify) -> None:
-    """Write summaries into the catalogue if it has none; readers can use the store meanwhile."""
-    try:
-        with open_reader(folder.path) as reader:
-            if has_summaries(reader):
-                return
-            rows = compute_summaries(reader)
-    except duckdb.Error as error:
-        reason = str(error).partition("\n")[0]
-        notify(f"{folder.path}: metrics will be slower, as no summaries could be computed ({reason})")
+def _summarise(folder: Folder, state: State, settings: Settings, notify: Notify, before: int) -> None:
+    """Compute the stored rows of the days that were changed, if the store is large enough.
+
+    Notifies the user if this is mostly about days that were loaded before this change.
+    """
+    if not needs_summaries(state, settings.summarise_from_rows) and not state.summaries:
         return
-    replace_catalogue(
-        folder, folder.catalogue.read_bytes, lambda connection: write_summaries(connection, rows)
-    )
+    last_load = max((load.load_id for load in state.live_loads), default=0)
+    try:
+        computed, left = update_summaries(folder, state, last_load)
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        notify(
+            f"{folder.path}: metrics will be slower, as no summaries could be computed ({reason}); "
+            "zscope store check reads all files, zscope store rebuild computes the summaries again"
+        )
+        return
+    touched = {day for days in state.changed.values() for day, number in days.items() if number > before}
+    older = computed - touched
+    if len(older) > _NEIGHBOURS * (1 + len(touched)):
+        notify(f"{folder.path}: summaries of {len(older):,} days that were loaded before have been computed")
+    if left:
+        notify(
+            f"{folder.path}: summaries of {len(left):,} days are still missing; the next change of the store "
+            "continues"
+        )
 
 
 def current_catalogue(folder: Folder, settings: Settings, notify: Notify) -> Path:
@@ -268,4 +289,5 @@ def commit_files(
             )
         )  # fmt: skip
     fsync_all([*places, folder.data] if places else [])
+    update_format(folder)
     append(folder, state, commit_of(tuple(data_files)))

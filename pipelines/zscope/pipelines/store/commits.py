@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zscope.pipelines.settings import LONGEST_WAIT_S
 from zscope.pipelines.store.folder import Folder, StoreError, fsync_all, write_atomically
@@ -164,6 +164,8 @@ class Load:
         return cls(**values)
 
 
+COMPACT = "compact"
+"""Kind of the commits that merge files."""
 CHECKPOINT_EVERY = 100
 KEPT_CHECKPOINTS = 2
 LONGEST_GRACE = timedelta(seconds=LONGEST_WAIT_S)
@@ -199,18 +201,77 @@ class DataFile:
         return cls(**{**values, "loads": {int(load): rows for load, rows in raw["loads"].items()}})
 
 
+NO_DAY_KEY = ""
+"""Stands for the rows without a day, among days."""
+
+
+class DayRows(NamedTuple):
+    """The rows of a stored step for one day."""
+
+    up_to: int
+    """The commit up to which they are computed."""
+    changed: int
+    """The commit with which they last changed."""
+    content: str = ""
+    """Digest of the rows, if other steps read them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryFile:
+    """One Parquet file with the rows of a stored step, for some days."""
+
+    path: str
+    """Relative to the folder of the store."""
+    step: str
+    rows: int
+    bytes: int
+    digest: str
+    """XXH3-128 of the file."""
+    definition: str
+    """Digest of the statements that computed it."""
+    days: dict[str, DayRows]
+    """The days that it has, as far as no other file replaces them; the day of rows without one is empty."""
+    load_id: int = 0
+    """The last load when it was written."""
+    stale: tuple[str, ...] = ()
+    """Days with rows in the file that another file replaces."""
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> SummaryFile:
+        """Return the file of a JSON object."""
+        values = known_fields(cls, raw)
+        days = {day: DayRows(*rows) for day, rows in raw["days"].items()}
+        return cls(**{**values, "days": days, "stale": tuple(values["stale"])})
+
+    def without(self, days: set[str]) -> SummaryFile:
+        """Return the file after other files replaced some of its days."""
+        replaced = days & self.days.keys()
+        return replace(
+            self,
+            days={day: rows for day, rows in self.days.items() if day not in replaced},
+            stale=(*self.stale, *sorted(replaced)),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Commit:
     """One atomic change of the store."""
 
     kind: str
-    """`load`, `remove`, `compact`, `expire`, `validate`, or `inputs` for the issues of files not loaded."""
+    """`load`, `remove`, `compact`, `expire`, `validate`, `summarise` for the rows of stored steps, or
+    `inputs` for the issues of files not loaded.
+    """
     adds: tuple[DataFile, ...] = ()
     drops: tuple[str, ...] = ()
     load: Load | None = None
     removed_load: int | None = None
     reopened: tuple[int, ...] = ()
     """Loads that omitted records because the removed one had them; their files can be loaded again."""
+    summaries: tuple[SummaryFile, ...] = ()
+    summaries_of: str = ""
+    """Digest of the definitions of stored steps, if all of them are up to date with this commit."""
+    drops_summaries: bool = False
+    """Whether it drops all earlier rows of stored steps, so that they are computed again."""
     at_utc: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="milliseconds"))
 
     def to_json(self) -> dict[str, Any]:
@@ -227,6 +288,9 @@ class Commit:
             load=Load.from_json(raw["load"]) if raw["load"] else None,
             removed_load=raw["removed_load"],
             reopened=tuple(raw["reopened"]),
+            summaries=tuple(SummaryFile.from_json(file) for file in raw.get("summaries", ())),
+            summaries_of=raw.get("summaries_of", ""),
+            drops_summaries=raw.get("drops_summaries", False),
             at_utc=raw["at_utc"],
         )
 
@@ -246,6 +310,14 @@ class State:
     """The same files by table and day, for fast lookup while thousands of files are loaded."""
     dropped: dict[str, str] = field(default_factory=dict)
     """Dropped files and when they were dropped; queries can still be reading them."""
+    changed: dict[str, dict[str, int]] = field(default_factory=dict)
+    """For each table and day, the last commit that added or removed rows."""
+    summaries: dict[str, SummaryFile] = field(default_factory=dict)
+    """The files of stored steps by path, as far as no other file replaces them."""
+    summaries_at: int = 0
+    """The last commit with which all stored steps were up to date."""
+    summaries_of: str = ""
+    """The digest of their definitions then."""
 
     def __post_init__(self) -> None:
         for file in self.files.values():
@@ -262,6 +334,10 @@ class State:
         places = (self._places.get((table, where), {}) for where in (day, None))
         return [file for place in places for file in place.values()]
 
+    def files_on(self, table: str, day: str | None) -> list[DataFile]:
+        """Return the files of a table and day, in the order of their names."""
+        return sorted(self._places.get((table, day), {}).values(), key=lambda file: file.path)
+
     @property
     def next_load_id(self) -> int:
         """The number of the next load; numbers are never reused."""
@@ -275,17 +351,42 @@ class State:
     def apply(self, commit: Commit) -> None:
         """Apply the next commit."""
         self.number += 1
+        touched = [self.files[path] for path in commit.drops]
+        touched += commit.adds
         for path in commit.drops:
             file = self.files.pop(path)
             del self._places[file.table, file.day][path]
             self.dropped[path] = commit.at_utc
         for file in commit.adds:
             self.files[file.path] = self._places[file.table, file.day][file.path] = file
+        if commit.kind != COMPACT:  # which changes files but no rows
+            for file in touched:
+                self.changed.setdefault(file.table, {})[file.day or NO_DAY_KEY] = self.number
+        if commit.drops_summaries:
+            self.dropped.update(dict.fromkeys(self.summaries, commit.at_utc))
+            self.summaries, self.summaries_of = {}, ""
+        for summary in commit.summaries:
+            self._replace_summaries(summary, commit.at_utc)
+        if commit.summaries_of:
+            self.summaries_at, self.summaries_of = self.number, commit.summaries_of
         if commit.load:
             self.loads[commit.load.load_id] = commit.load
         if commit.removed_load is not None:
             self.removed.add(commit.removed_load)
         self.reopened |= set(commit.reopened)
+
+    def _replace_summaries(self, added: SummaryFile, at_utc: str) -> None:
+        """Add a file of a stored step; it replaces the same days of others."""
+        for path, file in list(self.summaries.items()):
+            if file.step != added.step:
+                continue
+            left = file.without(set(added.days)) if file.definition == added.definition else None
+            if left is not None and left.days:
+                self.summaries[path] = left
+            else:
+                del self.summaries[path]
+                self.dropped[path] = at_utc
+        self.summaries[added.path] = added
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON object."""
@@ -296,6 +397,10 @@ class State:
             "removed": sorted(self.removed),
             "reopened": sorted(self.reopened),
             "dropped": self.dropped,
+            "changed": self.changed,
+            "summaries": [asdict(file) for file in self.summaries.values()],
+            "summaries_at": self.summaries_at,
+            "summaries_of": self.summaries_of,
         }
 
     @classmethod
@@ -303,6 +408,7 @@ class State:
         """Return the value of a JSON object."""
         files = (DataFile.from_json(file) for file in raw["files"])
         loads = (Load.from_json(load) for load in raw["loads"])
+        summaries = (SummaryFile.from_json(file) for file in raw.get("summaries", ()))
         return cls(
             number=raw["number"],
             files={file.path: file for file in files},
@@ -310,6 +416,10 @@ class State:
             removed=set(raw["removed"]),
             reopened=set(raw["reopened"]),
             dropped=raw["dropped"],
+            changed=raw.get("changed", {}),
+            summaries={file.path: file for file in summaries},
+            summaries_at=raw.get("summaries_at", 0),
+            summaries_of=raw.get("summaries_of", ""),
         )
 
 

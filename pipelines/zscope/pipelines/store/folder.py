@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-FORMAT = 1
-"""Version of the layout of the folder; any other is refused."""
+FORMAT = 2
+"""Version of the layout of the folder and of the types in its files; format 1 had unsigned integers."""
+_READABLE = (1, FORMAT)
+"""Formats that this version of zscope reads; any other is refused."""
 _MARK = "zscope-store.json"
 NO_DAY = "__HIVE_DEFAULT_PARTITION__"
 """Name of a partition without a value in the layout that DuckDB, Spark and Arrow share."""
@@ -96,7 +98,7 @@ def existing_store(path: Path) -> Folder:
     """Return the store in a folder; raise StoreError if there is none."""
     mark = path / _MARK
     try:
-        version = json.loads(mark.read_text(encoding="utf-8"))["format"]
+        version = _format_in(mark)
     except FileNotFoundError as error:
         problem = "there is no store" if path.is_dir() or not path.exists() else "this is a file, not a store"
         raise StoreError(f"{path}: {problem}; zscope ingest --store {path} FILE creates one") from error
@@ -104,11 +106,26 @@ def existing_store(path: Path) -> Folder:
         raise StoreError(f"{path}: this is a file, not a store; name a folder") from error
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreError(f"{mark}: the store cannot be read ({_reason(error)})") from error
-    if version != FORMAT:
+    if version not in _READABLE:
         raise StoreError(
-            f"{path}: the store has format {version}; this version of zscope reads format {FORMAT}"
+            f"{path}: the store has format {version}; this version of zscope reads formats up to {FORMAT}"
         )
     return Folder(_checked_path(path))
+
+
+def _format_in(mark: Path) -> object:
+    return json.loads(mark.read_text(encoding="utf-8"))["format"]
+
+
+def update_format(folder: Folder) -> None:
+    """Give a store of an older format the current one, before files of the current format are added.
+
+    Versions of zscope that know only the older format then refuse the store: they would not find the digests
+    of records in the new files, and load these records again.
+    """
+    mark = folder.path / _MARK
+    if _format_in(mark) != FORMAT:
+        write_atomically(mark, json.dumps({"format": FORMAT}).encode())
 
 
 def _checked_path(path: Path) -> Path:

@@ -36,6 +36,12 @@ _RUN_BY_EXPLAIN = re.compile(r"\b(copy|execute|prepare|call)\b", re.IGNORECASE)
 """EXPLAIN ANALYZE runs the statement. These are keywords, so they appear literally in the text."""
 _FIRST_WORD = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(\w+)", re.DOTALL)
 _TEXT = re.compile(r"'((?:[^']|'')*)'")
+_STATEMENTS = "SELECT made_by FROM zscope_view"
+"""The statements of all views over data files, as the catalogue stores them.
+
+DuckDB would write the text of every view again, which takes as long as all the rest.
+"""
+_STATEMENTS_IN_MEMORY = "SELECT sql FROM duckdb_views() WHERE NOT internal"
 
 
 def lock_down(
@@ -71,7 +77,10 @@ def lock_down(
 def _files_of_views(connection: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[str]:
     """Yield the data files of all views that really are in the folder."""
     in_store = _StoreFolders(folder)
-    views = connection.execute("SELECT sql FROM duckdb_views() WHERE NOT internal").fetchall()
+    try:
+        views = connection.execute(_STATEMENTS).fetchall()
+    except duckdb.CatalogException:  # not a catalogue, but views in memory
+        views = connection.execute(_STATEMENTS_IN_MEMORY).fetchall()
     for name in {name for (sql,) in views for name in _TEXT.findall(sql) if name.endswith(".parquet")}:
         file = name.replace("''", "'")
         if in_store(os.path.dirname(file)) and not os.path.islink(file):  # noqa: PTH114, PTH120 - see below

@@ -23,7 +23,7 @@ def _column(name: str, arrow: pa.DataType, meaning: str, unit: str = "") -> pa.F
     return pa.field(name, arrow, metadata={"meaning": meaning} | ({"unit": unit} if unit else {}))
 
 
-_LOAD = _column("load_id", pa.uint32(), "Number of the load.")
+_LOAD = _column("load_id", pa.int64(), "Number of the load.")
 LOAD_SCHEMA = pa.schema(
     [
         _LOAD,
@@ -39,31 +39,31 @@ LOAD_SCHEMA = pa.schema(
         _column("started_utc", UTC_TIME, "When loading began."),
         _column("seconds", pa.float64(), "Time from the first byte read to the commit.", "s"),
         _column("mb_per_second", pa.float64(), "Unpacked megabytes read per second."),
-        _column("content_bytes", pa.uint64(), "Size after unpacking.", "bytes"),
+        _column("content_bytes", pa.int64(), "Size after unpacking.", "bytes"),
         _column(
             "stored_bytes",
-            pa.uint64(),
+            pa.int64(),
             "Size of its stored rows; files with rows of several loads count in proportion.",
             "bytes",
         ),
-        _column("records", pa.uint64(), "Records of a dump, reports of a text."),
-        _column("spanned", pa.uint64(), "Records that came in several segments."),
-        _column("lines", pa.uint64(), "Lines of a text."),
-        _column("rows", pa.uint64(), "Rows stored in all tables."),
+        _column("records", pa.int64(), "Records of a dump, reports of a text."),
+        _column("spanned", pa.int64(), "Records that came in several segments."),
+        _column("lines", pa.int64(), "Lines of a text."),
+        _column("rows", pa.int64(), "Rows stored in all tables."),
         _column(
             "duplicates",
-            pa.uint64(),
+            pa.int64(),
             "Records, or rows of reports, omitted because the file or the store has them already.",
         ),
-        _column("outside", pa.uint64(), "Rows omitted by the selection of systems and days."),
-        _column("issues", pa.uint64(), "Issues; see table issue."),
-        _column("gaps", pa.uint64(), "Gaps between intervals; see table load_gap."),
+        _column("outside", pa.int64(), "Rows omitted by the selection of systems and days."),
+        _column("issues", pa.int64(), "Issues; see table issue."),
+        _column("gaps", pa.int64(), "Gaps between intervals; see table load_gap."),
         _column("first_local", LOCAL, "Earliest local time."),
         _column("last_local", LOCAL, "Latest local time."),
         _column("selection", pa.string(), "Selection of tables, systems and days, and the read options."),
         _column(
             "begun_at_byte",
-            pa.uint64(),
+            pa.int64(),
             "Offset of the first byte read: what is before it belongs to another load.",
         ),
         _column("content_digest", pa.string(), "XXH3-128 of the unpacked bytes, as xxh128sum prints it."),
@@ -77,11 +77,11 @@ LOAD_KIND_SCHEMA = pa.schema(
     [
         _LOAD,
         _column("system", pa.string(), "System that wrote the records."),
-        _column("record_type", pa.uint8(), "SMF type."),
-        _column("record_subtype", pa.uint16(), "SMF subtype; null where the record has none."),
+        _column("record_type", pa.int32(), "SMF type."),
+        _column("record_subtype", pa.int32(), "SMF subtype; null where the record has none."),
         _column("report", pa.string(), "Name of the report; null for SMF records."),
-        _column("records", pa.uint64(), "Number of records or reports in the file, decoded or not."),
-        _column("total_bytes", pa.uint64(), "Total length.", "bytes"),
+        _column("records", pa.int64(), "Number of records or reports in the file, decoded or not."),
+        _column("total_bytes", pa.int64(), "Total length.", "bytes"),
         _column("first_local", LOCAL, "Earliest local time."),
         _column("last_local", LOCAL, "Latest local time."),
     ],
@@ -91,8 +91,8 @@ LOAD_TABLE_SCHEMA = pa.schema(
     [
         _LOAD,
         _column("table_name", pa.string(), "Table of the store."),
-        _column("rows", pa.uint64(), "Rows stored."),
-        _column("duplicates", pa.uint64(), "Rows omitted because the file or the store has them already."),
+        _column("rows", pa.int64(), "Rows stored."),
+        _column("duplicates", pa.int64(), "Rows omitted because the file or the store has them already."),
     ],
     {"meaning": "One row per load and table with rows."},
 )
@@ -103,8 +103,8 @@ LOAD_GAP_SCHEMA = pa.schema(
         _column("source", pa.string(), "Table the intervals are in."),
         _column("from_local", LOCAL, "End of the last interval before the gap."),
         _column("to_local", LOCAL, "Start of the first interval after the gap."),
-        _column("missing_intervals", pa.uint32(), "Number of missing intervals."),
-        _column("interval_ms", pa.uint64(), "Usual length of an interval.", "ms"),
+        _column("missing_intervals", pa.int64(), "Number of missing intervals."),
+        _column("interval_ms", pa.int64(), "Usual length of an interval.", "ms"),
     ],
     {"meaning": "One row per gap between two intervals of the same load."},
 )
@@ -171,7 +171,7 @@ def _clocks(loads: list[Load]) -> pa.Table:
             if times:
                 first, last = (microseconds(datetime.fromisoformat(t)) for t in (min(times), max(times)))
                 spans = system_clock(Zones({system: zone}), [system], first, last)
-                numbers = pa.array([load.load_id] * spans.num_rows, pa.uint32())
+                numbers = pa.array([load.load_id] * spans.num_rows, pa.int64())
                 tables.append(spans.add_column(0, _LOAD, numbers).cast(_LOAD_CLOCK_SCHEMA))
     return pa.concat_tables(tables)
 

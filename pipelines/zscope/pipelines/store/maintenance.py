@@ -11,22 +11,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zscope.pipelines.store.change import changing, commit_files
-from zscope.pipelines.store.commits import Commit, append, read_state
+from zscope.pipelines.store.columns import in_current_columns, rewritten_schema
+from zscope.pipelines.store.commits import COMPACT, Commit, append, read_state
 from zscope.pipelines.store.folder import DamagedStoreError, Folder, digest_of_file, existing_store, partition
 from zscope.pipelines.store.parts import ROW_GROUP_ROWS, VALIDATION_TABLE, Part, parquet_schema, schema_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import date
     from pathlib import Path
 
     from zscope.pipelines.settings import Settings
-    from zscope.pipelines.store.commits import DataFile, State
+    from zscope.pipelines.store.commits import DataFile, State, SummaryFile
     from zscope.pipelines.store.parts import StagedFile
 
 
 SMALL_BYTES = 32 << 20
 """Files of this size or larger are not merged."""
+MERGED_FROM = 8
+"""Number of small files of a table and day from which on a load merges them."""
+MOST_AFTER_LOAD = 64 << 20
+"""Limit of the bytes that are merged after one load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +43,48 @@ class CompactResult:
 
 
 def compact(folder: Folder, state: State, small_bytes: int = SMALL_BYTES) -> CompactResult:
-    """Merge the small files of each table and day in one commit, so that queries open fewer files."""
+    """Merge the small files of each table and day in one commit, so that queries open fewer files.
+
+    Files with the columns or types of an older version of zscope are written again, also large ones.
+    """
+    groups = _by_place(file for file in state.files.values() if file.bytes < small_bytes)
+    chosen = [files for files in groups if len(files) > 1 or any(map(_is_older, files))]
+    chosen += [[file] for file in state.files.values() if file.bytes >= small_bytes and _is_older(file)]
+    return _merge_groups(folder, state, chosen)
+
+
+def merge_after_load(folder: Folder, state: State, since: int) -> CompactResult:
+    """Merge the files of days that were loaded in many small parts since a commit, up to a limit."""
+    files = (
+        file
+        for table, days in state.changed.items()
+        for day, number in days.items()
+        if number > since
+        for file in state.files_on(table, day or None)
+    )
+    groups: list[list[DataFile]] = []
+    size = 0
+    for group in _by_place(file for file in files if file.bytes < SMALL_BYTES and not _is_older(file)):
+        if len(group) < MERGED_FROM:
+            continue
+        size += sum(file.bytes for file in group)
+        if size > MOST_AFTER_LOAD:
+            break
+        groups.append(group)
+    return _merge_groups(folder, state, groups)
+
+
+def _by_place(files: Iterable[DataFile]) -> list[list[DataFile]]:
+    """Return files by table and day."""
     groups: dict[tuple[str, str | None], list[DataFile]] = defaultdict(list)
-    for file in state.files.values():
-        if file.bytes < small_bytes and file.schema == schema_digest(file.table):
-            groups[file.table, file.day].append(file)
+    for file in files:
+        groups[file.table, file.day].append(file)
+    return list(groups.values())
+
+
+def _merge_groups(folder: Folder, state: State, groups: list[list[DataFile]]) -> CompactResult:
     merged: dict[StagedFile, list[DataFile]] = {}
-    for number, files in enumerate(files for files in groups.values() if len(files) > 1):
+    for number, files in enumerate(groups):
         merged[_merge(folder, f"c{state.number + 1:08}-{number}.parquet", files)] = files
     if not merged:
         return CompactResult(0, 0)
@@ -58,20 +98,25 @@ def compact(folder: Folder, state: State, small_bytes: int = SMALL_BYTES) -> Com
         state,
         list(merged),
         loads_of,
-        lambda files: Commit("compact", adds=files, drops=tuple(file.path for file in replaced)),
+        lambda files: Commit(COMPACT, adds=files, drops=tuple(file.path for file in replaced)),
     )
     return CompactResult(len(replaced), len(merged))
+
+
+def _is_older(file: DataFile) -> bool:
+    """Whether a file has other columns or types than this version of zscope writes."""
+    return file.schema != schema_digest(file.table)
 
 
 def _merge(folder: Folder, name: str, files: list[DataFile]) -> StagedFile:
     """Write the rows of several files to one, in row groups that are each sorted by time."""
     table, day = files[0].table, files[0].day
     ordered = sorted(files, key=lambda file: file.path)
-    schema = pq.read_schema(folder.data / ordered[0].path)
+    schema = rewritten_schema(table, (pq.read_schema(folder.data / file.path) for file in ordered))
     part = Part(folder.stage / partition(table, day) / name, table, day, schema)
     waiting: list[pa.Table] = []
     for rows in _groups(folder, ordered):
-        waiting.append(rows)
+        waiting.append(in_current_columns(rows, schema))
         if sum(group.num_rows for group in waiting) >= ROW_GROUP_ROWS:
             part.write(pa.concat_tables(waiting).unify_dictionaries())
             waiting = []
@@ -129,8 +174,15 @@ class StoreCheckResult:
 
 def check_store(folder: Folder) -> StoreCheckResult:
     """Compare every committed file with its digest; raise DamagedStoreError if any differs."""
-    files = list(read_state(folder).files.values())
-    wrong = [f"{file.path}: {problem}" for file in files if (problem := _problem(folder, file))]
+    state = read_state(folder)
+    files = list(state.files.values())
+    wrong = [f"{file.path}: {problem}" for file in files if (problem := _problem(folder.data, file))]
+    summaries = [(file, _problem(folder.path, file)) for file in state.summaries.values()]
+    if damaged := [f"{file.path}: {problem}" for file, problem in summaries if problem]:
+        raise DamagedStoreError(
+            f"{folder.path}: {len(damaged)} files with stored rows of steps differ from what was committed: "
+            f"{'; '.join(damaged[:MAX_LISTED])}; zscope store rebuild computes them again from the data"
+        )
     if wrong:
         more = f"; and {len(wrong) - MAX_LISTED} more" if len(wrong) > MAX_LISTED else ""
         raise DamagedStoreError(
@@ -141,8 +193,8 @@ def check_store(folder: Folder) -> StoreCheckResult:
     return StoreCheckResult(len(files), sum(file.rows for file in files), sum(file.bytes for file in files))
 
 
-def _problem(folder: Folder, expected: DataFile) -> str:
-    path = folder.data / expected.path
+def _problem(place: Path, expected: DataFile | SummaryFile) -> str:
+    path = place / expected.path
     try:
         if (size := path.stat().st_size) != expected.bytes:
             return f"has {size:,} bytes instead of {expected.bytes:,}"

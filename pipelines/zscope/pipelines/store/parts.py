@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from zscope.parsers.issues import ISSUE_SCHEMA
 from zscope.pipelines.quality.results import VALIDATION_SCHEMA
 from zscope.pipelines.store.folder import partition
-from zscope.schemas.arrow import UTC, table_meaning
+from zscope.schemas.arrow import UTC, in_stored_types, table_meaning
 from zscope.schemas.stored import LOAD_ID, local_clock, stored_schema
 from zscope.schemas.tables import ANY_RECORD_TABLES, DIGEST_TABLE, table_names
 
@@ -40,13 +40,16 @@ _SINCE = pa.field(
 _INTERNAL = {
     ISSUE_TABLE: (
         "One row per issue in a loaded file, with its place.",
-        pa.schema([LOAD_ID, *ISSUE_SCHEMA]),
+        in_stored_types(pa.schema([LOAD_ID, *ISSUE_SCHEMA])),
     ),
     INPUT_ISSUE_TABLE: (
         "One row per issue of a file that was refused or skipped in the last attempt to load it.",
-        pa.schema([_SINCE, *ISSUE_SCHEMA]),
+        in_stored_types(pa.schema([_SINCE, *ISSUE_SCHEMA])),
     ),
-    VALIDATION_TABLE: ("One row per expectation and run of the data validation.", VALIDATION_SCHEMA),
+    VALIDATION_TABLE: (
+        "One row per expectation and run of the data validation.",
+        in_stored_types(VALIDATION_SCHEMA),
+    ),
 }
 
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from zscope.pipelines.store.change import commit_files
+from zscope.pipelines.store.columns import in_current_columns, rewritten_schema
 from zscope.pipelines.store.commits import Commit, DataFile, State
 from zscope.pipelines.store.folder import Folder, StoreError, partition
 from zscope.pipelines.store.parts import StagedFile, open_writer
@@ -27,10 +28,14 @@ KeepRows = Callable[[pa.Table, int], NDArray[np.bool_]]
 """Returns which rows of a row group to keep; the number is that of the group's first row in the file."""
 
 
-def rewrite_file(source: Path, target: Path, keep: KeepRows) -> int:
-    """Write some rows of a file to a new one and return their number; with no rows there is no new file."""
+def rewrite_file(table: str, source: Path, target: Path, keep: KeepRows) -> int:
+    """Write some rows of a file to a new one and return their number; with no rows there is no new file.
+
+    The new file has the columns of this version of zscope.
+    """
     row_count = 0
     with pq.ParquetFile(source) as file:
+        schema = rewritten_schema(table, [file.schema_arrow])
         writer: pq.ParquetWriter | None = None
         first = 0
         try:
@@ -41,8 +46,8 @@ def rewrite_file(source: Path, target: Path, keep: KeepRows) -> int:
                 if selected.num_rows:
                     if writer is None:
                         target.parent.mkdir(parents=True, exist_ok=True)
-                        writer = open_writer(target, file.schema_arrow)
-                    writer.write_table(selected, row_group_size=selected.num_rows)
+                        writer = open_writer(target, schema)
+                    writer.write_table(in_current_columns(selected, schema), row_group_size=selected.num_rows)
                     row_count += selected.num_rows
         finally:
             if writer:
@@ -127,6 +132,6 @@ def _rewritten(folder: Folder, state: State, file: DataFile, load_id: int, numbe
 
     name = f"r{state.number + 1:08}-{number}.parquet"
     target = folder.stage / partition(file.table, file.day) / name
-    rows = rewrite_file(folder.data / file.path, target, of_other_loads)
+    rows = rewrite_file(file.table, folder.data / file.path, target, of_other_loads)
     size = target.stat().st_size
     return StagedFile(target, file.table, file.day, rows, size, file.first_local, file.last_local)

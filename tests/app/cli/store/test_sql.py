@@ -274,7 +274,7 @@ def test_in_a_pipe_csv_contains_only_one_result(ask: Ask) -> None:
 def test_dot_columns_prints_the_meaning(ask: Ask) -> None:
     rows = list(csv.DictReader(io.StringIO(ask(stdin=".columns smf70_interval\n").stdout)))
     assert rows[0]["name"] == "load_id"
-    assert rows[0]["type"] == "UINTEGER"
+    assert rows[0]["type"] == "BIGINT"
     assert rows[0]["meaning"].startswith("Number of the load that added the row")
     empty = list(csv.DictReader(io.StringIO(ask(stdin=".columns gsk_crypto\n").stdout)))
     assert {row["name"]: row["meaning"] for row in empty}["algorithm"].startswith("Algorithm, as printed.")

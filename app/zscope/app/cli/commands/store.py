@@ -67,6 +67,9 @@ def _print(text: str) -> None:
 def compact_command(*, store: Path, settings: Settings) -> None:
     """Merge the small files of each table and day; the rows do not change.
 
+    Files of older versions of zscope, which can have other columns or types, are
+    written again.
+
     The old files stay on the disk for an hour (grace_s in zscope.toml), for clients that opened the
     catalogue before.
 
@@ -135,14 +138,16 @@ def check_command(*, store: Path) -> None:
 @store_option
 @settings_option
 def rebuild_command(*, store: Path, settings: Settings) -> None:
-    """Rebuild the catalogue zscope.duckdb from the commits, for example after moving the store.
+    """Rebuild the catalogue zscope.duckdb from the commits, and compute the stored rows of steps again.
 
     \b
     Example:
       zscope store rebuild
     """
     from zscope.pipelines.store.catalogue import publish_catalogue
+    from zscope.pipelines.store.summaries import drop_summaries
 
     with _changing(store, settings) as (folder, state):
+        drop_summaries(folder, state)
         publish_catalogue(folder, state, anew=True)
     _print(f"{folder.catalogue}: rebuilt")

@@ -69,6 +69,13 @@ event AS (
     WHERE event_type IN (3, 4)
 ),
 
+-- Without statistics there is nothing to compare, however many connections there are.
+statistics AS (
+    SELECT start_us, end_us FROM stack_interval
+    UNION ALL
+    SELECT start_us, end_us FROM port_interval
+),
+
 -- Records by moment: they are counted by differences of running totals, without comparing each with each.
 event_time AS (
     SELECT
@@ -79,16 +86,17 @@ event_time AS (
         at_us,
         count(*) AS records
     FROM event
-    WHERE at_us IS NOT NULL
+    WHERE at_us BETWEEN (SELECT min(start_us) FROM statistics) AND (SELECT max(end_us) FROM statistics)
     GROUP BY ALL
 ),
 
+-- The key of a port is its number, or -1 for the whole stack. Without its number a port has no records.
 running AS (
     SELECT
         source,
         system,
         stack,
-        NULL::INTEGER AS local_port,
+        -1 AS port_key,
         at_us,
         sum(sum(records)) OVER (PARTITION BY source, system, stack ORDER BY at_us) AS total
     FROM event_time
@@ -98,74 +106,68 @@ running AS (
         source,
         system,
         stack,
-        local_port,
+        local_port AS port_key,
         at_us,
         sum(sum(records)) OVER (PARTITION BY source, system, stack, local_port ORDER BY at_us) AS total
     FROM event_time
-    WHERE source = 'SMF 119-2'
+    WHERE source = 'SMF 119-2' AND local_port IS NOT NULL
     GROUP BY source, system, stack, local_port, at_us
 ),
 
-counted AS (
+stack_count AS (
     SELECT
         system,
         stack,
         NULL::INTEGER AS local_port,
+        -1 AS port_key,
         start_us,
         end_us,
         unnest([
             {'measure': 'opened', 'counted': opened, 'source': 'SMF 119-1'},
             {'measure': 'closed', 'counted': closed, 'source': 'SMF 119-2'},
             {'measure': 'closed', 'counted': closed, 'source': 'zERT detail'}
-        ]) AS one
+        ], recursive := true)
     FROM stack_interval
     UNION ALL BY NAME
     SELECT
         system,
         stack,
         local_port,
+        local_port AS port_key,
         start_us,
         end_us,
-        {'measure': 'accepted by the port', 'counted': accepted, 'source': 'SMF 119-2'} AS one
+        'accepted by the port' AS measure,
+        accepted AS counted,
+        'SMF 119-2' AS source
     FROM port_interval
 ),
 
-question AS (
+with_end AS (
     SELECT
-        * EXCLUDE (one),
-        one.measure AS measure,
-        one.counted AS counted,
-        one.source AS source,
-        coalesce(local_port, -1) AS port_key
-    FROM counted
-),
-
-at_end AS (
-    SELECT
-        q.*,
+        c.*,
         r.total AS total_at_end
-    FROM question AS q
-    ASOF LEFT JOIN (SELECT *, coalesce(local_port, -1) AS port_key FROM running) AS r
+    FROM stack_count AS c
+    ASOF LEFT JOIN running AS r
         ON
-            q.source = r.source
-            AND q.system = r.system
-            AND q.stack = r.stack
-            AND q.port_key = r.port_key
-            AND q.end_us > r.at_us
+            c.source = r.source
+            AND c.system = r.system
+            AND c.stack = r.stack
+            AND c.port_key = r.port_key
+            AND c.end_us > r.at_us
 ),
 
-both_ends AS (
+with_both_ends AS (
     SELECT
-        q.*,
+        c.*,
         r.total AS total_at_start
-    FROM at_end AS q
-    ASOF LEFT JOIN (SELECT *, coalesce(local_port, -1) AS port_key FROM running) AS r
+    FROM with_end AS c
+    ASOF LEFT JOIN running AS r
         ON
-            q.source = r.source
-            AND q.system = r.system
-            AND q.stack = r.stack
-            AND q.port_key = r.port_key
-            AND q.start_us > r.at_us
+            c.source = r.source
+            AND c.system = r.system
+            AND c.stack = r.stack
+            AND c.port_key = r.port_key
+            AND c.start_us > r.at_us
 ),
 
 compared AS (
@@ -179,7 +181,7 @@ compared AS (
         source AS compared_with,
         counted,
         (coalesce(total_at_end, 0) - coalesce(total_at_start, 0))::BIGINT AS records
-    FROM both_ends
+    FROM with_both_ends
     UNION ALL BY NAME
     SELECT
         system,

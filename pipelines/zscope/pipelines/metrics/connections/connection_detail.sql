@@ -50,7 +50,9 @@ SELECT
     z.out_bytes::BIGINT AS out_bytes,
     server_port_of(z.handshake_role, z.connection_flags, z.local_port, z.remote_port)::BIGINT AS server_port,
     z.server_cert_key_type::BIGINT AS server_cert_key_type_code,
-    nullif(z.server_cert_key_length_bits, 0)::BIGINT AS server_cert_key_bits
+    nullif(z.server_cert_key_length_bits, 0)::BIGINT AS server_cert_key_bits,
+    z.day::DATE AS day,
+    is_in_day(z.start_utc, z.day, z.written_local, z.written_utc)::BOOLEAN AS is_settled
 FROM smf119_zert_detail AS z
 LEFT JOIN code_tls_version AS version ON z.tls_version = version.code
 LEFT JOIN code_handshake_role AS role ON z.handshake_role = role.code

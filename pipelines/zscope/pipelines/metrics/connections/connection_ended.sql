@@ -16,5 +16,9 @@ SELECT
     end_utc::TIMESTAMPTZ AS end_utc,
     in_bytes::BIGINT AS in_bytes,
     out_bytes::BIGINT AS out_bytes,
-    duration_ms_of(start_utc, end_utc) AS duration_ms
+    duration_ms_of(start_utc, end_utc) AS duration_ms,
+    day::DATE AS day,
+    (
+        is_on_day(start_utc, day, written_local, written_utc) AND is_on_day(end_utc, day, written_local, written_utc)
+    )::BOOLEAN AS is_settled
 FROM smf119_tcp_term

@@ -1,8 +1,8 @@
 -- The part of an ended TCP connection (SMF 119-2) that lies in one interval of its system.
 --
 -- A connection that spans several intervals has a row for each, with the share of its duration and bytes in
--- it; `ended` is true for the interval in which it ended. Intervals are those of interval_slot: CPU
--- intervals, and time without CPU data.
+-- it; `ended` is true for the interval in which it ended. Intervals are those of cpu_slot;
+-- other time is divided at quarter hours.
 
 SELECT
     system,

@@ -18,7 +18,9 @@ WITH every_way AS (
         duration_ms,
         1::DOUBLE AS transactions,
         in_bytes,
-        out_bytes
+        out_bytes,
+        day,
+        is_settled
     FROM connection_ended
 
     UNION ALL BY NAME
@@ -40,7 +42,10 @@ WITH every_way AS (
         duration_ms_of(start_utc, end_utc) AS duration_ms,
         1::DOUBLE AS transactions,
         in_bytes::BIGINT AS in_bytes,
-        out_bytes::BIGINT AS out_bytes
+        out_bytes::BIGINT AS out_bytes,
+        day,
+        is_on_day(start_utc, day, written_local, written_utc)
+        AND is_on_day(end_utc, day, written_local, written_utc) AS is_settled
     FROM smf119_zert_detail
     WHERE event_type IN (3, 4)
 
@@ -52,13 +57,17 @@ WITH every_way AS (
         start_utc::TIMESTAMPTZ AS start_utc,
         end_utc::TIMESTAMPTZ AS end_utc,
         (epoch_us(end_utc) - epoch_us(start_utc))::DOUBLE / 1000 AS duration_ms,
-        transactions::DOUBLE AS transactions
+        transactions::DOUBLE AS transactions,
+        day,
+        false AS is_settled
     FROM transaction_count
 )
 
 SELECT
-    *,
+    * EXCLUDE (day, is_settled),
     -- An end is exclusive: a connection that ends when an interval begins is not in that interval, unless its
     -- duration is 0.
-    (epoch_us(end_utc) - coalesce(start_utc < end_utc, false)::BIGINT)::BIGINT AS last_us
+    (epoch_us(end_utc) - coalesce(start_utc < end_utc, false)::BIGINT)::BIGINT AS last_us,
+    day::DATE AS day,
+    is_settled::BOOLEAN AS is_settled
 FROM every_way

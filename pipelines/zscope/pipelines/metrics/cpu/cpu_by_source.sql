@@ -16,6 +16,7 @@
 WITH smf_interval AS (
     -- DISTINCT here and below: a dump that was loaded twice counts once.
     SELECT DISTINCT
+        day,
         system::VARCHAR AS system,
         interval_start_local,
         load_id,
@@ -161,6 +162,7 @@ smf_busy AS (
 
 smf_type_use AS (
     SELECT
+        day,
         system,
         interval_start_local,
         start_us,
@@ -185,6 +187,7 @@ smf_type_use AS (
 smf_record AS (
     SELECT
         'smf70' AS source,
+        day,
         load_id,
         record_no,
         record_offset,
@@ -202,7 +205,7 @@ smf_record AS (
         / nullif(sum(online_us) FILTER (WHERE cpu_type_name = 'IIP'), 0) AS ziip_busy_pct,
         sum(busy_us) FILTER (WHERE cpu_type_name = 'IIP') / 1e6 AS ziip_s
     FROM smf_type_use
-    GROUP BY system, interval_start_local, start_us, interval_ms, load_id, record_no, record_offset, cpu_count
+    GROUP BY day, system, interval_start_local, start_us, interval_ms, load_id, record_no, record_offset, cpu_count
     -- A list of processors that continues in another record is skipped.
     HAVING sum(sections) = cpu_count
 ),
@@ -232,6 +235,7 @@ smf_use AS (
 -- counts: reports can combine many intervals into one.
 rmf_one_interval AS (
     SELECT
+        day,
         source::VARCHAR AS source,
         system::VARCHAR AS system,
         interval_start_local,
@@ -338,6 +342,7 @@ rmf_type_use AS (
 
 rmf_use AS (
     SELECT
+        day,
         source,
         system,
         interval_start_local,
@@ -351,7 +356,7 @@ rmf_use AS (
         max(busy_pct) FILTER (WHERE cpu_type_name = 'IIP') AS ziip_busy_pct,
         max(used_s) FILTER (WHERE cpu_type_name = 'IIP') AS ziip_s
     FROM rmf_type_use
-    GROUP BY source, system, interval_start_local, start_us, interval_ms
+    GROUP BY day, source, system, interval_start_local, start_us, interval_ms
     HAVING cps_online IS NOT NULL OR cpu_s IS NOT NULL
 ),
 
@@ -383,7 +388,7 @@ matched AS (
         * EXCLUDE (clock, any_clock, clocks_of_records),
         CASE
             WHEN list_contains(clocks_of_records, clock) THEN clock
-            ELSE coalesce(clocks_of_records[1], clock, any_clock, 0)
+            ELSE coalesce(clocks_of_records[1], clock, any_clock)
         END AS clock
     FROM clocks
 ),
@@ -416,12 +421,13 @@ SELECT
     other_lpar_busy_pct::DOUBLE AS other_lpar_busy_pct,
     other_cpu_s::DOUBLE AS other_cpu_s,
     preference::INTEGER AS preference,
-    dense_rank() OVER (PARTITION BY system ORDER BY clock, interval_no)::BIGINT AS interval_no
-FROM (
-    SELECT
-        *,
-        sum(begins::INTEGER) OVER (
+    -- Local time moved by the clock, so that the repeated hour in autumn is another interval. Without a clock
+    -- it is the local time, marked so that it is not taken for UTC.
+    CASE WHEN clock IS NULL THEN 'local ' ELSE '' END || strftime(
+        max(interval_start_local - to_seconds(coalesce(clock, 0) * 900)) FILTER (WHERE begins) OVER (
             PARTITION BY system, clock ORDER BY interval_start_local, preference ROWS UNBOUNDED PRECEDING
-        ) AS interval_no
-    FROM begins
-)
+        ),
+        '%Y-%m-%d %H:%M:%S.%g'
+    )::VARCHAR AS interval_key,
+    day::DATE AS day
+FROM begins

@@ -17,7 +17,8 @@ SELECT
     cpu_s,
     ziips_online,
     ziip_busy_pct,
-    ziip_s
+    ziip_s,
+    day
 FROM cpu_by_source
-QUALIFY preference = min(preference) OVER (PARTITION BY system, interval_no)
+QUALIFY preference = min(preference) OVER (PARTITION BY system, interval_key)
 ORDER BY system, interval_start_local, interval_start_utc

@@ -2,7 +2,7 @@
 -- than rounding explains.
 --
 -- LPAR busy may differ by 0.02 points, CPU time by a tenth of a percent or by a hundredth of a point of all
--- CPs, as reports have two decimals.
+-- CPs, as reports have two decimals (macros busy_rounding_pct and cpu_rounding_s).
 
 WITH pair AS (
     SELECT
@@ -16,7 +16,7 @@ WITH pair AS (
     INNER JOIN cpu_by_source AS other
         ON
             one.system = other.system
-            AND one.interval_no = other.interval_no
+            AND one.interval_key = other.interval_key
             AND one.preference < other.preference
     UNION ALL
     SELECT *, source, preference, cps_online, other_lpar_busy_pct, other_cpu_s
@@ -35,15 +35,12 @@ SELECT
 FROM pair
 CROSS JOIN LATERAL (
     VALUES
-    ('lpar_busy_pct', lpar_busy_pct, compared_lpar_busy_pct, 0.02),
+    ('lpar_busy_pct', lpar_busy_pct, compared_lpar_busy_pct, busy_rounding_pct()),
     (
         'cpu_s',
         cpu_s,
         compared_cpu_s,
-        greatest(
-            0.001 * greatest(cpu_s, compared_cpu_s),
-            0.0001 * greatest(cps_online, compared_cps_online) * interval_ms / 1000
-        )
+        cpu_rounding_s(cpu_s, compared_cpu_s, greatest(cps_online, compared_cps_online), interval_ms)
     )
 ) AS figure (column_name, value, other_value, allowed)
 WHERE abs(figure.value - figure.other_value) > figure.allowed

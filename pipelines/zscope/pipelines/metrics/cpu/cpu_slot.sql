@@ -10,7 +10,9 @@ WITH measured AS (
         *,
         epoch_us(interval_start_utc) AS begin_us,
         epoch_us(interval_end_utc) AS end_us,
-        CASE source WHEN 'smf70' THEN 1 WHEN 'xml' THEN 2 ELSE 3 END * 1000000000000 + interval_ms AS worth
+        -- An interval of more than a day is worth less than any other.
+        CASE source WHEN 'smf70' THEN 1 WHEN 'xml' THEN 2 ELSE 3 END * 1000000000000
+        + if(interval_ms > 86400000, 10000000000000, 0) + interval_ms AS worth
     FROM cpu_interval
 ),
 
@@ -37,6 +39,8 @@ judged AS (
         *,
         CASE
             WHEN begin_us IS NULL THEN 'no UTC'
+            -- Overlaps with intervals of other days are seen one day back and ahead.
+            WHEN end_us - begin_us > 86400000000 THEN 'too long'
             WHEN
                 worse
                 OR max(end_us) FILTER (WHERE NOT worse) OVER (
@@ -64,6 +68,7 @@ SELECT
     cp_kind::VARCHAR AS cp_kind,
     cps_online::DOUBLE AS cps_online,
     cpu_s::DOUBLE AS cpu_s,
-    ziip_s::DOUBLE AS ziip_s
+    ziip_s::DOUBLE AS ziip_s,
+    day
 FROM judged
 WINDOW in_time AS (PARTITION BY system, passed_over ORDER BY begin_us)

@@ -6,7 +6,7 @@
 SELECT
     system,
     stack,
-    time_bucket(INTERVAL 1 HOUR, event_utc) AS hour_utc,
+    hour_utc,
     server_port,
     job_name,
     handshake_role,
@@ -15,6 +15,25 @@ SELECT
     cipher_name,
     key_exchange,
     kind,
-    count(*) AS handshakes
-FROM handshake
+    sum(handshakes)::BIGINT AS handshakes
+FROM (
+    SELECT * EXCLUDE (day)
+    FROM handshake_day
+    UNION ALL BY NAME
+    SELECT
+        system,
+        stack,
+        time_bucket(INTERVAL 1 HOUR, event_utc) AS hour_utc,
+        server_port,
+        job_name,
+        handshake_role,
+        tls_version,
+        cipher,
+        cipher_name,
+        key_exchange,
+        kind,
+        count(*) AS handshakes
+    FROM open_handshake
+    GROUP BY ALL
+)
 GROUP BY ALL

@@ -22,61 +22,51 @@ WITH slot AS (
 watch AS (
     SELECT
         system,
-        min(epoch_us(written_utc)) AS first_us,
-        max(epoch_us(written_utc)) AS last_us
-    FROM smf119_zert_detail
+        min(epoch_us(first_utc)) AS first_us,
+        max(epoch_us(last_utc)) AS last_us
+    FROM zert_written
     GROUP BY system
 ),
 
 switched AS (
     SELECT
-        system::VARCHAR AS system,
+        system,
         event_type,
-        epoch_us(written_utc) AS from_us,
+        epoch_us(first_utc) AS from_us,
         -- Disabled until the end of the data, if no later record enables it.
-        coalesce(lead(epoch_us(written_utc)) OVER in_time, 9223372036854775807) AS to_us
-    FROM smf119_zert_detail
+        coalesce(lead(epoch_us(first_utc)) OVER in_time, 9223372036854775807) AS to_us
+    FROM zert_written
     WHERE event_type IN (5, 6)
-    WINDOW in_time AS (PARTITION BY system, stack ORDER BY written_utc, event_type)
+    WINDOW in_time AS (PARTITION BY system, stack ORDER BY first_utc, event_type)
 ),
 
 covered AS (
     SELECT s.*
     FROM slot AS s
     INNER JOIN watch AS w
-        ON s.system = w.system::VARCHAR AND s.begin_us >= w.first_us AND s.until_us <= w.last_us
+        ON s.system = w.system AND s.begin_us >= w.first_us AND s.until_us <= w.last_us
     ANTI JOIN (SELECT * FROM switched WHERE event_type = 6) AS o
         ON s.system = o.system AND s.begin_us < o.to_us AND s.until_us > o.from_us
 ),
 
--- The join uses the minute of a moment, which is much faster than a comparison of moments with all intervals.
-covered_minute AS (
-    SELECT
-        *,
-        unnest(minutes_of(begin_us, until_us)) AS minute_no
-    FROM covered
-),
-
 handshakes AS (
     SELECT
-        c.system,
-        c.begin_us,
-        count(*) FILTER (WHERE h.kind = 'full') AS full_handshakes,
-        count(*) FILTER (WHERE h.kind = 'resumed') AS resumed_handshakes,
-        count(*) FILTER (WHERE h.kind = 'failed') AS failed_handshakes,
-        count(*) FILTER (WHERE is_unknown_kind(h.kind)) AS unknown_handshakes,
-        count(*) FILTER (WHERE h.kind = 'full' AND h.tls_version = 'TLSv1.2') AS full_tls12,
-        count(*) FILTER (WHERE h.kind = 'full' AND h.tls_version = 'TLSv1.3') AS full_tls13,
-        count(*) FILTER (WHERE h.kind = 'resumed' AND h.tls_version = 'TLSv1.2') AS resumed_tls12,
-        count(*) FILTER (WHERE h.kind = 'resumed' AND h.tls_version = 'TLSv1.3') AS resumed_tls13
-    FROM handshake AS h
-    INNER JOIN covered_minute AS c
-        ON
-            h.system = c.system
-            AND minute_of(epoch_us(h.event_utc)) = c.minute_no
-            AND epoch_us(h.event_utc) >= c.begin_us
-            AND epoch_us(h.event_utc) < c.until_us
-    GROUP BY c.system, c.begin_us
+        system,
+        interval_start_utc,
+        sum(full_handshakes) AS full_handshakes,
+        sum(resumed_handshakes) AS resumed_handshakes,
+        sum(failed_handshakes) AS failed_handshakes,
+        sum(unknown_handshakes) AS unknown_handshakes,
+        sum(full_tls12) AS full_tls12,
+        sum(full_tls13) AS full_tls13,
+        sum(resumed_tls12) AS resumed_tls12,
+        sum(resumed_tls13) AS resumed_tls13
+    FROM (
+        SELECT * EXCLUDE (day) FROM handshake_slot_day
+        UNION ALL BY NAME
+        SELECT * EXCLUDE (settled_day) FROM open_handshake_slot
+    )
+    GROUP BY system, interval_start_utc
 ),
 
 bytes AS (
@@ -107,5 +97,5 @@ SELECT
     coalesce(b.in_bytes, 0)::DOUBLE AS in_bytes,
     coalesce(b.out_bytes, 0)::DOUBLE AS out_bytes
 FROM covered AS c
-LEFT JOIN handshakes AS h ON c.system = h.system AND c.begin_us = h.begin_us
+LEFT JOIN handshakes AS h ON c.system = h.system AND c.interval_start_utc = h.interval_start_utc
 LEFT JOIN bytes AS b ON c.system = b.system AND c.begin_us = b.begin_us

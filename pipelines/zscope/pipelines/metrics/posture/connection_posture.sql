@@ -65,5 +65,6 @@ SELECT
         OR NOT is_tls AND starts_with(protocol, 'unknown'),
         false
     )::BOOLEAN AS is_unknown,
-    (coalesce(in_bytes, 0) + coalesce(out_bytes, 0))::BIGINT AS total_bytes
+    (coalesce(in_bytes, 0) + coalesce(out_bytes, 0))::BIGINT AS total_bytes,
+    day
 FROM judged

@@ -6,9 +6,9 @@ SELECT
     system,
     server_port,
     job_name,
-    count(*) AS connections,
+    sum(connections)::BIGINT AS connections,
     MAP {
-        {{counts}}
+        {{sums}}
     } AS connections_by_id
-FROM connection_posture
+FROM finding_day
 GROUP BY ALL

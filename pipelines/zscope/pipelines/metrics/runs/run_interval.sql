@@ -131,7 +131,7 @@ activity_moment AS (
         transactions,
         in_bytes,
         out_bytes
-    FROM activity
+    FROM (SELECT * FROM settled_activity UNION ALL SELECT * FROM open_activity)
     WHERE
         end_utc >= (SELECT make_timestamptz(min(begin_us)) FROM stretch)
         AND coalesce(start_utc, end_utc) <= (SELECT make_timestamptz(max(end_us)) FROM stretch)

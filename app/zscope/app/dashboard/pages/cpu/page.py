@@ -109,7 +109,7 @@ def compared(data: PageData) -> int:
     [row] = data.rows(f"""
         SELECT count(*) AS intervals FROM (
             SELECT 1 FROM cpu_by_source {data.where(COLUMNS, _CLOCK)}
-            GROUP BY system, interval_no HAVING count(*) > 1
+            GROUP BY system, interval_key HAVING count(*) > 1
         )
     """).to_pylist()  # fmt: skip
     return int(row["intervals"])

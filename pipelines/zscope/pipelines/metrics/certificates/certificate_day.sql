@@ -1,12 +1,11 @@
--- One certificate as records show it, with the connections of one system, port and job.
+-- One certificate as the records of one day show it, with the connections of one system, port and job.
 --
 -- zERT detail records have the serial number, key and expiry of certificates; their names are rows with the
--- same record number in the table of names. zERT summary records have them since z/OS 3.2. A certificate is
--- identified by its serial number and its issuer. If a record does not contain the issuer, it is that of the
--- certificate with the same serial number, expiry and key, if records name exactly one.
+-- same record number in the table of names. zERT summary records have them since z/OS 3.2.
 
 WITH detail AS (
     SELECT
+        day,
         load_id,
         record_no,
         system,
@@ -32,6 +31,7 @@ WITH detail AS (
 
 server_shown AS (
     SELECT
+        d.day,
         d.system,
         d.server_port,
         d.job_name,
@@ -49,15 +49,16 @@ server_shown AS (
         max(d.last_utc) AS last_seen_utc
     FROM detail AS d
     LEFT JOIN smf119_zert_dn AS subject
-        ON d.load_id = subject.load_id AND d.record_no = subject.record_no AND subject.dn_type = 5
+        ON d.day IS NOT DISTINCT FROM subject.day AND d.load_id = subject.load_id AND d.record_no = subject.record_no AND subject.dn_type = 5
     LEFT JOIN smf119_zert_dn AS issuer
-        ON d.load_id = issuer.load_id AND d.record_no = issuer.record_no AND issuer.dn_type = 6
+        ON d.day IS NOT DISTINCT FROM issuer.day AND d.load_id = issuer.load_id AND d.record_no = issuer.record_no AND issuer.dn_type = 6
     WHERE d.server_cert_serial <> ''
     GROUP BY ALL
 ),
 
 client_shown AS (
     SELECT
+        d.day,
         d.system,
         d.server_port,
         d.job_name,
@@ -75,9 +76,9 @@ client_shown AS (
         max(d.last_utc) AS last_seen_utc
     FROM detail AS d
     LEFT JOIN smf119_zert_dn AS subject
-        ON d.load_id = subject.load_id AND d.record_no = subject.record_no AND subject.dn_type = 7
+        ON d.day IS NOT DISTINCT FROM subject.day AND d.load_id = subject.load_id AND d.record_no = subject.record_no AND subject.dn_type = 7
     LEFT JOIN smf119_zert_dn AS issuer
-        ON d.load_id = issuer.load_id AND d.record_no = issuer.record_no AND issuer.dn_type = 8
+        ON d.day IS NOT DISTINCT FROM issuer.day AND d.load_id = issuer.load_id AND d.record_no = issuer.record_no AND issuer.dn_type = 8
     WHERE d.client_cert_serial <> ''
     GROUP BY ALL
 ),
@@ -106,7 +107,7 @@ summary_shown AS (
         issuer.distinguished_name AS issuer_dn
     FROM (
         SELECT
-            load_id, record_no, system, server_port, job_name, first_utc, written_utc, connections,
+            day, load_id, record_no, system, server_port, job_name, first_utc, written_utc, connections,
             'server' AS certificate_of, 5 AS subject_type,
             CASE WHEN is_server THEN 'this system' WHEN is_client THEN 'partner' END AS presented_by,
             server_cert_serial AS serial, server_cert_key_type AS key_type_code,
@@ -116,7 +117,7 @@ summary_shown AS (
         WHERE server_cert_serial <> ''
         UNION ALL
         SELECT
-            load_id, record_no, system, server_port, job_name, first_utc, written_utc, connections,
+            day, load_id, record_no, system, server_port, job_name, first_utc, written_utc, connections,
             'client', 7,
             CASE WHEN is_server THEN 'partner' WHEN is_client THEN 'this system' END,
             client_cert_serial, client_cert_key_type, client_cert_key_length_bits,
@@ -126,12 +127,14 @@ summary_shown AS (
     ) AS r
     LEFT JOIN smf119_zert_summary_dn AS subject
         ON
-            r.load_id = subject.load_id
+            r.day IS NOT DISTINCT FROM subject.day
+            AND r.load_id = subject.load_id
             AND r.record_no = subject.record_no
             AND r.subject_type = subject.dn_type
     LEFT JOIN smf119_zert_summary_dn AS issuer
         ON
-            r.load_id = issuer.load_id
+            r.day IS NOT DISTINCT FROM issuer.day
+            AND r.load_id = issuer.load_id
             AND r.record_no = issuer.record_no
             AND r.subject_type + 1 = issuer.dn_type
 ),
@@ -142,61 +145,32 @@ shown AS (
     SELECT 'client' AS certificate_of, * FROM client_shown
     UNION ALL BY NAME
     SELECT
-        certificate_of, system, server_port, job_name, presented_by, serial, subject_dn, issuer_dn,
+        day, certificate_of, system, server_port, job_name, presented_by, serial, subject_dn, issuer_dn,
         key_type_code, key_bits, signature_code, not_after_utc,
         sum(connections) AS summary_connections,
         min(first_utc) AS first_seen_utc,
         max(written_utc) AS last_seen_utc
     FROM summary_shown
     GROUP BY ALL
-),
-
-with_issuer AS (
-    SELECT
-        * REPLACE (
-            coalesce(
-                issuer_dn,
-                CASE
-                    WHEN min(issuer_dn) OVER same = max(issuer_dn) OVER same THEN min(issuer_dn) OVER same
-                END
-            ) AS issuer_dn
-        )
-    FROM shown
-    WINDOW same AS (PARTITION BY serial, not_after_utc, key_type_code, key_bits)
-),
-
-with_names AS (
-    SELECT
-        * REPLACE (
-            coalesce(
-                subject_dn,
-                CASE
-                    WHEN min(subject_dn) OVER same = max(subject_dn) OVER same THEN min(subject_dn) OVER same
-                END
-            ) AS subject_dn
-        )
-    FROM with_issuer
-    WINDOW same AS (PARTITION BY serial, issuer_dn, not_after_utc, key_type_code, key_bits)
 )
 
 SELECT
-    n.system::VARCHAR AS system,
-    n.server_port::BIGINT AS server_port,
-    n.job_name::VARCHAR AS job_name,
-    n.certificate_of::VARCHAR AS certificate_of,
-    coalesce(n.presented_by, 'unknown')::VARCHAR AS presented_by,
-    n.serial::VARCHAR AS serial,
-    n.subject_dn::VARCHAR AS subject_dn,
-    n.issuer_dn::VARCHAR AS issuer_dn,
-    coalesce(code_text(key.text, n.key_type_code), 'unknown')::VARCHAR AS key_type,
-    nullif(n.key_bits, 0)::BIGINT AS key_bits,
-    coalesce(code_text(signature.text, n.signature_code), 'unknown')::VARCHAR AS signature,
-    n.not_after_utc,
-    coalesce(sum(n.connections), 0)::BIGINT AS detail_connections,
-    coalesce(sum(n.summary_connections), 0)::BIGINT AS summary_connections,
-    min(n.first_seen_utc) AS first_seen_utc,
-    max(n.last_seen_utc) AS last_seen_utc
-FROM with_names AS n
-LEFT JOIN code_key_type AS key ON n.key_type_code = key.code
-LEFT JOIN code_sig_method AS signature ON n.signature_code = signature.code
+    day::DATE AS day,
+    system::VARCHAR AS system,
+    server_port::BIGINT AS server_port,
+    job_name::VARCHAR AS job_name,
+    certificate_of::VARCHAR AS certificate_of,
+    presented_by::VARCHAR AS presented_by,
+    serial::VARCHAR AS serial,
+    subject_dn::VARCHAR AS subject_dn,
+    issuer_dn::VARCHAR AS issuer_dn,
+    key_type_code::BIGINT AS key_type_code,
+    key_bits::BIGINT AS key_bits,
+    signature_code::BIGINT AS signature_code,
+    not_after_utc,
+    sum(connections)::BIGINT AS connections,
+    sum(summary_connections)::BIGINT AS summary_connections,
+    min(first_seen_utc) AS first_seen_utc,
+    max(last_seen_utc) AS last_seen_utc
+FROM shown
 GROUP BY ALL

@@ -1,0 +1,225 @@
+"""Measure what one more night costs in a store that has many: `make bench-nights`.
+
+Each night a dump of the day before is loaded by a process of its own, as a nightly batch does. Some nights
+have records of an earlier day, some repeat the dump of the night before; one load is removed, and the store
+is compacted once. The dumps are synthetic and seeded, with distinct records of two systems. The first table
+has the cost of loads after so many nights: CPU seconds (user and system) and waiting, the median of five
+loads in a row; the second what the store is like then, and how long plain DuckDB needs for three metrics.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+from figures import aligned, machine, verdict, write_between
+from working_folder import working_folder
+
+from zscope.samples import Recipe, RecordKind, generate
+
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- begin of the figures of nights -->\n", "<!-- end of the figures of nights -->\n"
+ZSCOPE = Path(sys.executable).with_name("zscope")
+MEASURED = (2, 50, 100, 200, 400, 700)
+WITH_NOTES = 4
+"""Exit code of a load with issues: the synthetic records of z/OS 3.2 have a longer section."""
+IN_A_ROW = 5
+"""Loads whose median is shown: those around the measured night."""
+MOST = 1.5
+"""Target: the last measured load against the first, in CPU seconds."""
+FIRST_DAY = datetime(2024, 1, 8, tzinfo=UTC)
+LATE_EVERY, REPEATED_EVERY = 20, 25
+METRICS = ("handshake_mix", "protocol_distribution", "cpu_per_transaction")
+MIX = {
+    RecordKind.ZERT_DETAIL: 0.62,
+    RecordKind.ZERT_SUMMARY: 0.04,
+    RecordKind.TCP_TERM: 0.25,
+    RecordKind.FTP_SERVER: 0.02,
+    RecordKind.TN3270_TERM: 0.03,
+    RecordKind.RMF_CPU: 0.04,
+}
+
+
+class Cost(NamedTuple):
+    """What a process needed."""
+
+    cpu_s: float
+    seconds: float
+    peak_bytes: int
+
+
+@dataclass(frozen=True)
+class StoreFigures:
+    """What the store is like after some nights."""
+
+    night: int
+    files: int
+    catalogue_bytes: int
+    opening_s: float
+    metrics_s: tuple[float, ...]
+
+
+def run(*arguments: str) -> Cost:
+    """Run zscope and return what it cost; a failure ends the benchmark."""
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        [ZSCOPE, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in {0, WITH_NOTES}:
+        raise SystemExit(f"zscope {' '.join(arguments)}: exit code {process.returncode}")
+    return Cost(usage.ru_utime + usage.ru_stime, time.perf_counter() - started, usage.ru_maxrss * 1024)
+
+
+class Nights:
+    """A store into which one night after the other is loaded."""
+
+    def __init__(self, folder: Path, records: int) -> None:
+        self._folder = folder
+        self._records = records
+        self.store = folder / "store"
+        shutil.rmtree(self.store, ignore_errors=True)
+
+    def load(self, night: int, *, plain: bool) -> Cost:
+        """Load the dump of one night; unless it is `plain`, some have late or repeated records too."""
+        dump = self._dump(night, self._records, night)
+        files = [dump]
+        if not plain and night % LATE_EVERY == 0:
+            late = self._dump(night - 3, self._records // 20, 1_000_000 + night)
+            files.append(late)
+        if not plain and night % REPEATED_EVERY == 0:
+            files.append(self._dump(night - 1, self._records, night - 1))
+        cost = run("ingest", *map(str, files), "--store", str(self.store), "--timezone", "+01:00", "-q")
+        for file in files:
+            file.unlink()
+        return cost
+
+    def _dump(self, night: int, records: int, seed: int) -> Path:
+        path = self._folder / f"night-{seed}.smf"
+        day = FIRST_DAY + timedelta(days=night)
+        recipe = replace(Recipe(records=records, seed=seed, mix=MIX), start=day, end=day + timedelta(days=1))
+        with path.open("wb") as out:
+            generate(recipe, out)
+        return path
+
+    def figures(self, night: int) -> StoreFigures:
+        """Measure the store."""
+        catalogue = self.store / "zscope.duckdb"
+        opening, times = self._answers()
+        files = sum(1 for _ in (self.store / "data").rglob("*.parquet"))
+        return StoreFigures(night, files, catalogue.stat().st_size, opening, times)
+
+    def _answers(self) -> tuple[float, tuple[float, ...]]:
+        """Return the CPU seconds to open the catalogue in plain DuckDB, and for all rows of some metrics."""
+        begin = time.process_time()
+        connection = duckdb.connect(str(self.store / "zscope.duckdb"), read_only=True)
+        connection.execute("SELECT count(*) FROM load").fetchall()
+        opening = time.process_time() - begin
+        times = []
+        with connection:
+            for metric in METRICS:
+                begin = time.process_time()
+                connection.execute(f"SELECT * FROM {metric}").fetchall()
+                times.append(time.process_time() - begin)
+        return opening, tuple(times)
+
+
+def measure(folder: Path, nights: int, records: int) -> str:
+    """Load all nights and return the report."""
+    series = Nights(folder, records)
+    measured = [night for night in MEASURED if night <= nights]
+    around = {night: {max(2, night - 2) + number for number in range(IN_A_ROW)} for night in measured}
+    costs: dict[int, Cost] = {}
+    figures: list[StoreFigures] = []
+    removed = compacted = None
+    for night in range(1, max(max(measured) + IN_A_ROW, nights) + 1):
+        plain = any(night in those for those in around.values())
+        costs[night] = series.load(night, plain=plain)
+        if night == nights // 5 + 3:
+            removed = run("loads", "remove", str(night // 2), "--store", str(series.store))
+        if night == nights // 2 + 5:
+            compacted = run("store", "compact", "--store", str(series.store))
+        if night in measured:
+            figures.append(series.figures(night))
+        print(f"\rnight {night}: {costs[night].cpu_s:.2f} CPU s", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    loads: list[tuple[str, ...]] = [("load", "CPU s", "seconds", "against load 2", "peak memory")]
+    first = 0.0
+    for night in measured:
+        some = [costs[other] for other in sorted(around[night])]
+        cpu = statistics.median(cost.cpu_s for cost in some)
+        first = first or cpu
+        seconds = statistics.median(cost.seconds for cost in some)
+        peak = max(cost.peak_bytes for cost in some)
+        loads.append(
+            (str(night), f"{cpu:.2f}", f"{seconds:.2f}", f"{cpu / first:.2f}", f"{peak / 1e6:,.0f} MB")
+        )
+    last = float(loads[-1][3])
+    stores: list[tuple[str, ...]] = [("night", "data files", "catalogue", "opening, CPU s", *METRICS)]
+    stores += [
+        (
+            str(each.night), f"{each.files:,}", f"{each.catalogue_bytes / 1e6:.1f} MB",
+            f"{each.opening_s:.3f}", *(f"{seconds:.2f}" for seconds in each.metrics_s),
+        )
+        for each in figures
+    ]  # fmt: skip
+    slowest = max(costs, key=lambda night: costs[night].cpu_s)
+    target = verdict(last <= MOST)
+    facts = [
+        f"{datetime.now(UTC):%Y-%m-%d}, {machine()}, DuckDB {duckdb.__version__}",
+        f"{max(costs)} nights of {records:,} records",
+        f"target: the last measured load costs at most {MOST} times the second, in CPU seconds ({target})",
+        f"the most expensive load was night {slowest}, with {costs[slowest].cpu_s:.2f} CPU s",
+    ]
+    if removed and compacted:
+        facts.append(f"removal of a load: {removed.cpu_s:.2f} CPU s; compaction: {compacted.cpu_s:.2f} CPU s")
+    return (
+        aligned(loads) + "\n\n" + _curve(costs) + "\n\n" + aligned(stores) + "\n\n"
+        + "\n".join(f"- {fact}" for fact in facts) + "\n"
+    )  # fmt: skip
+
+
+def _curve(costs: dict[int, Cost], width: int = 60, groups: int = 20) -> str:
+    """Draw the CPU seconds of loads as bars: each is the median of the nights in it."""
+    nights = sorted(costs)
+    size = max(1, -(-len(nights) // groups))
+    medians = [
+        (nights[at], statistics.median(costs[night].cpu_s for night in nights[at : at + size]))
+        for at in range(0, len(nights), size)
+    ]
+    most = max(cpu for _, cpu in medians)
+    lines = [f"from {night:>4} {'#' * round(width * cpu / most)} {cpu:.2f}" for night, cpu in medians]
+    return "```text\n" + "\n".join(lines) + "\n```"
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=re.sub(r"\s+", " ", __doc__ or ""))
+    parser.add_argument("--nights", type=int, default=max(MEASURED), help="nights (default: %(default)s)")
+    parser.add_argument("--records", type=int, default=12_000, help="of each night (default: %(default)s)")
+    parser.add_argument(
+        "--write-docs", action="store_true", help=f"put the figures into docs/{DOCUMENT.name}"
+    )
+    options = parser.parse_args()
+    with working_folder() as folder:
+        report = measure(folder, options.nights, options.records)
+    print(report)
+    if options.write_docs:
+        write_between(DOCUMENT, BEGIN, END, report)
+
+
+if __name__ == "__main__":
+    main()

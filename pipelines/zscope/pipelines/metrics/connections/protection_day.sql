@@ -1,0 +1,42 @@
+-- The connections of one hour, system, port and job under one protocol and suite, by the records of one day.
+--
+-- The rows of `each connection once` are those of termination records that no zERT record of the day has; the
+-- connections of zERT records count as well, and those that one day does not settle (open_protection_record).
+
+WITH terminated AS (
+    SELECT t.* REPLACE ('each connection once' AS source)
+    FROM protection_record AS t
+    ANTI JOIN (SELECT * FROM protection_record WHERE source = 'zERT detail') AS z
+    ON
+        t.day = z.day
+        AND t.connection_id = z.connection_id
+        AND t.system = z.system
+        AND t.stack IS NOT DISTINCT FROM z.stack
+        AND t.start_utc BETWEEN z.start_utc - INTERVAL 1 SECOND AND z.start_utc + INTERVAL 1 SECOND
+    WHERE t.source = 'AT-TLS' AND t.is_settled
+)
+
+SELECT
+    day,
+    source,
+    reported_by,
+    system,
+    stack,
+    hour_utc,
+    job_name,
+    server_port,
+    is_tls,
+    protocol,
+    further_protocols,
+    cipher,
+    sum(connections)::BIGINT AS connections,
+    sum(partial_connections)::BIGINT AS partial_connections,
+    sum(failed_handshakes)::BIGINT AS failed_handshakes,
+    sum(in_bytes)::BIGINT AS in_bytes,
+    sum(out_bytes)::BIGINT AS out_bytes
+FROM (
+    SELECT * FROM protection_record WHERE source <> 'NETSTAT TTLS'
+    UNION ALL
+    SELECT * FROM terminated
+)
+GROUP BY ALL

@@ -1,0 +1,20 @@
+-- The transactions and bytes of a system in one interval, of the connections within one day, counted in one way.
+--
+-- A connection that spans several intervals is apportioned over them by time; a separate column has the
+-- apportioned part. Each way of counting has its own rows, because they count the same work.
+
+SELECT
+    day,
+    counted_by,
+    system,
+    interval_start_utc,
+    interval_ms,
+    sum(transactions)::DOUBLE AS transactions,
+    sum(transactions) FILTER (WHERE spans > 1)::DOUBLE AS apportioned_transactions,
+    sum(in_bytes)::DOUBLE AS in_bytes,
+    sum(out_bytes)::DOUBLE AS out_bytes,
+    sum(coalesce(in_bytes, 0) + coalesce(out_bytes, 0)) FILTER (WHERE spans > 1)::DOUBLE AS apportioned_bytes,
+    -- The part of the interval that supplied counts cover.
+    sum(duration_ms * share) FILTER (WHERE counted_by = 'supplied count')::DOUBLE AS covered_ms
+FROM settled_activity_interval
+GROUP BY day, counted_by, system, interval_start_utc, interval_ms

@@ -1,0 +1,15 @@
+-- The ended connections of a system, port and job in the records of one day, and how many each finding is about.
+--
+-- The findings are declared in finding.checks.toml; the line in double braces is generated from it.
+
+SELECT
+    day,
+    system,
+    server_port,
+    job_name,
+    count(*) AS connections,
+    MAP {
+        {{counts}}
+    } AS connections_by_id
+FROM connection_posture
+GROUP BY ALL

@@ -1,0 +1,482 @@
+"""The rows of stored steps: computed once after a load, kept as Parquet files, replaced day by day.
+
+A step that is declared as stored has few rows, however many connections the store has. Its rows for a day
+depend only on the records of that day, and of neighbouring days if the declaration says so. So after a load
+only the days that it touched are computed again. The files are immutable and listed by commits, as those of
+the tables: a new file replaces the same days of older ones. Small files are merged when a new one is written,
+so that there are few.
+
+The views of the catalogue read these files. Days that are not stored yet, because a writer was interrupted or
+an older version wrote them, are computed by the views from the data; the rows are the same, only slower.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from typing import TYPE_CHECKING, NamedTuple
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from zscope.pipelines.metrics import RUNS, declared, macros_sql, needed, stored_names, view_sql
+from zscope.pipelines.runs import run_table, runs_digest
+from zscope.pipelines.store.commits import NO_DAY_KEY, Commit, DayRows, SummaryFile, append
+from zscope.pipelines.store.folder import digest_of_file, fsync_all
+from zscope.pipelines.store.parts import COMPRESSION, LEVEL, data_tables
+from zscope.pipelines.store.tables import table_sql
+from zscope.schemas.arrow import literal
+from zscope.schemas.reference import reference_table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from zscope.pipelines.metrics import Metric
+    from zscope.pipelines.store.commits import DataFile, State
+    from zscope.pipelines.store.folder import Folder
+
+ROWS_AT_ONCE = 4_000_000
+"""Limit of the rows of tables that are read at once, unless a single day has more."""
+ROWS_IN_A_LOAD = 40_000_000
+"""Limit of the rows that are read after one load: an old store is brought up to date over several loads."""
+MERGED_ROWS = 1_000_000
+"""Files with more rows are not merged with others."""
+MEMORY = "256MB"
+"""Limit of DuckDB's memory; what does not fit is written to the stage."""
+_ONE_DAY = timedelta(days=1)
+_LAST_DAY = date.max.toordinal()
+
+
+class DayWindow(NamedTuple):
+    """How many days before and after a day an input matters for the rows of that day."""
+
+    before: int
+    after: int
+
+    def around(self, day: str) -> Iterator[str]:
+        """Yield the days of an input that the rows of a day depend on."""
+        return _days(day, -self.before, self.after)
+
+    def touched(self, day: str) -> Iterator[str]:
+        """Yield the days whose rows depend on a day of an input."""
+        return _days(day, -self.after, self.before)
+
+
+def _days(day: str, first: int, last: int) -> Iterator[str]:
+    if day == NO_DAY_KEY:
+        yield day
+        return
+    middle = date.fromisoformat(day).toordinal()
+    for number in range(max(1, middle + first), min(_LAST_DAY, middle + last) + 1):
+        yield date.fromordinal(number).isoformat()
+
+
+@cache
+def leaves(step: str) -> Mapping[str, DayWindow]:
+    """Return the tables and stored steps that a stored step reads, directly or through other steps.
+
+    >>> sorted(leaves("handshake_slot_day")), leaves("handshake_slot_day")["cpu_slot"]
+    (['cpu_slot', 'smf119_zert_detail'], DayWindow(before=1, after=0))
+    """
+    metric = declared()[step]
+    found: dict[str, DayWindow] = {}
+
+    def visit(name: str) -> None:
+        if name in data_tables() or (name != step and name in declared() and declared()[name].stored):
+            found[name] = DayWindow(*metric.around.get(name, metric.around.get("all", (0, 0))))
+        elif name in declared():
+            for other in declared()[name].inputs:
+                visit(other)
+
+    visit(step)
+    return found
+
+
+@cache
+def _read_by_others() -> frozenset[str]:
+    return frozenset(leaf for step in stored_names() for leaf in leaves(step)) - frozenset(data_tables())
+
+
+@cache
+def _definition(step: str) -> str:
+    """Return a digest of all statements that determine the rows of a step."""
+    parts = [
+        version("zscope"),
+        macros_sql(),
+        *(view_sql(declared()[n]) for n in needed(step) if n in declared()),
+    ]
+    return sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+@dataclass
+class Summaries:
+    """What is stored of each step, and what has to be computed."""
+
+    folder: Folder
+    state: State
+    runs: str = field(init=False)
+    """Digest of the benchmark runs, on which stored results depend."""
+    _by_step: dict[str, list[SummaryFile]] = field(default_factory=lambda: defaultdict(list))
+    _places: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The days of each table with files."""
+    _run_days: frozenset[str] = frozenset()
+    _complete_at: int = 0
+    """The commit with which everything was up to date: only later changes matter."""
+
+    def __post_init__(self) -> None:
+        self.runs = runs_digest(self.folder.path)
+        for file in self.state.files.values():
+            self._places[file.table].add(file.day or NO_DAY_KEY)
+        for summary in self.state.summaries.values():
+            if summary.definition == self.definition(summary.step):
+                self._by_step[summary.step].append(summary)
+        self._run_days = _days_of_runs(self.folder)
+        if self.state.summaries_of == self.definitions:
+            self._complete_at = self.state.summaries_at
+
+    @property
+    def definitions(self) -> str:
+        """A digest of all that determines the stored rows, apart from the data."""
+        return sha256("".join(map(self.definition, stored_names())).encode()).hexdigest()[:12]
+
+    def definition(self, step: str) -> str:
+        """Return a digest of all that determines the rows of a step, apart from the data."""
+        if step not in declared():
+            return ""
+        return _definition(step) + (f"-{self.runs}" if declared()[step].stored == "result" else "")
+
+    def files(self, step: str) -> list[SummaryFile]:
+        """Return the files of a step that are of this version."""
+        return self._by_step.get(step, [])
+
+    def stored_days(self, step: str) -> dict[str, DayRows]:
+        """Return the days of a step that are stored, some of which may be out of date."""
+        return {day: rows for file in self.files(step) for day, rows in file.days.items()}
+
+    def add(self, added: SummaryFile) -> None:
+        """Add a file that was just written."""
+        kept = (file.without(set(added.days)) for file in self.files(added.step))
+        self._by_step[added.step] = [*(file for file in kept if file.days), added]
+
+    @property
+    def is_used(self) -> bool:
+        """Whether any rows are stored."""
+        return any(self._by_step.values())
+
+    def out_of_date(self) -> dict[str, set[str]]:
+        """Return for each stored step the days that have to be computed; a result has one, without a date."""
+        dirty: dict[str, set[str]] = {}
+        for step in stored_names():
+            if days := self.days_to_compute(step, dirty):
+                dirty[step] = days
+        return dirty
+
+    def days_to_compute(self, step: str, dirty: Mapping[str, set[str]]) -> set[str]:
+        """Return the days of a step that have to be computed, given those of the steps that it reads."""
+        metric = declared()[step]
+        known = self.stored_days(step)
+        days: set[str] = set()
+        for leaf, window in leaves(step).items():
+            for day, number in self._changes(leaf, dirty, of_runs=leaf in metric.of_runs):
+                for touched in window.touched(day) if metric.stored == "day" else (NO_DAY_KEY,):
+                    if touched not in known or known[touched].up_to < number:
+                        days.add(touched)
+        if metric.stored == "result":
+            return days if known else {NO_DAY_KEY}
+        wanted = self._wanted(step)
+        missing = set() if self._complete_at else wanted - known.keys()
+        return missing | days & (wanted | known.keys())
+
+    def _wanted(self, step: str) -> set[str]:
+        """Return the days with data that rows of a step can be about."""
+        tables = [leaf for leaf in leaves(step) if leaf in data_tables()]
+        days = {day for table in tables for day in self._places.get(table, ())}
+        return days if tables else {day for leaf in leaves(step) for day in self._wanted(leaf)}
+
+    def _changes(
+        self, leaf: str, dirty: Mapping[str, set[str]], *, of_runs: bool
+    ) -> Iterator[tuple[str, int]]:
+        """Yield the days of an input and the commit that last changed them."""
+        if leaf in declared():
+            changes = [(day, rows.changed) for day, rows in self.stored_days(leaf).items()]
+            changes += [(day, self.state.number + 1) for day in dirty.get(leaf, ())]
+        else:
+            changes = list(self.state.changed.get(leaf, {}).items())
+        for day, number in changes:
+            if number > self._complete_at and (not of_runs or day == NO_DAY_KEY or day in self._run_days):
+                yield day, number
+
+    def view_sql(self, step: str) -> str:
+        """Return the statement that reads the stored rows of a step."""
+        files = [(str(self.folder.path / file.path), file.stale) for file in self.files(step)]
+        return stored_rows_sql(declared()[step], files)
+
+    def tables_for(self, step: str, days: Collection[str]) -> dict[str, list[DataFile]]:
+        """Return the files of tables that the rows of these days depend on."""
+        metric = declared()[step]
+        files: dict[str, list[DataFile]] = {}
+        for table, window in leaves(step).items():
+            if table not in data_tables():
+                continue
+            if metric.stored == "day":
+                around = {other for day in days for other in window.around(day)}
+            elif table in metric.of_runs:
+                around = {*self._run_days, NO_DAY_KEY}
+            else:
+                around = self._places.get(table, set())
+            files[table] = [
+                file
+                for day in sorted(around & self._places.get(table, set()))
+                for file in self.state.files_on(table, day or None)
+            ]
+        return files
+
+
+def _days_of_runs(folder: Folder) -> frozenset[str]:
+    """Return the days of all benchmark runs, with those before and after, as clocks differ from UTC."""
+    days: set[str] = set()
+    for run in run_table(folder.path).select(["from_utc", "to_utc"]).to_pylist():
+        if run["from_utc"] is None or run["to_utc"] is None:
+            continue
+        first, last = run["from_utc"].date(), run["to_utc"].date()
+        length = min((last - first).days, 366)
+        days.update((first + number * _ONE_DAY).isoformat() for number in range(-1, length + 2))
+    return frozenset(days)
+
+
+def stored_rows_sql(metric: Metric, files: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Return the statement that reads the rows of a step from files, without days that others have."""
+    columns = ", ".join(column.name for column in metric.view_columns)
+    selects = [
+        f"SELECT {columns} FROM read_parquet({literal(path)}) WHERE {_not_on_days(stale)}"
+        for path, stale in files
+        if stale
+    ]
+    if whole := ", ".join(literal(path) for path, stale in files if not stale):
+        selects.append(f"SELECT {columns} FROM read_parquet([{whole}])")
+    return "\nUNION ALL\n".join(selects) or _nothing(metric)
+
+
+def _not_on_days(days: Sequence[str]) -> str:
+    return f"({on_days(days)}) IS NOT TRUE"
+
+
+def _nothing(metric: Metric) -> str:
+    columns = ", ".join(f"CAST(NULL AS {column.type}) AS {column.name}" for column in metric.view_columns)
+    return f"SELECT {columns} WHERE false"
+
+
+def on_days(days: Collection[str]) -> str:
+    """Return the condition for the rows of some days."""
+    dated = ", ".join(literal(day) for day in sorted(days) if day != NO_DAY_KEY)
+    conditions = [f"day IN ({dated})"] if dated else []
+    if NO_DAY_KEY in days:
+        conditions.append("day IS NULL")
+    return f"({' OR '.join(conditions) or 'false'})"
+
+
+def update_summaries(folder: Folder, state: State, last_load: int) -> tuple[set[str], set[str]]:
+    """Compute what is out of date and commit it; return the days that were computed, and those left."""
+    summaries = Summaries(folder, state)
+    computed: set[str] = set()
+    left: dict[str, set[str]] = {}
+    with _Computation(summaries, last_load) as computation:
+        # In this order, as what a step reads can turn out to be unchanged, or to have changed.
+        for step in stored_names():
+            days = summaries.days_to_compute(step, left)
+            for batch in _batches(summaries, step, days):
+                if computation.read >= ROWS_IN_A_LOAD or left.keys() & leaves(step).keys():
+                    break
+                computation.compute(step, batch)
+                computed.update(batch)
+                days = days.difference(batch)
+            if days:
+                left[step] = days
+        if computation.written:
+            places = {folder.path / file.path for file in computation.written}
+            fsync_all([*places, *{place.parent for place in places}])
+            live = {file.path for step in stored_names() for file in summaries.files(step)}
+            added = tuple(file for file in computation.written if file.path in live)
+            for file in computation.written:
+                if file.path not in live:  # merged into another one meanwhile
+                    (folder.path / file.path).unlink()
+            complete = "" if left else summaries.definitions
+            computation.written = []  # a commit can list them from here on
+            append(folder, state, Commit("summarise", summaries=added, summaries_of=complete))
+    return computed, {day for days in left.values() for day in days}
+
+
+def drop_summaries(folder: Folder, state: State) -> None:
+    """Drop all stored rows; the end of the change computes them again."""
+    if state.summaries:
+        append(folder, state, Commit("summarise", drops_summaries=True))
+
+
+def _batches(summaries: Summaries, step: str, days: set[str]) -> Iterator[list[str]]:
+    """Split days into batches of a limited number of rows, the newest first."""
+    if declared()[step].stored == "result":
+        if days:
+            yield [NO_DAY_KEY]
+        return
+    batch: list[str] = []
+    rows = 0
+    for day in sorted(days, reverse=True):
+        count = sum(file.rows for files in summaries.tables_for(step, [day]).values() for file in files)
+        if batch and rows + count > ROWS_AT_ONCE:
+            yield batch
+            batch, rows = [], 0
+        batch.append(day)
+        rows += count
+    if batch:
+        yield batch
+
+
+class _Computation:
+    """Computes rows of stored steps in a database in memory, with views of the files that they need."""
+
+    def __init__(self, summaries: Summaries, last_load: int) -> None:
+        self._summaries = summaries
+        self._last_load = last_load
+        self._count = 0
+        self.read = 0
+        """Rows of tables that were read."""
+        self.written: list[SummaryFile] = []
+        self._spill = summaries.folder.stage / "summaries"
+        self._connection = duckdb.connect()
+        self._made: dict[str, str] = {}
+        """The statements of the views, and the names of the tables, that exist in it."""
+
+    def __enter__(self) -> _Computation:
+        self._connection.execute("SET threads = 1")
+        self._connection.execute(f"SET memory_limit = '{MEMORY}'")
+        self._spill.mkdir(parents=True, exist_ok=True)
+        self._connection.execute(f"SET temp_directory = {literal(str(self._spill))}")
+        self._connection.execute("SET TimeZone = 'UTC'")
+        self._connection.execute(macros_sql())
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self._connection.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
+        if error is not None:
+            for file in self.written:
+                (self._summaries.folder.path / file.path).unlink(missing_ok=True)
+
+    def compute(self, step: str, days: list[str]) -> None:
+        """Compute the rows of some days and write them to a file, together with small files of the step."""
+        metric = declared()[step]
+        files = self._summaries.tables_for(step, days)
+        self.read += sum(file.rows for table in files.values() for file in table)
+        self._make_inputs(step, files)
+        condition = on_days(days) if metric.stored == "day" else "true"
+        order = " ORDER BY day" if metric.stored == "day" else ""
+        names = ", ".join(column.name for column in metric.view_columns)
+        rows = self._connection.execute(
+            f"SELECT {names} FROM (\n{view_sql(metric)}\n) WHERE {condition}{order}"
+        ).to_arrow_table()
+        contents = self._contents(step, rows, days)
+        known = self._summaries.stored_days(step)
+        number = self._summaries.state.number + 1
+        computed = {
+            day: DayRows(
+                number,
+                known[day].changed if day in known and known[day].content == contents[day] else number,
+                contents[day],
+            )
+            for day in days
+        }
+        self._write(step, rows, computed)
+
+    def _make_inputs(self, step: str, files: Mapping[str, list[DataFile]]) -> None:
+        """Create views of the tables, and of all steps between them and the step."""
+        for name in needed(step, stored=True)[:-1]:
+            if name in files:
+                text = table_sql(self._summaries.folder, name, files[name])
+            elif name in declared():
+                stored = bool(declared()[name].stored)
+                text = self._summaries.view_sql(name) if stored else view_sql(declared()[name])
+            else:
+                self._make_reference(name)
+                continue
+            if self._made.get(name) != text:
+                self._connection.execute(f"CREATE OR REPLACE VIEW {name} AS {text}")
+                self._made[name] = text
+
+    def _make_reference(self, name: str) -> None:
+        if name not in self._made:
+            rows = run_table(self._summaries.folder.path) if name == RUNS else reference_table(name)
+            self._connection.register("rows_to_copy", rows)
+            self._connection.execute(f"CREATE TABLE {name} AS SELECT * FROM rows_to_copy")
+            self._connection.unregister("rows_to_copy")
+            self._made[name] = ""
+
+    def _contents(self, step: str, rows: pa.Table, days: list[str]) -> dict[str, str]:
+        """Return a digest of the rows of each day, for steps that others read."""
+        contents = dict.fromkeys(days, "")
+        if step in _read_by_others():
+            names = ", ".join(rows.column_names)
+            day = f"coalesce(day::VARCHAR, '{NO_DAY_KEY}')" if declared()[step].stored == "day" else "''"
+            self._connection.register("computed_rows", rows)
+            contents |= dict(
+                self._connection.execute(
+                    f"SELECT {day}, sum(hash({names})::HUGEINT)::VARCHAR FROM computed_rows GROUP BY 1"
+                ).fetchall()
+            )
+            self._connection.unregister("computed_rows")
+        return contents
+
+    def _write(self, step: str, rows: pa.Table, days: dict[str, DayRows]) -> None:
+        """Write rows to a file, with the rows of other days from small files of the step."""
+        summaries = self._summaries
+        parts, count = [rows], rows.num_rows
+        for file in sorted(summaries.files(step), key=lambda file: file.rows):
+            if file.rows > 2 * max(count, 1000) or count + file.rows > MERGED_ROWS:
+                break
+            left = file.without(set(days))
+            if left.days:
+                parts.append(_rows_of(summaries, left).cast(rows.schema))
+            days |= left.days
+            count += file.rows
+        self._count += 1
+        path = f"summaries/{step}/{summaries.state.number + 1:08}-{self._count}.parquet"
+        target = summaries.folder.path / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        whole = pa.concat_tables(parts)
+        pq.write_table(whole, target, compression=COMPRESSION, compression_level=LEVEL)
+        written = SummaryFile(
+            path=path, step=step, rows=whole.num_rows, bytes=target.stat().st_size,
+            digest=digest_of_file(target), definition=summaries.definition(step), days=days,
+            load_id=self._last_load,
+        )  # fmt: skip
+        summaries.add(written)
+        self.written.append(written)
+
+
+def _rows_of(summaries: Summaries, file: SummaryFile) -> pa.Table:
+    """Return the rows of a file that are not replaced."""
+    rows = pq.read_table(summaries.folder.path / file.path)
+    if not file.stale:
+        return rows
+    days = [date.fromisoformat(day) for day in file.stale if day != NO_DAY_KEY]
+    stale = pc.is_in(rows["day"], value_set=pa.array(days, pa.date32()))
+    if NO_DAY_KEY in file.stale:
+        stale = pc.or_(stale, pc.is_null(rows["day"]))
+    return rows.filter(pc.invert(stale))
+
+
+def needs_summaries(state: State, min_rows: int) -> bool:
+    """Whether the tables that stored steps read have so many rows that metrics are slow without them."""
+    tables = _summarised_tables()
+    return sum(file.rows for file in state.files.values() if file.table in tables) >= min_rows
+
+
+@cache
+def _summarised_tables() -> frozenset[str]:
+    return frozenset(leaf for step in stored_names() for leaf in leaves(step)) & frozenset(data_tables())
