@@ -241,6 +241,23 @@ def test_an_old_store_is_brought_up_to_date_over_several_loads(
     assert all("summaries of" in text and "days" in text for text in messages)
 
 
+def test_a_step_that_needs_more_memory_gets_it(
+    changeable: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MEMORY", "4MB")
+    dump = night(tmp_path / "more.smf", 1, seed=78)
+    ingest(changeable, [dump], IngestOptions(selection=row_selection(None), settings=ALWAYS))
+    with open_reader(changeable) as connection:
+        assert has_summaries(connection)
+    same_as_from_scratch(changeable, ["handshake_hour", "cpu_interval"])
+    monkeypatch.setattr(module, "MORE_MEMORY", "4MB")
+    folder = existing_store(changeable)
+    messages: list[str] = []
+    with changing(folder, ALWAYS, messages.append) as state:
+        drop_summaries(folder, state)
+    assert any("no summaries could be computed" in text for text in messages)
+
+
 def test_variables_are_computed_with(summarised: Path) -> None:
     """A stored result has the defaults; with other values the view computes it."""
     with open_reader(summarised) as connection:

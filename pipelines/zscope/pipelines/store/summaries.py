@@ -19,6 +19,7 @@ from datetime import date, timedelta
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
@@ -48,8 +49,14 @@ ROWS_IN_A_LOAD = 40_000_000
 """Limit of the rows that are read after one load: an old store is brought up to date over several loads."""
 MERGED_ROWS = 1_000_000
 """Files with more rows are not merged with others."""
-MEMORY = "256MB"
+ROWS_IN_A_GROUP = 122_880
+"""Rows of a row group in the files."""
+MEMORY = "160MB"
 """Limit of DuckDB's memory; what does not fit is written to the stage."""
+MORE_MEMORY = "2GB"
+"""The limit for a statement that needs more."""
+_COMPUTED = "computed_rows"
+"""Table with the rows that were just computed."""
 _ONE_DAY = timedelta(days=1)
 _LAST_DAY = date.max.toordinal()
 
@@ -377,11 +384,11 @@ class _Computation:
         self._make_inputs(step, files)
         condition = on_days(days) if metric.stored == "day" else "true"
         order = " ORDER BY day" if metric.stored == "day" else ""
-        names = ", ".join(column.name for column in metric.view_columns)
-        rows = self._connection.execute(
-            f"SELECT {names} FROM (\n{view_sql(metric)}\n) WHERE {condition}{order}"
-        ).to_arrow_table()
-        contents = self._contents(step, rows, days)
+        # DuckDB writes a large table to the stage, so that memory has only a part of it at any time.
+        self._create_computed(
+            f"SELECT {_column_names(metric)} FROM (\n{view_sql(metric)}\n) WHERE {condition}{order}"
+        )
+        contents = self._contents(metric, days)
         known = self._summaries.stored_days(step)
         number = self._summaries.state.number + 1
         computed = {
@@ -392,7 +399,17 @@ class _Computation:
             )
             for day in days
         }
-        self._write(step, rows, computed)
+        self._write(step, computed)
+        self._connection.execute(f"DROP TABLE {_COMPUTED}")
+
+    def _create_computed(self, select: str) -> None:
+        statement = f"CREATE OR REPLACE TEMP TABLE {_COMPUTED} AS {select}"
+        try:
+            self._connection.execute(statement)
+        except duckdb.OutOfMemoryException:
+            # Some operators keep in memory what they cannot write to the stage.
+            self._connection.execute(f"SET memory_limit = '{MORE_MEMORY}'")
+            self._connection.execute(statement)
 
     def _make_inputs(self, step: str, files: Mapping[str, list[DataFile]]) -> None:
         """Create views of the tables, and of all steps between them and the step."""
@@ -417,46 +434,56 @@ class _Computation:
             self._connection.unregister("rows_to_copy")
             self._made[name] = ""
 
-    def _contents(self, step: str, rows: pa.Table, days: list[str]) -> dict[str, str]:
-        """Return a digest of the rows of each day, for steps that others read."""
+    def _contents(self, metric: Metric, days: list[str]) -> dict[str, str]:
+        """Return a digest of the computed rows of each day, for steps that others read."""
         contents = dict.fromkeys(days, "")
-        if step in _read_by_others():
-            names = ", ".join(rows.column_names)
-            day = f"coalesce(day::VARCHAR, '{NO_DAY_KEY}')" if declared()[step].stored == "day" else "''"
-            self._connection.register("computed_rows", rows)
+        if metric.name in _read_by_others():
+            day = f"coalesce(day::VARCHAR, '{NO_DAY_KEY}')" if metric.stored == "day" else "''"
             contents |= dict(
                 self._connection.execute(
-                    f"SELECT {day}, sum(hash({names})::HUGEINT)::VARCHAR FROM computed_rows GROUP BY 1"
+                    f"SELECT {day}, sum(hash({_column_names(metric)})::HUGEINT)::VARCHAR "
+                    f"FROM {_COMPUTED} GROUP BY 1"
                 ).fetchall()
             )
-            self._connection.unregister("computed_rows")
         return contents
 
-    def _write(self, step: str, rows: pa.Table, days: dict[str, DayRows]) -> None:
-        """Write rows to a file, with the rows of other days from small files of the step."""
+    def _write(self, step: str, days: dict[str, DayRows]) -> None:
+        """Write the computed rows to a file, with the rows of other days from small files of the step."""
         summaries = self._summaries
-        parts, count = [rows], rows.num_rows
+        [[count]] = self._connection.execute(f"SELECT count(*) FROM {_COMPUTED}").fetchall()
+        computed = self._connection.execute(f"FROM {_COMPUTED}").to_arrow_reader(ROWS_IN_A_GROUP)
+        merged = []
         for file in sorted(summaries.files(step), key=lambda file: file.rows):
             if file.rows > 2 * max(count, 1000) or count + file.rows > MERGED_ROWS:
                 break
             left = file.without(set(days))
             if left.days:
-                parts.append(_rows_of(summaries, left).cast(rows.schema))
+                merged.append(left)
             days |= left.days
             count += file.rows
         self._count += 1
         path = f"summaries/{step}/{summaries.state.number + 1:08}-{self._count}.parquet"
         target = summaries.folder.path / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        whole = pa.concat_tables(parts)
-        pq.write_table(whole, target, compression=COMPRESSION, compression_level=LEVEL)
+        rows = 0
+        with pq.ParquetWriter(
+            target, computed.schema, compression=COMPRESSION, compression_level=LEVEL
+        ) as writer:
+            others = (_rows_of(summaries, file).cast(computed.schema) for file in merged)
+            for part in chain((pa.Table.from_batches([batch]) for batch in computed), others):
+                writer.write_table(part)
+                rows += part.num_rows
         written = SummaryFile(
-            path=path, step=step, rows=whole.num_rows, bytes=target.stat().st_size,
+            path=path, step=step, rows=rows, bytes=target.stat().st_size,
             digest=digest_of_file(target), definition=summaries.definition(step), days=days,
             load_id=self._last_load,
         )  # fmt: skip
         summaries.add(written)
         self.written.append(written)
+
+
+def _column_names(metric: Metric) -> str:
+    return ", ".join(column.name for column in metric.view_columns)
 
 
 def _rows_of(summaries: Summaries, file: SummaryFile) -> pa.Table:
