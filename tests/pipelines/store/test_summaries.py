@@ -241,6 +241,21 @@ def test_an_old_store_is_brought_up_to_date_over_several_loads(
     assert all("summaries of" in text and "days" in text for text in messages)
 
 
+def test_without_time_zones_few_connections_are_compared_with_other_days(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    unknown = replace(Settings(summarise_from_rows=0), grace_s=0)
+    for number in range(2):
+        dump = night(tmp_path / f"{number}.smf", number, seed=number, records=400)
+        ingest(store, [dump], IngestOptions(selection=row_selection(None), settings=unknown))
+    with open_reader(store) as connection:
+        assert connection.execute("SELECT count(written_utc) FROM smf119_zert_detail").fetchall() == [(0,)]
+        [[settled, every]] = connection.execute(
+            "SELECT count(*) FILTER (is_settled), count(*) FROM connection_detail"
+        ).fetchall()
+        assert settled > 0.7 * every
+    same_as_from_scratch(store, ["handshake_hour", "tls_hour", "protection_day"])
+
+
 def test_a_step_that_needs_more_memory_gets_it(
     changeable: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

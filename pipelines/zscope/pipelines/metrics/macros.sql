@@ -64,6 +64,19 @@ CREATE OR REPLACE MACRO overlap_us(start_us, end_us, other_start_us, other_end_u
 CREATE OR REPLACE MACRO lies_mostly_in(start_us, end_us, other_start_us, other_end_us) AS
     overlap_us(start_us, end_us, other_start_us, other_end_us) >= 0.8 * (end_us - start_us);
 
+-- When the record about the end of a connection was written, in UTC. If the time zone of its system is not known,
+-- the end itself tells it, as clocks differ from UTC by quarter hours and the record is written at once.
+CREATE OR REPLACE MACRO utc_of_writing(written_utc, written_local, end_utc) AS coalesce(
+    written_utc,
+    CASE
+        WHEN ((epoch_us(written_local) - epoch_us(end_utc) + 1000000) % 900000000 + 900000000) % 900000000 <= 61000000
+            THEN make_timestamptz(
+                epoch_us(end_utc) - 1000000
+                + ((epoch_us(written_local) - epoch_us(end_utc) + 1000000) % 900000000 + 900000000) % 900000000
+            )
+    END
+);
+
 -- Whether a moment lies on the day of a record, by the clock of its system.
 CREATE OR REPLACE MACRO is_on_day(moment_utc, day, written_local, written_utc) AS coalesce(
     make_timestamp(epoch_us(moment_utc) + epoch_us(written_local) - epoch_us(written_utc))::DATE = day, false

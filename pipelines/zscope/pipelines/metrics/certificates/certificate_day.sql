@@ -3,7 +3,7 @@
 -- zERT detail records have the serial number, key and expiry of certificates; their names are rows with the
 -- same record number in the table of names. zERT summary records have them since z/OS 3.2.
 
-WITH detail AS (
+WITH detail AS NOT MATERIALIZED (
     SELECT
         day,
         load_id,

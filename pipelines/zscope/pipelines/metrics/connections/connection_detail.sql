@@ -52,7 +52,9 @@ SELECT
     z.server_cert_key_type::BIGINT AS server_cert_key_type_code,
     nullif(z.server_cert_key_length_bits, 0)::BIGINT AS server_cert_key_bits,
     z.day::DATE AS day,
-    is_in_day(z.start_utc, z.day, z.written_local, z.written_utc)::BOOLEAN AS is_settled
+    is_in_day(
+        z.start_utc, z.day, z.written_local, utc_of_writing(z.written_utc, z.written_local, z.end_utc)
+    )::BOOLEAN AS is_settled
 FROM smf119_zert_detail AS z
 LEFT JOIN code_tls_version AS version ON z.tls_version = version.code
 LEFT JOIN code_handshake_role AS role ON z.handshake_role = role.code

@@ -19,6 +19,7 @@ SELECT
     duration_ms_of(start_utc, end_utc) AS duration_ms,
     day::DATE AS day,
     (
-        is_on_day(start_utc, day, written_local, written_utc) AND is_on_day(end_utc, day, written_local, written_utc)
+        is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))
+        AND is_on_day(end_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))
     )::BOOLEAN AS is_settled
 FROM smf119_tcp_term

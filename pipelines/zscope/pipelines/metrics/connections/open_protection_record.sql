@@ -3,7 +3,7 @@
 -- These are the connections that last over midnight or end near it, the sessions of FTP and TN3270 without a
 -- connection on the same day, and what NETSTAT displays.
 
-WITH connection AS (
+WITH connection AS NOT MATERIALIZED (
     SELECT *
     FROM protection_record
     WHERE source IN ('zERT detail', 'AT-TLS')

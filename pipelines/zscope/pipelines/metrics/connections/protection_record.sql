@@ -28,7 +28,7 @@ WITH summary AS (
 terminated AS (
     SELECT
         t.*,
-        is_in_day(t.start_utc, t.day, t.written_local, t.written_utc) AS is_settled,
+        is_in_day(t.start_utc, t.day, t.written_local, utc_of_writing(t.written_utc, t.written_local, t.end_utc)) AS is_settled,
         coalesce(t.ttls_status = 3, false) AS is_tls,
         CASE t.open_type WHEN 0 THEN 'Inbound' WHEN 1 THEN 'Outbound' END AS direction,
         CASE

@@ -44,8 +44,8 @@ WITH every_way AS (
         in_bytes::BIGINT AS in_bytes,
         out_bytes::BIGINT AS out_bytes,
         day,
-        is_on_day(start_utc, day, written_local, written_utc)
-        AND is_on_day(end_utc, day, written_local, written_utc) AS is_settled
+        is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))
+        AND is_on_day(end_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc)) AS is_settled
     FROM smf119_zert_detail
     WHERE event_type IN (3, 4)
 

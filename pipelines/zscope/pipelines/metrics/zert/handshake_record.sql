@@ -4,7 +4,7 @@
 -- those of the day, so its handshakes can be counted without other days. Connections that last over midnight,
 -- are still open, or whose end is not in the data, are not settled on any day.
 
-WITH record AS (
+WITH record AS NOT MATERIALIZED (
     SELECT
         *,
         is_tls_record(security_protocols_flags, handshake_type) AS is_tls
@@ -20,7 +20,7 @@ settled AS (
         connection_id,
         start_utc
     FROM record
-    WHERE event_type = 3 AND is_on_day(start_utc, day, written_local, written_utc)
+    WHERE event_type = 3 AND is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))
 ),
 
 with_day AS (
@@ -28,7 +28,7 @@ with_day AS (
         *,
         -- Short connections, of less than ten seconds, have one record.
         CASE
-            WHEN event_type = 4 OR is_on_day(start_utc, day, written_local, written_utc) THEN day
+            WHEN event_type = 4 OR is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc)) THEN day
         END AS settled_day
     FROM record
     WHERE event_type IN (3, 4)
