@@ -22,7 +22,7 @@ from zscope.pipelines.metrics import metric, metric_names
 from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
-from zscope.pipelines.store.catalogue import has_summaries
+from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.samples.world import MANIFEST, ZONE, WorldRecipe, write_world
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zscope.pipelines.runs import FILE_NAME, Run, read_runs, run_table, runs_digest
+from zscope.pipelines.runs import FILE_NAME, Run, read_runs, run_table
 from zscope.pipelines.runs.read import RUN_SCHEMA, parse_runs
+from zscope.pipelines.store.folder import Folder, runs_digest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -201,7 +202,7 @@ def test_unreadable_file_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).mkdir()
     assert read_runs(tmp_path).problems[0].text == "cannot be read: Is a directory"
     assert run_table(tmp_path).num_rows == 0
-    assert runs_digest(tmp_path) == "unreadable: Is a directory"
+    assert runs_digest(Folder(tmp_path)) == "unreadable: Is a directory"
 
 
 def test_a_file_that_is_too_large_for_runs_is_not_read(tmp_path: Path) -> None:
@@ -214,12 +215,12 @@ def test_byte_order_mark_is_ignored() -> None:
 
 
 def test_the_digest_changes_with_the_file_and_with_nothing_else(tmp_path: Path) -> None:
-    assert runs_digest(tmp_path) == ""
+    assert runs_digest(Folder(tmp_path)) == ""
     (tmp_path / FILE_NAME).write_text(ONE, encoding="utf-8")
-    first = runs_digest(tmp_path)
-    assert first == runs_digest(tmp_path) != ""
+    first = runs_digest(Folder(tmp_path))
+    assert first == runs_digest(Folder(tmp_path)) != ""
     (tmp_path / FILE_NAME).write_text(ONE + "# a comment", encoding="utf-8")
-    assert runs_digest(tmp_path) != first
+    assert runs_digest(Folder(tmp_path)) != first
 
 
 def doubts_of(text: str) -> list[str]:

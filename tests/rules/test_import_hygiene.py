@@ -8,8 +8,8 @@ from importlib.util import find_spec
 
 import pytest
 
-# Run one statement in a new interpreter and report the top-level modules it imported. The report goes to
-# standard error because standard output belongs to the program under test.
+# Run one statement in a new interpreter and report the modules it imported. The report goes to standard error
+# because standard output belongs to the program under test.
 PROBE = """
 import sys
 sys.argv = ["zscope", "--help"]
@@ -17,7 +17,7 @@ try:
     {statement}
 except SystemExit as stop:
     assert stop.code in {codes}, f"exit code {{stop.code}}"
-print("loaded", *sorted({{name.partition(".")[0] for name in sys.modules}}), file=sys.stderr)
+print("loaded", *sorted(sys.modules), file=sys.stderr)
 """
 
 MAIN = "from zscope.app.cli.main import main; main()"
@@ -100,6 +100,27 @@ def test_a_command_does_not_import_pandas(
     assert find_spec("pandas"), "without pandas this test would prove nothing"
     assert {"pyarrow", "numpy"} <= loaded_by_commands[command]
     assert not {"pandas", "great_expectations"} & loaded_by_commands[command]
+
+
+BUILDING_A_CATALOGUE = (
+    "pyarrow.parquet",
+    "zscope.parsers",
+    "zscope.pipelines.metrics",
+    "zscope.pipelines.runs",
+    "zscope.pipelines.store.catalogue",
+    "zscope.pipelines.store.commits",
+    "zscope.schemas",
+)
+
+
+@pytest.mark.parametrize("command", ["sql", "loads"])
+def test_a_query_does_not_import_what_builds_a_catalogue(
+    command: str, loaded_by_commands: dict[str, frozenset[str]]
+) -> None:
+    """The imports would take as long as everything else."""
+    assert "zscope.pipelines.store.reader" in loaded_by_commands[command]
+    assert not loaded_by_commands[command] & set(BUILDING_A_CATALOGUE)
+    assert set(BUILDING_A_CATALOGUE) <= loaded_by_commands["ingest"], "the names are those of modules"
 
 
 def test_the_probe_sees_what_is_loaded() -> None:

@@ -14,6 +14,7 @@ from tests.marking import deep_except
 from zscope.pipelines.metrics import declared
 from zscope.pipelines.store import catalogue, open_reader
 from zscope.pipelines.store.catalogue import fill, publish_catalogue
+from zscope.pipelines.store.catalogue_file import ABOUT
 from zscope.pipelines.store.commits import State, read_state
 from zscope.pipelines.store.folder import existing_store, make_store
 from zscope.pipelines.store.parts import data_tables, parquet_schema, parquet_tables
@@ -142,7 +143,7 @@ def test_updated_catalogue_equals_a_new_one(copied_store: Path) -> None:
     fill(fresh, folder, state)
     with duckdb.connect(str(folder.catalogue), read_only=True) as grown:
         assert tables_of(grown) == tables_of(fresh)
-        for table in tables_of(fresh).keys() - {catalogue.ABOUT} - declared().keys():
+        for table in tables_of(fresh).keys() - {ABOUT} - declared().keys():
             count = f"SELECT count(*) FROM {table}"
             assert grown.execute(count).fetchone() == fresh.execute(count).fetchone(), table
         comments = (

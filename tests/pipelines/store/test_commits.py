@@ -18,10 +18,9 @@ from zscope.pipelines.store.commits import (
     LoadTable,
     State,
     append,
-    last_commit,
     read_state,
 )
-from zscope.pipelines.store.folder import Folder, StoreError, make_store
+from zscope.pipelines.store.folder import Folder, StoreError, last_commit, make_store
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -33,7 +33,8 @@ from zscope.pipelines.runs import FILE_NAME as RUNS
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store import summaries as module
-from zscope.pipelines.store.catalogue import empty_catalogue, fill, has_summaries, publish_catalogue
+from zscope.pipelines.store.catalogue import empty_catalogue, fill, publish_catalogue
+from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.pipelines.store.change import changing
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import DamagedStoreError, existing_store

@@ -5,13 +5,9 @@ The file macros.sql contains the expressions that several metrics share.
 
 from __future__ import annotations
 
-import os
 from functools import cache
-from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import zscope.schemas
 from zscope.pipelines.metrics.declarations import (
     DeclarationError,
     Metric,
@@ -46,7 +42,6 @@ __all__ = [
     "macros_sql",
     "metric",
     "metric_names",
-    "metrics_digest",
     "needed",
     "settable",
     "statement",
@@ -124,30 +119,3 @@ def creating_views() -> Iterator[str]:
     for metric in reversed(metrics):
         yield f"DROP TABLE {metric.name}"
         yield f"CREATE VIEW {metric.name} AS {view_sql(metric)}"
-
-
-@cache
-def metrics_digest() -> str:
-    """Return a digest of all declarations: a catalogue with another digest has other views.
-
-    It is computed from the contents of the files, because parsing them takes longer than most queries. Their
-    times would be faster, but differ between two installations that use one store.
-    """
-    digest = sha256()
-    for name, module in (("zscope.schemas", zscope.schemas.__file__), (__name__, __file__)):
-        for label, path in sorted(_sources(os.path.dirname(module or ""), name)):  # noqa: PTH120 - see below
-            digest.update(f"{label}\n".encode() + Path(path).read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _sources(folder: str, name: str) -> Iterator[tuple[str, str]]:
-    """Return the files of a package that determine its declarations, with their names.
-
-    Every command that opens a store reads them, and strings take a third of the time of `Path` objects.
-    """
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir():
-                yield from _sources(entry.path, f"{name}/{entry.name}")
-            elif entry.name.endswith((".toml", ".sql", ".py")):
-                yield f"{name}/{entry.name}", entry.path

@@ -253,18 +253,6 @@ def run_table(folder: Path) -> pa.Table:
     return as_table(read_runs(folder).runs)
 
 
-def runs_digest(folder: Path) -> str:
-    """Return a digest of runs.toml; empty if there is none."""
-    import xxhash
-
-    try:
-        return xxhash.xxh128_hexdigest((folder / FILE_NAME).read_bytes())
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        return f"unreadable: {error.strerror or error}"
-
-
 def proposed_runs(rows: Iterable[Mapping[str, Any]]) -> list[Run]:
     """Return the runs that the metric run_proposal proposes, except those that are defined already.
 

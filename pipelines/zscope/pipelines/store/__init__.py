@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from zscope.pipelines.store.catalogue import catalogue_version, open_reader
+from zscope.pipelines.store.catalogue_file import catalogue_version
 from zscope.pipelines.store.folder import StoreError
+from zscope.pipelines.store.reader import open_reader
 
 __all__ = ["StoreError", "catalogue_version", "open_reader"]

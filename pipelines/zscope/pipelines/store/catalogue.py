@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections import defaultdict
 from datetime import UTC, datetime
 from functools import cache
-from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -27,7 +25,6 @@ from zscope.pipelines.metrics import (
     creating_views,
     declared,
     macros_sql,
-    metrics_digest,
     needed,
     settable,
     stored_names,
@@ -35,10 +32,11 @@ from zscope.pipelines.metrics import (
 )
 from zscope.pipelines.metrics.narrowing import FILES
 from zscope.pipelines.metrics.running_totals import visible_rows_sql
-from zscope.pipelines.runs import run_table, runs_digest
-from zscope.pipelines.store.commits import State, last_commit, read_state
-from zscope.pipelines.store.folder import Folder, StoreError, existing_store, fsync_all, temporary_path
-from zscope.pipelines.store.history import HISTORY_SCHEMAS, history_tables
+from zscope.pipelines.runs import run_table
+from zscope.pipelines.store.catalogue_file import ABOUT, DESCRIBING, attach_catalogue, newest, shown_by
+from zscope.pipelines.store.commits import State, read_state
+from zscope.pipelines.store.folder import Folder, StoreError, fsync_all, temporary_path
+from zscope.pipelines.store.history import history_tables
 from zscope.pipelines.store.parts import data_tables, parquet_schema, parquet_tables, table_description
 from zscope.pipelines.store.summaries import Summaries, leaves, on_days, stored_rows_sql
 from zscope.pipelines.store.tables import damaged, is_parquet, readable, table_sql
@@ -91,27 +89,6 @@ def replace_catalogue(
         log.unlink(missing_ok=True)
 
 
-def attach_catalogue(catalogue: Path) -> duckdb.DuckDBPyConnection | None:
-    """Return a connection to the catalogue file, or None if the file cannot be read.
-
-    Each connection is a separate DuckDB instance that attaches the file. Opened directly, all connections of
-    a process would share one instance, with its settings and the file that had this name when it was opened.
-    """
-    if not catalogue.exists():
-        return None
-    connection = duckdb.connect()
-    try:
-        connection.execute(f"ATTACH {literal(str(catalogue))} AS zscope (READ_ONLY)")
-        connection.execute("USE zscope")
-        connection.execute("SET enable_progress_bar = false")
-    except duckdb.Error:
-        connection.close()
-        return None
-    return connection
-
-
-ABOUT = "zscope_store"
-"""Table with one row: the commit and folder that the catalogue shows."""
 _VIEWS = "zscope_view"
 """Table with the statements of all views over data files, to replace only those that change."""
 _RUNS = "run"
@@ -136,7 +113,7 @@ def publish_catalogue(folder: Folder, state: State, *, anew: bool = False) -> No
 
 @cache
 def empty_catalogue() -> bytes:
-    """Return the catalogue of an empty store: most of the work is the same for every store."""
+    """Return the catalogue of an empty store."""
     with TemporaryDirectory(prefix="zscope-") as temporary:
         folder = Folder(Path(temporary))
         with duckdb.connect(str(folder.catalogue), config=CATALOGUE_CONFIG) as connection:
@@ -144,17 +121,8 @@ def empty_catalogue() -> bytes:
         return folder.catalogue.read_bytes()
 
 
-def open_reader(path: Path) -> duckdb.DuckDBPyConnection:
-    """Open a read-only connection that shows the newest commit.
-
-    If the catalogue is out of date (its writer was killed, the folder was moved, runs.toml was edited), the
-    connection is to an updated copy.
-    """
-    folder = existing_store(path)
-    if connection := attach_catalogue(folder.catalogue):
-        if _about_in(connection) == _about_now(folder):
-            return connection
-        connection.close()
+def open_updated(folder: Folder) -> duckdb.DuckDBPyConnection:
+    """Return a connection to a copy of the catalogue that shows the newest commit, in a file or in memory."""
     return _in_a_copy(folder) or _in_memory(folder)
 
 
@@ -176,59 +144,8 @@ def _in_a_copy(folder: Folder) -> duckdb.DuckDBPyConnection | None:
 
 def _initial_content(folder: Folder) -> bytes:
     """Return the existing catalogue if it was built in the same way, otherwise an empty one."""
-    same = _about(folder)[_BUILT_ALIKE] == _about_now(folder)[_BUILT_ALIKE]
+    same = shown_by(folder)[_BUILT_ALIKE] == newest(folder)[_BUILT_ALIKE]
     return folder.catalogue.read_bytes() if same else empty_catalogue()
-
-
-def catalogue_version(path: Path) -> str:
-    """Return a short text that changes whenever readers of the store would see something else."""
-    folder = existing_store(path)
-    try:
-        status = folder.catalogue.stat()
-        file = f"{status.st_ino}-{status.st_mtime_ns}"
-    except OSError:
-        file = "none"
-    return f"{last_commit(folder)}-{runs_digest(folder.path)}-{file}"
-
-
-def is_current(folder: Folder) -> bool:
-    """Whether the catalogue shows the newest commit."""
-    return _about(folder) == _about_now(folder)
-
-
-def _about(folder: Folder) -> tuple[object, ...]:
-    """Return commit, runs and folder that the catalogue shows, and the versions it was built with."""
-    connection = attach_catalogue(folder.catalogue)
-    if connection is None:
-        return ()
-    with connection:
-        return _about_in(connection)
-
-
-def _about_in(connection: duckdb.DuckDBPyConnection) -> tuple[object, ...]:
-    try:
-        row = connection.execute(
-            f"SELECT commit_no, runs_digest, folder, zscope_version, metrics_digest FROM {ABOUT}"
-        ).fetchone()
-    except duckdb.Error:
-        return ()
-    return row or ()
-
-
-def _about_now(folder: Folder) -> tuple[object, ...]:
-    return (
-        last_commit(folder),
-        runs_digest(folder.path),
-        str(folder.path),
-        version("zscope"),
-        _digest(),
-    )
-
-
-@cache
-def _digest() -> str:
-    """Return a digest of the views and of the tables of the load history."""
-    return sha256(f"{metrics_digest()}\n{HISTORY_SCHEMAS}".encode()).hexdigest()[:16]
 
 
 def _in_memory(folder: Folder) -> duckdb.DuckDBPyConnection:
@@ -372,15 +289,6 @@ def _create_live_steps(
         connection.execute(f"CREATE VIEW {LIVE}.{name} AS {text}")
 
 
-def has_summaries(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether the catalogue that a connection shows has stored rows of steps."""
-    try:
-        row = connection.execute(f"SELECT summarised FROM {ABOUT}").fetchone()
-    except duckdb.Error:
-        return False
-    return bool(row and row[0])
-
-
 def _existing_views(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Return the existing views over data files with their statements."""
     exists = connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [_VIEWS]).fetchone()
@@ -416,11 +324,7 @@ def _comments_on(view: str, meaning: str, columns: Iterable[tuple[str, str]]) ->
 
 def _about_row(folder: Folder, state: State, summaries: Summaries) -> pa.Table:
     row = {
-        "commit_no": state.number,
-        "runs_digest": runs_digest(folder.path),
-        "folder": str(folder.path),
-        "zscope_version": version("zscope"),
-        "metrics_digest": _digest(),
+        **dict(zip(DESCRIBING, (state.number, *newest(folder)[1:]), strict=True)),
         "summarised": summaries.is_used,
         "built_utc": datetime.now(UTC),
     }

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
-from zscope.pipelines.store.catalogue import is_current, publish_catalogue
+from zscope.pipelines.store.catalogue import publish_catalogue
+from zscope.pipelines.store.catalogue_file import is_current
 from zscope.pipelines.store.commits import Commit, DataFile, State, append, read_state
 from zscope.pipelines.store.folder import (
     Folder,

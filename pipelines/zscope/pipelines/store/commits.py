@@ -15,7 +15,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zscope.pipelines.settings import LONGEST_WAIT_S
-from zscope.pipelines.store.folder import Folder, StoreError, fsync_all, write_atomically
+from zscope.pipelines.store.folder import (
+    Folder,
+    StoreError,
+    commit_numbers,
+    fsync_all,
+    names_of_commits,
+    write_atomically,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -423,14 +430,9 @@ class State:
         )
 
 
-def last_commit(folder: Folder) -> int:
-    """The number of the newest commit; 0 before the first."""
-    return max(_numbers(folder), default=0)
-
-
 def read_state(folder: Folder) -> State:
     """Return the state of the store; a missing or damaged commit raises StoreError."""
-    numbers = _numbers(folder)
+    numbers = commit_numbers(folder)
     state = _newest_checkpoint(folder)
     for number in range(state.number + 1, max(numbers, default=0) + 1):
         path = _commit_path(folder, number)
@@ -472,7 +474,7 @@ def _write_checkpoint(folder: Folder, state: State) -> None:
     state.dropped = {path: at for path, at in state.dropped.items() if at > long_ago}
     name = f"{_CHECKPOINT}{state.number:0{_DIGITS}}.json"
     write_atomically(folder.commits / name, json.dumps(state.to_json()).encode())
-    for old in sorted(n for n in _names(folder) if n.startswith(_CHECKPOINT))[:-KEPT_CHECKPOINTS]:
+    for old in sorted(n for n in names_of_commits(folder) if n.startswith(_CHECKPOINT))[:-KEPT_CHECKPOINTS]:
         (folder.commits / old).unlink(missing_ok=True)
 
 
@@ -480,21 +482,8 @@ def _commit_path(folder: Folder, number: int) -> Path:
     return folder.commits / f"{number:0{_DIGITS}}.json"
 
 
-def _numbers(folder: Folder) -> list[int]:
-    return [int(name.removesuffix(".json")) for name in _names(folder) if name[:1].isdigit()]
-
-
-def _names(folder: Folder) -> list[str]:
-    try:
-        return [path.name for path in folder.commits.iterdir() if path.suffix == ".json"]
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise StoreError(f"{folder.commits}: the store cannot be read ({error.strerror})") from error
-
-
 def _newest_checkpoint(folder: Folder) -> State:
-    for name in sorted((n for n in _names(folder) if n.startswith(_CHECKPOINT)), reverse=True):
+    for name in sorted((n for n in names_of_commits(folder) if n.startswith(_CHECKPOINT)), reverse=True):
         try:
             return State.from_json(json.loads((folder.commits / name).read_text(encoding="utf-8")))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):

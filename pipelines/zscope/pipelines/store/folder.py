@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
-from xxhash import xxh3_128
+from xxhash import xxh3_128, xxh128_hexdigest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -283,3 +283,33 @@ def digest_of(file: BinaryIO, lengths: Iterable[int] = ()) -> ContentDigest:
     while piece := file.read(_DIGEST_CHUNK):
         content.update(memoryview(piece))
     return content
+
+
+def runs_digest(folder: Folder) -> str:
+    """Return a digest of runs.toml; empty if there is none."""
+    try:
+        return xxh128_hexdigest(folder.runs.read_bytes())
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"unreadable: {error.strerror or error}"
+
+
+def last_commit(folder: Folder) -> int:
+    """Return the number of the newest commit; 0 before the first."""
+    return max(commit_numbers(folder), default=0)
+
+
+def commit_numbers(folder: Folder) -> list[int]:
+    """Return the numbers of all commits, in no order."""
+    return [int(name.removesuffix(".json")) for name in names_of_commits(folder) if name[:1].isdigit()]
+
+
+def names_of_commits(folder: Folder) -> list[str]:
+    """Return the names of the files of commits and checkpoints, in no order."""
+    try:
+        return [name for name in os.listdir(folder.commits) if name.endswith(".json")]  # noqa: PTH208
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StoreError(f"{folder.commits}: the store cannot be read ({error.strerror})") from error

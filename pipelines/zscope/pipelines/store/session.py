@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import duckdb
 import pyarrow as pa
 
-from zscope.pipelines.store.catalogue import has_summaries
+from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.pipelines.store.guard import lock_down, refusal
 
 if TYPE_CHECKING:

@@ -28,9 +28,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from zscope.pipelines.metrics import RUNS, declared, macros_sql, needed, stored_names, view_sql
-from zscope.pipelines.runs import run_table, runs_digest
+from zscope.pipelines.runs import run_table
 from zscope.pipelines.store.commits import NO_DAY_KEY, Commit, DayRows, SummaryFile, append
-from zscope.pipelines.store.folder import digest_of_file, fsync_all
+from zscope.pipelines.store.folder import digest_of_file, fsync_all, runs_digest
 from zscope.pipelines.store.parts import COMPRESSION, LEVEL, data_tables
 from zscope.pipelines.store.tables import table_sql
 from zscope.schemas.arrow import literal
@@ -138,7 +138,7 @@ class Summaries:
     """The commit with which everything was up to date: only later changes matter."""
 
     def __post_init__(self) -> None:
-        self.runs = runs_digest(self.folder.path)
+        self.runs = runs_digest(self.folder)
         for file in self.state.files.values():
             self._places[file.table].add(file.day or NO_DAY_KEY)
         for summary in self.state.summaries.values():

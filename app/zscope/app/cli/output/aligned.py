@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from zscope.app.cli.output.writers import is_number, joined, replace_matching, texts
-from zscope.schemas import catalog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,6 +85,8 @@ def _codes(field: pa.Field) -> str:
 
 def _meanings(column: pa.Array, codes: str) -> pa.Array:
     """Replace each code by its meaning; an empty text stays empty."""
+    from zscope.schemas import catalog  # results of SQL have no codes
+
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     table = catalog().codes[codes]
     values = encoded.dictionary.to_pylist()

@@ -1,0 +1,147 @@
+"""The file of the catalogue: attach it, and compare what it shows with the store.
+
+Every command that reads a store begins with this. Therefore nothing is imported here that only building a
+catalogue needs, such as Arrow and the declarations of the metrics: that would take longer than most queries.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import duckdb
+from xxhash import xxh3_128
+
+from zscope.pipelines.store.folder import existing_store, last_commit, runs_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from zscope.pipelines.store.folder import Folder
+
+ABOUT = "zscope_store"
+"""Table with one row: the commit and folder that the catalogue shows."""
+DESCRIBING = ("commit_no", "runs_digest", "folder", "zscope_version", "metrics_digest")
+"""The columns of `ABOUT` from which follows whether the catalogue is up to date."""
+_DECLARING = ("zscope.schemas", "zscope.parsers", "zscope.pipelines")
+"""The packages whose files determine the tables and views of a catalogue."""
+
+
+def attach_catalogue(catalogue: Path) -> duckdb.DuckDBPyConnection | None:
+    """Return a connection to the catalogue file, or None if the file cannot be read.
+
+    Each connection is a separate DuckDB instance that attaches the file. Opened directly, all connections of
+    a process would share one instance, with its settings and the file that had this name when it was opened.
+    """
+    if not catalogue.exists():
+        return None
+    # With several threads, reading the many small entries of the file takes twice the CPU time.
+    connection = duckdb.connect(config={"threads": "1"})
+    try:
+        connection.execute(f"ATTACH {quoted(str(catalogue))} AS zscope (READ_ONLY)")
+        connection.execute("RESET threads")
+        connection.execute("USE zscope")
+        connection.execute("SET enable_progress_bar = false")
+    except duckdb.Error:
+        connection.close()
+        return None
+    return connection
+
+
+def quoted(text: str) -> str:
+    """Return a text as an SQL literal; importing `literal` of the schemas would take longer than a query."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def is_current(folder: Folder) -> bool:
+    """Whether the catalogue shows the newest commit."""
+    return shown_by(folder) == newest(folder)
+
+
+def shown_by(folder: Folder) -> tuple[object, ...]:
+    """Return commit, runs and folder that the catalogue shows, and the versions it was built with."""
+    connection = attach_catalogue(folder.catalogue)
+    if connection is None:
+        return ()
+    with connection:
+        return shown(connection)
+
+
+def shown(connection: duckdb.DuckDBPyConnection) -> tuple[object, ...]:
+    """Return the same for the catalogue that a connection is attached to."""
+    try:
+        row = connection.execute(f"SELECT {', '.join(DESCRIBING)} FROM {ABOUT}").fetchone()
+    except duckdb.Error:
+        return ()
+    return row or ()
+
+
+def newest(folder: Folder) -> tuple[object, ...]:
+    """Return what a catalogue that is up to date shows."""
+    return (
+        last_commit(folder),
+        runs_digest(folder),
+        str(folder.path),
+        version("zscope"),
+        digest_of_declarations(),
+    )
+
+
+@cache
+def digest_of_declarations() -> str:
+    """Return a digest of all declarations: a catalogue with another digest has other tables or views.
+
+    It is computed from the contents of the files, because parsing them takes longer than most queries. Their
+    times would be faster, but differ between two installations that use one store.
+    """
+    digest = xxh3_128()
+    for package in _DECLARING:
+        for label, path in sorted(_sources(_folder_of(package), package)):
+            with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - see below
+                digest.update(f"{label}\n".encode() + file.read())
+    return str(digest.hexdigest()[:16])
+
+
+def _folder_of(package: str) -> str:
+    """Return the folder of a package without importing it."""
+    spec = find_spec(package)
+    assert spec is not None, package
+    assert spec.origin is not None, package
+    return os.path.dirname(spec.origin)  # noqa: PTH120 - see below
+
+
+def _sources(folder: str, name: str) -> Iterator[tuple[str, str]]:
+    """Return the files of a package that determine its declarations, with their names.
+
+    Every command that opens a store reads them, and strings take a third of the time of `Path` objects.
+    """
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _sources(entry.path, f"{name}/{entry.name}")
+            elif entry.name.endswith((".toml", ".sql", ".py")):
+                yield f"{name}/{entry.name}", entry.path
+
+
+def catalogue_version(path: Path) -> str:
+    """Return a short text that changes whenever readers of the store would see something else."""
+    folder = existing_store(path)
+    try:
+        status = folder.catalogue.stat()
+        file = f"{status.st_ino}-{status.st_mtime_ns}"
+    except OSError:
+        file = "none"
+    return f"{last_commit(folder)}-{runs_digest(folder)}-{file}"
+
+
+def has_summaries(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the catalogue that a connection shows has stored rows of steps."""
+    try:
+        row = connection.execute(f"SELECT summarised FROM {ABOUT}").fetchone()
+    except duckdb.Error:
+        return False
+    return bool(row and row[0])
