@@ -38,6 +38,7 @@ from zscope.pipelines.store.commits import State, read_state
 from zscope.pipelines.store.folder import Folder, StoreError, fsync_all, temporary_path
 from zscope.pipelines.store.history import history_tables
 from zscope.pipelines.store.parts import data_tables, parquet_schema, parquet_tables, table_description
+from zscope.pipelines.store.prepared import prepared
 from zscope.pipelines.store.summaries import Summaries, leaves, on_days, stored_rows_sql
 from zscope.pipelines.store.tables import damaged, is_parquet, readable, table_sql
 from zscope.schemas.arrow import column_comment, create_table, literal
@@ -114,6 +115,10 @@ def publish_catalogue(folder: Folder, state: State, *, anew: bool = False) -> No
 @cache
 def empty_catalogue() -> bytes:
     """Return the catalogue of an empty store."""
+    return prepared(_build_empty_catalogue)
+
+
+def _build_empty_catalogue() -> bytes:
     with TemporaryDirectory(prefix="zscope-") as temporary:
         folder = Folder(Path(temporary))
         with duckdb.connect(str(folder.catalogue), config=CATALOGUE_CONFIG) as connection:
