@@ -3,18 +3,29 @@
 -- These are the connections that last over midnight or end near it, the sessions of FTP and TN3270 without a
 -- connection on the same day, and what NETSTAT displays.
 
-WITH connection AS NOT MATERIALIZED (
-    SELECT *
+-- Nearly all connections are settled. Therefore their rows have only the columns to compare, and the few others
+-- are read again with all columns.
+WITH connection AS (
+    SELECT
+        day,
+        source,
+        system,
+        stack,
+        connection_id,
+        local_port,
+        remote_port,
+        start_utc,
+        end_utc
     FROM protection_record
     WHERE source IN ('zERT detail', 'AT-TLS')
 )
 
 SELECT *
-FROM connection
+FROM protection_record
 WHERE source = 'zERT detail' AND is_settled IS NOT TRUE
 UNION ALL
 SELECT t.*
-FROM connection AS t
+FROM protection_record AS t
 ANTI JOIN (SELECT * FROM connection WHERE source = 'zERT detail') AS z
     ON
         t.day = z.day

@@ -31,7 +31,7 @@ changing AS (
         stack,
         connection_id,
         start_utc
-    FROM handshake_record
+    FROM long_connection
     WHERE event_type = 2
 ),
 

@@ -4,23 +4,20 @@
 -- those of the day, so its handshakes can be counted without other days. Connections that last over midnight,
 -- are still open, or whose end is not in the data, are not settled on any day.
 
-WITH record AS NOT MATERIALIZED (
-    SELECT
-        *,
-        is_tls_record(security_protocols_flags, handshake_type) AS is_tls
-    FROM smf119_zert_detail
-    WHERE event_type IN (1, 2, 3, 4)
-),
+-- Each part reads the table itself, with a condition on the event: a statement that needs only some events,
+-- such as the short connections, then reads only their rows and the columns that it uses.
 
-settled AS (
+WITH settled AS (
     SELECT DISTINCT
         day,
         system,
         stack,
         connection_id,
         start_utc
-    FROM record
-    WHERE event_type = 3 AND is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))
+    FROM smf119_zert_detail
+    WHERE
+        event_type = 3
+        AND is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))
 ),
 
 with_day AS (
@@ -28,15 +25,18 @@ with_day AS (
         *,
         -- Short connections, of less than ten seconds, have one record.
         CASE
-            WHEN event_type = 4 OR is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc)) THEN day
+            WHEN
+                event_type = 4
+                OR is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))
+                THEN day
         END AS settled_day
-    FROM record
+    FROM smf119_zert_detail
     WHERE event_type IN (3, 4)
     UNION ALL BY NAME
     SELECT
         r.*,
         s.day AS settled_day
-    FROM record AS r
+    FROM smf119_zert_detail AS r
     LEFT JOIN settled AS s
         ON
             r.connection_id = s.connection_id
@@ -51,7 +51,7 @@ SELECT
     day::DATE AS day,
     settled_day::DATE AS settled_day,
     event_type::BIGINT AS event_type,
-    is_tls::BOOLEAN AS is_tls,
+    is_tls_record(security_protocols_flags, handshake_type)::BOOLEAN AS is_tls,
     written_local,
     written_utc,
     record_no::BIGINT AS record_no,
