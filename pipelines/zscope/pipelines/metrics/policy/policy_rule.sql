@@ -1,7 +1,8 @@
 -- One AT-TLS rule that is in force, with its place in the order in which rules are tried.
 --
 -- Of each system and stack, the newest policy counts, and a report of pasearch before a policy file: the file
--- can contain changes that are not active. Rules without a direction are incomplete and are skipped.
+-- can contain changes that are not active. A rule with a condition that could not be read has no direction. It
+-- keeps its place, because it can govern connections before the rules after it.
 
 WITH policy AS (
     SELECT DISTINCT system, stack, policy_form, load_id, file, taken_utc, taken_local
@@ -50,7 +51,8 @@ SELECT
     r.ranges_from::VARCHAR AS ranges_from,
     r.group_action::VARCHAR AS group_action,
     r.environment_action::VARCHAR AS environment_action,
-    r.connection_action::VARCHAR AS connection_action
+    r.connection_action::VARCHAR AS connection_action,
+    r.direction IS NOT NULL AS is_complete
 FROM tls_rule AS r
 JOIN numbered AS n
     ON
@@ -60,4 +62,4 @@ JOIN numbered AS n
         AND r.system IS NOT DISTINCT FROM n.system
         AND r.stack IS NOT DISTINCT FROM n.stack
         AND r.taken_local IS NOT DISTINCT FROM n.taken_local
-WHERE r.direction IS NOT NULL AND coalesce(upper(r.status), 'ACTIVE') = 'ACTIVE'
+WHERE coalesce(upper(r.status), 'ACTIVE') = 'ACTIVE'

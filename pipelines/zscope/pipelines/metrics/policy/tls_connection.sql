@@ -2,7 +2,8 @@
 --
 -- The rule comes from a display that names it, from a message that names it, or from the policy: the first rule
 -- by priority and name whose conditions all match. An unknown job, user or direction matches every condition,
--- and then the rule is not certain.
+-- and then the rule is not certain. A rule with a condition that could not be read never matches, and rules that
+-- are tried after it are not certain.
 
 WITH shown AS (
     SELECT
@@ -55,8 +56,13 @@ message AS (
 ),
 
 policy AS (
-    SELECT DISTINCT policy_no, system, stack
+    SELECT
+        policy_no,
+        system,
+        stack,
+        min(place) FILTER (NOT is_complete) AS first_incomplete
     FROM policy_rule
+    GROUP BY ALL
 ),
 
 -- The policy of each stack: its own, that of its system, or one of an unknown system.
@@ -64,7 +70,8 @@ governing AS (
     SELECT
         c.system,
         c.stack,
-        p.policy_no
+        p.policy_no,
+        p.first_incomplete
     FROM (SELECT DISTINCT system, stack FROM connection_protection) AS c
     JOIN policy AS p
         ON
@@ -78,7 +85,8 @@ governing AS (
 connection AS (
     SELECT
         c.*,
-        g.policy_no
+        g.policy_no,
+        g.first_incomplete
     FROM connection_protection AS c
     LEFT JOIN governing AS g
         ON
@@ -166,7 +174,8 @@ owner AS (
         o.direction,
         string_agg(
             if(
-                name_matches(o.job_name, r.job_name)
+                r.is_complete
+                AND name_matches(o.job_name, r.job_name)
                 AND name_matches(o.user_id, r.user_id)
                 AND (o.direction IS NULL OR upper(r.direction) IN ('BOTH', upper(o.direction))),
                 '1',
@@ -301,9 +310,10 @@ SELECT
     END::VARCHAR AS rule_from,
     CASE
         WHEN m.displayed_rule IS NOT NULL OR m.message_rule IS NOT NULL OR m.policy_status IN (1, 2) THEN true
-        WHEN m.place = 0 THEN true
+        WHEN m.place = 0 THEN m.first_incomplete IS NULL
         WHEN m.place > 0
-            THEN b.time_condition IS NULL
+            THEN coalesce(m.place < m.first_incomplete, true)
+            AND b.time_condition IS NULL
             AND b.ranges_from IS DISTINCT FROM 'summary'
             AND (b.job_name IS NULL OR m.job_name IS NOT NULL)
             AND (b.user_id IS NULL OR m.user_id IS NOT NULL)
