@@ -4,28 +4,38 @@
 -- highest `low_key` that is not above its own key, so that a connection needs one comparison for each of its
 -- addresses and ports, however many rules there are. A segment that begins after a value has `~` at its end.
 
-WITH conditions AS (
+WITH rule_condition AS (
     SELECT
         policy_no,
         place,
         unnest(['local address', 'remote address', 'local port', 'remote port']) AS dimension,
-        unnest([local_addresses, remote_addresses, local_ports, remote_ports]) AS ranges
+        coalesce(unnest([local_addresses, remote_addresses, local_ports, remote_ports]), 'all') AS ranges
     FROM policy_rule
+),
+
+-- Many rules can have the same large group of addresses: it is divided once.
+condition AS (
+    SELECT
+        policy_no,
+        dimension,
+        ranges,
+        row_number() OVER () AS condition_no
+    FROM (SELECT DISTINCT policy_no, dimension, ranges FROM rule_condition)
 ),
 
 parts AS (
     SELECT
+        condition_no,
         policy_no,
-        place,
         dimension,
-        unnest(string_split(coalesce(ranges, 'all'), ', ')) AS part
-    FROM conditions
+        unnest(string_split(ranges, ', ')) AS part
+    FROM condition
 ),
 
 bounds AS (
     SELECT
+        condition_no,
         policy_no,
-        place,
         dimension,
         CASE
             WHEN part = 'all' THEN ''
@@ -40,15 +50,30 @@ bounds AS (
     FROM parts
 ),
 
+-- How many ranges of a condition begin at a key, less those that end before it.
+change AS (
+    SELECT
+        condition_no,
+        policy_no,
+        dimension,
+        low_key,
+        sum(ranges) AS ranges
+    FROM (
+        SELECT condition_no, policy_no, dimension, low_key, 1 AS ranges
+        FROM bounds
+        UNION ALL
+        SELECT condition_no, policy_no, dimension, high_key || '~', -1
+        FROM bounds
+    )
+    GROUP BY ALL
+),
+
 edges AS (
-    SELECT DISTINCT policy_no, dimension, '' AS low_key
-    FROM bounds
-    UNION
     SELECT policy_no, dimension, low_key
-    FROM bounds
+    FROM change
     UNION
-    SELECT policy_no, dimension, high_key || '~'
-    FROM bounds
+    SELECT policy_no, dimension, ''
+    FROM condition
 ),
 
 matching AS (
@@ -56,18 +81,20 @@ matching AS (
         e.policy_no,
         e.dimension,
         e.low_key,
-        b.place,
-        bool_or(b.low_key <= e.low_key AND b.high_key >= e.low_key) AS is_matched
+        c.condition_no,
+        sum(coalesce(g.ranges, 0)) OVER (PARTITION BY c.condition_no ORDER BY e.low_key) > 0 AS is_matched
     FROM edges AS e
-    JOIN bounds AS b ON e.policy_no = b.policy_no AND e.dimension = b.dimension
-    GROUP BY e.policy_no, e.dimension, e.low_key, b.place
+    JOIN condition AS c ON e.policy_no = c.policy_no AND e.dimension = c.dimension
+    LEFT JOIN change AS g ON c.condition_no = g.condition_no AND e.low_key = g.low_key
 )
 
 SELECT
-    policy_no::BIGINT AS policy_no,
-    dimension::VARCHAR AS dimension,
-    low_key::VARCHAR AS low_key,
-    (row_number() OVER (ORDER BY policy_no, dimension, low_key))::BIGINT AS segment_no,
-    string_agg(if(is_matched, '1', '0'), '' ORDER BY place)::VARCHAR AS matched_rules
-FROM matching
-GROUP BY policy_no, dimension, low_key
+    m.policy_no::BIGINT AS policy_no,
+    m.dimension::VARCHAR AS dimension,
+    m.low_key::VARCHAR AS low_key,
+    (row_number() OVER (ORDER BY m.policy_no, m.dimension, m.low_key))::BIGINT AS segment_no,
+    string_agg(if(m.is_matched, '1', '0'), '' ORDER BY r.place)::VARCHAR AS matched_rules
+FROM matching AS m
+JOIN condition AS c ON m.condition_no = c.condition_no
+JOIN rule_condition AS r ON c.policy_no = r.policy_no AND c.dimension = r.dimension AND c.ranges = r.ranges
+GROUP BY m.policy_no, m.dimension, m.low_key
