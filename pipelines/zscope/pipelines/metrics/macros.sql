@@ -95,6 +95,13 @@ CREATE OR REPLACE MACRO minute_of(moment_us) AS moment_us // 60000000;
 CREATE OR REPLACE MACRO minutes_of(start_us, end_us) AS
     range(minute_of(start_us), minute_of(end_us - 1) + 1);
 
+-- Whether two sources name the same start of an interval: each rounds it in its own way.
+CREATE OR REPLACE MACRO is_same_start(one_us, other_us) AS abs(one_us - other_us) <= 2000000;
+
+-- The minutes that contain every start that is the same: one, or two near the end of a minute.
+CREATE OR REPLACE MACRO near_minutes(start_us) AS
+    list_distinct([minute_of(start_us - 2000000), minute_of(start_us + 2000000)]);
+
 -- Milliseconds from start to end. An end before the start is a damaged record, not a short connection.
 CREATE OR REPLACE MACRO duration_ms_of(start_utc, end_utc) AS
     CASE WHEN end_utc >= start_utc THEN (epoch_us(end_utc) - epoch_us(start_utc))::DOUBLE / 1000 END;

@@ -3,7 +3,8 @@
 -- SMF 72 is the sum over service classes, SMF 30 the sum over address spaces. Both leave out time that belongs
 -- to no class or address space, so the ratio is below 1; above 1, records and CPU intervals contradict each
 -- other. Intervals of SMF 72 are those of RMF: one is compared if it begins and ends with a CPU interval,
--- within two seconds. A part without a value leaves the sum without a value.
+-- within two seconds. A class without a value leaves its sum without a value; address spaces without one are left
+-- out, because the first record of subtype 6 never has one.
 
 WITH slot AS (
     SELECT

@@ -1,7 +1,9 @@
 -- The CPU time, transactions and delays of one period of a service or report class in one interval.
 --
 -- SMF 72 records are preferred. A Workload Activity report has the resources of whole classes, so its rows have
--- no period; they are used for classes and intervals without a record.
+-- no period; they are used for classes and intervals without a record. If only the local time of a report is
+-- known, it is the interval of a record with the same local time. A report that adds up several systems has no
+-- system: its rows stay apart by `sysplex`, because records of its systems contain the same work.
 --
 -- The record contains service units of tasks and SRBs; its coefficients and its adjustment turn them into
 -- seconds. Those of tasks contain the time on zIIPs and zAAPs at the speed of a general processor, which is
@@ -46,6 +48,8 @@ recorded AS (
     SELECT
         'SMF 72' AS source,
         system::VARCHAR AS system,
+        NULL::VARCHAR AS sysplex,
+        interval_start_local,
         make_timestamptz(start_us) AS interval_start_utc,
         make_timestamptz(start_us + interval_ms::BIGINT * 1000) AS interval_end_utc,
         interval_ms::BIGINT AS interval_ms,
@@ -77,50 +81,82 @@ recorded AS (
     FROM timed
 ),
 
-reported AS (
+reported AS MATERIALIZED (
     SELECT
+        row_number() OVER () AS report_no,
         'RMF' AS source,
         system::VARCHAR AS system,
+        if(system IS NULL, coalesce(sysplex, 'unknown'), NULL)::VARCHAR AS sysplex,
+        interval_start_local,
         interval_start_utc,
         interval_start_utc + to_milliseconds(interval_ms::BIGINT) AS interval_end_utc,
         interval_ms::BIGINT AS interval_ms,
         class_kind::VARCHAR AS class_kind,
         workload_name::VARCHAR AS workload,
         class_name::VARCHAR AS class_name,
-        cp_s,
+        if(all_zero, 0, cp_s) AS cp_s,
         -- The report adds the time on zIIPs and zAAPs to that of tasks.
-        cp_s - srb_s - rct_s - io_interrupt_s - hiperspace_s AS task_s,
-        srb_s,
-        rct_s + io_interrupt_s + hiperspace_s AS overhead_s,
-        coalesce(ziip_s, 0) AS ziip_s,
-        ziip_on_cp_pct / 100 * interval_ms / 1000 AS ziip_on_cp_s,
-        coalesce(zaap_s, 0) AS zaap_s,
-        transactions_ended::BIGINT AS ended_transactions,
-        actual_us::DOUBLE * transactions_ended / 1000 AS response_ms,
-        execution_us::DOUBLE * transactions_ended / 1000 AS execution_ms
+        if(all_zero, 0, cp_s - srb_s - rct_s - io_interrupt_s - hiperspace_s) AS task_s,
+        if(all_zero, 0, srb_s) AS srb_s,
+        if(all_zero, 0, rct_s + io_interrupt_s + hiperspace_s) AS overhead_s,
+        -- Without such processors the report has no value.
+        if(all_zero OR cp_s IS NOT NULL, coalesce(ziip_s, 0), ziip_s) AS ziip_s,
+        if(all_zero, 0, ziip_on_cp_pct / 100 * interval_ms / 1000) AS ziip_on_cp_s,
+        if(all_zero OR cp_s IS NOT NULL, coalesce(zaap_s, 0), zaap_s) AS zaap_s,
+        if(all_zero, 0, transactions_ended)::BIGINT AS ended_transactions,
+        if(all_zero, 0, actual_us::DOUBLE * transactions_ended / 1000) AS response_ms,
+        if(all_zero, 0, execution_us::DOUBLE * transactions_ended / 1000) AS execution_ms
     FROM rmf_workload
     WHERE class_kind IN ('service class', 'report class')
+    -- Of reports with the same start the shortest one counts: a longer one contains it.
     QUALIFY row_number() OVER (
-        PARTITION BY system, interval_start_local, second_hour, class_kind, class_name ORDER BY load_id, line_no
+        PARTITION BY
+            system,
+            if(system IS NULL, sysplex, NULL),
+            if(system IS NULL, systems, NULL),
+            interval_start_local, second_hour, class_kind, class_name
+        ORDER BY interval_ms, load_id, file, line_no
     ) = 1
 ),
 
-missing AS (
-    SELECT r.*
+recorded_start AS (
+    SELECT DISTINCT
+        system,
+        class_kind,
+        class_name,
+        epoch_us(interval_start_local) AS local_us,
+        epoch_us(interval_start_utc) AS utc_us
+    FROM recorded
+),
+
+-- Joins, since an ANTI JOIN with a comparison of moments compares each with each.
+also_recorded AS (
+    SELECT r.report_no
     FROM reported AS r
-    ANTI JOIN recorded AS s
+    INNER JOIN (SELECT *, unnest(near_minutes(utc_us)) AS near_minute FROM recorded_start) AS s
         ON
             r.system = s.system
             AND r.class_kind = s.class_kind
             AND r.class_name = s.class_name
-            -- The two round the start of the interval in their own way.
-            AND epoch_us(r.interval_start_utc) // 60000000 = (epoch_us(s.interval_start_utc) + 2000000) // 60000000
+            AND minute_of(epoch_us(r.interval_start_utc)) = s.near_minute
+            AND is_same_start(epoch_us(r.interval_start_utc), s.utc_us)
+    UNION ALL
+    SELECT r.report_no
+    FROM reported AS r
+    INNER JOIN (SELECT *, unnest(near_minutes(local_us)) AS near_minute FROM recorded_start) AS s
+        ON
+            r.system = s.system
+            AND r.class_kind = s.class_kind
+            AND r.class_name = s.class_name
+            AND minute_of(epoch_us(r.interval_start_local)) = s.near_minute
+            AND is_same_start(epoch_us(r.interval_start_local), s.local_us)
+            AND (r.interval_start_utc IS NULL OR s.utc_us IS NULL)
 )
 
-SELECT *
+SELECT * EXCLUDE (interval_start_local, report_no)
 FROM (
     SELECT * FROM recorded
     UNION ALL BY NAME
-    SELECT * FROM missing
+    SELECT * FROM reported WHERE report_no NOT IN (SELECT a.report_no FROM also_recorded AS a)
 )
-ORDER BY system, interval_start_utc, class_kind, workload, class_name, period
+ORDER BY system, sysplex, interval_start_utc, class_kind, workload, class_name, period

@@ -8,6 +8,7 @@ WITH recorded AS (
     SELECT
         system,
         interval_start_utc,
+        interval_ms,
         class_kind,
         class_name,
         count(*) AS periods,
@@ -26,14 +27,14 @@ reported AS (
         interval_ms::BIGINT AS interval_ms,
         class_kind::VARCHAR AS class_kind,
         class_name::VARCHAR AS class_name,
-        cp_s,
-        ziip_s,
-        transactions_ended
+        if(all_zero, 0, cp_s) AS cp_s,
+        if(all_zero, 0, ziip_s) AS ziip_s,
+        if(all_zero, 0, transactions_ended) AS transactions_ended
     FROM rmf_workload
     WHERE system IS NOT NULL AND interval_start_utc IS NOT NULL AND class_kind IN ('service class', 'report class')
     -- A report that was loaded twice counts once.
     QUALIFY row_number() OVER (
-        PARTITION BY system, interval_start_utc, class_kind, class_name ORDER BY load_id, line_no
+        PARTITION BY system, interval_start_utc, interval_ms, class_kind, class_name ORDER BY load_id, file, line_no
     ) = 1
 )
 
@@ -47,13 +48,15 @@ SELECT
     figure.smf72_value::DOUBLE AS smf72_value,
     figure.rmf_value::DOUBLE AS rmf_value
 FROM reported AS r
-INNER JOIN recorded AS s
+INNER JOIN (SELECT *, unnest(near_minutes(epoch_us(interval_start_utc))) AS near_minute FROM recorded) AS s
     ON
         r.system = s.system
         AND r.class_kind = s.class_kind
         AND r.class_name = s.class_name
-        -- The two round the start of the interval in their own way.
-        AND abs(epoch_us(r.interval_start_utc) - epoch_us(s.interval_start_utc)) <= 2000000
+        AND minute_of(epoch_us(r.interval_start_utc)) = s.near_minute
+        AND is_same_start(epoch_us(r.interval_start_utc), epoch_us(s.interval_start_utc))
+        -- A report about a longer time is not about the same interval.
+        AND abs(r.interval_ms - s.interval_ms) <= 2000
 CROSS JOIN LATERAL (
     VALUES
     ('cp_s', s.cp_s, r.cp_s, 0.002 * s.periods + 0.001 * greatest(s.cp_s, r.cp_s)),
