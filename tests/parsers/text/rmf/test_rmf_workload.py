@@ -106,7 +106,7 @@ def test_the_system_is_the_only_one_of_the_report(tmp_path: Path) -> None:
     assert (row["system"], row["systems"]) == (None, "SYSA, SYSB")
 
 
-def test_a_class_without_activity_is_zero_and_not_missing(tmp_path: Path) -> None:
+def test_a_class_without_activity_states_that_all_its_data_are_zero(tmp_path: Path) -> None:
     row = next(row for row in _rows(DOCUMENT, tmp_path) if row["class_name"] == "BATCH")
     assert (row["all_zero"], row["tcb_s"], row["transactions_ended"]) == (True, None, None)
 
@@ -124,6 +124,51 @@ def test_a_workload_is_not_compared_if_the_seconds_of_a_class_are_unknown(tmp_pa
     assert list(_read(workload_xml([[ONLINE, BATCH, other, total]]), tmp_path).issues) == []
     (issue,) = _read(workload_xml([[ONLINE, BATCH, total]]), tmp_path).issues
     assert (issue.code, issue.field) == (Code.ARITHMETIC, "Service Time")
+
+
+def test_a_class_that_is_twice_in_a_report_is_reported_and_compared_once(tmp_path: Path) -> None:
+    """Metrics count the first one of a start: the workload is not compared with the sum of both."""
+    text = workload_xml([[ONLINE, CICS, ONLINE | {"swaps": 1}]])
+    result = _read(text, tmp_path)
+    first, second = (
+        row["line_no"] for row in result["rmf_workload"].to_pylist() if row["class_name"] == "ONLINE"
+    )
+    text = (
+        f"service class ONLINE is also in line {first}; metrics count the first one: create the report again"
+    )
+    assert [(issue.code, issue.line_no, issue.text) for issue in result.issues] == [
+        (Code.REPORT_REPEATED, second, text)
+    ]
+
+
+def test_periods_in_segments_of_their_own_are_not_their_class(tmp_path: Path) -> None:
+    text = workload_xml([[ONLINE, BATCH]])
+    text = text.replace("Service Class BATCH", "Service Class ONLINE Period 2")
+    found = [(row["class_kind"], row["class_name"], row["period_no"]) for row in _rows(text, tmp_path)]
+    assert found == [("service class", "ONLINE", None), ("period", "ONLINE", 2)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "cp_s"),
+    [
+        # The printed 5 % confirm a factor of 1; without them the factor must be known.
+        ("<value>1.0000</value>", "<value>N/A</value>", 90.0),
+        ("<value>5.00</value>", "<value>N/A</value>", 90.0),
+        ("<value>32.000</value>", "<value>3Z.000</value>", None),
+    ],
+)
+def test_seconds_are_null_if_those_of_ziips_are_not_known(
+    tmp_path: Path, before: str, after: str, cp_s: float | None
+) -> None:
+    text = workload_xml([[ONLINE]])
+    assert before in text
+    assert _rows(text.replace(before, after), tmp_path)[0]["cp_s"] == cp_s
+
+
+def test_seconds_are_null_without_factor_and_percentage(tmp_path: Path) -> None:
+    text = workload_xml([[ONLINE | {"cp_pct": None, "ziip_factor": None}]])
+    assert _rows(text, tmp_path)[0]["cp_s"] is None
+    assert Code.BAD_VALUE in {issue.code for issue in _read(text, tmp_path).issues}
 
 
 def test_many_workloads_are_compared_in_time_by_their_number() -> None:

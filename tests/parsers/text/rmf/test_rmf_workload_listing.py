@@ -214,6 +214,24 @@ def test_the_system_of_a_sysplex_is_known_from_the_options_only(tmp_path: Path) 
     assert _shown(row, "system", "system_from", "sysplex") == ("SYSA", "option", "PLEX1")
 
 
+def test_seconds_are_null_if_the_line_with_those_of_ziips_is_not_certain(tmp_path: Path) -> None:
+    assert "32.000" in LISTING
+    result = _read(LISTING.replace("32.000", "3Z.000"), tmp_path)
+    (row,) = (
+        row for row in _rows(result) if (row["class_kind"], row["class_name"]) == ("service class", "ONLINE")
+    )
+    assert (row["tcb_s"], row["ziip_s"], row["cp_s"]) == (100.5, None, None)
+    assert {issue.code for issue in result.issues} == {Code.REPORT_UNREADABLE, Code.BAD_VALUE}
+
+
+def test_a_class_that_is_twice_in_a_listing_is_reported(tmp_path: Path) -> None:
+    result = _read(_text(workload_pages([ONLINE, ONLINE | {"swaps": 1}])), tmp_path)
+    first, second = (row["line_no"] for row in _rows(result))
+    (issue,) = result.issues
+    assert (issue.code, issue.line_no) == (Code.REPORT_REPEATED, second)
+    assert f"in line {first}; metrics count the first one" in issue.text
+
+
 def test_the_inventory_counts_listings(tmp_path: Path) -> None:
     _read(LISTING, tmp_path)
     rows = inventory(tmp_path / "workload.txt").rows.to_pylist()

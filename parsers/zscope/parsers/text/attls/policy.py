@@ -57,8 +57,9 @@ class AddressRange(NamedTuple):
 def address_range(low: str, high: str = "", prefix: str = "") -> AddressRange:
     """Return a range from one address, two addresses, or an address with the length of a prefix.
 
-    Many rules can have the same large group of addresses, so ranges are cached. Raises ValueError if the texts
-    are no range.
+    Many rules can have the same large group of addresses, so ranges are cached.
+
+    Raises ValueError if that is no range.
 
     >>> str(address_range("10.1.2.0", prefix="24")), str(address_range("::ffff:10.1.2.3"))
     ('10.1.2.0-10.1.2.255', '10.1.2.3')

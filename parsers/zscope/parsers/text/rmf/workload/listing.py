@@ -31,11 +31,11 @@ from zscope.parsers.text.rmf.workload.rows import (
     CP_PARTS,
     NAME,
     PERIOD,
+    SPECIAL,
     TABLE,
     WorkloadClass,
     WorkloadFacts,
-    compare_workloads,
-    write_class,
+    write_classes,
 )
 from zscope.parsers.text.spelling import edit_distance, nearly
 from zscope.schemas.reports import plain_label
@@ -315,6 +315,8 @@ class _WorkloadReport:
             problem = f"it is not certain to which headings the labels in {quoted(line.text)} belong; their "
             problem += f"columns are null: {ASK_FOR_XML}"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, 1, table=TABLE)
+            # The line can have the seconds on zIIPs and zAAPs.
+            block.found.damaged.update(SPECIAL)
             return
         present = {cell.group.name for cell in cells}
         if gaps := sorted(present & self._incomplete):
@@ -348,12 +350,14 @@ class _WorkloadReport:
             problem = f"{quoted(cell.value)} is not a value of {cell.name}; the column is null"
             self.out.issue(Code.BAD_VALUE, problem, line.no, field=cell.name[:60], table=TABLE)
             value, rounding = None, 0.0
+            found.damaged.add(printed.column)
         if cell.value and cell.end == self._width:
             problem = (
                 f"{quoted(cell.value)} of {cell.name} ends where the page is cut off; the column is null"
             )
             self.out.issue(Code.REPORT_CUT, problem, line.no, cell.end, field=cell.name[:60], table=TABLE)
             value, rounding = None, 0.0
+            found.damaged.add(printed.column)
         block.ends.setdefault(cell.group.name, []).append(cell.end)
         if last and value is not None:
             block.last_values.append((cell.group.name, printed.column, cell.end, line.no))
@@ -380,8 +384,7 @@ class _WorkloadReport:
             "sysplex": first.sysplex,
             "interval_end_local": first.identity.end if first.identity else None,
         }
-        facts = WorkloadFacts(has_factors=False)
-        compare_workloads([(found, write_class(found, common, facts, out)) for found in complete], out)
+        write_classes(complete, common, WorkloadFacts(), out)
 
     def _is_complete(self, block: _Block) -> bool:
         """Return whether a block has a group with all expected labels; every group without is reported."""
@@ -415,6 +418,7 @@ class _WorkloadReport:
                 problem = f"the line seems to be cut off after {end} columns; {column} is null"
                 self.out.issue(Code.REPORT_CUT, problem, line, end + 1, field=column, table=TABLE)
                 block.found.values[column] = None
+                block.found.damaged.add(column)
 
     @staticmethod
     def _alike(block: _Block, name: str) -> set[str]:
@@ -433,10 +437,7 @@ class _WorkloadReport:
         again: list[tuple[int, int]] = []
         for found in classes:
             identity = (found.kind, found.name, found.values.get("period_no"))
-            if identity in own:
-                problem = f"{found.kind} {found.name} is also in line {own[identity]}"
-                self.out.issue(Code.REPORT_REPEATED, problem, found.line, 1, table=TABLE)
-            elif identity in before:
+            if identity in before and identity not in own:
                 again.append((found.line, before[identity]))
             own.setdefault(identity, found.line)
         before |= own

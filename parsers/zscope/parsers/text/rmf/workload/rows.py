@@ -18,6 +18,7 @@ TABLE = "rmf_workload"
 NAME = "RMF Workload Activity"
 PERIOD = "period"
 CP_PARTS = ("tcb_s", "srb_s", "rct_s", "io_interrupt_s", "hiperspace_s")
+SPECIAL = ("ziip_s", "zaap_s")
 _ROUNDING_S, _ROUNDING_PCT = 0.003, 0.005
 """Service times are printed with three decimals, percentages with two."""
 
@@ -27,8 +28,6 @@ class WorkloadFacts:
     """What the last segment says about the systems; a listing has no such part."""
 
     systems: list[str] = field(default_factory=list)
-    has_factors: bool = True
-    """Whether the report has normalization factors, at least for the installed processors."""
     ziip_factor: float | None = None
     zaap_factor: float | None = None
 
@@ -44,26 +43,45 @@ class WorkloadClass:
     lines: dict[str, int] = field(default_factory=dict)
     extra: dict[str, str] = field(default_factory=dict)
     periods: list[tuple[int, dict[str, Any], dict[str, str]]] = field(default_factory=list)
+    damaged: set[str] = field(default_factory=set)
+    """Columns whose printed values are no number of seconds."""
     rounding_s: float = 0.0
     """By how much the sum of the seconds can be wrong because the report shortened them."""
 
 
-def write_class(
+def write_classes(
+    classes: Iterable[WorkloadClass], common: Mapping[str, Any], facts: WorkloadFacts, out: ReportRows
+) -> None:
+    """Add the rows of all classes; report classes that the report has twice, and contradicting totals."""
+    rows: dict[tuple[str, str, Any], tuple[WorkloadClass, Mapping[str, Any]]] = {}
+    for found in classes:
+        row = _write_class(found, common, facts, out)
+        first, _ = rows.setdefault((found.kind, found.name, found.values.get("period_no")), (found, row))
+        if first is not found:
+            problem = f"{found.kind} {found.name} is also in line {first.line}; metrics count the first one: "
+            problem += "create the report again"
+            out.issue(Code.REPORT_REPEATED, problem, found.line, 1, table=TABLE)
+    compare_workloads(rows.values(), out)
+
+
+def _write_class(
     found: WorkloadClass, common: Mapping[str, Any], facts: WorkloadFacts, out: ReportRows
 ) -> dict[str, Any]:
     """Add the rows of a class and of its periods; return the row of the class."""
     values = {**common, "class_kind": found.kind, "class_name": found.name, **found.values}
-    numbers = {name: _seconds(found.values.get(name)) for name in (*CP_PARTS, "ziip_s", "zaap_s")}
+    numbers = {name: seconds_of(found.values.get(name)) for name in (*CP_PARTS, *SPECIAL)}
     if all(numbers[name] is not None for name in CP_PARTS):
-        special = sum((numbers[name] or 0) * (factor or 1) for name, factor in _factors(facts))
+        factors = {"ziip_s": facts.ziip_factor, "zaap_s": facts.zaap_factor}
+        special = sum((numbers[name] or 0) * (factors[name] or 1) for name in SPECIAL)
         cp_s = round(sum(numbers[name] or 0 for name in CP_PARTS) - special, 6)
-        if facts.has_factors or not special or _agrees(cp_s, found, out):
+        unknown = any(name in found.damaged or (numbers[name] and not factors[name]) for name in SPECIAL)
+        if not unknown or _agrees(cp_s, found, out):
             values["cp_s"] = cp_s
         else:
             problem = (
-                f"{found.name} has seconds on zIIPs or zAAPs, but the report has no normalization factors, "
+                f"the seconds of {found.name} on zIIPs or zAAPs, or their normalization factors, are not "
             )
-            problem += "and the percentage of one processor does not confirm that they are 1: cp_s is null"
+            problem += "known, and the percentage of one processor does not confirm the others: cp_s is null"
             out.issue(Code.BAD_VALUE, problem, found.line, field="Service Time", table=TABLE)
     if found.kind == "workload":
         values["workload_name"] = found.name
@@ -86,11 +104,7 @@ def write_class(
     return row
 
 
-def _factors(facts: WorkloadFacts) -> tuple[tuple[str, float | None], ...]:
-    return ("ziip_s", facts.ziip_factor), ("zaap_s", facts.zaap_factor)
-
-
-def _seconds(text: object) -> float | None:
+def seconds_of(text: object) -> float | None:
     """Return a printed number of seconds; None if there is none or it is invalid."""
     try:
         value: float = CODECS[PrintedFormat.NUMBER].decode(str(text))
@@ -101,7 +115,7 @@ def _seconds(text: object) -> float | None:
 
 def _agrees(cp_s: float, found: WorkloadClass, out: ReportRows) -> bool:
     """Return whether the printed percentage of one processor confirms the seconds."""
-    percent, interval_ms = _seconds(found.values.get("cp_pct")), out.common.get("interval_ms")
+    percent, interval_ms = seconds_of(found.values.get("cp_pct")), out.common.get("interval_ms")
     if percent is None or not interval_ms:
         return False
     length = interval_ms / 1000

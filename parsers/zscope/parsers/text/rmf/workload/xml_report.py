@@ -16,11 +16,12 @@ from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.report_rows import NO_VALUE, quoted
 from zscope.parsers.text.rmf.workload.rows import (
     NAME,
+    PERIOD,
     TABLE,
     WorkloadClass,
     WorkloadFacts,
-    compare_workloads,
-    write_class,
+    seconds_of,
+    write_classes,
 )
 from zscope.parsers.text.rmf.xml_reports import one_line, open_report, table_headings, table_rows
 from zscope.parsers.text.spelling import nearly
@@ -37,6 +38,7 @@ KINDS = {"Service Class": "service class", "Workload": "workload", "Report Class
 POLICY_SECTION, ACTIVATION = "Service Policy Section", "Policy Activation"
 GOALS = "Goals/Actuals Summary"
 _SEGMENT = re.compile(rf"(?P<kind>{'|'.join(KINDS)}) +(?P<name>\S+)(?: +(?P<rest>.*))?$", re.IGNORECASE)
+_PERIOD = re.compile(r"(?:.* )?Period (?P<number>[1-9]\d?)", re.ASCII | re.IGNORECASE)
 _REMARK = re.compile(r" *\([^()]*\)")
 _ELAPSED = re.compile(r"(\d{1,6})\.(\d\d)\.(\d\d)\.(\d{6})", re.ASCII)
 _PARTS = frozenset(
@@ -71,6 +73,8 @@ def read_workload_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False
             found = WorkloadClass(kind, match["name"], segment.line)
             if match["rest"]:
                 found.extra["segment"] = name
+                if period := _PERIOD.fullmatch(match["rest"]):
+                    found.kind, found.values["period_no"] = PERIOD, period["number"]
             _read_class(segment, found, out)
             classes.append(found)
         elif plain_label(name) != plain_label(ACTIVATION):
@@ -90,7 +94,7 @@ def read_workload_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False
         "ziip_factor": facts.ziip_factor,
         "zaap_factor": facts.zaap_factor,
     }
-    compare_workloads([(found, write_class(found, common, facts, out)) for found in classes], out)
+    write_classes(classes, common, facts, out)
     if not classes:
         problem = "the report has no service class, workload or report class"
         out.issue(Code.REPORT_UNREADABLE, problem, unit.line, 1, table=TABLE)
@@ -187,6 +191,8 @@ def _put(found: WorkloadClass, label: str, text: str, line: int, out: ReportRows
         found.values[printed.column] = _elapsed_us(label, text, line, out)
     else:
         found.values[printed.column] = text
+        if text.upper() not in NO_VALUE and seconds_of(text) is None:
+            found.damaged.add(printed.column)
 
 
 def _elapsed_us(label: str, text: str, line: int, out: ReportRows) -> int | None:
