@@ -178,6 +178,19 @@ def test_questions_are_rows(run: Run, dump: Path) -> None:
     )
 
 
+def test_a_policy_alone_does_not_answer_which_rule_governs_a_connection(run: Run, dump: Path) -> None:
+    policy = dump.with_name("SYSA.policy")
+    policy.write_text("TTLSRule web\n{\n  Direction Inbound\n  LocalPortRange 443\n}\n")
+
+    def answer(*paths: Path) -> tuple[str, str]:
+        rows = {row["metric"]: row for row in rows_of(run("inventory", "--questions", *paths))}
+        return rows["tls_connection"]["answered"], rows["tls_connection"]["missing"]
+
+    assert answer(policy) == ("no", "no records and no displays of connections: nothing to match rules with")
+    assert answer(dump)[1].startswith("no AT-TLS policy, no NETSTAT TTLS or ALL and no AT-TLS messages: ")
+    assert answer(policy, dump) == ("yes", "")
+
+
 def test_records_without_a_layout_are_named(run: Run, tmp_path: Path) -> None:
     """A record of a type without any layout, one of MQ with its header only, and the frame of the dump."""
     parts = []
