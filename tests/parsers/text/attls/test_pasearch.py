@@ -164,9 +164,26 @@ def test_actions_alone_and_rules_alone_are_read(tmp_path: Path) -> None:
 
 
 def test_missing_data_of_a_server_are_null(tmp_path: Path) -> None:
+    """Without its condition on the job, the rule would match more connections than it does."""
     text = PASEARCH.replace("PAY*  ", "<not available>").replace("UserId:", "UserId:            ")
     (rule,) = _rules(policy(text, tmp_path))
-    assert rule["job_name"] is None
+    assert (rule["job_name"], rule["direction"]) == (None, None)
+    text = PASEARCH.replace("ForLoadDist:       False", "ForLoadDist:       <not available>")
+    assert text != PASEARCH
+    (rule,) = _rules(policy(text, tmp_path))
+    assert rule["direction"] == "Inbound"
+
+
+def test_a_rule_with_a_damaged_priority_or_direction_is_incomplete(tmp_path: Path) -> None:
+    (rule,) = _rules(
+        policy(PASEARCH.replace("  Priority:             400", "  Priority:             4x0"), tmp_path)
+    )
+    assert (rule["rule_priority"], rule["direction"]) == (None, None)
+    result = policy(PASEARCH.replace("ServiceDirection:    Inbound", "ServiceDirection:    Inbond"), tmp_path)
+    assert _rules(result)[0]["direction"] is None
+    assert [(issue.code, issue.field, "Inbond" in issue.text) for issue in result.issues] == [
+        (Code.BAD_VALUE, "direction", True)
+    ]
 
 
 @pytest.mark.parametrize(

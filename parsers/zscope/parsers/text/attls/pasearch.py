@@ -59,6 +59,11 @@ _OF_RULE = frozenset(
     | {"NO. POLICY ACTION", "POLICY CREATED", "POLICY UPDATED", "LOCALPORTFROM", "LOCALPORTTO", "VERSION"}
     | {"REMOTEPORTFROM", "REMOTEPORTTO", "FROMADDR", "TOADDR", "LOCAL ADDRESS", "REMOTE ADDRESS", "WEIGHT"}
 )
+_OF_MATCHING = frozenset(
+    {"PRIORITY", "SERVICEDIRECTION", "JOBNAME", "USERID", "LOCALPORTFROM", "LOCALPORTTO", "REMOTEPORTFROM"}
+    | {"REMOTEPORTTO", "FROMADDR", "TOADDR", "LOCAL ADDRESS", "REMOTE ADDRESS", "PREFIX", "RANGE"}
+)
+"""Labels without whose values it is not known which connections a rule matches."""
 _TIMES = {"POLICY CREATED": "created", "POLICY UPDATED": "updated"}
 _WITH_BLANKS = {*_TIMES, "START DATE TIME", "END DATE TIME", "START DATE TIME UTC", "END DATE TIME UTC"}
 """Labels of times, in which several blanks can follow each other."""
@@ -233,6 +238,8 @@ class _PasearchReader:
         key, value = pair.key, pair.value
         if value == _NOT_AVAILABLE:
             rule.extra[pair.label] = value
+            if key in _OF_MATCHING:
+                rule.impossible.add(pair.label)
         elif key == "RULE TYPE" and value.upper() != "TTLS":
             if "TTLS" in value.upper() or edit_distance(value.upper()[:8], "TTLS") == 1:
                 problem = f"the type of the rule, {quoted(value)}, is read as TTLS"

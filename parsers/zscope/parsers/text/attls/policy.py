@@ -25,6 +25,7 @@ PASEARCH, POLICY_FILE = "pasearch", "file"
 GROUP, ENVIRONMENT, CONNECTION, UNUSED = "group", "environment", "connection", "unused"
 SCOPES = (GROUP, ENVIRONMENT, CONNECTION)
 ANY = frozenset({"ALL", "ANY", "ALL4", "ALL6"})
+_DIRECTIONS = frozenset({"INBOUND", "OUTBOUND", "BOTH"})
 _REQUIRED = frozenset({"TTLSENABLED", "HANDSHAKEROLE", "KEYRING"})
 _CIPHERS = re.compile(r"V[23]CIPHERSUITES(?:4CHAR)?", re.ASCII)
 """A report has no cipher suites unless they are coded."""
@@ -153,6 +154,7 @@ class PolicyRule:
 def write_rule(rule: PolicyRule, form: str, out: ReportRows) -> None:
     """Write the row of a rule."""
     _report_mistaken_port(rule, out)
+    _check_texts(rule, out)
     values = {
         "policy_form": form,
         "instance_id": rule.instance_id,
@@ -170,6 +172,19 @@ def write_rule(rule: PolicyRule, form: str, out: ReportRows) -> None:
         # Without one of its conditions the rule would match more than it does.
         values["direction"] = None
     out.row(RULES, rule.line, values, rule.extra, rule.lines)
+
+
+def _check_texts(rule: PolicyRule, out: ReportRows) -> None:
+    """Mark a rule as incomplete if its direction or its priority is damaged; report the direction."""
+    direction, priority = (rule.texts.get(name) or "" for name in ("direction", "rule_priority"))
+    if direction and direction.upper() not in _DIRECTIONS:
+        rule.impossible.add("direction")
+        text = f"{quoted(direction)} is not Inbound, Outbound or Both: the conditions of the rule "
+        text += f"{quoted(rule.name)} are incomplete"
+        line = rule.lines.get("direction", rule.line)
+        out.issue(Code.BAD_VALUE, text, line, field="direction", table=RULES)
+    if priority and not (priority.isascii() and priority.isdigit()):
+        rule.impossible.add("rule_priority")
 
 
 def _listed(ranges: Iterable[AddressRange | PortRange]) -> str | None:

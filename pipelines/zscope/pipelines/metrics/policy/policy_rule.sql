@@ -33,7 +33,13 @@ SELECT
     n.policy_no::BIGINT AS policy_no,
     row_number() OVER (
         PARTITION BY n.policy_no
-        ORDER BY r.rule_priority DESC NULLS LAST, upper(r.rule_name), r.rule_name, r.line_no
+        -- A rule that could not be read completely, without its priority, can be the first one.
+        ORDER BY
+            (r.direction IS NULL AND r.rule_priority IS NULL) DESC,
+            r.rule_priority DESC NULLS LAST,
+            upper(r.rule_name),
+            r.rule_name,
+            r.line_no
     )::BIGINT AS place,
     r.system::VARCHAR AS system,
     r.stack::VARCHAR AS stack,
