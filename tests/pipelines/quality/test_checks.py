@@ -114,6 +114,10 @@ FAULTS = {
     "tls_rule.actions-are-defined": {"environment_action": "'eAct9~Lost'"},
     "tls_message.errors-have-a-code": {"return_code": "0"},
     "rmf_workload.time-follows-from-percentage": {"cp_s": "cp_s + 1"},
+    "rmf_workload.capture-within-cpu-time": {
+        "system": "'SYSA'", "interval_start_utc": "TIMESTAMPTZ '2026-03-02 10:00:00+00'",
+        "interval_ms": "900_000", "class_name": "'OTHER'", "cp_s": "1e6",
+    },
     "rmf_workload.sources-agree": {
         "system": "'SYSA'", "interval_start_utc": "TIMESTAMPTZ '2026-03-02 10:00:00+00'",
     },
