@@ -14,7 +14,8 @@ WITH rule_condition AS (
 ),
 
 -- Many rules can have the same large group of addresses: it is divided once.
-condition AS (
+-- Materialized, so that a row has the same number in every place that reads it.
+condition AS MATERIALIZED (
     SELECT
         policy_no,
         dimension,

@@ -14,7 +14,8 @@ WITH slot AS (
     WHERE passed_over IS NULL
 ),
 
-space AS (
+-- Materialized, so that a row has the same number in every place that reads it.
+space AS MATERIALIZED (
     SELECT
         * EXCLUDE (interval_start_utc, interval_end_utc),
         row_number() OVER () AS space_no,

@@ -81,6 +81,7 @@ recorded AS (
     FROM timed
 ),
 
+-- Materialized, so that a row has the same number in every place that reads it.
 reported AS MATERIALIZED (
     SELECT
         row_number() OVER () AS report_no,
