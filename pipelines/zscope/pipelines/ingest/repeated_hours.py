@@ -1,4 +1,4 @@
-"""Tell by SMF 70 records which of two hours a report is of, if its clock showed the hour twice.
+"""Compare reports with SMF 70 records to find the hour of their intervals, if the clock showed it twice.
 
 Reports have local times only. In autumn, a report with intervals of both hours goes back by an hour, and its
 pages are in order. A report with intervals of one hour does not show which one it is. SMF 70 records of the
