@@ -26,9 +26,12 @@ def test_each_way_of_counting_has_its_own_numbers(drawn_page: Open, world: Path)
     rows = data.metric(PAGE, None).to_pylist()
     assert len(ways(data)) == 4
     for way in ways(data):
-        counted = [row for row in rows if row["counted_by"] == way]
-        known = [row for row in counted if row["status"] in {"ok", "no transactions"}]
-        transactions = sum(row["transactions"] for row in known)
+        counted = [row for row in rows if row["counted_by"] == way and row["job_name"] is None]
+        column = (
+            "matched_connections" if way in {"connections ended", "zERT connections"} else "own_transactions"
+        )
+        known = [row for row in counted if row[column] is not None]
+        transactions = sum(row[column] for row in known)
         expected = totals(data, way)
         assert expected["transactions"] == pytest.approx(sum(row["transactions"] for row in counted))
         assert expected["cpu_us"] == pytest.approx(1e6 * sum(row["cpu_s"] for row in known) / transactions)
@@ -90,13 +93,12 @@ def test_runs_are_drawn_with_their_intervals(drawn_page: Open, world: Path) -> N
 
 def test_widgets_and_filters_work(open_page: Open, world: Path) -> None:
     page = open_page(PAGE, world, {"system": "SRV1"})
-    assert by_system(data_of(world, Filters(systems=("SRV1",))), "connections ended")[
-        "system"
-    ].to_pylist() == ["SRV1"]
+    narrowed = by_system(data_of(world, Filters(systems=("SRV1",))), "connections ended")
+    assert set(narrowed["system"].to_pylist()) == {"SRV1"}
     before = [metric.label for metric in page.metric]
     page.toggle(key=f"{PAGE}_ziip").set_value(True).run()
     fine(page)
-    assert [metric.label for metric in page.metric] == [before[0], "zIIP per transaction", *before[1:]]
+    assert [metric.label for metric in page.metric] == [before[0], "zIIP time of the same", *before[1:]]
     page.button_group(key=f"{PAGE}_scale").set_value("linear").run()
     fine(page)
 
@@ -134,6 +136,25 @@ def test_transactions_alone_have_no_cpu_time(drawn_page: Open, only_zert: Path) 
     assert "'70(1)'" in words(page)
     assert page.metric[0].value == "n/a"
     assert page.metric[1].value != "0"
+
+
+def test_jobs_with_smf_30_are_a_table_of_their_own_and_in_no_total(drawn_page: Open, world: Path) -> None:
+    data = data_of(world)
+    jobs = data.metric(PAGE, ["job_name"], where="job_name IS NOT NULL")
+    assert jobs.num_rows
+    page = drawn_page(PAGE, world)
+    frames = (frame.value for frame in page.dataframe if "job_name" in frame.value.columns)
+    shown = next(frame for frame in frames if frame["job_name"].notna().all())
+    assert set(shown["job_name"]) <= set(jobs["job_name"].to_pylist())
+    way = ways(data)[0]
+    whole = data.metric(PAGE, [], where=f"counted_by = '{way}' AND job_name IS NULL")
+    assert totals(data, way)["transactions"] == pytest.approx(sum(whole["transactions"].to_pylist()))
+
+
+def test_the_peak_interval_is_named(drawn_page: Open, world: Path) -> None:
+    page = drawn_page(PAGE, world)
+    shown = next(frame.value for frame in page.dataframe if "peak_start_utc" in frame.value.columns)
+    assert {"CPU time", "handshakes"} <= set(shown["measure"])
 
 
 def test_displays_have_neither_cpu_time_nor_transactions(drawn_page: Open, only_netstat: Path) -> None:

@@ -30,13 +30,14 @@ WORLD, SYSTEMS = "world", "systems"
 ZONE = "+01:00"
 """The local time of all systems in the sample data is one hour ahead of UTC."""
 _METRICS = {
-    "CPU time per transaction, by system (without the benchmark nights)": (
+    "CPU time of each system, with all of its work, and its connections (without the benchmark runs)": (
         "cpu_per_transaction",
         """
-        SELECT system, sum(matched_cpu_s) AS cpu_s, sum(matched_transactions) AS connections_ended,
-            1e6 * sum(matched_cpu_s) / nullif(sum(matched_transactions), 0) AS cpu_us_per_connection
+        SELECT system, sum(matched_cpu_s) AS cpu_s, sum(matched_connections)::BIGINT AS connections_ended,
+            1e3 * sum(counted_transactions) / sum(counted_ms) AS connections_per_s,
+            1e6 * sum(matched_cpu_s) / nullif(sum(matched_connections), 0) AS lpar_cpu_us_per_ended_connection
         FROM cpu_per_transaction
-        WHERE counted_by = 'connections ended' AND interval_start_utc < TIMESTAMPTZ '2026-03-10 00:00:00+00'
+        WHERE counted_by = 'connections ended' AND run IS NULL AND job_name IS NULL
         GROUP BY system ORDER BY system""",
     ),
     "Full and resumed TLS handshakes, by system": (

@@ -58,13 +58,15 @@ WITH every_way AS (
         end_utc::TIMESTAMPTZ AS end_utc,
         (epoch_us(end_utc) - epoch_us(start_utc))::DOUBLE / 1000 AS duration_ms,
         transactions::DOUBLE AS transactions,
+        response_us::DOUBLE AS response_us,
         day,
         false AS is_settled
     FROM transaction_count
 )
 
 SELECT
-    * EXCLUDE (day, is_settled),
+    * EXCLUDE (response_us, day, is_settled),
+    response_us,
     -- An end is exclusive: a connection that ends when an interval begins is not in that interval, unless its
     -- duration is 0.
     (epoch_us(end_utc) - coalesce(start_utc < end_utc, false)::BIGINT)::BIGINT AS last_us,

@@ -5,6 +5,11 @@
 -- system belong to it. Connections are apportioned by time over the intervals they span; the time a
 -- connection took counts in the interval in which it ended.
 --
+-- Latency: as supplied in transaction_count, else according to the workload. Connections of RR and STR stay open,
+-- and each of the N clients sends its next request when it has the reply, so the mean time of a transaction is N
+-- divided by the transactions per second (Little's law). For CRR and runs without a workload it is the time from
+-- start to end of a connection.
+--
 -- Transactions are counted one way for a whole side: as supplied with the run, else as supplied in
 -- transaction_count, else according to the workload: RR and STR by their bytes divided by the size of a
 -- request and its reply, CRR and runs without a workload by their connections (119-2, or ended connections in
@@ -26,6 +31,8 @@ WITH side AS (
         workload,
         workload_kind,
         client_bytes + server_bytes AS transaction_bytes,
+        -- The clients of a workload are shared by the systems of a side.
+        clients / count(*) OVER (PARTITION BY name, role) AS clients,
         transactions AS supplied
     FROM run
 ),
@@ -130,7 +137,8 @@ activity_moment AS (
         duration_ms,
         transactions,
         in_bytes,
-        out_bytes
+        out_bytes,
+        response_us
     FROM (SELECT * FROM settled_activity UNION ALL SELECT * FROM open_activity)
     WHERE
         end_utc >= (SELECT make_timestamptz(min(begin_us)) FROM stretch)
@@ -178,6 +186,8 @@ counted AS (
         sum(share * out_bytes) AS out_bytes,
         avg(duration_ms) FILTER (WHERE ended) AS latency_ms,
         count(duration_ms) FILTER (WHERE ended) AS latency_n,
+        sum(share * transactions * response_us) / 1000 AS response_ms,
+        sum(share * transactions) FILTER (WHERE response_us IS NOT NULL) AS response_n,
         sum(filled) AS filled
     FROM part
     GROUP BY ALL
@@ -210,8 +220,15 @@ filled_in AS (
         -- If a side has connections, an interval without any has zero, not an unknown number.
         CASE WHEN w.connections_by IS NOT NULL THEN coalesce(c.in_bytes, 0) END AS in_bytes,
         CASE WHEN w.connections_by IS NOT NULL THEN coalesce(c.out_bytes, 0) END AS out_bytes,
-        c.latency_ms,
-        CASE WHEN w.connections_by IS NOT NULL THEN coalesce(c.latency_n, 0) END AS latency_n,
+        c.latency_ms AS duration_ms,
+        CASE WHEN w.connections_by IS NOT NULL THEN coalesce(c.latency_n, 0) END AS duration_n,
+        g.response_ms,
+        g.response_n,
+        CASE
+            WHEN bool_or(g.response_n > 0) OVER (PARTITION BY p.side_no) THEN 'supplied response time'
+            WHEN p.workload_kind IN ('RR', 'STR') THEN 'clients over rate'
+            WHEN w.connections_by IS NOT NULL THEN 'duration of connections'
+        END AS latency_by,
         CASE
             WHEN w.counted_by = 'supplied for the run'
                 THEN
@@ -276,8 +293,17 @@ SELECT
     counted_by::VARCHAR AS counted_by,
     in_bytes::DOUBLE AS in_bytes,
     out_bytes::DOUBLE AS out_bytes,
-    latency_ms::DOUBLE AS latency_ms,
-    latency_n::BIGINT AS latency_n,
+    CASE latency_by
+        WHEN 'supplied response time' THEN response_ms / nullif(response_n, 0)
+        WHEN 'clients over rate' THEN clients * interval_ms / nullif(transactions, 0)
+        ELSE duration_ms
+    END::DOUBLE AS latency_ms,
+    CASE latency_by
+        WHEN 'supplied response time' THEN response_n
+        WHEN 'clients over rate' THEN transactions
+        ELSE duration_n
+    END::DOUBLE AS latency_n,
+    latency_by::VARCHAR AS latency_by,
     (out_as IS NOT NULL OR ramping_up OR ramping_down)::BOOLEAN AS trimmed,
     CASE
         WHEN out_as IS NOT NULL THEN out_as

@@ -37,7 +37,8 @@ side AS (
         count(*) FILTER (WHERE NOT trimmed) AS intervals,
         count(*) FILTER (WHERE trimmed) AS trimmed,
         sum(interval_ms) FILTER (WHERE NOT trimmed) / 1000 AS measured_s,
-        any_value(counted_by) AS counted_by
+        any_value(counted_by) AS counted_by,
+        any_value(latency_by) AS latency_by
     FROM of_run
     GROUP BY ALL
 ),
@@ -95,6 +96,7 @@ replicate_of_side AS (
         sum(s.trimmed) AS trimmed,
         min(coalesce(s.measured_s, 0)) AS measured_s,
         string_agg(DISTINCT s.counted_by, ', ' ORDER BY s.counted_by) AS counted_by,
+        string_agg(DISTINCT s.latency_by, ', ' ORDER BY s.latency_by) AS latency_by,
         -- If one system has no value, the value of all together is not known.
         CASE WHEN count(r.cpu_busy) = count(*) THEN sum(r.cpu_busy) END AS cpu_busy,
         CASE WHEN count(r.ziip_busy) = count(*) THEN sum(r.ziip_busy) END AS ziip_busy,
@@ -155,6 +157,7 @@ SELECT
     trimmed::BIGINT AS trimmed,
     measured_s::DOUBLE AS measured_s,
     counted_by::VARCHAR AS counted_by,
+    latency_by::VARCHAR AS latency_by,
     cpu_busy::DOUBLE AS cpu_busy,
     least_transactions_per_s::DOUBLE AS least_transactions_per_s,
     cpu_us_per_tran::DOUBLE AS cpu_us_per_tran,

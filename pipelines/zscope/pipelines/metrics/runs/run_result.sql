@@ -41,12 +41,16 @@ spread AS (
         any_value(trimmed) FILTER (WHERE replicate = 0) AS trimmed,
         any_value(measured_s) FILTER (WHERE replicate = 0) AS measured_s,
         any_value(counted_by) FILTER (WHERE replicate = 0) AS counted_by,
+        CASE WHEN measure = 'latency' THEN any_value(latency_by) FILTER (WHERE replicate = 0) END AS latency_by,
         any_value(cpu_busy) FILTER (WHERE replicate = 0) AS cpu_busy,
         any_value(least_transactions_per_s) FILTER (WHERE replicate = 0) AS least_transactions_per_s,
         -- If some drawings have no value, the others show too little of the spread.
         CASE
             WHEN
-                measure = 'transaction_rate'
+                (
+                    measure = 'transaction_rate'
+                    OR (measure = 'latency' AND any_value(latency_by) = 'clients over rate')
+                )
                 AND regexp_matches(any_value(counted_by), '^(client: )?supplied for')
                 THEN NULL
             WHEN count(*) FILTER (WHERE replicate > 0 AND value > 0) = 500
@@ -94,11 +98,15 @@ judged AS (
             WHEN h.fewest_intervals = 0 THEN 'no interval'
             WHEN h.value IS NOT NULL AND h.df IS NULL THEN 'fewer than 3 intervals'
             WHEN h.value = 0 THEN 'zero'
-            WHEN h.value IS NOT NULL AND h.measure = 'transaction_rate' AND h.counted_by LIKE '%supplied for%'
+            WHEN
+                h.value IS NOT NULL
+                AND (h.measure = 'transaction_rate' OR h.latency_by = 'clients over rate')
+                AND h.counted_by LIKE '%supplied for%'
                 THEN 'one count for all'
             WHEN h.value IS NOT NULL THEN 'not in every interval'
             WHEN h.measure IN ('cpu_per_tran', 'ziip_per_tran') AND h.cpu_busy IS NULL THEN 'no CPU data'
-            WHEN h.measure IN ('latency', 'throughput') THEN 'no connections'
+            WHEN h.measure = 'throughput' OR (h.measure = 'latency' AND h.latency_by IS DISTINCT FROM 'clients over rate')
+                THEN 'no connections'
             WHEN h.least_transactions_per_s IS NULL THEN 'no count'
             WHEN h.least_transactions_per_s = 0 THEN 'no transactions'
             ELSE 'no data'
@@ -138,6 +146,7 @@ SELECT
     trimmed::BIGINT AS trimmed,
     measured_s::DOUBLE AS measured_s,
     counted_by::VARCHAR AS counted_by,
+    latency_by::VARCHAR AS latency_by,
     systems::VARCHAR AS systems,
     workload::VARCHAR AS workload,
     workload_kind::VARCHAR AS workload_kind,

@@ -22,11 +22,15 @@ from zscope.app.dashboard.drawing import (
 )
 from zscope.app.dashboard.pages.cpu_per_transaction.queries import (
     METRIC,
+    PEAKS,
     RUNS,
+    TITLES,
     WAYS,
+    by_job,
     by_system,
     has_cpu,
     has_runs,
+    measure,
     of_runs,
     over_time,
     statuses,
@@ -137,19 +141,21 @@ def _dots(measured: pa.Table) -> Chart:
 
 
 _STATUS_COLOURS = {
-    "no transactions": SKY, "no transaction data": GREY, "partly counted": PURPLE, "gap": RED,
-    "no CPU data": ORANGE, "overlap": GREEN, "no UTC": GREY, "no end time": GREY,
+    "no transactions": SKY, "no transaction data": GREY, "no records": GREY,
+    "partly counted": PURPLE, "gap": RED, "no CPU data": ORANGE, "overlap": GREEN, "no UTC": GREY,
+    "no end time": GREY,
 }  # fmt: skip
 _DRAWN = (
-    "system", "run", "status", "cpu_us_per_transaction", "ziip_us_per_transaction", "transactions",
-    "transactions_per_s", "apportioned_pct", "cpu_s", "ziip_s",
+    "system", "run", "status", "cpu_us_per_transaction", "ziip_us_per_transaction",
+    "lpar_cpu_us_per_ended_connection", "transactions", "transactions_per_s", "apportioned_pct", "cpu_s",
+    "ziip_s",
 )  # fmt: skip
 
 
-def panels(costs: CostOverTime, *, logarithmic: bool, ziip: bool) -> ChartWithRows:
+def panels(costs: CostOverTime, way: str, *, logarithmic: bool, ziip: bool) -> ChartWithRows:
     """Return the charts over time, one below the other."""
-    draw = _Lines(costs)
-    shown = [draw.lines("cpu_us_per_transaction", "CPU per transaction (µs)", 240, logarithmic=logarithmic)]
+    draw = _Lines(costs, measure(way))
+    shown = [draw.lines(measure(way), f"{TITLES[measure(way)]} (µs)", 240, logarithmic=logarithmic)]
     if ziip:
         shown.append(draw.lines("ziip_us_per_transaction", "zIIP per tr. (µs)", 120, logarithmic=logarithmic))
     shown.append(draw.lines("transactions", "Transactions", 100))
@@ -167,7 +173,8 @@ def panels(costs: CostOverTime, *, logarithmic: bool, ziip: bool) -> ChartWithRo
 class _Lines:
     """Draws measures of the same rows."""
 
-    def __init__(self, costs: CostOverTime) -> None:
+    def __init__(self, costs: CostOverTime, main: str) -> None:
+        self.main = main
         self.clock = costs.clock
         self.systems = costs.systems
         of_runs = costs.rows["run"].null_count < costs.rows.num_rows
@@ -175,7 +182,7 @@ class _Lines:
             alt.Tooltip("system:N", title="System"),
             time_tip(self.clock),
             *([alt.Tooltip("run:N", title="Run")] if of_runs else []),
-            alt.Tooltip("cpu_us_per_transaction:Q", title="CPU per transaction (µs)", format=",.0f"),
+            alt.Tooltip(f"{main}:Q", title=f"{TITLES[main]} (µs)", format=",.0f"),
             alt.Tooltip("ziip_us_per_transaction:Q", title="zIIP per transaction (µs)", format=",.0f"),
             alt.Tooltip("transactions:Q", title="Transactions", format=",.1f"),
             alt.Tooltip("transactions_per_s:Q", title="Transactions per second", format=",.2f"),
@@ -189,7 +196,7 @@ class _Lines:
         self, measure: str, title: str, height: int, *, logarithmic: bool = False, last: bool = False
     ) -> Chart:
         """A line for each system, broken off where rows are missing; the last chart has the time axis."""
-        first = measure == "cpu_us_per_transaction"
+        first = measure == self.main
         legend = alt.Legend(orient="top") if first else None
         ticks = 3 if logarithmic else 5
         # A logarithmic scale has no zero.
@@ -274,6 +281,8 @@ def render(data: PageData) -> None:
         _headline(data, way, ziip=ziip)
         _over_time(data, way, logarithmic=scale == _LOGARITHMIC, ziip=ziip)
         _by_system(data, way)
+        _by_job(data, way)
+    _peaks(data)
     runs_section(data)
 
 
@@ -288,18 +297,19 @@ def _time(us: float | None) -> str:
 def _headline(data: PageData, way: str, *, ziip: bool) -> None:
     sums = totals(data, way)
     shown = [
-        ("CPU per transaction", _time(sums["cpu_us"])),
-        *([("zIIP per transaction", _time(sums["ziip_us"]))] if ziip else []),
+        (TITLES[measure(way)], _time(sums["cpu_us"])),
+        *([("zIIP time of the same", _time(sums["ziip_us"]))] if ziip else []),
         ("Transactions", number(sums["transactions"], 0)),
-        ("CPU time of these transactions", number(sums["matched_cpu_s"], 0, "s")),
+        ("CPU time in these intervals", number(sums["matched_cpu_s"], 0, "s")),
         ("Apportioned transactions", number(sums["apportioned_pct"], 1, "%")),
     ]
     for column, (title, value) in zip(st.columns(len(shown)), shown, strict=True):
         column.metric(title, value, border=True)
     st.caption(
         f"Counted by {way}. {WAYS[way]} CPU time is the whole busy time of the general-purpose processors of "
-        "the system, including other work. A transaction recorded by two systems counts on each of them. "
-        "Apportioned transactions span several intervals and are distributed evenly over them."
+        "the system, including other work: it is that of the transactions only within benchmark runs. A "
+        "transaction recorded by two systems counts on each of them. Apportioned transactions span several "
+        "intervals and are distributed evenly over them."
     )
     without_effect(data.without_effect(METRIC))
 
@@ -311,7 +321,7 @@ def _over_time(data: PageData, way: str, *, logarithmic: bool, ziip: bool) -> No
         st.info("No data has a known time.", icon=":material/inbox:")
         return
     picture(
-        panels(costs, logarithmic=logarithmic, ziip=ziip), costs.rows, "cpu-per-transaction-over-time",
+        panels(costs, way, logarithmic=logarithmic, ziip=ziip), costs.rows, "cpu-per-transaction-over-time",
         "CPU time per transaction, transactions and CPU seconds of each system over time, one below the "
         "other, and the intervals without a value with the reason.",
         sources=[METRIC],
@@ -328,8 +338,9 @@ def _over_time(data: PageData, way: str, *, logarithmic: bool, ziip: bool) -> No
 def _by_system(data: PageData, way: str) -> None:
     st.subheader("By system")
     columns = (
-        "run", "system", "cpu_us_per_transaction", "ziip_us_per_transaction", "transactions",
-        "transactions_per_s", "apportioned_pct", "matched_cpu_s", "matched_ziip_s",
+        "run", "system", "cpu_us_per_transaction", "ziip_us_per_transaction", "why",
+        "lpar_cpu_us_per_ended_connection", "transactions", "transactions_per_s", "response_us",
+        "apportioned_pct", "matched_cpu_s", "matched_ziip_s",
     )  # fmt: skip
     table = by_system(data, way)
     shown = [name for name in columns if name in table.column_names]
@@ -342,5 +353,28 @@ def _by_system(data: PageData, way: str) -> None:
             "CPU per transaction uses the intervals with the status ok or no transactions. In all others, "
             "CPU "
             "time or part of the count is missing: gap (between CPU intervals), no CPU data, partly counted, "
-            "no end time (of connections)."
+            "no end time (of connections), no records (before, after or between the times with records)."
         )
+
+
+def _by_job(data: PageData, way: str) -> None:
+    table = by_job(data, way)
+    if not table.num_rows:
+        return
+    st.subheader("By job")
+    columns = (
+        "run", "job_name", "system", "cpu_us_per_transaction", "ziip_us_per_transaction", "transactions",
+        "transactions_per_s", "matched_cpu_s",
+    )  # fmt: skip
+    shown = [name for name in columns if name in table.column_names]
+    grid(table, "cpu-per-transaction-by-job", sources=[METRIC], columns=shown)
+    st.caption("CPU time of the address spaces of the job (SMF 30), per connection of the job.")
+
+
+def _peaks(data: PageData) -> None:
+    peaks = data.metric(PEAKS)
+    if not peaks.num_rows:
+        return
+    st.subheader("Usual and peak load")
+    grid(peaks, "cpu-per-transaction-peaks", sources=[PEAKS])
+    st.caption("Averages of CPU intervals; CPU time in s/s is the number of busy processors.")

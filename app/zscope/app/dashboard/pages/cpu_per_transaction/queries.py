@@ -15,7 +15,7 @@ from zscope.schemas.arrow import literal
 if TYPE_CHECKING:
     from zscope.app.dashboard.store import PageData
 
-METRIC, RUNS = "cpu_per_transaction", "run_result"
+METRIC, RUNS, PEAKS = "cpu_per_transaction", "run_result", "peak_load"
 _BYTES = (
     "Within benchmark runs, bytes are divided by the size of a request and its reply. The figures above "
     "combine runs of all workloads; below, each run is separate."
@@ -27,6 +27,7 @@ WAYS = {
     "supplied count": "The counts were loaded from a CSV file.",
 }
 """The ways to count transactions with their meaning; the first one with data is the default."""
+_CONNECTIONS = ("connections ended", "zERT connections")
 _MOST_ROWS = 4_000
 """Limit of the intervals in a chart; a screen does not have more columns."""
 _USUAL_MS = 900_000
@@ -47,6 +48,26 @@ class CostOverTime:
     """Number of systems with fewer transactions that are not shown."""
 
 
+TITLES = {
+    "cpu_us_per_transaction": "CPU per transaction",
+    "lpar_cpu_us_per_ended_connection": "LPAR CPU per connection",
+}
+"""The names of the columns that a way of counting can show."""
+
+
+def measure(way: str) -> str:
+    """Return the column with the CPU time that a way of counting can show for a whole system.
+
+    Connections have the CPU time of the system per connection; other counts that of a run per transaction.
+    """
+    return "lpar_cpu_us_per_ended_connection" if way in _CONNECTIONS else "cpu_us_per_transaction"
+
+
+def count_of(way: str) -> str:
+    """Return the column with the number that the CPU time is divided by in this column."""
+    return "matched_connections" if way in _CONNECTIONS else "own_transactions"
+
+
 def ways(data: PageData) -> tuple[str, ...]:
     """Return the ways in which transactions were counted."""
     present = set(data.metric(METRIC, ["counted_by"])["counted_by"].to_pylist())
@@ -59,30 +80,33 @@ def has_cpu(data: PageData) -> bool:
 
 
 def totals(data: PageData, way: str) -> dict[str, float | None]:
-    """Return the totals of one way of counting over all systems and runs."""
-    table = data.metric(METRIC, ["counted_by"], where=_counted(way))
-    sums = {
-        name: pc.sum(table[name]).as_py()
-        for name in (
-            "transactions", "apportioned_transactions", "matched_transactions", "matched_cpu_s",
-            "matched_ziip_s", "counted_ms",
-        )
-    }  # fmt: skip
+    """Return the totals of one way of counting over all systems and runs, without the rows of jobs."""
+    table = data.metric(METRIC, ["counted_by"], where=counted(way))
+    sums = {name: pc.sum(table[name]).as_py() for name in ("transactions", "apportioned_transactions")}
+    known = table.filter(pc.field(count_of(way)).is_valid())
+    for name in ("matched_cpu_s", "matched_ziip_s", count_of(way)):
+        sums[name] = pc.sum(known[name]).as_py()
     return sums | {
-        "cpu_us": _over(sums["matched_cpu_s"], sums["matched_transactions"], 1e6),
-        "ziip_us": _over(sums["matched_ziip_s"], sums["matched_transactions"], 1e6),
+        "cpu_us": _over(sums["matched_cpu_s"], sums[count_of(way)], 1e6),
+        "ziip_us": _over(sums["matched_ziip_s"], sums[count_of(way)], 1e6),
         "apportioned_pct": _over(sums["apportioned_transactions"], sums["transactions"], 100),
     }
 
 
 def by_system(data: PageData, way: str) -> pa.Table:
-    """Return one way of counting by system, and by run if the way applies to runs."""
-    return _without_empty(data.metric(METRIC, ["system"], where=_counted(way)))
+    """Return one way of counting by run and system."""
+    return _without_empty(data.metric(METRIC, ["system"], where=counted(way)))
+
+
+def by_job(data: PageData, way: str) -> pa.Table:
+    """Return one way of counting by job, of the jobs whose CPU time is known (SMF 30)."""
+    where = f"counted_by = {literal(way)} AND job_name IS NOT NULL"
+    return _without_empty(data.metric(METRIC, ["system"], where=where))
 
 
 def statuses(data: PageData, way: str) -> pa.Table:
     """Return time, transactions and CPU time by status."""
-    table = data.metric(METRIC, ["status"], where=_counted(way)).combine_chunks()
+    table = data.metric(METRIC, ["status"], where=counted(way)).combine_chunks()
     sums = table.group_by("status").aggregate([
         ("interval_ms", "sum"), ("transactions", "sum"), ("cpu_s", "sum"),
     ])  # fmt: skip
@@ -100,10 +124,10 @@ def over_time(data: PageData, way: str) -> CostOverTime:
     systems = tuple(sorted(busiest[:_MOST_SYSTEMS]))
     left_out = len(busiest) - len(systems)
     of = f"system IN ({', '.join(map(literal, systems))})" if systems else "false"
-    days = data.metric(METRIC, ["day", "system"], where=f"{_counted(way)} AND {of}")
+    days = data.metric(METRIC, ["day", "system"], where=f"{counted(way)} AND {of}")
     if (pc.sum(days["interval_ms"]).as_py() or 0) <= _MOST_ROWS * _USUAL_MS:
         # CPU intervals without any counted transaction are rows without a way of counting.
-        table = data.metric(METRIC, None, where=f"({_counted(way)} OR counted_by IS NULL) AND {of}")
+        table = data.metric(METRIC, None, where=f"({counted(way)} OR counted_by IS NULL) AND {of}")
         if table.num_rows <= _MOST_ROWS:
             rows = in_pieces(table, ("run", "system"), "interval_start_utc", "interval_ms")
             return CostOverTime(rows, "interval_start_utc", systems, left_out)
@@ -128,8 +152,9 @@ def of_runs(data: PageData, measure: str) -> pa.Table:
     return data.metric(RUNS, where=f"measure = {literal(measure)}")
 
 
-def _counted(way: str) -> str:
-    return f"counted_by = {literal(way)}"
+def counted(way: str) -> str:
+    """Return the condition of the rows of one way of counting, without those of jobs."""
+    return f"counted_by = {literal(way)} AND job_name IS NULL"
 
 
 def _over(above: float | None, below: float | None, times: float) -> float | None:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from zscope.app.dashboard.drawing import downloads, grid, no_data, number, picture, plain, without_effect
 from zscope.app.dashboard.filter_bar import choices
-from zscope.app.dashboard.pages.cpu_per_transaction.queries import WAYS
+from zscope.app.dashboard.pages.cpu_per_transaction.queries import TITLES, WAYS, measure
 from zscope.app.dashboard.pages.overview.loaded import loaded_section
 from zscope.app.dashboard.pages.overview.queries import (
     NO_FIGURE,
@@ -46,7 +46,6 @@ _HEIGHT_PX = 200
 _LONG_US = 10_000_000
 """From this number of microseconds on, seconds are easier to read."""
 _OTHER_SYSTEMS = 4
-_CPU = "CPU per transaction"
 _LONG = 300
 _DETAIL, _LOAD_DETAIL = "zERT connection detail records", "zscope ingest SMF.DUMP --select '119(11)'"
 _MOST_KINDS = 10
@@ -151,15 +150,16 @@ def _cpu_tiles(data: PageData, busiest: DeltaGenerator, others: DeltaGenerator) 
     by_system, left_out = cpu_by_system(data, way, 1 + _OTHER_SYSTEMS) if ways else ({}, 0)
     if not by_system:
         with busiest:
-            trend = _time_tile(_CPU, NO_FIGURE)
+            trend = _time_tile("CPU per transaction", NO_FIGURE)
             _missing(
                 "CPU time and connections of the same system",
                 "zscope ingest SMF.DUMP --select '70,119(2,11)'",
             )
         return [trend]
     (first, figure), *rest = by_system.items()
+    title = TITLES[measure(way)]
     with busiest:
-        trends = [_time_tile(_CPU, figure, first)]
+        trends = [_time_tile(title, figure, first)]
         rank = f" The system with most transactions of {len(by_system) + left_out}." if rest else ""
         st.caption(f"General-purpose processor time. Transactions counted by: {way}.{rank}")
         st.caption("Published results are changes between two runs, not levels: see the page Benchmark.")
@@ -169,7 +169,7 @@ def _cpu_tiles(data: PageData, busiest: DeltaGenerator, others: DeltaGenerator) 
     with others:
         for column, (system, figure) in zip(st.columns(_OTHER_SYSTEMS), rest, strict=False):
             with column:
-                trends.append(_time_tile(_CPU, figure, system))
+                trends.append(_time_tile(title, figure, system))
         hidden = f"{left_out} systems with fewer transactions are not shown. " if left_out else ""
         st.caption(f"{hidden}See the page CPU per transaction for more.")
     return trends

@@ -91,37 +91,42 @@ def cpu_ways(data: PageData) -> tuple[str, ...]:
 
 
 def cpu_by_system(data: PageData, way: str, most: int) -> tuple[dict[str, KeyFigure], int]:
-    """Return CPU µs per transaction of the busiest systems, and the number of other systems."""
-    rows = [row for row in cpu.by_system(data, way).to_pylist() if row["cpu_us_per_transaction"] is not None]
-    rows.sort(key=lambda row: (-row["matched_transactions"], row["system"]))
-    shown = {str(row["system"]): row["cpu_us_per_transaction"] for row in rows[:most]}
+    """Return CPU µs of the busiest systems per transaction or connection, and the number of other systems."""
+    count = cpu.count_of(way)
+    known = cpu.by_system(data, way).filter(pc.field(count).is_valid())
+    sums = known.group_by("system").aggregate([("matched_cpu_s", "sum"), (count, "sum")])
+    rows = [row for row in sums.to_pylist() if row["matched_cpu_s_sum"] is not None and row[f"{count}_sum"]]
+    rows.sort(key=lambda row: (-row[f"{count}_sum"], row["system"]))
+    shown = {str(row["system"]): 1e6 * row["matched_cpu_s_sum"] / row[f"{count}_sum"] for row in rows[:most]}
     if not shown:
         return {}, 0
-    trends = _cpu_trends(
-        data, f"counted_by = {literal(way)} AND system IN ({', '.join(map(literal, shown))})"
-    )
+    trends = _cpu_trends(data, way, tuple(shown))
     ignored = data.without_effect(cpu.METRIC)
     numbers = {system: KeyFigure(value, _trend(trends[system]), ignored) for system, value in shown.items()}
     return numbers, len(rows) - len(shown)
 
 
-def _cpu_trends(data: PageData, where: str) -> dict[str, dict[datetime, float | None]]:
-    """CPU µs per transaction of each system by hour or day; the metric has intervals and days only."""
+def _cpu_trends(
+    data: PageData, way: str, systems: tuple[str, ...]
+) -> dict[str, dict[datetime, float | None]]:
+    """The same of each system by hour or day; the metric has intervals and days only."""
+    of = ", ".join(map(literal, systems))
+    where, count = f"{cpu.counted(way)} AND system IN ({of})", cpu.count_of(way)
     if period_length(data) > _INTERVALS:
         table, clock = data.metric(cpu.METRIC, ["system", "day"], where=where), "day_utc"
     else:
         table, clock = data.metric(cpu.METRIC, ["system", "interval_start_utc"], where=where), "hour_utc"
         hours = pc.floor_temporal(table["interval_start_utc"], unit="hour")
         table = table.append_column(clock, hours)
-    sums = table.group_by(["system", clock]).aggregate(
-        [("matched_cpu_s", "sum"), ("matched_transactions", "sum")]
+    sums = (
+        table.filter(pc.field(count).is_valid())
+        .group_by(["system", clock])
+        .aggregate([("matched_cpu_s", "sum"), (count, "sum")])
     )
     trends: dict[str, dict[datetime, float | None]] = defaultdict(dict)
     for row in sums.to_pylist():
-        if row[clock] is not None and row["matched_transactions_sum"]:
-            trends[row["system"]][row[clock]] = (
-                1e6 * row["matched_cpu_s_sum"] / row["matched_transactions_sum"]
-            )
+        if row[clock] is not None and row[f"{count}_sum"]:
+            trends[row["system"]][row[clock]] = 1e6 * row["matched_cpu_s_sum"] / row[f"{count}_sum"]
     return trends
 
 

@@ -146,7 +146,8 @@ ORDER BY ALL""",
     ),
     StatementExample(
         "CPU time per transaction",
-        """SELECT interval_start_utc, system, counted_by, transactions, cpu_us_per_transaction
+        """SELECT interval_start_utc, system, counted_by, run, job_name, transactions, cpu_us_per_transaction,
+    why, lpar_cpu_us_per_ended_connection
 FROM cpu_per_transaction
 ORDER BY ALL
 LIMIT 1000""",

@@ -1,0 +1,68 @@
+"""Records of a generated dump, and connections with other times."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import cache
+
+from zscope.schemas import catalog
+
+_EPOCH = datetime(1900, 1, 1, tzinfo=UTC)
+"""The TOD clock counts from here; bit 51 is a microsecond."""
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def records_of(dump: bytes) -> list[bytes]:
+    """Return the records of a dump with length words, each with its length word."""
+    records = []
+    at = 0
+    while at < len(dump):
+        length = int.from_bytes(dump[at : at + 2], "big")
+        records.append(dump[at : at + length])
+        at += length
+    return records
+
+
+def is_record(record: bytes, kind: int, subtype: int) -> bool:
+    """Return whether a record has this type and subtype."""
+    return record[5] == kind and int.from_bytes(record[22:24], "big") == subtype
+
+
+def connection_times(record: bytes) -> tuple[datetime, datetime]:
+    """Return start and end of the connection of a record 119-2."""
+    section = _section_at(record)
+    start, end = (
+        _EPOCH + (int.from_bytes(record[section + at : section + at + 8], "big") >> 12) * _MICROSECOND
+        for at in _offsets()
+    )
+    return start, end
+
+
+def with_connection_times(record: bytes, start: datetime, end: datetime) -> bytes:
+    """Return a record 119-2 with another start and end of its connection."""
+    section = _section_at(record)
+    changed = bytearray(record)
+    for at, time in zip(_offsets(), (start, end), strict=True):
+        tod = ((time - _EPOCH) // _MICROSECOND) << 12
+        changed[section + at : section + at + 8] = tod.to_bytes(8, "big")
+    return bytes(changed)
+
+
+@cache
+def _offsets() -> tuple[int, int]:
+    """Return the offsets of start and end in their section."""
+    layout, table = catalog().table("smf119_tcp_term")
+    columns = {
+        field.column: field.offset for field in layout.section(table.rows[0]).fields if field.format == "tod"
+    }
+    return columns["start_utc"], columns["end_utc"]
+
+
+def _section_at(record: bytes) -> int:
+    """Return the offset of the section about the connection."""
+    layout, table = catalog().table("smf119_tcp_term")
+    triplet = layout.section(table.rows[0]).triplet
+    assert layout.triplets is not None
+    assert triplet is not None
+    at = layout.triplets.offset(triplet)
+    return int.from_bytes(record[at : at + 4], "big")
