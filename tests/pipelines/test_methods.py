@@ -94,6 +94,7 @@ def test_cpu_per_transaction_follows_from_smf_70_and_a_count() -> None:
         "transaction_count": [
             {"system": "SYSA", "start_utc": START, "end_utc": end, "transactions": given["transactions"]}
         ],
+        "run": [{"name": "a", "system": "SYSA", "role": "server", "from_utc": START, "to_utc": end}],
     }
     with database("cpu_per_transaction", rows) as connection:
         [found] = (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ESSENTIAL = (
     "role", "measure", "unit", "baseline_value", "candidate_value", "change_pct", "low_pct", "high_pct",
-    "distinguishable", "remarks",
+    "distinguishable", "status", "untrimmed_change_pct", "remarks",
 )  # fmt: skip
 ROLES = ("client", "server", "both")
 _ROWS = """
@@ -50,12 +50,18 @@ def command(baseline: str, candidate: str, *, role: str | None, store: Path, out
     and the duration of connections. Each row has the change in percent, its 95 % confidence interval, and
     whether the change is distinguishable from noise.
 
+    A change is refused if the sources of a run contradict each other: SMF 119-2 against zERT or SMF 119-5,
+    intervals with twice the usual CPU time per transaction, or a wrong clock. The column `remarks` states the
+    contradiction, the number of intervals that were left out, and time zones that are not known;
+    `untrimmed_change_pct` is the change without leaving out intervals inside the runs.
+
     \b
     Examples:
       zscope compare tls12-full tls13-full
       zscope compare tls12-full tls13-full --role client --format json
 
-    The exit code is 4 if there is too little data to compare, and 12 if there is no such run.
+    The exit code is 4 if there is too little data to compare or a change is refused, and 12 if there is no
+    such run.
     """
     with open_session(store) as session:
         _check_known(session, store, baseline, candidate)
@@ -70,11 +76,15 @@ def command(baseline: str, candidate: str, *, role: str | None, store: Path, out
     if all(row["change_pct"] is None for row in rows):
         click.echo(f"nothing could be compared: {_remarks(rows)}", err=True)
         return ExitCode.WARNINGS
+    refused = [row for row in rows if row["status"] == "refused"]
+    if refused:
+        measures = ", ".join(dict.fromkeys(row["measure"] for row in refused))
+        click.echo(f"refused: {measures}: {_remarks(refused)}", err=True)
     if output.on_terminal:
         for row in rows:
             if row["measure"] in _MEASURES and row["change_pct"] is not None:
                 click.echo(sentence(row), err=True)
-    return ExitCode.OK
+    return ExitCode.WARNINGS if refused else ExitCode.OK
 
 
 def sentence(row: Mapping[str, Any]) -> str:

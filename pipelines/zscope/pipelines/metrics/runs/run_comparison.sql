@@ -5,12 +5,29 @@
 -- sum of squares, which is the half width of the interval of the ratio. If runs have few intervals, this is
 -- too wide (by a fifth with five each) rather than too narrow. A change is distinguishable from noise if its
 -- interval does not contain zero.
+--
+-- If the sources of a run contradict each other (run_contradiction), changes of figures that depend on counted
+-- connections are refused: they have no change and no interval. Supplied counts do not depend on them.
 
 WITH result AS (
     SELECT
-        *,
-        log_half_width(low, high) AS log_half
-    FROM run_result
+        r.*,
+        log_half_width(r.low, r.high) AS log_half,
+        q.contradiction,
+        q.contradiction IS NOT NULL
+        AND (
+            r.measure = 'throughput'
+            OR r.counted_by NOT LIKE '%supplied%'
+            OR coalesce(r.latency_by = 'duration of connections', false)
+        ) AS is_contradicted,
+        q.doubt,
+        q.left_out,
+        CASE r.measure
+            WHEN 'cpu_per_tran' THEN q.all_cpu_us_per_tran
+            WHEN 'transaction_rate' THEN q.all_transactions_per_s
+        END AS untrimmed_value
+    FROM run_result AS r
+    LEFT JOIN run_contradiction AS q ON r.name = q.name AND r.role = q.role
 ),
 
 pair AS (
@@ -22,13 +39,19 @@ pair AS (
         b.unit,
         b.value AS baseline_value,
         c.value AS candidate_value,
-        c.value / nullif(b.value, 0) AS ratio,
+        coalesce(b.is_contradicted OR c.is_contradicted, false) AS is_refused,
+        CASE WHEN NOT is_refused THEN c.value / nullif(b.value, 0) END AS ratio,
+        change_pct(b.untrimmed_value, c.untrimmed_value) AS untrimmed_change_pct,
+        b.left_out AS baseline_left_out,
+        c.left_out AS candidate_left_out,
         combined_half_width(b.log_half, c.log_half) AS log_half,
         b.intervals AS baseline_intervals,
         c.intervals AS candidate_intervals,
         b.workload_kind,
         b.synthetic OR c.synthetic AS synthetic,
         without_nulls([
+            b.name || ': ' || b.contradiction,
+            c.name || ': ' || c.contradiction,
             CASE WHEN b.status <> 'ok' THEN b.name || ': ' || b.status END,
             CASE WHEN c.status <> 'ok' THEN c.name || ': ' || c.status END,
             CASE
@@ -45,7 +68,13 @@ pair AS (
                     AND b.measure IN ('cpu_per_tran', 'ziip_per_tran', 'transaction_rate')
                     THEN 'counted in two ways: ' || b.counted_by || ' and ' || c.counted_by
             END,
-            CASE WHEN b.synthetic <> c.synthetic THEN 'one was measured, the other generated' END
+            CASE
+                WHEN b.latency_by <> c.latency_by
+                    THEN 'latency in two ways: ' || b.latency_by || ' and ' || c.latency_by
+            END,
+            CASE WHEN b.synthetic <> c.synthetic THEN 'one was measured, the other generated' END,
+            b.name || ': ' || b.doubt,
+            c.name || ': ' || c.doubt
         ]) AS problems
     FROM result AS b
     INNER JOIN result AS c
@@ -68,8 +97,17 @@ SELECT
     (100 * (ratio * exp(-log_half) - 1))::DOUBLE AS low_pct,
     (100 * (ratio * exp(log_half) - 1))::DOUBLE AS high_pct,
     (abs(ln(nullif(ratio, 0))) > log_half)::BOOLEAN AS distinguishable,
+    CASE
+        WHEN is_refused THEN 'refused'
+        WHEN len(problems) > 0 THEN 'warning'
+        ELSE 'ok'
+    END::VARCHAR AS status,
+    (CASE WHEN baseline_left_out + candidate_left_out > 0 THEN untrimmed_change_pct END)::DOUBLE
+        AS untrimmed_change_pct,
     baseline_intervals::BIGINT AS baseline_intervals,
     candidate_intervals::BIGINT AS candidate_intervals,
+    baseline_left_out::BIGINT AS baseline_left_out,
+    candidate_left_out::BIGINT AS candidate_left_out,
     workload_kind::VARCHAR AS workload_kind,
     synthetic::BOOLEAN AS synthetic,
     joined(problems, '; ')::VARCHAR AS remarks

@@ -186,7 +186,8 @@ def sentence(row: dict[str, Any]) -> str:
 _SIDES = ("both", "client", "server")
 _TABLE = (
     "measured", "baseline_value", "candidate_value", "unit", "change_pct", "low_pct", "high_pct", "noise",
-    "baseline_intervals", "candidate_intervals", "remarks",
+    "status", "untrimmed_change_pct", "baseline_intervals",
+    "baseline_left_out", "candidate_intervals", "candidate_left_out", "remarks",
 )  # fmt: skip
 _ENOUGH = 2
 
