@@ -96,17 +96,24 @@ def check_condition(session: Session, metric: Metric, where: str) -> None:
 
 
 def why_no_rows(session: Session, metric: Metric, *, narrowed: bool) -> str:
-    """Explain a result without rows: the tables it needs, and which of them are empty."""
+    """Explain a result without rows: the inputs that are missing, or which tables it needs and are empty."""
     from zscope.pipelines.metrics import declared, needed
     from zscope.pipelines.metrics.narrowing import FILES
     from zscope.pipelines.store.parts import data_tables
+    from zscope.schemas.questions import questions
 
     tables = [table for table in needed(metric.name) if table not in declared()]
     records = [table for table in tables if table in data_tables()]
     queries = (f"SELECT '{table}' AS name WHERE NOT EXISTS (FROM {FILES}.{table})" for table in records)
     empty = query_table(session, " UNION ALL ".join(queries))["name"].to_pylist() if records else []
+    needs = [need for question in questions() if question.metric == metric.name for need in question.needs]
+    missing = [need.without for need in needs if set(need.tables) <= set(empty)]
+    if missing:
+        return f"no rows; {'; '.join(dict.fromkeys(missing))}"
     parts = [f"no rows; {metric.name} is computed from {', '.join(tables)}"]
-    if empty:
+    if needs:
+        parts = [f"no rows, although the store has the inputs that {metric.name} needs"]
+    elif empty:
         parts.append(f"the store has no rows in {', '.join(empty)}")
     if narrowed and len(empty) < len(records):
         parts.append("there may be some without --from, --to, --system and --where")

@@ -50,10 +50,10 @@ pair AS (
         b.workload_kind,
         b.synthetic OR c.synthetic AS synthetic,
         without_nulls([
-            b.name || ': ' || b.contradiction,
-            c.name || ': ' || c.contradiction,
             CASE WHEN b.status <> 'ok' THEN b.name || ': ' || b.status END,
             CASE WHEN c.status <> 'ok' THEN c.name || ': ' || c.status END,
+            b.name || ': ' || b.contradiction,
+            c.name || ': ' || c.contradiction,
             CASE
                 WHEN
                     upper(replace(b.workload, ' ', ''))
