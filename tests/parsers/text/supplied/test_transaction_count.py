@@ -58,9 +58,16 @@ def test_a_count_has_its_period_in_utc(tmp_path: Path) -> None:
         "start_utc": NINE,
         "end_utc": NINE + QUARTER,
         "transactions": 1000,
+        "response_us": None,
         "workload": "RR60(4kB)",
         "extra": None,
     }
+
+
+def test_a_count_can_have_a_mean_response_time(tmp_path: Path) -> None:
+    result = read_lines(tmp_path, [f"{HEAD},response_us", f"{GOOD},740.5", f"{GOOD},"])
+    assert issues_of(result) == []
+    assert [row["response_us"] for row in rows(result)] == [740.5, None]
 
 
 def test_columns_are_recognised_by_name(tmp_path: Path) -> None:
