@@ -2,29 +2,77 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from zscope.pipelines.metrics import declared, needed, view_sql
+from zscope.pipelines.runs import FILE_NAME as RUNS
 from zscope.pipelines.store import open_reader
+from zscope.pipelines.store.catalogue import publish_catalogue
+from zscope.pipelines.store.commits import read_state
+from zscope.pipelines.store.folder import existing_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     import duckdb
+
+UNSPECIFIED = 15
+"""Results whose document does not state a side."""
+LATENCIES = 10
+"""Results about the time of a transaction on connections that stay open."""
+DISPLAYED = """
+[[run]]
+name = "during-displays"
+system = "CLI1"
+role = "client"
+from = 2026-03-09T12:00:00Z
+to = 2026-03-09T12:15:00Z
+[run.tags]
+interface = "OSD"
+"""
+"""A run during which NETSTAT was displayed."""
+
+
+@contextmanager
+def computed(store: Path, name: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The store with everything that a metric reads and that rests on runs computed once."""
+    with open_reader(store) as connection:
+        for step in needed(name):
+            if step in declared() and {"run_interval", "run"} & set(needed(step)):
+                connection.execute(f"CREATE TEMP TABLE {step} AS {view_sql(declared()[step])}")
+        yield connection
 
 
 @pytest.fixture(scope="module")
 def world(world_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The world with everything that rests on runs made once, as zscope benchmark does."""
-    with open_reader(world_store) as connection:
-        for name in needed("benchmark_arithmetic"):
-            if name in declared() and "run_interval" in needed(name):
-                connection.execute(f"CREATE TEMP TABLE {name} AS {view_sql(declared()[name])}")
+    """The world as zscope benchmark computes it."""
+    with computed(world_store, "benchmark_arithmetic") as connection:
         yield connection
+
+
+@pytest.fixture(scope="module")
+def untagged(world_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The world with runs that do not have the tags that their data show."""
+    store = tmp_path_factory.mktemp("untagged") / "store"
+    shutil.copytree(world_store, store)
+    text = (store / RUNS).read_text(encoding="utf-8")
+    typed = re.compile(r"^(?:release|fips|version|cipher|key_exchange) = .*\n", re.MULTILINE)
+    assert len(typed.findall(text)) > 200
+    (store / RUNS).write_text(typed.sub("", text) + DISPLAYED, encoding="utf-8")
+    publish_catalogue(existing_store(store), read_state(existing_store(store)))
+    return store
+
+
+def rows(connection: duckdb.DuckDBPyConnection, text: str) -> list[dict[str, Any]]:
+    found = connection.execute(text)
+    names = [column[0] for column in found.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 def test_each_kind_of_verdict_occurs(world: duckdb.DuckDBPyConnection) -> None:
@@ -60,3 +108,120 @@ def test_every_measured_row_has_its_check(world: duckdb.DuckDBPyConnection) -> N
         "(SELECT (id, role) FROM benchmark_arithmetic WHERE part = 'check')"
     ).fetchall()
     assert unchecked == []
+
+
+def test_a_side_that_is_not_stated_does_not_matter_if_all_have_the_same_verdict(
+    world: duckdb.DuckDBPyConnection,
+) -> None:
+    found = rows(world, "SELECT * FROM benchmark WHERE published_side = 'unspecified'")
+    assert len(found) == UNSPECIFIED
+    assert {row["id"] for row in found if row["side"] != "any"} == {"tls31-resumption-tls13-cpu"}
+    by_id = {row["id"]: row for row in found}
+    adapter = by_id["tls31-nonfips-coproc-ecdhe"]
+    sides = [adapter[f"measured_{side}_pct"] for side in ("client", "server", "both")]
+    assert sides == [pytest.approx(value, abs=0.05) for value in (-97.7, -97.8, -97.8)]
+    assert (adapter["verdict"], adapter["measured_side"], adapter["as_printed"]) == ("agrees", "both", "98 %")
+    # The client saves more than 30 %, the server less: it depends on the side.
+    tickets = by_id["tls31-resumption-tls13-cpu"]
+    assert tickets["verdict"] == "not comparable"
+    assert "client differs, server agrees" in tickets["why"]
+
+
+def test_latency_of_a_closed_loop_is_the_number_of_clients_over_the_rate(
+    world: duckdb.DuckDBPyConnection,
+) -> None:
+    found = rows(world, "SELECT * FROM benchmark WHERE rule = 'transaction-time'")
+    assert len(found) == LATENCIES
+    assert not [row["id"] for row in found if "stay open" in row["why"]]
+    (osd, osh) = rows(
+        world,
+        "SELECT * FROM run_result WHERE name IN ('rr-osd', 'rr-osh') AND measure = 'latency' "
+        "AND role = 'client' ORDER BY name",
+    )
+    # 60 clients, 200 and 250 transactions a second. Their connections were open for 434 seconds.
+    assert osd["value"] == pytest.approx(300, rel=1e-3)
+    assert osh["value"] == pytest.approx(240, rel=1e-3)
+    latency = next(row for row in found if row["id"] == "perf32-osh-osd-rr-latency")
+    assert (latency["verdict"], latency["direction_matches"]) == ("direction only", "agrees")
+    assert latency["measured_value"] == pytest.approx(-20, abs=0.1)
+
+
+def test_rates_from_bytes_of_long_connections_have_the_spread_of_the_clients(
+    world: duckdb.DuckDBPyConnection,
+) -> None:
+    """Before, every interval had the same rate, and the interval no width."""
+    found = rows(
+        world,
+        "SELECT * FROM run_result WHERE workload_kind IN ('RR', 'STR') AND role <> 'both' "
+        "AND (measure = 'throughput' "
+        "OR counted_by = 'bytes over request size' AND measure = 'transaction_rate')",
+    )
+    assert len(found) > 20
+    assert all(row["status"] == "ok" and row["high"] > 1.001 * row["low"] for row in found)
+
+
+def test_performance_is_cpu_and_latency(world: duckdb.DuckDBPyConnection) -> None:
+    found = {row["id"]: row for row in rows(world, "SELECT * FROM benchmark WHERE metric = 'performance'")}
+    assert {name: row["verdict"] for name, row in found.items()} == {
+        "perf32-heappools64": "direction only",
+        # Runs tagged with release 3.1 on systems whose records show 3.2, and no runs on OSD.
+        "perf32-r32-r31-osh": "not comparable",
+        "perf32-r32-r31-osd": "no data",
+    }
+    (also,) = rows(
+        world, "SELECT * FROM benchmark_arithmetic WHERE id = 'perf32-heappools64' AND part = 'also'"
+    )
+    assert (also["what"], also["value"] < -10) == ("latency", True)
+
+
+def test_tags_that_the_data_contradict_are_reported(world: duckdb.DuckDBPyConnection) -> None:
+    (row,) = rows(world, "SELECT * FROM benchmark WHERE id = 'perf32-r32-r31-osh'")
+    assert "run rr-osh-z31 has the tag release=3.1, but SMF 119 of CLI1 shows 3.2" in row["why"]
+    # This result does not depend on the release.
+    (row,) = rows(world, "SELECT * FROM benchmark WHERE id = 'tls31-nonfips-coproc-ecdhe'")
+    assert row["verdict"] == "agrees"
+    assert any("release=3.1" in text for text in row["contradictions"])
+
+
+def test_tags_that_the_data_show_need_not_be_typed(world: duckdb.DuckDBPyConnection, untagged: Path) -> None:
+    by_hand = dict(world.execute("SELECT id, verdict FROM benchmark WHERE area = 'z/OS AT-TLS'").fetchall())
+    with computed(untagged, "benchmark") as connection:
+        found = {row["id"]: row for row in rows(connection, "SELECT * FROM benchmark")}
+        (displayed,) = rows(
+            connection, "SELECT * FROM run_tag WHERE name = 'during-displays' AND key = 'interface'"
+        )
+    assert {name: found[name]["verdict"] for name in by_hand} == by_hand
+    assert {"cipher=C030", "fips=off", "release=3.2", "version=TLSv1.2"} <= set(
+        found["tls31-nonfips-coproc-ecdhe"]["observed_tags"]
+    )
+    assert (displayed["observed"], displayed["given"], displayed["status"]) == ("OSH", "OSD", "contradicted")
+
+
+def test_without_a_fit_the_five_nearest_pairs_are_listed(world: duckdb.DuckDBPyConnection) -> None:
+    listed = dict(
+        world.execute(
+            "SELECT id, count(*) FROM benchmark_arithmetic WHERE part = 'pair' AND id IN "
+            "(SELECT id FROM benchmark WHERE filled_from = 'runs' AND pairs_found = 0) GROUP BY id"
+        ).fetchall()
+    )
+    assert max(listed.values()) == 5
+    (row,) = rows(world, "SELECT * FROM benchmark WHERE id = 'perf32-smcd-z17-z16-rr-cpu'")
+    assert row["verdict"] == "no data"
+    assert row["measured"] is None
+    assert "the closest runs, rr-hipersockets-z16 and rr-hipersockets: transport=TCP here" in row["why"]
+
+
+def test_the_network_share_is_at_least_that_of_the_stacks(world: duckdb.DuckDBPyConnection) -> None:
+    (row,) = rows(world, "SELECT * FROM benchmark WHERE id = 'tls31-network-share'")
+    assert row["measured"].startswith("at least 17.4 %")
+    assert row["verdict"] == "differs"
+
+
+def test_few_results_are_not_comparable(world: duckdb.DuckDBPyConnection, systems_store: Path) -> None:
+    """Each in the store that has data for it."""
+    ours = "area IN ('MQ', 'z/VM RSCS', 'z/TPF')"
+    query = "SELECT id FROM benchmark WHERE verdict = 'not comparable' AND "
+    found = world.execute(f"{query} NOT {ours}").fetchall()
+    with computed(systems_store, "benchmark") as connection:
+        found += connection.execute(f"{query} {ours}").fetchall()
+    assert len(found) <= 20

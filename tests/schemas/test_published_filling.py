@@ -26,10 +26,10 @@ FROM_RUNS = [pair for pair in PAIRS if pair[1]["filled_from"] == "runs"]
 def test_every_result_has_one_filling() -> None:
     assert [row["id"] for row in FILLINGS] == [row["id"] for row in RESULTS]
     assert Counter(row["filled_from"] for row in FILLINGS) == {
-        "runs": 63,
+        "runs": 73,
         "inputs": 47,
-        "nothing": 15,
-        "metric": 1,
+        "nothing": 4,
+        "metric": 2,
     }
 
 
@@ -47,6 +47,7 @@ def test_a_filling_names_its_source_or_an_obstacle(result: dict[str, Any], filli
         assert filling["captures"]
     about_other_systems = result["document"].startswith(("The impact", "RSCS", "Shared SSL"))
     assert (filling["filled_from"] == "inputs") == about_other_systems
+    assert (filling["obstacle"] is None) == (filling["filled_from"] != "nothing")
     assert (filling["measure"] is None) == (filling["filled_from"] == "nothing")
 
 
@@ -65,7 +66,8 @@ def test_a_pair_of_runs_is_distinguished_by_tags(result: dict[str, Any], filling
 def test_what_is_measured_is_what_was_published_or_it_is_said(
     result: dict[str, Any], filling: dict[str, Any]
 ) -> None:
-    assert filling["measure"] == result["metric"] or filling["obstacle"]
+    assert filling["measure"] == result["metric"] or result["metric"] == "performance"
+    assert filling["also_measures"] == (["latency"] if result["metric"] == "performance" else [])
 
 
 def test_a_level_that_depends_on_the_machine_is_marked() -> None:
@@ -86,10 +88,10 @@ def test_what_is_loaded_is_measured_under_the_name_of_the_result_or_that_of_its_
 
 def test_time_of_a_connection_is_latency_only_if_each_transaction_has_one() -> None:
     for result, filling in PAIRS:
-        if filling["measure"] == "latency":
+        if filling["rule"] == "connection-time-pair":
             assert filling["run_kinds"] == ["CRR"], result["id"]
         if filling["rule"] == "transaction-time":
-            assert "CRR" not in result["workload_kinds"], result["id"]
+            assert set(filling["run_kinds"]) <= {"RR", "STR"}, result["id"]
 
 
 def test_workloads_of_a_document_are_in_its_text() -> None:
@@ -101,9 +103,31 @@ def test_workloads_of_a_document_are_in_its_text() -> None:
     assert (mixed["run_kinds"], mixed["workloads"], mixed["both_tags"]) == ([], [], ["traffic=RR+STR"])
 
 
+def test_a_difference_is_a_percentage_where_its_level_is_published() -> None:
+    levels = {row["id"]: row["percent_of"] for row in FILLINGS if row["percent_of"] is not None}
+    assert levels == {"mq-8k-cipher-added": 402, "mq-32k-cipher-added": 563}
+    of_result = {row["id"]: row for row in RESULTS}
+    assert all(of_result[name]["value_kind"] == "difference" for name in levels)
+
+
+def test_results_about_a_payload_are_not_measured_with_another() -> None:
+    sizes = {row["id"]: (row["least_payload_bytes"], row["most_payload_bytes"]) for row in FILLINGS}
+    assert sizes["perf32-shared-osh-hs-rr-latency-32k"] == (32000, 32768)
+    assert sizes["perf32-shared-osh-hs-rr-latency-small"] == (0, 31999)
+
+
 @pytest.mark.parametrize(
     ("file", "old", "new", "problem"),
     [
+        ("results_perf32", "[32000, 32768]", "[2, 1]", "payload_bytes [2, 1] is not the least and the most"),
+        ("results_mq", "percent_of = 402", "percent_of = 0", "percent_of 0 is not a level"),
+        ("fillings", 'also = ["latency"]', 'also = "latency"', "also is not a list of texts"),
+        (
+            "fillings",
+            '"inputs"\n',
+            '"inputs"\nalso = ["latency"]\n',
+            "'also' is not allowed in a rule from inputs",
+        ),
         ("results_mq", '"mq-cpu"', '"mq-cup"', "names 'mq-cup', which is not declared"),
         ("results_mq", 'filled_by = "mq-round-trips"\n', "", "'filled_by' is missing"),
         ("results_tls31", '["cipher"]', '"cipher"', "free_tags is not a list of texts"),

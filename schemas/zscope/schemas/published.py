@@ -32,9 +32,11 @@ from zscope.schemas.published_columns import (
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-FILLING_KEYS = frozenset({"filled_by", "both_tags", "assumed_tags", "free_tags", "run_kinds"})
+FILLING_KEYS = frozenset(
+    {"filled_by", "both_tags", "assumed_tags", "free_tags", "run_kinds", "payload_bytes", "percent_of"}
+)
 """Keys of a declared result that belong to its comparison rule and not to what was published."""
-_RULE_KEYS = frozenset({"from", "measure", "captures", "obstacle", "level"})
+_RULE_KEYS = frozenset({"from", "measure", "also", "captures", "obstacle", "level"})
 _NEEDED = {
     "runs": {"measure", "captures"},
     "metric": {"measure", "captures"},
@@ -64,18 +66,23 @@ def filling(
         if kind not in CHOICES["workload_kinds"]:
             raise wrong(f"run_kinds {kind!r} is not a kind of workload")
     own_kinds = "run_kinds" in result
+    least, most = _payload(result, wrong)
     return {
         "id": key,
         "rule": name,
         "filled_from": rule["from"],
         # Loaded inputs are measured under the metric of the result, unless the rule names another one.
         "measure": rule.get("measure", result.get("metric") if rule["from"] == "inputs" else None),
+        "also_measures": list(rule.get("also", ())),
         "both_tags": _filling_tags(result, "both_tags", wrong),
         "assumed_tags": _filling_tags(result, "assumed_tags", wrong),
         "free_tags": _texts(result, "free_tags", wrong),
         "run_kinds": kinds if own_kinds else list(result.get("workload_kinds", ())),
         # Where other kinds are allowed, the document names no workload that a run could have.
         "workloads": [] if own_kinds else _WORKLOAD.findall(result.get("workload") or ""),
+        "percent_of": _level(result, wrong),
+        "least_payload_bytes": least,
+        "most_payload_bytes": most,
         "captures": rule.get("captures"),
         "level": rule.get("level"),
         "obstacle": rule.get("obstacle"),
@@ -91,7 +98,9 @@ def _checked(name: str, rule: Mapping[str, Any]) -> Mapping[str, Any]:
     for key, value in rule.items():
         if key not in _RULE_KEYS:
             raise wrong(f"{key!r} is not a key of a rule")
-        if not isinstance(value, str) or not value:
+        if key == "also":
+            _texts(rule, key, wrong)
+        elif not isinstance(value, str) or not value:
             raise wrong(f"{key} is {value!r}, which is not a text")
     source = rule.get("from")
     if source not in _NEEDED:
@@ -99,9 +108,29 @@ def _checked(name: str, rule: Mapping[str, Any]) -> Mapping[str, Any]:
     for key in sorted(_NEEDED[source]):
         if key not in rule:
             raise wrong(f"{key!r} is missing, which a rule from {source} needs")
-    if "level" in rule and source != "inputs":
-        raise wrong(f"'level' is not allowed in a rule from {source}")
+    for key, only in (("level", "inputs"), ("also", "runs"), ("obstacle", "nothing")):
+        if key in rule and source != only:
+            raise wrong(f"{key!r} is not allowed in a rule from {source}")
     return rule
+
+
+def _level(result: Mapping[str, Any], wrong: Callable[[str], LayoutError]) -> float | None:
+    """Return the published level of which a published difference is a part."""
+    level = result.get("percent_of")
+    if level is not None and (not isinstance(level, (int, float)) or level <= 0):
+        raise wrong(f"percent_of {level!r} is not a level")
+    return level
+
+
+def _payload(result: Mapping[str, Any], wrong: Callable[[str], LayoutError]) -> tuple[int | None, int | None]:
+    """Return the least and the most bytes of a payload; None where any payload fits."""
+    match result.get("payload_bytes"):
+        case None:
+            return None, None
+        case [int(least), int(most)] if least <= most:
+            return least, most
+        case other:
+            raise wrong(f"payload_bytes {other!r} is not the least and the most number of bytes")
 
 
 def _filling_tags(result: Mapping[str, Any], key: str, wrong: Callable[[str], LayoutError]) -> list[str]:

@@ -32,7 +32,7 @@ def test_every_published_result_is_compared(world: Path) -> None:
     rows = _rows(world)
     assert len(rows) == 126
     assert Counter(row["verdict"] for row in rows) == {
-        "agrees": 8, "differs": 1, "direction only": 17, "not comparable": 38, "no data": 62,
+        "agrees": 15, "differs": 2, "direction only": 30, "not comparable": 8, "no data": 71,
     }  # fmt: skip
 
 

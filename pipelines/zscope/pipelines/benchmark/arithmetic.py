@@ -30,7 +30,7 @@ _NO_SIDE = "the comparison"
 _TABLES: Mapping[str, tuple[str, ...]] = {
     "published": ("published", "conflict", "rule", "pair", "run"),
     "intervals": ("interval", "sum"),
-    "figures": ("figure", "measure", "change", "check", "count", "accepted"),
+    "figures": ("figure", "measure", "also", "change", "check", "count", "accepted"),
     "verdict": ("verdict",),
 }
 """The parts of the arithmetic in each table."""

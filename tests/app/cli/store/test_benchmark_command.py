@@ -136,8 +136,12 @@ def test_runs_give_every_kind_of_verdict(run: Run, measured: Path) -> None:
     signature = rows["perf32-pss-cpu-client"]
     assert (signature["verdict"], signature["direction_matches"]) == ("direction only", "agrees")
     resumed = rows[RESUMED]
-    assert resumed["verdict"] == "not comparable"
-    assert resumed["why"].endswith("on every side it would be: agrees")
+    assert (resumed["verdict"], resumed["side"], resumed["published_side"]) == (
+        "agrees",
+        "any",
+        "unspecified",
+    )
+    assert resumed["would_be"].count("agrees") == 3
     assert float(resumed["measured_both_pct"]) == pytest.approx(-40, abs=0.01)
     assert rows["tls31-fips-accel-latency"]["verdict"] == "no data"
     assert (
@@ -159,10 +163,10 @@ def test_synthetic_data_is_marked(run: Run, measured: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "count"),
     [
-        (["--verdict", "differs", "--verdict", "agrees"], 3),
+        (["--verdict", "differs", "--verdict", "agrees"], 4),
         (["--document", "RSCS", "--verdict", "agrees"], 0),
         *deep(
-            (["--verdict", "agrees"], 1),
+            (["--verdict", "agrees"], 2),
             (["--area", "z/tpf"], 6),
             (["--document", "rscs"], 20),
             (["--document", "RSCS", "--verdict", "no data"], 20),
@@ -204,9 +208,9 @@ def test_unusable_runs_are_reported_with_the_verdicts(run: Run, bare: Path, tmp_
 
 def test_the_table_has_the_essential_columns(run: Run, measured: Path) -> None:
     result = run("benchmark", "--store", measured, "--verdict", "agrees", "--format", "table")
-    head, _, row = result.stdout.splitlines()
+    head, _, *lines = result.stdout.splitlines()
     assert head.split() == list(TABLE_COLUMNS)
-    assert row.startswith(VERSIONS)
+    assert [line.split()[0] for line in lines] == [RESUMED, VERSIONS]
 
 
 def test_the_tolerance_changes_verdicts(run: Run, measured: Path) -> None:

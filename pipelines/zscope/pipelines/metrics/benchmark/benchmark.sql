@@ -11,6 +11,10 @@
 -- change by 98 % would be five times what remains. A bound that a direction leaves open ends at no change. A
 -- measurement agrees if its 95 % interval overlaps with the accepted range. An interval that contains both no
 -- change and the published value would agree with everything, so it is not compared.
+--
+-- If a document does not state its side, there are three readings of it: client, server, and both together. If
+-- all three have the same verdict, it does not matter which is meant, and the side is `any`. In the same way, a
+-- document that says performance means all that it measures: all of its measures must have the same outcome.
 
 WITH every_pair AS (
     -- CTEs that only read a view: otherwise DuckDB takes twice as long to plan for each grouping or window
@@ -28,15 +32,24 @@ targeted AS (
         i.id IS NOT NULL AS is_input,
         coalesce(i.comparable, p.unit = 'pct') AS comparable,
         coalesce(i.compared_by, '') = 'level' AS is_level,
-        i.compared_by = 'change' AND p.value_kind = 'absolute' AS is_made_a_change,
+        i.compared_by = 'change' AND p.value_kind IN ('absolute', 'difference') AS is_made_a_change,
+        g.percent_of,
         -- What a measurement is compared with, and its unit: documents with two levels do not print the
         -- change.
-        CASE WHEN is_made_a_change THEN p.recomputed_pct ELSE p.value END AS target,
+        CASE
+            WHEN is_made_a_change AND g.percent_of IS NOT NULL THEN 100 * p.value / g.percent_of
+            WHEN is_made_a_change THEN p.recomputed_pct
+            ELSE p.value
+        END AS target,
+        -- A published difference of a published level is a change in percent of it.
+        coalesce(100 * p.low / g.percent_of, p.low) AS target_low,
+        coalesce(100 * p.high / g.percent_of, p.high) AS target_high,
         CASE
             WHEN i.compared_by = 'change' OR (i.id IS NULL AND p.unit IS NULL) THEN 'pct'
             ELSE p.unit
         END AS compared_unit
     FROM reference_result AS p
+    INNER JOIN reference_filling AS g ON p.id = g.id
     LEFT JOIN every_input AS i ON p.id = i.id
 ),
 
@@ -46,6 +59,7 @@ result AS (
         f.rule,
         f.filled_from,
         f.measure,
+        f.also_measures,
         f.both_tags,
         f.run_kinds,
         f.captures,
@@ -55,7 +69,11 @@ result AS (
         -- An improvement is a decrease of the measure.
         p.direction IN ('decrease', 'improved') AS is_less,
         greatest(
-            CASE WHEN p.target = round(p.target) THEN 0.5 ELSE 0.05 END,
+            CASE
+                WHEN p.percent_of IS NOT NULL THEN 50 / p.percent_of
+                WHEN p.target = round(p.target) THEN 0.5
+                ELSE 0.05
+            END,
             CASE
                 WHEN p.is_made_a_change AND p.direction = 'no_change' THEN k.comparable_pct
                 WHEN p.value_kind = 'percent_change' OR p.is_made_a_change
@@ -80,20 +98,20 @@ accepting AS (
         CASE
             WHEN kind = 'qualitative' OR NOT comparable THEN NULL
             WHEN kind <> 'bound' THEN target - tolerance
-            WHEN low IS NOT NULL THEN low - tolerance
+            WHEN target_low IS NOT NULL THEN target_low - tolerance
             WHEN is_share OR direction = 'increase' THEN 0
         END AS accepted_low,
         CASE
             WHEN kind = 'qualitative' OR NOT comparable THEN NULL
             WHEN kind <> 'bound' THEN target + tolerance
-            WHEN high IS NOT NULL THEN high + tolerance
+            WHEN target_high IS NOT NULL THEN target_high + tolerance
             WHEN is_share THEN 100
             WHEN direction = 'decrease' THEN 0
         END AS accepted_high
     FROM result
 ),
 
-pair AS (
+nearest_pair AS (
     SELECT *
     FROM (
         SELECT *, count(*) FILTER (WHERE fits) OVER (PARTITION BY id) AS pairs_found
@@ -102,11 +120,25 @@ pair AS (
     WHERE place = 1
 ),
 
+-- Runs of another workload or with other settings do not measure the result.
+pair AS (
+    SELECT * FROM nearest_pair WHERE meets_conditions
+),
+
+other_pair AS (
+    SELECT
+        id,
+        'the closest runs, ' || baseline_run || ' and ' || candidate_run || ': '
+        || array_to_string(problems, '; ') AS text
+    FROM nearest_pair
+    WHERE NOT meets_conditions
+),
+
 -- The measurement for a result, and its source.
 source AS (
     SELECT
         id, baseline_run, candidate_run, pairs_found, synthetic, problems, shared_tags, sending_role, systems,
-        NULL::VARCHAR AS measured_by, NULL::VARCHAR AS spread_remark, NULL::VARCHAR AS remarks
+        observed_tags, contradictions, NULL::VARCHAR AS measured_by, NULL::VARCHAR AS spread_remark, NULL::VARCHAR AS remarks
     FROM pair
     UNION ALL BY NAME
     SELECT
@@ -127,6 +159,22 @@ displayed AS (
     WHERE source = 'GSKSRVR' AND versions = 'TLSv1.3' AND basis = 'between displays'
 ),
 
+-- Runs with the tags that their data show.
+run_known AS (
+    SELECT r.* REPLACE (list_concat(r.tags, t.observed_tags) AS tags)
+    FROM run AS r
+    LEFT JOIN (
+        SELECT
+            name,
+            system,
+            role,
+            list(key || '=' || observed) AS observed_tags
+        FROM run_tag
+        WHERE status = 'observed'
+        GROUP BY ALL
+    ) AS t ON r.name = t.name AND r.system = t.system AND r.role = t.role
+),
+
 -- Displays belong to a run that covers at least four fifths of the time between them.
 displayed_in_run AS (
     SELECT
@@ -137,7 +185,7 @@ displayed_in_run AS (
         bool_or(r.synthetic) AS synthetic,
         [] AS problems
     FROM accepting AS a
-    INNER JOIN run AS r ON list_has_all(r.tags, list_concat(a.candidate_tags, a.condition_tags))
+    INNER JOIN run_known AS r ON list_has_all(r.tags, list_concat(a.candidate_tags, a.condition_tags))
     INNER JOIN displayed AS d ON r.system = d.system
     WHERE
         a.filled_from = 'metric' AND a.measure = 'resumption_rate' AND r.role = a.side
@@ -169,6 +217,34 @@ displayed_elsewhere AS (
     HAVING sum(d.resumed) + sum(d.full_ones) > 0
 ),
 
+-- The stacks need at least this share. If it is above what is accepted, the whole share is too; if it is not,
+-- the whole share is not known.
+network_use AS (
+    SELECT
+        a.id,
+        'both' AS role,
+        NULL AS run,
+        n.share AS value,
+        n.synthetic,
+        []::VARCHAR[] AS problems,
+        format('at least {:.1f} %', n.share) AS value_text,
+        CASE
+            WHEN n.share <= a.accepted_high
+                THEN
+                    format('at least {:.1f} %: ', n.share)
+                    || 'sockets and AT-TLS in the address spaces of applications are not recorded apart'
+        END AS level_remark
+    FROM accepting AS a
+    CROSS JOIN (
+        SELECT
+            100 * sum(stack_s) / nullif(sum(workload_s), 0) AS share,
+            -- Records do not show whether they were generated; runs on their systems do.
+            coalesce(bool_or(system IN (SELECT system FROM run WHERE synthetic)), false) AS synthetic
+        FROM network_share
+    ) AS n
+    WHERE a.filled_from = 'metric' AND a.measure = 'network_share' AND n.share IS NOT NULL
+),
+
 ticket_use AS (
     SELECT
         id,
@@ -176,7 +252,9 @@ ticket_use AS (
         run,
         100.0 * resumed / (resumed + full_ones) AS value,
         coalesce(synthetic, false) AS synthetic,
-        problems
+        problems,
+        NULL::VARCHAR AS value_text,
+        NULL::VARCHAR AS level_remark
     FROM (
         SELECT * FROM displayed_in_run
         UNION ALL
@@ -184,8 +262,19 @@ ticket_use AS (
     )
 ),
 
+metric_value AS (
+    SELECT * FROM network_use
+    UNION ALL BY NAME
+    SELECT * FROM ticket_use
+),
+
 pair_side AS (
     SELECT id, unnest(sides) AS side
+    FROM pair
+),
+
+pair_also AS (
+    SELECT id, unnest(also) AS reading
     FROM pair
 ),
 
@@ -200,6 +289,7 @@ lacking AS (
 measured AS (
     SELECT
         id,
+        NULL AS also_measure,
         side.role AS role,
         side.change_pct AS value,
         side.low_pct AS low,
@@ -213,14 +303,28 @@ measured AS (
     WHERE side.change_pct IS NOT NULL
     UNION ALL
     SELECT
-        id, role, value, value AS low, value AS high, NULL AS remarks, false AS unknown_spread, NULL AS value_text,
+        id,
+        reading.measure AS also_measure,
+        reading.role AS role,
+        reading.change_pct AS value,
+        reading.low_pct AS low,
+        reading.high_pct AS high,
+        reading.remarks AS remarks,
+        coalesce(reading.high_pct - reading.low_pct < 1e-9, true) AS unknown_spread,
+        NULL AS value_text,
         NULL AS level_remark
-    FROM ticket_use
+    FROM pair_also
+    WHERE reading.change_pct IS NOT NULL
+    UNION ALL
+    SELECT
+        id, NULL AS also_measure, role, value, value AS low, value AS high, NULL AS remarks, false AS unknown_spread, value_text,
+        level_remark
+    FROM metric_value
     UNION ALL
     -- A capture often has only one value; the remark says that the spread is not known, and the verdict is
     -- still given.
     SELECT
-        id, 'input' AS role, value, coalesce(low, value) AS low, coalesce(high, value) AS high,
+        id, NULL AS also_measure, 'input' AS role, value, coalesce(low, value) AS low, coalesce(high, value) AS high,
         NULL AS remarks, false AS unknown_spread, value_text, level_remark
     FROM every_input
     WHERE value IS NOT NULL
@@ -229,10 +333,14 @@ measured AS (
 compared AS (
     SELECT
         a.id,
+        m.also_measure,
         m.role,
         m.value,
         m.low,
         m.high,
+        -- An improvement is a decrease of CPU time and latency, and an increase of a rate.
+        a.is_less <> (a.direction = 'improved' AND coalesce(m.also_measure, a.measure) = 'transaction_rate')
+            AS less_is_published,
         CASE WHEN a.is_share THEN format('{:.1f} %', m.value) ELSE format('{:+.1f} %', m.value) END
             AS short_text,
         coalesce(
@@ -258,7 +366,7 @@ compared AS (
                 THEN 'within noise'
             WHEN a.no_difference THEN 'contradicts'
             WHEN m.low <= 0 AND m.high >= 0 THEN 'within noise'
-            WHEN (m.high < 0) = a.is_less THEN 'agrees'
+            WHEN (m.high < 0) = less_is_published THEN 'agrees'
             ELSE 'contradicts'
         END AS direction_matches,
         CASE
@@ -272,9 +380,9 @@ compared AS (
                 AND m.low <= least(0, a.target) AND m.high >= greatest(0, a.target)
                 THEN 'too noisy: the interval contains both no change and the published figure'
             WHEN a.kind = 'bound' AND m.value < a.accepted_low
-                THEN format('{:.1f} points below the bound', coalesce(a.low, 0) - m.value)
+                THEN format('{:.1f} points below the bound', coalesce(a.target_low, 0) - m.value)
             WHEN a.kind = 'bound' AND m.value > a.accepted_high
-                THEN format('{:.1f} points above the bound', m.value - coalesce(a.high, 0))
+                THEN format('{:.1f} points above the bound', m.value - coalesce(a.target_high, 0))
             WHEN a.kind = 'bound' THEN 'inside the bound'
             WHEN a.kind <> 'qualitative'
                 THEN format('{:.1f} {} {} the published {}, {:.1f} are tolerated',
@@ -296,7 +404,12 @@ compared AS (
             WHEN a.no_difference AND m.low <= a.comparable_pct AND m.high >= -a.comparable_pct
                 THEN format('perhaps less than {:g} % apart', a.comparable_pct)
             ELSE CASE WHEN m.high < 0 THEN 'lower' ELSE 'higher' END
-        END AS finding
+        END AS finding,
+        CASE
+            WHEN verdict <> 'direction only' OR direction_matches = 'within noise'
+                THEN coalesce(direction_matches, verdict)
+            ELSE 'direction ' || direction_matches
+        END AS outcome
     FROM accepting AS a
     INNER JOIN measured AS m ON a.id = m.id
 ),
@@ -312,22 +425,16 @@ all_sides AS (
             role || ' ' || value_text || ': ' || finding || ', ' || coalesce(direction_matches, verdict),
             '; ' ORDER BY role_no
         ) AS would_be,
-        CASE
-            WHEN count(DISTINCT outcome) = 1 THEN 'on every side it would be: ' || min(outcome)
-            ELSE 'it would be: ' || string_agg(role || ' ' || outcome, ', ' ORDER BY role_no)
-        END AS outcomes,
+        'it would be: ' || string_agg(role || ' ' || outcome, ', ' ORDER BY role_no) AS outcomes,
+        count(*) = 3 AND count(DISTINCT outcome) = 1 AS unanimous,
         string_agg(role || ' ' || short_text, ', ' ORDER BY role_no) AS text_by_side,
         list(role) AS roles
     FROM (
         SELECT
             *,
-            list_position(['client', 'server', 'both'], role) AS role_no,
-            CASE
-                WHEN direction_matches = 'within noise' THEN direction_matches
-                ELSE coalesce('direction ' || direction_matches, verdict)
-            END AS outcome
+            list_position(['client', 'server', 'both'], role) AS role_no
         FROM compared
-        WHERE role <> 'input'
+        WHERE role <> 'input' AND also_measure IS NULL
     )
     GROUP BY id
 ),
@@ -367,6 +474,9 @@ placed AS (
         list_filter(
             list_concat(coalesce(p.shared_tags, []), coalesce(h.machines, [])), lambda x : x <> 'cpc='
         ) AS environment_here,
+        coalesce(p.observed_tags, []) AS observed_tags,
+        coalesce(p.contradictions, []) AS contradictions,
+        a.side = 'unspecified' AND coalesce(s.unanimous, false) AS is_any_side,
         s.client_value,
         s.server_value,
         s.both_value,
@@ -374,9 +484,12 @@ placed AS (
         CASE WHEN len(coalesce(p.problems, t.problems)) = 0 THEN s.would_be END AS would_be,
         CASE WHEN len(coalesce(p.problems, t.problems)) = 0 THEN s.outcomes END AS outcomes,
         s.text_by_side,
+        s.roles,
         l.remarks AS lacking,
         CASE
             WHEN a.is_input THEN 'input'
+            -- If the side does not matter, the value is that of all CPU time.
+            WHEN is_any_side THEN 'both'
             WHEN a.side IN ('client', 'server', 'both') THEN a.side
             WHEN a.side = 'sender' THEN p.sending_role
             WHEN a.side = 'receiver'
@@ -396,10 +509,27 @@ placed AS (
         ) AS runs_needed
     FROM accepting AS a
     LEFT JOIN source AS p ON a.id = p.id
-    LEFT JOIN ticket_use AS t ON a.id = t.id
+    LEFT JOIN metric_value AS t ON a.id = t.id
     LEFT JOIN here AS h ON a.id = h.id
     LEFT JOIN all_sides AS s ON a.id = s.id
     LEFT JOIN lacking AS l ON a.id = l.id
+),
+
+-- The outcomes of the other measures on the side of the result, beside its own.
+also_compared AS (
+    SELECT
+        p.id,
+        any_value(c.outcome) FILTER (WHERE c.also_measure IS NULL) AS own_outcome,
+        count(DISTINCT c.also_measure) AS also_measured,
+        count(DISTINCT c.outcome) AS outcomes,
+        string_agg(
+            coalesce(c.also_measure, p.measure) || ' ' || c.short_text || ': ' || c.outcome, ', '
+            ORDER BY c.also_measure NULLS FIRST
+        ) AS readings
+    FROM placed AS p
+    INNER JOIN compared AS c ON p.id = c.id AND p.role = c.role
+    WHERE len(p.also_measures) > 0
+    GROUP BY p.id
 ),
 
 decided AS (
@@ -410,13 +540,17 @@ decided AS (
         c.high AS measured_high,
         coalesce(c.value_text, p.text_by_side) AS value_text,
         c.finding,
+        o.readings,
+        coalesce(len(p.also_measures) = 0 OR (o.also_measured = len(p.also_measures) AND o.outcomes = 1), false)
+            AS all_alike,
         CASE
-            WHEN p.filled_from = 'nothing' OR p.obstacle IS NOT NULL OR p.side = 'unspecified'
-                THEN 'not comparable'
+            WHEN p.filled_from = 'nothing' THEN 'not comparable'
             WHEN NOT p.has_source THEN 'no data'
             WHEN len(p.problems) > 0 THEN 'not comparable'
             WHEN p.role IS NULL AND p.side IN ('sender', 'receiver') THEN 'not comparable'
+            WHEN p.side = 'unspecified' AND p.roles IS NOT NULL AND NOT p.is_any_side THEN 'not comparable'
             WHEN c.id IS NULL THEN 'no data'
+            WHEN NOT all_alike THEN 'not comparable'
             ELSE c.verdict
         END AS verdict,
         c.direction_matches AS side_matches,
@@ -425,10 +559,13 @@ decided AS (
             WHEN 'inputs' THEN i.asked_for || '; ' || p.captures
             ELSE p.captures
         END AS needs,
-        i.lacking AS lacking_input
+        i.lacking AS lacking_input,
+        n.text AS other_runs
     FROM placed AS p
+    LEFT JOIN other_pair AS n ON p.id = n.id
     LEFT JOIN every_input AS i ON p.id = i.id
-    LEFT JOIN compared AS c ON p.id = c.id AND p.role = c.role
+    LEFT JOIN compared AS c ON p.id = c.id AND p.role = c.role AND c.also_measure IS NULL
+    LEFT JOIN also_compared AS o ON p.id = o.id
 )
 
 SELECT
@@ -438,25 +575,31 @@ SELECT
     section::VARCHAR AS section,
     figure::VARCHAR AS figure,
     metric::VARCHAR AS metric,
-    side::VARCHAR AS side,
+    CASE WHEN is_any_side AND verdict NOT IN ('not comparable', 'no data') THEN 'any' ELSE side END::VARCHAR
+        AS side,
+    side::VARCHAR AS published_side,
     workload::VARCHAR AS workload,
     verdict::VARCHAR AS verdict,
     CASE WHEN verdict = 'direction only' THEN side_matches END::VARCHAR AS direction_matches,
     CASE
         WHEN filled_from = 'nothing' THEN obstacle
-        WHEN side = 'unspecified'
-            THEN concat_ws(
-                '; ', 'the document does not state which side it is about', obstacle, problems_told, outcomes
-            )
-        WHEN obstacle IS NOT NULL THEN concat_ws('; ', obstacle, problems_told, outcomes)
         WHEN verdict = 'not comparable' AND len(problems) > 0 THEN problems_told
+        WHEN verdict = 'not comparable' AND role IS NULL AND side = 'unspecified'
+            THEN
+                'the document does not state which side it is about; '
+                || CASE WHEN len(roles) < 3 THEN 'not every side was measured; ' ELSE '' END || outcomes
         WHEN verdict = 'not comparable' AND role IS NULL
             THEN 'the workload does not show which side sends'
+        WHEN verdict = 'not comparable' AND NOT all_alike
+            THEN
+                'the document does not state which performance it is about; it measures '
+                || array_to_string(list_concat([measure], also_measures), ', ') || '; here '
+                || readings
         WHEN verdict = 'no data' AND has_source AND filled_from = 'runs'
             THEN
                 concat_ws(': ', 'the runs have no ' || measure || coalesce(' of ' || role, ''), lacking)
                 || '; needs ' || captures
-        WHEN verdict = 'no data' THEN concat_ws(': ', lacking_input, 'needs ' || needs)
+        WHEN verdict = 'no data' THEN concat_ws('; ', concat_ws(': ', lacking_input, 'needs ' || needs), other_runs)
         WHEN verdict = 'direction only'
             THEN
                 concat_ws(
@@ -501,6 +644,8 @@ SELECT
     would_be::VARCHAR AS would_be,
     environment::VARCHAR[] AS environment_published,
     environment_here::VARCHAR[] AS environment_here,
+    observed_tags::VARCHAR[] AS observed_tags,
+    contradictions::VARCHAR[] AS contradictions,
     filled_from::VARCHAR AS filled_from,
     rule::VARCHAR AS rule,
     needs::VARCHAR AS needs,

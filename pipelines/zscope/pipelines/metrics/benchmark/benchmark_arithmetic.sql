@@ -74,6 +74,25 @@ system_sum AS (
     GROUP BY ALL
 ),
 
+closed_loop AS (
+    SELECT name, role, min(clients) AS clients
+    FROM run
+    WHERE workload_kind IN ('RR', 'STR')
+    GROUP BY ALL
+),
+
+setting AS (
+    SELECT
+        name,
+        role,
+        system,
+        string_agg(key || '=' || observed || ' (' || source || ')', ', ' ORDER BY key, source)
+            FILTER (WHERE status = 'observed') AS observed,
+        string_agg(why, '; ' ORDER BY key, source) AS contradicted
+    FROM run_tag
+    GROUP BY ALL
+),
+
 -- Systems in one role work at the same time: their rates per second are added up.
 side_sum AS (
     SELECT
@@ -89,21 +108,25 @@ side_sum AS (
 
 one_side AS (
     SELECT
-        *,
+        s.*,
         CASE measure
             WHEN 'cpu_per_tran' THEN 1e6 * cpu_per_s / nullif(transactions_per_s, 0)
             WHEN 'transaction_rate' THEN transactions_per_s
             WHEN 'throughput' THEN bytes_per_s
-            WHEN 'latency' THEN latency_ms
+            WHEN 'latency' THEN coalesce(1000.0 * c.clients / nullif(transactions_per_s, 0), latency_ms)
         END AS value,
         CASE measure
             WHEN 'cpu_per_tran' THEN format(
                 '1e6 x {:.6f} CPU s per s / {:.4f} transactions per s', cpu_per_s, transactions_per_s
             )
-            WHEN 'latency' THEN 'mean time of the connections that ended'
+            WHEN 'latency' THEN coalesce(
+                format('1000 x {} clients / {:.4f} transactions per s', c.clients, transactions_per_s),
+                'mean time of the connections that ended'
+            )
             ELSE 'over the seconds of the intervals that count'
         END AS derivation
-    FROM side_sum
+    FROM side_sum AS s
+    LEFT JOIN closed_loop AS c ON s.run = c.name AND s.role = c.role
 ),
 
 figure AS (
@@ -298,11 +321,14 @@ line AS (
             || strftime(r.to_utc AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S') || ' UTC',
             'workload ' || r.workload,
             joined(r.tags, ' '),
+            'observed: ' || t.observed,
+            t.contradicted,
             CASE WHEN r.synthetic THEN 'synthetic' END,
             r.note
         ) AS text
     FROM chosen_run AS c
     INNER JOIN run AS r ON c.run = r.name
+    LEFT JOIN setting AS t ON r.name = t.name AND r.role = t.role AND r.system = t.system
     UNION ALL BY NAME
     SELECT
         id, 6 AS part_no, 'interval' AS part, stands_for || ' ' || run AS what, stands_for, run, role, system,
@@ -320,6 +346,16 @@ line AS (
         id, 8 AS part_no, 'figure' AS part, stands_for || ' ' || run AS what, stands_for, run, role,
         value, low, high, unit, measure || ' = ' || derivation AS text
     FROM figure_between
+    UNION ALL BY NAME
+    SELECT
+        p.id, 8 AS part_no, 'also' AS part, a.measure AS what, a.role,
+        a.change_pct AS value, a.low_pct AS low, a.high_pct AS high, '%' AS unit,
+        concat_ws(
+            '; ', 'has to have the same outcome', format('{:g} to {:g} {}', a.baseline_value, a.candidate_value, a.unit),
+            a.remarks
+        ) AS text
+    FROM (SELECT id, unnest(also) AS a FROM every_pair WHERE place = 1) AS p
+    INNER JOIN every_verdict AS t ON p.id = t.id AND a.role = t.measured_side AND t.baseline_run IS NOT NULL
     UNION ALL BY NAME
     SELECT
         id, 9 AS part_no, 'change' AS part, role, 'candidate against baseline' AS what,
@@ -359,6 +395,24 @@ line AS (
     WHERE counts
     GROUP BY id
     HAVING sum(resumed + full_ones) > 0
+    UNION ALL BY NAME
+    SELECT
+        t.id, 8 AS part_no, 'count' AS part, 'TCP/IP stacks' AS what, 'both' AS role, n.system, n.seconds,
+        n.stack_s AS cpu_s, n.ended_transactions::DOUBLE AS transactions, n.least_share_pct AS value, '%' AS unit,
+        format('100 x {:.6f} s of the stacks / {:.6f} s of all service classes', n.stack_s, n.workload_s) AS text
+    FROM every_verdict AS t
+    CROSS JOIN network_share AS n
+    WHERE t.filled_from = 'metric' AND t.measure = 'network_share'
+    UNION ALL BY NAME
+    SELECT
+        t.id, 9 AS part_no, 'change' AS part, 'both' AS role, 'share over all systems' AS what,
+        100 * sum(n.stack_s) / sum(n.workload_s) AS value, '%' AS unit,
+        format('100 x {:.6f} / {:.6f}', sum(n.stack_s), sum(n.workload_s)) AS text
+    FROM every_verdict AS t
+    CROSS JOIN network_share AS n
+    WHERE t.filled_from = 'metric' AND t.measure = 'network_share'
+    GROUP BY t.id
+    HAVING sum(n.workload_s) > 0
     UNION ALL BY NAME
     SELECT
         id, 10 AS part_no, 'check' AS part, measured_side AS role, 'the same in benchmark' AS what,

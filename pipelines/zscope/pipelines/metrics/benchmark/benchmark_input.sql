@@ -32,6 +32,8 @@ WITH wanted AS (
         CASE
             WHEN p.value_kind = 'percent_share' THEN 'share'
             WHEN len(p.baseline_tags) = 0 THEN 'level'
+            -- The document also has the level that the difference is of, so that a percentage is known.
+            WHEN p.value_kind = 'difference' AND f.percent_of IS NOT NULL THEN 'change'
             WHEN p.value_kind = 'difference' THEN 'difference'
             -- With a baseline of 0 there is no percentage.
             WHEN p.value_kind = 'absolute' AND p.recomputed_pct IS NULL THEN 'level'

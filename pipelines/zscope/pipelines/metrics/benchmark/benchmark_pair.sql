@@ -5,9 +5,15 @@
 -- pair that nearly fits is shown with what is missing. These are the workload, the tags required of both
 -- runs, and equal values of all other tags that both have.
 --
--- The pair for a result is chosen by these criteria, in this order: the fewest problems, a value to compare,
--- measured and not generated, the same tags on both runs, the same systems, closest to the published
--- environment, newest. The measured values do not matter.
+-- Tags that the data show (run_tag) are added to those of runs.toml. If the data contradict a tag that the
+-- result depends on, the pair does not fit.
+--
+-- A pair has the workload and the conditions of a result, or it does not measure the result at all.
+--
+-- The pair for a result is chosen by these criteria, in this order: the workload and the conditions, the
+-- fewest problems, a value to compare, measured and not generated, the same tags on both runs, the same
+-- systems, closest to the published environment, newest. The measured values do not matter. Of the pairs that
+-- do not fit, only those among the first five have a row.
 
 -- DuckDB takes twice as long to plan for each grouping or window above a view. A CTE that only reads the view
 -- avoids that.
@@ -15,9 +21,24 @@ WITH comparison AS (
     SELECT * FROM run_comparison
 ),
 
-run_one AS (
+known_tag AS (
+    SELECT * FROM run_tag
+),
+
+shown_by_data AS (
     SELECT
         name,
+        list_sort(list_distinct(list(key || '=' || observed) FILTER (WHERE status = 'observed')))
+            AS observed_tags,
+        list({ 'key': key, 'text': why } ORDER BY system, role, key) FILTER (WHERE status = 'contradicted')
+            AS contradicted
+    FROM known_tag
+    GROUP BY name
+),
+
+run_one AS (
+    SELECT
+        r.name,
         -- All sides of a run have the same workload; the list of runs reports it if they differ.
         min(workload) AS workload,
         min(workload_kind) AS workload_kind,
@@ -30,12 +51,15 @@ run_one AS (
         )) AS workload_key,
         min(client_bytes) AS client_bytes,
         min(server_bytes) AS server_bytes,
-        list_sort(list_distinct(list(system))) AS systems,
-        list_sort(list_distinct(flatten(list(tags)))) AS own_tags,
+        list_sort(list_distinct(list(r.system))) AS systems,
+        coalesce(any_value(d.observed_tags), []) AS observed_tags,
+        list_sort(list_distinct(list_concat(flatten(list(r.tags)), any_value(d.observed_tags)))) AS own_tags,
+        coalesce(any_value(d.contradicted), []) AS contradicted,
         bool_or(synthetic) AS synthetic,
         min(from_utc) AS from_utc
-    FROM run
-    GROUP BY name
+    FROM run AS r
+    LEFT JOIN shown_by_data AS d ON r.name = d.name
+    GROUP BY r.name
 ),
 
 -- A cipher suite implies its key exchange, or TLSv1.3; a signature algorithm implies its scheme.
@@ -73,12 +97,16 @@ wanted AS (
         p.candidate_tags,
         p.environment,
         f.measure,
+        f.also_measures,
         f.run_kinds,
+        f.least_payload_bytes,
+        f.most_payload_bytes,
         list_transform(
             f.workloads, lambda w : upper(regexp_replace(w, '\(([^/()]+)\)$', '(\1/\1)'))
         ) AS workload_keys,
         list_concat(p.condition_tags, f.both_tags) AS same_tags,
         f.assumed_tags,
+        f.free_tags,
         tag_keys(f.assumed_tags) AS assumed_keys,
         list_concat(
             tag_keys(list_concat(p.baseline_tags, p.candidate_tags)),
@@ -104,6 +132,9 @@ candidate_pair AS (
         c.tags AS c_tags,
         b.own_tags AS b_own_tags,
         c.own_tags AS c_own_tags,
+        greatest(b.client_bytes, b.server_bytes) AS payload_bytes,
+        list_sort(list_distinct(list_concat(b.observed_tags, c.observed_tags))) AS observed_tags,
+        list_concat(b.contradicted, c.contradicted) AS contradicted,
         CASE
             WHEN b.client_bytes > b.server_bytes THEN 'client'
             WHEN b.client_bytes < b.server_bytes THEN 'server'
@@ -144,14 +175,31 @@ judged AS (
                     WHEN (len(run_kinds) > 0 AND NOT coalesce(list_contains(run_kinds, workload_kind), false))
                         OR (len(workload_keys) > 0
                             AND NOT coalesce(list_contains(workload_keys, workload_key), false))
+                        OR NOT coalesce(
+                            payload_bytes BETWEEN least_payload_bytes AND most_payload_bytes,
+                            least_payload_bytes IS NULL
+                        )
                         THEN
                             'other workload: ' || coalesce(baseline_workload, 'none named') || ' here, '
                             || coalesce(workload, array_to_string(run_kinds, ', ')) || ' published'
-                END,
-                CASE WHEN one_synthetic THEN 'one of the runs is synthetic, the other is not' END
+                END
             ],
             -- Tags that are required of both runs.
-            required_tag_problems(same_tags, b_tags, c_tags, differing_keys, 'the runs do not both state '),
+            required_tag_problems(same_tags, b_tags, c_tags, differing_keys, 'the runs do not both state ')
+        )) AS unmet,
+        len(unmet) = 0 AND NOT list_has_any(differing_keys, same_keys) AS meets_conditions,
+        without_nulls(list_concat(
+            unmet,
+            [CASE WHEN one_synthetic THEN 'one of the runs is synthetic, the other is not' END],
+            list_distinct(list_transform(
+                list_filter(
+                    contradicted,
+                    lambda x :
+                        list_contains(list_concat(varied_keys, same_keys, assumed_keys), x.key)
+                        AND NOT list_contains(free_tags, x.key)
+                ),
+                lambda x : x.text
+            )),
             -- What a document assumes, unless the result is about it.
             list_transform(
                 list_filter(
@@ -176,6 +224,7 @@ SELECT
     (row_number() OVER (
         PARTITION BY pair.id
         ORDER BY
+            NOT pair.meets_conditions,
             len(pair.problems),
             len(pair.differing_keys),
             NOT measured,
@@ -190,6 +239,7 @@ SELECT
     ))::BIGINT AS place,
     pair.baseline_run::VARCHAR AS baseline_run,
     pair.candidate_run::VARCHAR AS candidate_run,
+    pair.meets_conditions::BOOLEAN AS meets_conditions,
     len(pair.problems) = 0 AS fits,
     pair.problems::VARCHAR[] AS problems,
     pair.measure::VARCHAR AS measure,
@@ -200,26 +250,41 @@ SELECT
     pair.environment_in_common::BIGINT AS environment_in_common,
     pair.said_by_one::BIGINT AS said_by_one,
     pair.shared_tags::VARCHAR[] AS shared_tags,
+    pair.observed_tags::VARCHAR[] AS observed_tags,
+    list_distinct(list_transform(pair.contradicted, lambda x : x.text))::VARCHAR[] AS contradictions,
     pair.synthetic::BOOLEAN AS synthetic,
-    sides AS sides
+    sides AS sides,
+    also AS also
 FROM (
     SELECT
         any_value(j) AS pair,
-        coalesce(
-            list({
-                'role': m.role::VARCHAR,
-                'baseline_value': m.baseline_value::DOUBLE,
-                'candidate_value': m.candidate_value::DOUBLE,
-                'change_pct': m.change_pct::DOUBLE,
-                'low_pct': m.low_pct::DOUBLE,
-                'high_pct': m.high_pct::DOUBLE,
-                'remarks': m.remarks::VARCHAR
-            } ORDER BY m.role) FILTER (WHERE m.role IS NOT NULL),
-            []
-        ) AS sides,
-        coalesce(bool_or(m.change_pct IS NOT NULL), false) AS measured
+        coalesce(list({
+            'role': m.role::VARCHAR,
+            'baseline_value': m.baseline_value::DOUBLE,
+            'candidate_value': m.candidate_value::DOUBLE,
+            'change_pct': m.change_pct::DOUBLE,
+            'low_pct': m.low_pct::DOUBLE,
+            'high_pct': m.high_pct::DOUBLE,
+            'remarks': m.remarks::VARCHAR
+        } ORDER BY m.role) FILTER (WHERE m.measure = j.measure), []) AS sides,
+        coalesce(list({
+            'measure': m.measure::VARCHAR,
+            'role': m.role::VARCHAR,
+            'baseline_value': m.baseline_value::DOUBLE,
+            'candidate_value': m.candidate_value::DOUBLE,
+            'unit': m.unit::VARCHAR,
+            'change_pct': m.change_pct::DOUBLE,
+            'low_pct': m.low_pct::DOUBLE,
+            'high_pct': m.high_pct::DOUBLE,
+            'remarks': m.remarks::VARCHAR
+        } ORDER BY m.measure, m.role) FILTER (WHERE m.measure <> j.measure), []) AS also,
+        coalesce(bool_or(m.change_pct IS NOT NULL) FILTER (WHERE m.measure = j.measure), false) AS measured
     FROM judged AS j
     LEFT JOIN comparison AS m
-        ON j.baseline_run = m.baseline AND j.candidate_run = m.candidate AND j.measure = m.measure
+        ON
+            j.baseline_run = m.baseline
+            AND j.candidate_run = m.candidate
+            AND (j.measure = m.measure OR list_contains(j.also_measures, m.measure))
     GROUP BY j.id, j.baseline_run, j.candidate_run
 )
+QUALIFY fits OR place <= 5

@@ -31,16 +31,22 @@ counting_interval AS (
 
 side AS (
     SELECT
-        name,
-        system,
-        role,
-        count(*) FILTER (WHERE NOT trimmed) AS intervals,
-        count(*) FILTER (WHERE trimmed) AS trimmed,
-        sum(interval_ms) FILTER (WHERE NOT trimmed) / 1000 AS measured_s,
-        any_value(counted_by) AS counted_by,
-        any_value(latency_by) AS latency_by
-    FROM of_run
-    GROUP BY ALL
+        i.*,
+        CASE WHEN r.workload_kind IN ('RR', 'STR') THEN r.clients END AS clients
+    FROM (
+        SELECT
+            name,
+            system,
+            role,
+            count(*) FILTER (WHERE NOT trimmed) AS intervals,
+            count(*) FILTER (WHERE trimmed) AS trimmed,
+            sum(interval_ms) FILTER (WHERE NOT trimmed) / 1000 AS measured_s,
+            any_value(counted_by) AS counted_by,
+            any_value(latency_by) AS latency_by
+        FROM of_run
+        GROUP BY ALL
+    ) AS i
+    LEFT JOIN run AS r ON i.name = r.name AND i.system = r.system AND i.role = r.role
 ),
 
 drawn AS (
@@ -97,6 +103,8 @@ replicate_of_side AS (
         min(coalesce(s.measured_s, 0)) AS measured_s,
         string_agg(DISTINCT s.counted_by, ', ' ORDER BY s.counted_by) AS counted_by,
         string_agg(DISTINCT s.latency_by, ', ' ORDER BY s.latency_by) AS latency_by,
+        -- The workload names the clients of all systems together.
+        min(s.clients) AS clients,
         -- If one system has no value, the value of all together is not known.
         CASE WHEN count(r.cpu_busy) = count(*) THEN sum(r.cpu_busy) END AS cpu_busy,
         CASE WHEN count(r.ziip_busy) = count(*) THEN sum(r.ziip_busy) END AS ziip_busy,
@@ -158,6 +166,7 @@ SELECT
     measured_s::DOUBLE AS measured_s,
     counted_by::VARCHAR AS counted_by,
     latency_by::VARCHAR AS latency_by,
+    clients::BIGINT AS clients,
     cpu_busy::DOUBLE AS cpu_busy,
     least_transactions_per_s::DOUBLE AS least_transactions_per_s,
     cpu_us_per_tran::DOUBLE AS cpu_us_per_tran,

@@ -5,7 +5,8 @@
 -- (n - 1)), as drawings spread less than the intervals they are drawn from, and by the 97.5 % quantile of
 -- Student's t, it is half the width. Quantiles of the drawings themselves would be too narrow for the ten or
 -- twenty intervals that a run has. The logarithm makes twice as much and half as much equally distant. A
--- count of the whole run has no interval, as it does not show how the rate varied.
+-- count of the whole run has no interval, as it does not show how the rate varied. Rates from the bytes of
+-- connections that stay open have the interval of run_client_spread, as their intervals are all alike.
 
 WITH replicate AS (
     SELECT * FROM run_replicate
@@ -42,15 +43,20 @@ spread AS (
         any_value(measured_s) FILTER (WHERE replicate = 0) AS measured_s,
         any_value(counted_by) FILTER (WHERE replicate = 0) AS counted_by,
         CASE WHEN measure = 'latency' THEN any_value(latency_by) FILTER (WHERE replicate = 0) END AS latency_by,
+        any_value(clients) FILTER (WHERE replicate = 0) AS clients,
+        any_value(clients) IS NOT NULL AS stays_open,
+        measure = 'latency' AND coalesce(any_value(latency_by) = 'clients over rate', false) AS is_clients_over_rate,
+        measure = 'transaction_rate' OR is_clients_over_rate AS from_rate,
+        stays_open AND (
+            measure = 'throughput'
+            OR (from_rate AND regexp_matches(any_value(counted_by), '^(client: )?bytes over request size'))
+        ) AS varies_by_connection,
         any_value(cpu_busy) FILTER (WHERE replicate = 0) AS cpu_busy,
         any_value(least_transactions_per_s) FILTER (WHERE replicate = 0) AS least_transactions_per_s,
         -- If some drawings have no value, the others show too little of the spread.
         CASE
             WHEN
-                (
-                    measure = 'transaction_rate'
-                    OR (measure = 'latency' AND any_value(latency_by) = 'clients over rate')
-                )
+                from_rate
                 AND regexp_matches(any_value(counted_by), '^(client: )?supplied for')
                 THEN NULL
             WHEN count(*) FILTER (WHERE replicate > 0 AND value > 0) = 500
@@ -70,9 +76,17 @@ freedom AS (
 
 half_width AS (
     SELECT
-        *,
-        student_t(df) * log_deviation * sqrt(intervals / df) AS log_half
-    FROM freedom
+        f.*,
+        c.connections,
+        -- N divided by the rate is no latency if another number of clients was at work.
+        f.is_clients_over_rate AND f.clients <> c.connections AS other_clients,
+        CASE
+            WHEN other_clients THEN NULL
+            WHEN f.varies_by_connection THEN c.half_width
+            ELSE student_t(f.df) * f.log_deviation * sqrt(f.intervals / f.df)
+        END AS log_half
+    FROM freedom AS f
+    LEFT JOIN run_client_spread AS c ON f.name = c.name AND if(f.role = 'both', 'client', f.role) = c.role
 ),
 
 of_run AS (
@@ -96,17 +110,19 @@ judged AS (
         CASE
             WHEN h.value IS NOT NULL AND h.log_half IS NOT NULL THEN 'ok'
             WHEN h.fewest_intervals = 0 THEN 'no interval'
-            WHEN h.value IS NOT NULL AND h.df IS NULL THEN 'fewer than 3 intervals'
-            WHEN h.value = 0 THEN 'zero'
             WHEN
                 h.value IS NOT NULL
-                AND (h.measure = 'transaction_rate' OR h.latency_by = 'clients over rate')
-                AND h.counted_by LIKE '%supplied for%'
+                AND h.df IS NULL
+                AND NOT (h.varies_by_connection OR coalesce(h.other_clients, false))
+                THEN 'fewer than 3 intervals'
+            WHEN h.value = 0 THEN 'zero'
+            WHEN h.value IS NOT NULL AND h.from_rate AND h.counted_by LIKE '%supplied for%'
                 THEN 'one count for all'
+            WHEN h.value IS NOT NULL AND h.other_clients THEN 'other number of clients'
+            WHEN h.value IS NOT NULL AND h.varies_by_connection THEN 'fewer than 3 connections'
             WHEN h.value IS NOT NULL THEN 'not in every interval'
             WHEN h.measure IN ('cpu_per_tran', 'ziip_per_tran') AND h.cpu_busy IS NULL THEN 'no CPU data'
-            WHEN h.measure = 'throughput' OR (h.measure = 'latency' AND h.latency_by IS DISTINCT FROM 'clients over rate')
-                THEN 'no connections'
+            WHEN h.measure IN ('latency', 'throughput') AND NOT h.from_rate THEN 'no connections'
             WHEN h.least_transactions_per_s IS NULL THEN 'no count'
             WHEN h.least_transactions_per_s = 0 THEN 'no transactions'
             ELSE 'no data'
@@ -127,6 +143,10 @@ SELECT
     CASE status
         WHEN 'no interval' THEN 'every interval is trimmed; run_interval says why'
         WHEN 'fewer than 3 intervals' THEN 'too few to show how far they vary'
+        WHEN 'other number of clients' THEN
+            format('the workload names {} clients, but {} connections were open all the time', clients, connections)
+        WHEN 'fewer than 3 connections' THEN
+            'each connection has one total for the run; too few to show how far they vary'
         WHEN 'one count for all' THEN 'the count is of the whole run and does not show how the rate varied'
         WHEN 'zero' THEN 'it was zero all the time'
         WHEN 'not in every interval' THEN 'so few intervals have a value that some drawings had none'

@@ -211,7 +211,7 @@ def _measured(row: dict[str, Any]) -> None:
     _facts([
         ("Figure", row["measured"] or "nothing"),
         ("Each side", ", ".join(sides)),
-        ("Verdict of each side", row["would_be"] if row["measured_value"] is None else ""),
+        ("Verdict of each side", row["would_be"] if row["published_side"] == "unspecified" else ""),
         ("Agrees from", agrees if any(end is not None for end in accepted) else ""),
         ("By", row["measured_by"]),
         ("From", row["baseline_run"]),
