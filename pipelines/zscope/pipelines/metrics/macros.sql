@@ -211,6 +211,10 @@ CREATE OR REPLACE MACRO ip_key(ip) AS CASE
     )
 END;
 
+-- The network of an address, as the first digits of its key: 24 bits of IPv4, 64 bits of IPv6.
+CREATE OR REPLACE MACRO ip_network(ip) AS
+    substr(ip_key(ip), 1, if(starts_with(ip_key(ip), repeat('0', 20) || 'ffff'), 30, 16));
+
 -- A port as five digits, which sort like ports.
 CREATE OR REPLACE MACRO port_key(port) AS lpad(port::VARCHAR, 5, '0');
 

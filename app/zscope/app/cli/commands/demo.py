@@ -56,7 +56,8 @@ _METRICS = {
             100 * sum(hits) / nullif(sum(lookups), 0) AS hit_rate_pct,
             100 * sum(resumed_handshakes)
             / nullif(sum(resumed_handshakes) + sum(full_handshakes), 0) AS resumed_pct
-        FROM resumption_rate WHERE source = 'GSKSRVR' GROUP BY ALL ORDER BY system, cache""",
+        FROM resumption_rate WHERE source = 'GSKSRVR' AND basis = 'between displays'
+        GROUP BY ALL ORDER BY system, cache""",
     ),
     "Most frequent TLS versions and cipher suites": (
         "cipher_distribution",

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.store import PageData
 
 VERSIONS = ("TLSv1.3", "TLSv1.2 and older")
-IN_PERIOD = "(source <> 'GSKSRVR' OR basis = 'between displays' OR resets > 0)"
-"""Excludes the first display of each cache: its counts start before all other data."""
+IN_PERIOD = "basis <> 'since reset'"
+"""Excludes displays of GSKSRVR that count alone: their counts can start before all other data."""
 _SIDES = ("server", "client")
 _ENDS = ["interval_start_utc", "interval_end_utc"]
 _MOST_MARKS = 3000
@@ -78,7 +78,8 @@ def side_by_side(data: PageData, side: str) -> pa.Table:
 
 def why_sources_differ(data: PageData) -> list[str]:
     """Return why zERT and GSKSRVR can differ, as the metric explains it; empty unless both have data."""
-    rows = data.metric("resumption_rate", ["source"], where="why_sources_differ IS NOT NULL").to_pylist()
+    explained = f"{IN_PERIOD} AND why_sources_differ IS NOT NULL"
+    rows = data.metric("resumption_rate", ["source"], where=explained).to_pylist()
     return [str(row["why_sources_differ"]) for row in rows]
 
 
