@@ -15,7 +15,7 @@ from zscope.pipelines.metrics import metric
 from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
-from zscope.pipelines.store.catalogue import has_summaries
+from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.samples import CpuCost, Recipe, RecordKind, generate, named_systems
 
 if TYPE_CHECKING:

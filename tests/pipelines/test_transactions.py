@@ -13,7 +13,7 @@ from tests.pipelines.stores import load
 from zscope.pipelines.metrics import metric, statement
 from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.store import open_reader
-from zscope.pipelines.store.catalogue import has_summaries
+from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.samples import Recipe, RecordKind, generate, named_systems
 
 if TYPE_CHECKING:

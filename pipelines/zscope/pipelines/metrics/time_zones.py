@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _OFFSET = "local_offset_us"
 """Column of the records that state the offset of their clock: their times are known without a time zone."""
 _OWN_TIMES = frozenset({"start_utc", "end_utc", "interval_end_utc"})
+_SETTLING = re.compile(r"\butc_of_writing\([^)]*\)")
+"""Without a time zone this macro tells the time in UTC of a record from the end of its connection."""
 _MOST_LOADS = 10
 
 
@@ -35,6 +37,8 @@ def tables_that_need_zones(metric: str) -> frozenset[str]:
 
     >>> sorted(tables_that_need_zones("gsk_cache_delta"))
     ['gsk_cache_stats']
+    >>> tables_that_need_zones("handshake_mix")
+    frozenset()
     """
     step = declared()[metric]
     below = [tables_that_need_zones(name) for name in step.inputs if name in declared()]
@@ -47,6 +51,7 @@ def _reads_added_time(sql: str, table: str) -> bool:
     if clock is None or table in _with_stated_offset():
         return False
     added = re.compile(rf"\b{utc_clock(clock)}\b")
+    sql = _SETTLING.sub("", sql)
     if _OWN_TIMES.isdisjoint(stored_schema(table).names):
         return bool(added.search(sql))
     # The rows have another time in UTC; only a part of the SQL that names the table and the time needs both.
