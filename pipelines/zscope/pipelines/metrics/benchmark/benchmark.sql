@@ -16,13 +16,13 @@
 -- all three have the same verdict, it does not matter which is meant, and the side is `any`. In the same way, a
 -- document that says performance means all that it measures: all of its measures must have the same outcome.
 
-WITH every_pair AS (
-    -- CTEs that only read a view: otherwise DuckDB takes twice as long to plan for each grouping or window
-    -- above it.
+WITH every_pair AS MATERIALIZED (
+    -- Materialized: DuckDB plans the statements of a view that it inlines again for each grouping or window
+    -- above them.
     SELECT * FROM benchmark_pair
 ),
 
-every_input AS (
+every_input AS MATERIALIZED (
     SELECT * FROM benchmark_input
 ),
 
@@ -92,7 +92,7 @@ result AS (
     INNER JOIN reference_filling AS f ON p.id = f.id
 ),
 
-accepting AS (
+accepting AS MATERIALIZED (
     SELECT
         *,
         CASE
@@ -330,7 +330,7 @@ measured AS (
     WHERE value IS NOT NULL
 ),
 
-compared AS (
+compared AS MATERIALIZED (
     SELECT
         a.id,
         m.also_measure,
@@ -458,7 +458,7 @@ here AS (
     GROUP BY p.id
 ),
 
-placed AS (
+placed AS MATERIALIZED (
     SELECT
         a.*,
         p.baseline_run,

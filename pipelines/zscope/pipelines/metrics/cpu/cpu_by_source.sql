@@ -360,7 +360,9 @@ rmf_use AS (
     HAVING cps_online IS NOT NULL OR cpu_s IS NOT NULL
 ),
 
-every_source AS (
+-- Materialized: many views read this one, and DuckDB would plan what is below again for each grouping or window
+-- above it.
+every_source AS MATERIALIZED (
     SELECT
         *,
         CASE source WHEN 'smf70' THEN 1 WHEN 'xml' THEN 2 ELSE 3 END AS preference,

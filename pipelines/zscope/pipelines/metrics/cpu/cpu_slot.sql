@@ -34,7 +34,8 @@ compared AS (
     FROM beside
 ),
 
-judged AS (
+-- Materialized, as in cpu_by_source.
+judged AS MATERIALIZED (
     SELECT
         *,
         CASE

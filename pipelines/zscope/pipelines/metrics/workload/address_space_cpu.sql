@@ -3,7 +3,7 @@
 -- The intervals are those of cpu_slot; address_space_part describes how intervals of address spaces are put
 -- into them. The rest is a row of each CPU interval that has address spaces.
 
-WITH tls_job AS (
+WITH tls_job AS MATERIALIZED (
     SELECT
         system,
         job_name,
@@ -13,7 +13,7 @@ WITH tls_job AS (
     GROUP BY ALL
 ),
 
-stack AS (
+stack AS MATERIALIZED (
     SELECT DISTINCT
         system,
         stack
