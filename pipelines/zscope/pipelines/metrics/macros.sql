@@ -44,6 +44,19 @@ CREATE OR REPLACE MACRO server_port_of(handshake_role, connection_flags, local_p
     ELSE least(local_port, remote_port)
 END;
 
+-- Whether a record shows which side is the server.
+CREATE OR REPLACE MACRO shows_server(handshake_role, connection_flags) AS
+    coalesce(handshake_role IN (1, 2, 3), false) OR coalesce(connection_flags & 24 > 0, false);
+
+-- The same, for a record that does not show which side is the server: a port that its job uses otherwise.
+CREATE OR REPLACE MACRO server_port_by_job(handshake_role, connection_flags, local_port, remote_port, job_ports) AS CASE
+    WHEN shows_server(handshake_role, connection_flags)
+        OR list_contains(job_ports, local_port) IS NOT DISTINCT FROM list_contains(job_ports, remote_port)
+        THEN server_port_of(handshake_role, connection_flags, local_port, remote_port)
+    WHEN list_contains(job_ports, local_port) THEN local_port
+    ELSE remote_port
+END;
+
 -- The kind of a handshake: full, resumed, failed, or unknown with its code. IBM calls a resumed one abbreviated.
 CREATE OR REPLACE MACRO handshake_kind(text, code) AS
     coalesce(if(text = 'abbreviated', 'resumed', text), code_text(NULL, code), 'unknown');

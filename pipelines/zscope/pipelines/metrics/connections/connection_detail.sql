@@ -48,7 +48,9 @@ SELECT
     (z.event_type = 4)::BOOLEAN AS is_short,
     z.in_bytes::BIGINT AS in_bytes,
     z.out_bytes::BIGINT AS out_bytes,
-    server_port_of(z.handshake_role, z.connection_flags, z.local_port, z.remote_port)::BIGINT AS server_port,
+    server_port_by_job(
+        z.handshake_role, z.connection_flags, z.local_port, z.remote_port, j.ports
+    )::BIGINT AS server_port,
     z.server_cert_key_type::BIGINT AS server_cert_key_type_code,
     nullif(z.server_cert_key_length_bits, 0)::BIGINT AS server_cert_key_bits,
     z.day::DATE AS day,
@@ -58,4 +60,11 @@ SELECT
 FROM smf119_zert_detail AS z
 LEFT JOIN code_tls_version AS version ON z.tls_version = version.code
 LEFT JOIN code_handshake_role AS role ON z.handshake_role = role.code
+LEFT JOIN job_port AS j
+    ON
+        z.day = j.day
+        AND z.system = j.system
+        AND z.stack IS NOT DISTINCT FROM j.stack
+        AND z.job_name = j.job_name
+        AND NOT shows_server(z.handshake_role, z.connection_flags)
 WHERE z.event_type IN (3, 4)

@@ -108,25 +108,26 @@ changed AS (
 
 reported AS (
     SELECT
-        settled_day, system, stack, start_utc AS event_utc, start_utc, end_utc,
+        day, settled_day, system, stack, start_utc AS event_utc, start_utc, end_utc,
         local_port, remote_port, local_ip, remote_ip, job_name, connection_id, connection_flags,
         handshake_role, tls_version, cipher, handshake_type, in_bytes, out_bytes
     FROM short_connection
     WHERE is_tls
     UNION ALL
     SELECT
-        settled_day, system, stack, start_utc AS event_utc, start_utc, end_utc,
+        day, settled_day, system, stack, start_utc AS event_utc, start_utc, end_utc,
         local_port, remote_port, local_ip, remote_ip, job_name, connection_id, connection_flags,
         handshake_role, tls_version, cipher, handshake_type, in_bytes, out_bytes
     FROM ended
     UNION ALL
     SELECT
-        settled_day, system, stack, start_utc AS event_utc, start_utc, end_utc,
+        day, settled_day, system, stack, start_utc AS event_utc, start_utc, end_utc,
         local_port, remote_port, local_ip, remote_ip, job_name, connection_id, connection_flags,
         handshake_role, tls_version, cipher, handshake_type, in_bytes, out_bytes
     FROM open_at_last
     UNION ALL
     SELECT
+        day,
         settled_day,
         system,
         stack,
@@ -142,23 +143,32 @@ reported AS (
 )
 
 SELECT
-    settled_day::DATE AS settled_day,
-    system::VARCHAR AS system,
-    stack::VARCHAR AS stack,
-    event_utc,
-    start_utc,
-    end_utc,
-    local_port::BIGINT AS local_port,
-    remote_port::BIGINT AS remote_port,
-    local_ip::VARCHAR AS local_ip,
-    remote_ip::VARCHAR AS remote_ip,
-    job_name::VARCHAR AS job_name,
-    connection_id::BIGINT AS connection_id,
-    handshake_role::BIGINT AS handshake_role,
-    tls_version::BIGINT AS tls_version,
-    cipher::VARCHAR AS cipher,
-    handshake_type::BIGINT AS handshake_type,
-    in_bytes::BIGINT AS in_bytes,
-    out_bytes::BIGINT AS out_bytes,
-    server_port_of(handshake_role, connection_flags, local_port, remote_port)::BIGINT AS server_port
-FROM reported
+    r.settled_day::DATE AS settled_day,
+    r.system::VARCHAR AS system,
+    r.stack::VARCHAR AS stack,
+    r.event_utc,
+    r.start_utc,
+    r.end_utc,
+    r.local_port::BIGINT AS local_port,
+    r.remote_port::BIGINT AS remote_port,
+    r.local_ip::VARCHAR AS local_ip,
+    r.remote_ip::VARCHAR AS remote_ip,
+    r.job_name::VARCHAR AS job_name,
+    r.connection_id::BIGINT AS connection_id,
+    r.handshake_role::BIGINT AS handshake_role,
+    r.tls_version::BIGINT AS tls_version,
+    r.cipher::VARCHAR AS cipher,
+    r.handshake_type::BIGINT AS handshake_type,
+    r.in_bytes::BIGINT AS in_bytes,
+    r.out_bytes::BIGINT AS out_bytes,
+    server_port_by_job(
+        r.handshake_role, r.connection_flags, r.local_port, r.remote_port, j.ports
+    )::BIGINT AS server_port
+FROM reported AS r
+LEFT JOIN job_port AS j
+    ON
+        r.day = j.day
+        AND r.system = j.system
+        AND r.stack IS NOT DISTINCT FROM j.stack
+        AND r.job_name = j.job_name
+        AND NOT shows_server(r.handshake_role, r.connection_flags)
