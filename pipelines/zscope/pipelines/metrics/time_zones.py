@@ -103,7 +103,8 @@ def unzoned_query(metrics: Iterable[str], systems: Iterable[str] = ()) -> str:
                 ON f.table_name = n.table_name AND k.record_type = n.record_type
                 AND k.record_subtype IS NOT DISTINCT FROM n.record_subtype
             ANTI JOIN system_clock AS c ON k.load_id = c.load_id AND k.system = c.system
-            WHERE k.system IS NOT NULL AND (k.record_type IS NULL OR n.table_name IS NOT NULL) {only}
+            WHERE k.system IS NOT NULL AND k.first_local IS NOT NULL
+                AND (k.record_type IS NULL OR n.table_name IS NOT NULL) {only}
         ),
 
         known AS (

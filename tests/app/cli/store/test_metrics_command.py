@@ -214,3 +214,11 @@ def test_a_result_without_times_in_utc_has_a_note_with_the_option(run: Run, tmp_
     zones = ("--timezone", "SYSA=+01:00", "--timezone", "SYSB=+01:00")
     run("ingest", SAMPLE, "--store", store, *zones)
     assert "no time in UTC" not in run("metrics", "handshake_cost", "--store", store).stderr
+
+
+def test_a_file_without_any_time_needs_no_time_zone(run: Run, tmp_path: Path) -> None:
+    store = tmp_path / "policy"
+    run("ingest", SAMPLE.parent / "world" / "policy", "--store", store, "--timezone", "CLI1=+01:00")
+    result = run("metrics", "period_comparison", "--store", store)
+    [note] = [line for line in result.stderr.splitlines() if "no time in UTC" in line]
+    assert note.startswith("note: rows of SRV1 have no time in UTC"), "CLI2 and SRV2 have policy files"
