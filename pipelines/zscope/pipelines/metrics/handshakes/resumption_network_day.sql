@@ -1,7 +1,8 @@
 -- The full and resumed handshakes of one hour between one network of clients and a system, of the connections
 -- that are settled on one day.
 --
--- The network is that of the partner (ip_network). Clients of one network often belong together, and few of them open most connections.
+-- The network is that of the partner (ip_network). Clients of one network often belong together, and few of them
+-- open most connections.
 
 WITH counted AS (
     SELECT

@@ -9,8 +9,9 @@
 -- zERT being enabled or disabled, and about enforcement, report no handshake.
 --
 -- A connection is identified by system, stack, number and start time, since numbers are used again. Connections
--- that are settled on one day are counted by the records of that day alone (see handshake_record). Only the few connections with a change record are sorted record by record. Short connections, which are nearly all,
--- need no comparison; only the others are stored and compared.
+-- that are settled on one day are counted by the records of that day alone (see handshake_record). Only the few
+-- connections with a change record are sorted record by record. Short connections, which are nearly all, need no
+-- comparison; only the others are stored and compared.
 
 WITH short_connection AS (
     SELECT *
