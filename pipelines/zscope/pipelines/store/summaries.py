@@ -90,7 +90,7 @@ def leaves(step: str) -> Mapping[str, DayWindow]:
     """Return the tables and stored steps that a stored step reads, directly or through other steps.
 
     >>> sorted(leaves("handshake_slot_day")), leaves("handshake_slot_day")["cpu_slot"]
-    (['cpu_slot', 'smf119_zert_detail'], DayWindow(before=1, after=0))
+    (['cpu_slot', 'job_port', 'smf119_zert_detail'], DayWindow(before=1, after=0))
     """
     metric = declared()[step]
     found: dict[str, DayWindow] = {}
