@@ -54,9 +54,11 @@ if TYPE_CHECKING:
 
 CATALOGUE_CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "default_block_size": "16384",
+    "storage_compatibility_version": "v1.5.0",
     "threads": "1",
 }
-"""Small blocks: with the default size, the many small tables would need eight times the space."""
+"""Small blocks: with the default size, the many small tables would need eight times the space. Format of 1.5:
+before, views lose AS MATERIALIZED, and some of them take a minute to plan."""
 
 
 def replace_catalogue(
