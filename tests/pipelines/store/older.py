@@ -13,6 +13,7 @@ from zscope.pipelines.quality import VALIDATION_SCHEMA
 from zscope.pipelines.store.folder import Folder, digest_of_file
 from zscope.pipelines.store.parts import data_tables, parquet_schema
 from zscope.schemas.arrow import table_schema
+from zscope.schemas.stored import DAY
 from zscope.schemas.tables import DIGEST_TABLE
 
 if TYPE_CHECKING:
@@ -30,8 +31,10 @@ def older_schema(table: str) -> pa.Schema:
 
 
 def older_rows(table: str, rows: pa.Table) -> pa.Table:
-    """Rows of the store with these columns."""
+    """Rows of the store with these columns, and with the day, if the file has several."""
     schema = older_schema(table)
+    if DAY.name in rows.column_names:
+        schema = schema.append(DAY)
     columns = [
         pa.chunked_array([chunk.view(pa.uint64()) for chunk in rows[field.name].chunks], pa.uint64())
         if field.name == "digest"

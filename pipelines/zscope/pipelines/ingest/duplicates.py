@@ -20,7 +20,6 @@ import numpy as np
 
 from zscope.parsers.inputs import day_of, system_of
 from zscope.pipelines.store.folder import ContentDigest, digest_of
-from zscope.pipelines.store.parts import StagedFile
 from zscope.pipelines.store.remove import rewrite_file
 from zscope.pipelines.store.tables import table_sql
 from zscope.schemas.arrow import literal
@@ -32,7 +31,7 @@ Config = dict[str, str | bool | int | float | list[str]]
 """Settings of a DuckDB connection."""
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.store.commits import DataFile, Load, State
     from zscope.pipelines.store.folder import Folder
+    from zscope.pipelines.store.parts import StagedFile
     from zscope.pipelines.store.remove import KeepRows
 
 
@@ -159,9 +159,15 @@ class StoreBefore:
         files = self.state.files_for(staged.table, staged.day)
         return [file for file in files if _overlaps(file, staged)]
 
-    def rows(self, table: str, files: list[DataFile]) -> str:
-        """Return the SQL source of the rows of committed files, whichever version of zscope wrote them."""
-        return f"({table_sql(self.folder, table, files)})"
+    def rows(self, staged: Sequence[StagedFile]) -> str:
+        """Return the SQL source of the committed rows that can be equal to those of staged files of a table,
+        whichever version of zscope wrote them.
+        """
+        files = {file.path: file for each in staged for file in self.files(each)}
+        days = {each.day for each in staged if each.day}
+        dated = all(each.day for each in staged)
+        listed = [files[path] for path in sorted(files)]
+        return f"({table_sql(self.folder, staged[0].table, listed, days if dated else None)})"
 
     def loads_for(self, *, dated: bool) -> str:
         """Return the SQL condition for the loads to compare with.
@@ -248,11 +254,10 @@ def _conflicts(
         "record_no, record_offset, system::VARCHAR AS system, interval_start_local, interval_ms, "
         "interval_end_utc, reassembly_number"
     )
-    stored = before.files(file)
     others = f"SELECT NULL::BIGINT AS load_id, {columns} FROM {_parquet([file.path])}"
-    if stored:
+    if before.files(file):
         others += (
-            f" UNION ALL SELECT load_id, {columns} FROM {before.rows(file.table, stored)} "
+            f" UNION ALL SELECT load_id, {columns} FROM {before.rows([file])} "
             f"WHERE {before.loads_for(dated=True)}"
         )
     rows = connection.execute(
@@ -300,9 +305,9 @@ def _repeated_records(
     if not digests:
         return None
     connection.execute(f"CREATE VIEW staged AS SELECT * FROM {_parquet(f.path for f in digests)}")
-    stored = {each.path: each for file in digests for each in before.files(file)}
-    rows = before.rows(DIGEST_TABLE, [stored[path] for path in sorted(stored)])
-    connection.execute(f"CREATE VIEW stored AS SELECT load_id, digest, written_local FROM {rows}")
+    connection.execute(
+        f"CREATE VIEW stored AS SELECT load_id, digest, written_local FROM {before.rows(digests)}"
+    )
     # Usually few records are repeated, so the expensive numbering is limited to candidates.
     repeated = connection.execute(
         """
@@ -346,8 +351,7 @@ def _without_rows(
 
     The same table can have rows of records, which have a record number; they are not compared here.
     """
-    stored = before.files(file)
-    if not stored:
+    if not before.files(file):
         return file
     reported = "record_no IS NULL" if file.table in _FROM_RECORDS else "true"
     clock = local_clock(file.table)
@@ -367,7 +371,7 @@ def _without_rows(
         ),
         stored AS (
             SELECT {columns}, count(*) AS times, min(load_id) AS load_id
-            FROM {before.rows(file.table, stored)}
+            FROM {before.rows([file])}
             WHERE {before.loads_for(dated=dated)} AND {reported}
             GROUP BY {columns}
         )
@@ -394,13 +398,10 @@ def _overlaps(stored: DataFile, staged: StagedFile) -> bool:
 def _rewritten(file: StagedFile, keep: KeepRows, result: Duplicates) -> StagedFile | None:
     """Write the file again without the duplicates; return None if no row is left."""
     target = file.path.with_name(f"{file.path.stem}-kept.parquet")
-    rows = rewrite_file(file.table, file.path, target, keep)
-    result.by_table[file.table] += file.rows - rows
+    left = rewrite_file(file.table, file.day, file.path, target, keep)
+    result.by_table[file.table] += file.rows - (left.rows if left else 0)
     file.path.unlink()
-    if not rows:
-        return None
-    size = target.stat().st_size
-    return StagedFile(target, file.table, file.day, rows, size, file.first_local, file.last_local)
+    return left
 
 
 def _parquet(paths: Iterable[Path]) -> str:

@@ -95,14 +95,14 @@ def ingest(store: Path, paths: Sequence[str | Path], options: IngestOptions) -> 
     started = time.perf_counter()
     folder = make_store(store)
     with changing(folder, options.settings, options.notify) as state:
-        before = state.number
+        files_before = len(state.files)
         run = _IngestRun(IngestContext(folder, state, options))
         outcomes = tuple(run.load_all(paths))
         not_loaded = any(outcome.status in NOT_LOADED for outcome in outcomes)
         if not options.dry_run and (not_loaded or state.files_for(INPUT_ISSUE_TABLE, None)):
             record_input_issues(folder, state, outcomes)
         if not options.dry_run:
-            merge_after_load(folder, state, before)
+            merge_after_load(folder, state, files_before)
     return IngestReport(outcomes, time.perf_counter() - started, committed=not options.dry_run)
 
 

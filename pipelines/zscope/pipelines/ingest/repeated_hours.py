@@ -207,7 +207,7 @@ class RepeatedHours:
                 sql = " UNION ALL ".join(undecided) or table_sql(folder, name, [])
             else:
                 stored = {file.path: file for day in sorted(days) for file in state.files_for(name, day)}
-                sql = table_sql(folder, name, list(stored.values()))
+                sql = table_sql(folder, name, stored.values(), days)
             connection.execute(f"CREATE VIEW {name} AS {sql}")
 
 

@@ -39,8 +39,8 @@ from zscope.pipelines.store.folder import Folder, StoreError, fsync_all, tempora
 from zscope.pipelines.store.history import history_tables
 from zscope.pipelines.store.parts import data_tables, parquet_schema, parquet_tables, table_description
 from zscope.pipelines.store.prepared import prepared
-from zscope.pipelines.store.summaries import Summaries, leaves, on_days, stored_rows_sql
-from zscope.pipelines.store.tables import damaged, is_parquet, readable, table_sql
+from zscope.pipelines.store.summaries import Summaries, leaves, stored_rows_sql
+from zscope.pipelines.store.tables import damaged, days_sql, is_parquet, on_days, readable, table_sql
 from zscope.schemas.arrow import column_comment, create_table, literal
 from zscope.schemas.reference import reference_tables
 from zscope.schemas.stored import DAY, added_columns, running_of
@@ -172,7 +172,7 @@ def fill(connection: duckdb.DuckDBPyConnection, folder: Folder, state: State) ->
     connection.execute("BEGIN")
     views = _existing_views(connection)
     by_table: dict[str, list[DataFile]] = defaultdict(list)
-    for file in sorted(state.files.values(), key=lambda f: (f.day or "", f.path)):
+    for file in sorted(state.files.values(), key=lambda f: (f.each_day[0] or "", f.path)):
         by_table[file.table].append(file)
     statements = {table: table_sql(folder, table, by_table[table]) for table in parquet_tables()}
     if not views:
@@ -285,10 +285,8 @@ def _create_live_steps(
                 wanted[leaf] |= {other for day in wanted[step] for other in window.around(day)}
     for name in names:
         if name in data_tables():
-            files = [
-                file for day in sorted(wanted[name]) for file in summaries.state.files_on(name, day or None)
-            ]
-            text = table_sql(summaries.folder, name, files)
+            text = days_sql(summaries.folder, summaries.state, name, wanted[name])
+            files = [file for day in wanted[name] for file in summaries.state.files_on(name, day or None)]
             if not readable(summaries.folder, files):
                 text = damaged(name)
         else:

@@ -126,10 +126,10 @@ def _holder(handle: int) -> str | None:
         return None
 
 
-_OUR_DATA = re.compile(r"data/[a-z][a-z0-9_]*/day=[^/]+/[criv]?\d{8,}(-[a-z0-9]+)*\.parquet")
-"""Names of our data files: table, day, and number of the load, or a letter and the number of a commit that
-compacts, removes, validates, or has issues of inputs. Files with other names are not ours and are never
-deleted.
+_OUR_DATA = re.compile(r"data/[a-z][a-z0-9_]*/(?:day|month)=[^/]+/[ceriv]?\d{8,}(-[a-z0-9]+)*\.parquet")
+"""Names of our data files: table, day or month, and number of the load, or a letter and the number of a
+commit that compacts, expires, removes, validates, or has issues of inputs. Files with other names are not
+ours and are never deleted.
 """
 _OUR_SUMMARY = re.compile(r"summaries/[a-z][a-z0-9_]*/\d{8,}-\d+\.parquet")
 
@@ -276,7 +276,7 @@ def commit_files(
     places: set[Path] = set()
     data_files: list[DataFile] = []
     for file in staged:
-        name = f"{partition(file.table, file.day)}/{file.path.name}"
+        name = f"{partition(file.table, file.day, file.days)}/{file.path.name}"
         target = folder.data / name
         target.parent.mkdir(parents=True, exist_ok=True)
         file.path.rename(target)
@@ -286,7 +286,7 @@ def commit_files(
         data_files.append(
             DataFile(
                 name, file.table, file.day, file.rows, file.bytes, loads, schema, digest, file.first_local,
-                file.last_local,
+                file.last_local, dict(file.days),
             )
         )  # fmt: skip
     fsync_all([*places, folder.data] if places else [])

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from zscope.pipelines.store.parts import parquet_schema
 from zscope.schemas.arrow import duckdb_type
-from zscope.schemas.stored import DIGEST, GREATEST_INTEGER
+from zscope.schemas.stored import DAY, DIGEST, GREATEST_INTEGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,12 +40,16 @@ def stored_values(values: pa.Array, field: pa.Field) -> pa.Array:
 def rewritten_schema(table: str, sources: Iterable[pa.Schema]) -> pa.Schema:
     """Return the columns for writing rows of files again.
 
-    A required column can be null if a file does not have it, or has nulls for rows that did not.
+    A required column can be null if a file does not have it, or has nulls for rows that did not. A file of
+    several days has the column `day`.
     """
     required = {field.name for field in parquet_schema(table) if not field.nullable}
+    of_days = False
     for source in sources:
         required &= {field.name for field in source if not field.nullable}
+        of_days |= DAY.name in source.names
     fields = [field.with_nullable(field.name not in required) for field in parquet_schema(table)]
+    fields += [DAY] if of_days else []
     return pa.schema(fields, parquet_schema(table).metadata)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +25,7 @@ from zscope.pipelines.store.folder import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 
@@ -200,6 +201,18 @@ class DataFile:
     first_local: str | None = None
     last_local: str | None = None
     """The earliest and latest time in it; None if it has no times."""
+    days: dict[str, int] = field(default_factory=dict)
+    """Number of rows by day of a file with several days of a month, which has a column `day`; `day` is None.
+    """
+
+    @property
+    def each_day(self) -> tuple[str | None, ...]:
+        """The days that it has rows of; None for rows without a day."""
+        return tuple(self.days) or (self.day,)
+
+    def rows_on(self, day: str | None) -> int:
+        """Return the number of rows of one of its days."""
+        return self.days[day] if self.days and day else self.rows
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> DataFile:
@@ -328,7 +341,8 @@ class State:
 
     def __post_init__(self) -> None:
         for file in self.files.values():
-            self._places[file.table, file.day][file.path] = file
+            for day in file.each_day:
+                self._places[file.table, day][file.path] = file
 
     def files_for(self, table: str, day: str | None) -> list[DataFile]:
         """Return the files of a table that can have rows of a day.
@@ -358,17 +372,19 @@ class State:
     def apply(self, commit: Commit) -> None:
         """Apply the next commit."""
         self.number += 1
-        touched = [self.files[path] for path in commit.drops]
-        touched += commit.adds
-        for path in commit.drops:
-            file = self.files.pop(path)
-            del self._places[file.table, file.day][path]
-            self.dropped[path] = commit.at_utc
+        drops = [self.files[path] for path in commit.drops]
+        for file in drops:
+            del self.files[file.path]
+            self.dropped[file.path] = commit.at_utc
+            for day in file.each_day:
+                del self._places[file.table, day][file.path]
         for file in commit.adds:
-            self.files[file.path] = self._places[file.table, file.day][file.path] = file
+            self.files[file.path] = file
+            for day in file.each_day:
+                self._places[file.table, day][file.path] = file
         if commit.kind != COMPACT:  # which changes files but no rows
-            for file in touched:
-                self.changed.setdefault(file.table, {})[file.day or NO_DAY_KEY] = self.number
+            for table, changed in _changed_days(drops, commit.adds):
+                self.changed.setdefault(table, {})[changed or NO_DAY_KEY] = self.number
         if commit.drops_summaries:
             self.dropped.update(dict.fromkeys(self.summaries, commit.at_utc))
             self.summaries, self.summaries_of = {}, ""
@@ -428,6 +444,21 @@ class State:
             summaries_at=raw.get("summaries_at", 0),
             summaries_of=raw.get("summaries_of", ""),
         )
+
+
+def _changed_days(drops: Sequence[DataFile], adds: Sequence[DataFile]) -> Iterator[tuple[str, str | None]]:
+    """Yield the tables and days whose rows a commit changes.
+
+    New rows come in files of one day. A file of several days is added for others of which it has all rows,
+    or all but some: of the days whose number of rows is the same nothing changed.
+    """
+    rows: Counter[tuple[str, str]] = Counter()
+    for file in drops:
+        rows.update({(file.table, day): count for day, count in file.days.items()})
+    for file in adds:
+        rows.subtract({(file.table, day): count for day, count in file.days.items()})
+    yield from (place for place, count in rows.items() if count)
+    yield from ((file.table, file.day) for file in (*drops, *adds) if not file.days)
 
 
 def read_state(folder: Folder) -> State:

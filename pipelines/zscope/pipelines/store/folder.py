@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from xxhash import xxh3_128, xxh128_hexdigest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
 FORMAT = 2
@@ -85,13 +85,24 @@ class Folder:
         return self.path / "data-docs"
 
 
-def partition(table: str, day: str | None) -> str:
-    """Return the folder of a table and day, relative to the data folder.
+def partition(table: str, day: str | None, days: Collection[str] = ()) -> str:
+    """Return the folder of a table and day, or of several days of a month, relative to the data folder.
 
     >>> partition("netstat_conn", "2026-03-02"), partition("netstat_conn", None)
     ('netstat_conn/day=2026-03-02', 'netstat_conn/day=__HIVE_DEFAULT_PARTITION__')
+    >>> partition("netstat_conn", None, ["2026-03-02", "2026-03-05"])
+    'netstat_conn/month=2026-03'
     """
-    return f"{table}/day={day or NO_DAY}"
+    return f"{table}/month={month_of(min(days))}" if days else f"{table}/day={day or NO_DAY}"
+
+
+def month_of(day: str) -> str:
+    """Return the month of a day.
+
+    >>> month_of("2026-03-02")
+    '2026-03'
+    """
+    return day.rpartition("-")[0]
 
 
 def existing_store(path: Path) -> Folder:

@@ -4,22 +4,35 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from zscope.pipelines.store.change import changing, commit_files
 from zscope.pipelines.store.columns import in_current_columns, rewritten_schema
-from zscope.pipelines.store.commits import COMPACT, Commit, append, read_state
-from zscope.pipelines.store.folder import DamagedStoreError, Folder, digest_of_file, existing_store, partition
+from zscope.pipelines.store.commits import COMPACT, Commit, read_state
+from zscope.pipelines.store.folder import (
+    DamagedStoreError,
+    Folder,
+    digest_of_file,
+    existing_store,
+    month_of,
+    partition,
+)
 from zscope.pipelines.store.parts import ROW_GROUP_ROWS, VALIDATION_TABLE, Part, parquet_schema, schema_digest
+from zscope.pipelines.store.remove import KeepRows, rewrite_file
+from zscope.schemas.stored import DAY, LOAD_ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from datetime import date
     from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from zscope.pipelines.settings import Settings
     from zscope.pipelines.store.commits import DataFile, State, SummaryFile
@@ -29,9 +42,14 @@ if TYPE_CHECKING:
 SMALL_BYTES = 32 << 20
 """Files of this size or larger are not merged."""
 MERGED_FROM = 8
-"""Number of small files of a table and day from which on a load merges them."""
-MOST_AFTER_LOAD = 64 << 20
+"""Number of small files of a table and month from which on a load merges them."""
+MOST_BYTES = 64 << 20
 """Limit of the bytes that are merged after one load."""
+MOST_FILES = 64
+"""Limit of the files that are merged after one load, unless it added more than half as many."""
+DAY_GROUP_ROWS = 16_384
+"""Number of rows from which on a row group of a merged file ends with a day, so that reading a day reads
+little else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,42 +61,53 @@ class CompactResult:
 
 
 def compact(folder: Folder, state: State, small_bytes: int = SMALL_BYTES) -> CompactResult:
-    """Merge the small files of each table and day in one commit, so that queries open fewer files.
+    """Merge the small files of each table and month in one commit, so that queries open fewer files.
 
     Files with the columns or types of an older version of zscope are written again, also large ones.
     """
-    groups = _by_place(file for file in state.files.values() if file.bytes < small_bytes)
+    groups = _by_month(file for file in state.files.values() if file.bytes < small_bytes)
     chosen = [files for files in groups if len(files) > 1 or any(map(_is_older, files))]
     chosen += [[file] for file in state.files.values() if file.bytes >= small_bytes and _is_older(file)]
     return _merge_groups(folder, state, chosen)
 
 
-def merge_after_load(folder: Folder, state: State, since: int) -> CompactResult:
-    """Merge the files of days that were loaded in many small parts since a commit, up to a limit."""
-    files = (
-        file
-        for table, days in state.changed.items()
-        for day, number in days.items()
-        if number > since
-        for file in state.files_on(table, day or None)
-    )
+def merge_after_load(folder: Folder, state: State, files_before: int) -> CompactResult:
+    """Merge small files of the same table and month, in proportion to the files that a load added.
+
+    So a store has few files however many nights are loaded. Each merge at least doubles the size of the files
+    that it merges, so that a row is written again a few times only.
+    """
+    files_left = max(MOST_FILES, 2 * (len(state.files) - files_before))
+    bytes_left = MOST_BYTES
     groups: list[list[DataFile]] = []
-    size = 0
-    for group in _by_place(file for file in files if file.bytes < SMALL_BYTES and not _is_older(file)):
-        if len(group) < MERGED_FROM:
-            continue
-        size += sum(file.bytes for file in group)
-        if size > MOST_AFTER_LOAD:
-            break
-        groups.append(group)
+    small = (file for file in state.files.values() if file.bytes < SMALL_BYTES and not _is_older(file))
+    for files in sorted(map(_ripe, _by_month(small)), key=len, reverse=True):
+        sizes = accumulate(file.bytes for file in files)
+        chosen = [file for file, size in zip(files, sizes, strict=True) if size <= bytes_left][:files_left]
+        if len(chosen) >= MERGED_FROM:
+            files_left -= len(chosen)
+            bytes_left -= sum(file.bytes for file in chosen)
+            groups.append(chosen)
     return _merge_groups(folder, state, groups)
 
 
-def _by_place(files: Iterable[DataFile]) -> list[list[DataFile]]:
-    """Return files by table and day."""
-    groups: dict[tuple[str, str | None], list[DataFile]] = defaultdict(list)
+def _ripe(files: list[DataFile]) -> list[DataFile]:
+    """Return the smallest files, up to one that is larger than all before it together."""
+    ordered = sorted(files, key=lambda file: (file.bytes, file.path))
+    size = 0
+    for number, file in enumerate(ordered):
+        if number >= MERGED_FROM and file.bytes > size:
+            return ordered[:number]
+        size += file.bytes
+    return ordered
+
+
+def _by_month(files: Iterable[DataFile]) -> list[list[DataFile]]:
+    """Return files by table and month; those without a day are a group of their own."""
+    groups: dict[tuple[str, str], list[DataFile]] = defaultdict(list)
     for file in files:
-        groups[file.table, file.day].append(file)
+        first = file.each_day[0]
+        groups[file.table, month_of(first) if first else ""].append(file)
     return list(groups.values())
 
 
@@ -110,26 +139,43 @@ def _is_older(file: DataFile) -> bool:
 
 def _merge(folder: Folder, name: str, files: list[DataFile]) -> StagedFile:
     """Write the rows of several files to one, in row groups that are each sorted by time."""
-    table, day = files[0].table, files[0].day
-    ordered = sorted(files, key=lambda file: file.path)
+    table = files[0].table
+    days = sorted({day for file in files for day in file.each_day if day})
+    of_days = len(days) > 1
+    day = None if of_days else files[0].each_day[0]
+    ordered = sorted(files, key=lambda file: (file.each_day[0] or "", file.path))
     schema = rewritten_schema(table, (pq.read_schema(folder.data / file.path) for file in ordered))
-    part = Part(folder.stage / partition(table, day) / name, table, day, schema)
+    if of_days and DAY.name not in schema.names:
+        schema = schema.append(DAY)
+    part = Part(folder.stage / partition(table, day, days if of_days else ()) / name, table, day, schema)
     waiting: list[pa.Table] = []
-    for rows in _groups(folder, ordered):
-        waiting.append(in_current_columns(rows, schema))
-        if sum(group.num_rows for group in waiting) >= ROW_GROUP_ROWS:
-            part.write(pa.concat_tables(waiting).unify_dictionaries())
-            waiting = []
-    if waiting:
+
+    def write() -> None:
         part.write(pa.concat_tables(waiting).unify_dictionaries())
+        waiting.clear()
+
+    for file in ordered:
+        for rows in _row_groups(folder, file):
+            dated = _with_day(rows, file.day) if of_days and file.day else rows
+            waiting.append(in_current_columns(dated, schema))
+            if sum(group.num_rows for group in waiting) >= ROW_GROUP_ROWS:
+                write()
+        if sum(group.num_rows for group in waiting) >= DAY_GROUP_ROWS:
+            write()
+    if waiting:
+        write()
     return part.close()
 
 
-def _groups(folder: Folder, files: list[DataFile]) -> Iterator[pa.Table]:
-    for data_file in files:
-        with pq.ParquetFile(folder.data / data_file.path) as file:
-            for index in range(file.num_row_groups):
-                yield file.read_row_group(index)
+def _row_groups(folder: Folder, data_file: DataFile) -> Iterator[pa.Table]:
+    with pq.ParquetFile(folder.data / data_file.path) as file:
+        for index in range(file.num_row_groups):
+            yield file.read_row_group(index)
+
+
+def _with_day(rows: pa.Table, day: str) -> pa.Table:
+    value = pa.scalar(date.fromisoformat(day), DAY.type)
+    return rows.append_column(DAY, pa.repeat(value, rows.num_rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,26 +183,68 @@ class ExpireResult:
     """What was dropped."""
 
     files: int
+    """Files with rows of old days."""
     rows: int
     bytes: int
     days: int
 
 
 def expire(folder: Folder, state: State, first_day: date, *, dry_run: bool = False) -> ExpireResult:
-    """Drop all files of days before `first_day`; rows without a day stay, as their age is unknown.
+    """Drop all rows of days before `first_day`; rows without a day stay, as their age is unknown.
 
     A dry run only counts.
     """
     limit = first_day.isoformat()
-    old = [file for file in state.files.values() if file.day is not None and file.day < limit]
+    expired = {
+        file.path: Counter({day: file.rows_on(day) for day in file.each_day if day and day < limit})
+        for file in state.files.values()
+    }
+    old = [file for file in state.files.values() if expired[file.path]]
+    rows = {file.path: expired[file.path].total() for file in old}
     if old and not dry_run:
-        append(folder, state, Commit("expire", drops=tuple(file.path for file in old)))
+        _drop_days(folder, state, old, first_day)
     return ExpireResult(
         files=len(old),
-        rows=sum(file.rows for file in old),
-        bytes=sum(file.bytes for file in old),
-        days=len({file.day for file in old}),
+        rows=sum(rows.values()),
+        bytes=sum(file.bytes * rows[file.path] // max(1, file.rows) for file in old),
+        days=len({day for file in old for day in expired[file.path]}),
     )
+
+
+def _drop_days(folder: Folder, state: State, files: list[DataFile], first_day: date) -> None:
+    """Drop files with old days in one commit; newer days of the same files are written to new ones."""
+    loads: dict[StagedFile, Counter[int]] = {}
+    for number, file in enumerate(files):
+        if (file.each_day[-1] or "") < first_day.isoformat():
+            continue
+        counted: Counter[int] = Counter()
+        name = f"e{state.number + 1:08}-{number}.parquet"
+        target = folder.stage / partition(file.table, file.day, file.days) / name
+        source = folder.data / file.path
+        kept = rewrite_file(file.table, file.day, source, target, _keep_from(first_day, counted))
+        if kept:
+            loads[kept] = counted
+    commit_files(
+        folder,
+        state,
+        list(loads),
+        loads.__getitem__,
+        lambda added: Commit("expire", adds=added, drops=tuple(file.path for file in files)),
+    )
+
+
+def _keep_from(first_day: date, counted: Counter[int]) -> KeepRows:
+    """Return a filter of rows by day, which counts the rows that stay by load."""
+
+    def keep(rows: pa.Table, _: int) -> NDArray[np.bool_]:
+        mask = pc.greater_equal(rows[DAY.name], pa.scalar(first_day, DAY.type))
+        if LOAD_ID.name in rows.column_names:
+            for each in pc.value_counts(rows[LOAD_ID.name].filter(mask)).to_pylist():
+                counted[each["values"]] += each["counts"]
+        kept: NDArray[np.bool_] = mask.to_numpy()
+        return kept
+
+    return keep
 
 
 MAX_LISTED = 10

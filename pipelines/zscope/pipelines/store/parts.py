@@ -8,7 +8,7 @@ limited in bytes, whatever the input contains.
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,10 +23,11 @@ from zscope.parsers.issues import ISSUE_SCHEMA
 from zscope.pipelines.quality.results import VALIDATION_SCHEMA
 from zscope.pipelines.store.folder import partition
 from zscope.schemas.arrow import UTC, in_stored_types, table_meaning
-from zscope.schemas.stored import LOAD_ID, local_clock, stored_schema
+from zscope.schemas.stored import DAY, LOAD_ID, local_clock, stored_schema
 from zscope.schemas.tables import ANY_RECORD_TABLES, DIGEST_TABLE, table_names
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -98,7 +99,7 @@ _INCREASING = frozenset(
         "end_local", "end_utc",
     }
 )  # fmt: skip
-_FILTERED = _INCREASING | {"load_id", "system", "job_name", "local_port", "remote_port", "digest"}
+_FILTERED = _INCREASING | {DAY.name, "load_id", "system", "job_name", "local_port", "remote_port", "digest"}
 _BATCH_ROWS = 1 << 16
 _ORDER = ("record_no", "line_no", "section_no")
 """Columns by which rows of the same time are sorted into the order of their file."""
@@ -116,11 +117,16 @@ class StagedFile:
     first_local: str | None = None
     last_local: str | None = None
     """The earliest and latest time in it; None if it has no times."""
+    days: Mapping[str, int] = field(default_factory=dict, compare=False)
+    """Number of rows by day, if it has several days."""
 
 
 @dataclass(slots=True)
 class Part:
-    """A file that is being written; used by one thread at a time."""
+    """A file that is being written; used by one thread at a time.
+
+    If its schema has the column `day`, it can have rows of several days.
+    """
 
     path: Path
     table: str
@@ -128,6 +134,7 @@ class Part:
     schema: pa.Schema
     rows: int = 0
     _times: list[datetime] = field(default_factory=list, init=False)
+    _days: Counter[str] = field(default_factory=Counter, init=False)
     _writer: pq.ParquetWriter | None = field(default=None, init=False)
 
     def write(self, rows: pa.Table) -> None:
@@ -141,6 +148,9 @@ class Part:
         if clock:
             span = pc.min_max(rows[clock]).as_py()
             self._times += [time for time in span.values() if time is not None]
+        if DAY.name in self.schema.names:
+            for each in pc.value_counts(rows[DAY.name]).to_pylist():
+                self._days[each["values"].isoformat()] += each["counts"]
 
     def close(self) -> StagedFile:
         """Finish the file."""
@@ -151,7 +161,8 @@ class Part:
             for time in (min(self._times, default=None), max(self._times, default=None))
         )
         size = self.path.stat().st_size
-        return StagedFile(self.path, self.table, self.day, self.rows, size, first, last)
+        days = dict(sorted(self._days.items()))
+        return StagedFile(self.path, self.table, self.day, self.rows, size, first, last, days)
 
     def abandon(self) -> None:
         """Close the incomplete file, which the caller deletes."""
@@ -166,7 +177,7 @@ def open_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     Strings and repeated values are dictionary-encoded, mostly increasing numbers delta-encoded, other numbers
     plain. Minimum and maximum are stored for columns by which queries skip row groups.
     """
-    repeating = [f.name for f in schema if pa.types.is_dictionary(f.type) or f.name == "load_id"]
+    repeating = [f.name for f in schema if pa.types.is_dictionary(f.type) or f.name in {"load_id", DAY.name}]
     increasing = [f.name for f in schema if f.name in _INCREASING and not pa.types.is_dictionary(f.type)]
     return pq.ParquetWriter(
         path,

@@ -16,7 +16,7 @@ from zscope.pipelines.store.change import commit_files
 from zscope.pipelines.store.columns import in_current_columns, rewritten_schema
 from zscope.pipelines.store.commits import Commit, DataFile, State
 from zscope.pipelines.store.folder import Folder, StoreError, partition
-from zscope.pipelines.store.parts import StagedFile, open_writer
+from zscope.pipelines.store.parts import Part, StagedFile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,15 +28,15 @@ KeepRows = Callable[[pa.Table, int], NDArray[np.bool_]]
 """Returns which rows of a row group to keep; the number is that of the group's first row in the file."""
 
 
-def rewrite_file(table: str, source: Path, target: Path, keep: KeepRows) -> int:
-    """Write some rows of a file to a new one and return their number; with no rows there is no new file.
+def rewrite_file(
+    table: str, day: str | None, source: Path, target: Path, keep: KeepRows
+) -> StagedFile | None:
+    """Write some rows of a file to a new one; return None if no row is left.
 
     The new file has the columns of this version of zscope.
     """
-    row_count = 0
     with pq.ParquetFile(source) as file:
-        schema = rewritten_schema(table, [file.schema_arrow])
-        writer: pq.ParquetWriter | None = None
+        part = Part(target, table, day, rewritten_schema(table, [file.schema_arrow]))
         first = 0
         try:
             for index in range(file.num_row_groups):
@@ -44,15 +44,11 @@ def rewrite_file(table: str, source: Path, target: Path, keep: KeepRows) -> int:
                 selected = rows.filter(pa.array(keep(rows, first)))
                 first += rows.num_rows
                 if selected.num_rows:
-                    if writer is None:
-                        target.parent.mkdir(parents=True, exist_ok=True)
-                        writer = open_writer(target, schema)
-                    writer.write_table(in_current_columns(selected, schema), row_group_size=selected.num_rows)
-                    row_count += selected.num_rows
-        finally:
-            if writer:
-                writer.close()
-    return row_count
+                    part.write(in_current_columns(selected, part.schema))
+        except BaseException:
+            part.abandon()
+            raise
+    return part.close() if part.rows else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +127,11 @@ def _rewritten(folder: Folder, state: State, file: DataFile, load_id: int, numbe
         return mask
 
     name = f"r{state.number + 1:08}-{number}.parquet"
-    target = folder.stage / partition(file.table, file.day) / name
-    rows = rewrite_file(file.table, folder.data / file.path, target, of_other_loads)
-    size = target.stat().st_size
-    return StagedFile(target, file.table, file.day, rows, size, file.first_local, file.last_local)
+    target = folder.stage / partition(file.table, file.day, file.days) / name
+    staged = rewrite_file(file.table, file.day, folder.data / file.path, target, of_other_loads)
+    if staged is None:
+        raise StoreError(
+            f"{folder.data / file.path}: the file has no rows of other loads, although it should; run zscope "
+            "store check"
+        )
+    return staged

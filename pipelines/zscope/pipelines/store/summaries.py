@@ -32,7 +32,7 @@ from zscope.pipelines.runs import run_table
 from zscope.pipelines.store.commits import NO_DAY_KEY, Commit, DayRows, SummaryFile, append
 from zscope.pipelines.store.folder import digest_of_file, fsync_all, runs_digest
 from zscope.pipelines.store.parts import COMPRESSION, LEVEL, data_tables
-from zscope.pipelines.store.tables import table_sql
+from zscope.pipelines.store.tables import days_sql, on_days
 from zscope.schemas.arrow import literal
 from zscope.schemas.reference import reference_table
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from zscope.pipelines.metrics import Metric
-    from zscope.pipelines.store.commits import DataFile, State
+    from zscope.pipelines.store.commits import State
     from zscope.pipelines.store.folder import Folder
 
 ROWS_AT_ONCE = 4_000_000
@@ -140,7 +140,7 @@ class Summaries:
     def __post_init__(self) -> None:
         self.runs = runs_digest(self.folder)
         for file in self.state.files.values():
-            self._places[file.table].add(file.day or NO_DAY_KEY)
+            self._places[file.table].update(day or NO_DAY_KEY for day in file.each_day)
         for summary in self.state.summaries.values():
             if summary.definition == self.definition(summary.step):
                 self._by_step[summary.step].append(summary)
@@ -225,10 +225,10 @@ class Summaries:
         files = [(str(self.folder.path / file.path), file.stale) for file in self.files(step)]
         return stored_rows_sql(declared()[step], files)
 
-    def tables_for(self, step: str, days: Collection[str]) -> dict[str, list[DataFile]]:
-        """Return the files of tables that the rows of these days depend on."""
+    def tables_for(self, step: str, days: Collection[str]) -> dict[str, set[str]]:
+        """Return the days of tables that the rows of these days depend on."""
         metric = declared()[step]
-        files: dict[str, list[DataFile]] = {}
+        found: dict[str, set[str]] = {}
         for table, window in leaves(step).items():
             if table not in data_tables():
                 continue
@@ -238,12 +238,17 @@ class Summaries:
                 around = {*self._run_days, NO_DAY_KEY}
             else:
                 around = self._places.get(table, set())
-            files[table] = [
-                file
-                for day in sorted(around & self._places.get(table, set()))
-                for file in self.state.files_on(table, day or None)
-            ]
-        return files
+            found[table] = around & self._places.get(table, set())
+        return found
+
+    def rows_of(self, tables: Mapping[str, set[str]]) -> int:
+        """Return the number of rows of some days of tables."""
+        return sum(
+            file.rows_on(day or None)
+            for table, days in tables.items()
+            for day in days
+            for file in self.state.files_on(table, day or None)
+        )
 
 
 def _days_of_runs(folder: Folder) -> frozenset[str]:
@@ -278,15 +283,6 @@ def _not_on_days(days: Sequence[str]) -> str:
 def _nothing(metric: Metric) -> str:
     columns = ", ".join(f"CAST(NULL AS {column.type}) AS {column.name}" for column in metric.view_columns)
     return f"SELECT {columns} WHERE false"
-
-
-def on_days(days: Collection[str]) -> str:
-    """Return the condition for the rows of some days."""
-    dated = ", ".join(literal(day) for day in sorted(days) if day != NO_DAY_KEY)
-    conditions = [f"day IN ({dated})"] if dated else []
-    if NO_DAY_KEY in days:
-        conditions.append("day IS NULL")
-    return f"({' OR '.join(conditions) or 'false'})"
 
 
 def update_summaries(folder: Folder, state: State, last_load: int) -> tuple[set[str], set[str]]:
@@ -335,7 +331,7 @@ def _batches(summaries: Summaries, step: str, days: set[str]) -> Iterator[list[s
     batch: list[str] = []
     rows = 0
     for day in sorted(days, reverse=True):
-        count = sum(file.rows for files in summaries.tables_for(step, [day]).values() for file in files)
+        count = summaries.rows_of(summaries.tables_for(step, [day]))
         if batch and rows + count > ROWS_AT_ONCE:
             yield batch
             batch, rows = [], 0
@@ -379,9 +375,9 @@ class _Computation:
     def compute(self, step: str, days: list[str]) -> None:
         """Compute the rows of some days and write them to a file, together with small files of the step."""
         metric = declared()[step]
-        files = self._summaries.tables_for(step, days)
-        self.read += sum(file.rows for table in files.values() for file in table)
-        self._make_inputs(step, files)
+        tables = self._summaries.tables_for(step, days)
+        self.read += self._summaries.rows_of(tables)
+        self._make_inputs(step, tables)
         condition = on_days(days) if metric.stored == "day" else "true"
         order = " ORDER BY day" if metric.stored == "day" else ""
         # DuckDB writes a large table to the stage, so that memory has only a part of it at any time.
@@ -411,11 +407,11 @@ class _Computation:
             self._connection.execute(f"SET memory_limit = '{MORE_MEMORY}'")
             self._connection.execute(statement)
 
-    def _make_inputs(self, step: str, files: Mapping[str, list[DataFile]]) -> None:
+    def _make_inputs(self, step: str, tables: Mapping[str, set[str]]) -> None:
         """Create views of the tables, and of all steps between them and the step."""
         for name in needed(step, stored=True)[:-1]:
-            if name in files:
-                text = table_sql(self._summaries.folder, name, files[name])
+            if name in tables:
+                text = days_sql(self._summaries.folder, self._summaries.state, name, tables[name])
             elif name in declared():
                 stored = bool(declared()[name].stored)
                 text = self._summaries.view_sql(name) if stored else view_sql(declared()[name])

@@ -9,36 +9,46 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zscope.pipelines.store.columns import column_sql
+from zscope.pipelines.store.commits import NO_DAY_KEY
 from zscope.pipelines.store.parts import parquet_schema, schema_digest
 from zscope.schemas.arrow import literal
 from zscope.schemas.stored import DAY
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
-    from zscope.pipelines.store.commits import DataFile
+    from zscope.pipelines.store.commits import DataFile, State
     from zscope.pipelines.store.folder import Folder
 
 
-def table_sql(folder: Folder, table: str, files: list[DataFile]) -> str:
+def table_sql(
+    folder: Folder, table: str, files: Iterable[DataFile], days: Collection[str] | None = None
+) -> str:
     """Return the statement of the view of a table, which reads exactly the committed files.
 
-    Files written by a version of zscope with fewer columns have nulls in the others, and their numbers have
-    the types of this version.
+    Of files with several days it reads all rows, or those of some days. Files written by a version of zscope
+    with fewer columns have nulls in the others, and their numbers have the types of this version.
     """
-    by_schema: dict[str, list[str]] = defaultdict(list)
+    kinds: dict[tuple[str, bool], list[str]] = defaultdict(list)
     for file in files:
-        by_schema[file.schema].append(file.path)
-    selects = [
-        _select(folder, table, paths, current=schema == schema_digest(table))
-        for schema, paths in by_schema.items()
-    ]
+        kinds[_kind(file)].append(file.path)
+    selects = []
+    for (schema, of_days), paths in kinds.items():
+        select = _select(folder, table, paths, current=schema == schema_digest(table), of_days=of_days)
+        selects.append(f"{select} WHERE {on_days(days)}" if of_days and days is not None else select)
     return "\nUNION ALL BY NAME\n".join(selects) or _no_rows(table)
 
 
-def readable(folder: Folder, files: list[DataFile]) -> bool:
+def days_sql(folder: Folder, state: State, table: str, days: Collection[str]) -> str:
+    """Return the statement that reads the rows of some days of a table."""
+    files = {file.path: file for day in sorted(days) for file in state.files_on(table, day or None)}
+    return table_sql(folder, table, files.values(), days)
+
+
+def readable(folder: Folder, files: Sequence[DataFile]) -> bool:
     """Whether a view over files can be created, for which DuckDB opens one file of each schema."""
-    newest = {file.schema: file for file in reversed(files)}.values()
+    newest = {_kind(file): file for file in reversed(files)}.values()
     return all(is_parquet(folder.data / file.path) for file in newest)
 
 
@@ -59,17 +69,29 @@ def damaged(table: str) -> str:
     return f"SELECT {', '.join(columns)} FROM ({error}) WHERE problem IS NULL"
 
 
-def _select(folder: Folder, table: str, paths: list[str], *, current: bool) -> str:
+def _kind(file: DataFile) -> tuple[str, bool]:
+    """Return what the files of one scan have in common: their columns, and whether `day` is one of them."""
+    return file.schema, bool(file.days)
+
+
+def on_days(days: Collection[str]) -> str:
+    """Return the condition for the rows of some days."""
+    dated = ", ".join(literal(day) for day in sorted(days) if day != NO_DAY_KEY)
+    conditions = [f"day IN ({dated})"] if dated else []
+    if NO_DAY_KEY in days:
+        conditions.append("day IS NULL")
+    return f"({' OR '.join(conditions) or 'false'})"
+
+
+def _select(folder: Folder, table: str, paths: list[str], *, current: bool, of_days: bool) -> str:
     existing = {} if current else _columns_in(folder.data / paths[0])
     columns = ", ".join(
         field.name if current else column_sql(field, existing.get(field.name))
         for field in parquet_schema(table)
     )
     listed = ",\n    ".join(literal(str(folder.data / path)) for path in paths)
-    return (
-        f"SELECT {columns}, day FROM read_parquet([\n    {listed}\n], "
-        "hive_partitioning = true, hive_types = {'day': DATE})"
-    )
+    day = "hive_partitioning = false" if of_days else "hive_partitioning = true, hive_types = {'day': DATE}"
+    return f"SELECT {columns}, day FROM read_parquet([\n    {listed}\n], {day})"
 
 
 def _columns_in(path: Path) -> dict[str, pa.DataType]:

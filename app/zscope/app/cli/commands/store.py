@@ -65,10 +65,10 @@ def _print(text: str) -> None:
 @store_option
 @settings_option
 def compact_command(*, store: Path, settings: Settings) -> None:
-    """Merge the small files of each table and day; the rows do not change.
+    """Merge the small files of each table and month; the rows do not change.
 
-    Files of older versions of zscope, which can have other columns or types, are
-    written again.
+    Loads do the same, but only with some files at a time. Files of older versions of zscope,
+    which can have other columns or types, are written again.
 
     The old files stay on the disk for an hour (grace_s in zscope.toml), for clients that opened the
     catalogue before.
