@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,10 +39,13 @@ cipher = "**{"y" * 60}**"
 """
 
 Open = Callable[..., AppTest]
+SETTINGS = Settings().merge(["+01:00"])
+SUMMARISED = replace(SETTINGS, summarise_from_rows=1000)
+"""Of stores with summaries, as users have them; the smaller ones of the tests have none."""
 
 
-def _load(store: Path, *paths: Path) -> Path:
-    ingest(store, paths, IngestOptions(selection=row_selection(None), settings=Settings().merge(["+01:00"])))
+def _load(store: Path, *paths: Path, settings: Settings = SETTINGS) -> Path:
+    ingest(store, paths, IngestOptions(selection=row_selection(None), settings=settings))
     return store
 
 
@@ -54,17 +59,19 @@ def _add_runs(store: Path, runs: str) -> None:
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample systems with their benchmark runs."""
-    store = _load(tmp_path_factory.mktemp("world") / "store", WORLD)
-    _add_runs(store, (WORLD / RUNS).read_text(encoding="utf-8"))
-    return store
+    return _with_runs(tmp_path_factory.mktemp("world") / "store", WORLD)
 
 
 @pytest.fixture(scope="session")
 def systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """MQ channels, a z/VM link and z/TPF floods, with their runs."""
-    store = _load(tmp_path_factory.mktemp("systems") / "store", SYSTEMS)
-    _add_runs(store, (SYSTEMS / RUNS).read_text(encoding="utf-8"))
-    return store
+    return _with_runs(tmp_path_factory.mktemp("systems") / "store", SYSTEMS)
+
+
+def _with_runs(store: Path, inputs: Path) -> Path:
+    make_store(store)
+    shutil.copyfile(inputs / RUNS, store / RUNS)
+    return _load(store, inputs, settings=SUMMARISED)
 
 
 @pytest.fixture(scope="session")
