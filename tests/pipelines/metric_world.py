@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from zscope.pipelines.metrics import creating_views, declared, macros_sql, needed
 from zscope.pipelines.runs.read import RUN_SCHEMA
-from zscope.pipelines.store.commits import State
-from zscope.pipelines.store.history import history_tables
+from zscope.pipelines.store.history import HISTORY_SCHEMAS
 from zscope.pipelines.store.parts import parquet_schema, parquet_tables
 from zscope.schemas.arrow import create_table
 from zscope.schemas.reference import reference_tables
@@ -32,7 +31,7 @@ def table_schema(name: str) -> pa.Schema:
         return pa.schema([*parquet_schema(name), DAY])
     if name in reference_tables():
         return reference_tables()[name].schema
-    return history_tables(State())[name].schema
+    return HISTORY_SCHEMAS[name]
 
 
 @cache
@@ -43,7 +42,7 @@ def catalogue() -> duckdb.DuckDBPyConnection:
     """
     connection = duckdb.connect(config={"threads": "1"})  # for a few rows, several only cost time
     connection.execute(macros_sql())
-    for table in (*parquet_tables(), *history_tables(State()), "run", *reference_tables()):
+    for table in (*parquet_tables(), *HISTORY_SCHEMAS, "run", *reference_tables()):
         connection.execute(create_table(table, _loose(table_schema(table)))[0])
     for table, rows in reference_tables().items():
         _append(connection, table, rows)

@@ -36,7 +36,7 @@ from zscope.pipelines.runs import run_table
 from zscope.pipelines.store.catalogue_file import ABOUT, DESCRIBING, attach_catalogue, newest, shown_by
 from zscope.pipelines.store.commits import State, read_state
 from zscope.pipelines.store.folder import Folder, StoreError, fsync_all, temporary_path
-from zscope.pipelines.store.history import history_tables
+from zscope.pipelines.store.history import HISTORY_SCHEMAS, update_history
 from zscope.pipelines.store.parts import data_tables, parquet_schema, parquet_tables, table_description
 from zscope.pipelines.store.prepared import prepared
 from zscope.pipelines.store.summaries import Summaries, leaves, stored_rows_sql
@@ -181,8 +181,11 @@ def fill(connection: duckdb.DuckDBPyConnection, folder: Folder, state: State) ->
         if views.get(table) != wanted:
             statements[table] = wanted if readable(folder, by_table[table]) else damaged(table)
             connection.execute(f"CREATE OR REPLACE VIEW {FILES}.{table} AS {statements[table]}")
-    for name, rows in {**history_tables(state), _RUNS: run_table(folder.path)}.items():
-        _create_table(connection, name, rows)
+    if not views:
+        for name, schema in HISTORY_SCHEMAS.items():
+            _create_table(connection, name, schema.empty_table())
+    update_history(connection, state)
+    _create_table(connection, _RUNS, run_table(folder.path))
     summaries = Summaries(folder, state)
     _create_table(connection, ABOUT, _about_row(folder, state, summaries))
     if not views:

@@ -12,6 +12,7 @@ import os
 from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zscope.pipelines.settings import LONGEST_WAIT_S
@@ -35,8 +36,13 @@ _NAME_FACTS = "told_by_name"
 
 def known_fields(cls: type, raw: dict[str, Any]) -> dict[str, Any]:
     """Return the values of the fields of a class; a later version of zscope can have stored more."""
-    known = {f.name for f in fields(cls)}
-    return {key: value for key, value in raw.items() if key in known}
+    known = _names(cls)
+    return raw if raw.keys() <= known else {key: value for key, value in raw.items() if key in known}
+
+
+@cache
+def _names(cls: type) -> frozenset[str]:
+    return frozenset(each.name for each in fields(cls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +162,7 @@ class Load:
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Load:
         """Return the load of a JSON object; fields of a later version are ignored."""
-        values = known_fields(cls, raw)
+        values = dict(known_fields(cls, raw))
         values["name_facts"] = raw[_NAME_FACTS]
         for name in ("packing", "replaces"):
             values[name] = tuple(values[name])

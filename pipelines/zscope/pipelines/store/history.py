@@ -11,7 +11,9 @@ from zscope.pipelines.offsets import CLOCK_SCHEMA, microseconds, system_clock
 from zscope.pipelines.settings import Zones
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
+
+    import duckdb
 
     from zscope.pipelines.store.commits import Load, State
 
@@ -71,7 +73,7 @@ LOAD_SCHEMA = pa.schema(
     ],
     {"meaning": "One row per load: a file, or a member of an archive, that was loaded."},
 )
-_FROM_STATE = frozenset({"status", "stored_bytes"})
+_FROM_STATE = ("status", "stored_bytes")
 """Columns that depend on other loads."""
 LOAD_KIND_SCHEMA = pa.schema(
     [
@@ -141,11 +143,43 @@ HISTORY_SCHEMAS = {
 """All tables about loads."""
 
 
-def history_tables(state: State) -> dict[str, pa.Table]:
-    """Return all tables about loads; removed loads are only in the first."""
-    live = state.live_loads
+def update_history(connection: duckdb.DuckDBPyConnection, state: State) -> None:
+    """Bring the tables about loads up to date; the rows of loads that they have already stay as they are."""
+    select = "SELECT load_id, content_digest, epoch_us(started_utc) FROM load"
+    known = {number: (digest, started) for number, digest, started in connection.execute(select).fetchall()}
+    same = {number for number, load in state.loads.items() if known.get(number) == _identity(load)}
+    for numbers, tables in (
+        (known.keys() - same, list(HISTORY_SCHEMAS)),
+        (state.removed & same, [name for name in HISTORY_SCHEMAS if name != "load"]),
+    ):
+        if numbers:
+            listed = ", ".join(map(str, sorted(numbers)))
+            for name in tables:
+                connection.execute(f"DELETE FROM {name} WHERE load_id IN ({listed})")
+    for name, rows in history_tables(state, state.loads.keys() - same).items():
+        if rows.num_rows:
+            connection.register("rows_to_copy", rows)
+            connection.execute(f"INSERT INTO {name} SELECT * FROM rows_to_copy")
+            connection.unregister("rows_to_copy")
+    connection.register("current", _from_state(state, state.loads.keys()))
+    connection.execute(
+        "UPDATE load SET status = current.status, stored_bytes = current.stored_bytes FROM current "
+        "WHERE load.load_id = current.load_id AND (load.status, load.stored_bytes) IS DISTINCT FROM "
+        "(current.status, current.stored_bytes)"
+    )
+    connection.unregister("current")
+
+
+def _identity(load: Load) -> tuple[str, int]:
+    """Return what differs between two loads of one number, as in a store that was restored from a backup."""
+    return load.content_digest, microseconds(datetime.fromisoformat(load.started_utc))
+
+
+def history_tables(state: State, numbers: Collection[int]) -> dict[str, pa.Table]:
+    """Return the rows about some loads in all tables; removed loads are only in the first."""
+    live = [load for load in state.live_loads if load.load_id in numbers]
     return {
-        "load": load_rows(state),
+        "load": load_rows(state, numbers),
         "load_kind": _table((row for load in live for row in kind_rows(load)), LOAD_KIND_SCHEMA),
         "load_table": _table((row for load in live for row in table_rows(load)), LOAD_TABLE_SCHEMA),
         "load_gap": _table((row for load in live for row in gap_rows(load)), LOAD_GAP_SCHEMA),
@@ -176,16 +210,27 @@ def _clocks(loads: list[Load]) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def load_rows(state: State) -> pa.Table:
-    """Return one row per load, including removed ones."""
+def load_rows(state: State, numbers: Collection[int]) -> pa.Table:
+    """Return one row for each of some loads, including removed ones."""
+    changing = {row["load_id"]: row for row in _from_state(state, numbers).to_pylist()}
+    rows = (load_row(state.loads[number]) | changing[number] for number in sorted(numbers))
+    return _table(rows, LOAD_SCHEMA)
+
+
+def _from_state(state: State, numbers: Collection[int]) -> pa.Table:
+    """Return the values of loads that later changes of the store can change."""
     sizes = _stored_bytes(state)
     replaced = {number for load in state.loads.values() for number in load.replaces}
-    rows = [
-        load_row(load)
-        | {"status": _status(load, state, replaced), "stored_bytes": sizes.get(load.load_id, 0)}
-        for _, load in sorted(state.loads.items())
-    ]
-    return _table(rows, LOAD_SCHEMA)
+    fields = [LOAD_SCHEMA.field(name) for name in ("load_id", *_FROM_STATE)]
+    rows = (
+        {
+            "load_id": number,
+            "status": _status(state.loads[number], state, replaced),
+            "stored_bytes": sizes.get(number, 0),
+        }
+        for number in sorted(numbers)
+    )
+    return _table(rows, pa.schema(fields))
 
 
 def _status(load: Load, state: State, replaced: set[int]) -> str:
