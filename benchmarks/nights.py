@@ -28,6 +28,8 @@ import duckdb
 from figures import aligned, machine, verdict, write_between
 from working_folder import working_folder
 
+from zscope.pipelines.store.commits import read_state
+from zscope.pipelines.store.folder import existing_store
 from zscope.samples import Recipe, RecordKind, generate
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
@@ -123,7 +125,7 @@ class Nights:
         # In another process: the peak memory of a process begins with that of the one that starts it.
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
             opening, times = pool.submit(_answers, catalogue).result()
-        files = sum(1 for _ in (self.store / "data").rglob("*.parquet"))
+        files = len(read_state(existing_store(self.store)).files)
         return StoreFigures(night, files, catalogue.stat().st_size, opening, times)
 
 
