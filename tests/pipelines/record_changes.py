@@ -66,3 +66,23 @@ def _section_at(record: bytes) -> int:
     assert triplet is not None
     at = layout.triplets.offset(triplet)
     return int.from_bytes(record[at : at + 4], "big")
+
+
+def with_numbers(record: bytes, table: str, **values: int) -> bytes:
+    """Return a record with other numbers in fields of a table."""
+    layout, _ = catalog().table(table)
+    assert layout.triplets is not None
+    changed = bytearray(record)
+    left = dict(values)
+    for section in layout.sections:
+        if section.triplet is None:
+            continue
+        triplet = layout.triplets.offset(section.triplet)
+        at = int.from_bytes(record[triplet : triplet + 4], "big")
+        for field in section.fields:
+            if field.column in left:
+                assert at, f"the record has no section with {field.column}"
+                value = left.pop(field.column).to_bytes(field.length, "big")
+                changed[at + field.offset : at + field.offset + field.length] = value
+    assert not left, f"{table} has no field of a section for {', '.join(left)}"
+    return bytes(changed)
