@@ -82,6 +82,7 @@ def with_numbers(record: bytes, table: str, **values: int) -> bytes:
         for field in section.fields:
             if field.column in left:
                 assert at, f"the record has no section with {field.column}"
+                assert field.length is not None
                 value = left.pop(field.column).to_bytes(field.length, "big")
                 changed[at + field.offset : at + field.offset + field.length] = value
     assert not left, f"{table} has no field of a section for {', '.join(left)}"
