@@ -1,0 +1,214 @@
+"""Worlds with known costs of TLS: intervals of handshakes, megabytes, CPU time of TLS and of other work.
+
+They exist to test the estimate of the price of TLS. Each world has the same costs and another relation
+between the other work of a system and its handshakes. Sizes of other work and noise are in units of the
+standard deviation of the CPU time of TLS itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+Series = np.ndarray[Any, np.dtype[np.float64]]
+
+FULL_US, RESUMED_US, MB_US = 1000.0, 300.0, 2000.0
+"""What a full handshake, a resumed one and a megabyte cost."""
+BASE_US = 300_000.0
+"""CPU time of other work in a second, apart from what moves."""
+INTERVAL_S = 900
+DAY = 86_400 // INTERVAL_S
+_WARM_UP = 200
+_LOAD_SD, _BYTES_SD = 0.3, 0.3
+_MB_PER_HANDSHAKE = 0.05
+_MEAN_LOGIT = 0.4
+
+
+@dataclass(frozen=True)
+class CostWorld:
+    """What a world is like."""
+
+    days: int = 14
+    load_lasts: float = 0.8
+    """Autocorrelation of load, mix and bytes of a handshake from interval to interval."""
+    noise_lasts: float = 0.8
+    white: float = 0.0
+    """Share of the variance of the noise that does not last."""
+    noise: float = 1.0
+    curve: float = 0.0
+    """Standard deviation of the daily curve of the logarithm of the load."""
+    weekend: float = 0.0
+    """How far the logarithm of the load falls at weekends."""
+    other: float = 0.0
+    """Size of other work that has a daily curve of its own."""
+    curve_correlation: float = 0.0
+    height_sd: float = 0.0
+    """How much the height of the curves, which load and other work share, differs from day to day."""
+    shock: float = 0.0
+    """Size of other work that moves with the random part of the load."""
+    shock_correlation: float = 0.0
+    bend: float = 0.0
+    """How much that work grows with the square of the load as well."""
+    rate: float = 40.0
+    """Handshakes per second."""
+    mix_sd: float = 0.5
+    """Standard deviation of the logit of the resumed share."""
+    mix_follows_load: float = 0.0
+    shifts: int = 0
+    """Changes of the level by twice the standard deviation of the CPU time of TLS."""
+    batch: float = 0.0
+    """Size of a batch window in most nights."""
+    spikes: float = 0.0
+    """Share of intervals with spikes."""
+    early: float = 0.0
+    """Share of the handshakes that are counted in the interval before."""
+    limit: float = 1.0
+    """Quantile of the CPU time at which the system has its limit."""
+    full_us: float = FULL_US
+
+
+@dataclass(frozen=True)
+class CostIntervals:
+    """Intervals of a number of replicates of a world; rates per second."""
+
+    full: Series
+    resumed: Series
+    mb: Series
+    tls_us: Series
+    """CPU time of TLS."""
+    other_us: Series
+    """CPU time of all other work."""
+    busy: Series
+    """CPU time as a share of what the system may use."""
+    truth: tuple[float, float, float]
+    """What a full handshake, a resumed one and a megabyte cost, in microseconds."""
+
+    @property
+    def cpu_us(self) -> Series:
+        """CPU time of the system."""
+        return self.tls_us + self.other_us
+
+    def in_tls_spaces(self, share: float) -> Series:
+        """CPU time of address spaces that do all of TLS and a share of the other work."""
+        return self.tls_us + share * self.other_us
+
+
+_OFFICE = CostWorld(curve=0.5)
+_TIED = replace(_OFFICE, other=1, curve_correlation=0.5)
+_SHOCK = replace(_TIED, shock=1, shock_correlation=0.95)
+WORLDS = {
+    "iid": CostWorld(load_lasts=0, noise_lasts=0),
+    "AR 0.8": CostWorld(),
+    "AR 0.95": CostWorld(load_lasts=0.95, noise_lasts=0.95),
+    "AR 0.95 + white": CostWorld(noise_lasts=0.95, white=0.5),
+    "curve, r 0": replace(_OFFICE, other=1),
+    "curve, r 0.5": _TIED,
+    "curve, r 0.95": replace(_OFFICE, other=1, curve_correlation=0.95),
+    "curve, 3 times": replace(_OFFICE, other=3, curve_correlation=0.95),
+    "curve, weekends": replace(_OFFICE, other=1, curve_correlation=0.95, weekend=1),
+    "curve, day height": replace(_OFFICE, other=3, curve_correlation=0.95, height_sd=0.15, weekend=1),
+    "level shifts": replace(_TIED, shifts=4),
+    "batch and spikes": replace(_TIED, batch=5, spikes=0.01),
+    "few handshakes": replace(_TIED, rate=0.05),
+    "counted early": replace(_TIED, early=0.05),
+    "constant mix": replace(_TIED, mix_sd=0.03),
+    "shock, r 0.5": replace(_SHOCK, shock_correlation=0.5),
+    "shock, r 0.95": _SHOCK,
+    "shock, 3 times": replace(_SHOCK, shock=3),
+    "shock, mix follows": replace(_SHOCK, mix_follows_load=0.5),
+    "shock, bent": replace(_SHOCK, bend=0.5, mix_follows_load=0.5),
+    "at the limit": replace(_TIED, limit=0.9),
+    "gives way, r -0.2": replace(_SHOCK, shock_correlation=-0.2),
+    "gives way, r -0.5": replace(_SHOCK, shock_correlation=-0.5),
+}
+
+
+def cost_intervals(world: CostWorld, replicates: int, seed: int) -> CostIntervals:
+    """Return the intervals of some replicates of a world, one in each row. Day 0 is a Monday."""
+    rng = np.random.default_rng(seed)
+    count = world.days * DAY
+    shape = (replicates, count)
+    tls_curve, own_curve = _daily_curves(count)
+    weekend = (np.arange(count) // DAY % 7 >= 5).astype(float)
+    height = np.repeat(1 + world.height_sd * rng.standard_normal((replicates, world.days)), DAY, axis=1)
+
+    surprise = _autoregressive(rng, shape, world.load_lasts)
+    log_load = world.curve * tls_curve * height - world.weekend * weekend + _LOAD_SD * surprise
+    handshakes = world.rate * np.exp(log_load - log_load.var() / 2)
+    logit = _MEAN_LOGIT + world.mix_sd * _autoregressive(rng, shape, world.load_lasts)
+    logit += world.mix_follows_load * _standardized(log_load)
+    resumed_share = 1 / (1 + np.exp(-logit))
+    full = rng.poisson(handshakes * (1 - resumed_share) * INTERVAL_S) / INTERVAL_S
+    resumed = rng.poisson(handshakes * resumed_share * INTERVAL_S) / INTERVAL_S
+    size = np.exp(_BYTES_SD * _autoregressive(rng, shape, world.load_lasts))
+    mb = _MB_PER_HANDSHAKE * size * (full + resumed)
+    # Other work has the same size, whatever a handshake costs.
+    unit = (FULL_US * full + RESUMED_US * resumed + MB_US * mb).std()
+
+    lasting = _autoregressive(rng, shape, world.noise_lasts)
+    noise = np.sqrt(1 - world.white) * lasting + np.sqrt(world.white) * rng.standard_normal(shape)
+    own = _autoregressive(rng, shape, world.noise_lasts)
+    on_curve = world.curve_correlation * (tls_curve * height - (2 * weekend if world.weekend else 0))
+    on_curve += np.sqrt(1 - world.curve_correlation**2) * own_curve
+    on_load = world.shock_correlation * (surprise + world.bend * (surprise**2 - 1))
+    on_load += np.sqrt(1 - world.shock_correlation**2) * own
+    other = BASE_US + unit * (world.noise * noise + world.other * on_curve + world.shock * on_load)
+    other += unit * _disturbances(rng, world, shape)
+
+    tls = world.full_us * full + RESUMED_US * resumed + MB_US * mb
+    most = np.quantile(tls + other, world.limit) if world.limit < 1 else 2 * (tls + other).max()
+    other = np.minimum(tls + other, most) - tls
+    if world.early:
+        full, resumed = (
+            (1 - world.early) * rate + world.early * np.roll(rate, -1, axis=1) for rate in (full, resumed)
+        )
+    return CostIntervals(
+        full, resumed, mb, tls, other, (tls + other) / most, (world.full_us, RESUMED_US, MB_US)
+    )
+
+
+def _disturbances(rng: np.random.Generator, world: CostWorld, shape: tuple[int, int]) -> Series:
+    replicates, count = shape
+    extra = np.zeros(shape)
+    if world.shifts:
+        at = rng.integers(count // 10, count - count // 10, (replicates, world.shifts))
+        step = 2.0 * rng.choice([-1, 1], (replicates, world.shifts))
+        extra += (step[:, :, None] * (np.arange(count) >= at[:, :, None])).sum(axis=1)
+    if world.batch:
+        nights = (replicates, world.days)
+        size = world.batch * (rng.random(nights) < 0.6) * rng.lognormal(0, 0.5, nights)
+        hour = np.arange(count) % DAY * 24 / DAY
+        extra += np.repeat(size, DAY, axis=1) * ((hour >= 1) & (hour < 2.5))
+    if world.spikes:
+        extra += 10.0 * (rng.random(shape) < world.spikes)
+    return extra
+
+
+def _autoregressive(rng: np.random.Generator, shape: tuple[int, int], lasts: float) -> Series:
+    """Return series of variance 1 in which each value is a share of the one before, and something new."""
+    replicates, count = shape
+    new = rng.standard_normal((count + _WARM_UP, replicates)) * np.sqrt(1 - lasts**2)
+    if lasts:
+        for at in range(1, len(new)):
+            new[at] += lasts * new[at - 1]
+    return np.ascontiguousarray(new[_WARM_UP:].T)
+
+
+def _daily_curves(count: int) -> tuple[Series, Series]:
+    """Return the daily curve of an office with its steep ramps, and one that is not correlated with it."""
+    hour = np.arange(count) % DAY * 24 / DAY
+    working = 1 / (1 + np.exp(-(hour - 8) / 0.4)) - 1 / (1 + np.exp(-(hour - 17.5) / 0.7))
+    office = working - 0.25 * np.exp(-(((hour - 12.5) / 0.6) ** 2)) + 0.1 * np.sin(2 * np.pi * hour / 24)
+    office = _standardized(office)
+    night = (
+        np.exp(-(((hour - 1.5) / 1.2) ** 2)) + 0.7 * np.exp(-(((hour - 20) / 1.5) ** 2)) + 0.3 * (hour > 22)
+    )
+    night = _standardized(night)
+    return office, _standardized(night - (night * office).mean() * office)
+
+
+def _standardized(values: Series) -> Series:
+    centered = values - values.mean(axis=-1, keepdims=True)
+    return np.asarray(centered / values.std(axis=-1, keepdims=True))

@@ -1,0 +1,295 @@
+"""The costs of TLS of a system whose costs are known, and every status."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from tests.pipelines.estimate.measured import changed, replicates, selected
+
+from zscope.pipelines.estimate.costs import ITEMS, PARTS, estimate_costs
+from zscope.pipelines.estimate.statuses import sentences
+from zscope.samples.cost_worlds import FULL_US, MB_US, RESUMED_US
+
+if TYPE_CHECKING:
+    from zscope.pipelines.estimate.costs import SystemEstimate
+    from zscope.pipelines.estimate.intervals import SystemIntervals
+
+QUIET = {"noise": 0.001}
+TRUTH = {
+    "full handshake": FULL_US,
+    "resumed handshake": RESUMED_US,
+    "full less resumed": FULL_US - RESUMED_US,
+    "megabyte": MB_US,
+}
+
+
+def one(name: str, *, tls_share: float | None = None, **changes: float) -> SystemIntervals:
+    return next(replicates(changed(name, **changes), 1, tls_share=tls_share))
+
+
+def codes(result: SystemEstimate, item: str = "") -> list[str]:
+    trusted = result.cost(item).trusted if item else result.trusted
+    return [reason.code for reason in trusted.reasons]
+
+
+@pytest.mark.parametrize("tls_share", [None, 0.1])
+@pytest.mark.parametrize("days", [3, 14])
+def test_known_costs(tls_share: float | None, days: int) -> None:
+    result = estimate_costs(one("AR 0.8", tls_share=tls_share, days=days, **QUIET))
+    for item, truth in TRUTH.items():
+        cost = result.cost(item)
+        assert cost.value == pytest.approx(truth, rel=0.02)
+        assert cost.low is not None
+        assert cost.high is not None
+        assert cost.low <= truth * 1.001
+        assert cost.high >= truth * 0.999
+
+
+def test_price_is_that_of_the_work() -> None:
+    intervals = one("AR 0.8", **QUIET)
+    counts = (intervals.full.sum(), intervals.resumed.sum(), intervals.tls_mb.sum())
+    truth = [
+        cost * count / 1e6 / 14 for cost, count in zip((FULL_US, RESUMED_US, MB_US), counts, strict=True)
+    ]
+    result = estimate_costs(intervals)
+    for part, counted in PARTS.items():
+        expected = float(np.dot(counted, truth))
+        assert result.cost(part, "s/day").value == pytest.approx(expected, rel=0.02)
+        share = result.cost(part, "% of LPAR").value
+        assert share == pytest.approx(100 * expected * 14 / intervals.cpu_s.sum(), rel=0.02)
+
+
+def test_share_of_the_busiest_four_hours() -> None:
+    intervals = one("AR 0.8", **QUIET)
+    sums = [intervals.cpu_s[at : at + 16].sum() for at in range(len(intervals.cpu_s) - 15)]
+    peak = slice(int(np.argmax(sums)), int(np.argmax(sums)) + 16)
+    tls = (
+        FULL_US * intervals.full[peak] + RESUMED_US * intervals.resumed[peak] + MB_US * intervals.tls_mb[peak]
+    )
+    value = estimate_costs(intervals).cost("TLS", "% of peak").value
+    assert value == pytest.approx(100 * tls.sum() / 1e6 / max(sums), rel=0.02)
+
+
+@pytest.mark.parametrize("tls_share", [None, 0.1])
+def test_parts_add_up(tls_share: float | None) -> None:
+    result = estimate_costs(one("shock, r 0.95", tls_share=tls_share))
+    for unit in ("s/day", "% of LPAR", "% of peak"):
+        value = {part: result.cost(part, unit).value or 0 for part in PARTS}
+        assert value["handshakes"] == pytest.approx(value["full handshakes"] + value["resumed handshakes"])
+        assert value["TLS"] == pytest.approx(value["handshakes"] + value["bulk data"])
+
+
+def test_order_does_not_matter() -> None:
+    intervals = one("curve, weekends")
+    shuffled = selected(intervals, np.random.default_rng(1).permutation(len(intervals.seconds)))
+    assert estimate_costs(shuffled).costs == estimate_costs(intervals).costs
+
+
+def test_with_gaps() -> None:
+    intervals = one("curve, weekends", **QUIET, other=0)
+    rng = np.random.default_rng(1)
+    kept = rng.random(len(intervals.seconds)) > 0.03
+    for start in rng.integers(0, 1300, 8):
+        kept[start : start + 30] = False
+    result = estimate_costs(selected(intervals, kept))
+    assert result.steps == kept.sum()
+    for item, truth in TRUTH.items():
+        assert result.cost(item).value == pytest.approx(truth, rel=0.02)
+
+
+def test_other_work_on_the_same_curve_is_taken_out() -> None:
+    result = estimate_costs(one("curve, 3 times"))
+    assert result.fitted is not None
+    mean = 0.4 * FULL_US + 0.6 * RESUMED_US
+    assert result.fitted.without_calendar_us > 3 * mean
+    assert result.cost("mean handshake").value == pytest.approx(mean, rel=0.2)
+
+
+def test_work_that_is_busier_on_busy_days_is_taken_out() -> None:
+    """Over three months little noise is left to hide it."""
+    result = estimate_costs(one("curve, day height", days=90, noise=0.1))
+    price, handshake = result.cost("TLS", "s/day"), result.cost("resumed handshake")
+    assert handshake.value == pytest.approx(RESUMED_US, rel=0.05)
+    assert price.conditional_low is not None
+
+
+def test_lpar_cpu_has_levels_on_condition_and_the_difference_without() -> None:
+    result = estimate_costs(one("curve, r 0.95"))
+    assert result.trusted.status == "ok"
+    assert codes(result, "full less resumed") == ["equal_load"]
+    for item in ("full handshake", "resumed handshake", "mean handshake", "megabyte"):
+        assert codes(result, item) == ["lpar_cpu"]
+    full = result.cost("full handshake")
+    assert full.trusted.status == "conditional"
+    assert full.trusted.why.startswith("at least ")
+    assert full.low == result.cost("full less resumed").low
+    assert full.high == full.conditional_high
+
+
+def test_work_that_follows_the_handshakes_is_inside_the_range() -> None:
+    full = estimate_costs(one("shock, r 0.95")).cost("full handshake")
+    assert full.low is not None
+    assert full.high is not None
+    assert full.conditional_low is not None
+    assert full.low < FULL_US < full.conditional_low < full.high
+
+
+def test_address_spaces_make_the_levels_estimates() -> None:
+    wide, narrow = (estimate_costs(one("shock, r 0.95", tls_share=share)) for share in (None, 0.1))
+    for item, unit in ITEMS:
+        assert narrow.cost(item, unit).trusted.status == "ok"
+    at_most = [
+        cost.high - cost.low
+        for cost in (wide.cost("full handshake"), narrow.cost("full handshake"))
+        if cost.high and cost.low
+    ]
+    assert at_most[1] < at_most[0] / 4
+    assert narrow.fitted is not None
+    assert not narrow.fitted.control_is_quiet
+    assert codes(narrow, "full handshake") == ["tls_spaces_widened"]
+    assert narrow.cost("full handshake").value == pytest.approx(FULL_US, rel=0.05)
+
+
+def test_quiet_control() -> None:
+    result = estimate_costs(one("AR 0.8", tls_share=0.1))
+    assert codes(result, "full handshake") == ["tls_spaces"]
+    assert result.fitted is not None
+    assert result.fitted.spill == pytest.approx(1 / 9, rel=0.05)
+
+
+def refused(result: SystemEstimate) -> str:
+    """The reason, after a check that nothing is said but that."""
+    assert result.trusted.status == "refused"
+    assert [(cost.item, cost.unit) for cost in result.costs] == list(ITEMS)
+    for cost in result.costs:
+        assert cost.value is None
+        assert cost.low is None
+        assert cost.high is None
+        assert cost.trusted.why == result.trusted.why
+    (code,) = codes(result)
+    return code
+
+
+def test_refused_for_few_intervals() -> None:
+    intervals = one("AR 0.8", days=1)
+    result = estimate_costs(selected(intervals, np.arange(95)))
+    assert refused(result) == "few_intervals"
+    assert result.trusted.why == "95 intervals of 15 minutes can be used, 96 are needed; load more days"
+    assert refused(estimate_costs(selected(intervals, np.arange(0)))) == "few_intervals"
+
+
+def test_refused_for_intervals_without_forerunners() -> None:
+    every_third = selected(one("AR 0.8"), np.arange(0, 1344, 3))
+    assert refused(estimate_costs(every_third)) == "few_intervals"
+
+
+def test_refused_for_lengths() -> None:
+    intervals = one("AR 0.8")
+    assert refused(estimate_costs(replace(intervals, seconds=intervals.seconds + 100))) == "odd_lengths"
+
+
+def test_refused_without_handshakes() -> None:
+    intervals = one("AR 0.8")
+    nothing = np.zeros_like(intervals.full)
+    assert refused(estimate_costs(replace(intervals, full=nothing, resumed=nothing))) == "no_handshake"
+
+
+def test_refused_for_constant_cpu() -> None:
+    intervals = one("AR 0.8")
+    assert (
+        refused(estimate_costs(replace(intervals, cpu_s=np.full_like(intervals.cpu_s, 100))))
+        == "constant_cpu"
+    )
+
+
+def test_refused_at_the_limit() -> None:
+    intervals = one("at the limit")
+    assert refused(estimate_costs(intervals)) == "at_limit"
+    assert estimate_costs(replace(intervals, busy_share=None)).trusted.status == "ok"
+
+
+def test_refused_below_zero() -> None:
+    intervals = one("AR 0.8")
+    other_way = 2 * intervals.cpu_s.mean() - intervals.cpu_s
+    assert refused(estimate_costs(replace(intervals, cpu_s=other_way))) == "below_zero"
+
+
+def test_refused_if_bytes_move_with_handshakes() -> None:
+    intervals = one("AR 0.8")
+    together = replace(intervals, full=intervals.resumed, tls_mb=0.1 * intervals.resumed)
+    assert refused(estimate_costs(together)) == "moves_with_bytes"
+
+
+def test_exactly_the_same_mix() -> None:
+    intervals = one("AR 0.8")
+    result = estimate_costs(replace(intervals, full=0.5 * intervals.resumed))
+    assert codes(result, "full handshake") == codes(result, "full less resumed") == ["same_mix"]
+    assert result.cost("mean handshake").value is not None
+    assert result.cost("handshakes", "s/day").value is not None
+    assert result.cost("full handshakes", "s/day").value is None
+
+
+def test_nearly_the_same_mix() -> None:
+    results = [estimate_costs(intervals) for intervals in replicates(changed("constant mix"), 10)]
+    assert [codes(result, "full less resumed") for result in results] == [["same_mix"]] * 10
+    assert all(result.cost("mean handshake").value for result in results)
+
+
+def test_one_kind_of_handshakes() -> None:
+    intervals = one("AR 0.8")
+    full_only = replace(intervals, cpu_s=1 + intervals.full / 1000, resumed=np.zeros_like(intervals.full))
+    result = estimate_costs(full_only)
+    assert codes(result, "full less resumed") == ["one_kind"]
+    assert result.cost("mean handshake").value == pytest.approx(1000, rel=0.01)
+
+
+def test_no_megabytes() -> None:
+    intervals = one("AR 0.8")
+    result = estimate_costs(replace(intervals, tls_mb=np.zeros_like(intervals.full)))
+    assert codes(result, "megabyte") == ["no_megabyte"]
+    assert result.cost("full handshake").value is not None
+
+
+def test_short() -> None:
+    for days in (1, 3, 6):
+        assert codes(estimate_costs(one("AR 0.8", days=days)), "full less resumed") == ["short", "equal_load"]
+    assert codes(estimate_costs(one("AR 0.8", days=7)), "full less resumed") == ["equal_load"]
+
+
+def test_outliers() -> None:
+    intervals = one("AR 0.8", noise_lasts=0)
+    cpu_s = intervals.cpu_s + 30 * intervals.cpu_s.std() * (np.random.default_rng(1).random(1344) < 0.12)
+    result = estimate_costs(replace(intervals, cpu_s=cpu_s))
+    assert codes(result) == ["outliers"]
+    assert result.cost("full less resumed").trusted.status == "conditional"
+
+
+def test_noise_that_lasts_longer_than_the_model() -> None:
+    """Noise of two intervals in turn, with jumps that are clipped when the model is fitted."""
+    intervals = one("AR 0.8", noise=0.05)
+    jumps = np.repeat(np.random.default_rng(1).standard_cauchy(1344 // 6), 6)
+    result = estimate_costs(replace(intervals, cpu_s=intervals.cpu_s + 20 * jumps))
+    assert "lasting_noise" in codes(result)
+
+
+def test_every_status_has_a_test() -> None:
+    """Each sentence of the table is reached by a test of this folder."""
+    reached = {
+        *("odd_lengths", "few_intervals", "no_handshake", "constant_cpu", "at_limit", "below_zero"),
+        *("moves_with_bytes", "same_mix", "one_kind", "no_megabyte", "short", "outliers", "lasting_noise"),
+        *("lpar_cpu", "tls_spaces", "tls_spaces_widened", "equal_load"),
+        *("same_ties", "other_ties", "quiet_control"),
+    }
+    assert set(sentences()) == reached
+
+
+def test_time_of_four_systems_and_three_months() -> None:
+    systems = list(replicates(changed("curve, weekends", days=92), 4, tls_share=0.1))
+    started = time.thread_time()
+    for intervals in systems:
+        estimate_costs(intervals)
+    assert time.thread_time() - started < 2

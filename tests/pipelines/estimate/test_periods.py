@@ -1,0 +1,99 @@
+"""What changed between two periods in the price of TLS."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.pipelines.estimate.measured import changed, replicates
+
+from zscope.pipelines.estimate.costs import estimate_costs
+from zscope.pipelines.estimate.periods import TlsChange, compare_periods, split_price
+from zscope.samples.cost_worlds import FULL_US
+
+SEEDS = 20
+CHEAPER_US = 0.8 * FULL_US
+
+
+def changes(
+    name: str, item: str, *, tls_share: float | None = None, count: int = SEEDS, **after: float
+) -> list[TlsChange]:
+    """The change of one cost in pairs of periods."""
+    pairs = zip(
+        replicates(changed(name), count, tls_share=tls_share),
+        replicates(changed(name, **after), count, seed=2, tls_share=tls_share),
+        strict=True,
+    )
+    both = [compare_periods(estimate_costs(old), estimate_costs(new)) for old, new in pairs]
+    return [next(change for change in changes if change.item == item) for changes in both]
+
+
+def holding(found: list[TlsChange], truth: float) -> int:
+    return sum(change.low <= truth <= change.high for change in found)
+
+
+@pytest.mark.parametrize("item", ["full handshake", "full less resumed"])
+def test_a_change_is_seen_with_address_spaces(item: str) -> None:
+    found = changes("shock, r 0.95", item, tls_share=0.1, full_us=CHEAPER_US)
+    assert all(change.trusted.status == "ok" and change.high < 0 for change in found)
+    assert holding(found, CHEAPER_US - FULL_US) >= 0.8 * SEEDS
+    assert all(change.smallest_visible < 100 for change in found)
+
+
+def test_no_change_is_seen_where_there_is_none() -> None:
+    found = changes("shock, r 0.95", "full handshake", tls_share=0.1)
+    assert holding(found, 0) >= 0.9 * SEEDS
+
+
+def test_other_work_that_follows_more_than_before_is_no_change() -> None:
+    found = changes("shock, r 0.95", "TLS", tls_share=0.1, shock=1.5)
+    assert holding(found, 0) == SEEDS
+    codes = {reason.code for change in found for reason in change.trusted.reasons}
+    assert "other_ties" in codes
+
+
+def test_lpar_cpu_needs_a_condition() -> None:
+    found = changes("AR 0.8", "full handshake", full_us=CHEAPER_US)
+    assert {reason.code for change in found for reason in change.trusted.reasons} == {"same_ties"}
+    assert {change.trusted.status for change in found} == {"conditional"}
+    assert holding(found, CHEAPER_US - FULL_US) >= 0.8 * SEEDS
+    difference = changes("AR 0.8", "full less resumed", count=1)
+    assert difference[0].trusted.status == "ok"
+
+
+def test_quiet_control() -> None:
+    (change,) = changes("AR 0.8", "full handshake", tls_share=0.1, count=1)
+    assert [reason.code for reason in change.trusted.reasons] == ["quiet_control"]
+
+
+def test_smallest_visible_change() -> None:
+    """A change of this size is seen 80 times in 100; the interval says how far a seen one can be off."""
+    (change,) = changes("AR 0.8", "full handshake", count=1)
+    half = change.high - change.value
+    assert half < change.smallest_visible < 1.6 * half
+
+
+def test_doubts_of_both_periods_count() -> None:
+    pairs = [estimate_costs(next(replicates(changed("AR 0.8", days=days), 1))) for days in (3, 14)]
+    assert {change.trusted.status for change in compare_periods(*pairs)} == {"conditional"}
+
+
+def test_refused_periods_have_no_change() -> None:
+    good, bad = (estimate_costs(next(replicates(changed(name), 1))) for name in ("AR 0.8", "at the limit"))
+    assert compare_periods(good, bad) == compare_periods(bad, good) == ()
+
+
+def test_parts_of_the_change_add_up() -> None:
+    before, after = (
+        estimate_costs(
+            next(replicates(changed("AR 0.8", noise=0.001, rate=rate, full_us=full_us), 1, seed=seed))
+        )
+        for seed, rate, full_us in ((1, 40, FULL_US), (2, 60, CHEAPER_US))
+    )
+    assert before.fitted is not None
+    assert after.fitted is not None
+    split = split_price(before.fitted, after.fitted)
+    prices = [result.cost("TLS", "s/day").value or 0.0 for result in (before, after)]
+    assert split.costs + split.number + split.mix == pytest.approx(prices[1] - prices[0])
+    full = np.mean([before.fitted.rates[0], after.fitted.rates[0]])
+    assert split.costs == pytest.approx((CHEAPER_US - FULL_US) * full * 86_400 / 1e6, rel=0.05)
+    assert split.number > 0
