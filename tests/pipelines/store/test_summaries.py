@@ -27,7 +27,7 @@ from hypothesis.stateful import (
 from tests.marking import deep_except
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
-from zscope.pipelines.metrics import declared, metric, stored_names
+from zscope.pipelines.metrics import declared, metric, steps_of_computed, stored_names
 from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.runs import FILE_NAME as RUNS
 from zscope.pipelines.settings import Settings
@@ -122,6 +122,7 @@ def test_a_failure_leaves_no_files(
     sample_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Path(shutil.copytree(sample_store, tmp_path / "store"))
+    before = set((store / "summaries").rglob("*.parquet"))
 
     def fail(*_: object) -> str:
         raise OSError(28, "No space left on device")
@@ -129,17 +130,11 @@ def test_a_failure_leaves_no_files(
     monkeypatch.setattr(module, "fsync_all", fail)
     [text] = summarise(store)
     assert "No space left on device" in text
-    assert not list((store / "summaries").rglob("*.parquet"))
+    assert set((store / "summaries").rglob("*.parquet")) == before
     monkeypatch.undo()
     summarise(store)
     listed = {store / path for path in read_state(existing_store(store)).summaries}
     assert set((store / "summaries").rglob("*.parquet")) == listed
-
-
-def test_a_small_store_stores_no_rows_of_steps(world_store: Path) -> None:
-    with open_reader(world_store) as connection:
-        assert not has_summaries(connection)
-    assert not read_state(existing_store(world_store)).summaries
 
 
 def test_views_read_the_stored_rows_alone(summarised: Path) -> None:
@@ -570,3 +565,42 @@ def test_many_small_loads_of_a_day_are_merged(tmp_path: Path) -> None:
     assert max(by_step.values()) <= 3
     same_as_from_scratch(store, ["handshake_hour", "tls_hour"])
     check_store(existing_store(store))
+
+
+def test_a_small_store_has_the_rows_that_only_python_computes(world_store: Path) -> None:
+    """A view cannot compute them, so they are stored, with the steps that they read; nothing else is."""
+    state = read_state(existing_store(world_store))
+    assert {file.step for file in state.summaries.values()} == set(steps_of_computed())
+    with open_reader(world_store) as connection:
+        assert not has_summaries(connection)
+        select = "SELECT DISTINCT system FROM {} ORDER BY 1"
+        systems = connection.execute(select.format("cost_estimate")).fetchall()
+        assert systems == connection.execute(select.format("cost_interval")).fetchall()
+        assert systems
+    same_as_from_scratch(world_store, [name for name in steps_of_computed() if name != "cost_estimate"])
+
+
+def test_rows_of_python_stay_until_others_are_computed(world_store: Path, tmp_path: Path) -> None:
+    """Other runs leave out other intervals, but only a writer can compute with them."""
+    store = Path(shutil.copytree(world_store, tmp_path / "store"))
+    with changing(existing_store(store), NEVER, silent):
+        pass
+    select = "SELECT * FROM cost_estimate ORDER BY ALL"
+    with open_reader(store) as connection:
+        before = connection.execute(select).fetchall()
+    (store / RUNS).unlink()
+    with open_reader(store) as connection:
+        assert connection.execute(select).fetchall() == before
+    with changing(existing_store(store), NEVER, silent):
+        pass
+    with open_reader(store) as connection:
+        after = connection.execute(select).fetchall()
+    assert after != before
+
+
+def test_too_few_intervals_are_not_worth_an_estimate(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    ingest(store, [night(tmp_path / "one.smf", 0, seed=1)], IngestOptions(selection=row_selection(None)))
+    assert not read_state(existing_store(store)).summaries
+    with open_reader(store) as connection:
+        assert connection.execute("SELECT * FROM tls_price").fetchall() == []

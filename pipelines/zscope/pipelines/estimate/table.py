@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from zscope.pipelines.estimate.costs import SystemEstimate
     from zscope.pipelines.estimate.intervals import Numbers
 
-_COSTS = pa.schema(
+COSTS = pa.schema(
     [
         ("system", pa.string()),
         ("item", pa.string()),
@@ -84,7 +84,7 @@ def cost_table(results: dict[str, SystemEstimate]) -> pa.Table:
         for system, result in results.items()
         for cost in result.costs
     ]
-    return pa.Table.from_pylist(rows, schema=_COSTS)
+    return pa.Table.from_pylist(rows, schema=COSTS)
 
 
 def fit_table(results: dict[str, SystemEstimate]) -> pa.Table:

@@ -19,6 +19,7 @@ from zscope.pipelines.metrics.statements import (
     MetricQueryError,
     MetricSelection,
     macros_sql,
+    no_rows_sql,
     statement,
     view_sql,
 )
@@ -43,8 +44,10 @@ __all__ = [
     "metric",
     "metric_names",
     "needed",
+    "no_rows_sql",
     "settable",
     "statement",
+    "steps_of_computed",
     "stored_names",
     "view_sql",
 ]
@@ -103,6 +106,14 @@ def stored_names() -> tuple[str, ...]:
     (True, False)
     """
     return tuple(name for name, declaration in declared().items() if declaration.stored)
+
+
+@cache
+def steps_of_computed() -> tuple[str, ...]:
+    """Return the stored steps that those computed in Python read, with themselves."""
+    computed = [name for name, declaration in declared().items() if declaration.computed_by]
+    below = {step for name in computed for step in needed(name)}
+    return tuple(name for name in stored_names() if name in below)
 
 
 def creating_views() -> Iterator[str]:

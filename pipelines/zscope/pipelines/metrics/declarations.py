@@ -24,6 +24,9 @@ A store keeps the rows of steps that are declared as `stored`:
   as well: `around = { cpu_slot = [1, 0] }` is one day before and none after.
 - `stored = "result"`: all rows are computed after a load that can have changed them, and kept. Such steps
   depend on benchmark runs. `of_runs` names inputs that count only on the days of runs.
+- `computed_by`, with `stored = "result"`: a function in Python makes the rows of what the SQL returns, for
+  computations that SQL cannot do. They are always stored, as soon as an input has the number of rows that
+  `from_rows` names; until then, the step has none.
 """
 
 from __future__ import annotations
@@ -113,6 +116,10 @@ class Metric:
     """The number of days before and after a day that are needed of an input, or of `all`."""
     of_runs: tuple[str, ...] = ()
     """The inputs of a stored result of which only the days of benchmark runs matter."""
+    computed_by: str = ""
+    """The function that makes the rows of a stored result of what the SQL returns: `module:name`."""
+    from_rows: Mapping[str, int] = field(default_factory=dict)
+    """The numbers of rows of tables of which one is needed to compute it."""
     clock: str = ""
     """The column that a period applies to."""
     period: tuple[str, ...] = ()
@@ -237,7 +244,7 @@ def _declarations(folder: Traversable) -> Iterator[tuple[str, Traversable]]:
 
 
 _REQUIRED = {"kind", "title", "question", "inputs", "grain", "column"}
-_STORING = {"stored", "around", "of_runs"}
+_STORING = {"stored", "around", "of_runs", "computed_by", "from_rows"}
 _OPTIONAL = {
     "keep", "looks_around", "clock", "period", "formula", "sources", "limits", "references", "parameter",
     *_STORING,
@@ -289,6 +296,8 @@ def _metric(name: str, content: Mapping[str, Any], sql: str, others: Mapping[str
         stored=content.get("stored", ""),
         around={table: (before, after) for table, (before, after) in content.get("around", {}).items()},
         of_runs=tuple(content.get("of_runs", ())),
+        computed_by=content.get("computed_by", ""),
+        from_rows=dict(content.get("from_rows", {})),
         clock=content.get("clock", ""),
         period=tuple(content.get("period", ())),
         formula=content.get("formula", "").strip(),
@@ -394,6 +403,8 @@ def _check(metric: Metric) -> None:
         raise DeclarationError(metric.name, "the grain of a combinable metric consists of dimensions")
     if metric.stored == "day" and ("day", "DATE") not in [(c.name, c.type) for c in metric.columns]:
         raise DeclarationError(metric.name, "stored by day: no column day of type DATE")
+    if metric.computed_by and (metric.stored != "result" or metric.combinable or metric.kind != "step"):
+        raise DeclarationError(metric.name, "computed_by: only for a step stored as a result")
     if not metric.sql.startswith("-- "):
         raise DeclarationError(metric.name, f"{metric.name}.sql does not begin with the meaning of a row")
 

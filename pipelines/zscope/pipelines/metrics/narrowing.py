@@ -60,6 +60,7 @@ def prepared(
     """
     selection = selection or MetricSelection()
     ready = set(made) | (set(stored_names()) - {metric.name} if summarised else set())
+    ready |= {name for name, step in declared().items() if step.computed_by}
     narrower = narrowed(metric, selection, ready)
     steps = [declared()[name] for name in _to_make(metric.name, ready)]
     if not narrower and not any(step.keep for step in steps):

@@ -44,8 +44,16 @@ def macros_sql() -> str:
 
 
 def view_sql(metric: Metric) -> str:
-    """Return the statement of the view: rows at the declared grain."""
+    """Return the statement of the view: rows at the declared grain; none of a step computed in Python."""
+    if metric.computed_by:
+        return no_rows_sql(metric)
     return statement(metric) if metric.combinable else metric.sql
+
+
+def no_rows_sql(metric: Metric) -> str:
+    """Return a statement with the columns of the view and no rows."""
+    columns = ", ".join(f"CAST(NULL AS {column.type}) AS {column.name}" for column in metric.view_columns)
+    return f"SELECT {columns} WHERE false"
 
 
 def statement(

@@ -333,7 +333,7 @@ def _comments_on(view: str, meaning: str, columns: Iterable[tuple[str, str]]) ->
 def _about_row(folder: Folder, state: State, summaries: Summaries) -> pa.Table:
     row = {
         **dict(zip(DESCRIBING, (state.number, *newest(folder)[1:]), strict=True)),
-        "summarised": summaries.is_used,
+        "summarised": summaries.is_complete,
         "built_utc": datetime.now(UTC),
     }
     schema = pa.schema(

@@ -35,7 +35,7 @@ from zscope.pipelines.store.folder import (
     update_format,
 )
 from zscope.pipelines.store.parts import schema_digest
-from zscope.pipelines.store.summaries import needs_summaries, update_summaries
+from zscope.pipelines.store.summaries import steps_to_store, update_summaries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -215,11 +215,12 @@ def _summarise(folder: Folder, state: State, settings: Settings, notify: Notify,
 
     Notifies the user if this is mostly about days that were loaded before this change.
     """
-    if not needs_summaries(state, settings.summarise_from_rows) and not state.summaries:
+    steps = steps_to_store(state, settings.summarise_from_rows)
+    if not steps:
         return
     last_load = max((load.load_id for load in state.live_loads), default=0)
     try:
-        computed, left = update_summaries(folder, state, last_load)
+        computed, left = update_summaries(folder, state, last_load, steps)
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0]
         notify(

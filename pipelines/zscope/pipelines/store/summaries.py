@@ -6,6 +6,9 @@ only the days that it touched are computed again. The files are immutable and li
 the tables: a new file replaces the same days of older ones. Small files are merged when a new one is written,
 so that there are few.
 
+Steps that are computed in Python are stored in every store, with the steps that they read; all others only in
+stores so large that views would be slow.
+
 The views of the catalogue read these files. Days that are not stored yet, because a writer was interrupted or
 an older version wrote them, are computed by the views from the data; the rows are the same, only slower.
 """
@@ -13,11 +16,13 @@ an older version wrote them, are computed by the views from the data; the rows a
 from __future__ import annotations
 
 import shutil
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cache
 from hashlib import sha256
+from importlib import import_module
 from importlib.metadata import version
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,7 +32,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from zscope.pipelines.metrics import RUNS, declared, macros_sql, needed, stored_names, view_sql
+from zscope.pipelines.metrics import (
+    RUNS,
+    declared,
+    macros_sql,
+    needed,
+    no_rows_sql,
+    steps_of_computed,
+    stored_names,
+    view_sql,
+)
 from zscope.pipelines.runs import run_table
 from zscope.pipelines.store.commits import NO_DAY_KEY, Commit, DayRows, SummaryFile, append
 from zscope.pipelines.store.folder import digest_of_file, fsync_all, runs_digest
@@ -55,6 +69,9 @@ MEMORY = "160MB"
 """Limit of DuckDB's memory; what does not fit is written to the stage."""
 MORE_MEMORY = "2GB"
 """The limit for a statement that needs more."""
+ComputeRows = Callable[[pa.Table, pa.Table | None], pa.Table]
+"""Makes the rows of a step of those that its SQL returns, and of the rows that are stored so far."""
+_FROM_PYTHON = "rows_from_python"
 _COMPUTED = "computed_rows"
 """Table with the rows that were just computed."""
 _ONE_DAY = timedelta(days=1)
@@ -118,8 +135,13 @@ def _definition(step: str) -> str:
         version("zscope"),
         macros_sql(),
         *(view_sql(declared()[n]) for n in needed(step) if n in declared()),
+        *(declared()[n].sql for n in needed(step) if _is_computed_in_python(n)),
     ]
     return sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+def _is_computed_in_python(name: str) -> bool:
+    return name in declared() and bool(declared()[name].computed_by)
 
 
 @dataclass
@@ -128,6 +150,8 @@ class Summaries:
 
     folder: Folder
     state: State
+    steps: tuple[str, ...] = ()
+    """The steps whose rows are stored; if not given, as the state has them."""
     runs: str = field(init=False)
     """Digest of the benchmark runs, on which stored results depend."""
     _by_step: dict[str, list[SummaryFile]] = field(default_factory=lambda: defaultdict(list))
@@ -142,8 +166,9 @@ class Summaries:
         for file in self.state.files.values():
             self._places[file.table].update(day or NO_DAY_KEY for day in file.each_day)
         for summary in self.state.summaries.values():
-            if summary.definition == self.definition(summary.step):
+            if self._is_of_this_version(summary):
                 self._by_step[summary.step].append(summary)
+        self.steps = self.steps or steps_to_store(self.state)
         self._run_days = _days_of_runs(self.folder)
         if self.state.summaries_of == self.definitions:
             self._complete_at = self.state.summaries_at
@@ -151,13 +176,22 @@ class Summaries:
     @property
     def definitions(self) -> str:
         """A digest of all that determines the stored rows, apart from the data."""
-        return sha256("".join(map(self.definition, stored_names())).encode()).hexdigest()[:12]
+        return sha256("".join(map(self.definition, self.steps)).encode()).hexdigest()[:12]
 
     def definition(self, step: str) -> str:
         """Return a digest of all that determines the rows of a step, apart from the data."""
         if step not in declared():
             return ""
         return _definition(step) + (f"-{self.runs}" if declared()[step].stored == "result" else "")
+
+    def _is_of_this_version(self, file: SummaryFile) -> bool:
+        """Whether the rows of a file are those that this version computes.
+
+        Rows computed in Python are also shown if runs have changed since, as views cannot compute others.
+        """
+        if _is_computed_in_python(file.step):
+            return file.definition.partition("-")[0] == _definition(file.step)
+        return file.definition == self.definition(file.step)
 
     def files(self, step: str) -> list[SummaryFile]:
         """Return the files of a step that are of this version."""
@@ -177,10 +211,15 @@ class Summaries:
         """Whether any rows are stored."""
         return any(self._by_step.values())
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether rows of all stored steps are there, and not only of those that Python needs."""
+        return self.is_used and self.steps == stored_names()
+
     def out_of_date(self) -> dict[str, set[str]]:
         """Return for each stored step the days that have to be computed; a result has one, without a date."""
         dirty: dict[str, set[str]] = {}
-        for step in stored_names():
+        for step in self.steps:
             if days := self.days_to_compute(step, dirty):
                 dirty[step] = days
         return dirty
@@ -196,7 +235,8 @@ class Summaries:
                     if touched not in known or known[touched].up_to < number:
                         days.add(touched)
         if metric.stored == "result":
-            return days if known else {NO_DAY_KEY}
+            current = {file.definition for file in self.files(step)} == {self.definition(step)}
+            return days if known and current else {NO_DAY_KEY}
         wanted = self._wanted(step)
         missing = set() if self._complete_at else wanted - known.keys()
         return missing | days & (wanted | known.keys())
@@ -273,26 +313,23 @@ def stored_rows_sql(metric: Metric, files: Sequence[tuple[str, Sequence[str]]]) 
     ]
     if whole := ", ".join(literal(path) for path, stale in files if not stale):
         selects.append(f"SELECT {columns} FROM read_parquet([{whole}])")
-    return "\nUNION ALL\n".join(selects) or _nothing(metric)
+    return "\nUNION ALL\n".join(selects) or no_rows_sql(metric)
 
 
 def _not_on_days(days: Sequence[str]) -> str:
     return f"({on_days(days)}) IS NOT TRUE"
 
 
-def _nothing(metric: Metric) -> str:
-    columns = ", ".join(f"CAST(NULL AS {column.type}) AS {column.name}" for column in metric.view_columns)
-    return f"SELECT {columns} WHERE false"
-
-
-def update_summaries(folder: Folder, state: State, last_load: int) -> tuple[set[str], set[str]]:
+def update_summaries(
+    folder: Folder, state: State, last_load: int, steps: tuple[str, ...]
+) -> tuple[set[str], set[str]]:
     """Compute what is out of date and commit it; return the days that were computed, and those left."""
-    summaries = Summaries(folder, state)
+    summaries = Summaries(folder, state, steps)
     computed: set[str] = set()
     left: dict[str, set[str]] = {}
     with _Computation(summaries, last_load) as computation:
         # In this order, as what a step reads can turn out to be unchanged, or to have changed.
-        for step in stored_names():
+        for step in steps:
             days = summaries.days_to_compute(step, left)
             for batch in _batches(summaries, step, days):
                 if computation.read >= ROWS_IN_A_LOAD or left.keys() & leaves(step).keys():
@@ -305,7 +342,7 @@ def update_summaries(folder: Folder, state: State, last_load: int) -> tuple[set[
         if computation.written:
             places = {folder.path / file.path for file in computation.written}
             fsync_all([*places, *{place.parent for place in places}])
-            live = {file.path for step in stored_names() for file in summaries.files(step)}
+            live = {file.path for step in steps for file in summaries.files(step)}
             added = tuple(file for file in computation.written if file.path in live)
             for file in computation.written:
                 if file.path not in live:  # merged into another one meanwhile
@@ -381,9 +418,11 @@ class _Computation:
         condition = on_days(days) if metric.stored == "day" else "true"
         order = " ORDER BY day" if metric.stored == "day" else ""
         # DuckDB writes a large table to the stage, so that memory has only a part of it at any time.
-        self._create_computed(
-            f"SELECT {_column_names(metric)} FROM (\n{view_sql(metric)}\n) WHERE {condition}{order}"
-        )
+        text = view_sql(metric)
+        if metric.computed_by:
+            self._register_rows(metric)
+            text = f"FROM {_FROM_PYTHON}"
+        self._create_computed(f"SELECT {_column_names(metric)} FROM (\n{text}\n) WHERE {condition}{order}")
         contents = self._contents(metric, days)
         known = self._summaries.stored_days(step)
         number = self._summaries.state.number + 1
@@ -397,6 +436,14 @@ class _Computation:
         }
         self._write(step, computed)
         self._connection.execute(f"DROP TABLE {_COMPUTED}")
+
+    def _register_rows(self, metric: Metric) -> None:
+        """Make the rows of a step that is computed in Python, from those that its SQL returns."""
+        module, _, name = metric.computed_by.partition(":")
+        compute: ComputeRows = getattr(import_module(module), name)
+        before = [_rows_of(self._summaries, file) for file in self._summaries.files(metric.name)]
+        inputs = self._connection.execute(metric.sql).to_arrow_table()
+        self._connection.register(_FROM_PYTHON, compute(inputs, pa.concat_tables(before) if before else None))
 
     def _create_computed(self, select: str) -> None:
         statement = f"CREATE OR REPLACE TEMP TABLE {_COMPUTED} AS {select}"
@@ -494,10 +541,25 @@ def _rows_of(summaries: Summaries, file: SummaryFile) -> pa.Table:
     return rows.filter(pc.invert(stale))
 
 
-def needs_summaries(state: State, min_rows: int) -> bool:
-    """Whether the tables that stored steps read have so many rows that metrics are slow without them."""
+def steps_to_store(state: State, min_rows: int | None = None) -> tuple[str, ...]:
+    """Return the steps of which a store keeps rows.
+
+    These are all stored steps if rows of some are there already, or if the tables that they read have so many
+    rows that metrics are slow without them; otherwise those that are computed in Python, if they can be.
+    """
+    there = {file.step for file in state.summaries.values()}
+    few = steps_of_computed()
+    if there - set(few):
+        return stored_names()
     tables = _summarised_tables()
-    return sum(file.rows for file in state.files.values() if file.table in tables) >= min_rows
+    rows: Counter[str] = Counter()
+    for file in state.files.values():
+        rows[file.table] += file.rows
+    if min_rows is not None and sum(rows[table] for table in tables) >= min_rows:
+        return stored_names()
+    wanted = [declared()[name].from_rows for name in few if declared()[name].computed_by]
+    enough = any(rows[table] >= count for each in wanted for table, count in each.items())
+    return few if there or (enough and min_rows is not None) else ()
 
 
 @cache

@@ -43,6 +43,7 @@ WITH every_way AS (
         1::DOUBLE AS transactions,
         in_bytes::BIGINT AS in_bytes,
         out_bytes::BIGINT AS out_bytes,
+        if(is_tls_record(security_protocols_flags, handshake_type), in_bytes + out_bytes, 0)::BIGINT AS tls_bytes,
         day,
         is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))
         AND is_on_day(end_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc)) AS is_settled
@@ -65,7 +66,8 @@ WITH every_way AS (
 )
 
 SELECT
-    * EXCLUDE (response_us, day, is_settled),
+    * EXCLUDE (tls_bytes, response_us, day, is_settled),
+    tls_bytes,
     response_us,
     -- An end is exclusive: a connection that ends when an interval begins is not in that interval, unless its
     -- duration is 0.

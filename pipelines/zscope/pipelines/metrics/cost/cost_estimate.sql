@@ -1,0 +1,17 @@
+-- What a handshake or a megabyte costs on a system, or TLS a day, with its range or interval and its status.
+--
+-- The module zscope.pipelines.estimate computes it from these intervals: at most the last 92 days of a system.
+
+SELECT
+    system,
+    start_local,
+    seconds,
+    cpu_s,
+    full_handshakes AS "full",
+    resumed_handshakes AS resumed,
+    tls_mb,
+    tls_spaces_cpu_s,
+    busy_share
+FROM cost_interval
+QUALIFY start_local > max(start_local) OVER (PARTITION BY system) - INTERVAL 93 DAY
+ORDER BY system, start_local
