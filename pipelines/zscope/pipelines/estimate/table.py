@@ -63,7 +63,10 @@ def estimates(intervals: pa.Table) -> dict[str, SystemEstimate]:
     busy_share, which can be null.
     """
     systems = pc.unique(intervals["system"]).to_pylist()
-    return {system: estimate_costs(_of_system(intervals, system)) for system in sorted(systems)}
+    by_system = {
+        system: intervals.filter(pc.equal(intervals["system"], system)) for system in sorted(systems)
+    }
+    return {system: estimate_costs(system_intervals(rows)) for system, rows in by_system.items()}
 
 
 def cost_table(results: dict[str, SystemEstimate]) -> pa.Table:
@@ -123,8 +126,8 @@ def _fits(results: dict[str, SystemEstimate]) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _of_system(intervals: pa.Table, system: str) -> SystemIntervals:
-    rows = intervals.filter(pc.equal(intervals["system"], system))
+def system_intervals(rows: pa.Table) -> SystemIntervals:
+    """Return the intervals of one system."""
 
     def numbers(name: str) -> Numbers:
         return np.asarray(rows[name].cast(pa.float64()).to_numpy(), np.float64)
