@@ -1,0 +1,82 @@
+"""The price of TLS from generated dumps, through the store to the metric."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.pipelines.stores import load
+
+from zscope.pipelines.ingest import IngestOptions, row_selection
+from zscope.pipelines.settings import Settings
+from zscope.pipelines.store import open_reader
+from zscope.samples import Recipe, RecordKind, generate, named_systems
+from zscope.samples.dump.recipe import CpuCost
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+
+DAYS = 9
+COST = CpuCost()
+MIX = {RecordKind.ZERT_DETAIL: 0.94, RecordKind.RMF_CPU: 0.06}
+pytestmark = pytest.mark.deep
+
+
+def rows(connection: duckdb.DuckDBPyConnection, text: str) -> list[dict[str, Any]]:
+    return list(connection.execute(text).to_arrow_table().to_pylist())
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Nine days of a system whose connections have the costs of the recipe."""
+    folder = tmp_path_factory.mktemp("generated")
+    options = IngestOptions(selection=row_selection(None), settings=Settings().merge(["+00:00"]))
+    systems = named_systems("SYSA", utc_offset_minutes=0)
+    for day in range(DAYS):
+        start = datetime(2026, 3, 2, tzinfo=UTC) + timedelta(days=day)
+        recipe = Recipe(
+            records=3_500, seed=day, mix=MIX, start=start, end=start + timedelta(days=1), systems=systems
+        )
+        path = folder / f"{day}.smf"
+        with path.open("wb") as out:
+            generate(recipe, out)
+        load(folder / "store", path, how=options)
+    return folder / "store"
+
+
+def test_the_costs_are_those_of_the_recipe(store: Path) -> None:
+    """The recipe counts a whole connection in the interval of its end; the tolerance is for that."""
+    with open_reader(store) as connection:
+        found = {row["item"]: row for row in rows(connection, "FROM cost_estimate WHERE unit = 'us'")}
+    assert found["full handshake"]["value"] == pytest.approx(COST.full_us, rel=0.15)
+    assert found["full less resumed"]["status"] == "ok"
+    difference = COST.full_us - COST.abbreviated_us
+    assert found["full less resumed"]["low"] <= difference <= found["full less resumed"]["high"]
+    assert found["megabyte"]["value"] == pytest.approx(COST.megabyte_us, rel=0.1)
+    assert found["full handshake"]["status"] == "conditional"
+    assert "load SMF 30 intervals" in found["full handshake"]["why"]
+
+
+def test_the_price_is_what_the_connections_cost(store: Path) -> None:
+    with open_reader(store) as connection:
+        [true_s] = connection.execute(
+            """
+            SELECT sum(
+                CASE handshake_type WHEN 1 THEN ? WHEN 2 THEN ? ELSE 0 END
+                + if(security_protocols_flags & 128 > 0, ? * (in_bytes + out_bytes) / 1e6, 0)
+            ) / 1e6 / ?
+            FROM smf119_zert_detail WHERE event_type IN (3, 4)
+            """,
+            [COST.full_us, COST.abbreviated_us, COST.megabyte_us, DAYS],
+        ).fetchone() or (0.0,)
+        found = rows(connection, "FROM tls_price WHERE part = 'TLS'")
+    [system] = [row for row in found if row["shared_by"] == "system"]
+    assert system["cpu_s_per_day"] == pytest.approx(true_s, rel=0.1)
+    assert system["low_cpu_s_per_day"] < true_s < 1.05 * system["high_cpu_s_per_day"]
+    for shared_by in ("job", "port"):
+        shares = [row["share_pct"] for row in found if row["shared_by"] == shared_by]
+        assert len(shares) > 3
+        assert sum(shares) == pytest.approx(100)
