@@ -176,9 +176,10 @@ def refused(result: SystemEstimate) -> str:
 
 def test_refused_for_few_intervals() -> None:
     intervals = one("AR 0.8", days=1)
-    result = estimate_costs(selected(intervals, np.arange(95)))
+    result = estimate_costs(selected(intervals, np.arange(87)))
     assert refused(result) == "few_intervals"
-    assert result.trusted.why == "95 intervals of 15 minutes can be used, 96 are needed; load more days"
+    assert result.trusted.why == "87 intervals of 15 minutes can be used, 88 are needed; load more days"
+    assert estimate_costs(selected(intervals, np.arange(88))).trusted.status == "conditional"
     assert refused(estimate_costs(selected(intervals, np.arange(0)))) == "few_intervals"
 
 
@@ -260,6 +261,17 @@ def test_short() -> None:
     assert codes(estimate_costs(one("AR 0.8", days=7)), "full less resumed") == ["equal_load"]
 
 
+def test_one_day_of_lpar_cpu_is_a_range() -> None:
+    full = estimate_costs(one("AR 0.8", days=1)).cost("full handshake")
+    assert [reason.code for reason in full.trusted.reasons] == ["short", "lpar_cpu_of_a_day"]
+    assert full.value is None
+    assert full.conditional_low is None
+    assert full.low is not None
+    assert full.high is not None
+    with_spaces = estimate_costs(one("AR 0.8", days=1, tls_share=0.1)).cost("full handshake")
+    assert with_spaces.value == pytest.approx(FULL_US, rel=0.2)
+
+
 def test_outliers() -> None:
     intervals = one("AR 0.8", noise_lasts=0)
     cpu_s = intervals.cpu_s + 30 * intervals.cpu_s.std() * (np.random.default_rng(1).random(1344) < 0.12)
@@ -281,7 +293,7 @@ def test_every_status_has_a_test() -> None:
     reached = {
         *("odd_lengths", "few_intervals", "no_handshake", "constant_cpu", "at_limit", "below_zero"),
         *("moves_with_bytes", "same_mix", "one_kind", "no_megabyte", "short", "outliers", "lasting_noise"),
-        *("lpar_cpu", "tls_spaces", "tls_spaces_widened", "equal_load"),
+        *("lpar_cpu", "lpar_cpu_of_a_day", "tls_spaces", "tls_spaces_widened", "equal_load"),
         *("same_ties", "other_ties", "quiet_control"),
     }
     assert set(sentences()) == reached

@@ -22,6 +22,7 @@ import numpy as np
 from zscope.pipelines.estimate.intervals import DAY_S, on_grid
 from zscope.pipelines.estimate.regression import Estimate, Filter, move_together, regress
 from zscope.pipelines.estimate.statuses import Reason, Trusted, reason
+from zscope.pipelines.estimate.time_terms import is_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,13 +30,16 @@ if TYPE_CHECKING:
     from zscope.pipelines.estimate.intervals import Grid, Numbers, SystemIntervals
     from zscope.pipelines.estimate.regression import Regression
 
-FEWEST_STEPS = 96
+FEWEST_STEPS = 88
+"""22 hours: of a day of records, the first and the last intervals are often not covered."""
 _ROWS_OF_TERM = 3
 _LIMIT_SHARE, _MOST_AT_LIMIT_PCT = 0.95, 1.0
 _FEWEST_WITH = 6
 """A kind of handshakes counts if at least so many intervals have it."""
 _A_WEEK = 7
 _MOST_CLIPPED_PCT, _MOST_LEFT = 10.0, 0.3
+_SURELY = 0.995
+"""Quantile for a cost below zero. With 0.975, a cost of nearly zero would be refused too often."""
 _PEAK_S = 4 * 3600
 _NEARLY_NOTHING = 0.001
 _ROUNDING = 1e-9
@@ -71,7 +75,7 @@ class TlsCost:
     low: float | None = None
     high: float | None = None
     conditional_low: float | None = None
-    """Interval of the value if the condition holds."""
+    """Interval of the value if the condition holds that a range does not need."""
     conditional_high: float | None = None
 
 
@@ -91,6 +95,8 @@ class FittedSystem:
     """Mean full handshakes, resumed handshakes and megabytes in a second."""
     unknown: Reason | None
     """Why full and resumed handshakes have no cost of their own."""
+    short: bool
+    """Whether there is about one day, too few for the daily curve of other work."""
     without_calendar_us: float
     """What a handshake seems to cost if the calendar is not taken out."""
 
@@ -120,7 +126,7 @@ class FittedSystem:
         if self.control is None:
             difference = self.full_less_resumed()
             least = max(0.0, difference.low) * weights[FULL] if difference else 0.0
-            return Estimate(plain.value, least, plain.high)
+            return Estimate(plain.value, least, max(0.0, plain.high))
         seeming = self.control.estimate(weights)
         return Estimate(
             plain.value if self.control_is_quiet else plain.value - self.spill * seeming.value,
@@ -195,7 +201,7 @@ def _refusal_of_fit(fitted: FittedSystem | None) -> Reason | None:
     if fitted is None:
         return reason("moves_with_bytes")
     ranges = [fitted.range_of(cost) for cost in np.eye(3)]
-    below_zero = any(fitted.levels.estimate(cost).high < 0 for cost in np.eye(3))
+    below_zero = any(fitted.levels.estimate(cost, _SURELY).high < 0 for cost in np.eye(3))
     if below_zero or any(whole.high < whole.low for whole in ranges):
         return reason("below_zero")
     return None
@@ -233,7 +239,8 @@ def _fitted(grid: Grid, filter_: Filter) -> FittedSystem | None:
             unknown = reason("same_mix")
         else:
             difference = regress(filter_, at_equal_load, target)
-    fitted = FittedSystem(levels, difference, control, spill, rates, unknown, 0.0)
+    short = is_short(grid.step, grid.steps_of_day)
+    fitted = FittedSystem(levels, difference, control, spill, rates, unknown, short, 0.0)
     apart = fitted.full_less_resumed()
     if apart and apart.high - apart.value > levels.estimate(fitted.mean_handshake).high:
         fitted = replace(fitted, unknown=reason("same_mix"))
@@ -305,14 +312,15 @@ def _level(
     fitted: FittedSystem, item: str, unit: str, weights: Numbers, doubts: tuple[Reason, ...]
 ) -> TlsCost:
     plain, whole = fitted.levels.estimate(weights), fitted.range_of(weights)
-    if fitted.control is None:
-        low, value, high = (_with_unit(number, unit) for number in (whole.low, whole.value, whole.high))
-        ground = reason("lpar_cpu", low=low, value=value, high=high)
-    else:
+    if fitted.control is not None:
         ground = reason("tls_spaces" if fitted.control_is_quiet else "tls_spaces_widened")
-    return TlsCost(
-        item, unit, Trusted((*doubts, ground)), whole.value, whole.low, whole.high, plain.low, plain.high
-    )
+        return TlsCost(item, unit, Trusted((*doubts, ground)), whole.value, whole.low, whole.high)
+    low, value, high = (_with_unit(number, unit) for number in (whole.low, whole.value, whole.high))
+    if fitted.short:
+        trusted = Trusted((*doubts, reason("lpar_cpu_of_a_day", low=low, high=high)))
+        return TlsCost(item, unit, trusted, None, whole.low, whole.high)
+    trusted = Trusted((*doubts, reason("lpar_cpu", low=low, value=value, high=high)))
+    return TlsCost(item, unit, trusted, whole.value, whole.low, whole.high, plain.low, plain.high)
 
 
 def _peak(grid: Grid) -> slice | None:

@@ -59,7 +59,7 @@ _FITS = pa.schema(
 def estimates(intervals: pa.Table) -> dict[str, SystemEstimate]:
     """Return the estimate of each system.
 
-    Columns: system, start_local, seconds, cpu_s, full, resumed, tls_mb; optional are tls_spaces_cpu_s and
+    The columns are those of the step tls_interval. Optional are tls_spaces_cpu_s and
     busy_share, which can be null.
     """
     systems = pc.unique(intervals["system"]).to_pylist()
@@ -138,8 +138,8 @@ def _of_system(intervals: pa.Table, system: str) -> SystemIntervals:
         rows["start_local"].cast(pa.timestamp("s"), safe=False).to_numpy(),
         numbers("seconds"),
         numbers("cpu_s"),
-        numbers("full"),
-        numbers("resumed"),
+        numbers("full_handshakes"),
+        numbers("resumed_handshakes"),
         numbers("tls_mb"),
         optional("tls_spaces_cpu_s"),
         optional("busy_share"),

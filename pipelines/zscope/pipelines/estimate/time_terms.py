@@ -13,8 +13,12 @@ HARMONICS = 12
 """Sines and cosines of 24 hours and its fractions, down to two hours."""
 WEEK_DAYS = 7
 _SHORT = 1.5
-"""Up to so many days there is no daily curve, as nothing repeats: a cubic curve instead."""
 _ALIKE = 1e-9
+
+
+def is_short(step: Whole, steps_of_day: int) -> bool:
+    """Return whether the steps are about one day: there is no daily curve, as nothing repeats."""
+    return bool(step[-1] - step[0] < _SHORT * steps_of_day)
 
 
 class TimeTerms:
@@ -23,13 +27,13 @@ class TimeTerms:
     The level of each calendar day takes in weekdays, growth, and changes of the system from one day to the
     next. The daily curve is one for workdays and one for weekends, if a week was seen. With `profile`, the
     usual course of the load over the day, each day also has a height of its own: on a busy day other work has
-    a higher curve too.
+    a higher curve too. Of a single day, a cubic curve is removed instead.
     """
 
     def __init__(self, step: Whole, steps_of_day: int, profile: Numbers | None = None) -> None:
         day = step // steps_of_day
         self._profile: Numbers | None = None
-        if step[-1] - step[0] < _SHORT * steps_of_day:
+        if is_short(step, steps_of_day):
             self._starts = np.zeros(1, np.int64)
             place = 2 * (step - step[0]) / max(int(step[-1] - step[0]), 1) - 1
             curves = np.stack([place, place**2, place**3], axis=1)

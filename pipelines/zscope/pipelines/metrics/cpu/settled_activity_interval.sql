@@ -167,6 +167,7 @@ SELECT
     (transactions * share)::DOUBLE AS transactions,
     (in_bytes * share)::DOUBLE AS in_bytes,
     (out_bytes * share)::DOUBLE AS out_bytes,
+    (tls_bytes * share)::DOUBLE AS tls_bytes,
     response_us::DOUBLE AS response_us,
     day
 FROM (SELECT * FROM in_one UNION ALL BY NAME SELECT * FROM in_several)

@@ -15,6 +15,7 @@ SELECT
     sum(ended_connections)::BIGINT AS ended_connections,
     sum(in_bytes)::DOUBLE AS in_bytes,
     sum(out_bytes)::DOUBLE AS out_bytes,
+    sum(tls_bytes)::DOUBLE AS tls_bytes,
     sum(apportioned_bytes)::DOUBLE AS apportioned_bytes,
     -- The part of the interval that supplied counts cover.
     sum(covered_ms)::DOUBLE AS covered_ms,
@@ -35,6 +36,7 @@ FROM (
         count(*) FILTER (WHERE ended AND counted_by <> 'supplied count')::BIGINT AS ended_connections,
         sum(in_bytes)::DOUBLE AS in_bytes,
         sum(out_bytes)::DOUBLE AS out_bytes,
+        sum(tls_bytes)::DOUBLE AS tls_bytes,
         sum(coalesce(in_bytes, 0) + coalesce(out_bytes, 0)) FILTER (WHERE spans > 1)::DOUBLE AS apportioned_bytes,
         sum(duration_ms * share) FILTER (WHERE counted_by = 'supplied count')::DOUBLE AS covered_ms,
         sum(transactions * response_us)::DOUBLE AS response_us_sum,

@@ -74,7 +74,8 @@ bytes AS (
         system,
         epoch_us(interval_start_utc) AS begin_us,
         sum(in_bytes) AS in_bytes,
-        sum(out_bytes) AS out_bytes
+        sum(out_bytes) AS out_bytes,
+        sum(tls_bytes) AS tls_bytes
     FROM transaction_interval
     WHERE counted_by = 'zERT connections'
     GROUP BY system, interval_start_utc
@@ -95,7 +96,8 @@ SELECT
     coalesce(h.resumed_tls12, 0)::BIGINT AS resumed_tls12,
     coalesce(h.resumed_tls13, 0)::BIGINT AS resumed_tls13,
     coalesce(b.in_bytes, 0)::DOUBLE AS in_bytes,
-    coalesce(b.out_bytes, 0)::DOUBLE AS out_bytes
+    coalesce(b.out_bytes, 0)::DOUBLE AS out_bytes,
+    coalesce(b.tls_bytes, 0)::DOUBLE AS tls_bytes
 FROM covered AS c
 LEFT JOIN handshakes AS h ON c.system = h.system AND c.interval_start_utc = h.interval_start_utc
 LEFT JOIN bytes AS b ON c.system = b.system AND c.begin_us = b.begin_us
