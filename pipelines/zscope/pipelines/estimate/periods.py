@@ -44,11 +44,12 @@ class TlsChange:
 
 
 def compare_periods(before: SystemEstimate, after: SystemEstimate) -> tuple[TlsChange, ...]:
-    """Return what changed; nothing if one of the periods has no estimate."""
+    """Return what changed; nothing if a period has no estimate, or only one has address spaces."""
+    old, new = before.fitted, after.fitted
     refused = "refused" in (before.trusted.status, after.trusted.status)
-    if refused or before.fitted is None or after.fitted is None:
+    if refused or old is None or new is None or (old.control is None) != (new.control is None):
         return ()
-    return tuple(_changes(before, after, before.fitted, after.fitted))
+    return tuple(_changes(before, after, old, new))
 
 
 @dataclass(frozen=True)
