@@ -117,6 +117,15 @@ def test_work_that_is_busier_on_busy_days_is_taken_out() -> None:
     assert price.conditional_low is not None
 
 
+def test_handshakes_counted_in_a_neighbouring_interval() -> None:
+    """Two months have little noise left to hide that 5 % of them are counted one interval early."""
+    found = [
+        estimate_costs(intervals).cost("full less resumed").value or 0.0
+        for intervals in replicates(changed("counted early", days=60, noise=0.02, other=0), 4)
+    ]
+    assert np.mean(found) == pytest.approx(FULL_US - RESUMED_US, rel=0.03)
+
+
 def test_lpar_cpu_has_levels_on_condition_and_the_difference_without() -> None:
     result = estimate_costs(one("curve, r 0.95"))
     assert result.trusted.status == "ok"

@@ -86,9 +86,8 @@ def _changes(
     handshakes = mean_rates * [1, 1, 0]
     separate = not old.unknown and not new.unknown
     if separate and old.difference and new.difference:
-        one = np.eye(len(old.difference.coefficients))[0]
         reasons = (*doubts, reason("equal_load"))
-        yield _change("full less resumed", "us", old.difference, new.difference, one, reasons)
+        yield _change("full less resumed", "us", old.difference, new.difference, np.ones(1), reasons)
     kinds = {"full handshake": np.eye(3)[FULL], "resumed handshake": np.eye(3)[RESUMED]}
     weights = kinds if separate else {}
     weights |= {"mean handshake": handshakes / handshakes.sum(), "megabyte": np.eye(3)[MB]}

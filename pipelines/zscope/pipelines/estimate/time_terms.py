@@ -9,8 +9,10 @@ import numpy as np
 if TYPE_CHECKING:
     from zscope.pipelines.estimate.intervals import Numbers, Whole
 
-HARMONICS = 12
-"""Sines and cosines of 24 hours and its fractions, down to two hours."""
+HARMONICS, MANY_HARMONICS = 12, 24
+"""Sines and cosines of 24 hours and its fractions: down to two hours, or to one if there are many days."""
+MANY_DAYS = 28
+"""From so many days on there is little noise left to hide a small error."""
 WEEK_DAYS = 7
 _SHORT = 1.5
 _ALIKE = 1e-9
@@ -39,7 +41,8 @@ class TimeTerms:
             curves = np.stack([place, place**2, place**3], axis=1)
         else:
             self._starts = np.flatnonzero(np.diff(day, prepend=-1))
-            curves = _harmonics(step, steps_of_day)
+            number = MANY_HARMONICS if len(self._starts) >= MANY_DAYS else HARMONICS
+            curves = _harmonics(step, steps_of_day, number)
             weekend = day % WEEK_DAYS >= 5
             if len(self._starts) >= WEEK_DAYS and weekend.any() and not weekend.all():
                 curves = np.concatenate([curves * weekend[:, None], curves * ~weekend[:, None]], axis=1)
@@ -78,8 +81,8 @@ class TimeTerms:
         return np.repeat(of_days, self._sizes, axis=0)
 
 
-def _harmonics(step: Whole, steps_of_day: int) -> Numbers:
-    most = min(HARMONICS, steps_of_day // 2 - 1)
+def _harmonics(step: Whole, steps_of_day: int, number: int) -> Numbers:
+    most = min(number, steps_of_day // 2 - 1)
     angle = 2 * np.pi * np.outer(np.arange(steps_of_day), np.arange(1, most + 1)) / steps_of_day
     waves = np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
     return np.asarray(waves[step % steps_of_day])
