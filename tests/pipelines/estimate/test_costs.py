@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -117,6 +116,15 @@ def test_work_that_is_busier_on_busy_days_is_taken_out() -> None:
     assert price.conditional_low is not None
 
 
+def test_handshakes_counted_in_a_neighbouring_interval() -> None:
+    """Two months have little noise left to hide that 5 % of them are counted one interval early."""
+    found = [
+        estimate_costs(intervals).cost("full less resumed").value or 0.0
+        for intervals in replicates(changed("counted early", days=60, noise=0.02, other=0), 4)
+    ]
+    assert np.mean(found) == pytest.approx(FULL_US - RESUMED_US, rel=0.03)
+
+
 def test_lpar_cpu_has_levels_on_condition_and_the_difference_without() -> None:
     result = estimate_costs(one("curve, r 0.95"))
     assert result.trusted.status == "ok"
@@ -176,9 +184,10 @@ def refused(result: SystemEstimate) -> str:
 
 def test_refused_for_few_intervals() -> None:
     intervals = one("AR 0.8", days=1)
-    result = estimate_costs(selected(intervals, np.arange(95)))
+    result = estimate_costs(selected(intervals, np.arange(87)))
     assert refused(result) == "few_intervals"
-    assert result.trusted.why == "95 intervals of 15 minutes can be used, 96 are needed; load more days"
+    assert result.trusted.why == "87 intervals of 15 minutes can be used, 88 are needed; load more days"
+    assert estimate_costs(selected(intervals, np.arange(88))).trusted.status == "conditional"
     assert refused(estimate_costs(selected(intervals, np.arange(0)))) == "few_intervals"
 
 
@@ -260,6 +269,17 @@ def test_short() -> None:
     assert codes(estimate_costs(one("AR 0.8", days=7)), "full less resumed") == ["equal_load"]
 
 
+def test_one_day_of_lpar_cpu_is_a_range() -> None:
+    full = estimate_costs(one("AR 0.8", days=1)).cost("full handshake")
+    assert [reason.code for reason in full.trusted.reasons] == ["short", "lpar_cpu_of_a_day"]
+    assert full.value is None
+    assert full.conditional_low is None
+    assert full.low is not None
+    assert full.high is not None
+    with_spaces = estimate_costs(one("AR 0.8", days=1, tls_share=0.1)).cost("full handshake")
+    assert with_spaces.value == pytest.approx(FULL_US, rel=0.2)
+
+
 def test_outliers() -> None:
     intervals = one("AR 0.8", noise_lasts=0)
     cpu_s = intervals.cpu_s + 30 * intervals.cpu_s.std() * (np.random.default_rng(1).random(1344) < 0.12)
@@ -281,15 +301,7 @@ def test_every_status_has_a_test() -> None:
     reached = {
         *("odd_lengths", "few_intervals", "no_handshake", "constant_cpu", "at_limit", "below_zero"),
         *("moves_with_bytes", "same_mix", "one_kind", "no_megabyte", "short", "outliers", "lasting_noise"),
-        *("lpar_cpu", "tls_spaces", "tls_spaces_widened", "equal_load"),
+        *("lpar_cpu", "lpar_cpu_of_a_day", "tls_spaces", "tls_spaces_widened", "equal_load"),
         *("same_ties", "other_ties", "quiet_control"),
     }
     assert set(sentences()) == reached
-
-
-def test_time_of_four_systems_and_three_months() -> None:
-    systems = list(replicates(changed("curve, weekends", days=92), 4, tls_share=0.1))
-    started = time.thread_time()
-    for intervals in systems:
-        estimate_costs(intervals)
-    assert time.thread_time() - started < 2

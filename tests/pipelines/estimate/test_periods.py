@@ -82,6 +82,15 @@ def test_refused_periods_have_no_change() -> None:
     assert compare_periods(good, bad) == compare_periods(bad, good) == ()
 
 
+def test_periods_with_different_sources_are_not_compared() -> None:
+    lpar, spaces = (
+        estimate_costs(next(replicates(changed("shock, r 0.95"), 1, tls_share=share)))
+        for share in (None, 0.1)
+    )
+    assert compare_periods(lpar, spaces) == compare_periods(spaces, lpar) == ()
+    assert compare_periods(lpar, lpar)
+
+
 def test_parts_of_the_change_add_up() -> None:
     before, after = (
         estimate_costs(

@@ -34,8 +34,8 @@ def intervals(system: str, seed: int, days: int = 8) -> pa.Table:
             "start_local": pa.array([START + number * timedelta(minutes=15) for number in range(count)]),
             "seconds": np.full(count, 900.0),
             "cpu_s": cpu_s,
-            "full": full,
-            "resumed": resumed,
+            "full_handshakes": full,
+            "resumed_handshakes": resumed,
             "tls_mb": mb,
             "tls_spaces_cpu_s": pa.nulls(count, pa.float64()),
             "busy_share": np.full(count, 0.3),
@@ -82,7 +82,7 @@ def around_a_change(full_us: float) -> pa.Table:
     before, after = intervals("SYSA", 1), intervals("SYSA", 2)
     later = pc.add(after["start_local"], pa.scalar(timedelta(days=8)))
     after = after.set_column(1, "start_local", later)
-    changed = pc.add(after["cpu_s"], pc.multiply(after["full"], (full_us - 1000) / 1e6))
+    changed = pc.add(after["cpu_s"], pc.multiply(after["full_handshakes"], (full_us - 1000) / 1e6))
     after = after.set_column(after.schema.get_field_index("cpu_s"), "cpu_s", changed)
     rows = pa.concat_tables([before, after])
     moment = pa.scalar((START + timedelta(days=8)).replace(tzinfo=UTC), pa.timestamp("us", "UTC"))

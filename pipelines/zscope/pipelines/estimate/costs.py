@@ -22,20 +22,26 @@ import numpy as np
 from zscope.pipelines.estimate.intervals import DAY_S, on_grid
 from zscope.pipelines.estimate.regression import Estimate, Filter, move_together, regress
 from zscope.pipelines.estimate.statuses import Reason, Trusted, reason
+from zscope.pipelines.estimate.time_terms import is_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zscope.pipelines.estimate.intervals import Grid, Numbers, SystemIntervals
+    from zscope.pipelines.estimate.intervals import Grid, Numbers, SystemIntervals, Whole
     from zscope.pipelines.estimate.regression import Regression
 
-FEWEST_STEPS = 96
+FEWEST_STEPS = 88
+"""22 hours: of a day of records, the first and the last intervals are often not covered."""
 _ROWS_OF_TERM = 3
 _LIMIT_SHARE, _MOST_AT_LIMIT_PCT = 0.95, 1.0
 _FEWEST_WITH = 6
 """A kind of handshakes counts if at least so many intervals have it."""
 _A_WEEK = 7
+_NEIGHBOUR_DAYS = 60
+"""From so many days on, handshakes that are counted early or late matter more than a wider interval."""
 _MOST_CLIPPED_PCT, _MOST_LEFT = 10.0, 0.3
+_SURELY = 0.995
+"""Quantile for a cost below zero. With 0.975, a cost of nearly zero would be refused too often."""
 _PEAK_S = 4 * 3600
 _NEARLY_NOTHING = 0.001
 _ROUNDING = 1e-9
@@ -71,7 +77,7 @@ class TlsCost:
     low: float | None = None
     high: float | None = None
     conditional_low: float | None = None
-    """Interval of the value if the condition holds."""
+    """Interval of the value if the condition holds that a range does not need."""
     conditional_high: float | None = None
 
 
@@ -82,7 +88,7 @@ class FittedSystem:
     levels: Regression
     """CPU time on full handshakes, resumed handshakes and megabytes."""
     difference: Regression | None
-    """CPU time on full handshakes at equal load: the first coefficient is full less resumed."""
+    """CPU time on full handshakes at equal load: its coefficient is full less resumed."""
     control: Regression | None
     """CPU time of the address spaces without TLS, as `levels`."""
     spill: float
@@ -91,6 +97,8 @@ class FittedSystem:
     """Mean full handshakes, resumed handshakes and megabytes in a second."""
     unknown: Reason | None
     """Why full and resumed handshakes have no cost of their own."""
+    short: bool
+    """Whether there is about one day, too few for the daily curve of other work."""
     without_calendar_us: float
     """What a handshake seems to cost if the calendar is not taken out."""
 
@@ -110,9 +118,7 @@ class FittedSystem:
 
     def full_less_resumed(self) -> Estimate | None:
         """Return the difference at equal load."""
-        if self.difference is None:
-            return None
-        return self.difference.estimate(np.eye(len(self.difference.coefficients))[0])
+        return None if self.difference is None else self.difference.estimate(np.ones(1))
 
     def range_of(self, weights: Numbers) -> Estimate:
         """Return a sum of costs with the range, or with the widened interval, that needs no condition."""
@@ -120,7 +126,7 @@ class FittedSystem:
         if self.control is None:
             difference = self.full_less_resumed()
             least = max(0.0, difference.low) * weights[FULL] if difference else 0.0
-            return Estimate(plain.value, least, plain.high)
+            return Estimate(plain.value, least, max(0.0, plain.high))
         seeming = self.control.estimate(weights)
         return Estimate(
             plain.value if self.control_is_quiet else plain.value - self.spill * seeming.value,
@@ -195,7 +201,7 @@ def _refusal_of_fit(fitted: FittedSystem | None) -> Reason | None:
     if fitted is None:
         return reason("moves_with_bytes")
     ranges = [fitted.range_of(cost) for cost in np.eye(3)]
-    below_zero = any(fitted.levels.estimate(cost).high < 0 for cost in np.eye(3))
+    below_zero = any(fitted.levels.estimate(cost, _SURELY).high < 0 for cost in np.eye(3))
     if below_zero or any(whole.high < whole.low for whole in ranges):
         return reason("below_zero")
     return None
@@ -228,12 +234,13 @@ def _fitted(grid: Grid, filter_: Filter) -> FittedSystem | None:
         spill = max(0.0, float(spaces.mean() - rates @ levels.coefficients)) / max(float(others.mean()), 1e-9)
     difference = None
     if unknown is None:
-        at_equal_load = _columns_at_equal_load(grid, with_mb=bool(present[MB]))
+        at_equal_load, of_full = _columns_at_equal_load(grid, with_mb=bool(present[MB]))
         if move_together(filter_, at_equal_load):
             unknown = reason("same_mix")
         else:
-            difference = regress(filter_, at_equal_load, target)
-    fitted = FittedSystem(levels, difference, control, spill, rates, unknown, 0.0)
+            difference = regress(filter_, at_equal_load, target).of(of_full[None, :])
+    short = is_short(grid.step, grid.steps_of_day)
+    fitted = FittedSystem(levels, difference, control, spill, rates, unknown, short, 0.0)
     apart = fitted.full_less_resumed()
     if apart and apart.high - apart.value > levels.estimate(fitted.mean_handshake).high:
         fitted = replace(fitted, unknown=reason("same_mix"))
@@ -241,13 +248,31 @@ def _fitted(grid: Grid, filter_: Filter) -> FittedSystem | None:
     return replace(fitted, without_calendar_us=float(fitted.mean_handshake @ basis @ plain[:-1]))
 
 
-def _columns_at_equal_load(grid: Grid, *, with_mb: bool) -> Numbers:
-    """Return the full handshakes, and smooth functions of the load: their number at equal load is the mix."""
+def _columns_at_equal_load(grid: Grid, *, with_mb: bool) -> tuple[Numbers, Numbers]:
+    """Return the full handshakes beside smooth functions of the load, and which columns are full handshakes.
+
+    At equal load, the number of full handshakes is the mix. If there are many days, the neighbours of an
+    interval count as well, as some handshakes can be counted one interval early or late.
+    """
     load = _standardized(_logarithm(grid.full + grid.resumed))
-    columns = [grid.full, load, load**2, load**3]
+    full, others = [grid.full], [load, load**2, load**3]
+    if grid.days >= _NEIGHBOUR_DAYS:
+        before, after = _neighbours(grid)
+        full += [grid.full[before], grid.full[after]]
+        others += [load[before], load[after]]
     if with_mb:
-        columns.append(_standardized(_logarithm(grid.mb)))
-    return np.stack(columns, axis=1)
+        others.append(_standardized(_logarithm(grid.mb)))
+    return np.stack([*full, *others], axis=1), np.repeat([1.0, 0.0], [len(full), len(others)])
+
+
+def _neighbours(grid: Grid) -> tuple[Whole, Whole]:
+    """Return the places of the step before and of the one after; at a gap that of the step itself."""
+    place = np.arange(len(grid.step))
+    follows = np.diff(grid.step) == 1
+    before, after = place.copy(), place.copy()
+    before[1:][follows] -= 1
+    after[:-1][follows] += 1
+    return before, after
 
 
 def _doubts(grid: Grid, fitted: FittedSystem) -> tuple[Reason, ...]:
@@ -305,14 +330,15 @@ def _level(
     fitted: FittedSystem, item: str, unit: str, weights: Numbers, doubts: tuple[Reason, ...]
 ) -> TlsCost:
     plain, whole = fitted.levels.estimate(weights), fitted.range_of(weights)
-    if fitted.control is None:
-        low, value, high = (_with_unit(number, unit) for number in (whole.low, whole.value, whole.high))
-        ground = reason("lpar_cpu", low=low, value=value, high=high)
-    else:
+    if fitted.control is not None:
         ground = reason("tls_spaces" if fitted.control_is_quiet else "tls_spaces_widened")
-    return TlsCost(
-        item, unit, Trusted((*doubts, ground)), whole.value, whole.low, whole.high, plain.low, plain.high
-    )
+        return TlsCost(item, unit, Trusted((*doubts, ground)), whole.value, whole.low, whole.high)
+    low, value, high = (_with_unit(number, unit) for number in (whole.low, whole.value, whole.high))
+    if fitted.short:
+        trusted = Trusted((*doubts, reason("lpar_cpu_of_a_day", low=low, high=high)))
+        return TlsCost(item, unit, trusted, None, whole.low, whole.high)
+    trusted = Trusted((*doubts, reason("lpar_cpu", low=low, value=value, high=high)))
+    return TlsCost(item, unit, trusted, whole.value, whole.low, whole.high, plain.low, plain.high)
 
 
 def _peak(grid: Grid) -> slice | None:

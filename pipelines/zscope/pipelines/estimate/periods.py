@@ -44,11 +44,12 @@ class TlsChange:
 
 
 def compare_periods(before: SystemEstimate, after: SystemEstimate) -> tuple[TlsChange, ...]:
-    """Return what changed; nothing if one of the periods has no estimate."""
+    """Return what changed; nothing if a period has no estimate, or only one has address spaces."""
+    old, new = before.fitted, after.fitted
     refused = "refused" in (before.trusted.status, after.trusted.status)
-    if refused or before.fitted is None or after.fitted is None:
+    if refused or old is None or new is None or (old.control is None) != (new.control is None):
         return ()
-    return tuple(_changes(before, after, before.fitted, after.fitted))
+    return tuple(_changes(before, after, old, new))
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,8 @@ def _changes(
     handshakes = mean_rates * [1, 1, 0]
     separate = not old.unknown and not new.unknown
     if separate and old.difference and new.difference:
-        one = np.eye(len(old.difference.coefficients))[0]
         reasons = (*doubts, reason("equal_load"))
-        yield _change("full less resumed", "us", old.difference, new.difference, one, reasons)
+        yield _change("full less resumed", "us", old.difference, new.difference, np.ones(1), reasons)
     kinds = {"full handshake": np.eye(3)[FULL], "resumed handshake": np.eye(3)[RESUMED]}
     weights = kinds if separate else {}
     weights |= {"mean handshake": handshakes / handshakes.sum(), "megabyte": np.eye(3)[MB]}

@@ -89,9 +89,9 @@ class Regression:
         """Return the standard error of a weighted sum of the coefficients."""
         return float(np.sqrt(np.maximum(weights @ self.covariance @ weights, 0.0)))
 
-    def estimate(self, weights: Numbers) -> Estimate:
-        """Return a weighted sum of the coefficients with its 95 % interval."""
-        value, half = float(weights @ self.coefficients), student(_UPPER, self.freedom) * self.error(weights)
+    def estimate(self, weights: Numbers, upper: float = _UPPER) -> Estimate:
+        """Return a weighted sum of the coefficients with its interval: of 95 %, or with another quantile."""
+        value, half = float(weights @ self.coefficients), student(upper, self.freedom) * self.error(weights)
         return Estimate(value, value - half, value + half)
 
     def of(self, basis: Numbers) -> Regression:

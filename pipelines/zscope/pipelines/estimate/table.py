@@ -59,8 +59,7 @@ _FITS = pa.schema(
 def estimates(intervals: pa.Table) -> dict[str, SystemEstimate]:
     """Return the estimate of each system.
 
-    Columns: system, start_local, seconds, cpu_s, full, resumed, tls_mb; optional are tls_spaces_cpu_s and
-    busy_share, which can be null.
+    The columns are those of the step cost_interval; tls_spaces_cpu_s and busy_share can be null or missing.
     """
     systems = pc.unique(intervals["system"]).to_pylist()
     by_system = {
@@ -141,8 +140,8 @@ def system_intervals(rows: pa.Table) -> SystemIntervals:
         rows["start_local"].cast(pa.timestamp("s"), safe=False).to_numpy(),
         numbers("seconds"),
         numbers("cpu_s"),
-        numbers("full"),
-        numbers("resumed"),
+        numbers("full_handshakes"),
+        numbers("resumed_handshakes"),
         numbers("tls_mb"),
         optional("tls_spaces_cpu_s"),
         optional("busy_share"),

@@ -21,8 +21,8 @@ SELECT
     i.start_local,
     i.seconds,
     i.cpu_s,
-    i.full_handshakes AS "full",
-    i.resumed_handshakes AS resumed,
+    i.full_handshakes,
+    i.resumed_handshakes,
     i.tls_mb,
     i.tls_spaces_cpu_s,
     i.busy_share

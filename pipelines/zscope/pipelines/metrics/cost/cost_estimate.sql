@@ -7,8 +7,8 @@ SELECT
     start_local,
     seconds,
     cpu_s,
-    full_handshakes AS "full",
-    resumed_handshakes AS resumed,
+    full_handshakes,
+    resumed_handshakes,
     tls_mb,
     tls_spaces_cpu_s,
     busy_share

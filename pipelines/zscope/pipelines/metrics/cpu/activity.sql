@@ -19,6 +19,7 @@ WITH every_way AS (
         1::DOUBLE AS transactions,
         in_bytes,
         out_bytes,
+        NULL::BIGINT AS tls_bytes,
         day,
         is_settled
     FROM connection_ended
@@ -43,7 +44,9 @@ WITH every_way AS (
         1::DOUBLE AS transactions,
         in_bytes::BIGINT AS in_bytes,
         out_bytes::BIGINT AS out_bytes,
-        if(is_tls_record(security_protocols_flags, handshake_type), in_bytes + out_bytes, 0)::BIGINT AS tls_bytes,
+        if(
+            is_tls_record(security_protocols_flags, handshake_type), coalesce(in_bytes, 0) + coalesce(out_bytes, 0), 0
+        )::BIGINT AS tls_bytes,
         day,
         is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))
         AND is_on_day(end_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc)) AS is_settled
@@ -66,8 +69,7 @@ WITH every_way AS (
 )
 
 SELECT
-    * EXCLUDE (tls_bytes, response_us, day, is_settled),
-    tls_bytes,
+    * EXCLUDE (response_us, day, is_settled),
     response_us,
     -- An end is exclusive: a connection that ends when an interval begins is not in that interval, unless its
     -- duration is 0.
