@@ -111,7 +111,11 @@ def why_no_rows(session: Session, metric: Metric, *, narrowed: bool) -> str:
     if missing:
         return f"no rows; {'; '.join(dict.fromkeys(missing))}"
     parts = [f"no rows; {metric.name} is computed from {', '.join(tables)}"]
-    if needs:
+    steps = [declared()[step] for step in needed(metric.name) if step in declared()]
+    if enough := {table: rows for step in steps for table, rows in step.from_rows.items()}:
+        counts = " or ".join(f"{rows} rows of {table}" for table, rows in enough.items())
+        parts = [f"no rows; it is estimated when data are loaded, from {counts} on"]
+    elif needs:
         parts = [f"no rows, although the store has the inputs that {metric.name} needs"]
     elif empty:
         parts.append(f"the store has no rows in {', '.join(empty)}")
