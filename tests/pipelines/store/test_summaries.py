@@ -136,10 +136,10 @@ def test_a_failure_leaves_no_files(
     assert set((store / "summaries").rglob("*.parquet")) == listed
 
 
-def test_a_small_store_stores_no_rows_of_steps(world_store: Path) -> None:
-    with open_reader(world_store) as connection:
+def test_a_small_store_stores_no_rows_of_steps(systems_store: Path) -> None:
+    with open_reader(systems_store) as connection:
         assert not has_summaries(connection)
-    assert not read_state(existing_store(world_store)).summaries
+    assert not read_state(existing_store(systems_store)).summaries
 
 
 def test_views_read_the_stored_rows_alone(summarised: Path) -> None:
