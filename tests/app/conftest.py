@@ -35,6 +35,13 @@ def deep(*cases: object) -> list[ParameterSet]:
     ]
 
 
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """The store of `zscope demo` and the result of the command; copy the store before changing it."""
+    store = tmp_path_factory.mktemp("demo") / "store"
+    return store, CliRunner().invoke(program, ["demo", "--store", str(store)], prog_name="zscope")
+
+
 @pytest.fixture
 def run() -> Run:
     """Start the program with some arguments, as a user does, with standard output not a terminal."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,7 +70,9 @@ def world_metrics(world_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _load(store: Path, *paths: Path) -> None:
-    ingest(store, paths, IngestOptions(selection=row_selection(None), settings=Settings().merge(["+01:00"])))
+    # Rows of steps are computed by each test, unless it stores them itself.
+    settings = replace(Settings().merge(["+01:00"]), summarise_from_rows=1_000_000)
+    ingest(store, paths, IngestOptions(selection=row_selection(None), settings=settings))
 
 
 @pytest.fixture

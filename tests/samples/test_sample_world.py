@@ -23,7 +23,7 @@ def test_it_is_generated_again_byte_for_byte(tmp_path: Path) -> None:
 
 
 def test_it_is_small() -> None:
-    assert sum(map(len, contents(FOLDER).values())) < 2_400_000
+    assert sum(map(len, contents(FOLDER).values())) < 3_000_000
 
 
 def test_it_reads_without_a_warning_and_has_the_rows_in_its_manifest() -> None:
@@ -41,7 +41,7 @@ def test_it_does_not_overlap_with_the_other_sample() -> None:
 
 def test_the_provenance_note_lists_its_files_and_the_command() -> None:
     note = (SAMPLES / "PROVENANCE.md").read_text(encoding="utf-8")
-    options = "--days 1 --connections-per-hour 40 --run-minutes 8 --packing gzip"
-    assert f"zscope generate world sample-data/world {options}" in note
+    options = "--connections-per-hour 90000 --recording counts --run-minutes 8 --packing gzip"
+    assert f"zscope generate world sample-data/world --start 2026-03-08T23:00Z {options}" in note
     for name in ("smf", "rmf", "displays", "runs.toml", "transactions.csv", "README.txt", "manifest.json"):
         assert f"`world/{name}" in note

@@ -16,7 +16,7 @@ from zscope.samples.world import WorldRecipe
 if TYPE_CHECKING:
     from pathlib import Path
 
-RECIPE = WorldRecipe(seed=7, days=2, connections_per_hour=60, runs="few", run_minutes=5)
+RECIPE = WorldRecipe(seed=7, days=2, connections_per_hour=60, runs="none")
 LAST = "FROM smf119_zert_detail WHERE event_type IN (3, 4)"
 
 

@@ -133,6 +133,7 @@ def test_a_cost_file_is_equivalent_to_the_short_form(tmp_path: Path) -> None:
         ("full_us=cheap", "full_us = 'cheap' is not a number"),
         ("full_us=-1", "client.rsa_us = -1 is not a valid cost"),
         ("noise=0.7", "more than half"),
+        ("base_swing=1.5", "more than all other work"),
         ("noise=nan", "noise = nan is not a valid cost"),
         ("peer.rsa_us=1", "'peer.rsa_us' is not a cost"),
         ("/nowhere/cost.toml", "use a TOML file or name=value"),
@@ -153,6 +154,8 @@ def test_invalid_costs_are_refused(text: str, message: str) -> None:
         ({"packing": "zip"}, "none, gzip"),
         ({"seed": -1}, "negative"),
         ({"start": datetime(2026, 3, 9, 1, tzinfo=UTC)}, "midnight UTC"),
+        ({"recording": "some"}, "connections, counts"),
+        ({"recording": "counts", "correlated": True}, "need a recording of connections"),
         ({"start": datetime(2026, 3, 9)}, "time zone"),  # noqa: DTZ001 - the error under test
         ({"start": datetime(1950, 3, 9, tzinfo=UTC)}, "dates must be from"),
     ],

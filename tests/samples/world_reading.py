@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from zscope.parsers import Tables, read
-from zscope.samples.world import WorldRecipe, write_world
+from zscope.samples.world import CostModel, WorldRecipe, write_world
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +19,17 @@ TABLES = (
     "smf70_interval", "smf70_cpu", "smf70_partition", "smf70_logical_cpu", "smf70_cpu_type",
     "rmf_interval", "rmf_cpu", "rmf_partition", "netstat_conn", "netstat_ttls", "gsk_cache_stats",
 )  # fmt: skip
+SLOW = CostModel().changed(
+    {
+        "rsa_us": 150_000, "dhe_us": 2_000_000, "ecdhe_us": 200_000, "tls13_us": 250_000,
+        "resumed_us": 100_000, "resumed13_us": 180_000, "failed_us": 30_000,
+        "connection_us": 15_000, "megabyte_us": 70_000,
+        "base_us_per_s": 10_000, "base_swing": 0,
+    }
+)  # fmt: skip
+"""Costs of a slow machine whose other work does not follow the load, so that few connections have a cost that
+the fit of a few days can estimate.
+"""
 
 
 @dataclass(frozen=True)

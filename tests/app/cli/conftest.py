@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner, Result
 
-from zscope.app.cli.main import program
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.settings import Settings
+
+if TYPE_CHECKING:
+    from click.testing import Result
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample-data"
 DUMP = SAMPLE / "smf-sample.bin"
@@ -38,13 +40,6 @@ def zoned_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = tmp_path_factory.mktemp("zoned") / "store"
     ingest(store, [DUMP], IngestOptions(selection=row_selection(None), settings=Settings().merge(["+01:00"])))
     return store
-
-
-@pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
-    """The store of `zscope demo` and the result of the command; copy the store before changing it."""
-    store = tmp_path_factory.mktemp("demo") / "store"
-    return store, CliRunner().invoke(program, ["demo", "--store", str(store)], prog_name="zscope")
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from tests.samples.world_reading import SLOW, write
 
 from zscope.app.shared.dashboard_server import STORE
 from zscope.parsers.text.coding import DEFAULT_CODE_PAGE, code_page
@@ -18,6 +19,7 @@ from zscope.pipelines.settings import Settings
 from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.commits import State, read_state
 from zscope.pipelines.store.folder import existing_store, make_store
+from zscope.samples.world import WorldRecipe
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample-data"
 WORLD, SYSTEMS = SAMPLE / "world", SAMPLE / "systems"
@@ -60,6 +62,14 @@ def _add_runs(store: Path, runs: str) -> None:
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample systems with their benchmark runs."""
     return _with_runs(tmp_path_factory.mktemp("world") / "store", WORLD)
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A day of the systems in which each connection has records."""
+    folder = tmp_path_factory.mktemp("recorded")
+    write(WorldRecipe(days=1, connections_per_hour=40, runs="none", cost=SLOW), folder / "world")
+    return _load(folder / "store", folder / "world")
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.app.dashboard.conftest import Open, fine, words
+from tests.app.dashboard.conftest import WORLD, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 
 from zscope.app.dashboard.pages.compare.page import intervals, newest_pair, runs
@@ -49,11 +50,19 @@ def test_at_first_the_newest_pair_of_one_workload_is_compared(drawn_page: Open, 
 def test_numbers_are_those_of_the_command(drawn_page: Open, world: Path) -> None:
     page = drawn_page("compare", world, PAIR)
     shown = page.dataframe[0].value.set_index("measure")
-    assert shown.loc["cpu_per_tran", "change_pct"] == pytest.approx(15.396, abs=0.001)
-    assert shown.loc["cpu_per_tran", "low_pct"] == pytest.approx(14.381, abs=0.001)
+    change, low, high = (shown.loc["cpu_per_tran", f"{name}_pct"] for name in ("change", "low", "high"))
+    manifest = json.loads((WORLD / "manifest.json").read_text(encoding="utf-8"))
+    before, after = (
+        sum(side["cpu_us_per_transaction"] for side in run["sides"].values())
+        for name in PAIR.values()
+        for run in manifest["runs"]
+        if run["name"] == name
+    )
+    assert change == pytest.approx(100 * (after / before - 1), abs=0.05)
+    assert low < change < high
     assert (
-        "CPU per transaction: 15.4 % more in B than in A (95 %: +14.4 to +16.4), **more than noise**"
-        in words(page)
+        f"CPU per transaction: {change:.1f} % more in B than in A (95 %: {low:+.1f} to {high:+.1f}), "
+        "**more than noise**" in words(page)
     )
 
 

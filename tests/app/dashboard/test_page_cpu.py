@@ -64,8 +64,8 @@ def test_systems_are_as_the_metric_has_them(world: Path) -> None:
 def test_a_line_breaks_where_a_system_has_no_interval(world: Path) -> None:
     data = data_of(world, Filters(systems=("CLI2",)))
     result = busy_over_time(data, use_by_system(data), "general-purpose").rows
-    # Two of 96 quarter hours are missing, next to each other.
-    assert result.num_rows == 94
+    # Two quarter hours of a week are missing, next to each other.
+    assert result.num_rows == 7 * 96 - 2
     assert len(set(result["piece"].to_pylist())) == 2
 
 

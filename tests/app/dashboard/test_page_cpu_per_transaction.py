@@ -50,8 +50,8 @@ def test_it_draws_time_and_runs(drawn_page: Open, world: Path) -> None:
     assert page.button_group(key=f"{PAGE}_workload").options == ["CRR", "RR", "STR"]
 
 
-def test_zero_and_gap_are_not_the_same(world: Path) -> None:
-    result = over_time(data_of(world, Filters(systems=("CLI2",))), "connections ended").rows
+def test_zero_and_gap_are_not_the_same(recorded: Path) -> None:
+    result = over_time(data_of(recorded, Filters(systems=("CLI2",))), "connections ended").rows
     by_status: dict[str, list[dict[str, Any]]] = {}
     for row in result.to_pylist():
         by_status.setdefault(row["status"], []).append(row)

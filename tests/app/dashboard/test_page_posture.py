@@ -44,12 +44,12 @@ def test_the_worst_findings_come_first(drawn_page: Open, world: Path) -> None:
     assert [order.index(mark) for mark in marks] == sorted(order.index(mark) for mark in marks)
 
 
-def test_findings_are_narrowed_by_severity_and_kind(open_page: Open, world: Path) -> None:
-    page = open_page("posture", world)
+def test_findings_are_narrowed_by_severity_and_kind(open_page: Open, recorded: Path) -> None:
+    page = open_page("posture", recorded)
     page.button_group(key="posture_severity").set_value(["medium"]).run()
     page.selectbox(key="posture_what").set_value("TLSv1.0 or TLSv1.1").run()
     fine(page)
-    [(count,)] = sql(world, "SELECT count(*) FROM finding WHERE id = 'tls10-tls11'")
+    [(count,)] = sql(recorded, "SELECT count(*) FROM finding WHERE id = 'tls10-tls11'")
     rows = table(page, "findings-")
     assert len(rows) == count
     assert set(rows["mark"]) == {"◆ medium"}
@@ -75,8 +75,8 @@ def test_a_chosen_row_is_forgotten_when_the_rows_change(open_page: Open, world: 
     assert not page.code
 
 
-def test_every_kind_of_finding_has_evidence(world: Path) -> None:
-    data = data_of(world)
+def test_every_kind_of_finding_has_evidence(recorded: Path) -> None:
+    data = data_of(recorded)
     of_kind = {row["id"]: row for row in findings(data).to_pylist()}
     assert len(of_kind) > 5
     for row in of_kind.values():

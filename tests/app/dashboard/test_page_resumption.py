@@ -32,23 +32,14 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def query_rows(world: Path) -> Callable[[str], list[dict[str, Any]]]:
-    """Rows of a statement on the small world."""
-    data = data_of(world)
+def query_rows(recorded: Path) -> Callable[[str], list[dict[str, Any]]]:
+    """Rows of a statement on a day in which each connection has records."""
+    data = data_of(recorded)
     return lambda sql: data.rows(sql).to_pylist()
 
 
-@pytest.fixture(scope="module")
-def one_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The second day of two systems of the small world: the runs of a benchmark, too short for a fit."""
-    store = tmp_path_factory.mktemp("few") / "store"
-    some = row_selection(None, ["CLI1", "SRV1"], date(2026, 3, 10), date(2026, 3, 10))
-    ingest(store, [WORLD], IngestOptions(selection=some, settings=Settings().merge(["+01:00"])))
-    return store
-
-
 def test_numbers_are_those_of_the_records(
-    drawn_page: Open, world: Path, query_rows: Callable[[str], list[dict[str, Any]]]
+    drawn_page: Open, recorded: Path, query_rows: Callable[[str], list[dict[str, Any]]]
 ) -> None:
     [zert] = query_rows("""
         SELECT 100.0 * count(*) FILTER (kind = 'resumed') / count(*) AS pct FROM handshake
@@ -62,7 +53,7 @@ def test_numbers_are_those_of_the_records(
             count(*) FILTER (is_reset) AS resets
         FROM gsk_cache_delta
     """)
-    page = drawn_page("resumption", world)
+    page = drawn_page("resumption", recorded)
     assert {metric.label: metric.value for metric in page.metric} == {
         "Resumed, zERT": f"{zert['pct']:.1f} %",
         "Resumed, GSKSRVR": f"{gsk['pct']:.1f} %",
@@ -74,14 +65,14 @@ def test_numbers_are_those_of_the_records(
     assert "more than 95" in words(page)
 
 
-def test_sources_are_compared_over_the_same_times(world: Path) -> None:
-    data = data_of(world)
+def test_sources_are_compared_over_the_same_times(recorded: Path) -> None:
+    data = data_of(recorded)
     rows = {
         (row["source"], row["system"], row["versions"]): row
         for row in side_by_side(data, "server").to_pylist()
     }
-    assert rows["zERT", "SRV1", "TLSv1.3"]["resumed_handshakes"] == 207
-    assert rows["GSKSRVR", "SRV1", "TLSv1.3"]["resumed_handshakes"] == 207
+    counts = [rows[source, "SRV1", "TLSv1.3"]["resumed_handshakes"] for source in ("zERT", "GSKSRVR")]
+    assert counts[0] == counts[1] > 10
     assert {row["counted"] for row in rows.values()} == {"times that both cover"}
     assert rows["zERT", "SRV1", "TLSv1.3"]["published_pct"] == 95
     assert rows["zERT", "SRV1", "TLSv1.2 and older"]["published_pct"] is None
@@ -90,9 +81,9 @@ def test_sources_are_compared_over_the_same_times(world: Path) -> None:
     assert {(row["source"], row["counted"]) for row in clients} == {("zERT", "all times")}
 
 
-def test_hours_and_days_have_the_same_handshakes(world: Path) -> None:
+def test_hours_and_days_have_the_same_handshakes(recorded: Path) -> None:
     def of_zert(by: Literal["hour_utc", "day"]) -> int:
-        rows = over_time(data_of(world), "server", by).to_pylist()
+        rows = over_time(data_of(recorded), "server", by).to_pylist()
         return sum(
             row["full_handshakes"] + row["resumed_handshakes"] for row in rows if row["source"] == "zERT"
         )
@@ -100,15 +91,15 @@ def test_hours_and_days_have_the_same_handshakes(world: Path) -> None:
     assert of_zert("hour_utc") == of_zert("day") > 0
 
 
-def test_misses_and_hits_are_all_look_ups(world: Path) -> None:
-    use = cache_use(data_of(world))
+def test_misses_and_hits_are_all_look_ups(recorded: Path) -> None:
+    use = cache_use(data_of(recorded))
     assert set(use["counted"].to_pylist()) == {"in the period"}
     missed = sum(misses(use)["missed"].to_pylist())
     assert missed + sum(use["hits"].to_pylist()) == sum(use["lookups"].to_pylist())
 
 
 def test_a_cache_with_one_display_is_shown_since_its_reset(tmp_path: Path) -> None:
-    last = row_selection("gsk_cache_stats", begin=date(2026, 3, 11), end=date(2026, 3, 11))
+    last = row_selection("gsk_cache_stats", begin=date(2026, 3, 17), end=date(2026, 3, 17))
     ingest(tmp_path, [WORLD], IngestOptions(selection=last, settings=Settings().merge(["+01:00"])))
     use = cache_use(data_of(tmp_path))
     assert use.num_rows == 4
@@ -116,9 +107,9 @@ def test_a_cache_with_one_display_is_shown_since_its_reset(tmp_path: Path) -> No
 
 
 def test_fill_is_that_of_the_newest_display(
-    world: Path, query_rows: Callable[[str], list[dict[str, Any]]]
+    recorded: Path, query_rows: Callable[[str], list[dict[str, Any]]]
 ) -> None:
-    rows = {(row["system"], row["cache"]): row for row in fill(data_of(world)).to_pylist()}
+    rows = {(row["system"], row["cache"]): row for row in fill(data_of(recorded)).to_pylist()}
     shown = rows["SRV1", "session ids"]
     [expected] = query_rows("""
         SELECT max(taken_utc) AS newest, max(entries) AS most FROM (
@@ -131,14 +122,14 @@ def test_fill_is_that_of_the_newest_display(
     assert shown["used_pct"] == pytest.approx(100 * shown["used_mb"] / 64)
 
 
-def test_resets_are_shown_with_the_lost_time(drawn_page: Open, world: Path) -> None:
-    rows = resets(data_of(world)).to_pylist()
+def test_resets_are_shown_with_the_lost_time(drawn_page: Open, recorded: Path) -> None:
+    rows = resets(data_of(recorded)).to_pylist()
     assert [(row["system"], row["uncounted_s"]) for row in rows] == [("SRV2", 12600.0)] * 2
-    assert "the counts of 7.0 hours before the resets are lost" in words(drawn_page("resumption", world))
+    assert "the counts of 7.0 hours before the resets are lost" in words(drawn_page("resumption", recorded))
 
 
-def test_the_slider_sets_the_rate_and_the_address_contains_it(open_page: Open, world: Path) -> None:
-    page = open_page("resumption", world, {"resumption_target": "70"})
+def test_the_slider_sets_the_rate_and_the_address_contains_it(open_page: Open, recorded: Path) -> None:
+    page = open_page("resumption", recorded, {"resumption_target": "70"})
     assert page.slider(key="resumption_target").value == 70
     page.slider(key="resumption_target").set_value(83).run()
     fine(page)
@@ -146,13 +137,13 @@ def test_the_slider_sets_the_rate_and_the_address_contains_it(open_page: Open, w
     assert "at 70 %" not in words(page)
 
 
-def test_a_rate_that_is_not_possible_is_ignored(drawn_page: Open, world: Path) -> None:
-    page = drawn_page("resumption", world, {"resumption_target": "7; DROP TABLE x"})
+def test_a_rate_that_is_not_possible_is_ignored(drawn_page: Open, recorded: Path) -> None:
+    page = drawn_page("resumption", recorded, {"resumption_target": "7; DROP TABLE x"})
     assert page.slider(key="resumption_target").value == 95
 
 
-def test_saving_grows_with_the_rate(world: Path) -> None:
-    data = data_of(world)
+def test_saving_grows_with_the_rate(recorded: Path) -> None:
+    data = data_of(recorded)
     low, between, high = (by_fit(saving(data, rate)).to_pylist() for rate in (80, 83, 90))
     assert [row["system"] for row in between] == ["CLI1", "CLI2", "SRV1", "SRV2"]
     for first, row, last in zip(low, between, high, strict=True):
@@ -163,25 +154,25 @@ def test_saving_grows_with_the_rate(world: Path) -> None:
     assert refused(saving(data, 83)).num_rows == 0
 
 
-def test_refusals_of_the_fit_are_shown_with_their_reason(drawn_page: Open, one_day: Path) -> None:
-    rows = refused(saving(data_of(one_day), 95)).to_pylist()
+def test_refusals_of_the_fit_are_shown_with_their_reason(drawn_page: Open, world: Path) -> None:
+    rows = refused(saving(data_of(world), 95)).to_pylist()
     assert rows
     assert all(row["why"] for row in rows)
-    page = drawn_page("resumption", one_day)
+    page = drawn_page("resumption", world)
     assert f"No figure for {len(rows)} systems" in words(page)
     assert "handshake\\_cost" in words(page)
 
 
-def test_a_system_and_a_role_narrow_it(drawn_page: Open, world: Path) -> None:
-    page = drawn_page("resumption", world, {"system": "CLI1"})
+def test_a_system_and_a_role_narrow_it(drawn_page: Open, recorded: Path) -> None:
+    page = drawn_page("resumption", recorded, {"system": "CLI1"})
     assert "There is no data about session caches" in words(page)
-    page = drawn_page("resumption", world, {"role": "client"})
+    page = drawn_page("resumption", recorded, {"role": "client"})
     assert page.button_group(key="resumption_side").value == "client"
     assert "the chosen role hides them" in words(page)
 
 
-def test_a_port_filter_has_no_effect(drawn_page: Open, world: Path) -> None:
-    assert "Not filtered by port" in words(drawn_page("resumption", world, {"port": "443"}))
+def test_a_port_filter_has_no_effect(drawn_page: Open, recorded: Path) -> None:
+    assert "Not filtered by port" in words(drawn_page("resumption", recorded, {"port": "443"}))
 
 
 @pytest.mark.parametrize("store", ["empty", *deep("only_rmf", "only_netstat")])

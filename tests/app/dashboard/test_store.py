@@ -25,9 +25,9 @@ CHOSEN = Filters(
 )  # fmt: skip
 
 
-def test_a_metric_is_narrowed_by_the_filters(world: Path) -> None:
-    result = data_of(world, CHOSEN).metric("handshake_mix", ["system"])
-    with open_reader(world) as connection:
+def test_a_metric_is_narrowed_by_the_filters(recorded: Path) -> None:
+    result = data_of(recorded, CHOSEN).metric("handshake_mix", ["system"])
+    with open_reader(recorded) as connection:
         expected = connection.execute(
             "SELECT system, sum(handshakes)::BIGINT FROM handshake_mix "
             "WHERE hour_utc >= '2026-03-09 00:00:00Z' AND hour_utc < '2026-03-10 00:00:00Z' "
@@ -54,10 +54,10 @@ def test_parameters_of_one_query_do_not_reach_the_next(world: Path) -> None:
     assert data.metric("resumption_saving", where=only).num_rows == 0
 
 
-def test_the_period_is_passed_to_metrics_with_period_parameters(world: Path) -> None:
+def test_the_period_is_passed_to_metrics_with_period_parameters(recorded: Path) -> None:
     noon = datetime(2026, 3, 9, 12, tzinfo=UTC)
-    whole = data_of(world).metric("handshake_cost")["period_to_utc"].to_pylist()
-    part = data_of(world, Filters(end=noon)).metric("handshake_cost")["period_to_utc"].to_pylist()
+    whole = data_of(recorded).metric("handshake_cost")["period_to_utc"].to_pylist()
+    part = data_of(recorded, Filters(end=noon)).metric("handshake_cost")["period_to_utc"].to_pylist()
     assert min(whole) > noon
     assert max(part) <= noon
 

@@ -77,15 +77,15 @@ def test_preparation_does_not_change_the_rows(
 
 
 def test_only_days_that_matter_are_read(world_store: Path) -> None:
-    last_day = MetricSelection(begin=datetime(2026, 3, 11, 1, tzinfo=UTC))
+    last_day = MetricSelection(begin=datetime(2026, 3, 17, 1, tzinfo=UTC))
     ends = (
         "SELECT DISTINCT strftime(day, '%m-%d') FROM smf119_zert_detail WHERE event_type IN (3, 4) ORDER BY 1"
     )
     with open_reader(world_store) as connection:
-        assert connection.execute(ends).fetchall() == [("03-09",), ("03-10",), ("03-11",)]
+        assert connection.execute(ends).fetchall() == [("03-15",), ("03-17",)]
         for before in prepared(metric("tls_posture"), last_day):
             connection.execute(before)
-        assert connection.execute(ends).fetchall() == [("03-10",), ("03-11",)]
+        assert connection.execute(ends).fetchall() == [("03-17",)]
 
 
 def test_the_earlier_state_of_a_connection_is_read() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-SINCE = " 26068 13:00:00"
+SINCE = " 26068 12:00:00"
 """The first display that is loaded; its counters began before."""
 
 
@@ -32,7 +33,8 @@ def rows(connection: duckdb.DuckDBPyConnection, text: str) -> list[dict[str, Any
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The displays of the world from 13:00 of the first day on."""
     folder = tmp_path_factory.mktemp("displays")
-    lines = (WORLD / "displays" / "syslog.txt").read_text(encoding="utf-8").splitlines(keepends=True)
+    packed = (WORLD / "displays" / "syslog.txt.gz").read_bytes()
+    lines = gzip.decompress(packed).decode().splitlines(keepends=True)
     first = next(number for number, line in enumerate(lines) if SINCE in line)
     (folder / "syslog.txt").write_text("".join(lines[first:]), encoding="utf-8")
     settings = Settings().merge(["+01:00"])

@@ -137,6 +137,12 @@ def test_a_failure_leaves_no_files(
     assert set((store / "summaries").rglob("*.parquet")) == listed
 
 
+def test_a_small_store_stores_no_rows_of_steps(systems_store: Path) -> None:
+    with open_reader(systems_store) as connection:
+        assert not has_summaries(connection)
+    assert not read_state(existing_store(systems_store)).summaries
+
+
 def test_views_read_the_stored_rows_alone(summarised: Path) -> None:
     data = summarised / "data"
     with open_reader(summarised) as connection:
@@ -567,28 +573,40 @@ def test_many_small_loads_of_a_day_are_merged(tmp_path: Path) -> None:
     check_store(existing_store(store))
 
 
-def test_a_small_store_has_the_rows_that_only_python_computes(world_store: Path) -> None:
+def test_a_small_store_has_the_rows_that_only_python_computes(sample_store: Path) -> None:
     """A view cannot compute them, so they are stored, with the steps that they read; nothing else is."""
-    state = read_state(existing_store(world_store))
+    state = read_state(existing_store(sample_store))
     assert {file.step for file in state.summaries.values()} == set(steps_of_computed())
-    with open_reader(world_store) as connection:
+    with open_reader(sample_store) as connection:
         assert not has_summaries(connection)
         select = "SELECT DISTINCT system FROM {} ORDER BY 1"
         systems = connection.execute(select.format("cost_estimate")).fetchall()
         assert systems == connection.execute(select.format("cost_interval")).fetchall()
         assert systems
-    same_as_from_scratch(world_store, [name for name in steps_of_computed() if name != "cost_estimate"])
+    by_sql = [name for name in steps_of_computed() if not declared()[name].computed_by]
+    same_as_from_scratch(sample_store, by_sql)
 
 
-def test_rows_of_python_stay_until_others_are_computed(world_store: Path, tmp_path: Path) -> None:
+RUN = """
+[[run]]
+name = "morning"
+system = "SYSA"
+role = "server"
+from = 2026-03-02T06:00:00Z
+to = 2026-03-02T12:00:00Z
+workload = "CRR40(64B/8kB)"
+"""
+
+
+def test_rows_of_python_stay_until_others_are_computed(sample_store: Path, tmp_path: Path) -> None:
     """Other runs leave out other intervals, but only a writer can compute with them."""
-    store = Path(shutil.copytree(world_store, tmp_path / "store"))
+    store = Path(shutil.copytree(sample_store, tmp_path / "store"))
     with changing(existing_store(store), NEVER, silent):
         pass
     select = "SELECT * FROM cost_estimate ORDER BY ALL"
     with open_reader(store) as connection:
         before = connection.execute(select).fetchall()
-    (store / RUNS).unlink()
+    (store / RUNS).write_text(RUN, encoding="utf-8")
     with open_reader(store) as connection:
         assert connection.execute(select).fetchall() == before
     with changing(existing_store(store), NEVER, silent):

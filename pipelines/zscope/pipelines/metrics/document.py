@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics import declared, metric_names, settable
+from zscope.pipelines.metrics.sample_numbers import SAMPLE_NUMBERS
 from zscope.schemas.published import published_tables
 
 if TYPE_CHECKING:
@@ -43,6 +44,17 @@ A metric whose columns can all be combined can be grouped by any of its dimensio
 columns calculated from them are calculated again. Parameters are DuckDB variables: use `--set NAME=VALUE`, or
 `SET VARIABLE name = value` before a query on the view.
 """
+_SAMPLE = """\
+## The numbers of the sample data
+
+What `zscope demo` prints before the benchmark, and what the page Overview shows of it: for each number the
+least and the greatest value in its table, with three digits, beside published results of the same magnitude.
+The sample data is synthetic: its costs were chosen with these magnitudes, so agreement proves nothing about
+the published results. The benchmark prints both beside each other.
+
+| table | number | sample data | published | remark |
+|---|---|---|---|---|
+"""
 _STEPS = """\
 ## Steps
 
@@ -54,7 +66,7 @@ of a metric down to its rows.
 def metrics_document() -> str:
     """Return the whole page."""
     steps = [name for name, metric in declared().items() if metric.kind == "step"]
-    parts = [_contents(), *(_about(declared()[name]) for name in metric_names())]
+    parts = [_contents(), _sample_numbers(), *(_about(declared()[name]) for name in metric_names())]
     parts += [iter([_STEPS.rstrip()]), *(_about(declared()[name], level=3) for name in sorted(steps))]
     return (
         _INTRODUCTION
@@ -68,6 +80,13 @@ def _contents() -> Iterator[str]:
     yield "|---|---|"
     for name in metric_names():
         yield f"| [{name}](#{name}) | {declared()[name].question} |"
+
+
+def _sample_numbers() -> Iterator[str]:
+    yield from _SAMPLE.splitlines()
+    for row in SAMPLE_NUMBERS:
+        published = ", ".join(f"{_printed()[name]} (`{name}`)" for name in row.published)
+        yield f"| {row.table} | {row.number} | {row.sample} | {_cell(published)} | {_cell(row.remark)} |"
 
 
 def _about(metric: Metric, level: int = 2) -> Iterator[str]:

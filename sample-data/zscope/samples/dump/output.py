@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PIECE_BYTES = 1 << 20
 MEMBER = "dump.smf"
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
-_PACKED_LEVEL = 6
+_PACKED_LEVEL = 9
 
 
 class Writable(Protocol):

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from zscope.samples.dump.recipe import RecipeError
 from zscope.samples.world.cost import CostModel, SideCost, read_costs
-from zscope.samples.world.recipe import PACKINGS, RUN_CHOICES, ZONE, WorldRecipe, small_world
+from zscope.samples.world.recipe import PACKINGS, RECORDINGS, RUN_CHOICES, ZONE, WorldRecipe, small_world
 from zscope.samples.world.write import MANIFEST, write_world
 
 __all__ = [
     "MANIFEST",
     "PACKINGS",
+    "RECORDINGS",
     "RUN_CHOICES",
     "ZONE",
     "CostModel",

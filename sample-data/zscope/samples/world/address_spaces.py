@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.samples.world.recipe import CLIENTS
 from zscope.samples.world.services import FIRST_RUN_SERVICE, SERVICES
 
 if TYPE_CHECKING:
@@ -22,7 +21,9 @@ HUNDREDTH_US = 10_000
 
 @dataclass(frozen=True, slots=True)
 class AddressSpace:
-    """An address space, with its part of the CPU time that all of them account for."""
+    """An address space, with its part of the other work that all of them account for, and the service whose
+    connections it owns.
+    """
 
     job: str
     program: str
@@ -39,6 +40,7 @@ class AddressSpace:
     ziip: bool = False
     counters: tuple[int, ...] = ()
     """Numbers of its counters of cryptographic instructions."""
+    service: int | None = None
 
 
 _OWN = (
@@ -46,32 +48,34 @@ _OWN = (
     AddressSpace("PAGENT", "PAGENT", 0x5A, "SYSSTC", "RNET", 0.01),
     AddressSpace("GSKSRVR", "GSKSRVR", 0x5B, "SYSSTC", "RNET", 0.03),
     AddressSpace("CSF", "CSFINIT", 0x31, "SYSSTC", "RNET", 0.05),
-    AddressSpace("CATALOG", "IGG0CLX0", 0x2A, "SYSTEM", "", 0.03, cumulative=True),
+    AddressSpace("REPORTS", "IKJEFT01", 0x60, "BATCH", "ROTHER", 0.04, batch=True),
     AddressSpace("XCFAS", "IXCINJST", 0x06, "SYSTEM", "", 0.04, 0.6, cumulative=True),
 )
-_APPLICATIONS = 0.66
+_APPLICATIONS = 0.62
+STACK = "TCPIP"
+STACK_SHARE = 0.3
+"""Share of the CPU time of connections that belongs to the TCP/IP stack; the rest belongs to their owners."""
 
 
 @cache
-def address_spaces(system: int) -> tuple[AddressSpace, ...]:
-    """Return the address spaces of a system; the applications are those that own its connections."""
+def address_spaces() -> tuple[AddressSpace, ...]:
+    """Return the address spaces of a server; the applications are those that own its connections."""
     services = SERVICES[:FIRST_RUN_SERVICE]
     weights = [service.weight + 5 for service in services]
     applications = []
     for number, (service, weight) in enumerate(zip(services, weights, strict=True)):
-        job = service.caller if system < CLIENTS else service.job
-        database = job.startswith("DB2")
+        database = service.job.startswith("DB2")
         applications.append(
             AddressSpace(
-                job,
-                "DSNYASCP" if database else "DFHSIP" if job.startswith("CICS") else "BPXBATCH",
+                service.job,
+                "DSNYASCP" if database else "DFHSIP" if service.job.startswith("CICS") else "BPXBATCH",
                 0x70 + number,
-                "BATCH" if job.endswith("BATCH") else "ONLINE",
+                "ONLINE",
                 "RTLS" if service.protection else "ROTHER",
                 _APPLICATIONS * weight / sum(weights),
                 enclave=0.6 if database else 0.0,
-                batch=job.endswith("BATCH"),
                 ziip=number == 0,
+                service=number,
             )
         )
     return (*_OWN, *applications)
@@ -108,9 +112,21 @@ class SpaceUse:
         return SpaceUse(**{name: change(values) for name, values in vars(self).items()})
 
 
+def time_of(space: AddressSpace, other_us: Numbers, connections_us: Numbers) -> Numbers:
+    """Return the CPU time of an address space by interval, from that of other work in all of them and that of
+    the connections of each service.
+    """
+    time: Numbers = (other_us * space.part).astype(np.int64)
+    if space.job == STACK:
+        time += (connections_us.sum(axis=0) * STACK_SHARE).astype(np.int64)
+    if space.service is not None:
+        time += (connections_us[space.service] * (1 - STACK_SHARE)).astype(np.int64)
+    return time
+
+
 def use_of(space: AddressSpace, time_us: Numbers, ziip_us: Numbers) -> SpaceUse:
-    """Divide the CPU time of an address space, rounded down to what the record can show."""
-    total = (time_us * space.part).astype(np.int64) // HUNDREDTH_US
+    """Divide the CPU time of an address space by kind, rounded down to what the record can show."""
+    total = time_us // HUNDREDTH_US
     srb, io = (total * space.srb).astype(np.int64), total // 50
     task = total - srb - io
     preemptable, enclave = ((task * share).astype(np.int64) for share in (space.preemptable, space.enclave))

@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from zscope.samples.dump.arrays import Numbers
 
 PLAN = "benchmark_runs.toml"
 RUN_CLIENT, RUN_SERVER = 0, 2
 """Numbers of the systems that take part in runs."""
+_LATENCY_NOISE = 0.01
+"""Relative differences between the minutes of a run."""
 FIRST_RUN_MINUTE, MINUTES_BETWEEN = 60, 2
 _KILO = 1_000
 _UNITS = {"B": 1, "kB": _KILO, "MB": _KILO**2}
@@ -55,12 +56,12 @@ class PlannedRun:
     suite: int
     resumed: float
     """Share of resumed handshakes."""
-    per_minute: float
-    """Connections of a CRR run."""
     latency_us: int
-    """Duration of a connection (CRR) or of a request (RR, STR)."""
+    """Duration of a connection (CRR) or of a request (RR, STR); each client begins the next one at once."""
     factors: RunFactors
     tags: Mapping[str, str]
+    is_recorded: bool
+    """Whether connections that stay open have records."""
     begin_us: int
     minutes: int
 
@@ -68,6 +69,12 @@ class PlannedRun:
     def end_us(self) -> int:
         """End of the run."""
         return self.begin_us + self.minutes * MINUTE_US
+
+    def latencies_us(self, seed: int) -> NDArray[np.float64]:
+        """Return the average latency in each minute."""
+        noise = np.random.default_rng([seed, 31, self.number]).normal(0, _LATENCY_NOISE, self.minutes)
+        latencies: NDArray[np.float64] = self.latency_us * np.exp(noise)
+        return latencies
 
     @property
     def steady_us(self) -> tuple[int, int]:
@@ -117,10 +124,10 @@ def _run(
         service=RUN_SERVICES[values["service"]],
         suite=SUITE_NUMBERS[values["suite"]] if "suite" in values else 0,
         resumed=values.get("resumed", 0.0),
-        per_minute=values.get("per_minute", 0.0),
-        latency_us=values["latency_ms"] * 1_000,
+        latency_us=round(values["latency_ms"] * 1_000),
         factors=_factors(values),
         tags={**defaults[kind]["tags"], **entry["tags"]},
+        is_recorded=recipe.recording == "connections",
         begin_us=recipe.day_us(recipe.days + night) + next_minute[night] * MINUTE_US,
         minutes=recipe.run_minutes,
     )
@@ -142,8 +149,12 @@ def _declared() -> Mapping[str, Any]:
 
 
 _RAMP = 0.5
-"""Relative rate of the first and the last minute."""
-_LATENCY_SPREAD = 0.08
+"""Share of the clients that are active in the first and the last minute."""
+_LATENCY_SPREAD = 0.02
+"""Relative differences between the clients of a run."""
+_ROWS_A_MINUTE = 40
+_CONTROL_CONNECTIONS = 12
+"""Connections of a CRR run that stay open, over which the clients are controlled."""
 _ROOM_US = 200_000
 """Minimum time between the start of a minute and a connection, and between its end and that of the minute."""
 _STAGGER_US = 45_000_000
@@ -154,13 +165,17 @@ _FIRST_SESSION = 0xB000_0000
 def night_connections(runs: tuple[PlannedRun, ...], number: int, seed: int) -> WorldConnections:
     """Return the connections of all runs of a night, sorted by start."""
     chosen = [run for run in runs if run.night == number]
-    parts = [_connections(run, np.random.default_rng([seed, 30, run.number])) for run in chosen]
+    parts = [_connections(run, np.random.default_rng([seed, 30, run.number]), seed) for run in chosen]
     new = np.concatenate(parts) if parts else np.zeros(0, WORLD_CONNECTION)
     return new[np.argsort(new["start"], kind="stable")]
 
 
-def _connections(run: PlannedRun, rng: np.random.Generator) -> WorldConnections:
-    new = _short_connections(run, rng) if run.kind == "CRR" else _long_connections(run, rng)
+def _connections(run: PlannedRun, rng: np.random.Generator, seed: int) -> WorldConnections:
+    new = (
+        _short_connections(run, rng, run.latencies_us(seed))
+        if run.kind == "CRR"
+        else _long_connections(run, rng)
+    )
     new["client"], new["server"] = RUN_CLIENT, RUN_SERVER
     new["service"], new["suite"], new["run"] = run.service, run.suite, run.number
     new["handshake_time"] = new["start"]
@@ -171,22 +186,43 @@ def _connections(run: PlannedRun, rng: np.random.Generator) -> WorldConnections:
     return new
 
 
-def _short_connections(run: PlannedRun, rng: np.random.Generator) -> WorldConnections:
-    """Return connections with one request each, none of them across the end of a minute."""
-    counts = _whole(np.array([run.per_minute * part for part in _parts(run.minutes)]))
-    minute = np.repeat(np.arange(run.minutes), counts)
-    count = len(minute)
-    durations = ticks(run.latency_us * np.exp(rng.normal(0, _LATENCY_SPREAD, count))) + TICK_US
-    place = rng.uniform(0, 1, count) * (MINUTE_US - 2 * _ROOM_US - durations)
+def _short_connections(
+    run: PlannedRun, rng: np.random.Generator, latencies_us: NDArray[np.float64]
+) -> WorldConnections:
+    """Return connections with one request each, none of them across the end of a minute, and those that
+    control the clients.
+    """
+    rates = run.clients * np.array(_parts(run.minutes)) / latencies_us
+    totals = np.rint(rates * MINUTE_US).astype(np.int64)
+    # Whole numbers that add up to the total of each minute.
+    shares = np.arange(_ROWS_A_MINUTE + 1) * totals[:, None] // _ROWS_A_MINUTE
+    count = _ROWS_A_MINUTE * run.minutes
+    duration = int(ticks(np.array(run.latency_us))) + TICK_US
+    minute = np.repeat(np.arange(run.minutes), _ROWS_A_MINUTE)
     new = np.zeros(count, WORLD_CONNECTION)
-    new["start"] = run.begin_us + minute * MINUTE_US + ticks(_ROOM_US + place)
-    new["end"] = new["start"] + durations
-    new = new[np.argsort(new["start"], kind="stable")]
+    new["start"] = run.begin_us + minute * MINUTE_US
+    new["start"] += ticks(_ROOM_US + rng.uniform(0, 1, count) * (MINUTE_US - 2 * _ROOM_US - duration))
+    new["end"] = new["start"] + duration
+    new["times"] = np.diff(shares, axis=1).ravel()
     new["up"], new["down"] = run.client_bytes, run.server_bytes
-    draws = rng.random(count)
+    draws = rng.permutation((np.arange(count) + 0.5) / count)
+    control = _control_connections(run) if run.is_recorded else new[:0]
+    draws = np.concatenate([draws, np.zeros(len(control))])
+    new = np.concatenate([new, control])
     new["handshake"] = np.where(draws < run.resumed, RESUMED, FULL)
     # Every client offers its own session; the handshake before the run is not in the data.
-    new["session"] = np.where(draws < run.resumed, np.arange(count) % run.clients, 1_000 + np.arange(count))
+    number = np.arange(len(new))
+    new["session"] = np.where(draws < run.resumed, number % run.clients, 1_000 + number)
+    return new[np.argsort(new["start"], kind="stable")]
+
+
+def _control_connections(run: PlannedRun) -> WorldConnections:
+    """Return connections that stay open and carry next to nothing, the only ones with records."""
+    new = np.zeros(_CONTROL_CONNECTIONS, WORLD_CONNECTION)
+    new["start"] = run.begin_us + _ROOM_US + np.arange(len(new)) * TICK_US
+    new["end"] = run.end_us - _ROOM_US
+    new["up"] = new["down"] = 2 * _KILO
+    new["times"] = 1
     return new
 
 
@@ -197,7 +233,8 @@ def _long_connections(run: PlannedRun, rng: np.random.Generator) -> WorldConnect
     new["start"] = run.begin_us + ticks(_ROOM_US + late)
     new["end"] = run.end_us - ticks(_ROOM_US + early)
     new = new[np.argsort(new["start"], kind="stable")]
-    latency = run.latency_us * np.exp(rng.normal(0, _LATENCY_SPREAD / 4, run.clients))
+    latency = run.latency_us * np.exp(rng.normal(0, _LATENCY_SPREAD, run.clients))
+    new["times"] = 1
     new["requests"] = ((new["end"] - new["start"]) / latency).astype(np.int64)
     new["up"], new["down"] = (
         new["requests"] * np.uint64(size) for size in (run.client_bytes, run.server_bytes)
@@ -207,10 +244,3 @@ def _long_connections(run: PlannedRun, rng: np.random.Generator) -> WorldConnect
 
 def _parts(minutes: int) -> list[float]:
     return [_RAMP, *[1.0] * (minutes - 2), _RAMP]
-
-
-def _whole(rates: NDArray[np.float64]) -> Numbers:
-    """Round rates to whole numbers whose running sum follows that of the rates."""
-    total = np.floor(np.cumsum(rates) + 0.5).astype(np.int64)
-    counts: Numbers = np.diff(total, prepend=0)
-    return counts

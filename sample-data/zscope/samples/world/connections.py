@@ -31,6 +31,7 @@ WORLD_CONNECTION = np.dtype(
         ("up", "u8"),
         ("down", "u8"),
         ("requests", "u4"),
+        ("times", "u4"),
         ("run", "i2"),
         ("port", "u2"),
         ("client_id", "u4"),
@@ -39,9 +40,11 @@ WORLD_CONNECTION = np.dtype(
 )
 """`handshake_time` is the start of the connection, or later where protection begins later. `up` is the number
 of bytes from the client to the server. `run` is the number of the benchmark run, -1 for other traffic.
+`times` is the number of equal connections that a row stands for; only a connection of its own (1) has records
+of its own. Bytes and requests are those of one connection.
 """
 WorldConnections = NDArray[np.void]
-SEEN_CONNECTION = np.dtype([*CONNECTION.descr, ("handshake_time", "i8")])
+SEEN_CONNECTION = np.dtype([*CONNECTION.descr, ("handshake_time", "i8"), ("times", "u4")])
 TICK_US = 10_000
 """All times are whole hundredths of a second, the precision of zERT records."""
 SHORTEST_LONG_US = 10_500_000
@@ -68,11 +71,12 @@ class Numbering:
         for system in range(len(NAMES)):
             calls = system < CLIENTS
             rows = np.flatnonzero(connections["client" if calls else "server"] == system)
-            numbers = self._made[system] + np.arange(len(rows))
+            times = connections["times"][rows].astype(np.int64)
+            numbers = self._made[system] + np.cumsum(times) - times
             connections["client_id" if calls else "server_id"][rows] = (FIRST_ID + numbers) & 0xFFFFFFFF
             if calls:
                 connections["port"][rows] = FIRST_PORT + numbers % PORTS
-            self._made[system] += len(rows)
+            self._made[system] += times.sum()
 
 
 def seen_by(connections: WorldConnections, system: int, prefixes: NDArray[np.uint8]) -> Connections:
@@ -89,6 +93,7 @@ def seen_by(connections: WorldConnections, system: int, prefixes: NDArray[np.uin
         "handshake",
         "long",
         "changed",
+        "times",
     ):
         seen[name] = mine[name]
     seen["system"] = system

@@ -21,11 +21,7 @@ _TOGETHER = {"full_us": FULL_KINDS, "resumed_us": RESUMED_KINDS}
 
 @dataclass(frozen=True, slots=True)
 class SideCost:
-    """CPU time in microseconds at one end of connections.
-
-    The synthetic machine is slow, so that a few connections are enough to be visible in RMF and the world
-    stays small.
-    """
+    """CPU time in microseconds at one end of connections, of the magnitudes in published measurements."""
 
     rsa_us: float
     """A full handshake with RSA key exchange."""
@@ -44,8 +40,8 @@ class SideCost:
     """A request in a run with long connections."""
 
 
-CLIENT_COST = SideCost(120_000, 1_800_000, 148_000, 224_000, 80_000, 136_000, 24_000, 12_000, 60_000, 500)
-SERVER_COST = SideCost(240_000, 2_400_000, 300_000, 300_000, 140_000, 232_000, 32_000, 16_000, 80_000, 600)
+CLIENT_COST = SideCost(120, 1_800, 148, 224, 80, 136, 24, 12, 600, 5)
+SERVER_COST = SideCost(240, 2_400, 300, 300, 140, 232, 32, 16, 800, 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +55,12 @@ class CostModel:
 
     client: SideCost = CLIENT_COST
     server: SideCost = SERVER_COST
-    base_us_per_s: float = 10_000
-    """CPU time of a system without any connection."""
-    quiet_base_us_per_s: float = 400
-    """The same in nights of benchmark runs."""
+    base_us_per_s: float = 60_000
+    """CPU time of the other work of a system, on average over a working day."""
+    base_swing: float = 0.6
+    """Share of the other work that follows the load of the day."""
+    quiet_base_us_per_s: float = 4_000
+    """CPU time of the other work in nights of benchmark runs."""
     noise: float = 0.01
     """Standard deviation of the error, relative to the value."""
 
@@ -72,8 +70,9 @@ class CostModel:
                 raise RecipeError(
                     f"{name} = {value:g} is not a valid cost: it must be from 0 to below 1,000,000,000"
                 )
-        if self.noise > 0.5:
-            raise RecipeError(f"noise = {self.noise:g} is more than half of the value")
+        for name, most, what in (("noise", 0.5, "half of the value"), ("base_swing", 1, "all other work")):
+            if getattr(self, name) > most:
+                raise RecipeError(f"{name} = {getattr(self, name):g} is more than {what}")
 
     def plain(self) -> dict[str, float]:
         """Return all values by the names that `changed` accepts."""
@@ -90,7 +89,7 @@ class CostModel:
 
         >>> model = CostModel().changed({"full_us": 20_000, "client.connection_us": 5})
         >>> model.server.dhe_us, model.client.connection_us, model.server.connection_us
-        (20000, 5, 16000)
+        (20000, 5, 16)
         """
         model = self
         for name, value in changes.items():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zscope.samples.dump.connections import FAILED, FULL, RESUMED
 from zscope.samples.world.cost import FULL_KINDS, RESUMED_KINDS, SIDES
 from zscope.samples.world.recipe import CLIENTS, NAMES
-from zscope.samples.world.services import IS_TLS13, KEY_EXCHANGES
+from zscope.samples.world.services import IS_TLS13, KEY_EXCHANGES, SERVICES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ class ConnectionCost:
 
     @cached_property
     def handshake(self) -> Floats:
-        """Microseconds for the handshake of each connection."""
+        """Microseconds for the handshake of each connection, also where a row stands for several."""
         handshakes = self.connections["handshake"]
         full = np.array([getattr(self.cost, name) for name in FULL_KINDS])[
             KEY_EXCHANGES[self.connections["suite"]]
@@ -75,33 +75,36 @@ class CpuTimeGrid:
     first_us: int
     length_us: int
     count: int
-    base_us_per_s: float
+    other_us_per_s: Floats
+    """CPU time of other work, by interval; a single value applies to all intervals."""
     noise_key: tuple[int, ...]
     factors: Sequence[RunFactors] = ()
     spent: Floats = field(init=False)
-    """Microseconds by system and interval, without the base."""
+    """Microseconds of connections by system, service and interval."""
 
     def __post_init__(self) -> None:
-        self.spent = np.zeros((len(NAMES), self.count))
+        self.spent = np.zeros((len(NAMES), len(SERVICES), self.count))
 
     def add(self, connections: WorldConnections) -> None:
         """Add connections to the systems at both ends."""
         for which in SIDES:
             costs = ConnectionCost(connections, which, getattr(self.model, which), self.factors)
-            systems = connections[which].astype(np.int64)
-            self._add(systems, connections["start"], costs.connection)
-            self._add(systems, connections["handshake_time"], costs.handshake)
-            self._spread(systems, connections, costs.life)
+            rows = connections[which].astype(np.int64) * len(SERVICES) + connections["service"]
+            times = connections["times"].astype(float)
+            self._add(rows, connections["start"], times * costs.connection)
+            self._add(rows, connections["handshake_time"], times * costs.handshake)
+            self._spread(rows, connections, times * costs.life)
 
     @cached_property
-    def base_us(self) -> float:
-        """Base of one interval."""
-        return self.base_us_per_s * self.length_us / 1e6
+    def other_us(self) -> Floats:
+        """CPU time of other work in each interval."""
+        return np.broadcast_to(self.other_us_per_s * self.length_us / 1e6, (self.count,))
 
     @property
     def expected(self) -> Floats:
         """CPU time by the model without its error."""
-        return self.spent + self.base_us
+        expected: Floats = self.spent.sum(axis=1) + self.other_us
+        return expected
 
     @cached_property
     def _errors(self) -> Floats:
@@ -116,17 +119,23 @@ class CpuTimeGrid:
         """Return what RMF shows in one interval, after all its connections have been added."""
         return np.rint(self.expected[:, interval] * self._errors[:, interval]).astype(np.int64)
 
+    def of_services(self, system: int, interval: int) -> Numbers:
+        """Return the part of it that the connections of each service cost."""
+        times = self.spent[system, :, interval] * self._errors[system, interval]
+        whole: Numbers = np.rint(times).astype(np.int64)
+        return whole
+
     def begin(self, interval: int) -> int:
         """Return the start of an interval."""
         return self.first_us + interval * self.length_us
 
-    def _add(self, systems: Numbers, times: Numbers, cost: Floats) -> None:
+    def _add(self, rows: Numbers, times: Numbers, cost: Floats) -> None:
         place = (times - self.first_us) // self.length_us
         assert not len(place) or (place.min() >= 0 and place.max() < self.count), "a time outside the grid"
-        flat = np.bincount(systems * self.count + place, cost, len(NAMES) * self.count)
+        flat = np.bincount(rows * self.count + place, cost, self.spent.size)
         self.spent += flat.reshape(self.spent.shape)
 
-    def _spread(self, systems: Numbers, connections: WorldConnections, cost: Floats) -> None:
+    def _spread(self, of: Numbers, connections: WorldConnections, cost: Floats) -> None:
         """Add to each interval the part of a connection's life that lies in it."""
         starts, ends = (connections[name] - self.first_us for name in ("start", "end"))
         first = starts // self.length_us
@@ -138,7 +147,7 @@ class CpuTimeGrid:
         end = np.minimum(ends[rows], (place + 1) * self.length_us)
         lasting = np.maximum(ends - starts, 1)[rows]
         part = np.where(pieces[rows] == 1, 1.0, (end - begin) / lasting)
-        flat = np.bincount(systems[rows] * self.count + place, cost[rows] * part, len(NAMES) * self.count)
+        flat = np.bincount(of[rows] * self.count + place, cost[rows] * part, self.spent.size)
         self.spent += flat.reshape(self.spent.shape)
 
 

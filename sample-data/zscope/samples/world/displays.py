@@ -27,7 +27,6 @@ from zscope.samples.world.recipe import (
     moment,
 )
 from zscope.samples.world.services import ADDRESSES, IS_TLS13, LISTENING, SUITES, local_address
-from zscope.samples.world.traffic import DISPLAY_HOURS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +69,9 @@ class Caches:
     def times_us(self) -> list[int]:
         """Times of the displays."""
         recipe = self.recipe
-        times = [recipe.day_us(day) + hour * HOUR_US for day in range(recipe.days) for hour in DISPLAY_HOURS]
+        times = [
+            recipe.day_us(day) + hour * HOUR_US for day in range(recipe.days) for hour in recipe.display_hours
+        ]
         times.append(recipe.day_us(recipe.days))
         if self.runs:
             times += [recipe.day_us(recipe.days + night) + _AFTER_NIGHT_US for night in range(NIGHTS)]
@@ -95,8 +96,11 @@ class Caches:
             tls13 = IS_TLS13[mine["suite"]]
             for cache, newest in enumerate(CACHES.values()):
                 for kind, handshake in enumerate((FULL, RESUMED)):
-                    chosen = mine["handshake_time"][(mine["handshake"] == handshake) & (tls13 == newest)]
-                    self._counts[server, cache, kind] += np.histogram(chosen, self._edges)[0]
+                    chosen = mine[(mine["handshake"] == handshake) & (tls13 == newest)]
+                    times = chosen["times"].astype(np.int64)
+                    self._counts[server, cache, kind] += np.histogram(
+                        chosen["handshake_time"], self._edges, weights=times
+                    )[0]
 
     def shown(self, system: int, cache: str, at_us: int) -> CacheCounters:
         """Return the counters at a time."""
@@ -150,9 +154,15 @@ class Displays:
 
     def day(self, connections: WorldConnections, begin_us: int) -> None:
         """Capture the displays of a day from its connections."""
+        recipe = self.caches.recipe
+        recorded_from, recorded_to = recipe.recorded_us
         at_us = begin_us + _NETSTAT_AT_US
+        if recipe.recording == "counts":
+            # Displays agree with records, so the connections that they show need records of their own.
+            at_us = (recorded_from + recorded_to) // 2
+        first = not self._sessions
         for system in range(len(NAMES)):
-            if not self.in_traffic(begin_us):
+            if not self.in_traffic(begin_us) or not begin_us <= at_us < begin_us + DAY_US:
                 break
             now = self._moment(connections, system, at_us)
             level, log = (
@@ -161,7 +171,7 @@ class Displays:
             )
             fewer = Snapshot(now.system, now.at_utc, now.open[:_MOST_SHOWN], now.closing[:_MOST_SHOWN])
             self._sessions.append(shell_session(fewer, CLOCK, level, LISTENING))
-            if begin_us == self.caches.recipe.start_us:
+            if first:
                 lines = [
                     line
                     for name, reply in console_displays(fewer, level, LISTENING)
@@ -196,7 +206,11 @@ class Displays:
         yield ReportFile("syslog.txt", as_bytes(lines), "SYSLOG of all systems: GSKSRVR caches, NETSTAT")
 
     def _moment(self, connections: WorldConnections, system: int, at_us: int) -> Snapshot:
-        recent = (connections["start"] <= at_us) & (connections["end"] > at_us - CLOSED_S * 1_000_000)
+        recent = (
+            (connections["times"] == 1)
+            & (connections["start"] <= at_us)
+            & (connections["end"] > at_us - CLOSED_S * 1_000_000)
+        )
         seen = seen_by(connections[recent], system, self.prefixes)
         rows = [connection_row(self.context, connection) for connection in seen]
         at = moment(at_us)

@@ -9,14 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zscope.parsers.smf.write import plain_records
+from zscope.parsers.smf.write import SectionRows, encode_section, plain_records
 from zscope.samples.dump.arrays import local, pick
-from zscope.samples.dump.assemble import SmfBatch
+from zscope.samples.dump.assemble import RecordAssembler, SmfBatch
 from zscope.samples.dump.connections import FAILED
 from zscope.samples.dump.manifest import ExpectedCounts, positive
 from zscope.samples.dump.output import HashingWriter, PieceWriter, packed
 from zscope.samples.dump.records.tcp import TcpRecords
-from zscope.samples.dump.records.zert_detail import CHANGED, ENDED, SHORT, STARTED, Events, ZertDetail
+from zscope.samples.dump.records.zert_detail import (
+    CHANGED,
+    ENDED,
+    SHORT,
+    STARTED,
+    TRIPLETS,
+    Events,
+    ZertDetail,
+)
+from zscope.samples.dump.records.zert_sections import one_row
 from zscope.samples.dump.records.zert_summary import (
     ACTIVE,
     EIGHT_BYTES,
@@ -29,6 +38,7 @@ from zscope.samples.dump.site import CLIENT_CERTIFICATES
 from zscope.samples.dump.write import DUMP_HEADER, DUMP_TRAILER
 from zscope.samples.world.recipe import CLIENTS, NAMES
 from zscope.samples.world.services import DISTRIBUTED, FIRST_RUN_SERVICE, SERVICES, SUITES, application
+from zscope.schemas import catalog
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +50,11 @@ if TYPE_CHECKING:
     from zscope.samples.dump.arrays import Connections, Numbers
     from zscope.samples.dump.context import RecordContext
     from zscope.samples.world.connections import WorldConnections
+
+
+def _kind(record: bytes) -> int:
+    """Return a number for the type and subtype of a record."""
+    return record[5] << 16 | int.from_bytes(record[22:24], "big")
 
 
 class SystemDump:
@@ -74,16 +89,21 @@ class SystemDump:
         self._waiting.extend(SmfBatch(batch.records, batch.written))
 
     def write_until(self, time: int | None) -> None:
-        """Write the buffered records from before a time, or all of them."""
+        """Write the buffered records from before a time, or all of them.
+
+        Records of each type and subtype follow each other, as if each had its own log stream: so they pack
+        best.
+        """
         if not self._waiting.records:
             return
         written, records = np.concatenate(self._waiting.written), self._waiting.records
         order = np.argsort(written, kind="stable")
         count = len(order) if time is None else int(np.searchsorted(written[order], time))
-        now, later = order[:count].tolist(), order[count:]
-        self._writer.take(records[at] for at in now)
-        if now:
+        now, later = order[:count], order[count:]
+        if count:
             self._last_us = int(written[now[-1]])
+        kinds = [_kind(records[at]) for at in now.tolist()]
+        self._writer.take(records[at] for at in now[np.argsort(np.array(kinds), kind="stable")].tolist())
         self._waiting = SmfBatch([records[at] for at in later.tolist()], [written[later]])
 
     def expected_contents(self) -> dict[str, Any]:
@@ -116,6 +136,8 @@ class ConnectionRecords:
     def make(self, seen: Connections, begin: int, end: int) -> SmfBatch:
         """Generate records of subtypes 1, 2 and 11 about events in the time span."""
 
+        seen = seen[seen["times"] == 1]
+
         def rows(column: str, mask: NDArray[np.bool_]) -> Connections:
             times = seen[column]
             return seen[mask & (times >= begin) & (times < end)]
@@ -138,6 +160,20 @@ class ConnectionRecords:
         batch.extend(self._tcp.closed(closed))
         return batch
 
+    def switched(self, system: int, event: int, at_us: int) -> SmfBatch:
+        """Return the record of a system that zERT begins or ceases to write records of connections."""
+        layout = catalog().records[119, 11]
+        identification, common = layout.section("identification"), layout.section("common")
+        batch, systems, written = SmfBatch(), np.array([system]), np.array([at_us])
+        names, length = self._context.identification("STACK")[systems], self._context.length(common)
+        values = encode_section(common, one_row(common, {"event_type": event}), 1, length)
+        parts = [SectionRows(identification, names, names.shape[1]), SectionRows(common, values, length)]
+        assembler = RecordAssembler(self._context, layout, TRIPLETS)
+        heads = self._context.headers(119, 11, systems, written, "TCP")
+        assembler.add_alike(batch, np.zeros(1), heads, lambda _: parts, systems, written)
+        batch.expected.tables["smf119_zert_detail"] += 1
+        return batch
+
     @cached_property
     def _zert(self) -> ZertDetail:
         return ZertDetail(self._context)
@@ -147,9 +183,12 @@ class ConnectionRecords:
         return TcpRecords(self._context)
 
 
+BEGINS, CEASES = 5, 6
+"""zERT events: records of connections begin and cease."""
+
+
 # zERT summary records of a world: counters of security sessions that add up its connections.
 
-HOUR_US = 3_600_000_000
 _SIZES = (2, CLIENTS, len(NAMES) - CLIENTS, len(SERVICES), len(SUITES), CLIENT_CERTIFICATES + 1)
 """Side (client, server), client, server, service, suite, client certificate: each combination is a session.
 """
@@ -205,10 +244,10 @@ class WorldSessions(SecuritySessions):
 
 
 class WorldSummary(ZertSummary):
-    """Generates hourly zERT summary records of the sessions with activity."""
+    """Generates zERT summary records of the sessions with activity."""
 
-    def __init__(self, context: RecordContext, first_us: int) -> None:
-        super().__init__(context, SummaryPlan(0, 0, first_us, HOUR_US))
+    def __init__(self, context: RecordContext, first_us: int, length_us: int) -> None:
+        super().__init__(context, SummaryPlan(0, 0, first_us, length_us))
         self._counters = self._nothing()
 
     def enabled(self, system: int) -> SmfBatch:
@@ -217,10 +256,10 @@ class WorldSummary(ZertSummary):
         self._enabled(batch, system)
         return batch
 
-    def hour(self, connections: WorldConnections) -> list[SmfBatch]:
-        """Return for each system the records of the next hour about the connections open in it."""
+    def interval(self, connections: WorldConnections) -> list[SmfBatch]:
+        """Return for each system the records of the next interval about the connections open in it."""
         begin = self._end(self._done - 1)
-        step, before = _steps(connections, begin, begin + HOUR_US), self._counters
+        step, before = _steps(connections, begin, self._end(self._done)), self._counters
         self._counters = {
             name: step[name] if name == ACTIVE else counter + step[name] for name, counter in before.items()
         }
@@ -249,12 +288,14 @@ def _steps(connections: WorldConnections, begin: int, end: int) -> dict[str, Num
     new = (since >= begin) & (since < end)
     lasting = np.maximum(until - since, 1)
     before, after = (np.clip((time - since) / lasting, 0.0, 1.0) for time in (begin, end))
-    # An end at the very last moment of the hour is in it.
+    # An end at the very last moment of the interval is in it.
     after = np.where(until < end, 1.0, after)
+
+    times = connections["times"].astype(np.int64)
 
     def grown(amount: NDArray[np.uint64]) -> Numbers:
         counted: Numbers = (amount * after).astype(np.int64) - (amount * before).astype(np.int64)
-        return counted
+        return counted * times
 
     up, down = connections["up"], connections["down"]
     up_segments, down_segments = 4 + up // _SEGMENT_BYTES, 4 + down // _SEGMENT_BYTES
@@ -266,6 +307,7 @@ def _steps(connections: WorldConnections, begin: int, end: int) -> dict[str, Num
         "failed_handshake_count": new & (connections["handshake"] == FAILED),
         ACTIVE: (since < end) & (until >= end),
     }
+    counts = {name: times * value for name, value in counts.items()}
     steps: dict[str, Numbers] = {
         name: np.zeros(int(np.prod(_SIZES)), np.int64) for name in (*FOUR_BYTES, *EIGHT_BYTES)
     }

@@ -10,9 +10,10 @@ import numpy as np
 
 from zscope.samples.dump.connections import FAILED, FULL, NO_TLS, RESUMED
 from zscope.samples.dump.records.zert_sections import VERSION_NAMES
+from zscope.samples.world.address_spaces import address_spaces, time_of
 from zscope.samples.world.cpu_time import ConnectionCost, CpuTimeGrid
 from zscope.samples.world.recipe import CLIENTS, DAY_US, INTERVALS_A_DAY, NAMES, moment
-from zscope.samples.world.services import IS_TLS13, KEY_EXCHANGES, SUITES
+from zscope.samples.world.services import IS_TLS13, KEY_EXCHANGES, SERVICES, SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from zscope.samples.world.connections import WorldConnections
     from zscope.samples.world.cost import CostModel
     from zscope.samples.world.rmf import Coverage, IntervalRange
+    from zscope.samples.world.workload import CapturedTime
 
 
 Plain = dict[str, Any]
@@ -52,7 +54,7 @@ class DayCounts:
         """Count connections whose values are final."""
         for system in range(len(NAMES)):
             mine = connections_of(connections, system)
-            self._count(system, mine["start"], {"connections_started": np.ones(len(mine), np.int64)})
+            self._count(system, mine["start"], {"connections_started": mine["times"].astype(np.int64)})
             self._count(system, mine["end"], _ended(mine, system))
             self._count(system, mine["handshake_time"], _handshakes(mine))
 
@@ -79,12 +81,12 @@ class DayCounts:
 
 
 def _ended(mine: WorldConnections, system: int) -> dict[str, NDArray[Any]]:
-    client = system < CLIENTS
+    client, times = system < CLIENTS, mine["times"].astype(np.int64)
     return {
-        "connections_ended": np.ones(len(mine), np.int64),
-        "in_bytes": mine["down" if client else "up"],
-        "out_bytes": mine["up" if client else "down"],
-        "protection_changed": mine["changed"],
+        "connections_ended": times,
+        "in_bytes": times * mine["down" if client else "up"].astype(np.int64),
+        "out_bytes": times * mine["up" if client else "down"].astype(np.int64),
+        "protection_changed": times * mine["changed"],
     }
 
 
@@ -102,7 +104,8 @@ def _handshakes(mine: WorldConnections) -> dict[str, NDArray[Any]]:
         counts[f"full_by_key_exchange.{name}"] = (handshake == FULL) & (KEY_EXCHANGES[suite] == number)
     counts["resumed_by_version.TLSv1.3"] = (handshake == RESUMED) & IS_TLS13[suite]
     counts["resumed_by_version.older"] = (handshake == RESUMED) & ~IS_TLS13[suite]
-    return counts
+    times = mine["times"].astype(np.int64)
+    return {name: times * value for name, value in counts.items()}
 
 
 @dataclass
@@ -119,9 +122,10 @@ class HandshakeCosts:
             cost_of = ConnectionCost(mine, side, getattr(self.model, side), ())
             for name, kind in KINDS.items():
                 chosen = mine["handshake"] == kind
-                self._sums[system, f"{name}_count"] += int(chosen.sum())
+                times = mine["times"] * chosen
+                self._sums[system, f"{name}_count"] += int(times.sum())
                 self._sums[system, f"{name}_us"] += float(
-                    (cost_of.handshake + cost_of.connection)[chosen].sum()
+                    (times * (cost_of.handshake + cost_of.connection)).sum()
                 )
 
     def plain(self, cpu_time: CpuTimeGrid) -> dict[str, Plain]:
@@ -138,35 +142,103 @@ class HandshakeCosts:
                 row[f"{kind}_us"] = round(self._sums[system, f"{kind}_us"] / count, 3) if count else None
             row["megabyte_us"] = cost.megabyte_us
             row["connection_us"] = cost.connection_us
-            row["base_us_per_interval"] = cpu_time.base_us
+            other_work = float(cpu_time.other_us.mean())
+            row["other_work_us_per_interval"] = round(other_work, 3)
             row["other_connections_us_per_interval"] = round(others / cpu_time.count, 3)
-            row["constant_us_per_interval"] = round(cpu_time.base_us + others / cpu_time.count, 3)
+            row["constant_us_per_interval"] = round(other_work + others / cpu_time.count, 3)
             row["interval_s"] = cpu_time.length_us / 1e6
             by_system[name] = row
         return by_system
 
 
+@dataclass
+class ConnectionPrices:
+    """CPU time by the model, without noise, of the connections of the background traffic: what TLS costs.
+
+    By system, job and kind of cost: full handshakes by key exchange, resumed and failed handshakes,
+    connections themselves, and their bytes.
+    """
+
+    model: CostModel
+    _sums: dict[tuple[int, int, str], float] = field(default_factory=lambda: defaultdict(float))
+    _counts: dict[tuple[int, int, str], int] = field(default_factory=lambda: defaultdict(int))
+
+    def add(self, connections: WorldConnections) -> None:
+        """Add connections of the background traffic."""
+        for system in range(len(NAMES)):
+            mine, side = connections_of(connections, system), role_of(system)
+            costs = ConnectionCost(mine, side, getattr(self.model, side), ())
+            times, handshake = mine["times"].astype(np.int64), mine["handshake"]
+            kinds = {
+                **{
+                    f"full {name}": (handshake == FULL) & (KEY_EXCHANGES[mine["suite"]] == number)
+                    for number, name in enumerate(_KEY_EXCHANGE_NAMES)
+                },
+                "resumed TLSv1.3": (handshake == RESUMED) & IS_TLS13[mine["suite"]],
+                "resumed older": (handshake == RESUMED) & ~IS_TLS13[mine["suite"]],
+                "failed": handshake == FAILED,
+            }
+            for service in np.unique(mine["service"]).tolist():
+                here = mine["service"] == service
+                for kind, chosen in kinds.items():
+                    count = times * (here & chosen)
+                    self._count(system, service, kind, count, costs.handshake)
+                self._count(system, service, "connection", times * here, costs.connection)
+                self._sums[system, service, "bytes"] += float((times * here * costs.life).sum())
+
+    def _count(
+        self, system: int, service: int, kind: str, count: NDArray[Any], cost: NDArray[np.float64]
+    ) -> None:
+        self._counts[system, service, kind] += int(count.sum())
+        self._sums[system, service, kind] += float((count * cost).sum())
+
+    def plain(self) -> dict[str, dict[str, Plain]]:
+        """Return seconds and counts by system and job."""
+        by_system: dict[str, dict[str, Plain]] = {name: {} for name in NAMES}
+        for (system, service, kind), time in sorted(self._sums.items()):
+            owner = SERVICES[service]
+            row = by_system[NAMES[system]].setdefault(
+                owner.caller if system < CLIENTS else owner.job, {"cpu_s": {}, "count": {}}
+            )
+            if time:
+                row["cpu_s"][kind] = round(time / 1e6, 6)
+                if kind != "bytes":
+                    row["count"][kind] = self._counts[system, service, kind]
+        return by_system
+
+
+def expected_spaces(time: CapturedTime) -> dict[str, Plain]:
+    """Return for each address space its CPU seconds, and those that its connections cost."""
+    spaces = {}
+    for space in address_spaces():
+        own = time_of(space, np.zeros_like(time.in_spaces), time.connections)
+        spaces[space.job] = {
+            "cpu_s": round(int(time.of(space).sum()) / 1e6, 6),
+            "connections_cpu_s": round(int(own.sum()) / 1e6, 6),
+        }
+    return spaces
+
+
 def expected_runs(
-    runs: Iterable[PlannedRun], connections: WorldConnections, night_cpu_time: Sequence[CpuTimeGrid]
+    runs: Iterable[PlannedRun],
+    connections: WorldConnections,
+    night_cpu_time: Sequence[CpuTimeGrid],
+    seed: int,
 ) -> list[Plain]:
     """Return for each run and side the transactions, their CPU time and duration."""
     return [
-        _run(run, connections[connections["run"] == run.number], night_cpu_time[run.night]) for run in runs
+        _run(run, connections[connections["run"] == run.number], night_cpu_time[run.night], seed)
+        for run in runs
     ]
 
 
-def _run(run: PlannedRun, connections: WorldConnections, cpu_time: CpuTimeGrid) -> Plain:
-    crr = run.kind == "CRR"
+def _run(run: PlannedRun, connections: WorldConnections, cpu_time: CpuTimeGrid, seed: int) -> Plain:
+    crr, times = run.kind == "CRR", connections["times"].astype(np.int64)
     begin, end = run.steady_us
-    whole = len(connections) if crr else int(connections["requests"].sum())
-    steady = _transactions_between(connections, begin, end, crr=crr)
-    latency = (connections["end"] - connections["start"]) / 1_000
-    inside = (
-        (connections["start"] >= begin) & (connections["end"] <= end)
-        if crr
-        else np.ones(len(connections), bool)
-    )
+    transactions = times * ~connections["long"] if crr else connections["requests"].astype(np.int64)
+    steady = _transactions_between(connections, transactions, begin, end)
     first, last = ((at - cpu_time.first_us) // cpu_time.length_us for at in (begin, end))
+    latencies = run.latencies_us(seed)[1:-1]
     sides = {}
     for side, system in (("client", 0), ("server", CLIENTS)):
         expected = float(cpu_time.expected[system, first:last].sum())
@@ -189,25 +261,31 @@ def _run(run: PlannedRun, connections: WorldConnections, cpu_time: CpuTimeGrid) 
         "steady_from": moment(begin).isoformat(),
         "steady_to": moment(end).isoformat(),
         "tags": dict(sorted(run.tags.items())),
-        "connections": len(connections),
-        "transactions": whole,
+        "connections": int(times.sum()),
+        "recorded_connections": int((times == 1).sum()),
+        "transactions": int(transactions.sum()),
         "steady_transactions": steady,
-        "full": int((connections["handshake"] == FULL).sum()),
-        "abbreviated": int((connections["handshake"] == RESUMED).sum()),
-        "client_to_server_bytes": int(connections["up"].sum()),
-        "server_to_client_bytes": int(connections["down"].sum()),
-        "mean_connection_ms": float(latency.mean()),
-        "steady_mean_connection_ms": float(latency[inside].mean()),
+        "steady_transactions_per_s": steady / ((end - begin) / 1e6),
+        # Minutes with a higher rate count more.
+        "steady_latency_ms": (
+            float(len(latencies) / (1 / latencies).sum()) / 1_000
+            if crr
+            else run.clients * (end - begin) / 1_000 / steady
+        ),
+        "full": int(times[connections["handshake"] == FULL].sum()),
+        "abbreviated": int(times[connections["handshake"] == RESUMED].sum()),
+        "client_to_server_bytes": int((times * connections["up"].astype(np.int64)).sum()),
+        "server_to_client_bytes": int((times * connections["down"].astype(np.int64)).sum()),
         "sides": sides,
     }
 
 
-def _transactions_between(connections: WorldConnections, begin: int, end: int, *, crr: bool) -> float:
-    if crr:
-        return float(((connections["end"] >= begin) & (connections["end"] < end)).sum())
+def _transactions_between(
+    connections: WorldConnections, transactions: Numbers, begin: int, end: int
+) -> float:
     lasting = connections["end"] - connections["start"]
     inside = np.minimum(connections["end"], end) - np.maximum(connections["start"], begin)
-    return float((connections["requests"] * np.maximum(inside, 0) / lasting).sum())
+    return float((transactions * np.maximum(inside, 0) / lasting).sum())
 
 
 def expected_cpu(cpu_time: CpuTimeGrid, nights: Sequence[CpuTimeGrid], coverage: Coverage) -> Plain:

@@ -35,6 +35,7 @@ REPORTED = ("CLI1", "SRV1")
 """Systems with a report of pasearch; the others have a policy file."""
 _PRIORITY = 400
 _INSTALLED_BEFORE_US = 6 * 3_600_000_000
+_SHOWN_AFTER_US = 60_000_000
 _GROUPS = {False: "gAct1~Servers", True: "gAct2~Clients"}
 OVERLAPPING = "OTHER_Server~9"
 _FAILURES = (
@@ -49,8 +50,12 @@ _ON_CONSOLE = 2
 _TRACE = "3"
 
 
-def policy_rows(system: int, *, report: bool) -> tuple[list[Row], list[Row]]:
-    """Return the rules and the actions of a system; `report` is true for the form of pasearch."""
+def policy_rows(system: int, *, report: bool, is_changed: bool) -> tuple[list[Row], list[Row]]:
+    """Return the rules and the actions of a system; `report` is true for the form of pasearch.
+
+    The policy of the servers changes: they accept no key exchange with RSA any more, and keep sessions for
+    longer.
+    """
     calls = system < CLIENTS
     applications: dict[str, list[Service]] = {}
     for service in SERVICES:
@@ -70,7 +75,9 @@ def policy_rows(system: int, *, report: bool) -> tuple[list[Row], list[Row]]:
         )  # fmt: skip
         actions += _group_rows("gAct9~Off", "Off")
     for job, services in applications.items():
-        actions += _environment_rows(system, job, services, report=report)
+        is_run = SERVICES.index(services[0]) >= FIRST_RUN_SERVICE
+        changed = is_changed and not calls and not is_run
+        actions += _environment_rows(system, job, services, report=report, is_changed=changed)
     return rules, actions
 
 
@@ -96,13 +103,16 @@ def _group_rows(name: str, enabled: str) -> Iterator[Row]:
         yield _parameter("group", name, "", parameter, value)
 
 
-def _environment_rows(system: int, job: str, services: list[Service], *, report: bool) -> Iterator[Row]:
+def _environment_rows(
+    system: int, job: str, services: list[Service], *, report: bool, is_changed: bool
+) -> Iterator[Row]:
     calls, newest = system < CLIENTS, SYSTEMS[system].level != "V2R3"
     name, advanced = f"eAct1~{job}", "TTLSEnvironmentAdvancedParms"
     server = "ServerWithClientAuth" if services[0].client_auth else "Server"
     yield _parameter("environment", name, "", "HandshakeRole", "Client" if calls else server)
     yield _parameter("environment", name, "TTLSKeyringParms", "Keyring", f"{job[:4]}RING")
-    codes = list(dict.fromkeys(SUITES[number].code for service in services for number in service.weights))
+    suites = [suite for service in services for suite in service.weights_of(is_changed=is_changed)]
+    codes = list(dict.fromkeys(SUITES[suite].code for suite in suites))
     chosen = [code for code in codes if newest or not code.startswith("13")]
     parameter = "v3CipherSuites" if report else "V3CipherSuites4Char"
     for number, code in enumerate(chosen, 1):
@@ -118,6 +128,8 @@ def _environment_rows(system: int, job: str, services: list[Service], *, report:
         yield _parameter("environment", name, advanced, "HandshakeTimeout", "10")
     if not calls:
         yield _parameter("environment", name, "TTLSGskAdvancedParms", "GSK_SYSPLEX_SIDCACHE", "On")
+        if is_changed:
+            yield _parameter("environment", name, "TTLSGskAdvancedParms", "GSK_V3_SESSION_TIMEOUT", "86400")
         if newest:
             cache = "GSK_SYSPLEX_SESSION_TICKET_CACHE"
             yield _parameter("environment", name, "TTLSGskAdvancedParms", cache, "On")
@@ -137,25 +149,34 @@ def _parameter(scope: str, action: str, section: str, name: str, value: str, mem
 
 def policy_files(recipe: WorldRecipe) -> Iterator[ReportFile]:
     """Yield the policy of each system as a report or a file."""
-    at = moment(recipe.start_us - _INSTALLED_BEFORE_US)
-    local = CLOCK.local(at)
+    is_changed = recipe.change_day < recipe.days
     for number, system in enumerate(NAMES):
-        reported = system in REPORTED
-        rules, actions = policy_rows(number, report=reported)
-        if not reported:
+        if system not in REPORTED:
+            rules, actions = policy_rows(number, report=False, is_changed=is_changed)
             lines = policy_file_lines(rules, actions, title=[LABEL], inline=number % 2 == 0)
             yield ReportFile(f"policy.{system}.conf", as_bytes(lines), f"AT-TLS policy file of {system}")
             continue
-        for rule in rules:
-            rule |= {
-                "instance_id": int(at.timestamp()),
-                "policy_created_local": local,
-                "policy_updated_local": local,
-            }
-        taken = CLOCK.local(moment(recipe.start_us))
-        report = pasearch_lines(rules, actions, stack=STACK, release=SYSTEMS[number].level, taken=taken)
-        content = as_bytes([LABEL, *(line.rstrip() for line in report)])
-        yield ReportFile(f"pasearch.{system}.txt", content, f"pasearch of {system}")
+        yield _pasearch(number, recipe.start_us - _INSTALLED_BEFORE_US, recipe.start_us, is_changed=False)
+        if is_changed and number >= CLIENTS:
+            at_us = recipe.day_us(recipe.change_day)
+            yield _pasearch(number, at_us, at_us + _SHOWN_AFTER_US, is_changed=True)
+
+
+def _pasearch(number: int, installed_us: int, taken_us: int, *, is_changed: bool) -> ReportFile:
+    """Return the report of a system about the policy that was installed at a time."""
+    rules, actions = policy_rows(number, report=True, is_changed=is_changed)
+    installed = moment(installed_us)
+    for rule in rules:
+        rule |= {
+            "instance_id": int(installed.timestamp()),
+            "policy_created_local": CLOCK.local(installed),
+            "policy_updated_local": CLOCK.local(installed),
+        }
+    taken = CLOCK.local(moment(taken_us))
+    report = pasearch_lines(rules, actions, stack=STACK, release=SYSTEMS[number].level, taken=taken)
+    content = as_bytes([LABEL, *(line.rstrip() for line in report)])
+    name = f"pasearch.{NAMES[number]}{'.changed' if is_changed else ''}.txt"
+    return ReportFile(name, content, f"pasearch of {NAMES[number]}")
 
 
 @dataclass
@@ -169,7 +190,7 @@ class Messages:
 
     def add(self, connections: WorldConnections) -> None:
         """Add the messages about new connections."""
-        failed = connections[connections["handshake"] == FAILED]
+        failed = connections[(connections["handshake"] == FAILED) & (connections["times"] == 1)]
         for system, name in enumerate(NAMES):
             for seen in seen_by(failed, system, self.prefixes):
                 row = self._message(connection_row(self.context, seen), int(seen["start"]))

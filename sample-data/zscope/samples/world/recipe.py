@@ -11,6 +11,8 @@ from zscope.samples.world.cost import CostModel
 
 RunChoice = Literal["all", "few", "none"]
 RUN_CHOICES: tuple[RunChoice, ...] = ("all", "few", "none")
+Recording = Literal["connections", "counts"]
+RECORDINGS: tuple[Recording, ...] = ("connections", "counts")
 PACKINGS = ("none", "gzip")
 OFFSET_MINUTES = 60
 ZONE = "+01:00"
@@ -29,6 +31,10 @@ DAY_US = 1_440 * MINUTE_US
 INTERVAL_MINUTES, RUN_INTERVAL_MINUTES = 15, 1
 INTERVALS_A_DAY = 1_440 // INTERVAL_MINUTES
 NIGHTS = 2
+CONNECTIONS_A_ROW = 250
+"""Connections that one row stands for while connections are only counted."""
+_RECORDED_INTERVAL = 8
+"""Interval of the last day, in the night, in which connections have records of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +48,23 @@ class WorldRecipe:
     """Between all systems, on average over a working day."""
     runs: RunChoice = "all"
     run_minutes: int = 12
+    recording: Recording = "connections"
+    """`connections`: every connection has SMF records at both ends. `counts`: connections are in the
+    counters of stacks, zERT summaries and session caches, and have records of their own only in one interval
+    and in the nights of runs.
+    """
     correlated: bool = False
     """Follow every full handshake by one resumption, so that their costs cannot be separated."""
     cost: CostModel = field(default_factory=CostModel)
     packing: str = "none"
 
     def __post_init__(self) -> None:
-        midnight = self.start.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        midnights = {0, DAY_US - OFFSET_MINUTES * MINUTE_US}
+        start_us = microseconds(self.start if self.start.tzinfo else self.start.replace(tzinfo=UTC))
         checks = (
             (self.start.utcoffset() is None, "the start needs a time zone, preferably UTC"),
-            (self.start != midnight, "a world must start at midnight UTC"),
+            (start_us % DAY_US not in midnights,
+             "a world must start at midnight UTC or at midnight of its clocks"),
             (not YEARS[0] < self.start.year < YEARS[1],
              f"dates must be from {YEARS[0] + 1} to {YEARS[1] - 1}"),
             (not 1 <= self.days <= 366, "a world must have from 1 to 366 days"),
@@ -59,6 +72,9 @@ class WorldRecipe:
              "an hour must have from 4 to 1,000,000 connections"),
             (self.runs not in RUN_CHOICES, f"runs must be one of {', '.join(RUN_CHOICES)}"),
             (not 5 <= self.run_minutes <= 20, "a run must last from 5 to 20 minutes"),
+            (self.recording not in RECORDINGS, f"recording must be one of {', '.join(RECORDINGS)}"),
+            (self.recording == "counts" and self.correlated,
+             "pairs of full and resumed handshakes need a recording of connections"),
             (self.packing not in PACKINGS, f"packing must be one of {', '.join(PACKINGS)}"),
             (self.seed < 0, "the seed cannot be negative"),
         )  # fmt: skip
@@ -75,6 +91,34 @@ class WorldRecipe:
         """Return the start of a day; the nights of benchmark runs follow the days of traffic."""
         return self.start_us + day * DAY_US
 
+    @property
+    def weekday(self) -> int:
+        """Day of the week on which the clocks of the systems are at the start."""
+        return (self.start + timedelta(minutes=OFFSET_MINUTES)).weekday()
+
+    @property
+    def change_day(self) -> int:
+        """First day with the changed AT-TLS policy; the number of days if there is no change."""
+        return self.days // 2 if self.recording == "counts" and self.days > 1 else self.days
+
+    @property
+    def recorded_us(self) -> tuple[int, int]:
+        """Start and end of the time in which all connections have records of their own."""
+        if self.recording == "connections":
+            return self.start_us, self.day_us(self.days + NIGHTS)
+        begin = self.day_us(self.days - 1) + _RECORDED_INTERVAL * INTERVAL_MINUTES * MINUTE_US
+        return begin, begin + INTERVAL_MINUTES * MINUTE_US
+
+    @property
+    def summary_us(self) -> int:
+        """Length of the intervals of zERT summaries."""
+        return (1 if self.recording == "connections" else 6) * 60 * MINUTE_US
+
+    @property
+    def display_hours(self) -> range:
+        """Hours of a day at which the caches of System SSL are displayed."""
+        return range(0, 24, 6 if self.recording == "connections" else 3)
+
     def record_recipe(self, interval_minutes: int) -> Recipe:
         """Return the recipe for the generators of records."""
         end = self.start + timedelta(days=self.days + NIGHTS)
@@ -84,15 +128,24 @@ class WorldRecipe:
 
     def to_json(self) -> dict[str, Any]:
         """Return the recipe as JSON values, without the cost model."""
-        names = ("seed", "days", "connections_per_hour", "runs", "run_minutes", "correlated", "packing")
+        names = (
+            "seed", "days", "connections_per_hour", "runs", "run_minutes", "recording", "correlated",
+            "packing",
+        )  # fmt: skip
         return {"start": self.start.isoformat(), **{name: getattr(self, name) for name in names}}
 
 
 def small_world() -> WorldRecipe:
-    """Return the recipe of the world in sample-data: a day and two nights of runs, small enough to load at
+    """Return the recipe of the world in sample-data: a week and two nights of runs, small enough to load at
     once.
     """
-    return WorldRecipe(days=1, connections_per_hour=40, run_minutes=8, packing="gzip")
+    return WorldRecipe(
+        start=datetime(2026, 3, 8, 23, tzinfo=UTC),
+        connections_per_hour=90_000,
+        run_minutes=8,
+        recording="counts",
+        packing="gzip",
+    )
 
 
 def microseconds(time: datetime) -> int:

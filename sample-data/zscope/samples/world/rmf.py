@@ -51,7 +51,7 @@ _WEIGHT = 2_500
 _OWN = (0.28, 0.26, 0.24, 0.22)
 _MOST = {False: 2.4, True: 3.4}
 """Processors that a system can use, shared or dedicated."""
-ZIIP_USED = {"CLI1": 0.02}
+ZIIP_USED = {"CLI1": 0.02, "SRV1": 0.01}
 """Share of the time in which the zIIP is busy; the zIIPs of other systems are online and idle."""
 
 

@@ -81,11 +81,15 @@ class Service:
         """Protection of the applications, as `Application` has it."""
         return "tls" if self.suites else ""
 
-    @property
-    def weights(self) -> dict[int, float]:
-        """Weights by suite number."""
+    def weights_of(self, *, is_changed: bool) -> dict[int, float]:
+        """Weights by suite number; the changed policy has no suites with RSA key exchange."""
         pairs = (part.split(":") for part in self.suites.split())
-        return {SUITE_NUMBERS[code]: float(weight) for code, weight in pairs}
+        weights = {SUITE_NUMBERS[code]: float(weight) for code, weight in pairs}
+        return {
+            suite: weight
+            for suite, weight in weights.items()
+            if not (is_changed and KEY_EXCHANGES[suite] == _KINDS["RSA"])
+        }
 
 
 _WEB = "C02F:20 C030:30 009D:16 002F:2 1301:12 1302:20"
@@ -107,9 +111,7 @@ RUN_SERVICES = {"rsa": 5, "ec": 6, "fips": 7, "plain": 8}
 """Services of benchmark runs, by their names in `benchmark_runs.toml`."""
 FIRST_RUN_SERVICE = 5
 PLAIN_SHARE, FAILED_SHARE = 0.05, 0.006
-"""Shares of the connections, the same at any time of day, so that their cost does not correlate with
-handshakes.
-"""
+"""Shares of the connections."""
 LISTENING = {service.job: service.port for service in SERVICES[:FIRST_RUN_SERVICE]}
 FIPS_LEVEL_1 = 1
 RMF_RANDOM = 70

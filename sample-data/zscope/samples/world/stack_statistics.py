@@ -46,7 +46,7 @@ class StackStatistics:
         return batch
 
     def _stack(self, batch: SmfBatch, seen: Connections, edges: Numbers) -> None:
-        opened, closed = _counted(seen["start"], edges), _counted(seen["end"], edges)
+        opened, closed = (_counted(seen, name, edges) for name in ("start", "end"))
         # The clients open connections, the servers accept them.
         calls = self.system < CLIENTS
         sent, received = self._segments(seen, edges)
@@ -74,14 +74,14 @@ class StackStatistics:
     def _segments(self, seen: Connections, edges: Numbers) -> tuple[Numbers, Numbers]:
         """Segments sent and received; those of a connection count when it ends."""
         out, into = (
-            _counted(seen["end"], edges, 4 + seen[name] // SEGMENT_BYTES)
+            _counted(seen, "end", edges, 4 + seen[name] // SEGMENT_BYTES)
             for name in ("out_bytes", "in_bytes")
         )
         return out + into // 2, into + out // 2
 
     def _interface(self, batch: SmfBatch, seen: Connections, edges: Numbers) -> None:
         sent, received = self._segments(seen, edges)
-        into, out = (_counted(seen["end"], edges, seen[name]) for name in ("in_bytes", "out_bytes"))
+        into, out = (_counted(seen, "end", edges, seen[name]) for name in ("in_bytes", "out_bytes"))
         values: Values = {
             "interval_us": [INTERVAL_US] * INTERVALS_A_DAY,
             "interface_name": [INTERFACE] * INTERVALS_A_DAY,
@@ -106,7 +106,7 @@ class StackStatistics:
         for job, port in LISTENING.items():
             here = [number for number, one in enumerate(applications) if (one.job, one.port) == (job, port)]
             mine = seen[np.isin(seen["application"], here)]
-            accepted, still_open = _counted(mine["start"], edges), _open(mine, edges)
+            accepted, still_open = _counted(mine, "start", edges), _open(mine, edges)
             values: Values = {
                 "interval_us": [INTERVAL_US] * INTERVALS_A_DAY,
                 "reserved_for": [job] * INTERVALS_A_DAY,
@@ -151,18 +151,25 @@ class StackStatistics:
             batch.expected.tables[table] += len(systems)
 
 
-def _counted(times: Numbers, edges: Numbers, amounts: Numbers | None = None) -> Numbers:
-    """Count times by interval, or add up amounts."""
-    place = (times - edges[0]) // INTERVAL_US
+def _counted(seen: Connections, moment: str, edges: Numbers, amounts: Numbers | None = None) -> Numbers:
+    """Count connections by the interval of their start or end, or add up amounts of them."""
+    place = (seen[moment] - edges[0]) // INTERVAL_US
     inside = (place >= 0) & (place < INTERVALS_A_DAY)
-    weights = None if amounts is None else amounts[inside].astype(float)
+    weights = seen["times"][inside] * (1.0 if amounts is None else amounts[inside].astype(float))
     counted: Numbers = np.bincount(place[inside], weights, INTERVALS_A_DAY).astype(np.int64)
     return counted
 
 
 def _open(seen: Connections, edges: Numbers) -> Numbers:
     """Connections that are open at the end of each interval."""
-    begun = np.searchsorted(np.sort(seen["start"]), edges[1:])
-    ended = np.searchsorted(np.sort(seen["end"]), edges[1:])
-    still: Numbers = (begun - ended).astype(np.int64)
+    begun, ended = (_before(seen, name, edges[1:]) for name in ("start", "end"))
+    still: Numbers = begun - ended
     return still
+
+
+def _before(seen: Connections, moment: str, edges: Numbers) -> Numbers:
+    """Count connections that started or ended before each edge."""
+    order = np.argsort(seen[moment], kind="stable")
+    total = np.concatenate([[0], np.cumsum(seen["times"][order].astype(np.int64))])
+    counted: Numbers = total[np.searchsorted(seen[moment][order], edges)]
+    return counted

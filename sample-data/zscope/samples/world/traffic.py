@@ -20,6 +20,7 @@ from zscope.samples.world.connections import (
 )
 from zscope.samples.world.recipe import (
     CLIENTS,
+    CONNECTIONS_A_ROW,
     DAY_US,
     INTERVAL_MINUTES,
     INTERVALS_A_DAY,
@@ -30,6 +31,8 @@ from zscope.samples.world.recipe import (
 from zscope.samples.world.services import FAILED_SHARE, IS_TLS13, PLAIN, PLAIN_SHARE, SERVICES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from zscope.samples.dump.arrays import Numbers
@@ -38,13 +41,15 @@ if TYPE_CHECKING:
 
 INTERVAL_US = INTERVAL_MINUTES * MINUTE_US
 _HOURLY = np.array([3, 2, 2, 2, 3, 4, 6, 9, 12, 14, 14, 13, 11, 13, 14, 13, 11, 9, 7, 6, 5, 5, 4, 4], float)
-"""Relative load of the hours of a day in UTC."""
+"""Relative load of the hours of a day."""
 _DAILY = np.array([1.0, 1.05, 0.95, 1.1, 1.0, 0.5, 0.4])
 """Relative load of the days of a week, from Monday on."""
 _RATE_SPREAD, _SHARE_SPREAD, _SIZE_SPREAD = 0.2, 0.10, 0.5
-_SHARE_SWING, _SHARE_PERIOD_H = 0.25, 7.0
+_SHARE_SWING, _SHARE_PERIOD_H = 0.2, 7.0
 """The share of resumed sessions oscillates with another period than the traffic."""
 _FEWEST, _MOST = 0.08, 0.92
+_MORE_RESUMED = 0.1
+"""Increase of the share of resumed sessions by the changed policy, which keeps sessions for longer."""
 _SHORT_US, _SHORT_SPREAD = 600_000, 0.9
 SHORTEST_US, LONGEST_SHORT_US = 50_000, 9_500_000
 _LONGEST_US = 20 * 3_600_000_000
@@ -54,8 +59,22 @@ _TWIN_AFTER_US = (40_000, 2_000_000)
 _TWIN_ROOM_US = 14_000_000
 """No pair of connections starts this close to the end of an interval, which would separate it."""
 _FAILED_BYTES = (310, 190)
-DISPLAY_HOURS = (0, 6, 12, 18)
-"""Hours in UTC at which the caches of System SSL are displayed."""
+_ALERT_BYTES = 1_000
+"""Failed handshakes differ by up to so many bytes."""
+
+
+def load_of_day(recipe: WorldRecipe, day: int) -> NDArray[np.float64]:
+    """Return the load in each interval of a day, relative to the average of a working day."""
+    hours = np.arange(INTERVALS_A_DAY) * 24 // INTERVALS_A_DAY
+    load: NDArray[np.float64] = _DAILY[(recipe.weekday + day) % 7] * _HOURLY[hours] / _HOURLY.mean()
+    return load
+
+
+def other_work(recipe: WorldRecipe) -> NDArray[np.float64]:
+    """Return the CPU time of other work in microseconds a second, by interval: a part follows the load."""
+    load = np.concatenate([load_of_day(recipe, day) for day in range(recipe.days)])
+    swing = recipe.cost.base_swing
+    return recipe.cost.base_us_per_s * (1 - swing + swing * load)
 
 
 @dataclass
@@ -72,22 +91,29 @@ class Traffic:
     def day(self, day: int) -> WorldConnections:
         """Return the connections that start on a day, sorted by start."""
         rng = np.random.default_rng([self.recipe.seed, 20, day])
-        begin = self.recipe.day_us(day)
+        begin, is_changed = self.recipe.day_us(day), day >= self.recipe.change_day
+        if day == self.recipe.change_day:
+            # A changed policy has its own sessions.
+            self._sessions.clear()
         counts, shares, sizes = self._intensity(rng, day)
         new = self._started(rng, begin, counts)
         interval = (new["start"] - begin) // INTERVAL_US
         self._set_services(rng, new)
-        self._set_handshakes(rng, new, shares[interval])
+        self._set_handshakes(rng, new, shares[interval], is_changed=is_changed)
         self._set_durations(rng, new)
         self._set_bytes(rng, new, sizes[interval])
         if self.recipe.correlated:
             new = self._with_twins(rng, new, begin)
-        last = self.recipe.day_us(self.recipe.days) - MINUTE_US
+        last = np.full(len(new), self.recipe.day_us(self.recipe.days) - MINUTE_US)
+        if self.recipe.recording == "counts":
+            last[new["times"] == 1] = self.recipe.recorded_us[1] - TICK_US
         new["start"] = np.minimum(new["start"], last - SHORTEST_US)
         new["end"] = np.minimum(new["end"], last)
         new["long"] &= new["end"] - new["start"] > SHORTEST_LONG_US
         new["changed"] &= new["long"]
-        _clear_of_displays(new, begin)
+        recorded = self.recipe.recorded_us if self.recipe.recording == "counts" else ()
+        displays = [begin + hour * 60 * MINUTE_US for hour in (*self.recipe.display_hours, 24)]
+        _end_before(new, [*displays, *recorded])
         middle = ticks((new["start"] + new["end"]) // 2)
         new["handshake_time"] = np.where(new["changed"], middle, new["start"])
         new["run"] = -1
@@ -99,24 +125,26 @@ class Traffic:
         """Return for each interval the expected connections, the share of resumed ones, and a size factor."""
         count = INTERVALS_A_DAY
         hours = np.arange(count) * 24 / count
-        weekday = (self.recipe.start.weekday() + day) % 7
-        rate = self.recipe.connections_per_hour / 4 * _DAILY[weekday]
-        rates = (
-            rate * _HOURLY[hours.astype(int)] / _HOURLY.mean() * np.exp(rng.normal(0, _RATE_SPREAD, count))
-        )
+        rate = self.recipe.connections_per_hour * INTERVAL_MINUTES / 60
+        rates = rate * load_of_day(self.recipe, day) * np.exp(rng.normal(0, _RATE_SPREAD, count))
         phase = rng.uniform(0, 2 * np.pi)
         swing = _SHARE_SWING * np.sin(2 * np.pi * hours / _SHARE_PERIOD_H + phase)
-        shares = np.clip(0.5 + swing + rng.normal(0, _SHARE_SPREAD, count), _FEWEST, _MOST)
+        usual = 0.5 + _MORE_RESUMED * (day >= self.recipe.change_day)
+        shares = np.clip(usual + swing + rng.normal(0, _SHARE_SPREAD, count), _FEWEST, _MOST)
         return rates, shares, np.exp(rng.normal(0, _SIZE_SPREAD, count))
 
     def _started(self, rng: np.random.Generator, begin: int, rates: NDArray[np.float64]) -> WorldConnections:
-        """Return connections with start times; those without a successful handshake come evenly."""
+        """Return connections with start times."""
+        if self.recipe.recording == "counts":
+            return self._counted(rng, begin, rates)
         good = rng.poisson(rates / (2 if self.recipe.correlated else 1))
         room = _TWIN_ROOM_US if self.recipe.correlated else 0
         offsets = np.repeat(np.arange(len(rates)) * INTERVAL_US, good)
         starts = [offsets + rng.uniform(0, INTERVAL_US - room, len(offsets))]
         handshakes = [np.full(len(offsets), FULL)]
         a_day = self.recipe.connections_per_hour * 24
+        # Connections without a successful handshake come evenly, so that their cost does not correlate with
+        # handshakes.
         for share, handshake in ((PLAIN_SHARE, NO_TLS), (FAILED_SHARE, FAILED)):
             count = 0 if self.recipe.correlated else rng.poisson(a_day * share)
             starts.append(rng.uniform(0, DAY_US, count))
@@ -124,6 +152,21 @@ class Traffic:
         new = np.zeros(sum(map(len, starts)), WORLD_CONNECTION)
         new["start"] = begin + ticks(np.concatenate(starts))
         new["handshake"] = np.concatenate(handshakes)
+        new["times"] = 1
+        return new[np.argsort(new["start"], kind="stable")]
+
+    def _counted(self, rng: np.random.Generator, begin: int, rates: NDArray[np.float64]) -> WorldConnections:
+        """Return rows that stand for many connections, except in the interval with records of connections."""
+        own = begin + np.arange(len(rates)) * INTERVAL_US == self.recipe.recorded_us[0]
+        times = np.where(own, 1, CONNECTIONS_A_ROW)
+        rows = rng.poisson(rates / times)
+        interval = np.repeat(np.arange(len(rates)), rows)
+        new = np.zeros(len(interval), WORLD_CONNECTION)
+        new["start"] = begin + ticks(interval * INTERVAL_US + rng.uniform(0, INTERVAL_US, len(new)))
+        new["times"] = times[interval]
+        draws = rng.random(len(new))
+        without = [draws < FAILED_SHARE, draws < FAILED_SHARE + PLAIN_SHARE]
+        new["handshake"] = np.select(without, [FAILED, NO_TLS], FULL)
         return new[np.argsort(new["start"], kind="stable")]
 
     def _set_services(self, rng: np.random.Generator, new: WorldConnections) -> None:
@@ -142,14 +185,19 @@ class Traffic:
         new["service"] = np.where(new["handshake"] == NO_TLS, PLAIN, chosen)
 
     def _set_handshakes(
-        self, rng: np.random.Generator, new: WorldConnections, shares: NDArray[np.float64]
+        self,
+        rng: np.random.Generator,
+        new: WorldConnections,
+        shares: NDArray[np.float64],
+        *,
+        is_changed: bool,
     ) -> None:
         """Set suites and sessions; a resumed connection copies both from an earlier full handshake."""
         count = len(new)
         for number, service in enumerate(SERVICES):
             for client in range(CLIENTS) if service.suites else ():
                 rows = np.flatnonzero((new["service"] == number) & (new["client"] == client))
-                codes, weights = _negotiable(service.weights, client)
+                codes, weights = _negotiable(service.weights_of(is_changed=is_changed), client)
                 new["suite"][rows] = rng.choice(codes, len(rows), p=weights)
         authenticated = np.array([service.client_auth for service in SERVICES])[new["service"]]
         certificates = rng.integers(1, CLIENT_CERTIFICATES + 1, count)
@@ -175,7 +223,7 @@ class Traffic:
             np.array([getattr(s, name) for s in SERVICES])[service]
             for name in ("long_share", "long_minutes", "changed_share")
         )
-        new["long"] = (rng.random(count) < long_shares) & (new["handshake"] != FAILED)
+        new["long"] = (rng.random(count) < long_shares) & (new["handshake"] != FAILED) & (new["times"] == 1)
         short = np.exp(rng.normal(np.log(_SHORT_US), _SHORT_SPREAD, count))
         short = np.clip(short, SHORTEST_US, LONGEST_SHORT_US)
         long = SHORTEST_LONG_US + TICK_US + rng.exponential(1, count) * minutes * MINUTE_US
@@ -190,7 +238,8 @@ class Traffic:
         )
         size = kilobytes * 1_000 * sizes * np.exp(rng.normal(-0.25, 0.7, len(new)))
         failed = new["handshake"] == FAILED
-        new["up"] = np.where(failed, _FAILED_BYTES[0], 200 + size * upward)
+        alert = rng.integers(0, _ALERT_BYTES, len(new))
+        new["up"] = np.where(failed, _FAILED_BYTES[0] + alert, 200 + size * upward)
         new["down"] = np.where(failed, _FAILED_BYTES[1], 200 + size * (1 - upward))
 
     def _with_twins(self, rng: np.random.Generator, new: WorldConnections, begin: int) -> WorldConnections:
@@ -218,10 +267,11 @@ def _negotiable(weights: dict[int, float], client: int) -> tuple[Numbers, NDArra
     return codes, shares / shares.sum()
 
 
-def _clear_of_displays(new: WorldConnections, begin: int) -> None:
-    """End short connections before counters are displayed, so that no handshake is counted halfway."""
-    for hour in (*DISPLAY_HOURS, 24):
-        at = begin + hour * 60 * MINUTE_US
+def _end_before(new: WorldConnections, times_us: Sequence[int]) -> None:
+    """End short connections before counters are displayed, so that no handshake is counted halfway, and
+    before connections begin or cease to have records.
+    """
+    for at in times_us:
         new["start"][new["start"] == at] += TICK_US
         crossing = ~new["long"] & (new["start"] < at) & (new["end"] >= at)
         new["end"][crossing] = at - TICK_US

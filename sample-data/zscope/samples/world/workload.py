@@ -1,8 +1,9 @@
 """SMF 30 and 72 records of a world: address spaces and classes that share the CPU time of SMF 70.
 
-Address spaces account for a part of the CPU time of their system. Each belongs to a service class and a
-report class; the class of the system has some time of no address space. So the CPU time of a system is that
-of its service classes and a rest, and that of its address spaces and a larger rest.
+Address spaces account for all CPU time of connections and for a part of the other work of their system.
+Each belongs to a service class and a report class; the class of the system has some time of no address space.
+So the CPU time of a system is that of its service classes and a rest, and that of its address spaces and a
+larger rest.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from zscope.samples.dump.arrays import local, utc
 from zscope.samples.dump.assemble import RecordAssembler, SmfBatch
 from zscope.samples.dump.records.rmf_record import ZOS_LEVELS, columns_for
 from zscope.samples.dump.site import SYSPLEX
-from zscope.samples.world.address_spaces import HUNDREDTH_US, AddressSpace, SpaceUse, address_spaces, use_of
+from zscope.samples.world.address_spaces import (
+    HUNDREDTH_US,
+    AddressSpace,
+    SpaceUse,
+    address_spaces,
+    time_of,
+    use_of,
+)
 from zscope.samples.world.recipe import INTERVALS_A_DAY, NAMES
 from zscope.samples.world.rmf import ZIIP_USED
 from zscope.schemas import catalog
@@ -33,12 +41,14 @@ if TYPE_CHECKING:
     from zscope.samples.world.cpu_time import CpuTimeGrid, Floats
     from zscope.schemas import Section
 
+WORKLOAD_SYSTEM = 2
+"""The system that has records of types 30 and 72, the first server."""
 Columns = dict[str, Sequence[int | float | str]]
 INTERVAL, LAST, STEP, JOB, SYSTEM = 2, 3, 4, 5, 6
 """Subtypes of type 30."""
 TRIPLETS = 21
 IN_SPACES = 0.91
-"""Part of the CPU time of a system that its address spaces account for."""
+"""Part of the other work of a system that its address spaces account for."""
 SYSTEM_CLASS_EXTRA = 0.03
 """Part of it that only the service class of the system accounts for."""
 ZIIP_IN_SPACES = 0.85
@@ -51,9 +61,17 @@ WRITTEN_AFTER_US = 2_000_000
 class CapturedTime(NamedTuple):
     """CPU time of a system by interval, in microseconds."""
 
-    total: Numbers
+    other: Numbers
+    """Work other than that of connections."""
     in_spaces: Numbers
+    """The part of it that address spaces account for."""
+    connections: Numbers
+    """Work of connections, by service and interval."""
     ziip: Numbers
+
+    def of(self, space: AddressSpace) -> Numbers:
+        """Return the CPU time of an address space."""
+        return time_of(space, self.in_spaces, self.connections)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,26 +91,29 @@ class ClassUse:
 def captured_time(cpu_time: CpuTimeGrid, system: int, numbers: Sequence[int]) -> CapturedTime:
     """Return the CPU time that address spaces account for in some intervals."""
     total = np.array([int(cpu_time.worked(number)[system]) for number in numbers])
+    connections = np.stack([cpu_time.of_services(system, number) for number in numbers], axis=1)
+    other = total - connections.sum(axis=0)
     ziip = np.full_like(total, int(cpu_time.length_us * ZIIP_USED.get(NAMES[system], 0.0)))
     in_spaces, ziip = (
-        (each * part).astype(np.int64) for each, part in ((total, IN_SPACES), (ziip, ZIIP_IN_SPACES))
+        (each * part).astype(np.int64) for each, part in ((other, IN_SPACES), (ziip, ZIIP_IN_SPACES))
     )
-    return CapturedTime(total, in_spaces, ziip)
+    return CapturedTime(other, in_spaces, connections, ziip)
 
 
-def class_uses(system: int, time: CapturedTime) -> Iterator[tuple[str, ClassUse]]:
+def class_uses(time: CapturedTime) -> Iterator[tuple[str, ClassUse]]:
     """Yield the CPU time of each service class and each report class, by name."""
-    spaces = address_spaces(system)
+    spaces = address_spaces()
     names = {(space.service_class, False) for space in spaces}
     names |= {(space.report_class, True) for space in spaces if space.report_class}
     for name, is_report in sorted(names):
         mine = [
             space for space in spaces if name == (space.report_class if is_report else space.service_class)
         ]
-        worked: Floats = time.in_spaces.astype(float) * sum(space.part for space in mine)
+        times = np.array([time.of(space) for space in mine], float)
+        worked: Floats = times.sum(axis=0)
         if name == "SYSTEM":
-            worked = worked + time.total * SYSTEM_CLASS_EXTRA
-        srb: Floats = time.in_spaces.astype(float) * sum(space.part * space.srb for space in mine)
+            worked = worked + time.other * SYSTEM_CLASS_EXTRA
+        srb: Floats = np.array([space.srb for space in mine]) @ times
         ziip = time.ziip if any(space.ziip for space in mine) else np.zeros_like(time.ziip)
         yield name, ClassUse(worked, srb, ziip.astype(float), is_report)
 
@@ -115,9 +136,9 @@ class WorkloadRecords:
             return batch
         begins = np.array([self.cpu_time.begin(number) for number in numbers])
         time = captured_time(self.cpu_time, system, numbers)
-        for space in address_spaces(system):
-            self._space(batch, system, space, begins, use_of(space, time.in_spaces, time.ziip), numbers)
-        for name, use in class_uses(system, time):
+        for space in address_spaces():
+            self._space(batch, system, space, begins, use_of(space, time.of(space), time.ziip), numbers)
+        for name, use in class_uses(time):
             self._class(batch, system, name, begins, use)
         return batch
 

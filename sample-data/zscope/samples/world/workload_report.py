@@ -12,12 +12,21 @@ from zscope.parsers.text.rmf.workload.xml_report_write import workload_xml
 from zscope.samples.reports.files import LABEL, ReportFile, labelled
 from zscope.samples.world.displays import CLOCK
 from zscope.samples.world.recipe import NAMES, moment
-from zscope.samples.world.workload import PERIODS, RESPONSE_US, WORKLOADS, ClassUse, captured_time, class_uses
+from zscope.samples.world.workload import (
+    PERIODS,
+    RESPONSE_US,
+    WORKLOAD_SYSTEM,
+    WORKLOADS,
+    ClassUse,
+    captured_time,
+    class_uses,
+)
 
 if TYPE_CHECKING:
     from zscope.samples.world.cpu_time import CpuTimeGrid
 
-SYSTEM, LISTED_SYSTEM = 2, 3
+LISTED_SYSTEM = 3
+"""This server has no SMF 72 records."""
 INTERVALS = range(52, 54)
 """Intervals of the first day, which have SMF 70 and 72 records."""
 SYSPLEX = "WORLDPLX"
@@ -26,9 +35,9 @@ Row = dict[str, Any]
 
 def workload_report(cpu_time: CpuTimeGrid) -> ReportFile:
     """Return the report of a server."""
-    reports = _intervals(cpu_time, SYSTEM, INTERVALS)
+    reports = _intervals(cpu_time, WORKLOAD_SYSTEM, INTERVALS)
     content = labelled(workload_xml(reports, on_few_lines=True)).encode()
-    return _file(cpu_time, SYSTEM, content, "xml", len(reports))
+    return _file(cpu_time, WORKLOAD_SYSTEM, content, "xml", len(reports))
 
 
 def workload_listing(cpu_time: CpuTimeGrid) -> ReportFile:
@@ -47,7 +56,7 @@ def _file(cpu_time: CpuTimeGrid, system: int, content: bytes, ending: str, count
 
 def _intervals(cpu_time: CpuTimeGrid, system: int, intervals: range) -> list[list[Row]]:
     """Return the rows of each interval of a system."""
-    uses = dict(class_uses(system, captured_time(cpu_time, system, intervals)))
+    uses = dict(class_uses(captured_time(cpu_time, system, intervals)))
     return [_interval(cpu_time, system, at, number, uses) for at, number in enumerate(intervals)]
 
 

@@ -5,6 +5,7 @@ Beside the data it writes the files of users: the list of runs, transaction coun
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from collections import Counter
@@ -26,8 +27,16 @@ from zscope.samples.world.connections import (
 )
 from zscope.samples.world.cpu_time import CpuTimeGrid
 from zscope.samples.world.displays import Caches, Displays
-from zscope.samples.world.dumps import HOUR_US, ConnectionRecords, SystemDump, WorldSummary
-from zscope.samples.world.expected import DayCounts, HandshakeCosts, expected_cpu, expected_runs, role_of
+from zscope.samples.world.dumps import BEGINS, CEASES, ConnectionRecords, SystemDump, WorldSummary
+from zscope.samples.world.expected import (
+    ConnectionPrices,
+    DayCounts,
+    HandshakeCosts,
+    expected_cpu,
+    expected_runs,
+    expected_spaces,
+    role_of,
+)
 from zscope.samples.world.policy import Messages, policy_files
 from zscope.samples.world.recipe import (
     CLIENTS,
@@ -45,8 +54,8 @@ from zscope.samples.world.recipe import (
 from zscope.samples.world.rmf import Coverage, RmfFiles, measured_minutes
 from zscope.samples.world.services import ADDRESSES, world_context
 from zscope.samples.world.stack_statistics import StackStatistics
-from zscope.samples.world.traffic import INTERVAL_US, Traffic
-from zscope.samples.world.workload import WorkloadRecords
+from zscope.samples.world.traffic import INTERVAL_US, Traffic, other_work
+from zscope.samples.world.workload import WORKLOAD_SYSTEM, WorkloadRecords, captured_time
 from zscope.samples.world.workload_report import workload_listing, workload_report
 
 if TYPE_CHECKING:
@@ -61,7 +70,7 @@ if TYPE_CHECKING:
 
 RUNS, TRANSACTIONS, README = "runs.toml", "transactions.csv", "README.txt"
 SUPPLIED = "RR60(4kB)"
-"""Runs with this workload have counts of their transactions."""
+"""Runs with this workload, and those that open a connection for each transaction, have counts."""
 _SIDES = {"client": RUN_CLIENT, "server": RUN_SERVER}
 
 
@@ -97,28 +106,36 @@ class Transactions:
         """Count connections of the background traffic."""
         place = (connections["end"] - self._recipe.start_us) // INTERVAL_US
         for system in range(CLIENTS, len(NAMES)):
-            mine = place[connections["server"] == system]
-            self._counts[system] += np.bincount(mine, minlength=self._counts.shape[1])
+            mine = connections["server"] == system
+            counted = np.bincount(place[mine], connections["times"][mine], self._counts.shape[1])
+            self._counts[system] += counted.astype(np.int64)
 
     def csv(self, runs: Iterable[PlannedRun], connections: WorldConnections) -> str:
         """Return the counts by server and RMF interval, and by minute for both sides of some runs."""
-        return "\n".join(["system,start,end,transactions,workload", *self._rows(runs, connections)]) + "\n"
+        header = "system,start,end,transactions,workload,response_us"
+        return "\n".join([header, *self._rows(runs, connections)]) + "\n"
 
     def _rows(self, runs: Iterable[PlannedRun], connections: WorldConnections) -> Iterator[str]:
         for system in range(CLIENTS, len(NAMES)):
             for number, count in enumerate(self._counts[system].tolist()):
                 begin = self._recipe.start_us + number * INTERVAL_US
-                yield _row(system, begin, begin + INTERVAL_US, count, "")
+                yield _row(system, begin, begin + INTERVAL_US, count, ",")
         for run in runs:
-            if run.workload != SUPPLIED:
+            if run.kind != "CRR" and run.workload != SUPPLIED:
                 continue
             minutes = run.begin_us + np.arange(run.minutes + 1) * MINUTE_US
-            done = [
-                requests_until(connections[connections["run"] == run.number], at) for at in minutes.tolist()
-            ]
+            mine = connections[connections["run"] == run.number]
+            if run.kind == "CRR":
+                short = mine[~mine["long"]]
+                counts = np.histogram(short["end"], minutes, weights=short["times"].astype(np.int64))[0]
+                answers = [f"{latency:.0f}" for latency in run.latencies_us(self._recipe.seed)]
+            else:
+                counts = np.diff([requests_until(mine, at) for at in minutes.tolist()])
+                answers = [""] * run.minutes
             for system in _SIDES.values():
-                for minute, count in enumerate(np.diff(done).tolist()):
-                    yield _row(system, int(minutes[minute]), int(minutes[minute + 1]), count, run.workload)
+                for minute, count in enumerate(counts.tolist()):
+                    tail = f"{run.workload},{answers[minute]}"
+                    yield _row(system, int(minutes[minute]), int(minutes[minute + 1]), count, tail)
 
 
 def requests_until(connections: WorldConnections, at_us: int) -> int:
@@ -127,9 +144,9 @@ def requests_until(connections: WorldConnections, at_us: int) -> int:
     return int((connections["requests"] * part).astype(np.int64).sum())
 
 
-def _row(system: int, begin: int, end: int, count: int, workload: str) -> str:
+def _row(system: int, begin: int, end: int, count: int, tail: str) -> str:
     times = ",".join(f"{moment(at):%Y-%m-%dT%H:%M:%SZ}" for at in (begin, end))
-    return f"{NAMES[system]},{times},{count},{workload}"
+    return f"{NAMES[system]},{times},{count},{tail}"
 
 
 def readme(recipe: WorldRecipe) -> str:
@@ -138,21 +155,23 @@ def readme(recipe: WorldRecipe) -> str:
     return f"""{LABEL}
 
 Two clients, CLI1 and CLI2, call services of two servers, SRV1 and SRV2, through a distributor. Background
-traffic from {recipe.start:%Y-%m-%d} to {end:%Y-%m-%d} UTC with an RMF interval of 15 minutes; then nights of
-benchmark runs between CLI1 and SRV1 with an interval of a minute. The CPU time follows the cost model in
-manifest.json, which also holds everything that a reader should find. Agreement of such runs with published
-figures shows that the arithmetic is right, and nothing about the figures.
+traffic from {recipe.start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC with an RMF interval of 15
+minutes; then nights of benchmark runs between CLI1 and SRV1 with an interval of a minute.
+{_recorded(recipe)}
+The CPU time follows the cost model in manifest.json, which also holds everything that a reader should find.
+The costs have published magnitudes. Agreement of the runs with published figures shows that the arithmetic is
+right, and nothing about the figures.
 
 All clocks are an hour ahead of UTC. To load the folder into a store and name the runs in it:
 
   zscope ingest FOLDER --timezone {ZONE}
   cp FOLDER/{RUNS} STORE/
 
-smf/              SMF dumps: types 30, 70-1, 72-3, 119-1, 119-2, 119-5, 119-6, 119-7, 119-11, 119-12; both
-                  ends of every connection; type 30 and 72 only of the background traffic
+smf/              SMF dumps: types 30, 70-1, 72-3, 119-1, 119-2, 119-5, 119-6, 119-7, 119-11, 119-12; types
+                  30 and 72 only of SRV1 and the background traffic
 rmf/              RMF reports about some hours, partly of intervals without SMF records
-displays/         NETSTAT sessions, one for each system and day; a SYSLOG with displays of GSKSRVR and NETSTAT
-policy/           the AT-TLS policy of each system: a report of pasearch, or the policy file
+displays/         NETSTAT sessions of each system; a SYSLOG with displays of GSKSRVR and NETSTAT
+policy/           the AT-TLS policy of each system: reports of pasearch, or the policy file
 logs/             AT-TLS messages about failed handshakes: logs of syslogd, and a SYSLOG
 {RUNS}         the benchmark runs
 {TRANSACTIONS}  transactions that the servers counted
@@ -164,7 +183,21 @@ published either.
 """
 
 
+def _recorded(recipe: WorldRecipe) -> str:
+    """Return the sentences of the README about the records of connections."""
+    of_runs = "Short connections of the runs are only counted."
+    if recipe.recording == "connections":
+        return f"Every connection of the background traffic has records at both ends. {of_runs}"
+    first, after = (moment(at) for at in recipe.recorded_us)
+    return (
+        "Connections are counted by the stacks, zERT summaries and session caches. They have records of\n"
+        f"their own from {first:%Y-%m-%d %H:%M} to {after:%H:%M} UTC only. {of_runs}"
+    )
+
+
 MANIFEST = "manifest.json"
+_PACKED_FROM_BYTES = 100_000
+"""Reports and displays from this size on are packed as the dumps are."""
 SLICE_CONNECTIONS = 20_000
 """Number of connections whose records are generated at once."""
 
@@ -190,7 +223,8 @@ def write_world(recipe: WorldRecipe, folder: Path, progress: Callable[[str], Non
         files[name] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
         progress(f"{folder / name}: {len(content):,} bytes")
     manifest = world.manifest(files)
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="ascii")
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in manifest.items())
+    (folder / MANIFEST).write_text(f"{{\n{lines}\n}}\n", encoding="ascii")
     return manifest
 
 
@@ -204,12 +238,13 @@ class _World:
         self._runs = planned_runs(recipe)
         self._cpu_time = CpuTimeGrid(
             recipe.cost, recipe.start_us, INTERVAL_MINUTES * MINUTE_US, recipe.days * INTERVALS_A_DAY,
-            recipe.cost.base_us_per_s, (recipe.seed, 40),
+            other_work(recipe), (recipe.seed, 40),
         )  # fmt: skip
         self._night_cpu_time = [
             CpuTimeGrid(
                 recipe.cost, recipe.day_us(recipe.days + number), RUN_INTERVAL_MINUTES * MINUTE_US,
-                1_440 // RUN_INTERVAL_MINUTES, recipe.cost.quiet_base_us_per_s, (recipe.seed, 41, number),
+                1_440 // RUN_INTERVAL_MINUTES, np.array(recipe.cost.quiet_base_us_per_s),
+                (recipe.seed, 41, number),
                 [run.factors for run in self._runs],
             )
             for number in range(NIGHTS)
@@ -220,14 +255,15 @@ class _World:
         self._caches = Caches(recipe, self._runs)
         self._displays = Displays(self.context, self._caches, self._prefixes)
         self._messages = Messages(self.context, self._prefixes)
-        self._counts, self._costs = DayCounts(), HandshakeCosts(recipe.cost)
+        self._counts, self._recorded, self._costs = DayCounts(), DayCounts(), HandshakeCosts(recipe.cost)
+        self._prices = ConnectionPrices(recipe.cost)
         self._transactions = Transactions(recipe)
         self._run_connections = np.zeros(0, WORLD_CONNECTION)
 
     def write(self) -> None:
         """Write everything in the dumps, and collect counts."""
         traffic, numbering = Traffic(self.recipe), Numbering()
-        summary = WorldSummary(self.context, self.recipe.start_us)
+        summary = WorldSummary(self.context, self.recipe.start_us, self.recipe.summary_us)
         for system, dump in enumerate(self.dumps):
             dump.add(summary.enabled(system))
         pending = np.zeros(0, WORLD_CONNECTION)
@@ -247,11 +283,13 @@ class _World:
     def _take(self, connections: WorldConnections, number: int) -> None:
         """Count new connections; numbers from 0 on are nights of runs."""
         self._counts.add(connections)
+        self._recorded.add(connections[connections["times"] == 1])
         self._messages.add(connections)
         self._caches.add(connections)
         if number < 0:
             self._cpu_time.add(connections)
             self._costs.add(connections)
+            self._prices.add(connections)
             self._transactions.add(connections)
         else:
             self._night_cpu_time[number].add(connections)
@@ -262,12 +300,16 @@ class _World:
         begin = self.recipe.day_us(day)
         for system, batch in self._rmf_records(day):
             self.dumps[system].add(batch)
-        for hour in range(24):
-            start = begin + hour * HOUR_US
-            # What began before the hour and is over by then adds nothing.
-            alive = connections[(connections["end"] >= start) & (connections["start"] < start + HOUR_US)]
-            for dump, batch in zip(self.dumps, summary.hour(alive), strict=True):
+        length = self.recipe.summary_us
+        for start in range(begin, begin + DAY_US, length):
+            # What began before the interval and is over by then adds nothing.
+            alive = connections[(connections["end"] >= start) & (connections["start"] < start + length)]
+            for dump, batch in zip(self.dumps, summary.interval(alive), strict=True):
                 dump.add(batch)
+        for at_us, event in self._switches():
+            if begin <= at_us < begin + DAY_US:
+                for system, dump in enumerate(self.dumps):
+                    dump.add(ConnectionRecords(self.context).switched(system, event, at_us))
         assembler, slices = ConnectionRecords(self.context), max(1, len(connections) // SLICE_CONNECTIONS)
         for system, dump in enumerate(self.dumps):
             seen = seen_by(connections, system, self._prefixes)
@@ -277,6 +319,14 @@ class _World:
                 first, last = (begin + DAY_US * at // slices for at in (part, part + 1))
                 dump.add(assembler.make(seen, first, last))
                 dump.write_until(last)
+
+    def _switches(self) -> list[tuple[int, int]]:
+        """Return the times at which records of connections begin and cease."""
+        if self.recipe.recording == "connections":
+            return []
+        first, after = self.recipe.recorded_us
+        night = [(self.recipe.day_us(self.recipe.days), BEGINS)] if self._runs else []
+        return [(first, BEGINS), (after, CEASES), *night]
 
     def _rmf_records(self, day: int) -> Iterator[tuple[int, SmfBatch]]:
         """Yield the records about the CPU time of a day, by system: SMF 70, 30 and 72."""
@@ -291,6 +341,8 @@ class _World:
         for system in range(len(NAMES)):
             covered = [interval for interval in intervals if self._coverage.has_record(system, interval)]
             yield system, RmfFiles(self.context, self._cpu_time).records(system, covered)
+            if system != WORKLOAD_SYSTEM:
+                continue
             gap = self._coverage.gap
             yield (
                 system,
@@ -310,7 +362,10 @@ class _World:
             *(("logs", file) for file in self._messages.files()),
         ]
         for folder, file in reports:
-            yield f"{folder}/{file.name}", file.content
+            if self.recipe.packing == "gzip" and len(file.content) > _PACKED_FROM_BYTES:
+                yield f"{folder}/{file.name}.gz", gzip.compress(file.content, mtime=0)
+            else:
+                yield f"{folder}/{file.name}", file.content
         yield RUNS, runs_toml(self._runs).encode()
         yield TRANSACTIONS, self._transactions.csv(self._runs, self._run_connections).encode()
         yield README, readme(self.recipe).encode()
@@ -343,8 +398,24 @@ class _World:
             "records_by_type": positive(Counter(expected.types)),
             "rows_by_table": positive(Counter(expected.tables)),
             "days": self._counts.plain(),
+            "recorded": {
+                "from": moment(self.recipe.recorded_us[0]).isoformat(),
+                "to": moment(self.recipe.recorded_us[1]).isoformat(),
+                "days": self._recorded.plain(),
+            },
+            "policy_changed": (
+                moment(self.recipe.day_us(self.recipe.change_day)).isoformat()
+                if self.recipe.change_day < self.recipe.days
+                else None
+            ),
+            "connection_cpu": self._prices.plain(),
+            "address_spaces": {
+                NAMES[WORKLOAD_SYSTEM]: expected_spaces(
+                    captured_time(self._cpu_time, WORKLOAD_SYSTEM, range(self._cpu_time.count))
+                )
+            },
             "costs": self._costs.plain(self._cpu_time),
             **expected_cpu(self._cpu_time, self._night_cpu_time, self._coverage),
             "gsksrvr": self._caches.expected(),
-            "runs": expected_runs(self._runs, self._run_connections, self._night_cpu_time),
+            "runs": expected_runs(self._runs, self._run_connections, self._night_cpu_time, self.recipe.seed),
         }

@@ -59,7 +59,7 @@ def test_every_option_reaches_the_manifest(run: Run, tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "w" / "manifest.json").read_text())
     assert manifest["recipe"] == {
         "start": "2026-06-01T00:00:00+00:00", "seed": 9, "days": 2, "connections_per_hour": 6,
-        "runs": "none", "run_minutes": 7, "correlated": True, "packing": "gzip",
+        "runs": "none", "run_minutes": 7, "recording": "connections", "correlated": True, "packing": "gzip",
     }  # fmt: skip
     assert manifest["runs"] == []
     assert manifest["cost_model"]["server"]["megabyte_us"] == 11
@@ -139,5 +139,6 @@ def test_a_target_is_required(run: Run) -> None:
 
 def test_the_choices_are_those_of_the_generator() -> None:
     assert command_module.RUN_CHOICES == world_module.RUN_CHOICES
+    assert command_module.RECORDINGS == world_module.RECORDINGS
     assert command_module.WORLD_PACKINGS == world_module.PACKINGS
     assert made_folder.MANIFEST == world_module.MANIFEST

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.samples.world_reading import SLOW, write
 
 from zscope.app.cli.main import program
 from zscope.pipelines.metrics import metric_names
+from zscope.samples.world import WorldRecipe
 
 WORLD = Path(__file__).resolve().parents[4] / "sample-data" / "world"
 SAMPLE = WORLD.parent / "smf-sample.bin"
@@ -21,8 +23,11 @@ Run = Callable[..., Result]
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two systems on a day in which each connection has records."""
     folder = tmp_path_factory.mktemp("metrics") / "store"
-    dumps = (str(WORLD / "smf" / f"{system}.smf.gz") for system in ("CLI2", "SRV2"))
+    world = folder.parent / "world"
+    write(WorldRecipe(days=1, connections_per_hour=40, runs="none", cost=SLOW), world)
+    dumps = (str(world / "smf" / f"{system}.smf") for system in ("CLI2", "SRV2"))
     loaded = CliRunner().invoke(program, ["ingest", *dumps, "--store", str(folder), "--timezone", "+01:00"])
     assert loaded.exit_code == 0, loaded.output
     return folder

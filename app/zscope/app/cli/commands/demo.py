@@ -30,17 +30,29 @@ WORLD, SYSTEMS = "world", "systems"
 ZONE = "+01:00"
 """The local time of all systems in the sample data is one hour ahead of UTC."""
 _METRICS = {
-    "CPU time of each system, with all of its work, and its connections (without the benchmark runs)": (
+    "CPU time of the servers in a week, with all of their work, and the transactions that they counted": (
         "cpu_per_transaction",
         """
-        SELECT system, sum(matched_cpu_s) AS cpu_s, sum(matched_connections)::BIGINT AS connections_ended,
-            1e3 * sum(counted_transactions) / sum(counted_ms) AS connections_per_s,
-            1e6 * sum(matched_cpu_s) / nullif(sum(matched_connections), 0) AS lpar_cpu_us_per_ended_connection
+        SELECT system, sum(matched_cpu_s) AS cpu_s, sum(matched_transactions)::BIGINT AS transactions,
+            1e3 * sum(counted_transactions) / sum(counted_ms) AS transactions_per_s,
+            1e6 * sum(matched_cpu_s) / sum(matched_transactions) AS lpar_cpu_us_per_transaction
         FROM cpu_per_transaction
-        WHERE counted_by = 'connections ended' AND run IS NULL AND job_name IS NULL
+        WHERE counted_by = 'supplied count' AND run IS NULL AND job_name IS NULL
         GROUP BY system ORDER BY system""",
     ),
-    "Full and resumed TLS handshakes, by system": (
+    "CPU time and latency of a transaction with a TLS handshake, in benchmark runs": (
+        "run_result",
+        """
+        SELECT name AS run, role, max(value) FILTER (measure = 'transaction_rate') AS transactions_per_s,
+            max(value) FILTER (measure = 'latency') AS latency_ms,
+            max(value) FILTER (measure = 'cpu_per_tran') AS cpu_us_per_transaction
+        FROM run_result
+        WHERE role <> 'both' AND name IN (
+            'tls12-rsa-full', 'tls12-ecdhe-full', 'tls12-ecdhe-resumed', 'tls13-full', 'tls13-ticket'
+        )
+        GROUP BY name, role ORDER BY name, role""",
+    ),
+    "Full and resumed TLS handshakes that have records, by system": (
         "handshake_mix",
         """
         SELECT system, sum(handshakes)::BIGINT AS handshakes, sum(full_handshakes)::BIGINT AS full,
@@ -126,9 +138,9 @@ def command(*, store: Path) -> None:
     """
     with _sample() as (folder, name):
         _print(
-            f"{name} contains SMF records, reports and displays of six systems, with two nights of\n"
-            "benchmark runs, and measurements of MQ, of a z/VM link and of floods on z/TPF. The data is\n"
-            "synthetic: all names, addresses and numbers are invented.\n"
+            f"{name} contains SMF records, reports and displays of six systems, with a week of production\n"
+            "and two nights of benchmark runs, and measurements of MQ, a z/VM link and floods on z/TPF.\n"
+            "The data is synthetic: all names, addresses and numbers are invented.\n"
         )
         _print_load(_ingest(store, folder), "First load", store)
         _print_load(_ingest(store, folder), "Second load of the same files", store)

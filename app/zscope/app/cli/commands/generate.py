@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 RUN_CHOICES = ("all", "few", "none")
+RECORDINGS = ("connections", "counts")
 WORLD_PACKINGS = ("none", "gzip")
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "GI": 2**30}
 
@@ -237,9 +238,10 @@ def _no_dump_options(context: click.Context) -> None:
 
 
 def day(text: str) -> datetime:
-    """Parse a day; it begins at midnight UTC."""
+    """Parse a day, which begins at midnight UTC, or a time with its offset from UTC."""
     try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+        time = datetime.fromisoformat(text)
+        return time if "T" in text else time.replace(tzinfo=UTC)
     except ValueError as error:
         raise click.BadParameter(f"{text!r} is not a day such as 2026-03-09") from error
 
@@ -247,7 +249,11 @@ def day(text: str) -> datetime:
 @command.command("world")
 @click.argument("folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--days", metavar="N", type=click.IntRange(1, 366), help="Number of days. Default: 7.")
-@click.option("--start", metavar="DAY", type=day, help="First day. Default: 2026-03-09.")
+@click.option(
+    "--start", metavar="DAY", type=day,
+    help="First day, from midnight UTC; 2026-03-08T23:00Z is the midnight of the systems' clocks. "
+    "Default: 2026-03-09.",
+)  # fmt: skip
 @click.option(
     "--seed",
     metavar="N",
@@ -257,6 +263,12 @@ def day(text: str) -> datetime:
 @click.option(
     "--connections-per-hour", metavar="N", type=click.IntRange(4, 1_000_000),
     help="Average number of connections per hour of a working day, in total. Default: 240.",
+)  # fmt: skip
+@click.option(
+    "--recording", type=click.Choice(RECORDINGS),
+    help="connections: each connection has SMF records at both ends. counts: stacks, zERT summaries and "
+    "session caches count connections, and only a quarter of an hour has records of them. Default: "
+    "connections.",
 )  # fmt: skip
 @click.option(
     "--runs",
@@ -271,7 +283,7 @@ def day(text: str) -> datetime:
 )
 @click.option(
     "--cost", "costs", metavar="FILE|NAME=US,...", multiple=True,
-    help="Costs that differ from the defaults: a TOML file, or values such as full_us=20000,noise=0.02. Can "
+    help="Costs that differ from the defaults: a TOML file, or values such as full_us=400,noise=0.02. Can "
     "be repeated.",
 )  # fmt: skip
 @click.option(
@@ -293,7 +305,8 @@ def world_command(folder: Path, *, costs: tuple[str, ...], **shape: Any) -> None
     Examples:
       zscope generate world world
       zscope generate world small --days 1 --connections-per-hour 40 --run-minutes 8 --packing gzip
-      zscope generate world cheap --cost full_us=5000,resumed_us=900 --seed 3
+      zscope generate world week --connections-per-hour 36000 --recording counts --packing gzip
+      zscope generate world cheap --cost full_us=150,resumed_us=60 --seed 3
       zscope ingest world --timezone +01:00
     """
     from zscope.samples.world import RecipeError, WorldRecipe, write_world

@@ -34,6 +34,9 @@ _HOURLY = timedelta(days=31)
 """Up to this length a trend has a point for each hour, otherwise for each day."""
 _INTERVALS = timedelta(days=13)
 """Up to this length, intervals of a minute are few enough to be combined into hours."""
+_CONNECTIONS = "matched_connections"
+_BUSY_MS = 60_000
+"""A system with less than one transaction in this time does next to nothing but other work."""
 _TREND = pa.schema([("time_utc", pa.timestamp("us", "UTC")), ("value", pa.float64())])
 
 
@@ -91,11 +94,22 @@ def cpu_ways(data: PageData) -> tuple[str, ...]:
 
 
 def cpu_by_system(data: PageData, way: str, most: int) -> tuple[dict[str, KeyFigure], int]:
-    """Return CPU µs of the busiest systems per transaction or connection, and the number of other systems."""
+    """Return CPU µs of the busiest systems per transaction or connection, and the number of other systems.
+
+    The CPU time of a system with few transactions is that of its other work, so such systems are not shown as
+    long as there are others. Connections in benchmark runs can have any number of transactions, so those of
+    runs do not count.
+    """
     count = cpu.count_of(way)
     known = cpu.by_system(data, way).filter(pc.field(count).is_valid())
-    sums = known.group_by("system").aggregate([("matched_cpu_s", "sum"), (count, "sum")])
+    if count == _CONNECTIONS:
+        known = known.filter(pc.field("run").is_null())
+    sums = known.group_by("system").aggregate([
+        ("matched_cpu_s", "sum"), (count, "sum"), ("counted_ms", "sum"),
+    ])  # fmt: skip
     rows = [row for row in sums.to_pylist() if row["matched_cpu_s_sum"] is not None and row[f"{count}_sum"]]
+    busy = [row for row in rows if row[f"{count}_sum"] * _BUSY_MS >= row["counted_ms_sum"]]
+    left_out, rows = (len(rows) - len(busy), busy) if busy else (0, rows)
     rows.sort(key=lambda row: (-row[f"{count}_sum"], row["system"]))
     shown = {str(row["system"]): 1e6 * row["matched_cpu_s_sum"] / row[f"{count}_sum"] for row in rows[:most]}
     if not shown:
@@ -103,7 +117,7 @@ def cpu_by_system(data: PageData, way: str, most: int) -> tuple[dict[str, KeyFig
     trends = _cpu_trends(data, way, tuple(shown))
     ignored = data.without_effect(cpu.METRIC)
     numbers = {system: KeyFigure(value, _trend(trends[system]), ignored) for system, value in shown.items()}
-    return numbers, len(rows) - len(shown)
+    return numbers, left_out + len(rows) - len(shown)
 
 
 def _cpu_trends(
@@ -112,6 +126,7 @@ def _cpu_trends(
     """The same of each system by hour or day; the metric has intervals and days only."""
     of = ", ".join(map(literal, systems))
     where, count = f"{cpu.counted(way)} AND system IN ({of})", cpu.count_of(way)
+    where += " AND run IS NULL" if count == _CONNECTIONS else ""
     if period_length(data) > _INTERVALS:
         table, clock = data.metric(cpu.METRIC, ["system", "day"], where=where), "day_utc"
     else:
