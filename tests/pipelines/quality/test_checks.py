@@ -122,7 +122,7 @@ FAULTS = {
         "system": "'SYSA'", "interval_start_utc": "TIMESTAMPTZ '2026-03-02 10:00:00+00'",
     },
     "smf72_service_class_period.sources-agree": {
-        "system": "'SRV1'", "interval_start_local": "TIMESTAMP '2026-03-09 14:00:00'",
+        "system": "'SRV1'", "interval_start_local": "TIMESTAMP '2026-03-09 13:00:00'",
     },
     "ztpf_series.starts-within-requests": {"sessions_requested": "799"},
 }  # fmt: skip

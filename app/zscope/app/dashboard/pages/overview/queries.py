@@ -102,7 +102,7 @@ def cpu_by_system(data: PageData, way: str, most: int) -> tuple[dict[str, KeyFig
     """
     count = cpu.count_of(way)
     known = cpu.by_system(data, way).filter(pc.field(count).is_valid())
-    if count == _CONNECTIONS:
+    if count == _CONNECTIONS and "run" in known.column_names:
         known = known.filter(pc.field("run").is_null())
     sums = known.group_by("system").aggregate([
         ("matched_cpu_s", "sum"), (count, "sum"), ("counted_ms", "sum"),
