@@ -35,13 +35,14 @@ _MANUAL = """\
 
 def documents() -> dict[str, str]:
     """Return every rendered document by its path in the checkout."""
+    from zscope.pipelines.estimate.document import estimate_document
     from zscope.pipelines.metrics.document import metrics_document
     from zscope.schemas.docs import data_dictionary
 
     return {
         "docs/cli.md": manual(),
         "docs/data-dictionary.md": data_dictionary(),
-        "docs/metrics.md": metrics_document(),
+        "docs/metrics.md": f"{metrics_document()}\n{estimate_document()}",
     }
 
 

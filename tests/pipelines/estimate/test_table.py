@@ -11,6 +11,7 @@ from tests.pipelines.estimate.measured import changed, replicates
 
 from zscope.pipelines.estimate.costs import ITEMS, estimate_costs
 from zscope.pipelines.estimate.table import cost_table, estimates, fit_table
+from zscope.pipelines.metrics import declared
 
 if TYPE_CHECKING:
     from zscope.pipelines.estimate.intervals import SystemIntervals
@@ -65,6 +66,11 @@ def test_fits(systems: dict[str, SystemIntervals]) -> None:
     assert 0 < without["effective_intervals"] < 600
     assert without["load_correlation"] == pytest.approx(0.5, abs=0.1)
     assert refused["memory"] is None
+
+
+def test_the_step_has_the_columns_of_the_estimate() -> None:
+    columns = {column.name for column in declared()["cost_interval"].columns}
+    assert set(as_table("SYSA", next(replicates(changed("AR 0.8", days=1), 1))).column_names) <= columns
 
 
 def test_no_intervals() -> None:

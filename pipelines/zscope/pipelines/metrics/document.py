@@ -43,6 +43,9 @@ share of nothing is empty, not zero. Codes that no code table contains are shown
 A metric whose columns can all be combined can be grouped by any of its dimensions: sums are added up, and
 columns calculated from them are calculated again. Parameters are DuckDB variables: use `--set NAME=VALUE`, or
 `SET VARIABLE name = value` before a query on the view.
+
+The last section describes [the estimate of the price of TLS](#the-estimate-of-the-price-of-tls), and how
+often it contains the truth in simulations.
 """
 _SAMPLE = """\
 ## The numbers of the sample data
