@@ -101,6 +101,8 @@ def main() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open until exit
+    # More threads would only wait for each other in the small regressions of the estimates.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     without_pandas()
     program.main(prog_name="zscope")
 
