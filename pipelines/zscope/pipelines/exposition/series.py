@@ -159,6 +159,7 @@ _UNITS = {
     "1/s": Unit("", "1/s", "per_s", ahead="per_second"),
     "bytes/s": Unit("bytes_per_second", "By/s", "bytes_per_s"),
     "ECB s": Unit("", "s"),
+    "msu": Unit("msu", "{msu}", "msu"),
     "us/s": Unit("seconds_per_second", "1", "us_per_s", "CAST({} AS DOUBLE) / 1e6"),
 }
 

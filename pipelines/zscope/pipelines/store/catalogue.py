@@ -234,7 +234,8 @@ def _create_stored_steps(
     statements: dict[str, str] = {}
     for name in stored_names():
         metric = declared()[name]
-        days = dirty.get(name, set())
+        # Rows computed in Python stay until a writer computes others: no view can.
+        days = set() if metric.computed_by else dirty.get(name, set())
         files = [file for each in summaries.files(name) if (file := each.without(days)).days]
         if not all(is_parquet(summaries.folder.path / file.path) for file in files):
             files, days = [], set()  # zscope store check names the damaged ones
