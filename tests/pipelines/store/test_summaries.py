@@ -403,6 +403,7 @@ class StoreHistory(RuleBasedStateMachine):
         self.store = self.folder / "store"
         self.count = 0
         self.dumps: list[Path] = []
+        self.messages: list[str] = []  # a writer after a killed one reports the days that it computes
         self._load(0)
 
     def _load(self, number: int, *, half: bool = False, stored: bool = True) -> None:
@@ -436,14 +437,14 @@ class StoreHistory(RuleBasedStateMachine):
         loads = [load.load_id for load in read_state(folder).live_loads]
         if not loads:
             return
-        with changing(folder, ALWAYS, silent) as state:
+        with changing(folder, ALWAYS, self.messages.append) as state:
             remove_load(folder, state, data.draw(st.sampled_from(loads)))
         self.compare()
 
     @rule()
     def compact(self) -> None:
         folder = existing_store(self.store)
-        with changing(folder, ALWAYS, silent) as state:
+        with changing(folder, ALWAYS, self.messages.append) as state:
             compact(folder, state)
         self.compare()
 
@@ -451,7 +452,7 @@ class StoreHistory(RuleBasedStateMachine):
     @rule(number=st.integers(0, 2))
     def expire(self, number: int) -> None:
         folder = existing_store(self.store)
-        with changing(folder, ALWAYS, silent) as state:
+        with changing(folder, ALWAYS, self.messages.append) as state:
             expire(folder, state, (datetime(2026, 3, 2, tzinfo=UTC) + timedelta(days=number)).date())
         self.compare()
 
