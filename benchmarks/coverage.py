@@ -31,7 +31,6 @@ from zscope.pipelines.estimate.intervals import SystemIntervals
 from zscope.pipelines.estimate.periods import compare_periods
 from zscope.samples.cost_worlds import (
     FULL_US,
-    INTERVAL_S,
     WORLDS,
     CostIntervals,
     CostWorld,
@@ -49,9 +48,8 @@ AT_ONCE = 25
 """Replicates that are simulated together."""
 LEAST_PCT = 90.0
 _SHORT_DAYS = 7
-MONDAY = np.datetime64("2026-03-02T00:00:00")
-GIVES_WAY = ("gives way, r -0.2", "gives way, r -0.5")
-BROKEN = ("shock", "gives way", "counted early")
+OPPOSITE = ("opposite, r -0.2", "opposite, r -0.5")
+BROKEN = ("shock", "opposite", "counted early")
 """Worlds in which the condition of the levels does not hold: the beginnings of their names."""
 CALM = ("iid", "AR", "curve")
 """Worlds that are never to be refused at 14 days."""
@@ -62,22 +60,6 @@ MOST_OF_RANGE = 0.25
 CHANGED_US = 0.8 * FULL_US
 GROWN = 1.5
 LEVELS = ("full handshake", "resumed handshake", "megabyte")
-
-
-def measured(world: CostIntervals, row: int, tls_share: float | None = None) -> SystemIntervals:
-    """Return the intervals of one replicate."""
-    count = world.full.shape[1]
-    spaces = None if tls_share is None else world.in_tls_spaces(tls_share)[row] * INTERVAL_S / 1e6
-    return SystemIntervals(
-        MONDAY + np.arange(count) * np.timedelta64(INTERVAL_S, "s"),
-        np.full(count, float(INTERVAL_S)),
-        world.cpu_us[row] * INTERVAL_S / 1e6,
-        world.full[row] * INTERVAL_S,
-        world.resumed[row] * INTERVAL_S,
-        world.mb[row] * INTERVAL_S,
-        spaces,
-        world.busy[row],
-    )
 
 
 def truths(world: CostIntervals, row: int) -> dict[tuple[str, str], float]:
@@ -100,8 +82,8 @@ def holds(low: float | None, high: float | None, truth: float) -> float:
 def judged(result: SystemEstimate, truth: dict[tuple[str, str], float]) -> Row:
     """Return what the result says about the truth."""
     row: Row = {
-        "refused": float(result.trusted.status == "refused"),
-        "no kinds": float(result.cost("full less resumed").trusted.status == "refused"),
+        "refused": float(result.status.kind == "refused"),
+        "no kinds": float(result.cost("full less resumed").status.kind == "refused"),
     }
     for (item, unit), value in truth.items():
         cost = result.cost(item, unit)
@@ -121,7 +103,7 @@ def of_lpar(world: CostWorld, seed: int) -> list[Row]:
     rows = []
     for at in range(AT_ONCE):
         truth = truths(intervals, at)
-        row = judged(estimate_costs(measured(intervals, at)), truth)
+        row = judged(estimate_costs(SystemIntervals(**intervals.measured(at))), truth)
         _, low, high = earlier_intervals(
             intervals.full[at], intervals.resumed[at], intervals.mb[at], intervals.cpu_us[at], rng
         )
@@ -140,11 +122,11 @@ def of_spaces(share: float, world: CostWorld, seed: int) -> list[Row]:
     for at in range(AT_ONCE):
         truth = truths(intervals, at)
         if share == 1:
-            rows.append(judged(estimate_costs(measured(intervals, at)), truth))
+            rows.append(judged(estimate_costs(SystemIntervals(**intervals.measured(at))), truth))
             continue
-        result = estimate_costs(measured(intervals, at, share))
+        result = estimate_costs(SystemIntervals(**intervals.measured(at, share)))
         row = judged(result, truth)
-        row["quiet"] = float(result.fitted is not None and result.fitted.control_is_quiet)
+        row["zero"] = float(result.fitted is not None and result.fitted.control_is_zero)
         rows.append(row)
     return rows
 
@@ -155,8 +137,8 @@ def of_change(share: float | None, after: CostWorld, before: CostWorld, seed: in
     cheaper = after.full_us - before.full_us
     rows = []
     for at in range(AT_ONCE):
-        results = [estimate_costs(measured(world, at, share)) for world in (old, new)]
-        changes = {change.item: change for change in compare_periods(*results)}
+        results = [estimate_costs(SystemIntervals(**world.measured(at, share))) for world in (old, new)]
+        changes = {change.item: change for change in compare_periods(*results).changes}
         full = (old.full[at].mean() + new.full[at].mean()) / 2 * 86_400 / 1e6
         price = np.mean([world.tls_us[at].mean() for world in (old, new)]) * 86_400 / 1e6
         truth = {"full handshake": cheaper, "full less resumed": cheaper, "TLS": cheaper * full}
@@ -165,7 +147,7 @@ def of_change(share: float | None, after: CostWorld, before: CostWorld, seed: in
         for item, value in truth.items():
             if change := changes.get(item):
                 row[item] = holds(change.low, change.high, value)
-                row[f"{item} ok"] = float(change.trusted.status == "ok")
+                row[f"{item} ok"] = float(change.status.kind == "ok")
                 row[f"{item} visible"] = 100 * change.smallest_visible / unit[item]
                 row[f"{item} seen"] = float(not change.low <= 0 <= change.high)
         rows.append(row)
@@ -260,7 +242,7 @@ def lpar_table(run: Simulation, names: Iterable[str], lengths: Iterable[int], re
 
 
 def _lpar_verdict(name: str, days: int, of: Summary, least_pct: float) -> str:
-    if name in GIVES_WAY:
+    if name in OPPOSITE:
         return "known limit"
     if of.pct("refused") > 95:
         return "refused"
@@ -274,7 +256,7 @@ def _lpar_verdict(name: str, days: int, of: Summary, least_pct: float) -> str:
 def spaces_table(run: Simulation, lengths: Iterable[int], replicates: int) -> str:
     """Return the table of the estimates from the CPU time of address spaces."""
     header = (
-        *("world", "days", "share of other work", "quiet", "range or interval: full/resumed/MB"),
+        *("world", "days", "share of other work", "control zero", "range or interval: full/resumed/MB"),
         *("+-", "TLS", "+-", "difference", "+-", "width of full to that of LPAR", ""),
     )
     rows: list[tuple[str, ...]] = [header]
@@ -294,7 +276,7 @@ def spaces_table(run: Simulation, lengths: Iterable[int], replicates: int) -> st
                         name,
                         str(days),
                         f"{share:g}",
-                        plain(of.pct("quiet")),
+                        plain(of.pct("zero")),
                         of.percents(*(f"{item} range" for item in LEVELS)),
                         plain(width),
                         plain(of.pct("TLS range")),
@@ -328,7 +310,7 @@ def change_table(run: Simulation, lengths: Iterable[int], replicates: int) -> st
                         f"{name}, {days} days", partial(of_change, share, later, replace(before, days=days))
                     )
                     limit = least(days, replicates)
-                    trusted = [
+                    status = [
                         item for item in items if of.pct(f"{item} ok") > 0 or name != "shock that grows"
                     ]
                     rows.append(
@@ -341,7 +323,7 @@ def change_table(run: Simulation, lengths: Iterable[int], replicates: int) -> st
                             of.percents(*items),
                             of.percents(*(f"{item} seen" for item in items)),
                             "/".join(plain(of.median(f"{item} visible")) for item in items),
-                            verdict(all(not of.pct(item) < limit for item in trusted)),
+                            verdict(all(not of.pct(item) < limit for item in status)),
                         )
                     )
     return aligned(rows)

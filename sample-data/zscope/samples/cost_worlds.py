@@ -1,8 +1,8 @@
 """Worlds with known costs of TLS: intervals of handshakes, megabytes, CPU time of TLS and of other work.
 
-They exist to test the estimate of the price of TLS. Each world has the same costs and another relation
-between the other work of a system and its handshakes. Sizes of other work and noise are in units of the
-standard deviation of the CPU time of TLS itself.
+They exist to test the estimate of the price of TLS. All worlds have the same costs; they differ in how the
+other work of a system is related to its handshakes. Sizes of other work and noise are in units of the
+standard deviation of the CPU time of TLS.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ Series = np.ndarray[Any, np.dtype[np.float64]]
 FULL_US, RESUMED_US, MB_US = 1000.0, 300.0, 2000.0
 """What a full handshake, a resumed one and a megabyte cost."""
 BASE_US = 300_000.0
-"""CPU time of other work in a second, apart from what moves."""
+"""Constant CPU time of other work per second."""
+MONDAY = np.datetime64("2026-03-02T00:00:00")
+"""Start of the first interval."""
 INTERVAL_S = 900
 DAY = 86_400 // INTERVAL_S
 _WARM_UP = 200
@@ -28,29 +30,30 @@ _MEAN_LOGIT = 0.4
 
 @dataclass(frozen=True)
 class CostWorld:
-    """What a world is like."""
+    """The parameters of a world."""
 
     days: int = 14
-    load_lasts: float = 0.8
-    """Autocorrelation of load, mix and bytes of a handshake from interval to interval."""
-    noise_lasts: float = 0.8
+    load_ar: float = 0.8
+    """Autocorrelation of the load, the mix and the bytes of a handshake at lag 1."""
+    noise_ar: float = 0.8
     white: float = 0.0
-    """Share of the variance of the noise that does not last."""
+    """Share of the variance of the noise that is not autocorrelated."""
     noise: float = 1.0
     curve: float = 0.0
     """Standard deviation of the daily curve of the logarithm of the load."""
     weekend: float = 0.0
-    """How far the logarithm of the load falls at weekends."""
+    """How much lower the logarithm of the load is at weekends."""
     other: float = 0.0
-    """Size of other work that has a daily curve of its own."""
+    """Size of other work with a daily curve."""
     curve_correlation: float = 0.0
+    """Correlation of that curve with the one of the load."""
     height_sd: float = 0.0
-    """How much the height of the curves, which load and other work share, differs from day to day."""
+    """Standard deviation of the height of both curves from day to day."""
     shock: float = 0.0
-    """Size of other work that moves with the random part of the load."""
+    """Size of other work that is correlated with the random part of the load."""
     shock_correlation: float = 0.0
     bend: float = 0.0
-    """How much that work grows with the square of the load as well."""
+    """How much that work also grows with the square of the load."""
     rate: float = 40.0
     """Handshakes per second."""
     mix_sd: float = 0.5
@@ -81,7 +84,7 @@ class CostIntervals:
     other_us: Series
     """CPU time of all other work."""
     busy: Series
-    """CPU time as a share of what the system may use."""
+    """CPU time as a share of the capacity of the system."""
     truth: tuple[float, float, float]
     """What a full handshake, a resumed one and a megabyte cost, in microseconds."""
 
@@ -90,43 +93,60 @@ class CostIntervals:
         """CPU time of the system."""
         return self.tls_us + self.other_us
 
-    def in_tls_spaces(self, share: float) -> Series:
-        """CPU time of address spaces that do all of TLS and a share of the other work."""
-        return self.tls_us + share * self.other_us
+    def measured(self, replicate: int, other_share: float | None = None) -> dict[str, Any]:
+        """Return the intervals of one replicate with the names of the step cost_interval.
+
+        With `other_share`, the CPU time of address spaces with TLS is known: it is that of TLS and this share
+        of the other work.
+        """
+        count = self.full.shape[1]
+        tls_us, other_us = self.tls_us[replicate], self.other_us[replicate]
+        return {
+            "start_local": MONDAY + np.arange(count) * np.timedelta64(INTERVAL_S, "s"),
+            "seconds": np.full(count, float(INTERVAL_S)),
+            "cpu_s": (tls_us + other_us) * INTERVAL_S / 1e6,
+            "full_handshakes": self.full[replicate] * INTERVAL_S,
+            "resumed_handshakes": self.resumed[replicate] * INTERVAL_S,
+            "tls_mb": self.mb[replicate] * INTERVAL_S,
+            "tls_spaces_cpu_s": None
+            if other_share is None
+            else (tls_us + other_share * other_us) * INTERVAL_S / 1e6,
+            "busy_share": self.busy[replicate],
+        }
 
 
 _OFFICE = CostWorld(curve=0.5)
-_TIED = replace(_OFFICE, other=1, curve_correlation=0.5)
-_SHOCK = replace(_TIED, shock=1, shock_correlation=0.95)
+_CORRELATED = replace(_OFFICE, other=1, curve_correlation=0.5)
+_SHOCK = replace(_CORRELATED, shock=1, shock_correlation=0.95)
 WORLDS = {
-    "iid": CostWorld(load_lasts=0, noise_lasts=0),
+    "iid": CostWorld(load_ar=0, noise_ar=0),
     "AR 0.8": CostWorld(),
-    "AR 0.95": CostWorld(load_lasts=0.95, noise_lasts=0.95),
-    "AR 0.95 + white": CostWorld(noise_lasts=0.95, white=0.5),
+    "AR 0.95": CostWorld(load_ar=0.95, noise_ar=0.95),
+    "AR 0.95 + white": CostWorld(noise_ar=0.95, white=0.5),
     "curve, r 0": replace(_OFFICE, other=1),
-    "curve, r 0.5": _TIED,
+    "curve, r 0.5": _CORRELATED,
     "curve, r 0.95": replace(_OFFICE, other=1, curve_correlation=0.95),
     "curve, 3 times": replace(_OFFICE, other=3, curve_correlation=0.95),
     "curve, weekends": replace(_OFFICE, other=1, curve_correlation=0.95, weekend=1),
     "curve, day height": replace(_OFFICE, other=3, curve_correlation=0.95, height_sd=0.15, weekend=1),
-    "level shifts": replace(_TIED, shifts=4),
-    "batch and spikes": replace(_TIED, batch=5, spikes=0.01),
-    "few handshakes": replace(_TIED, rate=0.05),
-    "counted early": replace(_TIED, early=0.05),
-    "constant mix": replace(_TIED, mix_sd=0.03),
+    "level shifts": replace(_CORRELATED, shifts=4),
+    "batch and spikes": replace(_CORRELATED, batch=5, spikes=0.01),
+    "few handshakes": replace(_CORRELATED, rate=0.05),
+    "counted early": replace(_CORRELATED, early=0.05),
+    "constant mix": replace(_CORRELATED, mix_sd=0.03),
     "shock, r 0.5": replace(_SHOCK, shock_correlation=0.5),
     "shock, r 0.95": _SHOCK,
     "shock, 3 times": replace(_SHOCK, shock=3),
     "shock, mix follows": replace(_SHOCK, mix_follows_load=0.5),
     "shock, bent": replace(_SHOCK, bend=0.5, mix_follows_load=0.5),
-    "at the limit": replace(_TIED, limit=0.9),
-    "gives way, r -0.2": replace(_SHOCK, shock_correlation=-0.2),
-    "gives way, r -0.5": replace(_SHOCK, shock_correlation=-0.5),
+    "at the limit": replace(_CORRELATED, limit=0.9),
+    "opposite, r -0.2": replace(_SHOCK, shock_correlation=-0.2),
+    "opposite, r -0.5": replace(_SHOCK, shock_correlation=-0.5),
 }
 
 
 def cost_intervals(world: CostWorld, replicates: int, seed: int) -> CostIntervals:
-    """Return the intervals of some replicates of a world, one in each row. Day 0 is a Monday."""
+    """Return the intervals of some replicates of a world, one in each row."""
     rng = np.random.default_rng(seed)
     count = world.days * DAY
     shape = (replicates, count)
@@ -134,25 +154,25 @@ def cost_intervals(world: CostWorld, replicates: int, seed: int) -> CostInterval
     weekend = (np.arange(count) // DAY % 7 >= 5).astype(float)
     height = np.repeat(1 + world.height_sd * rng.standard_normal((replicates, world.days)), DAY, axis=1)
 
-    surprise = _autoregressive(rng, shape, world.load_lasts)
-    log_load = world.curve * tls_curve * height - world.weekend * weekend + _LOAD_SD * surprise
+    random_load = _autoregressive(rng, shape, world.load_ar)
+    log_load = world.curve * tls_curve * height - world.weekend * weekend + _LOAD_SD * random_load
     handshakes = world.rate * np.exp(log_load - log_load.var() / 2)
-    logit = _MEAN_LOGIT + world.mix_sd * _autoregressive(rng, shape, world.load_lasts)
+    logit = _MEAN_LOGIT + world.mix_sd * _autoregressive(rng, shape, world.load_ar)
     logit += world.mix_follows_load * _standardized(log_load)
     resumed_share = 1 / (1 + np.exp(-logit))
     full = rng.poisson(handshakes * (1 - resumed_share) * INTERVAL_S) / INTERVAL_S
     resumed = rng.poisson(handshakes * resumed_share * INTERVAL_S) / INTERVAL_S
-    size = np.exp(_BYTES_SD * _autoregressive(rng, shape, world.load_lasts))
+    size = np.exp(_BYTES_SD * _autoregressive(rng, shape, world.load_ar))
     mb = _MB_PER_HANDSHAKE * size * (full + resumed)
     # Other work has the same size, whatever a handshake costs.
     unit = (FULL_US * full + RESUMED_US * resumed + MB_US * mb).std()
 
-    lasting = _autoregressive(rng, shape, world.noise_lasts)
-    noise = np.sqrt(1 - world.white) * lasting + np.sqrt(world.white) * rng.standard_normal(shape)
-    own = _autoregressive(rng, shape, world.noise_lasts)
+    persistent = _autoregressive(rng, shape, world.noise_ar)
+    noise = np.sqrt(1 - world.white) * persistent + np.sqrt(world.white) * rng.standard_normal(shape)
+    own = _autoregressive(rng, shape, world.noise_ar)
     on_curve = world.curve_correlation * (tls_curve * height - (2 * weekend if world.weekend else 0))
     on_curve += np.sqrt(1 - world.curve_correlation**2) * own_curve
-    on_load = world.shock_correlation * (surprise + world.bend * (surprise**2 - 1))
+    on_load = world.shock_correlation * (random_load + world.bend * (random_load**2 - 1))
     on_load += np.sqrt(1 - world.shock_correlation**2) * own
     other = BASE_US + unit * (world.noise * noise + world.other * on_curve + world.shock * on_load)
     other += unit * _disturbances(rng, world, shape)
@@ -186,13 +206,13 @@ def _disturbances(rng: np.random.Generator, world: CostWorld, shape: tuple[int, 
     return extra
 
 
-def _autoregressive(rng: np.random.Generator, shape: tuple[int, int], lasts: float) -> Series:
-    """Return series of variance 1 in which each value is a share of the one before, and something new."""
+def _autoregressive(rng: np.random.Generator, shape: tuple[int, int], coefficient: float) -> Series:
+    """Return autoregressive series of order 1 and variance 1."""
     replicates, count = shape
-    new = rng.standard_normal((count + _WARM_UP, replicates)) * np.sqrt(1 - lasts**2)
-    if lasts:
+    new = rng.standard_normal((count + _WARM_UP, replicates)) * np.sqrt(1 - coefficient**2)
+    if coefficient:
         for at in range(1, len(new)):
-            new[at] += lasts * new[at - 1]
+            new[at] += coefficient * new[at - 1]
     return np.ascontiguousarray(new[_WARM_UP:].T)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.pipelines.estimate.measured import changed, measured
+from tests.pipelines.estimate.measured import changed
 
 from zscope.pipelines.estimate.costs import estimate_costs
+from zscope.pipelines.estimate.intervals import SystemIntervals
 from zscope.samples.cost_worlds import cost_intervals
 
 UNITS = {"full handshake": "us", "full less resumed": "us", "TLS": "s/day"}
@@ -25,7 +26,7 @@ def holding(name: str, days: int, tls_share: float | None) -> dict[str, int]:
             "full less resumed": full - resumed,
             "TLS": world.tls_us[row].mean() * 86_400 / 1e6,
         }
-        result = estimate_costs(measured(world, row, tls_share))
+        result = estimate_costs(SystemIntervals(**world.measured(row, tls_share)))
         for item, unit in UNITS.items():
             cost = result.cost(item, unit)
             # Of three days, some have no costs of full and resumed handshakes, which is no wrong result.

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.pipelines.estimate.measured import MONDAY, changed, replicates, selected
+from tests.pipelines.estimate.measured import changed, replicates
 
-from zscope.pipelines.estimate.intervals import MOST_DAYS, SystemIntervals, on_grid
+from zscope.pipelines.estimate.intervals import MOST_DAYS, SystemIntervals, on_grid, selected
+from zscope.samples.cost_worlds import MONDAY
 
 
 def evenly(count: int, seconds: int, *, late_s: int = 0) -> SystemIntervals:

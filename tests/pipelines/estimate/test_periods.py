@@ -7,7 +7,7 @@ import pytest
 from tests.pipelines.estimate.measured import changed, replicates
 
 from zscope.pipelines.estimate.costs import estimate_costs
-from zscope.pipelines.estimate.periods import TlsChange, compare_periods, split_price
+from zscope.pipelines.estimate.periods import TlsChange, compare_periods
 from zscope.samples.cost_worlds import FULL_US
 
 SEEDS = 20
@@ -24,7 +24,7 @@ def changes(
         strict=True,
     )
     both = [compare_periods(estimate_costs(old), estimate_costs(new)) for old, new in pairs]
-    return [next(change for change in changes if change.item == item) for changes in both]
+    return [next(change for change in found.changes if change.item == item) for found in both]
 
 
 def holding(found: list[TlsChange], truth: float) -> int:
@@ -34,7 +34,7 @@ def holding(found: list[TlsChange], truth: float) -> int:
 @pytest.mark.parametrize("item", ["full handshake", "full less resumed"])
 def test_a_change_is_seen_with_address_spaces(item: str) -> None:
     found = changes("shock, r 0.95", item, tls_share=0.1, full_us=CHEAPER_US)
-    assert all(change.trusted.status == "ok" and change.high < 0 for change in found)
+    assert all(change.status.kind == "ok" and change.high < 0 for change in found)
     assert holding(found, CHEAPER_US - FULL_US) >= 0.8 * SEEDS
     assert all(change.smallest_visible < 100 for change in found)
 
@@ -47,22 +47,22 @@ def test_no_change_is_seen_where_there_is_none() -> None:
 def test_other_work_that_follows_more_than_before_is_no_change() -> None:
     found = changes("shock, r 0.95", "TLS", tls_share=0.1, shock=1.5)
     assert holding(found, 0) == SEEDS
-    codes = {reason.code for change in found for reason in change.trusted.reasons}
-    assert "other_ties" in codes
+    codes = {reason.code for change in found for reason in change.status.reasons}
+    assert "control_changed" in codes
 
 
 def test_lpar_cpu_needs_a_condition() -> None:
     found = changes("AR 0.8", "full handshake", full_us=CHEAPER_US)
-    assert {reason.code for change in found for reason in change.trusted.reasons} == {"same_ties"}
-    assert {change.trusted.status for change in found} == {"conditional"}
+    assert {reason.code for change in found for reason in change.status.reasons} == {"same_correlation"}
+    assert {change.status.kind for change in found} == {"conditional"}
     assert holding(found, CHEAPER_US - FULL_US) >= 0.8 * SEEDS
     difference = changes("AR 0.8", "full less resumed", count=1)
-    assert difference[0].trusted.status == "ok"
+    assert difference[0].status.kind == "ok"
 
 
-def test_quiet_control() -> None:
+def test_control_that_has_not_changed() -> None:
     (change,) = changes("AR 0.8", "full handshake", tls_share=0.1, count=1)
-    assert [reason.code for reason in change.trusted.reasons] == ["quiet_control"]
+    assert [reason.code for reason in change.status.reasons] == ["control_unchanged"]
 
 
 def test_smallest_visible_change() -> None:
@@ -72,14 +72,16 @@ def test_smallest_visible_change() -> None:
     assert half < change.smallest_visible < 1.6 * half
 
 
-def test_doubts_of_both_periods_count() -> None:
+def test_conditions_of_both_periods_count() -> None:
     pairs = [estimate_costs(next(replicates(changed("AR 0.8", days=days), 1))) for days in (3, 14)]
-    assert {change.trusted.status for change in compare_periods(*pairs)} == {"conditional"}
+    assert {change.status.kind for change in compare_periods(*pairs).changes} == {"conditional"}
 
 
 def test_refused_periods_have_no_change() -> None:
     good, bad = (estimate_costs(next(replicates(changed(name), 1))) for name in ("AR 0.8", "at the limit"))
-    assert compare_periods(good, bad) == compare_periods(bad, good) == ()
+    for compared in (compare_periods(good, bad), compare_periods(bad, good)):
+        assert compared.status == bad.status
+        assert not compared.changes
 
 
 def test_periods_with_different_sources_are_not_compared() -> None:
@@ -87,8 +89,11 @@ def test_periods_with_different_sources_are_not_compared() -> None:
         estimate_costs(next(replicates(changed("shock, r 0.95"), 1, tls_share=share)))
         for share in (None, 0.1)
     )
-    assert compare_periods(lpar, spaces) == compare_periods(spaces, lpar) == ()
-    assert compare_periods(lpar, lpar)
+    for compared in (compare_periods(lpar, spaces), compare_periods(spaces, lpar)):
+        assert [reason.code for reason in compared.status.reasons] == ["other_source"]
+        assert compared.status.kind == "refused"
+        assert not compared.changes
+    assert compare_periods(lpar, lpar).changes
 
 
 def test_parts_of_the_change_add_up() -> None:
@@ -98,9 +103,10 @@ def test_parts_of_the_change_add_up() -> None:
         )
         for seed, rate, full_us in ((1, 40, FULL_US), (2, 60, CHEAPER_US))
     )
+    split = compare_periods(before, after).split
+    assert split is not None
     assert before.fitted is not None
     assert after.fitted is not None
-    split = split_price(before.fitted, after.fitted)
     prices = [result.cost("TLS", "s/day").value or 0.0 for result in (before, after)]
     assert split.costs + split.number + split.mix == pytest.approx(prices[1] - prices[0])
     full = np.mean([before.fitted.rates[0], after.fitted.rates[0]])

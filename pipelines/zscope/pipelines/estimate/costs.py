@@ -1,15 +1,19 @@
-"""What full and resumed handshakes and megabytes cost on a system, and what TLS costs in all.
+"""Estimate what full and resumed handshakes and megabytes cost on a system, and what TLS costs in all.
 
-Two regressions say different things. The regression of the levels is that of CPU time on full handshakes,
-resumed handshakes and megabytes. It charges them with all that moves with them within the day, so its upper
-end is a bound as long as other work does not fall when handshakes rise. The regression at equal load compares
-intervals with the same number of handshakes and another mix. Whatever follows the load is taken out, so the
-difference between a full and a resumed handshake is an estimate, and a lower bound of a full one (Robinson
-1988, Manski 1990).
+There are two regressions:
 
-With the CPU time of the address spaces that work for TLS (SMF 30), the levels are estimates as well. The
-other address spaces are the control: what handshakes seem to cost there is other work that follows them, and
-the interval is widened by the same in proportion to the CPU time that TLS does not explain (Lipsitch 2010).
+- Levels: CPU time on full handshakes, resumed handshakes and megabytes. Other work that is correlated with
+  the handshakes within a day increases these coefficients, so their upper end is an upper bound as long as
+  other work does not decrease when handshakes increase.
+- Difference at equal load: CPU time on full handshakes, beside a smooth function of the number of all
+  handshakes. It compares intervals with the same number of handshakes and a different mix, so other work that
+  follows the load has no effect. The difference between a full and a resumed handshake is an estimate, and a
+  lower bound of the cost of a full one (Robinson 1988, Manski 1990).
+
+With the CPU time of the address spaces with TLS (SMF 30), the levels are estimates as well. The other address
+spaces are a negative control (Lipsitch 2010): the same regression of their CPU time shows how strongly other
+work is correlated with the handshakes. The interval is widened by that in proportion to the CPU time of the
+address spaces with TLS that TLS does not explain.
 """
 
 from __future__ import annotations
@@ -20,9 +24,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zscope.pipelines.estimate.intervals import DAY_S, on_grid
-from zscope.pipelines.estimate.regression import Estimate, Filter, move_together, regress
-from zscope.pipelines.estimate.statuses import Reason, Trusted, reason
-from zscope.pipelines.estimate.time_terms import is_short
+from zscope.pipelines.estimate.regression import Estimate, Prewhitening, is_collinear, regress
+from zscope.pipelines.estimate.statuses import Reason, Status, reason
+from zscope.pipelines.estimate.time_effects import is_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,19 +35,22 @@ if TYPE_CHECKING:
     from zscope.pipelines.estimate.regression import Regression
 
 FEWEST_STEPS = 88
-"""22 hours: of a day of records, the first and the last intervals are often not covered."""
-_ROWS_OF_TERM = 3
+"""22 hours: in a day of records, the first and the last intervals are often incomplete."""
+_STEPS_OF_COEFFICIENT = 3
+"""Least number of steps for each coefficient of the regression, time effects included."""
 _LIMIT_SHARE, _MOST_AT_LIMIT_PCT = 0.95, 1.0
 _FEWEST_WITH = 6
-"""A kind of handshakes counts if at least so many intervals have it."""
-_A_WEEK = 7
-_NEIGHBOUR_DAYS = 60
-"""From so many days on, handshakes that are counted early or late matter more than a wider interval."""
-_MOST_CLIPPED_PCT, _MOST_LEFT = 10.0, 0.3
-_SURELY = 0.995
-"""Quantile for a cost below zero. With 0.975, a cost of nearly zero would be refused too often."""
+"""A kind of handshake is estimated if at least so many steps have one."""
+_WEEK_DAYS = 7
+_DAYS_FOR_NEIGHBOURS = 60
+"""From here on, the bias by handshakes that are counted one interval early or late would be larger than the
+standard error."""
+_MOST_OUTLIERS_PCT, _MOST_AUTOCORRELATION = 10.0, 0.3
+_BELOW_ZERO = 0.995
+"""Quantile that shows a cost below zero. With 0.975, costs of nearly zero would be refused too often."""
 _PEAK_S = 4 * 3600
-_NEARLY_NOTHING = 0.001
+_LOG_OFFSET = 0.001
+"""Added to rates before their logarithm, as a share of their mean."""
 _ROUNDING = 1e-9
 FULL, RESUMED, MB = range(3)
 PARTS = {
@@ -53,7 +60,7 @@ PARTS = {
     "bulk data": (0, 0, 1),
     "TLS": (1, 1, 1),
 }
-"""The parts of the price, and which of the costs each one counts."""
+"""The parts of the price, with the costs that each of them contains: full, resumed, megabyte."""
 ITEMS = (
     ("full handshake", "us"),
     ("resumed handshake", "us"),
@@ -68,22 +75,22 @@ _OF_ONE_KIND = ("full handshakes", "resumed handshakes")
 
 @dataclass(frozen=True)
 class TlsCost:
-    """One cost or price, with its range or interval and its status."""
+    """A cost or a price, with its range or interval and its status."""
 
     item: str
     unit: str
-    trusted: Trusted
+    status: Status
     value: float | None = None
     low: float | None = None
     high: float | None = None
     conditional_low: float | None = None
-    """Interval of the value if the condition holds that a range does not need."""
+    """The 95 % interval of the value if the condition of its status is true; the range does not need it."""
     conditional_high: float | None = None
 
 
 @dataclass(frozen=True)
 class FittedSystem:
-    """The regressions of one system. Weights of costs are in the order full, resumed, megabyte."""
+    """The regressions of one system. Coefficients are in the order full, resumed, megabyte."""
 
     levels: Regression
     """CPU time on full handshakes, resumed handshakes and megabytes."""
@@ -91,56 +98,54 @@ class FittedSystem:
     """CPU time on full handshakes at equal load: its coefficient is full less resumed."""
     control: Regression | None
     """CPU time of the address spaces without TLS, as `levels`."""
-    spill: float
-    """CPU time in address spaces with TLS that TLS does not explain, over that of the others."""
+    unexplained_ratio: float
+    """CPU time of the address spaces with TLS that TLS does not explain, as a ratio to that of the others."""
     rates: Numbers
-    """Mean full handshakes, resumed handshakes and megabytes in a second."""
-    unknown: Reason | None
-    """Why full and resumed handshakes have no cost of their own."""
+    """Mean full handshakes, resumed handshakes and megabytes per second."""
+    only_mean: Reason | None
+    """Why full and resumed handshakes cannot be estimated separately."""
     short: bool
-    """Whether there is about one day, too few for the daily curve of other work."""
-    without_calendar_us: float
-    """What a handshake seems to cost if the calendar is not taken out."""
+    """Whether there is only about one day: other work has no daily curve that could be removed."""
 
     @property
     def mean_handshake(self) -> Numbers:
-        """The weights of a handshake of the average mix."""
+        """The weights of a handshake of the mean mix."""
         handshakes = self.rates * [1, 1, 0]
         return np.asarray(handshakes / handshakes.sum())
 
     @property
-    def control_is_quiet(self) -> bool:
-        """Whether handshakes cost nothing that can be seen in the address spaces without TLS."""
+    def control_is_zero(self) -> bool:
+        """Whether the CPU time of the address spaces without TLS is not correlated with the handshakes."""
         if self.control is None:
             return False
-        seeming = self.control.estimate(self.mean_handshake)
-        return seeming.low <= 0 <= seeming.high
+        in_control = self.control.estimate(self.mean_handshake)
+        return in_control.low <= 0 <= in_control.high
 
     def full_less_resumed(self) -> Estimate | None:
         """Return the difference at equal load."""
         return None if self.difference is None else self.difference.estimate(np.ones(1))
 
     def range_of(self, weights: Numbers) -> Estimate:
-        """Return a sum of costs with the range, or with the widened interval, that needs no condition."""
-        plain = self.levels.estimate(weights)
+        """Return a weighted sum of costs with its range, or with its widened interval."""
+        level = self.levels.estimate(weights)
         if self.control is None:
             difference = self.full_less_resumed()
             least = max(0.0, difference.low) * weights[FULL] if difference else 0.0
-            return Estimate(plain.value, least, max(0.0, plain.high))
-        seeming = self.control.estimate(weights)
+            return Estimate(level.value, least, max(0.0, level.high))
+        in_control = self.control.estimate(weights)
         return Estimate(
-            plain.value if self.control_is_quiet else plain.value - self.spill * seeming.value,
-            max(0.0, plain.low - self.spill * max(0.0, seeming.high)),
-            plain.high - self.spill * min(0.0, seeming.low),
+            level.value if self.control_is_zero else level.value - self.unexplained_ratio * in_control.value,
+            max(0.0, level.low - self.unexplained_ratio * max(0.0, in_control.high)),
+            level.high - self.unexplained_ratio * min(0.0, in_control.low),
         )
 
 
 @dataclass(frozen=True)
 class SystemEstimate:
-    """What TLS costs on a system, and how far that can be trusted."""
+    """What TLS costs on a system."""
 
-    trusted: Trusted
-    """The status of the whole: refused if nothing can be said."""
+    status: Status
+    """The status of the data: refused if nothing is estimated."""
     costs: tuple[TlsCost, ...]
     step_s: int
     steps: int
@@ -153,28 +158,28 @@ class SystemEstimate:
 
 
 def estimate_costs(intervals: SystemIntervals) -> SystemEstimate:
-    """Return what TLS costs on a system: at most the last 92 days."""
+    """Estimate what TLS costs on a system, from at most the last 92 days."""
     grid = on_grid(intervals)
     fitted = None
     reasons: tuple[Reason, ...]
     refused = _refusal_of_data(grid)
     if refused is None:
-        filter_ = Filter(grid.step, grid.steps_of_day, _logarithm(grid.full + grid.resumed))
-        refused = _refusal_of_rows(grid, filter_)
+        prewhitening = Prewhitening(grid.step, grid.steps_of_day, _logarithm(grid.full + grid.resumed))
+        refused = _refusal_of_gaps(grid, prewhitening)
         if refused is None:
-            fitted = _fitted(grid, filter_)
+            fitted = _fitted(grid, prewhitening)
             refused = _refusal_of_fit(fitted)
     if refused or fitted is None:
         reasons = (refused,) if refused else ()
-        costs = tuple(TlsCost(item, unit, Trusted(reasons)) for item, unit in ITEMS)
+        costs = tuple(TlsCost(item, unit, Status(reasons)) for item, unit in ITEMS)
     else:
-        reasons = _doubts(grid, fitted)
+        reasons = _conditions(grid, fitted)
         costs = (*_costs(fitted, reasons), *_prices(grid, fitted, reasons))
-    return SystemEstimate(Trusted(reasons), costs, grid.step_s, len(grid.step), grid.days, fitted)
+    return SystemEstimate(Status(reasons), costs, grid.step_s, len(grid.step), grid.days, fitted)
 
 
 def _refusal_of_data(grid: Grid) -> Reason | None:
-    """Return why the data allow no estimate, by what they are, not by what would come out."""
+    """Return why nothing can be estimated from these data."""
     refused = None
     busy = np.zeros(1) if grid.busy_share is None else grid.busy_share
     if not grid.fits:
@@ -190,18 +195,18 @@ def _refusal_of_data(grid: Grid) -> Reason | None:
     return refused
 
 
-def _refusal_of_rows(grid: Grid, filter_: Filter) -> Reason | None:
-    """Return whether too few intervals follow on others without a gap."""
-    needed = _ROWS_OF_TERM * (filter_.all_terms.count + 3)
-    return _too_few(grid, len(filter_.rows), needed) if len(filter_.rows) < needed else None
+def _refusal_of_gaps(grid: Grid, prewhitening: Prewhitening) -> Reason | None:
+    """Return whether gaps leave too few steps whose lags are known."""
+    needed = _STEPS_OF_COEFFICIENT * (prewhitening.all_effects.count + 3)
+    return _too_few(grid, len(prewhitening.rows), needed) if len(prewhitening.rows) < needed else None
 
 
 def _refusal_of_fit(fitted: FittedSystem | None) -> Reason | None:
-    """Return why the regressions contradict what they assume."""
+    """Return whether the estimates contradict the assumptions."""
     if fitted is None:
-        return reason("moves_with_bytes")
+        return reason("handshakes_follow_bytes")
     ranges = [fitted.range_of(cost) for cost in np.eye(3)]
-    below_zero = any(fitted.levels.estimate(cost, _SURELY).high < 0 for cost in np.eye(3))
+    below_zero = any(fitted.levels.estimate(cost, _BELOW_ZERO).high < 0 for cost in np.eye(3))
     if below_zero or any(whole.high < whole.low for whole in ranges):
         return reason("below_zero")
     return None
@@ -211,52 +216,54 @@ def _too_few(grid: Grid, intervals: int, needed: int) -> Reason:
     return reason("few_intervals", intervals=intervals, minutes=grid.step_s // 60, needed=needed)
 
 
-def _fitted(grid: Grid, filter_: Filter) -> FittedSystem | None:
-    """Return the regressions; nothing if not even handshakes and megabytes can be told apart."""
+def _fitted(grid: Grid, prewhitening: Prewhitening) -> FittedSystem | None:
+    """Return the regressions; None if even handshakes and megabytes are collinear."""
     columns = np.stack([grid.full, grid.resumed, grid.mb], axis=1)
     present = np.count_nonzero(columns, axis=0) >= _FEWEST_WITH
     basis = np.eye(3)[:, present]
-    unknown = None if present[FULL] and present[RESUMED] else reason("one_kind")
-    if move_together(filter_, columns @ basis):
-        # One cost for handshakes of both kinds.
-        unknown = reason("same_mix")
+    only_mean = None if present[FULL] and present[RESUMED] else reason("one_kind")
+    if is_collinear(prewhitening, columns @ basis):
+        # Both kinds of handshakes get the same cost.
+        only_mean = reason("same_mix")
         basis = np.array([[1.0, 0], [1, 0], [0, 1]])[:, [True, bool(present[MB])]]
-        if move_together(filter_, columns @ basis):
+        if is_collinear(prewhitening, columns @ basis):
             return None
     spaces = grid.tls_spaces_us
     target = grid.cpu_us if spaces is None else spaces
-    levels = regress(filter_, columns @ basis, target).of(basis)
+    levels = regress(prewhitening, columns @ basis, target).of(basis)
     rates = columns.mean(axis=0)
-    control, spill = None, 0.0
+    control, unexplained_ratio = None, 0.0
     if spaces is not None:
         others = grid.cpu_us - spaces
-        control = regress(filter_, columns @ basis, others).of(basis)
-        spill = max(0.0, float(spaces.mean() - rates @ levels.coefficients)) / max(float(others.mean()), 1e-9)
+        control = regress(prewhitening, columns @ basis, others).of(basis)
+        unexplained = max(0.0, float(spaces.mean() - rates @ levels.coefficients))
+        unexplained_ratio = unexplained / max(float(others.mean()), 1e-9)
     difference = None
-    if unknown is None:
+    if only_mean is None:
         at_equal_load, of_full = _columns_at_equal_load(grid, with_mb=bool(present[MB]))
-        if move_together(filter_, at_equal_load):
-            unknown = reason("same_mix")
+        if is_collinear(prewhitening, at_equal_load):
+            only_mean = reason("same_mix")
         else:
-            difference = regress(filter_, at_equal_load, target).of(of_full[None, :])
+            difference = regress(prewhitening, at_equal_load, target).of(of_full[None, :])
     short = is_short(grid.step, grid.steps_of_day)
-    fitted = FittedSystem(levels, difference, control, spill, rates, unknown, short, 0.0)
-    apart = fitted.full_less_resumed()
-    if apart and apart.high - apart.value > levels.estimate(fitted.mean_handshake).high:
-        fitted = replace(fitted, unknown=reason("same_mix"))
-    plain = np.linalg.lstsq(np.column_stack([columns @ basis, np.ones(len(columns))]), target, rcond=None)[0]
-    return replace(fitted, without_calendar_us=float(fitted.mean_handshake @ basis @ plain[:-1]))
+    fitted = FittedSystem(levels, difference, control, unexplained_ratio, rates, only_mean, short)
+    separate = fitted.full_less_resumed()
+    # An error larger than a whole handshake says nothing about its kinds.
+    if separate and separate.high - separate.value > levels.estimate(fitted.mean_handshake).high:
+        return replace(fitted, only_mean=reason("same_mix"))
+    return fitted
 
 
 def _columns_at_equal_load(grid: Grid, *, with_mb: bool) -> tuple[Numbers, Numbers]:
-    """Return the full handshakes beside smooth functions of the load, and which columns are full handshakes.
+    """Return the columns of the regression at equal load, and which of them are full handshakes.
 
-    At equal load, the number of full handshakes is the mix. If there are many days, the neighbours of an
-    interval count as well, as some handshakes can be counted one interval early or late.
+    The others are smooth functions of the load. If there are many days, the full handshakes of the step
+    before and of the step after are columns as well, because some handshakes are counted one step early or
+    late.
     """
     load = _standardized(_logarithm(grid.full + grid.resumed))
     full, others = [grid.full], [load, load**2, load**3]
-    if grid.days >= _NEIGHBOUR_DAYS:
+    if grid.days >= _DAYS_FOR_NEIGHBOURS:
         before, after = _neighbours(grid)
         full += [grid.full[before], grid.full[after]]
         others += [load[before], load[after]]
@@ -266,83 +273,87 @@ def _columns_at_equal_load(grid: Grid, *, with_mb: bool) -> tuple[Numbers, Numbe
 
 
 def _neighbours(grid: Grid) -> tuple[Whole, Whole]:
-    """Return the places of the step before and of the one after; at a gap that of the step itself."""
-    place = np.arange(len(grid.step))
+    """Return the index of the step before and of the step after; at a gap, that of the step itself."""
+    index = np.arange(len(grid.step))
     follows = np.diff(grid.step) == 1
-    before, after = place.copy(), place.copy()
+    before, after = index.copy(), index.copy()
     before[1:][follows] -= 1
     after[:-1][follows] += 1
     return before, after
 
 
-def _doubts(grid: Grid, fitted: FittedSystem) -> tuple[Reason, ...]:
-    """Return the conditions of all estimates of a system."""
-    doubts = []
-    if grid.days < _A_WEEK:
-        doubts.append(reason("short", days=grid.days))
-    if fitted.levels.clipped_pct > _MOST_CLIPPED_PCT:
-        doubts.append(reason("outliers", clipped_pct=fitted.levels.clipped_pct))
-    if abs(fitted.levels.left_autocorrelation) > _MOST_LEFT:
-        doubts.append(reason("lasting_noise", left=fitted.levels.left_autocorrelation))
-    return tuple(doubts)
+def _conditions(grid: Grid, fitted: FittedSystem) -> tuple[Reason, ...]:
+    """Return the conditions that apply to all estimates of a system."""
+    conditions = []
+    if grid.days < _WEEK_DAYS:
+        conditions.append(reason("short", days=grid.days))
+    if fitted.levels.outlier_pct > _MOST_OUTLIERS_PCT:
+        conditions.append(reason("outliers", outlier_pct=fitted.levels.outlier_pct))
+    autocorrelation = fitted.levels.residual_autocorrelation
+    if abs(autocorrelation) > _MOST_AUTOCORRELATION:
+        conditions.append(reason("residual_autocorrelated", autocorrelation=autocorrelation))
+    return tuple(conditions)
 
 
-def _costs(fitted: FittedSystem, doubts: tuple[Reason, ...]) -> Iterator[TlsCost]:
+def _costs(fitted: FittedSystem, conditions: tuple[Reason, ...]) -> Iterator[TlsCost]:
     """Yield what a handshake of each kind and a megabyte cost."""
     full, resumed, mb = np.eye(3)
     mean = fitted.mean_handshake
     difference = fitted.full_less_resumed()
-    if fitted.unknown or difference is None:
+    if fitted.only_mean or difference is None:
         for item in ("full handshake", "resumed handshake", "full less resumed"):
-            yield _refused(item, "us", fitted.unknown)
+            yield _refused(item, "us", fitted.only_mean)
     else:
-        yield _level(fitted, "full handshake", "us", full, doubts)
-        yield _level(fitted, "resumed handshake", "us", resumed, doubts)
-        trusted = Trusted((*doubts, reason("equal_load")))
-        yield TlsCost("full less resumed", "us", trusted, difference.value, difference.low, difference.high)
-    yield _level(fitted, "mean handshake", "us", mean, doubts)
+        yield _level(fitted, "full handshake", "us", full, conditions)
+        yield _level(fitted, "resumed handshake", "us", resumed, conditions)
+        status = Status((*conditions, reason("equal_load")))
+        yield TlsCost("full less resumed", "us", status, difference.value, difference.low, difference.high)
+    yield _level(fitted, "mean handshake", "us", mean, conditions)
     if fitted.rates[MB] > 0:
-        yield _level(fitted, "megabyte", "us", mb, doubts)
+        yield _level(fitted, "megabyte", "us", mb, conditions)
     else:
         yield _refused("megabyte", "us", reason("no_megabyte"))
 
 
-def _prices(grid: Grid, fitted: FittedSystem, doubts: tuple[Reason, ...]) -> Iterator[TlsCost]:
-    """Yield what TLS costs in a day, and its share of the CPU time in all and in the busiest four hours."""
+def _prices(grid: Grid, fitted: FittedSystem, conditions: tuple[Reason, ...]) -> Iterator[TlsCost]:
+    """Yield the CPU time of TLS per day, and its share of the CPU time, in all and in the busiest four
+    hours.
+    """
     units = {"s/day": fitted.rates * DAY_S / 1e6, "% of LPAR": fitted.rates * 100 / grid.cpu_us.mean()}
     peak = _peak(grid)
     if peak is not None:
         rates = np.array([grid.full[peak].mean(), grid.resumed[peak].mean(), grid.mb[peak].mean()])
         units["% of peak"] = rates * 100 / grid.cpu_us[peak].mean()
     for unit, weights in units.items():
-        for part, counted in PARTS.items():
-            if part in _OF_ONE_KIND and fitted.unknown:
-                yield _refused(part, unit, fitted.unknown)
+        for part, contained in PARTS.items():
+            if part in _OF_ONE_KIND and fitted.only_mean:
+                yield _refused(part, unit, fitted.only_mean)
             else:
-                yield _level(fitted, part, unit, weights * counted, doubts)
+                yield _level(fitted, part, unit, weights * contained, conditions)
 
 
 def _refused(item: str, unit: str, why: Reason | None) -> TlsCost:
-    return TlsCost(item, unit, Trusted((why,) if why else ()))
+    return TlsCost(item, unit, Status((why,) if why else ()))
 
 
 def _level(
-    fitted: FittedSystem, item: str, unit: str, weights: Numbers, doubts: tuple[Reason, ...]
+    fitted: FittedSystem, item: str, unit: str, weights: Numbers, conditions: tuple[Reason, ...]
 ) -> TlsCost:
-    plain, whole = fitted.levels.estimate(weights), fitted.range_of(weights)
+    """Return a weighted sum of costs with its status."""
+    level, whole = fitted.levels.estimate(weights), fitted.range_of(weights)
     if fitted.control is not None:
-        ground = reason("tls_spaces" if fitted.control_is_quiet else "tls_spaces_widened")
-        return TlsCost(item, unit, Trusted((*doubts, ground)), whole.value, whole.low, whole.high)
+        source = reason("tls_spaces" if fitted.control_is_zero else "tls_spaces_widened")
+        return TlsCost(item, unit, Status((*conditions, source)), whole.value, whole.low, whole.high)
     low, value, high = (_with_unit(number, unit) for number in (whole.low, whole.value, whole.high))
     if fitted.short:
-        trusted = Trusted((*doubts, reason("lpar_cpu_of_a_day", low=low, high=high)))
-        return TlsCost(item, unit, trusted, None, whole.low, whole.high)
-    trusted = Trusted((*doubts, reason("lpar_cpu", low=low, value=value, high=high)))
-    return TlsCost(item, unit, trusted, whole.value, whole.low, whole.high, plain.low, plain.high)
+        status = Status((*conditions, reason("lpar_cpu_of_a_day", low=low, high=high)))
+        return TlsCost(item, unit, status, None, whole.low, whole.high)
+    status = Status((*conditions, reason("lpar_cpu", low=low, value=value, high=high)))
+    return TlsCost(item, unit, status, whole.value, whole.low, whole.high, level.low, level.high)
 
 
 def _peak(grid: Grid) -> slice | None:
-    """Return the four hours with the most CPU time, among those without a gap."""
+    """Return the four hours without a gap that have the most CPU time."""
     width = _PEAK_S // grid.step_s
     starts = np.flatnonzero(grid.step[width - 1 :] - grid.step[: len(grid.step) - width + 1] == width - 1)
     if not len(starts):
@@ -353,7 +364,7 @@ def _peak(grid: Grid) -> slice | None:
 
 
 def _logarithm(rates: Numbers) -> Numbers:
-    return np.asarray(np.log(rates + _NEARLY_NOTHING * max(float(rates.mean()), 1e-300)))
+    return np.asarray(np.log(rates + _LOG_OFFSET * max(float(rates.mean()), 1e-300)))
 
 
 def _standardized(values: Numbers) -> Numbers:

@@ -11,27 +11,28 @@ COVERAGE_FILE = Path(__file__).with_name("coverage.md")
 _METHOD = """\
 ## The estimate of the price of TLS
 
-`zscope.pipelines.estimate` estimates what handshakes and bytes cost from intervals with CPU time, handshakes
-and bytes of TLS connections. The metrics above do not use it yet.
+`zscope.pipelines.estimate` estimates what handshakes and megabytes cost, from intervals with CPU time,
+handshakes and bytes of TLS connections (`cost_interval`). Its results are in `cost_estimate` and
+`cost_change`; the metrics `tls_price` and `tls_price_change` show them.
 
-1. The intervals are added up to 15 minutes, or to 30 or 60 if they are longer. Gaps are never filled. At
-   most the last 92 days count.
-2. The level of each day of the system's clock, the daily curve (12 harmonics, 24 from 28 days on; workdays
-   and weekends apart from seven days on) and its height on each day are taken out. Of a single day it is a
-   cubic curve, and levels are stated as ranges without a value.
-3. Levels: a regression of CPU time on full handshakes, resumed handshakes and megabytes. Its noise is
-   autoregressive (four intervals; two up to three days), outliers are clipped (Huber), and
-   the interval comes from fits without one day each (jackknife).
-4. Difference between full and resumed: the same regression on full handshakes at equal load, with smooth
-   functions of the number of handshakes and of the megabytes beside it. From 60 days on the handshakes of the
-   interval before and after count as well, as some can be counted early or late.
-5. With the CPU time of the LPAR alone a level is a range. At least: the lower end of the difference for a
-   full handshake, 0 for the others. At most: the upper end of the level. The only assumption is that other
-   work does not fall when handshakes rise within the day. If it does, the range is too low and does not show
-   it (rows "gives way" below).
-6. With the CPU time of the address spaces with TLS (SMF 30) a level is an estimate. What handshakes seem to
-   cost in the other address spaces widens its interval, in proportion to the CPU time that TLS does not
-   explain.
+1. Intervals are added up to 15 minutes, or to 30 or 60 if they are longer. Gaps are never filled. At most the
+   last 92 days are used.
+2. Time effects are removed: the level of each day in local time, the daily curve (12 harmonics, 24 from 28
+   days on; one for workdays and one for weekends from seven days on), and its height on each day. From a
+   single day, a cubic curve is removed instead, and the levels have a range and no value.
+3. Levels: a regression of CPU time on full handshakes, resumed handshakes and megabytes. Errors are
+   autoregressive of order 4 (order 2 up to three days), outliers are winsorized (Huber), and the covariance
+   comes from a jackknife over days.
+4. Difference between full and resumed: a regression of CPU time on full handshakes at equal load, beside
+   smooth functions of the number of handshakes and of the megabytes. From 60 days on, the full handshakes of
+   the neighbouring intervals are included, because some handshakes are counted one interval early or late.
+5. From the CPU time of the LPAR alone, a cost is a range. Its lower end is that of the difference for a full
+   handshake, and 0 for the others; its upper end is that of the level. The only assumption is that other work
+   does not decrease when handshakes increase within a day. If it does, the range is too low, and the data do
+   not show it (worlds "opposite" below).
+6. With the CPU time of the address spaces with TLS (SMF 30), a cost is an estimate. The same regression for
+   the other address spaces shows how strongly other work is correlated with the handshakes; the interval is
+   widened by that, in proportion to the CPU time that TLS does not explain.
 
 Each result has a status: `ok`, `conditional` or `refused`. These sentences state why, and what to do:
 
@@ -42,18 +43,20 @@ _COVERAGE = """\
 
 ### How often the estimate holds
 
-`make bench-coverage` simulates worlds with known costs and counts how often results contain them. Other work
-and noise are as large as the CPU time of TLS itself, or three times as large, measured by their standard
-deviations.
+`make bench-coverage` simulates worlds with known costs and counts how often results contain them. The
+standard deviations of other work and of the noise are once or three times that of the CPU time of TLS.
 
-- `refused`: nothing is estimated. `only mean`: no costs of full and resumed handshakes. % of the replicates.
+- `refused`: nothing is estimated; `only mean`: full and resumed handshakes are not estimated separately. % of
+  the replicates.
 - `before`: the intervals of `handshake_cost`, whatever its status, for full/resumed/difference.
-- `estimate`: the interval of the value if the clocks agree and nothing else follows the handshakes from
-  interval to interval. `difference` and `range` need no condition.
+- `estimate`: the interval of the value if the clocks agree and no other work is correlated with the
+  handshakes within a day. `difference` and `range` need no condition.
+- `control zero`: % of the replicates in which the CPU time of the other address spaces is not correlated with
+  the handshakes.
 - The numbers in these columns are the % of the replicates in which they contain the truth; `+-` is half the
   median width in % of the truth.
 - `met`: at least 90 % for all that needs no condition, and for estimates in worlds where their condition
-  holds (all but "shock", "gives way" and "counted early"); for 1 and 3 days two standard errors less. The
+  holds (all but "shock", "opposite" and "counted early"); for 1 and 3 days two standard errors less. The
   iid, AR and curve worlds of 14 days are refused at most 5 times in 100.
 
 """

@@ -1,13 +1,14 @@
 """The intervals of a system on a regular grid, as rates per second.
 
-Intervals shorter than the step of the grid are added up; a step that they do not cover is left out, and so a
-gap stays a gap. Steps are counted on the clock of the system, because other work follows the working day. The
-hour that a clock repeats in autumn is left out: its two halves cannot be told apart.
+Intervals shorter than the step of the grid are added up. A step that they do not cover is left out, so gaps
+are never filled. Steps are those of the local time of the system, because other work follows the working day.
+The hour that is repeated when daylight saving time ends is left out, because its intervals overlap in local
+time.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,17 @@ Whole = np.ndarray[Any, np.dtype[np.int64]]
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 STEPS_S = (900, 1800, 3600)
-"""Lengths of a step. The first one that most intervals fit into is used."""
+"""Lengths of a step. The first one into which most intervals fit is used."""
 DAY_S = 86_400
 MOST_DAYS = 92
-_FITTING = 0.9
+_LEAST_FITTING = 0.9
 """Least share of the measured time in intervals that fit into the steps."""
-_COVERED = 0.9
+_LEAST_COVERED = 0.9
 """Least share of a step that its intervals cover."""
-_WITH_ADDRESS_SPACES = 0.8
+_LEAST_WITH_ADDRESS_SPACES = 0.8
+"""Least share of the intervals with the CPU time of address spaces for it to be used."""
 _TOLERANCE_S = 5
-"""How far an interval can begin or end outside its step."""
+"""How far an interval may begin or end outside its step."""
 _MONDAY_S = 4 * DAY_S
 """The first Monday of 1970."""
 
@@ -36,19 +38,18 @@ class SystemIntervals:
     """The measured intervals of one system, in any order."""
 
     start_local: np.ndarray[Any, np.dtype[np.datetime64]]
-    """When they began, by the clock of the system."""
+    """Start, in local time of the system."""
     seconds: Numbers
     cpu_s: Numbers
     """CPU time of the system on general-purpose processors."""
-    full: Numbers
-    """Number of full handshakes."""
-    resumed: Numbers
+    full_handshakes: Numbers
+    resumed_handshakes: Numbers
     tls_mb: Numbers
     """Megabytes of TLS connections."""
     tls_spaces_cpu_s: Numbers | None = None
-    """CPU time of the address spaces that work for TLS connections, from SMF 30."""
+    """CPU time of the address spaces with TLS: TCP/IP stacks and jobs with TLS connections, from SMF 30."""
     busy_share: Numbers | None = None
-    """CPU time as a share of what the system may use: its processors, or its cap."""
+    """CPU time as a share of the capacity of the system."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Grid:
 
     step_s: int
     step: Whole
-    """Number of the step since the first Monday of 1970, on the clock of the system."""
+    """Number of the step since the first Monday of 1970, in local time of the system."""
     cpu_us: Numbers
     full: Numbers
     resumed: Numbers
@@ -80,7 +81,7 @@ class Grid:
     @property
     def fits(self) -> bool:
         """Whether most of the time is in intervals that fit into the steps."""
-        return self.fitting_share >= _FITTING
+        return self.fitting_share >= _LEAST_FITTING
 
 
 def on_grid(intervals: SystemIntervals) -> Grid:
@@ -89,15 +90,16 @@ def on_grid(intervals: SystemIntervals) -> Grid:
     Intervals in which a value is missing are left out. If most intervals have the CPU time of address spaces,
     the others are left out; otherwise none is used.
     """
-    amounts = (intervals.seconds, intervals.cpu_s, intervals.full, intervals.resumed, intervals.tls_mb)
-    intervals = _selected(intervals, np.isfinite(np.stack(amounts)).all(axis=0) & (intervals.seconds > 0))
+    counts = (intervals.full_handshakes, intervals.resumed_handshakes, intervals.tls_mb)
+    values = np.stack((intervals.seconds, intervals.cpu_s, *counts))
+    intervals = selected(intervals, np.isfinite(values).all(axis=0) & (intervals.seconds > 0))
     intervals = _with_address_spaces(_last_days(intervals))
-    grids = (_with_step(intervals, step_s) for step_s in STEPS_S)
     tried: list[Grid] = []
-    for grid in grids:
-        tried.append(grid)
+    for step_s in STEPS_S:
+        grid = _with_step(intervals, step_s)
         if grid.fits:
             return grid
+        tried.append(grid)
     return max(tried, key=lambda grid: grid.fitting_share)
 
 
@@ -105,31 +107,25 @@ def _last_days(intervals: SystemIntervals) -> SystemIntervals:
     if not len(intervals.start_local):
         return intervals
     day = intervals.start_local.astype("datetime64[D]").astype(np.int64)
-    return _selected(intervals, day > day.max() - MOST_DAYS)
+    return selected(intervals, day > day.max() - MOST_DAYS)
 
 
 def _with_address_spaces(intervals: SystemIntervals) -> SystemIntervals:
     if intervals.tls_spaces_cpu_s is None:
         return intervals
     known = np.isfinite(intervals.tls_spaces_cpu_s)
-    if known.sum() < _WITH_ADDRESS_SPACES * len(known):
+    if known.sum() < _LEAST_WITH_ADDRESS_SPACES * len(known):
         return replace(intervals, tls_spaces_cpu_s=None)
-    return _selected(intervals, known)
+    return selected(intervals, known)
 
 
-def _selected(intervals: SystemIntervals, rows: Flags) -> SystemIntervals:
-    spaces, busy = intervals.tls_spaces_cpu_s, intervals.busy_share
-    return replace(
-        intervals,
-        start_local=intervals.start_local[rows],
-        seconds=intervals.seconds[rows],
-        cpu_s=intervals.cpu_s[rows],
-        full=intervals.full[rows],
-        resumed=intervals.resumed[rows],
-        tls_mb=intervals.tls_mb[rows],
-        tls_spaces_cpu_s=None if spaces is None else spaces[rows],
-        busy_share=None if busy is None else busy[rows],
-    )
+def selected(intervals: SystemIntervals, rows: Flags | Whole) -> SystemIntervals:
+    """Return some of the intervals, in the order of `rows`."""
+    columns: dict[str, Any] = {each.name: getattr(intervals, each.name) for each in fields(intervals)}
+    chosen: dict[str, Any] = {
+        name: column if column is None else column[rows] for name, column in columns.items()
+    }
+    return SystemIntervals(**chosen)
 
 
 def _with_step(intervals: SystemIntervals, step_s: int) -> Grid:
@@ -140,10 +136,10 @@ def _with_step(intervals: SystemIntervals, step_s: int) -> Grid:
     fits = end <= (step + 1) * step_s + phase + _TOLERANCE_S
     measured = intervals.seconds.sum()
     share = float(intervals.seconds[fits].sum() / measured) if measured else 1.0
-    kept = _selected(intervals, fits)
+    kept = selected(intervals, fits)
     number, of = np.unique(step[fits], return_inverse=True)
     seconds = np.bincount(of, kept.seconds, len(number))
-    whole = (seconds >= _COVERED * step_s) & (seconds <= step_s + 2 * _TOLERANCE_S)
+    whole = (seconds >= _LEAST_COVERED * step_s) & (seconds <= step_s + 2 * _TOLERANCE_S)
 
     def rate(amount: Numbers) -> Numbers:
         return np.asarray((np.bincount(of, amount, len(number)) / np.maximum(seconds, 1))[whole])
@@ -153,8 +149,8 @@ def _with_step(intervals: SystemIntervals, step_s: int) -> Grid:
         step_s,
         number[whole],
         1e6 * rate(kept.cpu_s),
-        rate(kept.full),
-        rate(kept.resumed),
+        rate(kept.full_handshakes),
+        rate(kept.resumed_handshakes),
         rate(kept.tls_mb),
         None if spaces is None else 1e6 * rate(spaces),
         None if busy is None else rate(busy * kept.seconds),

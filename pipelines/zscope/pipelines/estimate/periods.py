@@ -1,9 +1,9 @@
-"""What changed between two periods in the price of TLS: the costs, the number of handshakes, the mix.
+"""Compare the price of TLS in two periods: costs, number of handshakes, and mix.
 
-Both periods are fitted alone, and their costs compared at the mean rates of both. Other work that follows the
-handshakes in the same way in both periods cancels (Oaxaca 1973, Blinder 1973). With the CPU time of the
-address spaces that work for TLS, the interval is widened as that of the levels: by the change that handshakes
-seem to have in the other address spaces.
+Each period has its own regression; their costs are compared at the mean rates of both (Oaxaca 1973, Blinder
+1973). Other work cancels out if it is correlated with the handshakes in the same way in both periods. With
+the CPU time of the address spaces with TLS, the interval is widened like that of the levels: by the change of
+the same coefficients in the other address spaces.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from zscope.pipelines.estimate.costs import FULL, MB, RESUMED
 from zscope.pipelines.estimate.intervals import DAY_S
 from zscope.pipelines.estimate.regression import student
-from zscope.pipelines.estimate.statuses import Trusted, reason
+from zscope.pipelines.estimate.statuses import Status, reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,41 +31,53 @@ _UPPER, _POWER = 0.975, 0.80
 
 @dataclass(frozen=True)
 class TlsChange:
-    """How far something changed from one period to another."""
+    """The change of a cost or of the price from one period to another."""
 
     item: str
     unit: str
-    trusted: Trusted
+    status: Status
     value: float
     low: float
     high: float
     smallest_visible: float
-    """A change of this size would have been seen 80 times in 100."""
+    """The change that would be seen 80 times in 100."""
 
 
-def compare_periods(before: SystemEstimate, after: SystemEstimate) -> tuple[TlsChange, ...]:
-    """Return what changed; nothing if a period has no estimate, or only one has address spaces."""
+@dataclass(frozen=True)
+class PeriodComparison:
+    """The changes from one period to another."""
+
+    status: Status
+    """Refused if the periods cannot be compared."""
+    changes: tuple[TlsChange, ...] = ()
+    split: PriceSplit | None = None
+
+
+def compare_periods(before: SystemEstimate, after: SystemEstimate) -> PeriodComparison:
+    """Compare the estimates of two periods."""
     old, new = before.fitted, after.fitted
-    refused = "refused" in (before.trusted.status, after.trusted.status)
-    if refused or old is None or new is None or (old.control is None) != (new.control is None):
-        return ()
-    return tuple(_changes(before, after, old, new))
+    reasons = tuple(dict.fromkeys((*before.status.reasons, *after.status.reasons)))
+    if old is None or new is None or "refused" in (before.status.kind, after.status.kind):
+        return PeriodComparison(Status(reasons))
+    if (old.control is None) != (new.control is None):
+        return PeriodComparison(Status((reason("other_source"),)))
+    return PeriodComparison(Status(reasons), tuple(_changes(old, new, reasons)), split_price(old, new))
 
 
 @dataclass(frozen=True)
 class PriceSplit:
-    """How much of the change of the price is due to what, in CPU seconds a day."""
+    """The parts of the change of the price, in CPU seconds per day."""
 
     costs: float
-    """Handshakes and bytes cost more or less."""
+    """Because handshakes and megabytes cost more or less."""
     number: float
-    """There are more or fewer handshakes."""
+    """Because there are more or fewer handshakes."""
     mix: float
-    """A handshake is another one on average: resumed or not, with more or fewer bytes."""
+    """Because another share of the handshakes is resumed, or a handshake has more or fewer megabytes."""
 
 
 def split_price(before: FittedSystem, after: FittedSystem) -> PriceSplit:
-    """Split the change of the price, which is the sum of the parts."""
+    """Return the parts of the change of the price, which add up to it."""
     day = DAY_S / 1e6
     costs = (before.levels.coefficients + after.levels.coefficients) / 2
     numbers = [float(fitted.rates[FULL] + fitted.rates[RESUMED]) for fitted in (before, after)]
@@ -78,35 +90,32 @@ def split_price(before: FittedSystem, after: FittedSystem) -> PriceSplit:
     )
 
 
-def _changes(
-    before: SystemEstimate, after: SystemEstimate, old: FittedSystem, new: FittedSystem
-) -> Iterator[TlsChange]:
-    doubts = tuple(dict.fromkeys((*before.trusted.reasons, *after.trusted.reasons)))
+def _changes(old: FittedSystem, new: FittedSystem, conditions: tuple[Reason, ...]) -> Iterator[TlsChange]:
     mean_rates = (old.rates + new.rates) / 2
     handshakes = mean_rates * [1, 1, 0]
-    separate = not old.unknown and not new.unknown
+    separate = not old.only_mean and not new.only_mean
     if separate and old.difference and new.difference:
-        reasons = (*doubts, reason("equal_load"))
+        reasons = (*conditions, reason("equal_load"))
         yield _change("full less resumed", "us", old.difference, new.difference, np.ones(1), reasons)
     kinds = {"full handshake": np.eye(3)[FULL], "resumed handshake": np.eye(3)[RESUMED]}
     weights = kinds if separate else {}
     weights |= {"mean handshake": handshakes / handshakes.sum(), "megabyte": np.eye(3)[MB]}
     for item, of in weights.items():
-        yield _change_of_levels(item, "us", (old, new), of, doubts)
-    yield _change_of_levels("TLS", "s/day", (old, new), mean_rates * DAY_S / 1e6, doubts)
+        yield _change_of_levels(item, "us", (old, new), of, conditions)
+    yield _change_of_levels("TLS", "s/day", (old, new), mean_rates * DAY_S / 1e6, conditions)
 
 
 def _change(
     item: str, unit: str, old: Regression, new: Regression, weights: Numbers, reasons: tuple[Reason, ...]
 ) -> TlsChange:
-    """Return the change of a sum of coefficients (Welch and Satterthwaite)."""
+    """Return the change of a weighted sum of coefficients (Welch 1947)."""
     errors = [old.error(weights) ** 2, new.error(weights) ** 2]
     total = max(sum(errors), 1e-300)
     freedom = total**2 / max(errors[0] ** 2 / old.freedom + errors[1] ** 2 / new.freedom, 1e-300)
     value = float(weights @ (new.coefficients - old.coefficients))
     half = student(_UPPER, freedom) * float(np.sqrt(total))
     visible = half + student(_POWER, freedom) * float(np.sqrt(total))
-    return TlsChange(item, unit, Trusted(reasons), value, value - half, value + half, visible)
+    return TlsChange(item, unit, Status(reasons), value, value - half, value + half, visible)
 
 
 def _change_of_levels(
@@ -114,21 +123,21 @@ def _change_of_levels(
     unit: str,
     fits: tuple[FittedSystem, FittedSystem],
     weights: Numbers,
-    doubts: tuple[Reason, ...],
+    conditions: tuple[Reason, ...],
 ) -> TlsChange:
-    """Return the change of a sum of costs, with its conditions, or widened by that of the control."""
+    """Return the change of a weighted sum of costs, widened by that of the control if there is one."""
     old, new = fits
-    change = _change(item, unit, old.levels, new.levels, weights, (*doubts, reason("same_ties")))
+    change = _change(item, unit, old.levels, new.levels, weights, (*conditions, reason("same_correlation")))
     if old.control is None or new.control is None:
         return change
     control = _change(item, unit, old.control, new.control, weights, ())
-    spill = (old.spill + new.spill) / 2
-    quiet = control.low <= 0 <= control.high
+    unexplained_ratio = (old.unexplained_ratio + new.unexplained_ratio) / 2
+    is_zero = control.low <= 0 <= control.high
     return replace(
         change,
-        trusted=Trusted((*doubts, reason("quiet_control" if quiet else "other_ties"))),
-        value=change.value if quiet else change.value - spill * control.value,
-        low=change.low - spill * max(0.0, control.high),
-        high=change.high - spill * min(0.0, control.low),
-        smallest_visible=change.smallest_visible + spill * (control.high - control.low) / 2,
+        status=Status((*conditions, reason("control_unchanged" if is_zero else "control_changed"))),
+        value=change.value if is_zero else change.value - unexplained_ratio * control.value,
+        low=change.low - unexplained_ratio * max(0.0, control.high),
+        high=change.high - unexplained_ratio * min(0.0, control.low),
+        smallest_visible=change.smallest_visible + unexplained_ratio * (control.high - control.low) / 2,
     )

@@ -1,8 +1,8 @@
-"""The regression of CPU time on what is counted beside it, when noise lasts from interval to interval.
+"""Linear regression of CPU time on counts per interval, with autocorrelated errors and outliers.
 
-The columns are filtered with the autocorrelation of the noise (Cochrane and Orcutt 1949), single intervals
-far off count less (Huber 1964), and the spread of the coefficients comes from fits without one day each
-(jackknife), which needs no assumption on the noise within a day.
+Time effects are removed first (`time_effects`). The autocorrelation of the errors is removed by prewhitening
+(Cochrane and Orcutt 1949), outliers are winsorized (Huber 1964), and the covariance of the coefficients comes
+from a jackknife over days, which assumes nothing about the errors within a day.
 """
 
 from __future__ import annotations
@@ -14,30 +14,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.pipelines.estimate.time_terms import TimeTerms
+from zscope.pipelines.estimate.time_effects import TimeEffects
 
 if TYPE_CHECKING:
     from zscope.pipelines.estimate.intervals import Flags, Numbers, Whole
 
 _UPPER = 0.975
-"""Quantile of the upper end of an interval of 95 %."""
-_LONG_MEMORY, _SHORT_MEMORY = 4, 2
+"""Quantile of the upper end of a 95 % interval."""
+_ORDER, _SHORT_ORDER = 4, 2
+"""Orders of the autoregression; the second one for short or coarse series."""
 _LONG_DAYS = 3
-"""From so many days on the noise has a long memory."""
 _ROUNDS, _HUBER_ROUNDS = 3, 8
 _SCALE = 1.4826
-"""The standard deviation of normal noise over its median absolute deviation."""
-_FAR, _VERY_FAR = 2.5, 4.0
+"""Ratio of the standard deviation to the median absolute deviation of normal errors."""
+_OUTLIER, _EXTREME = 2.5, 4.0
+"""Limits of residuals, in standard deviations."""
 _LEAST_BLOCKS = 12
 _STATIONARY = 0.999
 _QUARTERS_OF_DAY = 96
 _NEARLY_ZERO = 1e-12
-_ALIKE = 1e-7
-"""Least share of the variation of a column that the other columns do not explain."""
+_COLLINEAR = 1e-7
+"""Least share of the variance of a column that the other columns do not explain."""
 
 
 def student(quantile: float, freedom: float) -> float:
-    """Return a quantile of Student's distribution, by the series of Cornish and Fisher.
+    """Return a quantile of Student's t distribution, by its Cornish-Fisher expansion.
 
     >>> round(student(0.975, 11), 3)
     2.201
@@ -62,173 +63,162 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Regression:
-    """The coefficients of a regression, how sure they are, and what the noise was like."""
+    """The coefficients of a regression with their covariance, and diagnostics."""
 
     coefficients: Numbers
     covariance: Numbers
     blocks: int
-    """Number of days, or of equal parts, of which each was left out once."""
-    rows: int
-    terms: int
-    """Number of coefficients, with those of the calendar."""
-    memory: Numbers
-    """Coefficients of the autoregression of the noise."""
-    clipped_pct: float
-    left_autocorrelation: float
-    """What is left after the filter, from each interval to the next."""
+    """Number of blocks of the jackknife: days, or equal parts of the time if there are few days."""
+    outlier_pct: float
+    """Share of the intervals whose residuals were winsorized."""
+    residual_autocorrelation: float
+    """Autocorrelation of the prewhitened residuals at lag 1."""
     time_share: float
-    """Share of the variance of the CPU time that the calendar explains."""
+    """Share of the variance of the CPU time that the time effects explain."""
     explained_share: float
-    """Share that the columns explain within the day."""
-    effective_rows: float
-    """Number of independent intervals that are worth as much."""
-    plain_covariance: Numbers
-    """As if the filtered noise were independent."""
+    """Share of it that the columns explain."""
 
     def error(self, weights: Numbers) -> float:
-        """Return the standard error of a weighted sum of the coefficients."""
+        """Return the standard error of a linear combination of the coefficients."""
         return float(np.sqrt(np.maximum(weights @ self.covariance @ weights, 0.0)))
 
     def estimate(self, weights: Numbers, upper: float = _UPPER) -> Estimate:
-        """Return a weighted sum of the coefficients with its interval: of 95 %, or with another quantile."""
+        """Return a linear combination of the coefficients with its interval; `upper` is its upper
+        quantile.
+        """
         value, half = float(weights @ self.coefficients), student(upper, self.freedom) * self.error(weights)
         return Estimate(value, value - half, value + half)
 
     def of(self, basis: Numbers) -> Regression:
-        """Return the regression of other coefficients, which follow from these by a matrix."""
+        """Return the regression of linear combinations of the coefficients."""
         return replace(
             self,
             coefficients=basis @ self.coefficients,
             covariance=basis @ self.covariance @ basis.T,
-            plain_covariance=basis @ self.plain_covariance @ basis.T,
         )
 
     @property
     def freedom(self) -> int:
-        """Degrees of freedom of the spread."""
+        """Degrees of freedom of the covariance."""
         return self.blocks - 1
 
-    def correlation(self, weights: Numbers) -> float:
-        """Return the partial correlation of the CPU time with a weighted sum of the columns."""
-        variance = weights @ self.plain_covariance @ weights
-        if variance <= 0:
-            return 1.0
-        ratio = float(weights @ self.coefficients / np.sqrt(variance))
-        return float(ratio / np.sqrt(ratio**2 + max(self.rows - self.terms, 1)))
 
-
-class Filter:
-    """The steps that have their forerunners, and what the calendar explains of all steps and of these."""
+class Prewhitening:
+    """Removes time effects and autocorrelation from the columns of a regression."""
 
     def __init__(self, step: Whole, steps_of_day: int, load: Numbers) -> None:
         self.step = step
         self.steps_of_day = steps_of_day
-        long = step[-1] - step[0] >= _LONG_DAYS * steps_of_day and steps_of_day >= _QUARTERS_OF_DAY
-        self.memory = _LONG_MEMORY if long else _SHORT_MEMORY
-        rows = np.arange(self.memory, len(step))
-        self.rows = rows[step[rows] - step[rows - self.memory] == self.memory]
-        self._profile = load - TimeTerms(step, steps_of_day)(load)
-        self.all_terms = TimeTerms(step, steps_of_day, self._profile)
+        is_long = step[-1] - step[0] >= _LONG_DAYS * steps_of_day and steps_of_day >= _QUARTERS_OF_DAY
+        self.order = _ORDER if is_long else _SHORT_ORDER
+        rows = np.arange(self.order, len(step))
+        self.rows = rows[step[rows] - step[rows - self.order] == self.order]
+        """The intervals without a gap in the intervals before them that the autoregression reads."""
+        self._profile = load - TimeEffects(step, steps_of_day)(load)
+        self.all_effects = TimeEffects(step, steps_of_day, self._profile)
 
     @cached_property
-    def terms(self) -> TimeTerms:
-        """The time terms of the steps with forerunners."""
-        return TimeTerms(self.step[self.rows], self.steps_of_day, self._profile[self.rows])
+    def effects(self) -> TimeEffects:
+        """The time effects of `rows`."""
+        return TimeEffects(self.step[self.rows], self.steps_of_day, self._profile[self.rows])
 
-    def filtered(self, columns: Numbers, memory: Numbers) -> Numbers:
-        """Return columns less what their forerunners predict, and less what the calendar explains."""
-        predicted = sum(memory[back] * columns[self.rows - back - 1] for back in range(self.memory))
-        return self.terms(columns[self.rows] - predicted)
+    def filtered(self, columns: Numbers, autoregression: Numbers) -> Numbers:
+        """Return the prewhitened columns of `rows`, without time effects."""
+        predicted = sum(autoregression[lag] * columns[self.rows - lag - 1] for lag in range(self.order))
+        return self.effects(columns[self.rows] - predicted)
 
-    def autoregression(self, noise: Numbers) -> Numbers:
-        """Return how noise depends on the noise before it (Yule and Walker), from pairs without a gap."""
+    def autoregression(self, residuals: Numbers) -> Numbers:
+        """Return the coefficients of the autoregression of residuals (Yule-Walker); gaps are left out."""
         step = self.step
         at = np.full(int(step[-1] - step[0]) + 1, np.nan)
-        at[step - step[0]] = noise
-        lags = range(self.memory + 1)
+        at[step - step[0]] = residuals
+        lags = range(self.order + 1)
         products = np.array([np.nanmean(at[lag:] * at[: len(at) - lag]) for lag in lags])
-        apart = np.abs(np.subtract.outer(np.arange(self.memory), np.arange(self.memory)))
-        matrix = products[apart] + _ALIKE * products[0] * np.eye(self.memory)
-        memory = np.linalg.solve(matrix, products[1:])
-        total = abs(memory.sum())
-        return np.asarray(memory if total < _STATIONARY else memory * _STATIONARY / total)
+        apart = np.abs(np.subtract.outer(np.arange(self.order), np.arange(self.order)))
+        matrix = products[apart] + _COLLINEAR * products[0] * np.eye(self.order)
+        coefficients = np.linalg.solve(matrix, products[1:])
+        total = abs(coefficients.sum())
+        return np.asarray(coefficients if total < _STATIONARY else coefficients * _STATIONARY / total)
 
     @cached_property
     def block(self) -> Whole:
-        """The first row of each block: a day, or one of twelve equal parts if there are fewer days."""
+        """The first row of each block of the jackknife."""
         day = self.step[self.rows] // self.steps_of_day
         if len(np.unique(day)) < _LEAST_BLOCKS:
             day = np.arange(len(day)) * _LEAST_BLOCKS // len(day)
         return np.flatnonzero(np.diff(day, prepend=-1))
 
 
-def move_together(grid: Filter, columns: Numbers) -> bool:
-    """Return whether one of the columns follows from the others and the calendar."""
-    left = grid.all_terms(columns)
-    size = np.sqrt((left**2).sum(axis=0))
-    if (size <= _ALIKE * np.sqrt((columns**2).sum(axis=0))).any():
+def is_collinear(prewhitening: Prewhitening, columns: Numbers) -> bool:
+    """Return whether the columns are collinear, apart from time effects."""
+    residuals = prewhitening.all_effects(columns)
+    size = np.sqrt((residuals**2).sum(axis=0))
+    if (size <= _COLLINEAR * np.sqrt((columns**2).sum(axis=0))).any():
         return True
-    left = left / size
-    return bool(np.linalg.eigvalsh(left.T @ left)[0] < _ALIKE)
+    residuals = residuals / size
+    return bool(np.linalg.eigvalsh(residuals.T @ residuals)[0] < _COLLINEAR)
 
 
-def regress(grid: Filter, columns: Numbers, cpu_us: Numbers) -> Regression:
-    """Return the regression of CPU time on some columns, the calendar taken out of both."""
-    left, target = grid.all_terms(columns), grid.all_terms(cpu_us)
-    scale = left.std(axis=0)
-    left = left / scale
-    coefficients = np.linalg.lstsq(left, target, rcond=None)[0]
-    memory = np.zeros(grid.memory)
+def regress(prewhitening: Prewhitening, columns: Numbers, cpu_us: Numbers) -> Regression:
+    """Return the regression of CPU time on columns, without time effects."""
+    predictors, target = prewhitening.all_effects(columns), prewhitening.all_effects(cpu_us)
+    scale = predictors.std(axis=0)
+    predictors = predictors / scale
+    coefficients = np.linalg.lstsq(predictors, target, rcond=None)[0]
     for _ in range(_ROUNDS):
-        noise = target - left @ coefficients
-        far = _VERY_FAR * _spread(noise)
-        memory = grid.autoregression(np.clip(noise, -far, far))
-        x, y = grid.filtered(left, memory), grid.filtered(target, memory)
+        residuals = target - predictors @ coefficients
+        limit = _EXTREME * _deviation(residuals)
+        autoregression = prewhitening.autoregression(np.clip(residuals, -limit, limit))
+        x = prewhitening.filtered(predictors, autoregression)
+        y = prewhitening.filtered(target, autoregression)
         coefficients = np.linalg.lstsq(x, y, rcond=None)[0]
-    unclipped, inverse = y, np.linalg.pinv(x)
-    clipped: Flags = np.zeros(len(y), bool)
-    for _ in range(_HUBER_ROUNDS):
-        fitted = x @ coefficients
-        rest = unclipped - fitted
-        far = _FAR * _spread(rest)
-        clipped = np.abs(rest) > far
-        y = grid.terms(fitted + np.clip(rest, -far, far))
-        coefficients = inverse @ y
-    rest = y - x @ coefficients
-    terms = grid.terms.count + columns.shape[1]
-    free = max(len(y) - terms, 1)
-    # Time terms and clipped values let the fits without a day differ less than they would.
-    correction = len(y) / free / (1 - clipped.mean()) ** 2
-    noise = target - left @ coefficients
+    coefficients, y, is_outlier = _without_outliers(prewhitening, x, y, coefficients)
+    residuals = y - x @ coefficients
+    free = max(len(y) - prewhitening.effects.count - columns.shape[1], 1)
+    # Time effects and winsorized values make the estimates of the jackknife differ too little.
+    correction = len(y) / free / (1 - is_outlier.mean()) ** 2
     variation = max(float(((cpu_us - cpu_us.mean()) ** 2).sum()), 1e-300)
-    effective = len(y) * (1 - memory.sum()) ** 2 * noise.var() / max(rest.var(), 1e-300)
     return Regression(
         coefficients / scale,
-        _jackknife(x, y, grid.block) * correction / np.outer(scale, scale),
-        len(grid.block),
-        len(y),
-        terms,
-        memory,
-        100 * float(clipped.mean()),
-        float((rest[1:] * rest[:-1]).sum() / max((rest * rest).sum(), 1e-300)),
+        _jackknife(x, y, prewhitening.block) * correction / np.outer(scale, scale),
+        len(prewhitening.block),
+        100 * float(is_outlier.mean()),
+        float((residuals[1:] * residuals[:-1]).sum() / max((residuals * residuals).sum(), 1e-300)),
         1 - float((target**2).sum()) / variation,
-        float(((left @ coefficients) ** 2).sum()) / variation,
-        float(min(effective, len(y))),
-        np.linalg.inv(x.T @ x) * (rest @ rest) / free / np.outer(scale, scale),
+        float(((predictors @ coefficients) ** 2).sum()) / variation,
     )
 
 
-def _spread(noise: Numbers) -> float:
-    return _SCALE * float(np.median(np.abs(noise)))
+def _without_outliers(
+    prewhitening: Prewhitening, x: Numbers, y: Numbers, coefficients: Numbers
+) -> tuple[Numbers, Numbers, Flags]:
+    """Return the coefficients with winsorized residuals, the winsorized values, and which values those
+    are.
+    """
+    observed, inverse = y, np.linalg.pinv(x)
+    is_outlier: Flags = np.zeros(len(y), bool)
+    for _ in range(_HUBER_ROUNDS):
+        fitted = x @ coefficients
+        residuals = observed - fitted
+        limit = _OUTLIER * _deviation(residuals)
+        is_outlier = np.abs(residuals) > limit
+        y = prewhitening.effects(fitted + np.clip(residuals, -limit, limit))
+        coefficients = inverse @ y
+    return coefficients, y, is_outlier
+
+
+def _deviation(residuals: Numbers) -> float:
+    """Return the standard deviation, estimated from the median absolute deviation."""
+    return _SCALE * float(np.median(np.abs(residuals)))
 
 
 def _jackknife(x: Numbers, y: Numbers, block: Whole) -> Numbers:
-    """Return the covariance of the coefficients from the fits that leave out one block each."""
+    """Return the covariance of the coefficients, from regressions without one block each."""
     squares = np.add.reduceat(x[:, :, None] * x[:, None, :], block)
     products = np.add.reduceat(x * y[:, None], block)
-    left = squares.sum(axis=0) - squares
-    # A column that only one block has becomes 0 without it.
-    left = left + _NEARLY_ZERO * len(x) * np.eye(x.shape[1])
-    without = np.linalg.solve(left, (products.sum(axis=0) - products)[..., None])[..., 0]
-    off = without - without.mean(axis=0)
-    return np.asarray((len(block) - 1) / len(block) * off.T @ off)
+    others = squares.sum(axis=0) - squares
+    # A column that only one block has gets the coefficient 0 without it.
+    others = others + _NEARLY_ZERO * len(x) * np.eye(x.shape[1])
+    without = np.linalg.solve(others, (products.sum(axis=0) - products)[..., None])[..., 0]
+    deviations = without - without.mean(axis=0)
+    return np.asarray((len(block) - 1) / len(block) * deviations.T @ deviations)

@@ -1,4 +1,4 @@
-"""How far an estimate can be trusted, in one sentence for each reason."""
+"""The status of an estimate, with one sentence for each reason."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, cast
 
-Trust = Literal["ok", "conditional", "refused"]
-_ORDER: tuple[Trust, ...] = ("ok", "conditional", "refused")
+StatusKind = Literal["ok", "conditional", "refused"]
+_ORDER: tuple[StatusKind, ...] = ("ok", "conditional", "refused")
 
 
 @dataclass(frozen=True)
@@ -17,40 +17,40 @@ class Reason:
     """One reason for the status of an estimate."""
 
     code: str
-    status: Trust
+    kind: StatusKind
     sentence: str
     action: str = ""
     """What to load or to change."""
 
 
 @dataclass(frozen=True)
-class Trusted:
-    """The status of an estimate and its reasons."""
+class Status:
+    """The reasons for the status of an estimate."""
 
     reasons: tuple[Reason, ...]
 
     @property
-    def status(self) -> Trust:
-        """The worst status of the reasons."""
-        return max((reason.status for reason in self.reasons), key=_ORDER.index, default="ok")
+    def kind(self) -> StatusKind:
+        """The worst of the reasons."""
+        return max((reason.kind for reason in self.reasons), key=_ORDER.index, default="ok")
 
     @property
     def why(self) -> str:
-        """The sentences of this status, with what to do."""
-        counted = [reason for reason in self.reasons if reason.status == self.status]
-        actions = dict.fromkeys(reason.action for reason in counted if reason.action)
-        return "; ".join([*(reason.sentence for reason in counted), *actions])
+        """The sentences of the worst reasons, and what to do."""
+        worst = [reason for reason in self.reasons if reason.kind == self.kind]
+        actions = dict.fromkeys(reason.action for reason in worst if reason.action)
+        return "; ".join([*(reason.sentence for reason in worst), *actions])
 
 
 def reason(code: str, **values: object) -> Reason:
     """Return a reason with the values in its sentence.
 
     >>> reason("short", days=3).sentence
-    'if other days are like the 3 days seen: a week has not been seen'
+    'if other days are like the 3 days in the data, which are less than a week'
     """
     entry = sentences()[code]
     return Reason(
-        code, cast("Trust", entry["status"]), entry["sentence"].format(**values), entry.get("action", "")
+        code, cast("StatusKind", entry["status"]), entry["sentence"].format(**values), entry.get("action", "")
     )
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics.declarations import (
+    DIGEST_COLUMN,
     DeclarationError,
     Metric,
     MetricColumn,
@@ -31,6 +32,7 @@ RUNS = "run"
 """The table of the benchmark runs. It comes from runs.toml, not from loaded data."""
 
 __all__ = [
+    "DIGEST_COLUMN",
     "RUNS",
     "DeclarationError",
     "Metric",

@@ -24,9 +24,12 @@ A store keeps the rows of steps that are declared as `stored`:
   as well: `around = { cpu_slot = [1, 0] }` is one day before and none after.
 - `stored = "result"`: all rows are computed after a load that can have changed them, and kept. Such steps
   depend on benchmark runs. `of_runs` names inputs that count only on the days of runs.
-- `computed_by`, with `stored = "result"`: a function in Python makes the rows of what the SQL returns, for
-  computations that SQL cannot do. They are always stored, as soon as an input has the number of rows that
-  `from_rows` names; until then, the step has none.
+- `computed_by = "module:function"`, with `stored = "result"`: the function computes the rows from those that
+  the SQL returns, for what SQL cannot do. It is called for each group of rows with the same values in the
+  columns `computed_for`, as a table, and returns the rows as dictionaries without these columns. The column
+  `data_digest` has a digest of the rows of the SQL: a group is computed again only if it has changed. Such a
+  step is stored in every store in which a table has the number of rows that `from_rows` states for it; in
+  other stores it has no rows.
 """
 
 from __future__ import annotations
@@ -54,6 +57,8 @@ if TYPE_CHECKING:
 Combine = Literal["sum", "min", "max"]
 MetricKind = Literal["metric", "step"]
 Stored = Literal["", "day", "result"]
+DIGEST_COLUMN = "data_digest"
+"""The column of a step computed in Python with a digest of the rows that its SQL returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,9 @@ class Metric:
     of_runs: tuple[str, ...] = ()
     """The inputs of a stored result of which only the days of benchmark runs matter."""
     computed_by: str = ""
-    """The function that makes the rows of a stored result of what the SQL returns: `module:name`."""
+    """The function that computes the rows of a stored result from what the SQL returns: `module:name`."""
+    computed_for: tuple[str, ...] = ()
+    """The columns of the groups of rows that it is called for."""
     from_rows: Mapping[str, int] = field(default_factory=dict)
     """The numbers of rows of tables of which one is needed to compute it."""
     clock: str = ""
@@ -244,7 +251,7 @@ def _declarations(folder: Traversable) -> Iterator[tuple[str, Traversable]]:
 
 
 _REQUIRED = {"kind", "title", "question", "inputs", "grain", "column"}
-_STORING = {"stored", "around", "of_runs", "computed_by", "from_rows"}
+_STORING = {"stored", "around", "of_runs", "computed_by", "computed_for", "from_rows"}
 _OPTIONAL = {
     "keep", "looks_around", "clock", "period", "formula", "sources", "limits", "references", "parameter",
     *_STORING,
@@ -297,6 +304,7 @@ def _metric(name: str, content: Mapping[str, Any], sql: str, others: Mapping[str
         around={table: (before, after) for table, (before, after) in content.get("around", {}).items()},
         of_runs=tuple(content.get("of_runs", ())),
         computed_by=content.get("computed_by", ""),
+        computed_for=tuple(content.get("computed_for", ())),
         from_rows=dict(content.get("from_rows", {})),
         clock=content.get("clock", ""),
         period=tuple(content.get("period", ())),
@@ -405,6 +413,8 @@ def _check(metric: Metric) -> None:
         raise DeclarationError(metric.name, "stored by day: no column day of type DATE")
     if metric.computed_by and (metric.stored != "result" or metric.combinable or metric.kind != "step"):
         raise DeclarationError(metric.name, "computed_by: only for a step stored as a result")
+    if metric.computed_by and not (metric.computed_for and {*metric.computed_for, DIGEST_COLUMN} <= {*names}):
+        raise DeclarationError(metric.name, f"computed_by: needs computed_for, and a column {DIGEST_COLUMN}")
     if not metric.sql.startswith("-- "):
         raise DeclarationError(metric.name, f"{metric.name}.sql does not begin with the meaning of a row")
 

@@ -17,12 +17,10 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cache
 from hashlib import sha256
-from importlib import import_module
 from importlib.metadata import version
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -44,6 +42,7 @@ from zscope.pipelines.metrics import (
 )
 from zscope.pipelines.runs import run_table
 from zscope.pipelines.store.commits import NO_DAY_KEY, Commit, DayRows, SummaryFile, append
+from zscope.pipelines.store.computed import computed_rows
 from zscope.pipelines.store.folder import digest_of_file, fsync_all, runs_digest
 from zscope.pipelines.store.parts import COMPRESSION, LEVEL, data_tables
 from zscope.pipelines.store.tables import days_sql, on_days
@@ -69,8 +68,6 @@ MEMORY = "160MB"
 """Limit of DuckDB's memory; what does not fit is written to the stage."""
 MORE_MEMORY = "2GB"
 """The limit for a statement that needs more."""
-ComputeRows = Callable[[pa.Table, pa.Table | None], pa.Table]
-"""Makes the rows of a step of those that its SQL returns, and of the rows that are stored so far."""
 _FROM_PYTHON = "rows_from_python"
 _COMPUTED = "computed_rows"
 """Table with the rows that were just computed."""
@@ -438,12 +435,12 @@ class _Computation:
         self._connection.execute(f"DROP TABLE {_COMPUTED}")
 
     def _register_rows(self, metric: Metric) -> None:
-        """Make the rows of a step that is computed in Python, from those that its SQL returns."""
-        module, _, name = metric.computed_by.partition(":")
-        compute: ComputeRows = getattr(import_module(module), name)
-        before = [_rows_of(self._summaries, file) for file in self._summaries.files(metric.name)]
+        """Register the rows of a step that is computed in Python."""
+        stored = [_rows_of(self._summaries, file) for file in self._summaries.files(metric.name)]
         inputs = self._connection.execute(metric.sql).to_arrow_table()
-        self._connection.register(_FROM_PYTHON, compute(inputs, pa.concat_tables(before) if before else None))
+        schema = self._connection.execute(no_rows_sql(metric)).to_arrow_table().schema
+        rows = computed_rows(metric, inputs, schema, pa.concat_tables(stored) if stored else None)
+        self._connection.register(_FROM_PYTHON, rows)
 
     def _create_computed(self, select: str) -> None:
         statement = f"CREATE OR REPLACE TEMP TABLE {_COMPUTED} AS {select}"

@@ -93,7 +93,7 @@ def test_to_standard_output(run: Run) -> None:
         (["--size", "many"], "'many' is not a size such as 500000, 50MB or 2GiB"),
         (["--mix", "kangaroo=1"], "'kangaroo' is not one of zert-detail"),
         (["--mix", "tcp-term=much"], "'much' is not a number (share of tcp-term)"),
-        (["--start", "yesterday"], "'yesterday' is not a time such as 2026-03-02T08:00"),
+        (["--start", "yesterday"], "'yesterday' is not a date or a time such as 2026-03-02T08:00"),
         (["--start", "9999-12-31"], "'9999-12-31': the year must be between 1971 and 2041"),
         (["--damage", "rust"], "damage 'rust' is not one of"),
         (["--systems", "TOOLONG"], "system name 'TOOLONG'"),

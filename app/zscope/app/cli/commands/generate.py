@@ -82,7 +82,7 @@ def moment(text: str) -> datetime:
     try:
         value = datetime.fromisoformat(text)
     except ValueError as error:
-        raise click.BadParameter(f"{text!r} is not a time such as 2026-03-02T08:00") from error
+        raise click.BadParameter(f"{text!r} is not a date or a time such as 2026-03-02T08:00") from error
     if not YEARS[0] <= value.year <= YEARS[1]:
         raise click.BadParameter(f"{text!r}: the year must be between {YEARS[0]} and {YEARS[1]}")
     return value if value.tzinfo else value.replace(tzinfo=UTC)
@@ -237,21 +237,12 @@ def _no_dump_options(context: click.Context) -> None:
         )
 
 
-def day(text: str) -> datetime:
-    """Parse a day, which begins at midnight UTC, or a time with its offset from UTC."""
-    try:
-        time = datetime.fromisoformat(text)
-        return time if "T" in text else time.replace(tzinfo=UTC)
-    except ValueError as error:
-        raise click.BadParameter(f"{text!r} is not a day such as 2026-03-09") from error
-
-
 @command.command("world")
 @click.argument("folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--days", metavar="N", type=click.IntRange(1, 366), help="Number of days. Default: 7.")
 @click.option(
-    "--start", metavar="DAY", type=day,
-    help="First day, from midnight UTC; 2026-03-08T23:00Z is the midnight of the systems' clocks. "
+    "--start", metavar="TIME", type=moment,
+    help="Start; a date is midnight UTC. 2026-03-08T23:00Z is midnight in local time of the systems. "
     "Default: 2026-03-09.",
 )  # fmt: skip
 @click.option(

@@ -1,7 +1,7 @@
--- How far the cost of TLS on a system is another one after a change than before it, with its interval.
+-- The change of a cost of TLS on a system, or of its price, after the policy or the capacity changed.
 --
--- The module zscope.pipelines.estimate computes it from these intervals: those of up to four weeks before and
--- after a change, without the time beyond the next change.
+-- zscope.pipelines.estimate computes it from these intervals: up to four weeks before and after a change, and
+-- not beyond the change before and the next one.
 
 WITH point AS (
     SELECT
@@ -32,7 +32,7 @@ INNER JOIN point AS p
         i.system = p.system
         AND i.interval_start_utc >= greatest(p.changed_utc - INTERVAL 28 DAY, p.before_utc)
         AND i.interval_start_utc < least(p.changed_utc + INTERVAL 28 DAY, p.after_utc)
-        -- The interval in which it changed is of neither.
+        -- The interval of the change itself is left out.
         AND (
             i.interval_start_utc >= p.changed_utc
             OR i.interval_start_utc + to_milliseconds((i.seconds * 1000)::BIGINT) <= p.changed_utc

@@ -1,6 +1,6 @@
--- What a handshake or a megabyte costs on a system, or TLS a day, with its range or interval and its status.
+-- The cost of a handshake or a megabyte on a system, or of TLS per day, with its range or interval and its status.
 --
--- The module zscope.pipelines.estimate computes it from these intervals: at most the last 92 days of a system.
+-- zscope.pipelines.estimate computes it from these intervals: at most the last 92 days of a system.
 
 SELECT
     system,

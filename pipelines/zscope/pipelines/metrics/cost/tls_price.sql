@@ -1,11 +1,11 @@
--- CPU time a day that TLS costs on a system, in all and by job or port, as a range or interval with a status.
+-- CPU time per day that TLS costs on a system, in all and by job or port, as a range or interval with a status.
 --
--- The price of a system is that of cost_estimate. Jobs and ports have shares of it: what they have of the full
--- handshakes, of the resumed ones and of the megabytes, each with the price of its kind. If full and resumed
--- handshakes have no price of their own, all handshakes count alike. A share is no estimate of its own.
+-- The price of a system comes from cost_estimate. Jobs and ports have shares of it: their shares of the full
+-- handshakes, the resumed ones and the megabytes, weighted with the price of each kind. If full and resumed
+-- handshakes are not estimated separately, all handshakes have the same price. A share is not an estimate.
 --
--- MSU are the share of TLS in the four hours with the most CPU time, of the highest four-hour average that SMF
--- 70 has in the days of the estimate.
+-- The MSU of TLS are its share of the CPU time in the four hours with the most CPU time, multiplied by the
+-- highest four-hour average in SMF 70 on the days of the estimate.
 
 WITH parameters AS (
     SELECT getvariable('price_per_msu')::DOUBLE AS price_per_msu
@@ -44,7 +44,7 @@ peak AS (
     GROUP BY e.system
 ),
 
--- What the jobs and ports had in the last 92 days.
+-- Handshakes and megabytes of the jobs and ports in the last 92 days.
 used AS (
     SELECT
         system,
@@ -104,6 +104,7 @@ of_system AS (
     WHERE shared_by = 'system'
 ),
 
+-- The share of a job or port of the handshakes of each kind and of the megabytes.
 counted AS (
     SELECT
         g.system,
@@ -122,43 +123,48 @@ counted AS (
         ], recursive := true)
     FROM grouped AS g
     INNER JOIN of_system AS s ON g.system = s.system
+    WHERE g.shared_by <> 'system'
 ),
 
--- Handshakes of one price are only used if their kinds have none.
+-- The kinds that have a price. Handshakes count as one kind only if full and resumed ones have none.
 priced AS (
     SELECT
-        c.*,
-        e.day_s,
-        e.day_s * c.share AS share_s,
-        e.day_s IS NOT NULL AND NOT (
-            c.kind = 'handshakes'
-            AND bool_and(e.day_s IS NOT NULL) FILTER (WHERE c.kind LIKE '%_ handshakes') OVER group_of_jobs
-        ) AS counts
-    FROM counted AS c
-    INNER JOIN by_unit AS e ON c.system = e.system AND c.kind = e.part
-    WINDOW group_of_jobs AS (PARTITION BY c.system, c.shared_by, c.job_name, c.server_port)
+        system,
+        part AS kind,
+        day_s
+    FROM by_unit
+    WHERE day_s IS NOT NULL AND part <> 'TLS'
+    QUALIFY part <> 'handshakes' OR count_if(part IN ('full handshakes', 'resumed handshakes')) OVER (PARTITION BY system) < 2
+),
+
+-- The kinds that belong to each part of the price.
+membership AS (
+    FROM (VALUES
+        ('full handshakes', 'full handshakes'),
+        ('resumed handshakes', 'resumed handshakes'),
+        ('handshakes', 'full handshakes'),
+        ('handshakes', 'resumed handshakes'),
+        ('handshakes', 'handshakes'),
+        ('bulk data', 'bulk data'),
+        ('TLS', 'full handshakes'),
+        ('TLS', 'resumed handshakes'),
+        ('TLS', 'handshakes'),
+        ('TLS', 'bulk data')
+    ) AS of_part (part, kind)
 ),
 
 part AS (
     SELECT
-        system,
-        shared_by,
-        job_name,
-        server_port,
-        unnest([
-            {'part': 'full handshakes', 'share': sum(share_s) FILTER (WHERE kind = 'full handshakes')
-                / nullif(sum(day_s) FILTER (WHERE kind = 'full handshakes'), 0)},
-            {'part': 'resumed handshakes', 'share': sum(share_s) FILTER (WHERE kind = 'resumed handshakes')
-                / nullif(sum(day_s) FILTER (WHERE kind = 'resumed handshakes'), 0)},
-            {'part': 'handshakes', 'share': sum(share_s) FILTER (WHERE counts AND kind <> 'bulk data')
-                / nullif(sum(day_s) FILTER (WHERE counts AND kind <> 'bulk data'), 0)},
-            {'part': 'bulk data', 'share': sum(share_s) FILTER (WHERE kind = 'bulk data')
-                / nullif(sum(day_s) FILTER (WHERE kind = 'bulk data'), 0)},
-            {'part': 'TLS', 'share': sum(share_s) FILTER (WHERE counts) / nullif(sum(day_s) FILTER (WHERE counts), 0)}
-        ], recursive := true)
-    FROM priced
-    WHERE shared_by <> 'system'
-    GROUP BY system, shared_by, job_name, server_port
+        c.system,
+        c.shared_by,
+        c.job_name,
+        c.server_port,
+        m.part,
+        sum(c.share * p.day_s) / nullif(sum(p.day_s), 0) AS share
+    FROM counted AS c
+    INNER JOIN priced AS p ON c.system = p.system AND c.kind = p.kind
+    INNER JOIN membership AS m ON c.kind = m.kind
+    GROUP BY c.system, c.shared_by, c.job_name, c.server_port, m.part
 )
 
 SELECT

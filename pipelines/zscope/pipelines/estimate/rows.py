@@ -1,0 +1,97 @@
+"""The rows of the steps `cost_estimate` and `cost_change`, computed from the intervals of one system."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from zscope.pipelines.estimate.costs import estimate_costs
+from zscope.pipelines.estimate.intervals import SystemIntervals
+from zscope.pipelines.estimate.periods import compare_periods
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from zscope.pipelines.estimate.intervals import Numbers
+
+_OPTIONAL = {each.name for each in fields(SystemIntervals) if each.default is None}
+
+
+def estimate_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
+    """Yield a row for each cost and each part of the price of a system."""
+    result = estimate_costs(system_intervals(intervals))
+    time = pc.min_max(intervals["start_local"]).as_py()
+    of_system: dict[str, Any] = {
+        "interval_s": result.step_s,
+        "intervals": result.steps,
+        "days": result.days,
+        "first_local": time["min"],
+        "last_local": time["max"],
+    }
+    if fitted := result.fitted:
+        of_system |= {
+            "cpu_source": "address spaces with TLS" if fitted.control else "LPAR",
+            "time_effects_pct": 100 * fitted.levels.time_share,
+            "tls_pct": 100 * fitted.levels.explained_share,
+            "outlier_pct": fitted.levels.outlier_pct,
+            "residual_autocorrelation": fitted.levels.residual_autocorrelation,
+            "unexplained_ratio": fitted.unexplained_ratio if fitted.control else None,
+        }
+    for cost in result.costs:
+        yield of_system | {
+            "item": cost.item,
+            "unit": cost.unit,
+            "status": cost.status.kind,
+            "why": cost.status.why,
+            "value": cost.value,
+            "low": cost.low,
+            "high": cost.high,
+            "conditional_low": cost.conditional_low,
+            "conditional_high": cost.conditional_high,
+        }
+
+
+def change_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
+    """Yield a row for each cost, and for the price, with its change; one row with the reason if refused.
+
+    The column `is_after` tells the intervals after the change from those before it.
+    """
+    is_after = intervals["is_after"]
+    old = estimate_costs(system_intervals(intervals.filter(pc.invert(is_after))))
+    new = estimate_costs(system_intervals(intervals.filter(is_after)))
+    compared = compare_periods(old, new)
+    if not compared.changes:
+        yield {"status": compared.status.kind, "why": compared.status.why}
+    for change in compared.changes:
+        row = {
+            "item": change.item,
+            "unit": change.unit,
+            "status": change.status.kind,
+            "why": change.status.why,
+            "value": change.value,
+            "low": change.low,
+            "high": change.high,
+            "smallest_visible": change.smallest_visible,
+            "before": old.cost(change.item, change.unit).value,
+            "after": new.cost(change.item, change.unit).value,
+        }
+        if change.item == "TLS" and (split := compared.split):
+            row |= {"by_costs": split.costs, "by_number": split.number, "by_mix": split.mix}
+        yield row
+
+
+def system_intervals(rows: pa.Table) -> SystemIntervals:
+    """Return the intervals of one system, from the columns of the step cost_interval."""
+
+    def numbers(name: str) -> Numbers | None:
+        if name in _OPTIONAL and rows[name].null_count == len(rows):
+            return None
+        return np.asarray(rows[name].cast(pa.float64()).to_numpy(), np.float64)
+
+    start = rows["start_local"].cast(pa.timestamp("s"), safe=False).to_numpy()
+    names = [each.name for each in fields(SystemIntervals) if each.name != "start_local"]
+    return SystemIntervals(start_local=start, **{name: numbers(name) for name in names})  # type: ignore[arg-type]
