@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.pipelines.stores import load
 
+from zscope.pipelines.estimate.rows import estimate_rows
 from zscope.pipelines.ingest import IngestOptions, row_selection
+from zscope.pipelines.metrics import declared
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
 from zscope.samples import Recipe, RecordKind, generate, named_systems
@@ -80,3 +82,27 @@ def test_the_price_is_what_the_connections_cost(store: Path) -> None:
         shares = [row["share_pct"] for row in found if row["shared_by"] == shared_by]
         assert len(shares) > 3
         assert sum(shares) == pytest.approx(100)
+
+
+def test_only_the_days_of_the_periods_are_read(tmp_path: Path) -> None:
+    """From more days than an estimate uses: what the store computed equals what all intervals lead to."""
+    systems = named_systems("SYSA", utc_offset_minutes=0)
+    start = datetime(2026, 1, 5, tzinfo=UTC)
+    end = start + timedelta(days=105)
+    mix = {RecordKind.ZERT_DETAIL: 0.66, RecordKind.RMF_CPU: 0.34}
+    path = tmp_path / "long.smf"
+    with path.open("wb") as out:
+        generate(Recipe(records=30_000, mix=mix, systems=systems, start=start, end=end), out)
+    options = IngestOptions(selection=row_selection(None), settings=Settings().merge(["+00:00"]))
+    load(tmp_path / "store", path, how=options)
+    with open_reader(tmp_path / "store") as connection:
+        stored = rows(connection, "FROM cost_estimate")
+        intervals = connection.execute(declared()["cost_estimate"].sql).to_arrow_table()
+        days = "SELECT count(DISTINCT start_local::DATE) AS days FROM cost_interval"
+        assert rows(connection, days)[0]["days"] > 100
+    computed = list(estimate_rows(intervals))
+    assert stored[0]["days"] == computed[0]["days"] == 92
+    for row, expected in zip(stored, computed, strict=True):
+        assert row["why"] == expected["why"]
+        found = [row["value"], row["low"], row["high"]]
+        assert found == pytest.approx([expected["value"], expected["low"], expected["high"]], rel=1e-6)

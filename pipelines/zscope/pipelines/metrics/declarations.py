@@ -29,7 +29,8 @@ A store keeps the rows of steps that are declared as `stored`:
   columns `computed_for`, as a table, and returns the rows as dictionaries without these columns. The column
   `data_digest` has a digest of the rows of the SQL: a group is computed again only if it has changed. Such a
   step is stored in every store in which a table has the number of rows that `from_rows` states for it; in
-  other stores it has no rows.
+  other stores it has no rows. `days_from` names an input with the columns first_day and last_day: only these
+  days are read of inputs that are stored by day, except of those in `all_days`.
 """
 
 from __future__ import annotations
@@ -125,6 +126,10 @@ class Metric:
     """The function that computes the rows of a stored result from what the SQL returns: `module:name`."""
     computed_for: tuple[str, ...] = ()
     """The columns of the groups of rows that it is called for."""
+    days_from: str = ""
+    """The input with the days that are read of inputs stored by day; all days if empty."""
+    all_days: tuple[str, ...] = ()
+    """The inputs stored by day of which all days are read nevertheless."""
     from_rows: Mapping[str, int] = field(default_factory=dict)
     """The numbers of rows of tables of which one is needed to compute it."""
     clock: str = ""
@@ -251,7 +256,16 @@ def _declarations(folder: Traversable) -> Iterator[tuple[str, Traversable]]:
 
 
 _REQUIRED = {"kind", "title", "question", "inputs", "grain", "column"}
-_STORING = {"stored", "around", "of_runs", "computed_by", "computed_for", "from_rows"}
+_STORING = {
+    "stored",
+    "around",
+    "of_runs",
+    "computed_by",
+    "computed_for",
+    "days_from",
+    "all_days",
+    "from_rows",
+}
 _OPTIONAL = {
     "keep", "looks_around", "clock", "period", "formula", "sources", "limits", "references", "parameter",
     *_STORING,
@@ -305,6 +319,8 @@ def _metric(name: str, content: Mapping[str, Any], sql: str, others: Mapping[str
         of_runs=tuple(content.get("of_runs", ())),
         computed_by=content.get("computed_by", ""),
         computed_for=tuple(content.get("computed_for", ())),
+        days_from=content.get("days_from", ""),
+        all_days=tuple(content.get("all_days", ())),
         from_rows=dict(content.get("from_rows", {})),
         clock=content.get("clock", ""),
         period=tuple(content.get("period", ())),

@@ -257,10 +257,23 @@ class Summaries:
             if number > self._complete_at and (not of_runs or day == NO_DAY_KEY or day in self._run_days):
                 yield day, number
 
-    def view_sql(self, step: str) -> str:
-        """Return the statement that reads the stored rows of a step."""
-        files = [(str(self.folder.path / file.path), file.stale) for file in self.files(step)]
-        return stored_rows_sql(declared()[step], files)
+    def rows_sql(self, step: str, days: Collection[str] | None = None) -> str:
+        """Return the statement that reads the stored rows of a step, or those of some days."""
+        files = self.files(step)
+        if days is not None:
+            days = self.stored_days(step).keys() & days
+            files = [file for file in files if not file.days.keys().isdisjoint(days)]
+        text = stored_rows_sql(
+            declared()[step], [(str(self.folder.path / file.path), file.stale) for file in files]
+        )
+        return text if days is None else f"FROM (\n{text}\n) WHERE {on_days(days)}"
+
+    def days_for(self, step: str, days: Collection[str]) -> Iterator[tuple[str, set[str] | None]]:
+        """Yield each stored step that a step reads, with the days of it that these days need, or None."""
+        for leaf, window in leaves(step).items():
+            if leaf in declared():
+                by_day = declared()[step].stored == declared()[leaf].stored == "day"
+                yield leaf, {other for day in days for other in window.around(day)} if by_day else None
 
     def tables_for(self, step: str, days: Collection[str]) -> dict[str, set[str]]:
         """Return the days of tables that the rows of these days depend on."""
@@ -387,8 +400,8 @@ class _Computation:
         self.written: list[SummaryFile] = []
         self._spill = summaries.folder.stage / "summaries"
         self._connection = duckdb.connect()
-        self._made: dict[str, str] = {}
-        """The statements of the views, and the names of the tables, that exist in it."""
+        self._made: dict[str, tuple[str, str]] = {}
+        """The views and tables that exist in it: VIEW or TABLE, and their statements."""
 
     def __enter__(self) -> _Computation:
         self._connection.execute("SET threads = 1")
@@ -411,7 +424,15 @@ class _Computation:
         metric = declared()[step]
         tables = self._summaries.tables_for(step, days)
         self.read += self._summaries.rows_of(tables)
-        self._make_inputs(step, tables)
+        steps = dict(self._summaries.days_for(step, days))
+        if metric.days_from:
+            chosen = self._days_from(metric, tables)
+            steps |= {
+                name: chosen
+                for name in steps
+                if declared()[name].stored == "day" and name not in metric.all_days
+            }
+        self._make_inputs(step, tables, steps)
         condition = on_days(days) if metric.stored == "day" else "true"
         order = " ORDER BY day" if metric.stored == "day" else ""
         # DuckDB writes a large table to the stage, so that memory has only a part of it at any time.
@@ -434,6 +455,17 @@ class _Computation:
         self._write(step, computed)
         self._connection.execute(f"DROP TABLE {_COMPUTED}")
 
+    def _days_from(self, metric: Metric, tables: Mapping[str, set[str]]) -> set[str]:
+        """Return the days of inputs that the rows of a step depend on."""
+        self._make_inputs(metric.days_from, tables, dict(self._summaries.days_for(metric.days_from, [])))
+        ranges = self._connection.execute(
+            f"SELECT first_day, last_day FROM (\n{view_sql(declared()[metric.days_from])}\n)"
+        ).fetchall()
+        found = {NO_DAY_KEY}
+        for first, last in ranges:
+            found.update((first + number * _ONE_DAY).isoformat() for number in range((last - first).days + 1))
+        return found
+
     def _register_rows(self, metric: Metric) -> None:
         """Register the rows of a step that is computed in Python."""
         stored = [_rows_of(self._summaries, file) for file in self._summaries.files(metric.name)]
@@ -451,20 +483,31 @@ class _Computation:
             self._connection.execute(f"SET memory_limit = '{MORE_MEMORY}'")
             self._connection.execute(statement)
 
-    def _make_inputs(self, step: str, tables: Mapping[str, set[str]]) -> None:
-        """Create views of the tables, and of all steps between them and the step."""
+    def _make_inputs(
+        self, step: str, tables: Mapping[str, set[str]], steps: Mapping[str, set[str] | None]
+    ) -> None:
+        """Create views of the tables and stored steps, on these days, and of all steps between them and the
+        step.
+
+        What several steps computed in Python read becomes a table: it is computed once for all of them.
+        """
         for name in needed(step, stored=True)[:-1]:
+            kind = "VIEW"
             if name in tables:
                 text = days_sql(self._summaries.folder, self._summaries.state, name, tables[name])
+            elif name in steps:
+                text = self._summaries.rows_sql(name, steps[name])
             elif name in declared():
-                stored = bool(declared()[name].stored)
-                text = self._summaries.view_sql(name) if stored else view_sql(declared()[name])
+                text = view_sql(declared()[name])
+                kind = "TABLE" if declared()[step].computed_by and declared()[name].keep else kind
             else:
                 self._make_reference(name)
                 continue
-            if self._made.get(name) != text:
-                self._connection.execute(f"CREATE OR REPLACE VIEW {name} AS {text}")
-                self._made[name] = text
+            if self._made.get(name) != (kind, text):
+                if name in self._made:
+                    self._connection.execute(f"DROP {self._made[name][0]} {name}")
+                self._connection.execute(f"CREATE {kind} {name} AS {text}")
+                self._made[name] = (kind, text)
 
     def _make_reference(self, name: str) -> None:
         if name not in self._made:
@@ -472,7 +515,7 @@ class _Computation:
             self._connection.register("rows_to_copy", rows)
             self._connection.execute(f"CREATE TABLE {name} AS SELECT * FROM rows_to_copy")
             self._connection.unregister("rows_to_copy")
-            self._made[name] = ""
+            self._made[name] = ("TABLE", "")
 
     def _contents(self, metric: Metric, days: list[str]) -> dict[str, str]:
         """Return a digest of the computed rows of each day, for steps that others read."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import date
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from zscope.schemas.arrow import literal
 from zscope.schemas.stored import DAY
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from zscope.pipelines.store.commits import DataFile, State
@@ -75,12 +76,28 @@ def _kind(file: DataFile) -> tuple[str, bool]:
 
 
 def on_days(days: Collection[str]) -> str:
-    """Return the condition for the rows of some days."""
-    dated = ", ".join(literal(day) for day in sorted(days) if day != NO_DAY_KEY)
-    conditions = [f"day IN ({dated})"] if dated else []
+    """Return the condition for the rows of some days, as ranges: DuckDB skips row groups outside of them.
+
+    >>> on_days(["2026-03-02", "2026-03-03", "2026-03-05"])
+    "(day BETWEEN '2026-03-02' AND '2026-03-03' OR day = '2026-03-05')"
+    """
+    conditions = [
+        f"day = {literal(first)}" if first == last else f"day BETWEEN {literal(first)} AND {literal(last)}"
+        for first, last in _ranges(sorted(day for day in days if day != NO_DAY_KEY))
+    ]
     if NO_DAY_KEY in days:
         conditions.append("day IS NULL")
     return f"({' OR '.join(conditions) or 'false'})"
+
+
+def _ranges(days: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the first and the last day of each range of consecutive days."""
+    numbers = [date.fromisoformat(day).toordinal() for day in days]
+    first = 0
+    for at in range(len(days)):
+        if at + 1 == len(days) or numbers[at + 1] != numbers[at] + 1:
+            yield days[first], days[at]
+            first = at + 1
 
 
 def _select(folder: Folder, table: str, paths: list[str], *, current: bool, of_days: bool) -> str:

@@ -66,5 +66,4 @@ LEFT JOIN job_port AS j
         AND z.system = j.system
         AND z.stack IS NOT DISTINCT FROM j.stack
         AND z.job_name = j.job_name
-        AND NOT shows_server(z.handshake_role, z.connection_flags)
 WHERE z.event_type IN (3, 4)

@@ -1,16 +1,7 @@
 -- The change of a cost of TLS on a system, or of its price, after the policy or the capacity changed.
 --
--- zscope.pipelines.estimate computes it from these intervals: up to four weeks before and after a change, and
--- not beyond the change before and the next one.
-
-WITH point AS (
-    SELECT
-        *,
-        lag(changed_utc) OVER in_time AS before_utc,
-        lead(changed_utc) OVER in_time AS after_utc
-    FROM cost_change_point
-    WINDOW in_time AS (PARTITION BY system ORDER BY changed_utc, changed)
-)
+-- zscope.pipelines.estimate computes it from these intervals: those before and after a change. The interval of
+-- the change itself is left out.
 
 SELECT
     i.system,
@@ -27,12 +18,11 @@ SELECT
     i.tls_spaces_cpu_s,
     i.busy_share
 FROM cost_interval AS i
-INNER JOIN point AS p
+INNER JOIN cost_period AS p
     ON
         i.system = p.system
-        AND i.interval_start_utc >= greatest(p.changed_utc - INTERVAL 28 DAY, p.before_utc)
-        AND i.interval_start_utc < least(p.changed_utc + INTERVAL 28 DAY, p.after_utc)
-        -- The interval of the change itself is left out.
+        AND i.interval_start_utc >= p.from_utc
+        AND i.interval_start_utc < p.to_utc
         AND (
             i.interval_start_utc >= p.changed_utc
             OR i.interval_start_utc + to_milliseconds((i.seconds * 1000)::BIGINT) <= p.changed_utc

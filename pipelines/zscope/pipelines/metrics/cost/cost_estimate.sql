@@ -3,15 +3,16 @@
 -- zscope.pipelines.estimate computes it from these intervals: at most the last 92 days of a system.
 
 SELECT
-    system,
-    start_local,
-    seconds,
-    cpu_s,
-    full_handshakes,
-    resumed_handshakes,
-    tls_mb,
-    tls_spaces_cpu_s,
-    busy_share
-FROM cost_interval
-QUALIFY start_local > max(start_local) OVER (PARTITION BY system) - INTERVAL 93 DAY
-ORDER BY system, start_local
+    i.system,
+    i.start_local,
+    i.seconds,
+    i.cpu_s,
+    i.full_handshakes,
+    i.resumed_handshakes,
+    i.tls_mb,
+    i.tls_spaces_cpu_s,
+    i.busy_share
+FROM cost_interval AS i
+INNER JOIN cost_period AS p ON i.system = p.system AND p.changed_utc IS NULL
+WHERE i.interval_start_utc BETWEEN p.from_utc AND p.to_utc
+ORDER BY i.system, i.start_local

@@ -248,8 +248,8 @@ every_interval AS (
     SELECT
         s.system,
         s.interval_start_utc,
-        r.run,
-        r.role,
+        CASE WHEN s.passed_over IS NULL THEN r.run END AS run,
+        CASE WHEN s.passed_over IS NULL THEN r.role END AS role,
         s.interval_ms,
         s.cpu_source,
         -- Overlapping intervals are in other rows.
@@ -257,14 +257,10 @@ every_interval AS (
         CASE WHEN s.passed_over = 'overlap' THEN NULL ELSE s.ziip_s END AS ziip_s,
         coalesce(s.passed_over, 'no transaction data') AS status
     FROM slot AS s
-    LEFT JOIN in_run AS r
-        ON s.passed_over IS NULL AND s.system = r.system AND s.interval_start_utc = r.interval_start_utc
+    LEFT JOIN in_run AS r ON s.system = r.system AND s.interval_start_utc = r.interval_start_utc
     LEFT JOIN (SELECT DISTINCT system, interval_start_utc FROM system_wide) AS w
-        ON
-            s.passed_over IS NULL
-            AND s.system = w.system
-            AND s.interval_start_utc = w.interval_start_utc
-    WHERE w.system IS NULL
+        ON s.system = w.system AND s.interval_start_utc = w.interval_start_utc
+    WHERE s.passed_over IS NOT NULL OR w.system IS NULL
 )
 
 SELECT

@@ -76,7 +76,11 @@ bytes AS (
         sum(in_bytes) AS in_bytes,
         sum(out_bytes) AS out_bytes,
         sum(tls_bytes) AS tls_bytes
-    FROM transaction_interval
+    FROM (
+        SELECT counted_by, system, interval_start_utc, in_bytes, out_bytes, tls_bytes FROM transaction_day
+        UNION ALL
+        SELECT counted_by, system, interval_start_utc, in_bytes, out_bytes, tls_bytes FROM open_activity_interval
+    )
     WHERE counted_by = 'zERT connections'
     GROUP BY system, interval_start_utc
 )

@@ -85,14 +85,10 @@ governing AS (
 connection AS (
     SELECT
         c.*,
-        g.policy_no,
-        g.first_incomplete
+        CASE WHEN c.source <> 'zERT summary' THEN g.policy_no END AS policy_no,
+        CASE WHEN c.source <> 'zERT summary' THEN g.first_incomplete END AS first_incomplete
     FROM connection_protection AS c
-    LEFT JOIN governing AS g
-        ON
-            c.system IS NOT DISTINCT FROM g.system
-            AND c.stack IS NOT DISTINCT FROM g.stack
-            AND c.source <> 'zERT summary'
+    LEFT JOIN governing AS g ON c.system IS NOT DISTINCT FROM g.system AND c.stack IS NOT DISTINCT FROM g.stack
 ),
 
 known_value AS (

@@ -172,4 +172,3 @@ LEFT JOIN job_port AS j
         AND r.system = j.system
         AND r.stack IS NOT DISTINCT FROM j.stack
         AND r.job_name = j.job_name
-        AND NOT shows_server(r.handshake_role, r.connection_flags)
