@@ -99,7 +99,7 @@ def test_other_folders_are_not_replaced(run: Run, tmp_path: Path, files: str) ->
             "'nowhere.toml' is not a file of costs: No such file or directory; use a TOML",
         ),
         (("--cost", ""), "'' is not a file of costs"),
-        (("--start", "yesterday"), "'yesterday' is not a day"),
+        (("--start", "yesterday"), "'yesterday' is not a date or a time"),
         (("--days", 0), "--days"),
         (("--cost", "full_us=900000000"), "ask for fewer connections or lower costs"),
     ],
