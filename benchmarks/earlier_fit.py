@@ -1,4 +1,4 @@
-"""The estimate of handshake_cost, for comparison: an ordinary fit with intervals from a bootstrap."""
+"""An ordinary regression with intervals from a bootstrap of hours, for comparison with the estimate."""
 
 from __future__ import annotations
 

@@ -4,7 +4,9 @@ Each night a dump of the day before is loaded by a process of its own, as a nigh
 have records of an earlier day, some repeat the dump of the night before; one load is removed, and the store
 is compacted once. The dumps are synthetic and seeded, with distinct records of two systems. The first table
 has the cost of loads after so many nights: CPU seconds (user and system) and waiting, the median of five
-loads in a row; the second what the store is like then, and how long plain DuckDB needs for three metrics.
+loads in a row. After each of them the second night is loaded into a copy of the store of one night: a machine
+can be slower by then, and the ratio is that of loads of the same minutes. The second table has what the store
+is like then, and how long plain DuckDB needs for three metrics.
 """
 
 from __future__ import annotations
@@ -95,7 +97,9 @@ class Nights:
         self._folder = folder
         self._records = records
         self.store = folder / "store"
-        shutil.rmtree(self.store, ignore_errors=True)
+        self._one_night = folder / "one-night"
+        for store in (self.store, self._one_night):
+            shutil.rmtree(store, ignore_errors=True)
 
     def load(self, night: int, *, plain: bool) -> Cost:
         """Load the dump of one night; unless it is `plain`, some have late or repeated records too."""
@@ -106,9 +110,17 @@ class Nights:
             files.append(late)
         if not plain and night % REPEATED_EVERY == 0:
             files.append(self._dump(night - 1, self._records, night - 1))
-        cost = run("ingest", *map(str, files), "--store", str(self.store), "--timezone", "+01:00", "-q")
-        for file in files:
-            file.unlink()
+        cost = _ingest(files, self.store)
+        if night == 1:
+            shutil.copytree(self.store, self._one_night)
+        return cost
+
+    def load_second(self) -> Cost:
+        """Load the second night into a copy of the store that has the first."""
+        copy = self._folder / "second"
+        shutil.copytree(self._one_night, copy)
+        cost = _ingest([self._dump(2, self._records, 2)], copy)
+        shutil.rmtree(copy)
         return cost
 
     def _dump(self, night: int, records: int, seed: int) -> Path:
@@ -127,6 +139,14 @@ class Nights:
             opening, times = pool.submit(_answers, catalogue).result()
         files = len(read_state(existing_store(self.store)).files)
         return StoreFigures(night, files, catalogue.stat().st_size, opening, times)
+
+
+def _ingest(files: list[Path], store: Path) -> Cost:
+    """Load files, and delete them."""
+    cost = run("ingest", *map(str, files), "--store", str(store), "--timezone", "+01:00", "-q")
+    for file in files:
+        file.unlink()
+    return cost
 
 
 def _answers(catalogue: Path) -> tuple[float, tuple[float, ...]]:
@@ -150,11 +170,14 @@ def measure(folder: Path, nights: int, records: int) -> str:
     measured = [night for night in MEASURED if night <= nights]
     around = {night: {max(2, night - 2) + number for number in range(IN_A_ROW)} for night in measured}
     costs: dict[int, Cost] = {}
+    second: dict[int, Cost] = {}
     figures: list[StoreFigures] = []
     removed = compacted = None
     for night in range(1, max(max(measured) + IN_A_ROW, nights) + 1):
         plain = any(night in those for those in around.values())
         costs[night] = series.load(night, plain=plain)
+        if plain:
+            second[night] = series.load_second()
         if night == nights // 5 + 3:
             removed = run("loads", "remove", str(night // 2), "--store", str(series.store))
         if night == nights // 2 + 5:
@@ -163,18 +186,27 @@ def measure(folder: Path, nights: int, records: int) -> str:
             figures.append(series.figures(night))
         print(f"\rnight {night}: {costs[night].cpu_s:.2f} CPU s", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    loads: list[tuple[str, ...]] = [("load", "CPU s", "seconds", "against load 2", "peak memory")]
-    first = 0.0
+    loads: list[tuple[str, ...]] = [
+        ("load", "CPU s", "seconds", "load 2 beside it, CPU s", "ratio", "peak memory")
+    ]
+    last = 0.0
     for night in measured:
         some = [costs[other] for other in sorted(around[night])]
         cpu = statistics.median(cost.cpu_s for cost in some)
-        first = first or cpu
+        beside = statistics.median(second[other].cpu_s for other in sorted(around[night]))
+        last = cpu / beside
         seconds = statistics.median(cost.seconds for cost in some)
         peak = max(cost.peak_bytes for cost in some)
         loads.append(
-            (str(night), f"{cpu:.2f}", f"{seconds:.2f}", f"{cpu / first:.2f}", f"{peak / 1e6:,.0f} MB")
+            (
+                str(night),
+                f"{cpu:.2f}",
+                f"{seconds:.2f}",
+                f"{beside:.2f}",
+                f"{last:.2f}",
+                f"{peak / 1e6:,.0f} MB",
+            )
         )
-    last = float(loads[-1][3])
     stores: list[tuple[str, ...]] = [("night", "data files", "catalogue", "opening, CPU s", *METRICS)]
     stores += [
         (

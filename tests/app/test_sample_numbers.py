@@ -59,7 +59,7 @@ def test_every_number_of_the_demo_is_in_the_table(demo: tuple[Path, Result]) -> 
         for metric, columns in printed_tables(demo[1].stdout).items()
         for column, values in columns.items()
     }
-    assert len(computed) > 25
+    assert len(computed) > 20
     documented = {(row.table, row.number): row.sample for row in SAMPLE_NUMBERS if row.table != OVERVIEW}
     assert documented == computed
 
@@ -92,4 +92,4 @@ def test_the_document_has_the_table_with_what_is_published() -> None:
             compared += 1
         # A number without a published one states why.
         assert row.published or row.remark
-    assert compared > 10
+    assert compared >= 10

@@ -12,16 +12,16 @@ from tests.app.dashboard.page_helpers import data_of
 
 from zscope.app.dashboard.pages.resumption.queries import (
     by_bound,
-    by_fit,
+    by_estimate,
     cache_use,
     fill,
     misses,
     over_time,
-    refused,
     resets,
     saving,
     side_by_side,
     why_sources_differ,
+    without_estimate,
 )
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.settings import Settings
@@ -144,23 +144,23 @@ def test_a_rate_that_is_not_possible_is_ignored(drawn_page: Open, recorded: Path
 
 def test_saving_grows_with_the_rate(recorded: Path) -> None:
     data = data_of(recorded)
-    low, between, high = (by_fit(saving(data, rate)).to_pylist() for rate in (80, 83, 90))
+    low, between, high = (by_estimate(saving(data, rate)).to_pylist() for rate in (80, 83, 90))
     assert [row["system"] for row in between] == ["CLI1", "CLI2", "SRV1", "SRV2"]
     for first, row, last in zip(low, between, high, strict=True):
         expected = first["saving_s_per_day"] + 0.3 * (last["saving_s_per_day"] - first["saving_s_per_day"])
         assert row["saving_s_per_day"] == pytest.approx(expected)
         assert row["saving_low_s_per_day"] < row["saving_s_per_day"] < row["saving_high_s_per_day"]
     assert by_bound(saving(data, 83)).num_rows == 4
-    assert refused(saving(data, 83)).num_rows == 0
+    assert without_estimate(saving(data, 83)).num_rows == 0
 
 
-def test_refusals_of_the_fit_are_shown_with_their_reason(drawn_page: Open, world: Path) -> None:
-    rows = refused(saving(data_of(world), 95)).to_pylist()
+def test_refusals_of_the_estimate_are_shown_with_their_reason(drawn_page: Open, world: Path) -> None:
+    rows = without_estimate(saving(data_of(world), 95)).to_pylist()
     assert rows
     assert all(row["why"] for row in rows)
     page = drawn_page("resumption", world)
     assert f"No figure for {len(rows)} systems" in words(page)
-    assert "handshake\\_cost" in words(page)
+    assert "intervals of 15 minutes can be used" in words(page)
 
 
 def test_a_system_and_a_role_narrow_it(drawn_page: Open, recorded: Path) -> None:

@@ -56,10 +56,10 @@ def test_parameters_of_one_query_do_not_reach_the_next(world: Path) -> None:
 
 def test_the_period_is_passed_to_metrics_with_period_parameters(recorded: Path) -> None:
     noon = datetime(2026, 3, 9, 12, tzinfo=UTC)
-    whole = data_of(recorded).metric("handshake_cost")["period_to_utc"].to_pylist()
-    part = data_of(recorded, Filters(end=noon)).metric("handshake_cost")["period_to_utc"].to_pylist()
-    assert min(whole) > noon
-    assert max(part) <= noon
+    whole = data_of(recorded).metric("peak_load")["peak_start_utc"].to_pylist()
+    part = data_of(recorded, Filters(end=noon)).metric("peak_load")["peak_start_utc"].to_pylist()
+    assert max(whole) >= noon
+    assert max(part) < noon
 
 
 def test_new_data_has_another_version_and_another_result(only_zert: Path, tmp_path: Path) -> None:

@@ -28,6 +28,10 @@ def table(tls_share: float | None = None, *, cheaper_us: float = 0) -> pa.Table:
         columns["tls_spaces_cpu_s"] = pa.nulls(2 * HALF, pa.float64())
     else:
         columns["tls_spaces_cpu_s"] = columns["tls_spaces_cpu_s"] - saved
+    # The first week has SMF 72, and a second on zIIPs in each interval.
+    first = np.arange(2 * HALF) < HALF
+    columns["tls_spaces_ziip_s"] = pa.array(np.ones(2 * HALF))
+    columns["tls_classes_cpu_s"] = pa.array(np.full(2 * HALF, 300.0), mask=~first)
     return pa.table({**columns, "is_after": np.arange(2 * HALF) >= HALF})
 
 
@@ -50,6 +54,10 @@ def test_a_row_for_each_cost_with_its_data(tls_share: float | None, source: str)
     start: datetime = MONDAY.astype(datetime)
     assert full["first_local"] == start
     assert full["last_local"] == start + timedelta(days=14) - timedelta(minutes=15)
+    assert full["tls_spaces_ziip_s_per_day"] == 96
+    assert full["tls_classes_cpu_s_per_day"] == 300 * 96
+    assert (full["tls_spaces_cpu_s_per_day"] is None) == (tls_share is None)
+    assert 0 < full["full_handshakes_per_day"] < full["resumed_handshakes_per_day"]
     assert abs(full["residual_autocorrelation"]) < 0.1
     assert 0 < full["time_effects_pct"] + full["tls_pct"] < 100
     assert full["unexplained_ratio"] == (None if tls_share is None else pytest.approx(1 / 9, rel=0.1))

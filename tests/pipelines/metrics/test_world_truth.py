@@ -203,34 +203,28 @@ def test_runs_are_closed_loops_with_published_rates(sample: World) -> None:
     assert sum(rate > 1_000 for rate in rates.values()) > 0.75 * len(rates)
 
 
-def test_the_fit_finds_the_costs(world: World, sample: World) -> None:
+def test_costs_are_within_their_ranges(world: World, sample: World) -> None:
     rows = world.rows("handshake_cost", "SELECT * FROM handshake_cost")
     names = [column[0] for column in world.store.description or ()]
     found = {row[0]: dict(zip(names, row, strict=True)) for row in rows}
     if world is sample:
-        # Only one interval has records of connections.
+        # Few intervals have records of connections.
         assert {row["status"] for row in found.values()} == {"refused"}
-        assert all("1 intervals have CPU time and zERT data" in row["why"] for row in found.values())
+        assert all(
+            "intervals of 15 minutes can be used, 88 are needed" in row["why"] for row in found.values()
+        )
         return
     hits = []
     for system, costs in world.manifest["costs"].items():
-        fit = found[system]
-        assert fit["status"] == "ok", fit["why"]
+        cost = found[system]
+        assert cost["status"] != "refused", cost["why"]
         for term, truth in TERMS.items():
-            # A little wider than the interval: twelve of them in a world are never all right at 95 %.
-            width = fit[f"{term}_high_us"] - fit[f"{term}_low_us"]
-            hits.append(fit[f"{term}_low_us"] <= costs[truth] <= fit[f"{term}_high_us"])
-            assert fit[f"{term}_low_us"] - width / 2 <= costs[truth] <= fit[f"{term}_high_us"] + width / 2
-    assert sum(hits) >= len(hits) - 3
-
-
-@pytest.mark.deep
-def test_the_fit_refuses_full_and_resumed_that_vary_together(tmp_path: Path) -> None:
-    recipe = WorldRecipe(seed=5, days=2, connections_per_hour=80, runs="none", correlated=True, cost=SLOW)
-    refused = made(tmp_path, recipe).rows(
-        "handshake_cost", "SELECT DISTINCT status, why IS NULL, full_us, resumed_us FROM handshake_cost"
-    )
-    assert refused == [("refused", False, None, None)]
+            if (high := cost[f"{term}_high_us"]) is not None:
+                # A little wider than the interval: twelve of them in a world are never all right at 95 %.
+                low, width = cost[f"{term}_low_us"], high - cost[f"{term}_low_us"]
+                hits.append(low <= costs[truth] <= high)
+                assert low - width / 2 <= costs[truth] <= high + width / 2, (system, term)
+    assert sum(hits) >= len(hits) - 2
 
 
 def test_cpu_time_is_that_of_classes_and_address_spaces_and_a_rest(world: World) -> None:

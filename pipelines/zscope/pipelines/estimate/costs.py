@@ -141,6 +141,16 @@ class FittedSystem:
 
 
 @dataclass(frozen=True)
+class PerDay:
+    """What a system does in 24 hours, on average over the intervals that are used."""
+
+    full_handshakes: float
+    resumed_handshakes: float
+    megabytes: float
+    cpu_s: float
+
+
+@dataclass(frozen=True)
 class SystemEstimate:
     """What TLS costs on a system."""
 
@@ -150,6 +160,8 @@ class SystemEstimate:
     step_s: int
     steps: int
     days: int
+    per_day: PerDay | None
+    """None if no interval can be used."""
     fitted: FittedSystem | None = None
 
     def cost(self, item: str, unit: str = "us") -> TlsCost:
@@ -175,7 +187,18 @@ def estimate_costs(intervals: SystemIntervals) -> SystemEstimate:
     else:
         reasons = _conditions(grid, fitted)
         costs = (*_costs(fitted, reasons), *_prices(grid, fitted, reasons))
-    return SystemEstimate(Status(reasons), costs, grid.step_s, len(grid.step), grid.days, fitted)
+    return SystemEstimate(
+        Status(reasons), costs, grid.step_s, len(grid.step), grid.days, _per_day(grid), fitted
+    )
+
+
+def _per_day(grid: Grid) -> PerDay | None:
+    if not len(grid.step):
+        return None
+    full, resumed, megabytes, cpu_us = (
+        float(rates.mean()) * DAY_S for rates in (grid.full, grid.resumed, grid.mb, grid.cpu_us)
+    )
+    return PerDay(full, resumed, megabytes, cpu_us / 1e6)
 
 
 def _refusal_of_data(grid: Grid) -> Reason | None:

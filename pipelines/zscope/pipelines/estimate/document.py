@@ -48,7 +48,7 @@ standard deviations of other work and of the noise are once or three times that 
 
 - `refused`: nothing is estimated; `only mean`: full and resumed handshakes are not estimated separately. % of
   the replicates.
-- `before`: the intervals of `handshake_cost`, whatever its status, for full/resumed/difference.
+- `before`: the intervals of an ordinary regression with a bootstrap of hours, for full/resumed/difference.
 - `estimate`: the interval of the value if the clocks agree and no other work is correlated with the
   handshakes within a day. `difference` and `range` need no condition.
 - `control zero`: % of the replicates in which the CPU time of the other address spaces is not correlated with

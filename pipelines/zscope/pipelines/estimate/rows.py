@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from zscope.pipelines.estimate.costs import estimate_costs
-from zscope.pipelines.estimate.intervals import SystemIntervals
+from zscope.pipelines.estimate.intervals import DAY_S, SystemIntervals
 from zscope.pipelines.estimate.periods import compare_periods
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.estimate.intervals import Numbers
 
+_BESIDE = ("tls_spaces_cpu_s", "tls_spaces_ziip_s", "tls_classes_cpu_s")
+"""Columns of which the mean per day stands beside the estimate."""
 _OPTIONAL = {each.name for each in fields(SystemIntervals) if each.default is None}
 
 
@@ -31,7 +33,10 @@ def estimate_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
         "days": result.days,
         "first_local": time["min"],
         "last_local": time["max"],
+        **{f"{name}_per_day": _per_day(intervals, name) for name in _BESIDE},
     }
+    if per_day := result.per_day:
+        of_system |= {f"{name}_per_day": number for name, number in asdict(per_day).items()}
     if fitted := result.fitted:
         of_system |= {
             "cpu_source": "address spaces with TLS" if fitted.control else "LPAR",
@@ -53,6 +58,13 @@ def estimate_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
             "conditional_low": cost.conditional_low,
             "conditional_high": cost.conditional_high,
         }
+
+
+def _per_day(intervals: pa.Table, name: str) -> float | None:
+    """Return the mean of a column in 24 hours, over the intervals that have it."""
+    known = intervals.filter(pc.is_valid(intervals[name]))
+    seconds = pc.sum(known["seconds"]).as_py()
+    return pc.sum(known[name]).as_py() / seconds * DAY_S if seconds else None
 
 
 def change_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:

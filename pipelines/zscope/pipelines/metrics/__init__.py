@@ -92,8 +92,8 @@ def needed(name: str, *, stored: bool = False) -> tuple[str, ...]:
 def settable(name: str) -> dict[str, tuple[str, MetricParameter]]:
     """Return the parameters of a metric by name, each with the metric or step that declares it.
 
-    >>> settable("handshake_cost")["cost_replicates"][0]
-    'handshake_cost_fit'
+    >>> settable("finding")["as_of"][0]
+    'certificate_seen'
     """
     metrics = (declared()[dependency] for dependency in needed(name) if dependency in declared())
     return {parameter.name: (owner.name, parameter) for owner in metrics for parameter in owner.parameters}

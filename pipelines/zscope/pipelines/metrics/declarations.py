@@ -29,8 +29,9 @@ A store keeps the rows of steps that are declared as `stored`:
   columns `computed_for`, as a table, and returns the rows as dictionaries without these columns. The column
   `data_digest` has a digest of the rows of the SQL: a group is computed again only if it has changed. Such a
   step is stored in every store in which a table has the number of rows that `from_rows` states for it; in
-  other stores it has no rows. `days_from` names an input with the columns first_day and last_day: only these
-  days are read of inputs that are stored by day, except of those in `all_days`.
+  other stores it has no rows.
+- `days_from`, with `stored = "result"`, names an input with the columns first_day and last_day: only these
+  days are read of tables and of steps that are stored by day, except of those in `all_days`.
 """
 
 from __future__ import annotations

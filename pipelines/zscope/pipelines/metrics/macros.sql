@@ -228,6 +228,19 @@ END;
 CREATE OR REPLACE MACRO ip_network(ip) AS
     substr(ip_key(ip), 1, if(starts_with(ip_key(ip), repeat('0', 20) || 'ffff'), 30, 16));
 
+-- The same network as it is usually written, such as 10.1.2.0/24 or 2001:db8:0:1::/64.
+CREATE OR REPLACE MACRO network_text(ip) AS CASE
+    WHEN starts_with(ip_key(ip), repeat('0', 20) || 'ffff')
+        THEN array_to_string(
+            [('0x' || substr(ip_key(ip), 25 + 2 * n, 2))::INTEGER::VARCHAR FOR n IN [0, 1, 2]],
+            '.'
+        ) || '.0/24'
+    ELSE array_to_string(
+        [ltrim(substr(ip_key(ip), 1 + 4 * n, 3), '0') || substr(ip_key(ip), 4 + 4 * n, 1) FOR n IN [0, 1, 2, 3]],
+        ':'
+    ) || '::/64'
+END;
+
 -- A port as five digits, which sort like ports.
 CREATE OR REPLACE MACRO port_key(port) AS lpad(port::VARCHAR, 5, '0');
 

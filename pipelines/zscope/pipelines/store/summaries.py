@@ -423,15 +423,16 @@ class _Computation:
         """Compute the rows of some days and write them to a file, together with small files of the step."""
         metric = declared()[step]
         tables = self._summaries.tables_for(step, days)
-        self.read += self._summaries.rows_of(tables)
         steps = dict(self._summaries.days_for(step, days))
         if metric.days_from:
             chosen = self._days_from(metric, tables)
+            tables |= {name: tables[name] & chosen for name in tables if name not in metric.all_days}
             steps |= {
                 name: chosen
                 for name in steps
                 if declared()[name].stored == "day" and name not in metric.all_days
             }
+        self.read += self._summaries.rows_of(tables)
         self._make_inputs(step, tables, steps)
         condition = on_days(days) if metric.stored == "day" else "true"
         order = " ORDER BY day" if metric.stored == "day" else ""

@@ -87,25 +87,22 @@ def test_parts_add_up_to_the_whole(ask: Ask) -> None:
     assert [row["server_port"] for row in rows(web)] == ["443"]
 
 
-def test_a_period_of_a_fit_is_the_period_of_its_intervals(ask: Ask) -> None:
-    result = rows(ask("handshake_cost", "--from", "2026-03-09T06:00Z", "--to", "2026-03-09T18:00Z"))
-    assert [row["period_from_utc"][:16] for row in result] == ["2026-03-09T06:00"] * 2
-    assert {row["intervals"] for row in result} == {"48"}
+def test_a_period_can_be_a_parameter_of_the_metric(ask: Ask) -> None:
+    def starts(*arguments: object) -> set[str]:
+        return {row["peak_start_utc"][:13] for row in rows(ask("peak_load", *arguments))}
+
+    afternoon = starts("--from", "2026-03-09T12:00Z")
+    assert afternoon
+    assert all(start >= "2026-03-09T12" for start in afternoon)
+    assert afternoon == starts("--set", "peak_from=2026-03-09T12:00Z")
+    assert rows(ask("peak_load", "--set", "peak_from=2026-03-10")) == []
 
 
 def test_parameters_are_listed_and_set(ask: Ask) -> None:
-    listed = {row["parameter"]: row for row in rows(ask("handshake_cost", "--parameters"))}
-    assert listed["cost_min_intervals"]["default"] == "12"
-    result = rows(ask("handshake_cost", "--set", "cost_min_intervals=1000"))
-    assert {row["status"] for row in result} == {"refused"}
-
-
-def test_a_day_is_a_valid_value_of_a_parameter_with_a_time(ask: Ask) -> None:
-    result = rows(
-        ask("handshake_cost", "--set", "cost_from=2026-03-09", "--set", "cost_to=2026-03-09T12:00Z")
-    )
-    assert [row["period_to_utc"][:16] for row in result] == ["2026-03-09T12:00"] * 2
-    assert rows(ask("handshake_cost", "--set", "cost_from=2026-03-10")) == []
+    listed = {row["parameter"]: row for row in rows(ask("resumption_saving", "--parameters"))}
+    assert listed["target_pct"]["default"] == "95"
+    targets = {row["target_pct"] for row in rows(ask("resumption_saving", "--set", "target_pct=77"))}
+    assert targets - {row["target_pct"] for row in rows(ask("resumption_saving"))} == {"77"}
 
 
 def test_columns_are_listed_with_their_meaning(ask: Ask) -> None:
@@ -178,17 +175,16 @@ def test_a_repeated_column_counts_once(ask: Ask) -> None:
             ["handshake_mix", "--from", "2026-03-10", "--to", "2026-03-09"],
             "--to 2026-03-09 is not after --from",
         ),
-        (["handshake_cost", "--set", "cost_min_intervals=many"], "'many' is not a whole number of 0 or more"),
-        (["handshake_cost", "--set", "cost_min_intervals=1.5"], "'1.5' is not a whole number of 0 or more"),
-        (["handshake_cost", "--set", "cost_min_intervals=-1"], "'-1' is not a whole number of 0 or more"),
-        (["handshake_cost", "--set", "cost_min_intervals=9999999999"], "is not a whole number"),
+        (["run_proposal", "--set", "run_least_minutes=many"], "'many' is not a whole number of 0 or more"),
+        (["run_proposal", "--set", "run_least_minutes=1.5"], "'1.5' is not a whole number of 0 or more"),
+        (["run_proposal", "--set", "run_least_minutes=-1"], "'-1' is not a whole number of 0 or more"),
+        (["run_proposal", "--set", "run_least_minutes=9" + 20 * "9"], "is not a whole number"),
         (
-            ["handshake_cost", "--set", "cost_min_intervals"],
-            "the value is missing; write cost_min_intervals=VALUE",
+            ["run_proposal", "--set", "run_least_minutes"],
+            "the value is missing; write run_least_minutes=VALUE",
         ),
-        (["handshake_cost", "--set", "cost_max_condition=nan"], "'nan' is not a number of 0 or more"),
-        (["handshake_cost", "--set", "cost_from=2026-13-01"], "'2026-13-01' is not a day or time such as"),
-        (["handshake_cost", "--set", "cost_period=year"], "cost_period is all, week or day, not year"),
+        (["run_proposal", "--set", "run_alike_pct=nan"], "'nan' is not a number of 0 or more"),
+        (["peak_load", "--set", "peak_from=2026-13-01"], "'2026-13-01' is not a day or time such as"),
         (["resumption_saving", "--set", "target_pct=500"], "target_pct goes from 0 to 100, not 500"),
         (["--by", "system"], "these options need the NAME of a metric"),
         (["finding", "--from", "2026-03-02"], "finding has no time column, so there is no period to select"),
@@ -204,21 +200,21 @@ def test_invalid_options_are_refused(ask: Ask, arguments: list[str], problem: st
 def test_a_result_without_times_in_utc_has_a_note_with_the_option(run: Run, tmp_path: Path) -> None:
     store = tmp_path / "unzoned"
     run("ingest", SAMPLE, "--store", store, "--timezone", "SYSB=+01:00")
-    for command in (("metrics", "handshake_cost"), ("check",)):
+    for command in (("metrics", "peak_load"), ("check",)):
         result = run(*command, "--store", store)
         assert "note: rows of SYSA have no time in UTC" in result.stderr
         assert (
             "zscope loads remove 1, and then ingest the file again with --timezone SYSA=+01:00"
             in result.stderr
         )
-    for command in (("metrics", "handshake_cost"), ("check",)):
+    for command in (("metrics", "peak_load"), ("check",)):
         assert "no time in UTC" not in run(*command, "--system", "SYSB", "--store", store).stderr
     # Its tables have times in UTC whether a zone is configured or not.
     assert "no time in UTC" not in run("metrics", "handshake_mix", "--store", store).stderr
     run("loads", "remove", "1", "--store", store)
     zones = ("--timezone", "SYSA=+01:00", "--timezone", "SYSB=+01:00")
     run("ingest", SAMPLE, "--store", store, *zones)
-    assert "no time in UTC" not in run("metrics", "handshake_cost", "--store", store).stderr
+    assert "no time in UTC" not in run("metrics", "peak_load", "--store", store).stderr
 
 
 def test_a_file_without_any_time_needs_no_time_zone(run: Run, tmp_path: Path) -> None:

@@ -78,12 +78,12 @@ _METRICS = {
         FROM cipher_distribution WHERE source = 'each connection once'
         ORDER BY connections DESC, cipher LIMIT 8""",
     ),
-    "CPU time of a full and of a resumed handshake, in microseconds, estimated by regression": (
-        "handshake_cost",
+    "CPU time that TLS costs in a day, estimated by regression": (
+        "tls_price",
         """
-        SELECT system, status, full_us, full_low_us, full_high_us, resumed_us, resumed_low_us,
-            resumed_high_us, r2_pct, left(why, 60) AS why
-        FROM handshake_cost ORDER BY system""",
+        SELECT system, status, cpu_s_per_day, low_cpu_s_per_day, high_cpu_s_per_day, lpar_pct,
+            left(why, 60) AS why
+        FROM tls_price WHERE shared_by = 'system' AND part = 'TLS' ORDER BY system""",
     ),
     "Security findings, the worst first": (
         "finding",

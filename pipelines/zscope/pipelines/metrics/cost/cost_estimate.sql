@@ -11,6 +11,8 @@ SELECT
     i.resumed_handshakes,
     i.tls_mb,
     i.tls_spaces_cpu_s,
+    i.tls_spaces_ziip_s,
+    i.tls_classes_cpu_s,
     i.busy_share
 FROM cost_interval AS i
 INNER JOIN cost_period AS p ON i.system = p.system AND p.changed_utc IS NULL

@@ -13,6 +13,8 @@ SELECT
     i.resumed_handshakes::DOUBLE AS resumed_handshakes,
     (i.tls_bytes / 1e6)::DOUBLE AS tls_mb,
     t.tls_spaces_cpu_s::DOUBLE AS tls_spaces_cpu_s,
+    t.tls_spaces_ziip_s::DOUBLE AS tls_spaces_ziip_s,
+    t.tls_classes_cpu_s::DOUBLE AS tls_classes_cpu_s,
     (c.lpar_busy_pct / 100)::DOUBLE AS busy_share
 FROM handshake_interval AS i
 INNER JOIN (

@@ -1,21 +1,14 @@
--- CPU time per day that a system would save at a resumption rate, by its own fit or by a published bound.
+-- CPU time per day that a system would save at a resumption rate, by its own costs or by a published bound.
 --
--- Moved handshakes are the full ones that would be resumed at that rate. By the fit, each saves the
--- difference in cost between full and resumed handshakes. By the published bound, each saves at most a share
--- of the CPU time of a transaction with a full handshake. That time follows from the present cost of
--- handshakes, assuming that the resumed ones among them already cost less by that share.
+-- Moved handshakes are the full ones that would be resumed at that rate. By the estimate, each saves what a full
+-- handshake costs more than a resumed one at equal load. By the published bound, each saves at most a share of
+-- what a full handshake costs with its connection.
+--
+-- The data show what resumption saves only up to the resumed shares that they contain. A target above the share
+-- that 95 % of the handshakes do not exceed, counted by the hour, is extrapolated; that share is a target too.
 
 WITH parameters AS (
     SELECT coalesce(getvariable('target_pct')::DOUBLE, 95) AS pct
-),
-
-target AS (
-    SELECT DISTINCT
-        unnest([
-            50, 60, 70, 80, 90, 95, 100,
-            CASE WHEN pct BETWEEN 0 AND 100 THEN pct ELSE error('target_pct goes from 0 to 100, not ' || pct) END
-        ]) AS target_pct
-    FROM parameters
 ),
 
 -- The maximum share of the CPU time of a transaction that resumption saves; published as a change, so
@@ -27,46 +20,131 @@ published AS (
     FROM reference_result
 ),
 
+recent AS (
+    SELECT *
+    FROM handshake_hour
+    WHERE kind IN ('full', 'resumed')
+    QUALIFY hour_utc > max(hour_utc) OVER (PARTITION BY system) - INTERVAL 92 DAY
+),
+
+version AS (
+    SELECT
+        system,
+        sum(handshakes) FILTER (WHERE kind = 'full') AS full_handshakes,
+        sum(handshakes) FILTER (WHERE kind = 'full' AND tls_version = 'TLSv1.2') AS full_tls12,
+        sum(handshakes) FILTER (WHERE kind = 'full' AND tls_version = 'TLSv1.3') AS full_tls13
+    FROM recent
+    GROUP BY system
+),
+
+-- Hours with few handshakes can have any share.
+hour_share AS (
+    SELECT
+        system,
+        handshakes,
+        100 * resumed / handshakes AS resumed_pct
+    FROM (
+        SELECT
+            system,
+            hour_utc,
+            sum(handshakes) AS handshakes,
+            coalesce(sum(handshakes) FILTER (WHERE kind = 'resumed'), 0) AS resumed
+        FROM recent
+        GROUP BY system, hour_utc
+    )
+    QUALIFY handshakes >= least(100, max(handshakes) OVER (PARTITION BY system))
+),
+
+seen AS (
+    SELECT
+        system,
+        max(resumed_pct) AS highest_pct,
+        min(resumed_pct) FILTER (WHERE up_to_here >= 0.95 * in_all) AS attainable_pct
+    FROM (
+        SELECT
+            system,
+            resumed_pct,
+            sum(handshakes) OVER (PARTITION BY system ORDER BY resumed_pct) AS up_to_here,
+            sum(handshakes) OVER (PARTITION BY system) AS in_all
+        FROM hour_share
+    )
+    GROUP BY system
+),
+
 daily AS (
     SELECT
-        *,
-        86400 / measured_s AS days_share,
-        full_handshakes + resumed_handshakes AS handshakes,
-        handshakes * days_share AS handshakes_per_day,
-        cpu_s * days_share AS cpu_s_per_day,
-        100 * resumed_handshakes / nullif(handshakes, 0) AS resumed_pct,
-        (full_tls12 * tls12_bound + full_tls13 * tls13_bound) / nullif(full_handshakes, 0) AS bound_of_full,
-        (resumed_tls12 * tls12_bound + resumed_tls13 * tls13_bound) / nullif(handshakes, 0) AS saved_now,
-        cpu_s / nullif(handshakes, 0) / (1 - saved_now) AS full_transaction_s,
-        100 * (full_tls12 + full_tls13) / nullif(full_handshakes, 0) AS bounded_pct
-    FROM handshake_cost
-    CROSS JOIN published
+        c.*,
+        s.highest_pct,
+        s.attainable_pct,
+        c.full_handshakes_per_day + c.resumed_handshakes_per_day AS handshakes_per_day,
+        100 * c.resumed_handshakes_per_day / nullif(handshakes_per_day, 0) AS resumed_pct,
+        (coalesce(v.full_tls12, 0) * p.tls12_bound + coalesce(v.full_tls13, 0) * p.tls13_bound)
+        / nullif(v.full_handshakes, 0) AS bound,
+        100 * (coalesce(v.full_tls12, 0) + coalesce(v.full_tls13, 0)) / nullif(v.full_handshakes, 0) AS bounded_pct
+    FROM handshake_cost AS c
+    CROSS JOIN published AS p
+    LEFT JOIN version AS v ON c.system = v.system
+    LEFT JOIN seen AS s ON c.system = s.system
+    WHERE c.full_handshakes_per_day IS NOT NULL
 ),
 
 aimed AS (
     SELECT
-        *,
+        d.*,
+        t.target_pct,
+        CASE
+            WHEN t.target_pct <= greatest(d.attainable_pct, d.resumed_pct) THEN 'seen'
+            WHEN t.target_pct <= d.highest_pct THEN 'extrapolated'
+            WHEN d.highest_pct IS NOT NULL THEN 'far'
+        END AS reach,
         -- Not greatest(), which would return 0 for an unknown rate.
         CASE
-            WHEN resumed_pct >= target_pct THEN 0
-            ELSE (target_pct - resumed_pct) / 100 * handshakes_per_day
+            WHEN d.resumed_pct >= t.target_pct THEN 0
+            ELSE (t.target_pct - d.resumed_pct) / 100 * d.handshakes_per_day
         END AS moved
-    FROM daily
-    CROSS JOIN target
+    FROM daily AS d
+    CROSS JOIN parameters AS a,
+        LATERAL (
+            SELECT DISTINCT
+                unnest([
+                    50, 60, 70, 80, 90, 95, 100,
+                    CASE
+                        WHEN a.pct BETWEEN 0 AND 100 THEN a.pct
+                        ELSE error('target_pct goes from 0 to 100, not ' || a.pct)
+                    END,
+                    floor(10 * d.attainable_pct) / 10
+                ]) AS target_pct
+        ) AS t
+    WHERE t.target_pct IS NOT NULL
 ),
 
-by_fit AS (
+by_estimate AS (
     SELECT
         *,
-        'fit' AS basis,
+        'estimate' AS basis,
+        CASE WHEN difference_status = 'ok' AND reach <> 'seen' THEN 'conditional' ELSE difference_status END AS rated,
         moved * difference_us / 1e6 AS saving,
         moved * difference_low_us / 1e6 AS saving_low,
         moved * difference_high_us / 1e6 AS saving_high,
         NULL AS bounded,
-        CASE
-            WHEN status = 'refused' THEN 'handshake_cost: ' || why
-            WHEN difference_us IS NULL THEN 'handshake_cost lacks one of the two costs: ' || why
-        END AS reason
+        concat_ws(
+            '; ',
+            CASE
+                WHEN difference_status = 'refused' THEN NULL
+                WHEN reach = 'extrapolated'
+                    THEN format(
+                        'if handshakes beyond a resumed share of {:.1f} % save as much: only 5 % of the handshakes were in '
+                        || 'hours with a higher share',
+                        attainable_pct
+                    )
+                WHEN reach = 'far'
+                    THEN format(
+                        'if handshakes beyond a resumed share of {:.1f} % save as much: no hour had a higher share',
+                        highest_pct
+                    )
+            END,
+            difference_why
+        ) AS reason
     FROM aimed
 ),
 
@@ -74,46 +152,47 @@ by_bound AS (
     SELECT
         *,
         'published bound' AS basis,
+        CASE WHEN full_high_us IS NULL AND moved > 0 THEN 'refused' ELSE 'conditional' END AS rated,
         NULL AS saving,
         0 * moved AS saving_low,
-        -- Without full handshakes none are moved, and there is no bound to multiply by.
-        CASE
-            WHEN full_handshakes = 0 THEN 0 * moved
-            ELSE moved * bound_of_full * full_transaction_s
-        END AS saving_high,
+        CASE WHEN moved = 0 THEN 0 ELSE moved * bound * full_high_us / 1e6 END AS saving_high,
         bounded_pct AS bounded,
         CASE
-            WHEN full_handshakes = 0 THEN 'every handshake is resumed already'
+            WHEN moved = 0 THEN 'as many handshakes are resumed already'
+            WHEN full_high_us IS NULL THEN difference_why
             ELSE format(
-                'at most: {:.1f} % of {:.0f} us, the CPU time of a transaction with a full handshake',
-                100 * bound_of_full,
-                1e6 * full_transaction_s
+                'at most, if this workload is like the published one: {:.1f} % of {:.0f} us, which a full handshake '
+                || 'costs at most',
+                100 * bound,
+                full_high_us
             )
         END AS reason
     FROM aimed
-),
-
-either AS (
-    SELECT * FROM by_fit
-    UNION ALL BY NAME
-    SELECT * FROM by_bound
 )
 
 SELECT
     system::VARCHAR AS system,
-    period_from_utc::TIMESTAMPTZ AS period_from_utc,
-    period_to_utc::TIMESTAMPTZ AS period_to_utc,
     target_pct::DOUBLE AS target_pct,
     basis::VARCHAR AS basis,
-    resumed_pct::DOUBLE AS resumed_pct,
-    handshakes_per_day::DOUBLE AS handshakes_per_day,
-    moved::DOUBLE AS moved_per_day,
-    cpu_s_per_day::DOUBLE AS cpu_s_per_day,
+    rated::VARCHAR AS status,
+    reach::VARCHAR AS reach,
     saving::DOUBLE AS saving_s_per_day,
     saving_low::DOUBLE AS saving_low_s_per_day,
     saving_high::DOUBLE AS saving_high_s_per_day,
     (100 * saving_high / nullif(cpu_s_per_day, 0))::DOUBLE AS saving_high_pct,
+    resumed_pct::DOUBLE AS resumed_pct,
+    attainable_pct::DOUBLE AS attainable_pct,
+    highest_pct::DOUBLE AS highest_pct,
+    handshakes_per_day::DOUBLE AS handshakes_per_day,
+    moved::DOUBLE AS moved_per_day,
+    cpu_s_per_day::DOUBLE AS cpu_s_per_day,
     bounded::DOUBLE AS bounded_pct,
-    if(handshakes = 0, 'there were no full or resumed handshakes', reason)::VARCHAR AS why
-FROM either
-ORDER BY system, period_from_utc, target_pct, basis
+    if(handshakes_per_day = 0, 'there were no full or resumed handshakes', reason)::VARCHAR AS why,
+    first_local::TIMESTAMP AS first_local,
+    last_local::TIMESTAMP AS last_local
+FROM (
+    SELECT * FROM by_estimate
+    UNION ALL BY NAME
+    SELECT * FROM by_bound
+)
+ORDER BY system, target_pct, basis

@@ -1,8 +1,9 @@
--- CPU time per day that TLS costs on a system, in all and by job or port, as a range or interval with a status.
+-- CPU time per day that TLS costs on a system, in all and by its users, as a range or interval with a status.
 --
--- The price of a system comes from cost_estimate. Jobs and ports have shares of it: their shares of the full
--- handshakes, the resumed ones and the megabytes, weighted with the price of each kind. If full and resumed
--- handshakes are not estimated separately, all handshakes have the same price. A share is not an estimate.
+-- The price of a system comes from cost_estimate. Jobs, ports, AT-TLS rules, client networks, key exchanges and
+-- roles have shares of it: their shares of the full handshakes, the resumed ones and the megabytes, weighted with
+-- the price of each kind. If full and resumed handshakes are not estimated separately, all handshakes have the same
+-- price. A share is not an estimate.
 --
 -- The MSU of TLS are its share of the CPU time in the four hours with the most CPU time, multiplied by the
 -- highest four-hour average in SMF 70 on the days of the estimate.
@@ -44,12 +45,14 @@ peak AS (
     GROUP BY e.system
 ),
 
--- Handshakes and megabytes of the jobs and ports in the last 92 days.
+-- Handshakes and megabytes of the last 92 days.
 used AS (
     SELECT
         system,
         job_name,
         server_port,
+        key_exchange,
+        handshake_role,
         hour_utc,
         if(kind = 'full', handshakes, 0) AS full_handshakes,
         if(kind = 'resumed', handshakes, 0) AS resumed_handshakes,
@@ -61,6 +64,8 @@ used AS (
         system,
         job_name,
         server_port,
+        NULL,
+        NULL,
         hour_utc,
         0,
         0,
@@ -69,11 +74,20 @@ used AS (
     WHERE source = 'zERT detail' AND is_tls
 ),
 
-recent AS (
+grouped AS (
     SELECT
         system,
+        CASE grouping(job_name, server_port, key_exchange, handshake_role)
+            WHEN 15 THEN 'system'
+            WHEN 7 THEN 'job'
+            WHEN 11 THEN 'port'
+            WHEN 13 THEN 'key exchange'
+            ELSE 'role'
+        END AS shared_by,
         job_name,
         server_port,
+        key_exchange,
+        handshake_role,
         sum(full_handshakes) AS full_handshakes,
         sum(resumed_handshakes) AS resumed_handshakes,
         sum(megabytes) AS megabytes
@@ -82,35 +96,35 @@ recent AS (
         FROM used
         QUALIFY hour_utc > max(hour_utc) OVER (PARTITION BY system) - INTERVAL 92 DAY
     )
-    GROUP BY system, job_name, server_port
+    GROUP BY GROUPING SETS (
+        (system), (system, job_name), (system, server_port), (system, key_exchange), (system, handshake_role)
+    )
 ),
 
-grouped AS (
+every_group AS (
+    SELECT *
+    FROM grouped
+    WHERE shared_by NOT IN ('key exchange', 'role') OR coalesce(key_exchange, handshake_role) IS NOT NULL
+    UNION ALL BY NAME
+    SELECT * FROM tls_use
+),
+
+-- The rules and client networks are those of the last week: their shares are those of all connections of it.
+in_all AS (
     SELECT
         system,
-        CASE grouping(job_name, server_port) WHEN 3 THEN 'system' WHEN 1 THEN 'job' ELSE 'port' END AS shared_by,
-        job_name,
-        server_port,
+        shared_by,
         sum(full_handshakes) AS full_handshakes,
         sum(resumed_handshakes) AS resumed_handshakes,
         sum(megabytes) AS megabytes
-    FROM recent
-    GROUP BY GROUPING SETS ((system), (system, job_name), (system, server_port))
+    FROM every_group
+    GROUP BY system, shared_by
 ),
 
-of_system AS (
-    SELECT *
-    FROM grouped
-    WHERE shared_by = 'system'
-),
-
--- The share of a job or port of the handshakes of each kind and of the megabytes.
+-- The share of the handshakes of each kind and of the megabytes.
 counted AS (
     SELECT
-        g.system,
-        g.shared_by,
-        g.job_name,
-        g.server_port,
+        g.* EXCLUDE (full_handshakes, resumed_handshakes, megabytes),
         unnest([
             {'kind': 'full handshakes', 'share': g.full_handshakes / nullif(s.full_handshakes, 0)},
             {'kind': 'resumed handshakes', 'share': g.resumed_handshakes / nullif(s.resumed_handshakes, 0)},
@@ -121,8 +135,8 @@ counted AS (
             },
             {'kind': 'bulk data', 'share': g.megabytes / nullif(s.megabytes, 0)}
         ], recursive := true)
-    FROM grouped AS g
-    INNER JOIN of_system AS s ON g.system = s.system
+    FROM every_group AS g
+    INNER JOIN in_all AS s ON g.system = s.system AND g.shared_by = s.shared_by
     WHERE g.shared_by <> 'system'
 ),
 
@@ -155,16 +169,98 @@ membership AS (
 
 part AS (
     SELECT
-        c.system,
-        c.shared_by,
-        c.job_name,
-        c.server_port,
+        c.* EXCLUDE (kind, share),
         m.part,
         sum(c.share * p.day_s) / nullif(sum(p.day_s), 0) AS share
     FROM counted AS c
     INNER JOIN priced AS p ON c.system = p.system AND c.kind = p.kind
     INNER JOIN membership AS m ON c.kind = m.kind
-    GROUP BY c.system, c.shared_by, c.job_name, c.server_port, m.part
+    -- Bytes have no key exchange and no role.
+    WHERE c.shared_by NOT IN ('key exchange', 'role') OR m.part NOT IN ('bulk data', 'TLS')
+    GROUP BY ALL
+),
+
+-- TLS cannot cost more than the service classes of its address spaces used.
+contradiction AS (
+    SELECT
+        c.system,
+        c.tls_classes_cpu_s_per_day AS classes_s,
+        c.tls_spaces_ziip_s_per_day AS ziip_s,
+        CASE
+            WHEN b.low_day_s > 1.05 * c.tls_classes_cpu_s_per_day
+                THEN format(
+                    'TLS would cost at least {:,.0f} s a day, but the service classes of its address spaces used '
+                    || '{:,.0f} s (SMF 72); check whether records are missing or of another system',
+                    b.low_day_s,
+                    c.tls_classes_cpu_s_per_day
+                )
+        END AS reason
+    FROM (
+        SELECT DISTINCT
+            system,
+            tls_classes_cpu_s_per_day,
+            tls_spaces_ziip_s_per_day
+        FROM cost_estimate
+    ) AS c
+    LEFT JOIN by_unit AS b ON c.system = b.system AND b.part = 'TLS'
+),
+
+estimate AS (
+    SELECT
+        e.* REPLACE (
+            if(c.reason IS NULL, e.status, 'refused') AS status,
+            coalesce(c.reason, e.why) AS why,
+            if(c.reason IS NULL, e.day_s, NULL) AS day_s,
+            if(c.reason IS NULL, e.low_day_s, NULL) AS low_day_s,
+            if(c.reason IS NULL, e.high_day_s, NULL) AS high_day_s,
+            if(c.reason IS NULL, e.lpar_pct, NULL) AS lpar_pct,
+            if(c.reason IS NULL, e.low_lpar_pct, NULL) AS low_lpar_pct,
+            if(c.reason IS NULL, e.high_lpar_pct, NULL) AS high_lpar_pct,
+            if(c.reason IS NULL, e.peak_pct, NULL) AS peak_pct,
+            if(c.reason IS NULL, e.low_peak_pct, NULL) AS low_peak_pct,
+            if(c.reason IS NULL, e.high_peak_pct, NULL) AS high_peak_pct
+        ),
+        c.classes_s,
+        c.ziip_s
+    FROM by_unit AS e
+    LEFT JOIN contradiction AS c ON e.system = c.system
+),
+
+-- Operations on the cryptographic cards of the system alone; records can also count those of the whole machine.
+card AS (
+    SELECT
+        e.system,
+        sum(o.operations) / nullif(sum(o.interval_ms), 0) * 86400000 AS operations
+    FROM (SELECT DISTINCT system, first_local, last_local FROM by_unit) AS e
+    INNER JOIN (
+        SELECT
+            system,
+            interval_start_local,
+            max(interval_ms) AS interval_ms,
+            sum(operations) AS operations
+        FROM (
+            SELECT system, interval_start_local, interval_ms, all_operations_count AS operations
+            FROM smf70_crypto_cca
+            WHERE scope = 1
+            UNION ALL
+            SELECT
+                system,
+                interval_start_local,
+                interval_ms,
+                list_sum([
+                    engine_1_me_1024_count, engine_1_me_2048_count, engine_1_crt_1024_count, engine_1_crt_2048_count,
+                    engine_2_me_1024_count, engine_2_me_2048_count, engine_2_crt_1024_count, engine_2_crt_2048_count,
+                    engine_3_me_1024_count, engine_3_me_2048_count, engine_3_crt_1024_count, engine_3_crt_2048_count,
+                    engine_4_me_1024_count, engine_4_me_2048_count, engine_4_crt_1024_count, engine_4_crt_2048_count,
+                    engine_5_me_1024_count, engine_5_me_2048_count, engine_5_crt_1024_count, engine_5_crt_2048_count,
+                    me_4096_count, crt_4096_count
+                ])
+            FROM smf70_crypto_accel
+            WHERE scope = 1
+        )
+        GROUP BY system, interval_start_local
+    ) AS o ON e.system = o.system AND o.interval_start_local BETWEEN e.first_local AND e.last_local
+    GROUP BY e.system
 )
 
 SELECT
@@ -172,6 +268,10 @@ SELECT
     p.shared_by::VARCHAR AS shared_by,
     p.job_name::VARCHAR AS job_name,
     p.server_port::BIGINT AS server_port,
+    p.rule_name::VARCHAR AS rule_name,
+    p.client_network::VARCHAR AS client_network,
+    p.key_exchange::VARCHAR AS key_exchange,
+    p.handshake_role::VARCHAR AS handshake_role,
     e.part::VARCHAR AS part,
     e.status::VARCHAR AS status,
     (e.day_s * p.share)::DOUBLE AS cpu_s_per_day,
@@ -190,17 +290,31 @@ SELECT
     (m.peak_msu * e.peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS price,
     CASE
         WHEN p.shared_by = 'system' OR e.status = 'refused' THEN e.why
+        WHEN p.shared_by IN ('rule', 'client network')
+            THEN concat_ws('; ', 'a share of the price of the system, by the last seven days', e.why)
         ELSE concat_ws('; ', 'a share of the price of the system', e.why)
     END::VARCHAR AS why,
+    CASE WHEN p.shared_by = 'system' AND e.part = 'TLS' THEN e.classes_s END::DOUBLE
+        AS service_classes_cpu_s_per_day,
+    CASE WHEN p.shared_by = 'system' AND e.part = 'TLS' THEN e.ziip_s END::DOUBLE AS ziip_s_per_day,
+    CASE WHEN p.shared_by = 'system' AND e.part = 'TLS' THEN k.operations END::DOUBLE AS card_operations_per_day,
     e.first_local::TIMESTAMP AS first_local,
     e.last_local::TIMESTAMP AS last_local
-FROM by_unit AS e
+FROM estimate AS e
 CROSS JOIN parameters AS a
 INNER JOIN (
-    SELECT system, shared_by, job_name, server_port, part, share FROM part
-    UNION ALL
-    SELECT system, 'system', NULL, NULL, part, 1 FROM by_unit
+    SELECT * FROM part
+    UNION ALL BY NAME
+    SELECT
+        system,
+        'system' AS shared_by,
+        part,
+        1 AS share
+    FROM by_unit
 ) AS p ON e.system = p.system AND e.part = p.part
 LEFT JOIN peak AS m ON e.system = m.system
+LEFT JOIN card AS k ON e.system = k.system
 WHERE p.shared_by = 'system' OR p.share > 0
-ORDER BY e.system, p.shared_by <> 'system', p.shared_by, e.part <> 'TLS', e.part, p.share DESC, p.job_name, p.server_port
+ORDER BY
+    e.system, p.shared_by <> 'system', p.shared_by, e.part <> 'TLS', e.part, p.share DESC,
+    p.job_name, p.server_port, p.rule_name, p.client_network, p.key_exchange, p.handshake_role

@@ -1,4 +1,5 @@
--- The CPU time of the address spaces with TLS in one CPU interval of a system, from SMF 30.
+-- The CPU time of the address spaces with TLS in one CPU interval of a system, from SMF 30, and that of their
+-- service classes, from SMF 72.
 --
 -- These are the TCP/IP stacks and the jobs that had connections with TLS on the same or a neighbouring day. An
 -- interval of an address space that does not coincide with the CPU interval is apportioned by time. CPU
@@ -35,7 +36,9 @@ stack AS (
 space AS (
     SELECT
         a.system,
+        a.service_class,
         a.cp_s,
+        a.ziip_s,
         epoch_us(a.interval_start_utc) AS start_us,
         epoch_us(a.interval_end_utc) AS end_us,
         address_space_role(a.job_name, a.program, t.stack IS NOT NULL, j.job_name IS NOT NULL) AS role
@@ -73,6 +76,7 @@ overlap AS (
         s.until_us - s.begin_us AS slot_us,
         p.role,
         p.cp_s,
+        p.ziip_s,
         p.end_us - p.start_us AS space_us,
         overlap_us(
             greatest(p.start_us, p.hour_no * 3600000000),
@@ -82,14 +86,38 @@ overlap AS (
         ) AS common_us
     FROM space_hour AS p
     INNER JOIN slot_hour AS s ON p.system = s.system AND p.hour_no = s.hour_no
+),
+
+spaces AS (
+    SELECT
+        day,
+        system,
+        interval_start_utc,
+        sum(cp_s * common_us / space_us) AS cpu_s,
+        sum(ziip_s * common_us / space_us) AS ziip_s
+    FROM overlap
+    WHERE common_us > 0
+    GROUP BY ALL
+    HAVING sum(common_us) FILTER (WHERE role = 'TCP/IP stack') >= 0.98 * any_value(slot_us)
+),
+
+classes AS (
+    SELECT
+        c.system,
+        c.interval_start_utc,
+        sum(c.cp_s) AS cpu_s
+    FROM service_class_cpu AS c
+    SEMI JOIN space_hour AS s ON c.system = s.system AND c.class_name = s.service_class
+    WHERE c.source = 'SMF 72' AND c.class_kind = 'service class'
+    GROUP BY c.system, c.interval_start_utc
 )
 
 SELECT
-    day::DATE AS day,
-    system::VARCHAR AS system,
-    interval_start_utc::TIMESTAMPTZ AS interval_start_utc,
-    sum(cp_s * common_us / space_us)::DOUBLE AS tls_spaces_cpu_s
-FROM overlap
-WHERE common_us > 0
-GROUP BY ALL
-HAVING sum(common_us) FILTER (WHERE role = 'TCP/IP stack') >= 0.98 * any_value(slot_us)
+    s.day::DATE AS day,
+    s.system::VARCHAR AS system,
+    s.interval_start_utc::TIMESTAMPTZ AS interval_start_utc,
+    s.cpu_s::DOUBLE AS tls_spaces_cpu_s,
+    s.ziip_s::DOUBLE AS tls_spaces_ziip_s,
+    c.cpu_s::DOUBLE AS tls_classes_cpu_s
+FROM spaces AS s
+LEFT JOIN classes AS c ON s.system = c.system AND s.interval_start_utc = c.interval_start_utc

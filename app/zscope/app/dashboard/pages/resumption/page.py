@@ -17,14 +17,14 @@ from zscope.app.dashboard.pages.resumption.queries import (
     USUAL,
     VERSIONS,
     by_bound,
-    by_fit,
+    by_estimate,
     over_time,
-    refused,
     saving,
     side_by_side,
     sides,
     totals,
     why_sources_differ,
+    without_estimate,
     without_time,
 )
 from zscope.app.dashboard.published import cited_results
@@ -67,15 +67,15 @@ def saving_section(data: PageData) -> None:
         return
     left, right = st.columns(2)
     with left:
-        _by_fit(savings, target)
+        _by_estimate(savings, target)
     with right:
         _by_bound(data, savings, target)
-    without_effect(data.filters.without_effect(("system",), "period_from_utc"))
+    without_effect(data.filters.without_effect(("system",)))
 
 
-def _by_fit(savings: pa.Table, target: int) -> None:
-    table = by_fit(savings)
-    st.markdown(f"**From the handshake cost of these systems**, at {target} %")
+def _by_estimate(savings: pa.Table, target: int) -> None:
+    table = by_estimate(savings)
+    st.markdown(f"**Estimated from these systems**, at {target} %")
     if table.num_rows:
         base = alt.Chart(values(table.slice(0, _SAVING_MOST_SYSTEMS)))
         tips = [
@@ -83,6 +83,8 @@ def _by_fit(savings: pa.Table, target: int) -> None:
             alt.Tooltip("saving_s_per_day:Q", title="Saved (CPU s per day)", format=",.1f"),
             alt.Tooltip("saving_low_s_per_day:Q", title="At least", format=",.1f"),
             alt.Tooltip("saving_high_s_per_day:Q", title="At most", format=",.1f"),
+            alt.Tooltip("attainable_pct:Q", title="Exceeded by 5 % of the handshakes (%)", format=".1f"),
+            alt.Tooltip("why:N", title="Why"),
         ]
         axis = alt.X("saving_low_s_per_day:Q", title="CPU seconds saved per day, with the 95 % interval")
         spread = base.mark_rule(strokeWidth=3, color=BLUE).encode(
@@ -96,10 +98,20 @@ def _by_fit(savings: pa.Table, target: int) -> None:
         )
         zero = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY).encode(x="zero:Q")
         chart = alt.layer(zero, spread, points, labels).properties(height=alt.Step(34))
-        picture(chart, table, "saving-by-fit",
+        picture(chart, table, "saving-by-estimate",
                 f"CPU seconds that each system would save per day at {target} %, with the interval.",
                 sources=["resumption_saving"])  # fmt: skip
-    _refusals(refused(savings))
+    _conditions(table)
+    _refusals(without_estimate(savings))
+
+
+def _conditions(table: pa.Table) -> None:
+    """What would have to be true, if the target is beyond the resumed shares in the data."""
+    beyond = table.filter(pc.field("reach") != "seen").to_pylist()
+    for row in beyond[:_MOST_REASONS]:
+        st.markdown(f"- **{plain(row['system'])}**: {plain(row['why'], 400)}")
+    if len(beyond) > _MOST_REASONS:
+        st.caption(f"And {len(beyond) - _MOST_REASONS:,} more; choose systems above to see their conditions.")
 
 
 def _refusals(table: pa.Table) -> None:

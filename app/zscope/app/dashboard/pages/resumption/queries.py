@@ -228,7 +228,7 @@ def resets(data: PageData) -> pa.Table:
 
 
 def saving(data: PageData, target_pct: int) -> pa.Table:
-    """Return the savings of each system at a resumption rate: a row for the fit, a row for the bound."""
+    """Return the savings of each system at a resumption rate: a row for the estimate, a row for the bound."""
     name, rate = "resumption_saving", int(target_pct)
     if rate in _ALWAYS:
         return data.metric(name).filter(pc.field("target_pct") == rate)
@@ -236,14 +236,14 @@ def saving(data: PageData, target_pct: int) -> pa.Table:
     return data.metric(name, where=f"target_pct = {rate}", settings=[setting])
 
 
-def by_fit(savings: pa.Table) -> pa.Table:
-    """Return the systems for which the fit has a figure."""
-    return savings.filter((pc.field("basis") == "fit") & pc.is_valid(pc.field("saving_s_per_day")))
+def by_estimate(savings: pa.Table) -> pa.Table:
+    """Return the systems for which the estimate has a figure."""
+    return savings.filter((pc.field("basis") == "estimate") & pc.is_valid(pc.field("saving_s_per_day")))
 
 
-def refused(savings: pa.Table) -> pa.Table:
-    """Return the systems for which the fit has no figure, with the reasons."""
-    return savings.filter((pc.field("basis") == "fit") & ~pc.is_valid(pc.field("saving_s_per_day")))
+def without_estimate(savings: pa.Table) -> pa.Table:
+    """Return the systems for which the estimate has no figure, with the reasons."""
+    return savings.filter((pc.field("basis") == "estimate") & ~pc.is_valid(pc.field("saving_s_per_day")))
 
 
 def by_bound(savings: pa.Table) -> pa.Table:
