@@ -106,7 +106,9 @@ every_group AS (
     FROM grouped
     WHERE shared_by NOT IN ('key exchange', 'role') OR coalesce(key_exchange, handshake_role) IS NOT NULL
     UNION ALL BY NAME
-    SELECT * FROM tls_use
+    SELECT system, shared_by, rule_name, client_network, full_handshakes, resumed_handshakes, megabytes
+    FROM tls_use
+    WHERE shared_by IN ('rule', 'client network')
 ),
 
 -- The rules and client networks are those of the last week: their shares are those of all connections of it.
