@@ -160,7 +160,7 @@ def test_refusals_of_the_estimate_are_shown_with_their_reason(drawn_page: Open, 
     assert all(row["why"] for row in rows)
     page = drawn_page("resumption", world)
     assert f"No figure for {len(rows)} systems" in words(page)
-    assert "intervals of 15 minutes can be used" in words(page)
+    assert "zERT summaries do not count full and resumed handshakes apart" in words(page)
 
 
 def test_a_system_and_a_role_narrow_it(drawn_page: Open, recorded: Path) -> None:

@@ -248,6 +248,24 @@ def test_exactly_the_same_mix() -> None:
     assert result.cost("full handshakes", "s/day").value is None
 
 
+def test_kinds_that_are_not_counted_apart() -> None:
+    """As from zERT summaries: the mean handshake has a cost."""
+    intervals = one("AR 0.8")
+    both = intervals.full_handshakes + intervals.resumed_handshakes
+    result = estimate_costs(
+        replace(intervals, full_handshakes=both, resumed_handshakes=0 * both, kinds_known=False)
+    )
+    assert codes(result, "full handshake") == codes(result, "full less resumed") == ["kinds_not_counted"]
+    known = estimate_costs(intervals)
+    for cost in ("mean handshake", "us"), ("TLS", "s/day"):
+        assert result.cost(*cost).value == pytest.approx(known.cost(*cost).value, rel=0.15)
+        assert result.cost(*cost).low == 0
+    assert result.per_day
+    assert known.per_day
+    assert result.per_day.full_handshakes is None
+    assert result.per_day.handshakes == pytest.approx(known.per_day.handshakes)
+
+
 def test_nearly_the_same_mix() -> None:
     results = [estimate_costs(intervals) for intervals in replicates(changed("constant mix"), 10)]
     assert [codes(result, "full less resumed") for result in results] == [["same_mix"]] * 10
@@ -310,7 +328,7 @@ def test_every_status_has_a_test() -> None:
     """Each sentence of the table is reached by a test of this folder."""
     reached = {
         *("odd_lengths", "few_intervals", "no_handshake", "constant_cpu", "at_limit", "below_zero"),
-        *("handshakes_follow_bytes", "same_mix", "one_kind", "no_megabyte"),
+        *("handshakes_follow_bytes", "same_mix", "kinds_not_counted", "one_kind", "no_megabyte"),
         *("short", "outliers", "residual_autocorrelated"),
         *("lpar_cpu", "lpar_cpu_of_a_day", "tls_spaces", "tls_spaces_widened", "equal_load"),
         *("same_correlation", "control_changed", "control_unchanged", "other_source"),

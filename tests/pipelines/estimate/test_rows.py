@@ -30,6 +30,8 @@ def table(tls_share: float | None = None, *, cheaper_us: float = 0) -> pa.Table:
         columns["tls_spaces_cpu_s"] = columns["tls_spaces_cpu_s"] - saved
     # The first week has SMF 72, and a second on zIIPs in each interval.
     first = np.arange(2 * HALF) < HALF
+    columns["handshakes"] = columns["full_handshakes"] + columns["resumed_handshakes"]
+    columns["handshake_source"] = ["zERT detail"] * (2 * HALF)
     columns["tls_spaces_ziip_s"] = pa.array(np.ones(2 * HALF))
     columns["tls_classes_cpu_s"] = pa.array(np.full(2 * HALF, 300.0), mask=~first)
     return pa.table({**columns, "is_after": np.arange(2 * HALF) >= HALF})
@@ -61,6 +63,21 @@ def test_a_row_for_each_cost_with_its_data(tls_share: float | None, source: str)
     assert abs(full["residual_autocorrelation"]) < 0.1
     assert 0 < full["time_effects_pct"] + full["tls_pct"] < 100
     assert full["unexplained_ratio"] == (None if tls_share is None else pytest.approx(1 / 9, rel=0.1))
+
+
+def test_intervals_of_summaries_have_handshakes_of_both_kinds() -> None:
+    detail = table()
+    missing = pa.nulls(2 * HALF, pa.float64())
+    columns = dict(zip(detail.column_names, detail.columns, strict=True))
+    columns |= {"full_handshakes": missing, "resumed_handshakes": missing}
+    rows = by_item(list(estimate_rows(pa.table(columns))))
+    known = by_item(list(estimate_rows(detail)))
+    assert rows["full handshake", "us"]["status"] == "refused"
+    assert "zERT summaries" in rows["full handshake", "us"]["why"]
+    for row, expected in ((rows[item], known[item]) for item in (("mean handshake", "us"), ("TLS", "s/day"))):
+        assert row["value"] == pytest.approx(expected["value"], rel=0.15)
+        assert row["full_handshakes_per_day"] is None
+        assert row["handshakes_per_day"] == pytest.approx(expected["handshakes_per_day"])
 
 
 def test_rows_have_the_declared_columns() -> None:

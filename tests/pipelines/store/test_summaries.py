@@ -119,8 +119,8 @@ def test_metrics_are_equal_with_and_without_stored_rows(
         assert rows(with_them, name) == rows(world_metrics, name)
 
 
-def test_a_message_names_the_number_of_earlier_days(world_store: Path, tmp_path: Path) -> None:
-    store = Path(shutil.copytree(world_store, tmp_path / "store"))
+def test_a_message_names_the_number_of_earlier_days(sample_store: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(sample_store, tmp_path / "store"))
     [text] = summarise(store)
     assert "days that were loaded before have been computed" in text
     assert summarise(store) == []

@@ -144,8 +144,10 @@ class FittedSystem:
 class PerDay:
     """What a system does in 24 hours, on average over the intervals that are used."""
 
-    full_handshakes: float
-    resumed_handshakes: float
+    handshakes: float
+    full_handshakes: float | None
+    """None if full and resumed handshakes are not counted apart."""
+    resumed_handshakes: float | None
     megabytes: float
     cpu_s: float
 
@@ -198,7 +200,9 @@ def _per_day(grid: Grid) -> PerDay | None:
     full, resumed, megabytes, cpu_us = (
         float(rates.mean()) * DAY_S for rates in (grid.full, grid.resumed, grid.mb, grid.cpu_us)
     )
-    return PerDay(full, resumed, megabytes, cpu_us / 1e6)
+    if not grid.kinds_known:
+        return PerDay(full + resumed, None, None, megabytes, cpu_us / 1e6)
+    return PerDay(full + resumed, full, resumed, megabytes, cpu_us / 1e6)
 
 
 def _refusal_of_data(grid: Grid) -> Reason | None:
@@ -245,9 +249,12 @@ def _fitted(grid: Grid, prewhitening: Prewhitening) -> FittedSystem | None:
     present = np.count_nonzero(columns, axis=0) >= _FEWEST_WITH
     basis = np.eye(3)[:, present]
     only_mean = None if present[FULL] and present[RESUMED] else reason("one_kind")
-    if is_collinear(prewhitening, columns @ basis):
-        # Both kinds of handshakes get the same cost.
+    if not grid.kinds_known:
+        only_mean = reason("kinds_not_counted")
+    elif is_collinear(prewhitening, columns @ basis):
         only_mean = reason("same_mix")
+    if only_mean and only_mean.code != "one_kind":
+        # Both kinds of handshakes get the same cost.
         basis = np.array([[1.0, 0], [1, 0], [0, 1]])[:, [True, bool(present[MB])]]
         if is_collinear(prewhitening, columns @ basis):
             return None

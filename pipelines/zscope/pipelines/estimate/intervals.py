@@ -50,6 +50,8 @@ class SystemIntervals:
     """CPU time of the address spaces with TLS: TCP/IP stacks and jobs with TLS connections, from SMF 30."""
     busy_share: Numbers | None = None
     """CPU time as a share of the capacity of the system."""
+    kinds_known: bool = True
+    """If not, `full_handshakes` has the handshakes of both kinds, and `resumed_handshakes` is zero."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Grid:
     busy_share: Numbers | None
     fitting_share: float
     """Share of the measured time in intervals that fit into the steps."""
+    kinds_known: bool
+    """Whether full and resumed handshakes are counted apart."""
 
     @property
     def steps_of_day(self) -> int:
@@ -121,11 +125,11 @@ def _with_address_spaces(intervals: SystemIntervals) -> SystemIntervals:
 
 def selected(intervals: SystemIntervals, rows: Flags | Whole) -> SystemIntervals:
     """Return some of the intervals, in the order of `rows`."""
-    columns: dict[str, Any] = {each.name: getattr(intervals, each.name) for each in fields(intervals)}
+    columns = {each.name: getattr(intervals, each.name) for each in fields(intervals)}
     chosen: dict[str, Any] = {
-        name: column if column is None else column[rows] for name, column in columns.items()
+        name: column[rows] for name, column in columns.items() if isinstance(column, np.ndarray)
     }
-    return SystemIntervals(**chosen)
+    return replace(intervals, **chosen)
 
 
 def _with_step(intervals: SystemIntervals, step_s: int) -> Grid:
@@ -155,6 +159,7 @@ def _with_step(intervals: SystemIntervals, step_s: int) -> Grid:
         None if spaces is None else 1e6 * rate(spaces),
         None if busy is None else rate(busy * kept.seconds),
         share,
+        intervals.kinds_known,
     )
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _BESIDE = ("tls_spaces_cpu_s", "tls_spaces_ziip_s", "tls_classes_cpu_s")
 """Columns of which the mean per day stands beside the estimate."""
 _OPTIONAL = {each.name for each in fields(SystemIntervals) if each.default is None}
+_COLUMNS = [each.name for each in fields(SystemIntervals) if each.name not in {"start_local", "kinds_known"}]
 
 
 def estimate_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
@@ -33,6 +34,7 @@ def estimate_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
         "days": result.days,
         "first_local": time["min"],
         "last_local": time["max"],
+        "handshake_source": intervals["handshake_source"][0].as_py(),
         **{f"{name}_per_day": _per_day(intervals, name) for name in _BESIDE},
     }
     if per_day := result.per_day:
@@ -105,5 +107,8 @@ def system_intervals(rows: pa.Table) -> SystemIntervals:
         return np.asarray(rows[name].cast(pa.float64()).to_numpy(), np.float64)
 
     start = rows["start_local"].cast(pa.timestamp("s"), safe=False).to_numpy()
-    names = [each.name for each in fields(SystemIntervals) if each.name != "start_local"]
-    return SystemIntervals(start_local=start, **{name: numbers(name) for name in names})  # type: ignore[arg-type]
+    columns: dict[str, Any] = {name: numbers(name) for name in _COLUMNS}
+    kinds_known = rows["full_handshakes"].null_count < len(rows)
+    if not kinds_known:
+        columns |= {"full_handshakes": numbers("handshakes"), "resumed_handshakes": np.zeros(len(rows))}
+    return SystemIntervals(start_local=start, **columns, kinds_known=kinds_known)

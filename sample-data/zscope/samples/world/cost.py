@@ -50,7 +50,8 @@ class CostModel:
 
     The sum of the base of the interval, the cost of each connection and handshake that started in it, and the
     cost of bytes and requests, distributed evenly over the life of their connection; multiplied by one plus a
-    normally distributed error. Benchmark runs have additional factors.
+    normally distributed error, which can be correlated from interval to interval. Benchmark runs have
+    additional factors.
     """
 
     client: SideCost = CLIENT_COST
@@ -59,10 +60,14 @@ class CostModel:
     """CPU time of the other work of a system, on average over a working day."""
     base_swing: float = 0.6
     """Share of the other work that follows the load of the day."""
+    base_follows: float = 0.0
+    """Share of the other work that follows the number of connections from interval to interval."""
     quiet_base_us_per_s: float = 4_000
     """CPU time of the other work in nights of benchmark runs."""
     noise: float = 0.01
     """Standard deviation of the error, relative to the value."""
+    noise_correlation: float = 0.0
+    """Correlation of the errors of successive intervals."""
 
     def __post_init__(self) -> None:
         for name, value in self.plain().items():
@@ -70,7 +75,13 @@ class CostModel:
                 raise RecipeError(
                     f"{name} = {value:g} is not a valid cost: it must be from 0 to below 1,000,000,000"
                 )
-        for name, most, what in (("noise", 0.5, "half of the value"), ("base_swing", 1, "all other work")):
+        limits = (
+            ("noise", 0.5, "half of the value"),
+            ("noise_correlation", 0.99, "0.99"),
+            ("base_swing", 1, "all other work"),
+            ("base_follows", 1 - self.base_swing, "the other work without base_swing"),
+        )
+        for name, most, what in limits:
             if getattr(self, name) > most:
                 raise RecipeError(f"{name} = {getattr(self, name):g} is more than {what}")
 

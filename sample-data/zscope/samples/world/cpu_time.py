@@ -79,11 +79,17 @@ class CpuTimeGrid:
     """CPU time of other work, by interval; a single value applies to all intervals."""
     noise_key: tuple[int, ...]
     factors: Sequence[RunFactors] = ()
+    following_us: float = 0.0
+    """CPU time of other work that comes with each connection."""
     spent: Floats = field(init=False)
     """Microseconds of connections by system, service and interval."""
+    other_us: Floats = field(init=False)
+    """Microseconds of other work by system and interval."""
 
     def __post_init__(self) -> None:
         self.spent = np.zeros((len(NAMES), len(SERVICES), self.count))
+        base = np.broadcast_to(self.other_us_per_s * self.length_us / 1e6, (self.count,))
+        self.other_us = np.tile(base, (len(NAMES), 1))
 
     def add(self, connections: WorldConnections) -> None:
         """Add connections to the systems at both ends."""
@@ -92,13 +98,13 @@ class CpuTimeGrid:
             rows = connections[which].astype(np.int64) * len(SERVICES) + connections["service"]
             times = connections["times"].astype(float)
             self._add(rows, connections["start"], times * costs.connection)
+            if self.following_us:
+                place = (connections["start"] - self.first_us) // self.length_us
+                flat = connections[which].astype(np.int64) * self.count + place
+                following = np.bincount(flat, times * self.following_us, self.other_us.size)
+                self.other_us += following.reshape(self.other_us.shape)
             self._add(rows, connections["handshake_time"], times * costs.handshake)
             self._spread(rows, connections, times * costs.life)
-
-    @cached_property
-    def other_us(self) -> Floats:
-        """CPU time of other work in each interval."""
-        return np.broadcast_to(self.other_us_per_s * self.length_us / 1e6, (self.count,))
 
     @property
     def expected(self) -> Floats:
@@ -109,7 +115,12 @@ class CpuTimeGrid:
     @cached_property
     def _errors(self) -> Floats:
         rng = np.random.default_rng(list(self.noise_key))
-        return np.maximum(0, 1 + self.model.noise * rng.normal(0, 1, (len(NAMES), self.count)))
+        errors = rng.normal(0, 1, (len(NAMES), self.count))
+        if correlation := self.model.noise_correlation:
+            for interval in range(1, self.count):
+                before, new = errors[:, interval - 1], errors[:, interval]
+                errors[:, interval] = correlation * before + np.sqrt(1 - correlation**2) * new
+        return np.maximum(0, 1 + self.model.noise * errors)
 
     def shown(self) -> Numbers:
         """Return what RMF shows: whole microseconds by system and interval."""

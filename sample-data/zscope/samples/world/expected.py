@@ -142,7 +142,7 @@ class HandshakeCosts:
                 row[f"{kind}_us"] = round(self._sums[system, f"{kind}_us"] / count, 3) if count else None
             row["megabyte_us"] = cost.megabyte_us
             row["connection_us"] = cost.connection_us
-            other_work = float(cpu_time.other_us.mean())
+            other_work = float(cpu_time.other_us[system].mean())
             row["other_work_us_per_interval"] = round(other_work, 3)
             row["other_connections_us_per_interval"] = round(others / cpu_time.count, 3)
             row["constant_us_per_interval"] = round(other_work + others / cpu_time.count, 3)

@@ -112,7 +112,7 @@ class WorldRecipe:
     @property
     def summary_us(self) -> int:
         """Length of the intervals of zERT summaries."""
-        return (1 if self.recording == "connections" else 6) * 60 * MINUTE_US
+        return (60 if self.recording == "connections" else 30) * MINUTE_US
 
     @property
     def display_hours(self) -> range:

@@ -71,10 +71,19 @@ def load_of_day(recipe: WorldRecipe, day: int) -> NDArray[np.float64]:
 
 
 def other_work(recipe: WorldRecipe) -> NDArray[np.float64]:
-    """Return the CPU time of other work in microseconds a second, by interval: a part follows the load."""
+    """Return the CPU time of other work in microseconds a second, by interval: a part follows the load.
+
+    Without the part that follows the connections of each interval.
+    """
     load = np.concatenate([load_of_day(recipe, day) for day in range(recipe.days)])
-    swing = recipe.cost.base_swing
-    return recipe.cost.base_us_per_s * (1 - swing + swing * load)
+    swing, follows = recipe.cost.base_swing, recipe.cost.base_follows
+    return recipe.cost.base_us_per_s * (1 - swing - follows + swing * load)
+
+
+def other_work_of_connection(recipe: WorldRecipe) -> float:
+    """Return the CPU time in microseconds of other work that comes with each connection of a system."""
+    connections_per_s = recipe.connections_per_hour / 3600 / CLIENTS
+    return recipe.cost.base_us_per_s * recipe.cost.base_follows / connections_per_s
 
 
 @dataclass

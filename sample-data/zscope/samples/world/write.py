@@ -54,7 +54,7 @@ from zscope.samples.world.recipe import (
 from zscope.samples.world.rmf import Coverage, RmfFiles, measured_minutes
 from zscope.samples.world.services import ADDRESSES, world_context
 from zscope.samples.world.stack_statistics import StackStatistics
-from zscope.samples.world.traffic import INTERVAL_US, Traffic, other_work
+from zscope.samples.world.traffic import INTERVAL_US, Traffic, other_work, other_work_of_connection
 from zscope.samples.world.workload import WORKLOAD_SYSTEM, WorkloadRecords, captured_time
 from zscope.samples.world.workload_report import workload_listing, workload_report
 
@@ -238,7 +238,7 @@ class _World:
         self._runs = planned_runs(recipe)
         self._cpu_time = CpuTimeGrid(
             recipe.cost, recipe.start_us, INTERVAL_MINUTES * MINUTE_US, recipe.days * INTERVALS_A_DAY,
-            other_work(recipe), (recipe.seed, 40),
+            other_work(recipe), (recipe.seed, 40), following_us=other_work_of_connection(recipe),
         )  # fmt: skip
         self._night_cpu_time = [
             CpuTimeGrid(

@@ -12,8 +12,10 @@ SELECT
     i.start_local,
     i.seconds,
     i.cpu_s,
+    i.handshake_source,
     i.full_handshakes,
     i.resumed_handshakes,
+    i.handshakes,
     i.tls_mb,
     i.tls_spaces_cpu_s,
     i.busy_share

@@ -1,41 +1,130 @@
 -- Handshakes, megabytes with TLS and CPU time of a system in one interval, for the estimate of costs.
 --
+-- From zERT connection detail, these are the CPU intervals that it covers. From zERT summaries, these are their
+-- intervals, with the CPU time of the CPU intervals in them; the handshakes are those of all kinds. A system has
+-- intervals of one of the two: of summaries, if those cover more than twice the time that detail covers.
+--
 -- A benchmark run has other costs, as it varies the configuration on a system that does nothing else. So the
 -- intervals of runs are left out, with fifteen minutes before and after. Gaps are not filled.
+
+WITH slot AS (
+    SELECT
+        s.system,
+        s.interval_start_utc,
+        s.interval_end_utc,
+        c.interval_start_local,
+        s.interval_ms,
+        s.cpu_s,
+        c.lpar_busy_pct,
+        t.tls_spaces_cpu_s,
+        t.tls_spaces_ziip_s,
+        t.tls_classes_cpu_s
+    FROM cpu_slot AS s
+    INNER JOIN (
+        SELECT
+            system,
+            interval_start_utc,
+            interval_ms,
+            min(interval_start_local) AS interval_start_local,
+            max(lpar_busy_pct) AS lpar_busy_pct
+        FROM cpu_interval
+        WHERE interval_start_local IS NOT NULL
+        GROUP BY ALL
+    ) AS c
+        ON
+            s.system = c.system
+            AND s.interval_start_utc = c.interval_start_utc
+            AND s.interval_ms = c.interval_ms
+    LEFT JOIN tls_space_interval AS t ON s.system = t.system AND s.interval_start_utc = t.interval_start_utc
+    WHERE s.passed_over IS NULL AND s.cpu_s IS NOT NULL AND s.interval_ms > 0
+),
+
+detail AS (
+    SELECT
+        s.*,
+        'zERT detail' AS handshake_source,
+        i.full_handshakes,
+        i.resumed_handshakes,
+        i.full_handshakes + i.resumed_handshakes AS handshakes,
+        i.tls_bytes / 1e6 AS tls_mb
+    FROM slot AS s
+    INNER JOIN handshake_interval AS i ON s.system = i.system AND s.interval_start_utc = i.interval_start_utc
+),
+
+summary AS (
+    SELECT
+        s.system,
+        y.interval_start_utc,
+        y.interval_end_utc,
+        min(s.interval_start_local) AS interval_start_local,
+        sum(s.interval_ms) AS interval_ms,
+        sum(s.cpu_s) AS cpu_s,
+        sum(s.lpar_busy_pct * s.interval_ms) / sum(s.interval_ms) AS lpar_busy_pct,
+        if(count(s.tls_spaces_cpu_s) = count(*), sum(s.tls_spaces_cpu_s), NULL) AS tls_spaces_cpu_s,
+        if(count(s.tls_spaces_ziip_s) = count(*), sum(s.tls_spaces_ziip_s), NULL) AS tls_spaces_ziip_s,
+        if(count(s.tls_classes_cpu_s) = count(*), sum(s.tls_classes_cpu_s), NULL) AS tls_classes_cpu_s,
+        'zERT summary' AS handshake_source,
+        NULL AS full_handshakes,
+        NULL AS resumed_handshakes,
+        any_value(y.handshakes) AS handshakes,
+        any_value(y.tls_mb) AS tls_mb
+    FROM slot AS s
+    ASOF JOIN (
+        -- The interval of a summary whose stacks differ is not known to be that of the whole system.
+        SELECT
+            system,
+            interval_start_utc,
+            interval_end_utc,
+            sum(handshakes) AS handshakes,
+            sum(tls_mb) AS tls_mb
+        FROM summary_interval
+        GROUP BY system, interval_start_utc, interval_end_utc
+    ) AS y ON s.system = y.system AND s.interval_start_utc + INTERVAL 5 SECOND >= y.interval_start_utc
+    WHERE s.interval_end_utc <= y.interval_end_utc + INTERVAL 5 SECOND
+    GROUP BY s.system, y.interval_start_utc, y.interval_end_utc
+    HAVING sum(s.interval_ms) >= 0.98 * epoch_ms(y.interval_end_utc - y.interval_start_utc)
+),
+
+preferred AS (
+    SELECT
+        system,
+        if(
+            sum(interval_ms) FILTER (WHERE handshake_source = 'zERT summary')
+            > 2 * coalesce(sum(interval_ms) FILTER (WHERE handshake_source = 'zERT detail'), 0),
+            'zERT summary',
+            'zERT detail'
+        ) AS handshake_source
+    FROM (
+        SELECT system, handshake_source, interval_ms FROM detail
+        UNION ALL
+        SELECT system, handshake_source, interval_ms FROM summary
+    )
+    GROUP BY system
+)
 
 SELECT
     i.system::VARCHAR AS system,
     i.interval_start_utc::TIMESTAMPTZ AS interval_start_utc,
-    c.interval_start_local::TIMESTAMP AS start_local,
+    i.interval_start_local::TIMESTAMP AS start_local,
     (i.interval_ms / 1000)::DOUBLE AS seconds,
     i.cpu_s::DOUBLE AS cpu_s,
+    i.handshake_source::VARCHAR AS handshake_source,
     i.full_handshakes::DOUBLE AS full_handshakes,
     i.resumed_handshakes::DOUBLE AS resumed_handshakes,
-    (i.tls_bytes / 1e6)::DOUBLE AS tls_mb,
-    t.tls_spaces_cpu_s::DOUBLE AS tls_spaces_cpu_s,
-    t.tls_spaces_ziip_s::DOUBLE AS tls_spaces_ziip_s,
-    t.tls_classes_cpu_s::DOUBLE AS tls_classes_cpu_s,
-    (c.lpar_busy_pct / 100)::DOUBLE AS busy_share
-FROM handshake_interval AS i
-INNER JOIN (
-    SELECT
-        system,
-        interval_start_utc,
-        interval_ms,
-        min(interval_start_local) AS interval_start_local,
-        max(lpar_busy_pct) AS lpar_busy_pct
-    FROM cpu_interval
-    WHERE interval_start_local IS NOT NULL
-    GROUP BY ALL
-) AS c
-    ON
-        i.system = c.system
-        AND i.interval_start_utc = c.interval_start_utc
-        AND i.interval_ms = c.interval_ms
-LEFT JOIN tls_space_interval AS t ON i.system = t.system AND i.interval_start_utc = t.interval_start_utc
+    i.handshakes::DOUBLE AS handshakes,
+    i.tls_mb::DOUBLE AS tls_mb,
+    i.tls_spaces_cpu_s::DOUBLE AS tls_spaces_cpu_s,
+    i.tls_spaces_ziip_s::DOUBLE AS tls_spaces_ziip_s,
+    i.tls_classes_cpu_s::DOUBLE AS tls_classes_cpu_s,
+    (i.lpar_busy_pct / 100)::DOUBLE AS busy_share
+FROM (
+    SELECT * FROM detail
+    UNION ALL BY NAME
+    SELECT * FROM summary
+) AS i
+INNER JOIN preferred AS p ON i.system = p.system AND i.handshake_source = p.handshake_source
 ANTI JOIN run AS r
     ON
         i.system = r.system
         AND i.interval_start_utc < r.to_utc + INTERVAL 15 MINUTE
         AND i.interval_end_utc > r.from_utc - INTERVAL 15 MINUTE
-WHERE i.interval_ms > 0

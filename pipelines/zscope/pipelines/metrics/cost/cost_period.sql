@@ -8,7 +8,11 @@ WITH handshakes AS (
     SELECT
         system,
         max(last_utc) AS last_utc
-    FROM zert_written
+    FROM (
+        SELECT system, last_utc FROM zert_written
+        UNION ALL
+        SELECT system, interval_end_utc FROM summary_interval
+    )
     GROUP BY system
 ),
 

@@ -30,7 +30,8 @@ recent AS (
 version AS (
     SELECT
         system,
-        sum(handshakes) FILTER (WHERE kind = 'full') AS full_handshakes,
+        coalesce(sum(handshakes) FILTER (WHERE kind = 'full'), 0) AS full_handshakes,
+        full_handshakes / sum(handshakes) AS full_share,
         sum(handshakes) FILTER (WHERE kind = 'full' AND tls_version = 'TLSv1.2') AS full_tls12,
         sum(handshakes) FILTER (WHERE kind = 'full' AND tls_version = 'TLSv1.3') AS full_tls13
     FROM recent
@@ -76,8 +77,10 @@ daily AS (
         c.*,
         s.highest_pct,
         s.attainable_pct,
-        c.full_handshakes_per_day + c.resumed_handshakes_per_day AS handshakes_per_day,
-        100 * c.resumed_handshakes_per_day / nullif(handshakes_per_day, 0) AS resumed_pct,
+        -- From zERT summaries the share of full handshakes is not known, so that of the detail there is counts.
+        100 * coalesce(c.resumed_handshakes_per_day / nullif(c.handshakes_per_day, 0), 1 - v.full_share) AS resumed_pct,
+        -- A resumed handshake does not cost less than nothing.
+        coalesce(c.full_high_us, c.mean_high_us / nullif(v.full_share, 0)) AS full_most_us,
         (coalesce(v.full_tls12, 0) * p.tls12_bound + coalesce(v.full_tls13, 0) * p.tls13_bound)
         / nullif(v.full_handshakes, 0) AS bound,
         100 * (coalesce(v.full_tls12, 0) + coalesce(v.full_tls13, 0)) / nullif(v.full_handshakes, 0) AS bounded_pct
@@ -85,7 +88,7 @@ daily AS (
     CROSS JOIN published AS p
     LEFT JOIN version AS v ON c.system = v.system
     LEFT JOIN seen AS s ON c.system = s.system
-    WHERE c.full_handshakes_per_day IS NOT NULL
+    WHERE c.handshakes_per_day IS NOT NULL
 ),
 
 aimed AS (
@@ -152,19 +155,19 @@ by_bound AS (
     SELECT
         *,
         'published bound' AS basis,
-        CASE WHEN full_high_us IS NULL AND moved > 0 THEN 'refused' ELSE 'conditional' END AS rated,
+        CASE WHEN full_most_us IS NULL AND moved > 0 THEN 'refused' ELSE 'conditional' END AS rated,
         NULL AS saving,
         0 * moved AS saving_low,
-        CASE WHEN moved = 0 THEN 0 ELSE moved * bound * full_high_us / 1e6 END AS saving_high,
+        CASE WHEN moved = 0 THEN 0 ELSE moved * bound * full_most_us / 1e6 END AS saving_high,
         bounded_pct AS bounded,
         CASE
             WHEN moved = 0 THEN 'as many handshakes are resumed already'
-            WHEN full_high_us IS NULL THEN difference_why
+            WHEN full_most_us IS NULL THEN difference_why
             ELSE format(
                 'at most, if this workload is like the published one: {:.1f} % of {:.0f} us, which a full handshake '
                 || 'costs at most',
                 100 * bound,
-                full_high_us
+                full_most_us
             )
         END AS reason
     FROM aimed

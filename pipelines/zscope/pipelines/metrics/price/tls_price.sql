@@ -34,6 +34,12 @@ by_unit AS (
     GROUP BY system, item
 ),
 
+from_summaries AS (
+    SELECT DISTINCT system
+    FROM cost_estimate
+    WHERE handshake_source = 'zERT summary'
+),
+
 -- The highest four-hour average of the days of the estimate.
 peak AS (
     SELECT
@@ -45,33 +51,47 @@ peak AS (
     GROUP BY e.system
 ),
 
--- Handshakes and megabytes of the last 92 days.
+-- The hours of benchmark runs are not part of the estimate.
+run_hour AS (
+    SELECT DISTINCT
+        system,
+        unnest(
+            generate_series(time_bucket(INTERVAL 1 HOUR, from_utc), to_utc - INTERVAL 1 MICROSECOND, INTERVAL 1 HOUR)
+        ) AS hour_utc
+    FROM run
+),
+
+-- Handshakes and megabytes of the last 92 days, from the source of the estimate.
 used AS (
     SELECT
-        system,
-        job_name,
-        server_port,
-        key_exchange,
-        handshake_role,
-        hour_utc,
-        if(kind = 'full', handshakes, 0) AS full_handshakes,
-        if(kind = 'resumed', handshakes, 0) AS resumed_handshakes,
+        h.system,
+        h.job_name,
+        h.server_port,
+        h.key_exchange,
+        h.handshake_role,
+        h.hour_utc,
+        h.handshakes,
+        if(h.kind = 'full', h.handshakes, 0) AS full_handshakes,
+        if(h.kind = 'resumed', h.handshakes, 0) AS resumed_handshakes,
         0 AS megabytes
-    FROM handshake_hour
-    WHERE kind IN ('full', 'resumed')
+    FROM handshake_hour AS h
+    ANTI JOIN from_summaries AS s ON h.system = s.system
+    WHERE h.kind IN ('full', 'resumed')
     UNION ALL
     SELECT
-        system,
-        job_name,
-        server_port,
+        t.system,
+        t.job_name,
+        t.server_port,
         NULL,
         NULL,
-        hour_utc,
+        t.hour_utc,
+        if(s.system IS NULL, 0, t.connections),
         0,
         0,
-        (coalesce(in_bytes, 0) + coalesce(out_bytes, 0)) / 1e6
-    FROM tls_hour
-    WHERE source = 'zERT detail' AND is_tls
+        (coalesce(t.in_bytes, 0) + coalesce(t.out_bytes, 0)) / 1e6
+    FROM tls_hour AS t
+    LEFT JOIN from_summaries AS s ON t.system = s.system
+    WHERE t.source = if(s.system IS NULL, 'zERT detail', 'zERT summary') AND t.is_tls
 ),
 
 grouped AS (
@@ -88,12 +108,14 @@ grouped AS (
         server_port,
         key_exchange,
         handshake_role,
+        sum(handshakes) AS handshakes,
         sum(full_handshakes) AS full_handshakes,
         sum(resumed_handshakes) AS resumed_handshakes,
         sum(megabytes) AS megabytes
     FROM (
-        SELECT *
-        FROM used
+        SELECT u.*
+        FROM used AS u
+        ANTI JOIN run_hour AS r ON u.system = r.system AND u.hour_utc = r.hour_utc
         QUALIFY hour_utc > max(hour_utc) OVER (PARTITION BY system) - INTERVAL 92 DAY
     )
     GROUP BY GROUPING SETS (
@@ -106,7 +128,15 @@ every_group AS (
     FROM grouped
     WHERE shared_by NOT IN ('key exchange', 'role') OR coalesce(key_exchange, handshake_role) IS NOT NULL
     UNION ALL BY NAME
-    SELECT system, shared_by, rule_name, client_network, full_handshakes, resumed_handshakes, megabytes
+    SELECT
+        system,
+        shared_by,
+        rule_name,
+        client_network,
+        full_handshakes + resumed_handshakes AS handshakes,
+        full_handshakes,
+        resumed_handshakes,
+        megabytes
     FROM tls_use
     WHERE shared_by IN ('rule', 'client network')
 ),
@@ -116,6 +146,7 @@ in_all AS (
     SELECT
         system,
         shared_by,
+        sum(handshakes) AS handshakes,
         sum(full_handshakes) AS full_handshakes,
         sum(resumed_handshakes) AS resumed_handshakes,
         sum(megabytes) AS megabytes
@@ -126,15 +157,11 @@ in_all AS (
 -- The share of the handshakes of each kind and of the megabytes.
 counted AS (
     SELECT
-        g.* EXCLUDE (full_handshakes, resumed_handshakes, megabytes),
+        g.* EXCLUDE (handshakes, full_handshakes, resumed_handshakes, megabytes),
         unnest([
             {'kind': 'full handshakes', 'share': g.full_handshakes / nullif(s.full_handshakes, 0)},
             {'kind': 'resumed handshakes', 'share': g.resumed_handshakes / nullif(s.resumed_handshakes, 0)},
-            {
-                'kind': 'handshakes',
-                'share': (g.full_handshakes + g.resumed_handshakes)
-                / nullif(s.full_handshakes + s.resumed_handshakes, 0)
-            },
+            {'kind': 'handshakes', 'share': g.handshakes / nullif(s.handshakes, 0)},
             {'kind': 'bulk data', 'share': g.megabytes / nullif(s.megabytes, 0)}
         ], recursive := true)
     FROM every_group AS g

@@ -1,7 +1,7 @@
 -- Handshakes and megabytes of the connections with TLS under one AT-TLS rule, with one client network, or on one
 -- server port, in the last seven days.
 --
--- The rule of a connection is that of tls_connection. A client network is that of the partner where the system
+-- Connections of benchmark runs are left out. The rule of a connection is that of tls_connection. A client network is that of the partner where the system
 -- is the server. The resumed shares of hours show how far resumption goes; hours with few handshakes can have any
 -- share.
 
@@ -45,6 +45,11 @@ used AS (
             AND c.stack IS NOT DISTINCT FROM s.stack
             AND c.connection_id = s.connection_id
             AND c.start_utc = s.start_utc
+    ANTI JOIN run AS r
+        ON
+            c.system = r.system
+            AND c.start_utc < r.to_utc + INTERVAL 15 MINUTE
+            AND c.end_utc > r.from_utc - INTERVAL 15 MINUTE
     WHERE c.source = 'zERT detail' AND c.is_tls
 ),
 
