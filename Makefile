@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help env demo test test-deep test-bytes static format-check lint types contracts docs-check pytest browser-test format docs \
-        bench-decode bench-reports bench-ingest bench-nights bench-metrics bench-coverage bench-dashboard compare structure build lock clean distclean
+        bench-decode bench-reports bench-ingest bench-nights bench-metrics bench-coverage bench-worlds bench-dashboard compare structure build lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
 # So every candidate is started. `make env PYTHON=...` chooses another one.
@@ -96,6 +96,9 @@ bench-metrics: env ## measure the metrics over millions of connections
 
 bench-coverage: env ## measure how often the estimate of the price of TLS contains the truth
 	$(PY) benchmarks/coverage.py
+
+bench-worlds: env ## measure the same from the dump to the metric, with worlds on disk
+	$(PY) benchmarks/worlds.py
 
 bench-dashboard: env ## measure the dashboard in a real browser; needs Chromium
 	$(PY) benchmarks/dashboard.py

@@ -308,6 +308,51 @@ def test_one_day_of_lpar_cpu_is_a_range() -> None:
     assert with_spaces.value == pytest.approx(FULL_US, rel=0.2)
 
 
+def test_address_spaces_with_tls_that_use_all_cpu_time() -> None:
+    """Nothing, or nearly nothing, is left for the control, so its residuals are mostly zero."""
+    intervals = one("AR 0.8", tls_share=1.0)
+    rest_now_and_then = intervals.cpu_s + (np.arange(1344) % 7 == 0)
+    for each in (intervals, replace(intervals, cpu_s=rest_now_and_then)):
+        result = estimate_costs(each)
+        assert result.fitted is not None
+        assert result.fitted.control_is_zero
+        price = result.cost("TLS", "s/day")
+        assert price.low is not None
+        assert price.high is not None
+        assert (
+            price.low
+            < np.mean(
+                intervals.tls_mb * MB_US
+                + intervals.full_handshakes * FULL_US
+                + intervals.resumed_handshakes * RESUMED_US
+            )
+            * 96
+            / 1e6
+            < price.high
+        )
+
+
+def test_an_estimate_below_the_range_is_not_shown() -> None:
+    """Noise of thirty times the CPU time of TLS can make an estimate negative, but no cost is."""
+    found = [estimate_costs(each).cost("mean handshake") for each in replicates(changed("iid", noise=30), 12)]
+    without = [
+        cost for cost in found if "lpar_cpu_without_value" in [reason.code for reason in cost.status.reasons]
+    ]
+    assert without
+    for cost in without:
+        assert (cost.value, cost.low) == (None, 0)
+        assert cost.conditional_low is not None
+        assert cost.conditional_low < 0
+    shown = [cost.value for cost in found if cost.value is not None]
+    assert shown
+    assert min(shown) >= 0
+    spaces = [
+        estimate_costs(each).cost("mean handshake")
+        for each in replicates(changed("iid", noise=30), 12, tls_share=1.0)
+    ]
+    assert min(cost.value for cost in spaces if cost.value is not None) == 0
+
+
 def test_outliers() -> None:
     intervals = one("AR 0.8", noise_ar=0)
     cpu_s = intervals.cpu_s + 30 * intervals.cpu_s.std() * (np.random.default_rng(1).random(1344) < 0.12)
@@ -330,7 +375,14 @@ def test_every_status_has_a_test() -> None:
         *("odd_lengths", "few_intervals", "no_handshake", "constant_cpu", "at_limit", "below_zero"),
         *("handshakes_follow_bytes", "same_mix", "kinds_not_counted", "one_kind", "no_megabyte"),
         *("short", "outliers", "residual_autocorrelated"),
-        *("lpar_cpu", "lpar_cpu_of_a_day", "tls_spaces", "tls_spaces_widened", "equal_load"),
+        *(
+            "lpar_cpu",
+            "lpar_cpu_without_value",
+            "lpar_cpu_of_a_day",
+            "tls_spaces",
+            "tls_spaces_widened",
+            "equal_load",
+        ),
         *("same_correlation", "control_changed", "control_unchanged", "other_source"),
     }
     assert set(sentences()) == reached

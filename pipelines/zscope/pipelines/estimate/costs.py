@@ -373,11 +373,17 @@ def _level(
     level, whole = fitted.levels.estimate(weights), fitted.range_of(weights)
     if fitted.control is not None:
         source = reason("tls_spaces" if fitted.control_is_zero else "tls_spaces_widened")
-        return TlsCost(item, unit, Status((*conditions, source)), whole.value, whole.low, whole.high)
+        # No cost is below zero; if the data contradict that, everything is refused.
+        return TlsCost(
+            item, unit, Status((*conditions, source)), max(whole.low, whole.value), whole.low, whole.high
+        )
     low, value, high = (_with_unit(number, unit) for number in (whole.low, whole.value, whole.high))
     if fitted.short:
         status = Status((*conditions, reason("lpar_cpu_of_a_day", low=low, high=high)))
         return TlsCost(item, unit, status, None, whole.low, whole.high)
+    if whole.value < whole.low:
+        status = Status((*conditions, reason("lpar_cpu_without_value", low=low, high=high)))
+        return TlsCost(item, unit, status, None, whole.low, whole.high, level.low, level.high)
     status = Status((*conditions, reason("lpar_cpu", low=low, value=value, high=high)))
     return TlsCost(item, unit, status, whole.value, whole.low, whole.high, level.low, level.high)
 

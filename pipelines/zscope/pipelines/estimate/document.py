@@ -8,6 +8,8 @@ from zscope.pipelines.estimate.statuses import sentences
 
 COVERAGE_FILE = Path(__file__).with_name("coverage.md")
 """The tables of `make bench-coverage`."""
+WORLDS_FILE = Path(__file__).with_name("worlds.md")
+"""The table of `make bench-worlds`."""
 _METHOD = """\
 ## The estimate of the price of TLS
 
@@ -60,6 +62,14 @@ standard deviations of other work and of the noise are once or three times that 
   iid, AR and curve worlds of 14 days are refused at most 5 times in 100.
 
 """
+_WORLDS = """
+`make bench-worlds` goes the whole way: it writes worlds as SMF dumps, loads them and reads `tls_price` and
+`handshake_cost` from the command line. Noise is 5 % of the CPU time of an interval. In the worlds "curve", other
+work follows the load of the day; in the world "shock" it also follows the connections from interval to
+interval. One of the four systems of a world has SMF 30 (address spaces with TLS). The columns count the
+replicates that contain the truth.
+
+"""
 
 
 def estimate_document() -> str:
@@ -68,4 +78,5 @@ def estimate_document() -> str:
         f"| `{code}` | {entry['status']} | {entry['sentence']} | {entry.get('action', '')} |\n"
         for code, entry in sentences().items()
     )
-    return _METHOD + "".join(rows) + _COVERAGE + COVERAGE_FILE.read_text(encoding="utf-8")
+    coverage, worlds = (file.read_text(encoding="utf-8") for file in (COVERAGE_FILE, WORLDS_FILE))
+    return _METHOD + "".join(rows) + _COVERAGE + coverage + _WORLDS + worlds

@@ -134,6 +134,8 @@ class Prewhitening:
         at[step - step[0]] = residuals
         lags = range(self.order + 1)
         products = np.array([np.nanmean(at[lag:] * at[: len(at) - lag]) for lag in lags])
+        if products[0] <= 0:
+            return np.zeros(self.order)
         apart = np.abs(np.subtract.outer(np.arange(self.order), np.arange(self.order)))
         matrix = products[apart] + _COLLINEAR * products[0] * np.eye(self.order)
         coefficients = np.linalg.solve(matrix, products[1:])
@@ -208,8 +210,8 @@ def _without_outliers(
 
 
 def _deviation(residuals: Numbers) -> float:
-    """Return the standard deviation, estimated from the median absolute deviation."""
-    return _SCALE * float(np.median(np.abs(residuals)))
+    """Return the standard deviation, estimated from the median absolute deviation if that is not zero."""
+    return _SCALE * float(np.median(np.abs(residuals))) or float(residuals.std())
 
 
 def _jackknife(x: Numbers, y: Numbers, block: Whole) -> Numbers:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from zscope.samples.world.cost import CostModel, RunFactors, SideCost
 
 Floats = NDArray[np.float64]
+FOUR_HOURS_US = 4 * 3_600_000_000
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,13 @@ class CpuTimeGrid:
     def worked(self, interval: int) -> Numbers:
         """Return what RMF shows in one interval, after all its connections have been added."""
         return np.rint(self.expected[:, interval] * self._errors[:, interval]).astype(np.int64)
+
+    def processors_of_four_hours(self, interval: int) -> Numbers:
+        """Return how many processors each system used in the four hours up to the end of an interval."""
+        first = max(0, interval + 1 - FOUR_HOURS_US // self.length_us)
+        used = [self.worked(number) for number in range(first, interval + 1)]
+        average: Numbers = np.mean(used, axis=0) / self.length_us
+        return average
 
     def of_services(self, system: int, interval: int) -> Numbers:
         """Return the part of it that the connections of each service cost."""

@@ -163,7 +163,8 @@ class RmfFiles:
 
     @cached_property
     def _cpu_records(self) -> CpuRecords:
-        return CpuRecords(self.context, self.cpu_time, world_machine)
+        cpu_time = self.cpu_time
+        return CpuRecords(self.context, cpu_time, world_machine, cpu_time.processors_of_four_hours)
 
     def records(self, system: int, numbers: Sequence[int]) -> SmfBatch:
         """Generate the records of a system about these intervals."""

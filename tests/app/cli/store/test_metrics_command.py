@@ -105,6 +105,15 @@ def test_parameters_are_listed_and_set(ask: Ask) -> None:
     assert targets - {row["target_pct"] for row in rows(ask("resumption_saving"))} == {"77"}
 
 
+def test_the_price_of_an_msu_is_an_option(ask: Ask) -> None:
+    priced = rows(ask("tls_price", "--price-per-msu", "150"))
+    assert priced == rows(ask("tls_price", "--set", "price_per_msu=150"))
+    highest = {row["high_msu"]: row["high_price"] for row in priced if row["high_msu"]}
+    assert highest
+    for msu, price in highest.items():
+        assert float(price) == pytest.approx(150 * float(msu))
+
+
 def test_columns_are_listed_with_their_meaning(ask: Ask) -> None:
     result = {row["column_name"]: row for row in rows(ask("handshake_mix", "--columns"))}
     assert result["system"]["use"] == "group by"
@@ -154,6 +163,7 @@ def test_a_repeated_column_counts_once(ask: Ask) -> None:
         (["handshake_mix", "--by", "prot"], "handshake_mix has no 'prot' to group by; there is: system"),
         (["handshake_cost", "--by", "system"], "handshake_cost: its rows cannot be combined"),
         (["handshake_mix", "--set", "x=1"], "--set x=1: handshake_mix has no parameter 'x'"),
+        (["handshake_mix", "--price-per-msu", "1"], "handshake_mix has no parameter 'price_per_msu'"),
         (["handshake_mix", "--where", "no_such_column = 1"], "--where no_such_column = 1: "),
         (
             ["handshake_mix", "--where", "no_such_column = 1"],

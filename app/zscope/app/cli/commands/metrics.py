@@ -55,6 +55,10 @@ ONE_GROUP = "all"
     "--set", "settings", metavar="NAME=VALUE", multiple=True,
     help="Set a parameter of the metric. Can be repeated. zscope metrics --parameters lists them.",
 )  # fmt: skip
+@click.option(
+    "--price-per-msu", metavar="PRICE",
+    help="Price of an MSU, for the money in tls_price. The same as --set price_per_msu=PRICE.",
+)  # fmt: skip
 @click.option("--columns", is_flag=True, help="List the columns of the metric with their meaning.")
 @click.option("--parameters", is_flag=True, help="List the parameters of the metric, or of all metrics.")
 @click.option("--sql", "show_sql", is_flag=True, help="Print the SQL statement and do not run it.")
@@ -69,6 +73,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     systems: tuple[str, ...],
     where: str,
     settings: tuple[str, ...],
+    price_per_msu: str | None,
     columns: bool,
     parameters: bool,
     show_sql: bool,
@@ -88,12 +93,15 @@ def command(  # noqa: PLR0913 - one argument for each option
       zscope metrics cpu_per_transaction --from 2026-03-02 --to 2026-03-02 --system SYSA
       zscope metrics cipher_distribution --by cipher --where "server_port = 443" -o ciphers.csv
       zscope metrics handshake_mix --columns
+      zscope metrics tls_price --price-per-msu 120
 
     The exit code is 12 if the metric, column, parameter or system does not exist.
     """
     from zscope.pipelines.metrics import MetricSelection
 
     metric = None if name is None else _metric(name)
+    if price_per_msu is not None:
+        settings = (*settings, f"price_per_msu={price_per_msu}")
     if parameters:
         rows = _parameters(metric)
         output.write(rows)

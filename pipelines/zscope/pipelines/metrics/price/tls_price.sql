@@ -40,17 +40,6 @@ from_summaries AS (
     WHERE handshake_source = 'zERT summary'
 ),
 
--- The highest four-hour average of the days of the estimate.
-peak AS (
-    SELECT
-        e.system,
-        max(i.long_term_average_msu) AS peak_msu
-    FROM (SELECT DISTINCT system, first_local, last_local FROM by_unit) AS e
-    INNER JOIN smf70_interval AS i
-        ON e.system = i.system AND i.interval_start_local BETWEEN e.first_local AND e.last_local
-    GROUP BY e.system
-),
-
 -- The hours of benchmark runs are not part of the estimate.
 run_hour AS (
     SELECT DISTINCT
@@ -59,6 +48,28 @@ run_hour AS (
             generate_series(time_bucket(INTERVAL 1 HOUR, from_utc), to_utc - INTERVAL 1 MICROSECOND, INTERVAL 1 HOUR)
         ) AS hour_utc
     FROM run
+),
+
+after_run AS (
+    SELECT DISTINCT
+        c.system,
+        c.interval_start_local
+    FROM cpu_interval AS c
+    INNER JOIN (SELECT DISTINCT system, hour_utc + INTERVAL 1 HOUR * unnest(range(5)) AS hour_utc FROM run_hour) AS r
+        ON c.system = r.system AND time_bucket(INTERVAL 1 HOUR, c.interval_start_utc) = r.hour_utc
+),
+
+-- The highest four-hour average of the days of the estimate. Averages that end in the four hours after a run contain
+-- the run.
+peak AS (
+    SELECT
+        e.system,
+        max(i.long_term_average_msu) AS peak_msu
+    FROM (SELECT DISTINCT system, first_local, last_local FROM by_unit) AS e
+    INNER JOIN smf70_interval AS i
+        ON e.system = i.system AND i.interval_start_local BETWEEN e.first_local AND e.last_local
+    ANTI JOIN after_run AS r ON i.system = r.system AND i.interval_start_local = r.interval_start_local
+    GROUP BY e.system
 ),
 
 -- Handshakes and megabytes of the last 92 days, from the source of the estimate.
@@ -317,6 +328,8 @@ SELECT
     (m.peak_msu * e.low_peak_pct * p.share / 100)::DOUBLE AS low_msu,
     (m.peak_msu * e.high_peak_pct * p.share / 100)::DOUBLE AS high_msu,
     (m.peak_msu * e.peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS price,
+    (m.peak_msu * e.low_peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS low_price,
+    (m.peak_msu * e.high_peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS high_price,
     CASE
         WHEN p.shared_by = 'system' OR e.status = 'refused' THEN e.why
         WHEN p.shared_by IN ('rule', 'client network')

@@ -93,6 +93,7 @@ def _values(column: str, drawn: dict[str, Numbers], processors: int) -> Numbers:
 TRIPLETS = 9
 RECORD_LEVEL = 148
 UNPARKED_CPS = 3
+MSU_OF_A_CP = 224
 IPL_BEFORE_US = 9 * 86_400_000_000
 """Time between the IPL of the systems and the start of the dump."""
 ONLINE_THROUGHOUT = 0x09
@@ -114,6 +115,11 @@ class CpuRecords:
     cpu_time: CpuTimeSource
     machine_of: Callable[[Recipe, Numbers], Machine] = partitions
     """Returns the partitions of the machine in an interval, from the CPU time of each system in microseconds.
+    """
+    processors_of_four_hours: Callable[[int], Numbers] | None = None
+    """Returns the processors that each system used on average in the four hours up to an interval.
+
+    Without it, the long-term average is zero.
     """
 
     def make(self, intervals: Sequence[RmfInterval]) -> SmfBatch:
@@ -160,7 +166,7 @@ class CpuRecords:
             "plant_of_manufacture": "00",
             "machine_sequence_code": "00000000000SYNTH",
             "hiperdispatch_flags": 0xC0,
-            "capacity_rating_msu_per_hour": 224 * 3 * systems,
+            "capacity_rating_msu_per_hour": MSU_OF_A_CP * 3 * systems,
             "ziip_normalisation_factor_256": 256,
             "capacity_adjustment": 100,
             "highest_cpu_id_available": 7,
@@ -172,7 +178,11 @@ class CpuRecords:
             "cpc_type": "3931",
         }
         section = self._assembler.layout.section("cpu_control")
-        columns = columns_for(section, {name: [value] * count for name, value in values.items()})
+        lists: Values = {name: [value] * count for name, value in values.items()}
+        if used := self.processors_of_four_hours:
+            averages = [used(interval.number)[interval.system] for interval in records.intervals]
+            lists["long_term_average_msu"] = [round(MSU_OF_A_CP * average) for average in averages]
+        columns = columns_for(section, lists)
         columns["ipl_time_utc"] = utc(np.full(count, self.context.recipe.start_us - IPL_BEFORE_US))
         return records.once("cpu_control", columns)
 

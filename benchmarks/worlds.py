@@ -1,0 +1,179 @@
+"""Measure how often `tls_price` contains the truth, from the dump to the metric: `make bench-worlds`.
+
+`make bench-coverage` gives arrays to the estimate. Here worlds are written as SMF dumps and reports, loaded,
+and read with the command line, as users do: `zscope generate world`, `zscope ingest`, `zscope metrics`. Each
+world has four systems with noise of their own. One of them has SMF 30 and 72; of the others only the CPU time
+of the LPAR is known. All is seeded. `--write-docs` also writes the table into `docs/metrics.md`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from figures import aligned, machine, verdict
+from working_folder import working_folder
+
+from zscope.app.docs import CHECKOUT, documents
+from zscope.pipelines.estimate.document import WORLDS_FILE
+
+ZSCOPE = Path(sys.executable).with_name("zscope")
+DAYS = 14
+REPLICATES = 20
+SYSTEMS = 4
+"""Systems of a generated world."""
+CONNECTIONS_PER_HOUR = 240
+START = "2026-03-08T23:00Z"
+LEAST_PCT = 90
+WITH_NOTES = 4
+"""Exit code of a load with notes."""
+SLOW_MACHINE: dict[str, float] = {
+    "rsa_us": 150_000, "dhe_us": 2_000_000, "ecdhe_us": 200_000, "tls13_us": 250_000,
+    "resumed_us": 100_000, "resumed13_us": 180_000, "failed_us": 30_000,
+    "connection_us": 15_000, "megabyte_us": 70_000,
+    "base_us_per_s": 30_000, "noise": 0.05,
+}  # fmt: skip
+"""Costs so high that a few hundred connections an hour are a good part of the CPU time."""
+WORLDS: dict[str, dict[str, float]] = {
+    "iid": {"base_swing": 0},
+    "AR 0.8": {"base_swing": 0, "noise_correlation": 0.8},
+    "AR 0.95": {"base_swing": 0, "noise_correlation": 0.95},
+    "curve": {"base_swing": 0.6},
+    "curve, AR 0.95": {"base_swing": 0.6, "noise_correlation": 0.95},
+    "shock": {"base_swing": 0.6, "base_follows": 0.3},
+}
+COSTS = {"full": "full_us", "resumed": "abbreviated_us", "mb": "megabyte_us"}
+
+
+@dataclass
+class Count:
+    """How many results there are, and how many contain the truth."""
+
+    statuses: dict[str, int] = field(default_factory=dict)
+    holds: dict[str, list[bool]] = field(default_factory=dict)
+
+    def add(self, name: str, low: float | None, high: float | None, truth: float) -> None:
+        """Count an interval, if there is one."""
+        if low is not None and high is not None:
+            self.holds.setdefault(name, []).append(low <= truth <= high)
+
+    def cell(self, name: str) -> str:
+        """Return how many of them contain the truth."""
+        found = self.holds.get(name, [])
+        return f"{sum(found)} of {len(found)}" if found else "-"
+
+    @property
+    def enough(self) -> bool:
+        """Tell whether 90 of 100 contain the truth; with twenty replicates, 18 of them."""
+        return all(100 * sum(found) >= LEAST_PCT * len(found) for found in self.holds.values())
+
+
+def run(*arguments: str) -> str:
+    """Run zscope and return its output; a failure ends the benchmark."""
+    result = subprocess.run([ZSCOPE, *arguments], capture_output=True, text=True, check=False)
+    if result.returncode not in {0, WITH_NOTES}:
+        raise SystemExit(f"zscope {' '.join(arguments)}: exit code {result.returncode}\n{result.stderr}")
+    return result.stdout
+
+
+def answers(folder: Path, name: str, seed: int) -> tuple[dict[str, Any], list[Any], list[Any]]:
+    """Write a world, load it and return its manifest and the rows of two metrics."""
+    folder = folder / f"{name}-{seed}".replace(" ", "-")
+    world, store = folder / "world", folder / "store"
+    costs = ",".join(f"{cost}={value:g}" for cost, value in (SLOW_MACHINE | WORLDS[name]).items())
+    run(
+        *("generate", "world", str(world), "--days", str(DAYS), "--start", START, "--runs", "none"),
+        *("--connections-per-hour", str(CONNECTIONS_PER_HOUR), "--seed", str(seed), "--cost", costs),
+    )
+    run("ingest", str(world), "--store", str(store), "--timezone", "+01:00", "-q")
+    prices, costs_of_handshakes = (
+        json.loads(run("metrics", metric, "--store", str(store), "--format", "json"))
+        for metric in ("tls_price", "handshake_cost")
+    )
+    manifest = json.loads((world / "manifest.json").read_text(encoding="ascii"))
+    shutil.rmtree(folder)
+    return manifest, prices, costs_of_handshakes
+
+
+def judge(count: dict[str, Count], manifest: dict[str, Any], prices: list[Any], costs: list[Any]) -> None:
+    """Count what the rows of the systems say about the truth, by the CPU time that they are from."""
+    source = {row["system"]: row["cpu_source"] for row in costs}
+    for row in prices:
+        if row["shared_by"] != "system" or row["part"] != "TLS":
+            continue
+        of = count.setdefault(source[row["system"]], Count())
+        status = row["status"]
+        of.statuses[status] = of.statuses.get(status, 0) + 1
+        jobs = manifest["connection_cpu"][row["system"]].values()
+        truth = sum(cpu_s for job in jobs for kind, cpu_s in job["cpu_s"].items() if kind != "failed") / DAYS
+        of.add("price", row["low_cpu_s_per_day"], row["high_cpu_s_per_day"], truth)
+    for row in costs:
+        of, known = count[row["cpu_source"]], manifest["costs"][row["system"]]
+        opened = known["connection_us"]
+        for kind, name in COSTS.items():
+            truth = known[name] + (0 if kind == "mb" else opened)
+            of.add(kind, row[f"{kind}_low_us"], row[f"{kind}_high_us"], truth)
+        truth = known["full_us"] - known["abbreviated_us"]
+        of.add("difference", row["difference_low_us"], row["difference_high_us"], truth)
+
+
+def report(folder: Path, replicates: int) -> str:
+    """Write, load and read all worlds, and return the table."""
+    seeds = range(1, -(-replicates // SYSTEMS) + 1)
+    columns = ("price", *COSTS, "difference")
+    rows: list[tuple[str, ...]] = [
+        (
+            *("world", "CPU time", "ok", "conditional", "refused"),
+            *("price of TLS", "full handshake", "resumed", "megabyte", "full less resumed", ""),
+        )
+    ]
+    processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with ThreadPoolExecutor(processes) as pool:
+        for name in WORLDS:
+            counts: dict[str, Count] = {}
+            results = pool.map(partial(answers, folder, name), seeds)
+            for number, found in enumerate(results):
+                judge(counts, *found)
+                print(f"\r{name}: {number + 1} of {len(seeds)}   ", end="", file=sys.stderr, flush=True)
+            for source, count in sorted(counts.items()):
+                rows.append(
+                    (
+                        name,
+                        source,
+                        *(str(count.statuses.get(status, 0)) for status in ("ok", "conditional", "refused")),
+                        *(count.cell(column) for column in columns),
+                        verdict(count.enough),
+                    )
+                )
+    print(file=sys.stderr)
+    facts = f"{DAYS} days, {CONNECTIONS_PER_HOUR} connections an hour and pair of systems, {len(seeds)} seeds"
+    return f"{aligned(rows)}\n\n- {facts}; {datetime.now(UTC).date()}, {machine()}"
+
+
+def main() -> None:
+    """Run the worlds."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--replicates", type=int, default=REPLICATES, help="systems of each world")
+    parser.add_argument("--write-docs", action="store_true", help="write the table into docs/metrics.md")
+    arguments = parser.parse_args()
+    with working_folder() as folder:
+        text = report(folder, arguments.replicates)
+    print(text)
+    if arguments.write_docs:
+        WORLDS_FILE.write_text(text + "\n", encoding="utf-8")
+        for name, document in documents().items():
+            (CHECKOUT / name).write_text(document, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
