@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.made_once import made_once
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.metrics import declared, metric
@@ -34,29 +35,33 @@ MakeStore = Callable[[], Path]
 @pytest.fixture(scope="session")
 def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample data, loaded once; read-only."""
-    store = tmp_path_factory.mktemp("sample") / "store"
-    _load(store, SAMPLE / "smf-sample.bin", SAMPLE / "reports")
-    return store
+    return made_once(
+        tmp_path_factory, "sample", lambda store: _load(store, SAMPLE / "smf-sample.bin", SAMPLE / "reports")
+    )
 
 
 @pytest.fixture(scope="session")
 def world_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small world with its runs, loaded once; read-only."""
-    store = tmp_path_factory.mktemp("world") / "store"
-    _load(store, WORLD)
-    # Not copied: rows that are stored for the runs are computed again.
-    import_runs(existing_store(store), Settings(), lambda _: None, read_file(WORLD / RUNS))
-    return store
+
+    def make(store: Path) -> None:
+        _load(store, WORLD)
+        # Not copied: rows that are stored for the runs are computed again.
+        import_runs(existing_store(store), Settings(), lambda _: None, read_file(WORLD / RUNS))
+
+    return made_once(tmp_path_factory, "world", make)
 
 
 @pytest.fixture(scope="session")
 def systems_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """MQ channels, a z/VM link and floods on z/TPF with their runs, loaded once; read-only."""
-    store = tmp_path_factory.mktemp("systems") / "store"
-    _load(store, SYSTEMS)
-    shutil.copyfile(SYSTEMS / RUNS, store / RUNS)
-    publish_catalogue(existing_store(store), read_state(existing_store(store)))
-    return store
+
+    def make(store: Path) -> None:
+        _load(store, SYSTEMS)
+        shutil.copyfile(SYSTEMS / RUNS, store / RUNS)
+        publish_catalogue(existing_store(store), read_state(existing_store(store)))
+
+    return made_once(tmp_path_factory, "systems", make)
 
 
 @pytest.fixture(scope="session")

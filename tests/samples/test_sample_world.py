@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tests.samples.world_reading import contents, write
 
 from zscope.parsers import Severity, read
@@ -15,6 +16,7 @@ FOLDER = SAMPLES / "world"
 RECIPE = small_world()
 
 
+@pytest.mark.deep
 def test_it_is_generated_again_byte_for_byte(tmp_path: Path) -> None:
     write(RECIPE, tmp_path)
     generated, stored = contents(tmp_path), contents(FOLDER)

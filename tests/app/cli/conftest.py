@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.made_once import made_once
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.settings import Settings
@@ -18,28 +20,26 @@ SAMPLE = Path(__file__).resolve().parents[3] / "sample-data"
 DUMP = SAMPLE / "smf-sample.bin"
 
 
+def _load(settings: Settings, store: Path) -> None:
+    ingest(store, [DUMP], IngestOptions(selection=row_selection(None), settings=settings))
+
+
 @pytest.fixture(scope="session")
 def dump_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with the sample dump, without a time zone; read it only."""
-    store = tmp_path_factory.mktemp("dump") / "store"
-    ingest(store, [DUMP], IngestOptions(selection=row_selection(None)))
-    return store
+    return made_once(tmp_path_factory, "dump", partial(_load, Settings()))
 
 
 @pytest.fixture(scope="session")
 def utc_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with the sample dump, whose local times are UTC; read it only."""
-    store = tmp_path_factory.mktemp("utc") / "store"
-    ingest(store, [DUMP], IngestOptions(selection=row_selection(None), settings=Settings().merge(["+00:00"])))
-    return store
+    return made_once(tmp_path_factory, "utc", partial(_load, Settings().merge(["+00:00"])))
 
 
 @pytest.fixture(scope="session")
 def zoned_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with the sample dump, whose local times are one hour ahead of UTC; read it only."""
-    store = tmp_path_factory.mktemp("zoned") / "store"
-    ingest(store, [DUMP], IngestOptions(selection=row_selection(None), settings=Settings().merge(["+01:00"])))
-    return store
+    return made_once(tmp_path_factory, "zoned", partial(_load, Settings().merge(["+01:00"])))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from tests.made_once import made_once
 from tests.samples.world_reading import SLOW, write
 
 from zscope.app.shared.dashboard_server import STORE
@@ -61,21 +62,24 @@ def _add_runs(store: Path, runs: str) -> None:
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample systems with their benchmark runs."""
-    return _with_runs(tmp_path_factory.mktemp("world") / "store", WORLD)
+    return made_once(tmp_path_factory, "world-of-pages", lambda store: _with_runs(store, WORLD))
 
 
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A day of the systems in which each connection has records."""
-    folder = tmp_path_factory.mktemp("recorded")
-    write(WorldRecipe(days=1, connections_per_hour=40, runs="none", cost=SLOW), folder / "world")
-    return _load(folder / "store", folder / "world")
+
+    def make(folder: Path) -> None:
+        write(WorldRecipe(days=1, connections_per_hour=40, runs="none", cost=SLOW), folder / "world")
+        _load(folder / "store", folder / "world")
+
+    return made_once(tmp_path_factory, "recorded", make) / "store"
 
 
 @pytest.fixture(scope="session")
 def systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """MQ channels, a z/VM link and z/TPF floods, with their runs."""
-    return _with_runs(tmp_path_factory.mktemp("systems") / "store", SYSTEMS)
+    return made_once(tmp_path_factory, "systems-of-pages", lambda store: _with_runs(store, SYSTEMS))
 
 
 def _with_runs(store: Path, inputs: Path) -> Path:

@@ -172,6 +172,7 @@ def test_each_interval_is_decided_by_itself(
     assert notes(outcome) == []
 
 
+@pytest.mark.deep
 def test_partition_data_is_enough(
     tmp_path: Path, report: Path, dumps: Mapping[tuple[int, float], Path]
 ) -> None:

@@ -143,6 +143,7 @@ WAYS: dict[str, tuple[IngestOptions, ...]] = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("way", deep_except(["type by type", "one system before all"], WAYS))
 def test_partial_selections_add_up_to_the_whole_dump(
     fresh: Fresh, clean: Clean, place: Path, way: str

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,7 +23,6 @@ from zscope.samples import Recipe, RecordKind, generate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from tests.pipelines.stores import Contents
 
@@ -76,15 +77,21 @@ def by_day(dumps: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store
 
 
-@pytest.fixture
-def merged(dumps: list[Path], tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def by_month(dumps: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same, in files of months."""
-    store = tmp_path / "store"
+    store = tmp_path_factory.mktemp("by-month") / "store"
     load(store, dumps[:-1])
     with changing(existing_store(store), SETTINGS, silent) as state:
         compact(existing_store(store), state)
     load(store, dumps[-1:])
     return store
+
+
+@pytest.fixture
+def merged(by_month: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(by_month, tmp_path / "store"))
 
 
 def test_loads_merge_the_files_of_a_month(dumps: list[Path], by_day: Path, tmp_path: Path) -> None:

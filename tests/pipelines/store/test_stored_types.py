@@ -259,6 +259,7 @@ def test_a_number_out_of_range_in_an_older_file_is_null(copied_store: Path) -> N
     assert rows_in(copied_store, statement) == [(None,), (GREATEST,)]
 
 
+@pytest.mark.deep
 def test_compacting_writes_older_files_with_the_new_types(sample_store: Path, copied_store: Path) -> None:
     make_older(copied_store)
     change(copied_store, lambda folder, state: compact(folder, state, small_bytes=4096))  # most are larger
@@ -273,6 +274,7 @@ def test_compacting_writes_older_files_with_the_new_types(sample_store: Path, co
     assert json.loads((copied_store / "zscope-store.json").read_text()) == {"format": 2}
 
 
+@pytest.mark.deep
 def test_compacting_merges_older_files_with_new_ones(tmp_path: Path) -> None:
     store, mixed = tmp_path / "signed", tmp_path / "mixed"
     for number, place in ((1, store), (1, mixed)):

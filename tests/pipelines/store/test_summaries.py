@@ -126,6 +126,7 @@ def test_a_message_names_the_number_of_earlier_days(sample_store: Path, tmp_path
     assert summarise(store) == []
 
 
+@pytest.mark.deep
 def test_a_failure_leaves_no_files(
     sample_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,6 +208,7 @@ def test_a_removed_load_is_taken_out(changeable: Path) -> None:
     same_as_from_scratch(changeable, ["handshake_hour", "tls_hour", "cpu_interval"])
 
 
+@pytest.mark.deep
 def test_a_writer_that_stops_before_computing_leaves_right_views(changeable: Path, tmp_path: Path) -> None:
     folder = existing_store(changeable)
     dump = night(tmp_path / "more.smf", 1, seed=77)
@@ -251,6 +253,7 @@ def test_an_old_store_is_brought_up_to_date_over_several_loads(
     assert all("summaries of" in text and "days" in text for text in messages)
 
 
+@pytest.mark.deep
 def test_without_time_zones_few_connections_are_compared_with_other_days(tmp_path: Path) -> None:
     store = tmp_path / "store"
     unknown = replace(Settings(summarise_from_rows=0), grace_s=0)
@@ -266,6 +269,7 @@ def test_without_time_zones_few_connections_are_compared_with_other_days(tmp_pat
     same_as_from_scratch(store, ["handshake_hour", "tls_hour", "protection_day"])
 
 
+@pytest.mark.deep
 def test_a_step_that_needs_more_memory_gets_it(
     changeable: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -339,6 +343,7 @@ def test_damaged_stored_rows_are_found_and_computed_again(changeable: Path) -> N
     same_as_from_scratch(changeable, ["handshake_hour"])
 
 
+@pytest.mark.deep
 def test_unlisted_and_replaced_files_are_swept(changeable: Path) -> None:
     folder = existing_store(changeable)
     before = set((changeable / "summaries").rglob("*.parquet"))
@@ -556,6 +561,7 @@ def polled_beside_loads(tmp_path: Path, loads: int, views: Sequence[str]) -> int
     return len(seen)
 
 
+@pytest.mark.deep
 def test_a_plain_client_reads_views_beside_loads(tmp_path: Path) -> None:
     views = ("handshake_mix", "tls_posture", "protocol_distribution")
     assert polled_beside_loads(tmp_path, loads=3, views=views) >= 2
@@ -626,6 +632,7 @@ def test_rows_of_python_stay_until_others_are_computed(sample_store: Path, tmp_p
     assert after != before
 
 
+@pytest.mark.deep
 def test_too_few_intervals_are_not_worth_an_estimate(tmp_path: Path) -> None:
     store = tmp_path / "store"
     ingest(store, [night(tmp_path / "one.smf", 0, seed=1)], IngestOptions(selection=row_selection(None)))

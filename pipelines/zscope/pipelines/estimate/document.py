@@ -64,8 +64,8 @@ standard deviations of other work and of the noise are once or three times that 
 """
 _WORLDS = """
 `make bench-worlds` goes the whole way: it writes worlds as SMF dumps, loads them and reads `tls_price` and
-`handshake_cost` from the command line. Noise is 5 % of the CPU time of an interval. In the worlds "curve", other
-work follows the load of the day; in the world "shock" it also follows the connections from interval to
+`handshake_cost` from the command line. Noise is 5 % of the CPU time of an interval. In the worlds "curve",
+other work follows the load of the day; in the world "shock" it also follows the connections from interval to
 interval. One of the four systems of a world has SMF 30 (address spaces with TLS). The columns count the
 replicates that contain the truth.
 
