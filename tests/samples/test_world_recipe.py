@@ -152,6 +152,7 @@ def test_invalid_costs_are_refused(text: str, message: str) -> None:
         ({"run_minutes": 4}, "from 5 to 20 minutes"),
         ({"runs": "some"}, "all, few, none"),
         ({"packing": "zip"}, "none, gzip"),
+        ({"resumed_share": 0.9}, "from 0.2 to 0.8"),
         ({"seed": -1}, "negative"),
         ({"start": datetime(2026, 3, 9, 1, tzinfo=UTC)}, "midnight UTC"),
         ({"recording": "some"}, "connections, counts"),

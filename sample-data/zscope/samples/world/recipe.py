@@ -53,6 +53,8 @@ class WorldRecipe:
     counters of stacks, zERT summaries and session caches, and have records of their own only in one interval
     and in the nights of runs.
     """
+    resumed_share: float = 0.5
+    """Mean share of resumed handshakes, which varies from interval to interval."""
     correlated: bool = False
     """Follow every full handshake by one resumption, so that their costs cannot be separated."""
     cost: CostModel = field(default_factory=CostModel)
@@ -75,6 +77,7 @@ class WorldRecipe:
             (self.recording not in RECORDINGS, f"recording must be one of {', '.join(RECORDINGS)}"),
             (self.recording == "counts" and self.correlated,
              "pairs of full and resumed handshakes need a recording of connections"),
+            (not 0.2 <= self.resumed_share <= 0.8, "the resumed share must be from 0.2 to 0.8"),
             (self.packing not in PACKINGS, f"packing must be one of {', '.join(PACKINGS)}"),
             (self.seed < 0, "the seed cannot be negative"),
         )  # fmt: skip
@@ -129,8 +132,8 @@ class WorldRecipe:
     def to_json(self) -> dict[str, Any]:
         """Return the recipe as JSON values, without the cost model."""
         names = (
-            "seed", "days", "connections_per_hour", "runs", "run_minutes", "recording", "correlated",
-            "packing",
+            "seed", "days", "connections_per_hour", "runs", "run_minutes", "recording",
+            "resumed_share", "correlated", "packing",
         )  # fmt: skip
         return {"start": self.start.isoformat(), **{name: getattr(self, name) for name in names}}
 

@@ -138,7 +138,7 @@ class Traffic:
         rates = rate * load_of_day(self.recipe, day) * np.exp(rng.normal(0, _RATE_SPREAD, count))
         phase = rng.uniform(0, 2 * np.pi)
         swing = _SHARE_SWING * np.sin(2 * np.pi * hours / _SHARE_PERIOD_H + phase)
-        usual = 0.5 + _MORE_RESUMED * (day >= self.recipe.change_day)
+        usual = self.recipe.resumed_share + _MORE_RESUMED * (day >= self.recipe.change_day)
         shares = np.clip(usual + swing + rng.normal(0, _SHARE_SPREAD, count), _FEWEST, _MOST)
         return rates, shares, np.exp(rng.normal(0, _SIZE_SPREAD, count))
 

@@ -53,13 +53,14 @@ def test_every_option_reaches_the_manifest(run: Run, tmp_path: Path) -> None:
     result = run(
         "generate", "world", tmp_path / "w", "--days", 2, "--start", "2026-06-01", "--seed", 9,
         "--connections-per-hour", 6, "--runs", "none", "--run-minutes", 7, "--correlated",
-        "--cost", costs, "--cost", "full_us=20000,noise=0", "--packing", "gzip",
+        "--resumed-share", 0.25, "--cost", costs, "--cost", "full_us=20000,noise=0", "--packing", "gzip",
     )  # fmt: skip
     assert result.exit_code == 0
     manifest = json.loads((tmp_path / "w" / "manifest.json").read_text())
     assert manifest["recipe"] == {
         "start": "2026-06-01T00:00:00+00:00", "seed": 9, "days": 2, "connections_per_hour": 6,
-        "runs": "none", "run_minutes": 7, "recording": "connections", "correlated": True, "packing": "gzip",
+        "runs": "none", "run_minutes": 7, "recording": "connections",
+        "resumed_share": 0.25, "correlated": True, "packing": "gzip",
     }  # fmt: skip
     assert manifest["runs"] == []
     assert manifest["cost_model"]["server"]["megabyte_us"] == 11

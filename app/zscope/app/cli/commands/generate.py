@@ -278,6 +278,10 @@ def _no_dump_options(context: click.Context) -> None:
     "be repeated.",
 )  # fmt: skip
 @click.option(
+    "--resumed-share", metavar="SHARE", type=click.FloatRange(0.2, 0.8),
+    help="Mean share of resumed handshakes, which varies from interval to interval. Default: 0.5.",
+)  # fmt: skip
+@click.option(
     "--correlated",
     is_flag=True,
     default=None,
