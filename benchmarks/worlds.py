@@ -119,10 +119,8 @@ def judge(count: dict[str, Count], manifest: dict[str, Any], prices: list[Any], 
         of.add("price", row["low_cpu_s_per_day"], row["high_cpu_s_per_day"], truth)
     for row in costs:
         of, known = count[row["cpu_source"]], manifest["costs"][row["system"]]
-        opened = known["connection_us"]
         for kind, name in COSTS.items():
-            truth = known[name] + (0 if kind == "mb" else opened)
-            of.add(kind, row[f"{kind}_low_us"], row[f"{kind}_high_us"], truth)
+            of.add(kind, row[f"{kind}_low_us"], row[f"{kind}_high_us"], known[name])
         truth = known["full_us"] - known["abbreviated_us"]
         of.add("difference", row["difference_low_us"], row["difference_high_us"], truth)
 

@@ -332,6 +332,22 @@ def test_address_spaces_with_tls_that_use_all_cpu_time() -> None:
         )
 
 
+def test_other_work_of_the_servers_that_follows_the_handshakes() -> None:
+    """Half of the other work is in the address spaces with TLS: the correction is large, and a condition."""
+    for intervals in replicates(changed("shock, 3 times"), 4, tls_share=0.5):
+        result = estimate_costs(intervals)
+        full = result.cost("full handshake")
+        assert codes(result, "full handshake") == ["tls_spaces_mixed"]
+        assert full.status.kind == "conditional"
+        assert full.low is not None
+        assert full.high is not None
+        assert full.conditional_low is not None
+        assert full.conditional_high is not None
+        assert full.low <= FULL_US <= full.high
+        assert full.conditional_low <= FULL_US <= full.conditional_high
+        assert full.value == pytest.approx(FULL_US, rel=0.4)
+
+
 def test_an_estimate_below_the_range_is_not_shown() -> None:
     """Noise of thirty times the CPU time of TLS can make an estimate negative, but no cost is."""
     found = [estimate_costs(each).cost("mean handshake") for each in replicates(changed("iid", noise=30), 12)]
@@ -381,6 +397,7 @@ def test_every_status_has_a_test() -> None:
             "lpar_cpu_of_a_day",
             "tls_spaces",
             "tls_spaces_widened",
+            "tls_spaces_mixed",
             "equal_load",
         ),
         *("same_correlation", "control_changed", "control_unchanged", "other_source"),

@@ -12,8 +12,10 @@ There are two regressions:
 
 With the CPU time of the address spaces with TLS (SMF 30), the levels are estimates as well. The other address
 spaces are a negative control (Lipsitch 2010): the same regression of their CPU time shows how strongly other
-work is correlated with the handshakes. The interval is widened by that in proportion to the CPU time of the
-address spaces with TLS that TLS does not explain.
+work is correlated with the handshakes. The interval is widened by that, in proportion to the CPU time that is
+not explained in the address spaces with TLS and in the others. If that is a large part of the estimate, it is
+subtracted, on the condition that other work is correlated with the handshakes in both alike, and there is a
+range that does not need this condition.
 """
 
 from __future__ import annotations
@@ -49,6 +51,9 @@ _MOST_OUTLIERS_PCT, _MOST_AUTOCORRELATION = 10.0, 0.3
 _BELOW_ZERO = 0.995
 """Quantile that shows a cost below zero. With 0.975, costs of nearly zero would be refused too often."""
 _PEAK_S = 4 * 3600
+_LEAST_UNEXPLAINED = 0.1
+"""Least share of the CPU time of the other address spaces that counts as not explained by handshakes."""
+_MOST_CORRECTION_PCT = 25.0
 _LOG_OFFSET = 0.001
 """Added to rates before their logarithm, as a share of their mean."""
 _ROUNDING = 1e-9
@@ -99,13 +104,19 @@ class FittedSystem:
     control: Regression | None
     """CPU time of the address spaces without TLS, as `levels`."""
     unexplained_ratio: float
-    """CPU time of the address spaces with TLS that TLS does not explain, as a ratio to that of the others."""
+    """CPU time of the address spaces with TLS that TLS does not explain, as a ratio to that of the other
+    address spaces that the handshakes do not explain."""
+    ratio_error: float
+    """Relative standard error of this ratio."""
     rates: Numbers
     """Mean full handshakes, resumed handshakes and megabytes per second."""
     only_mean: Reason | None
     """Why full and resumed handshakes cannot be estimated separately."""
     short: bool
     """Whether there is only about one day: other work has no daily curve that could be removed."""
+    corrected: Regression | None = None
+    """CPU time of the address spaces with TLS, less that of the others times `unexplained_ratio`, if that is
+    much."""
 
     @property
     def mean_handshake(self) -> Numbers:
@@ -125,13 +136,40 @@ class FittedSystem:
         """Return the difference at equal load."""
         return None if self.difference is None else self.difference.estimate(np.ones(1))
 
+    @property
+    def correction_pct(self) -> float:
+        """How much of the mean cost of a handshake can be other work in the address spaces with TLS."""
+        if self.control is None or self.control_is_zero:
+            return 0.0
+        correction = self.unexplained_ratio * max(0.0, self.control.estimate(self.mean_handshake).high)
+        return 100 * correction / max(self.levels.estimate(self.mean_handshake).value, 1e-9)
+
     def range_of(self, weights: Numbers) -> Estimate:
-        """Return a weighted sum of costs with its range, or with its widened interval."""
+        """Return a weighted sum of costs with its range, which no other work that increases with the
+        handshakes leaves.
+        """
+        level = self.levels.estimate(weights)
+        difference = self.full_less_resumed()
+        least = max(0.0, difference.low) * weights[FULL] if difference else 0.0
+        return Estimate(level.value, least, max(0.0, level.high))
+
+    def less_other_work(self, corrected: Regression, weights: Numbers) -> Estimate:
+        """Return a weighted sum of costs, if other work is correlated with the handshakes everywhere alike.
+
+        The error of `unexplained_ratio` adds to that of the regression.
+        """
+        estimate = corrected.estimate(weights)
+        if self.control is None:
+            return estimate
+        of_ratio = 2 * self.ratio_error * self.unexplained_ratio * self.control.estimate(weights).value
+        half = float(np.hypot(estimate.high - estimate.value, of_ratio))
+        return Estimate(estimate.value, estimate.value - half, estimate.value + half)
+
+    def widened(self, weights: Numbers) -> Estimate:
+        """Return a weighted sum of costs from the CPU time of the address spaces with TLS."""
         level = self.levels.estimate(weights)
         if self.control is None:
-            difference = self.full_less_resumed()
-            least = max(0.0, difference.low) * weights[FULL] if difference else 0.0
-            return Estimate(level.value, least, max(0.0, level.high))
+            return level
         in_control = self.control.estimate(weights)
         return Estimate(
             level.value if self.control_is_zero else level.value - self.unexplained_ratio * in_control.value,
@@ -232,7 +270,8 @@ def _refusal_of_fit(fitted: FittedSystem | None) -> Reason | None:
     """Return whether the estimates contradict the assumptions."""
     if fitted is None:
         return reason("handshakes_follow_bytes")
-    ranges = [fitted.range_of(cost) for cost in np.eye(3)]
+    of = fitted.range_of if fitted.control is None else fitted.widened
+    ranges = [of(cost) for cost in np.eye(3)]
     below_zero = any(fitted.levels.estimate(cost, _BELOW_ZERO).high < 0 for cost in np.eye(3))
     if below_zero or any(whole.high < whole.low for whole in ranges):
         return reason("below_zero")
@@ -262,12 +301,16 @@ def _fitted(grid: Grid, prewhitening: Prewhitening) -> FittedSystem | None:
     target = grid.cpu_us if spaces is None else spaces
     levels = regress(prewhitening, columns @ basis, target).of(basis)
     rates = columns.mean(axis=0)
-    control, unexplained_ratio = None, 0.0
+    control = None
+    unexplained_ratio = ratio_error = 0.0
     if spaces is not None:
         others = grid.cpu_us - spaces
         control = regress(prewhitening, columns @ basis, others).of(basis)
-        unexplained = max(0.0, float(spaces.mean() - rates @ levels.coefficients))
-        unexplained_ratio = unexplained / max(float(others.mean()), 1e-9)
+        unexplained = max(_ROUNDING, float(spaces.mean() - rates @ levels.coefficients))
+        of_others = float(others.mean() - rates @ control.coefficients)
+        of_others = max(of_others, _LEAST_UNEXPLAINED * float(others.mean()), _ROUNDING)
+        unexplained_ratio = unexplained / of_others
+        ratio_error = float(np.hypot(levels.error(rates) / unexplained, control.error(rates) / of_others))
     difference = None
     if only_mean is None:
         at_equal_load, of_full = _columns_at_equal_load(grid, with_mb=bool(present[MB]))
@@ -276,7 +319,12 @@ def _fitted(grid: Grid, prewhitening: Prewhitening) -> FittedSystem | None:
         else:
             difference = regress(prewhitening, at_equal_load, target).of(of_full[None, :])
     short = is_short(grid.step, grid.steps_of_day)
-    fitted = FittedSystem(levels, difference, control, unexplained_ratio, rates, only_mean, short)
+    fitted = FittedSystem(
+        levels, difference, control, unexplained_ratio, ratio_error, rates, only_mean, short
+    )
+    if spaces is not None and fitted.correction_pct > _MOST_CORRECTION_PCT:
+        less = spaces - unexplained_ratio * (grid.cpu_us - spaces)
+        fitted = replace(fitted, corrected=regress(prewhitening, columns @ basis, less).of(basis))
     separate = fitted.full_less_resumed()
     # An error larger than a whole handshake says nothing about its kinds.
     if separate and separate.high - separate.value > levels.estimate(fitted.mean_handshake).high:
@@ -371,20 +419,26 @@ def _level(
 ) -> TlsCost:
     """Return a weighted sum of costs with its status."""
     level, whole = fitted.levels.estimate(weights), fitted.range_of(weights)
+    if fitted.corrected is not None:
+        status = Status((*conditions, reason("tls_spaces_mixed", correction_pct=fitted.correction_pct)))
+        most = max(whole.high, fitted.widened(weights).high)
+        interval = fitted.less_other_work(fitted.corrected, weights)
+        value = interval.value if interval.value >= whole.low else None
+        return TlsCost(item, unit, status, value, whole.low, most, interval.low, interval.high)
     if fitted.control is not None:
+        widened = fitted.widened(weights)
         source = reason("tls_spaces" if fitted.control_is_zero else "tls_spaces_widened")
         # No cost is below zero; if the data contradict that, everything is refused.
-        return TlsCost(
-            item, unit, Status((*conditions, source)), max(whole.low, whole.value), whole.low, whole.high
-        )
-    low, value, high = (_with_unit(number, unit) for number in (whole.low, whole.value, whole.high))
+        value = max(widened.low, widened.value)
+        return TlsCost(item, unit, Status((*conditions, source)), value, widened.low, widened.high)
+    low, shown, high = (_with_unit(number, unit) for number in (whole.low, whole.value, whole.high))
     if fitted.short:
         status = Status((*conditions, reason("lpar_cpu_of_a_day", low=low, high=high)))
         return TlsCost(item, unit, status, None, whole.low, whole.high)
     if whole.value < whole.low:
         status = Status((*conditions, reason("lpar_cpu_without_value", low=low, high=high)))
         return TlsCost(item, unit, status, None, whole.low, whole.high, level.low, level.high)
-    status = Status((*conditions, reason("lpar_cpu", low=low, value=value, high=high)))
+    status = Status((*conditions, reason("lpar_cpu", low=low, value=shown, high=high)))
     return TlsCost(item, unit, status, whole.value, whole.low, whole.high, level.low, level.high)
 
 

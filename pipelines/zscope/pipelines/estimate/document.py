@@ -34,7 +34,9 @@ handshakes and bytes of TLS connections (`cost_interval`). Its results are in `c
    not show it (worlds "opposite" below).
 6. With the CPU time of the address spaces with TLS (SMF 30), a cost is an estimate. The same regression for
    the other address spaces shows how strongly other work is correlated with the handshakes; the interval is
-   widened by that, in proportion to the CPU time that TLS does not explain.
+   widened by that, in proportion to the CPU time that is not explained in the two groups of address spaces.
+   If that is more than a quarter of the cost of a handshake, the interval has a condition and the range has
+   none: from the difference to the level.
 
 Each result has a status: `ok`, `conditional` or `refused`. These sentences state why, and what to do:
 

@@ -241,6 +241,10 @@ CREATE OR REPLACE MACRO network_text(ip) AS CASE
     ) || '::/64'
 END;
 
+-- A number for a sentence: with three digits, and from 100 on without a fraction.
+CREATE OR REPLACE MACRO number_text(number) AS
+    if(abs(number) >= 99.95, format('{:,.0f}', number::DOUBLE), format('{:.3g}', number::DOUBLE));
+
 -- A port as five digits, which sort like ports.
 CREATE OR REPLACE MACRO port_key(port) AS lpad(port::VARCHAR, 5, '0');
 

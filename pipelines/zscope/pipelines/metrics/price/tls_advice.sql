@@ -139,9 +139,9 @@ resumed_more AS (
         CASE
             WHEN difference_status = 'ok' AND condition IS NOT NULL THEN 'conditional' ELSE difference_status
         END AS rated,
-        affected_per_day * difference_us / 1e6 AS saving,
-        affected_per_day * difference_low_us / 1e6 AS saving_low,
-        affected_per_day * difference_high_us / 1e6 AS saving_high,
+        if(difference_status <> 'refused', affected_per_day * difference_us / 1e6, NULL) AS saving,
+        if(difference_status <> 'refused', affected_per_day * difference_low_us / 1e6, NULL) AS saving_low,
+        if(difference_status <> 'refused', affected_per_day * difference_high_us / 1e6, NULL) AS saving_high,
         concat_ws('; ', if(difference_status = 'refused', NULL, condition), difference_why) AS reason
     FROM resumption
     UNION ALL BY NAME
@@ -307,6 +307,34 @@ SELECT
     e.saving_low::DOUBLE AS saving_low_s_per_day,
     e.saving_high::DOUBLE AS saving_high_s_per_day,
     e.affected_per_day::DOUBLE AS handshakes_per_day,
+    concat(
+        e.system,
+        CASE e.shared_by
+            WHEN 'port' THEN format(', port {}', coalesce(e.server_port::VARCHAR, 'unknown'))
+            WHEN 'rule' THEN format(', rule {}', coalesce(e.rule_name, 'unknown'))
+        END,
+        ': ',
+        e.change,
+        ': ',
+        CASE
+            WHEN e.rated = 'refused' THEN 'what it saves is not known'
+            WHEN e.saving_high IS NULL THEN 'saves CPU time, but how much is not published'
+            WHEN e.saving_low < 0 AND e.saving_high <= 0
+                THEN format('costs up to {} CPU seconds a day more', number_text(-e.saving_low))
+            WHEN e.saving IS NULL THEN format('saves at most {} CPU seconds a day', number_text(e.saving_high))
+            ELSE format(
+                'saves {} CPU seconds a day ({} to {})',
+                number_text(e.saving),
+                number_text(e.saving_low),
+                number_text(e.saving_high)
+            )
+        END,
+        CASE
+            WHEN e.rated = 'conditional' AND e.basis = 'published' AND e.saving_high IS NOT NULL
+                THEN ', if the workload is like the published one'
+            WHEN e.rated = 'conditional' AND e.basis = 'estimate' THEN ', on a condition'
+        END
+    )::VARCHAR AS sentence,
     concat_ws(
         '; ',
         if(e.practice IS NOT NULL AND b.setting_status IS DISTINCT FROM 'fail', 'if it is not set so already', NULL),

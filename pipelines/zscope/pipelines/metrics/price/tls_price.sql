@@ -330,6 +330,37 @@ SELECT
     (m.peak_msu * e.peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS price,
     (m.peak_msu * e.low_peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS low_price,
     (m.peak_msu * e.high_peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS high_price,
+    concat(
+        e.system,
+        CASE p.shared_by
+            WHEN 'job' THEN ', job ' || coalesce(p.job_name, 'unknown')
+            WHEN 'port' THEN ', port ' || coalesce(p.server_port::VARCHAR, 'unknown')
+            WHEN 'rule' THEN ', rule ' || coalesce(p.rule_name, 'unknown')
+            WHEN 'client network' THEN ', clients in ' || coalesce(p.client_network, 'unknown networks')
+            WHEN 'key exchange' THEN ', key exchange ' || coalesce(p.key_exchange, 'unknown')
+            WHEN 'role' THEN ', as ' || coalesce(p.handshake_role, 'unknown')
+        END,
+        ': ',
+        CASE
+            WHEN e.status = 'refused' THEN format('the CPU time of {} is not known: {}', e.part, e.why)
+            WHEN e.status = 'ok' AND e.day_s IS NOT NULL
+                THEN format(
+                    '{} CPU seconds a day for {} ({} to {}), {} % of the LPAR',
+                    number_text(e.day_s * p.share),
+                    e.part,
+                    number_text(e.low_day_s * p.share),
+                    number_text(e.high_day_s * p.share),
+                    number_text(e.lpar_pct * p.share)
+                ) || coalesce(format(' and {} % of its busiest four hours', number_text(e.peak_pct * p.share)), '')
+            ELSE format(
+                '{} {} CPU seconds a day for {}, at most {} % of the LPAR',
+                if(e.low_day_s > 0, number_text(e.low_day_s * p.share) || ' to', 'at most'),
+                number_text(e.high_day_s * p.share),
+                e.part,
+                number_text(e.high_lpar_pct * p.share)
+            )
+        END
+    )::VARCHAR AS sentence,
     CASE
         WHEN p.shared_by = 'system' OR e.status = 'refused' THEN e.why
         WHEN p.shared_by IN ('rule', 'client network')
