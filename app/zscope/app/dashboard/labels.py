@@ -26,7 +26,7 @@ _ABBREVIATIONS = {
     "cpu": "CPU", "tls": "TLS", "ip": "IP", "dn": "name", "id": "ID", "lpar": "LPAR", "ziip": "zIIP",
     "pfs": "PFS", "cp": "CP", "cps": "CPs", "ssl": "SSL", "rsa": "RSA", "tls10": "TLSv1.0,",
     "tls11": "TLSv1.1", "ecb": "ECB", "ecbs": "ECBs", "etr": "ETR", "mq": "MQ", "sslrkeyc": "SSLRKEYC",
-    "tcp": "TCP",
+    "tcp": "TCP", "msu": "MSU",
 }  # fmt: skip
 
 

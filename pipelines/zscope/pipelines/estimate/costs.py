@@ -432,13 +432,14 @@ def _level(
         value = max(widened.low, widened.value)
         return TlsCost(item, unit, Status((*conditions, source)), value, widened.low, widened.high)
     low, shown, high = (_with_unit(number, unit) for number in (whole.low, whole.value, whole.high))
+    bounds = f"at least {low} and at most {high}" if whole.low > 0 else f"at most {high}"
     if fitted.short:
-        status = Status((*conditions, reason("lpar_cpu_of_a_day", low=low, high=high)))
+        status = Status((*conditions, reason("lpar_cpu_of_a_day", bounds=bounds)))
         return TlsCost(item, unit, status, None, whole.low, whole.high)
     if whole.value < whole.low:
-        status = Status((*conditions, reason("lpar_cpu_without_value", low=low, high=high)))
+        status = Status((*conditions, reason("lpar_cpu_without_value", bounds=bounds)))
         return TlsCost(item, unit, status, None, whole.low, whole.high, level.low, level.high)
-    status = Status((*conditions, reason("lpar_cpu", low=low, value=shown, high=high)))
+    status = Status((*conditions, reason("lpar_cpu", bounds=bounds, value=shown)))
     return TlsCost(item, unit, status, whole.value, whole.low, whole.high, level.low, level.high)
 
 
