@@ -141,6 +141,8 @@ class Metric:
     """
     formula: str = ""
     sources: str = ""
+    planning: str = ""
+    """What a capacity planner can do with it."""
     limits: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     """Published results that it can be compared with."""
@@ -268,8 +270,8 @@ _STORING = {
     "from_rows",
 }
 _OPTIONAL = {
-    "keep", "looks_around", "clock", "period", "formula", "sources", "limits", "references", "parameter",
-    *_STORING,
+    "keep", "looks_around", "clock", "period", "formula", "sources", "planning", "limits", "references",
+    "parameter", *_STORING,
 }  # fmt: skip
 _LIKE_REQUIRED = {"kind", "title", "question", "like", "instead_of"}
 _COLUMN_REQUIRED = {"name", "type", "meaning"}
@@ -327,6 +329,7 @@ def _metric(name: str, content: Mapping[str, Any], sql: str, others: Mapping[str
         period=tuple(content.get("period", ())),
         formula=content.get("formula", "").strip(),
         sources=content.get("sources", "").strip(),
+        planning=content.get("planning", "").strip(),
         limits=tuple(content.get("limits", ())),
         references=tuple(content.get("references", ())),
         parameters=tuple(_parameter(name, entry) for entry in content.get("parameter", ())),

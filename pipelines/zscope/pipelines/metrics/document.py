@@ -98,6 +98,8 @@ def _about(metric: Metric, level: int = 2) -> Iterator[str]:
     yield f"**{metric.title}.** {metric.question}"
     yield ""
     yield f"{metric.meaning} {_grain(metric)}"
+    if metric.planning:
+        yield from ("", f"For capacity planning: {' '.join(metric.planning.split())}")
     if metric.formula:
         yield from ("", "```text", *metric.formula.splitlines(), "```")
     if metric.sources:
