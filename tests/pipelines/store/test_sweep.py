@@ -18,10 +18,11 @@ from zscope.pipelines.quality.results import (
 )
 from zscope.pipelines.quality.slices import SliceSize, StoreSlice
 from zscope.pipelines.settings import Settings
+from zscope.pipelines.store import commits
 from zscope.pipelines.store.change import changing, sweep
-from zscope.pipelines.store.commits import State, read_state
+from zscope.pipelines.store.commits import Commit, State, append, read_state
 from zscope.pipelines.store.folder import Folder, existing_store
-from zscope.pipelines.store.maintenance import compact, record_validation
+from zscope.pipelines.store.maintenance import check_store, compact, record_validation
 from zscope.pipelines.store.remove import remove_load
 
 NO_GRACE = Settings(grace_s=0)
@@ -55,6 +56,20 @@ def test_sweep_deletes_uncommitted_files_only(copied_store: Path) -> None:
     assert not left.exists()
     assert not folder.stage.exists()
     assert not any(path.exists() for path in left_over)
+
+
+def test_deleted_files_are_not_listed_for_ever(copied_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store of years would look for hundreds of thousands of files at each load."""
+    monkeypatch.setattr(commits, "CHECKPOINT_EVERY", 1)
+    folder = existing_store(copied_store)
+    with changing(folder, Settings(grace_s=3600), silent) as state:
+        compact(folder, state)
+    assert set(read_state(folder).dropped) & files_on_disk(folder)
+    with changing(folder, NO_GRACE, silent) as state:
+        assert not state.dropped
+        append(folder, state, Commit("inputs"))
+    assert not read_state(folder).dropped
+    check_store(folder)
 
 
 @pytest.mark.parametrize(

@@ -139,10 +139,12 @@ def sweep(folder: Folder, state: State, grace_s: float, *, everything: bool = Tr
 
     Files dropped within the last `grace_s` seconds stay, as queries may be reading them. The caller has the
     lock, so unfinished files are leftovers of a killed process. Only then all files have to be looked at.
+    Deleted files are taken out of the state, so that the next checkpoint does not list them any more.
     """
     shutil.rmtree(folder.stage, ignore_errors=True)
     grace_start = (datetime.now(UTC) - timedelta(seconds=grace_s)).isoformat()
-    dropped = {_in_folder(name): at for name, at in state.dropped.items()}
+    listed_as = {_in_folder(name): name for name in state.dropped}
+    dropped = {name: state.dropped[entry] for name, entry in listed_as.items()}
     listed = {f"data/{name}" for name in state.files} | state.summaries.keys()
     names = _our_files(folder.path) if everything else dropped
     swept = 0
@@ -152,6 +154,7 @@ def sweep(folder: Folder, state: State, grace_s: float, *, everything: bool = Tr
             path.unlink(missing_ok=True)
             swept += 1
             _remove_if_empty(path.parent)
+        state.dropped.pop(listed_as.get(name, ""), None)
     for place in (folder.path, folder.commits, folder.quarantine):
         for path in place.glob(".*"):
             if is_temporary(path):
