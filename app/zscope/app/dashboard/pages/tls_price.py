@@ -208,7 +208,7 @@ def _changes(data: PageData) -> None:
     rows = data.metric(CHANGE)
     if not rows.num_rows:
         return
-    st.subheader("Since the policy or the capacity changed")
+    st.subheader("Since the policy, release, capacity or cipher suites changed")
     for row in rows.to_pylist():
         if row["item"] in {"TLS", None}:
             st.text(clean(row["sentence"], _LONGEST))

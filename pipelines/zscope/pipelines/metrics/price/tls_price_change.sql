@@ -1,4 +1,4 @@
--- Whether TLS costs something else since a change of the policy or the capacity, with its interval.
+-- Whether TLS costs something else since the policy, release, capacity or cipher suites changed, with its interval.
 --
 -- The changes are those of cost_change, with a sentence about each.
 
