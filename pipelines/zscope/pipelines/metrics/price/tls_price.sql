@@ -52,11 +52,9 @@ run_hour AS (
 
 after_run AS (
     SELECT DISTINCT
-        c.system,
-        c.interval_start_local
-    FROM cpu_interval AS c
-    INNER JOIN (SELECT DISTINCT system, hour_utc + INTERVAL 1 HOUR * unnest(range(5)) AS hour_utc FROM run_hour) AS r
-        ON c.system = r.system AND time_bucket(INTERVAL 1 HOUR, c.interval_start_utc) = r.hour_utc
+        system,
+        hour_utc + INTERVAL 1 HOUR * unnest(range(5)) AS hour_utc
+    FROM run_hour
 ),
 
 -- The highest four-hour average of the days of the estimate. Averages that end in the four hours after a run contain
@@ -68,7 +66,8 @@ peak AS (
     FROM (SELECT DISTINCT system, first_local, last_local FROM by_unit) AS e
     INNER JOIN smf70_interval AS i
         ON e.system = i.system AND i.interval_start_local BETWEEN e.first_local AND e.last_local
-    ANTI JOIN after_run AS r ON i.system = r.system AND i.interval_start_local = r.interval_start_local
+    ANTI JOIN after_run AS r
+        ON i.system = r.system AND time_bucket(INTERVAL 1 HOUR, i.interval_end_utc - INTERVAL 1 SECOND) = r.hour_utc
     GROUP BY e.system
 ),
 
