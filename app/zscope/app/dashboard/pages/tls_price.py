@@ -34,10 +34,14 @@ _BADGES: dict[str, Literal["blue", "orange", "gray"]] = {
 _ICONS = {
     "ok": ":material/check_circle:", "conditional": ":material/help:", "refused": ":material/block:",
 }  # fmt: skip
-_PARTS = ("TLS", "handshakes", "full handshakes", "resumed handshakes", "bulk data")
+_TIPS = (
+    alt.Tooltip("low_cpu_s_per_day:Q", title="At least (s a day)", format=",.3~g"),
+    alt.Tooltip("cpu_s_per_day:Q", title="Estimate (s a day)", format=",.3~g"),
+    alt.Tooltip("high_cpu_s_per_day:Q", title="At most (s a day)", format=",.3~g"),
+)
 _LONGEST = 600
 _MOST_SHARES = 20
-_WIDTH = 760
+_MOST_SENTENCES = 12
 _OF_PRICE = (
     "system", "part", "status", "cpu_s_per_day", "low_cpu_s_per_day", "high_cpu_s_per_day", "lpar_pct",
     "high_lpar_pct", "peak_pct", "msu", "low_msu", "high_msu", "price", "low_price", "high_price",
@@ -95,12 +99,15 @@ def render(data: PageData) -> None:
 
 def _headline(found: pa.Table) -> None:
     """One sentence for each system, and why it can or cannot be trusted."""
-    for row in found.filter(pc.field("part") == "TLS").to_pylist():
+    of_tls = found.filter(pc.field("part") == "TLS")
+    dearest = of_tls.sort_by([("high_cpu_s_per_day", "descending"), ("system", "ascending")])
+    for row in dearest.slice(0, _MOST_SENTENCES).to_pylist():
         with st.container(border=True):
-            badge, sentence = st.columns([1, 6], vertical_alignment="center")
-            badge.badge(row["status"], icon=_ICONS[row["status"]], color=_BADGES[row["status"]])
-            sentence.markdown(f"**{plain(row['sentence'], _LONGEST)}**")
-            sentence.caption(plain(row["why"], _LONGEST))
+            st.badge(row["status"], icon=_ICONS[row["status"]], color=_BADGES[row["status"]])
+            st.markdown(f"**{plain(row['sentence'], _LONGEST)}**")
+            st.caption(plain(row["why"], _LONGEST))
+    if (more := dearest.num_rows - _MOST_SENTENCES) > 0:
+        st.caption(f"{more} more systems are in the table below.")
 
 
 def _parts(data: PageData) -> None:
@@ -126,25 +133,25 @@ def _parts(data: PageData) -> None:
 
 
 def _ranges(known: pa.Table) -> Chart:
-    base = alt.Chart(values(known)).encode(
-        y=alt.Y("part:N", title=None, sort=list(_PARTS)),
-        color=alt.Color("status:N", title="Status", scale=colours(_STATUS_COLOURS),
-                        legend=alt.Legend(orient="top")),
-        tooltip=[
-            alt.Tooltip("system:N", title="System"), alt.Tooltip("part:N", title="Part"),
-            alt.Tooltip("status:N", title="Status"),
-            alt.Tooltip("low_cpu_s_per_day:Q", title="At least (s a day)", format=",.3~g"),
-            alt.Tooltip("cpu_s_per_day:Q", title="Estimate (s a day)", format=",.3~g"),
-            alt.Tooltip("high_cpu_s_per_day:Q", title="At most (s a day)", format=",.3~g"),
-            alt.Tooltip("high_lpar_pct:Q", title="At most (% of the LPAR)", format=".2f"),
-        ],
+    base = (
+        alt.Chart(values(known))
+        .transform_calculate(place="datum.system + ', ' + datum.part")
+        .encode(
+            y=alt.Y("place:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
+            color=alt.Color("status:N", title="Status", scale=colours(_STATUS_COLOURS),
+                            legend=alt.Legend(orient="top")),
+            tooltip=[
+                alt.Tooltip("system:N", title="System"), alt.Tooltip("part:N", title="Part"),
+                alt.Tooltip("status:N", title="Status"), *_TIPS,
+                alt.Tooltip("high_lpar_pct:Q", title="At most (% of the LPAR)", format=".2f"),
+            ],
+        )
     )  # fmt: skip
     bars = base.mark_rule(strokeWidth=8, opacity=0.4).encode(
         x=alt.X("low_cpu_s_per_day:Q", title="CPU seconds a day"), x2="high_cpu_s_per_day:Q"
     )
     dots = base.transform_filter("isValid(datum.cpu_s_per_day)").mark_point(filled=True, size=50, opacity=1)
-    layered = alt.layer(bars, dots.encode(x="cpu_s_per_day:Q")).properties(height=alt.Step(24), width=_WIDTH)
-    return layered.facet(row=alt.Row("system:N", title=None))
+    return alt.layer(bars, dots.encode(x="cpu_s_per_day:Q")).properties(height=alt.Step(24))
 
 
 def _shares(data: PageData) -> None:
@@ -169,9 +176,7 @@ def _shares(data: PageData) -> None:
             tooltip=[
                 alt.Tooltip("system:N", title="System"), alt.Tooltip(f"{column}:N", title=label(column)),
                 alt.Tooltip("share_pct:Q", title="Share of the price (%)", format=".1f"),
-                alt.Tooltip("low_cpu_s_per_day:Q", title="At least (s a day)", format=",.3~g"),
-                alt.Tooltip("cpu_s_per_day:Q", title="Estimate (s a day)", format=",.3~g"),
-                alt.Tooltip("high_cpu_s_per_day:Q", title="At most (s a day)", format=",.3~g"),
+                *_TIPS,
             ],
         )
     )  # fmt: skip
