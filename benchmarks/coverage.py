@@ -24,7 +24,7 @@ import numpy as np
 from earlier_fit import earlier_intervals
 from figures import aligned, machine, verdict
 
-from zscope.app.docs import CHECKOUT, documents
+from zscope.app.docs import write_documents
 from zscope.pipelines.estimate.costs import estimate_costs
 from zscope.pipelines.estimate.document import COVERAGE_FILE
 from zscope.pipelines.estimate.intervals import SystemIntervals
@@ -64,6 +64,7 @@ POWER_PCT, POWER_ERROR_PCT = 80.0, 10.0
 """How often a change that is as large as the smallest visible one is seen."""
 GROWN = 1.5
 LEVELS = ("full handshake", "resumed handshake", "megabyte")
+CHANGED = ("full handshake", "TLS", "full less resumed")
 
 
 def truths(world: CostIntervals, row: int) -> dict[tuple[str, str], float]:
@@ -296,50 +297,55 @@ def spaces_table(run: Simulation, lengths: Iterable[int], replicates: int) -> st
 
 def change_table(run: Simulation, lengths: Iterable[int], replicates: int) -> str:
     """Return the table of the changes between two periods."""
-    items = ("full handshake", "TLS", "full less resumed")
     header = (
         *("world", "days", "share of other work", "full handshakes", "ok", "holds: full/TLS/difference"),
         *("seen: full/TLS/difference", "smallest visible %", ""),
     )
-    rows: list[tuple[str, ...]] = [header]
     shock = WORLDS["shock, r 0.95"]
     pairs = [(name, WORLDS[name], WORLDS[name]) for name in ("AR 0.8", "curve, weekends", "shock, r 0.95")]
     pairs.append((GROWING, shock, replace(shock, shock=GROWN)))
-    for days in lengths:
-        for name, before, after in pairs:
-            for share in (None, 0.1):
-                visible = 0.0
-                for said in ("as before", "20 % cheaper", VISIBLE):
-                    # Only where the condition of the change holds, and a cost can be that much lower.
-                    conditional = days == USUAL_DAYS and share is None and name != GROWING
-                    if said == VISIBLE and not (conditional and visible < MOST_CHEAPER):
-                        continue
-                    cheaper = {"as before": 0.0, "20 % cheaper": CHEAPER, VISIBLE: visible}[said]
-                    later = replace(after, days=days, full_us=(1 - cheaper) * FULL_US)
-                    of = run.summary(
-                        f"{name}, {days} days", partial(of_change, share, later, replace(before, days=days))
-                    )
-                    if said == "as before":
-                        visible = of.median("full handshake visible") / 100
-                    limit = least(days, replicates)
-                    enough = (
-                        said != VISIBLE or abs(of.pct("full handshake seen") - POWER_PCT) <= POWER_ERROR_PCT
-                    )
-                    status = [item for item in items if of.pct(f"{item} ok") > 0 or name != GROWING]
-                    rows.append(
-                        (
-                            name,
-                            str(days),
-                            "LPAR" if share is None else f"{share:g}",
-                            said,
-                            plain(of.pct("full handshake ok")),
-                            of.percents(*items),
-                            of.percents(*(f"{item} seen" for item in items)),
-                            "/".join(plain(of.median(f"{item} visible")) for item in items),
-                            verdict(enough and all(not of.pct(item) < limit for item in status)),
-                        )
-                    )
-    return aligned(rows)
+    rows = [
+        row
+        for days in lengths
+        for name, before, after in pairs
+        for share in (None, 0.1)
+        for row in _change_rows(
+            run, name, replace(before, days=days), replace(after, days=days), share, replicates
+        )
+    ]
+    return aligned([header, *rows])
+
+
+def _change_rows(
+    run: Simulation, name: str, before: CostWorld, after: CostWorld, share: float | None, replicates: int
+) -> Iterator[tuple[str, ...]]:
+    """Return the rows of two worlds: without a change, with one of 20 %, and with one just visible."""
+    days = before.days
+    visible = 0.0
+    for said in ("as before", "20 % cheaper", VISIBLE):
+        # Only where the condition of the change holds, and a cost can be that much lower.
+        conditional = days == USUAL_DAYS and share is None and name != GROWING
+        if said == VISIBLE and not (conditional and visible < MOST_CHEAPER):
+            continue
+        cheaper = {"as before": 0.0, "20 % cheaper": CHEAPER, VISIBLE: visible}[said]
+        later = replace(after, full_us=(1 - cheaper) * FULL_US)
+        of = run.summary(f"{name}, {days} days", partial(of_change, share, later, before))
+        if said == "as before":
+            visible = of.median("full handshake visible") / 100
+        limit = least(days, replicates)
+        enough = said != VISIBLE or abs(of.pct("full handshake seen") - POWER_PCT) <= POWER_ERROR_PCT
+        conditions_hold = [item for item in CHANGED if of.pct(f"{item} ok") > 0 or name != GROWING]
+        yield (
+            name,
+            str(days),
+            "LPAR" if share is None else f"{share:g}",
+            said,
+            plain(of.pct("full handshake ok")),
+            of.percents(*CHANGED),
+            of.percents(*(f"{item} seen" for item in CHANGED)),
+            "/".join(plain(of.median(f"{item} visible")) for item in CHANGED),
+            verdict(enough and all(not of.pct(item) < limit for item in conditions_hold)),
+        )
 
 
 def report(arguments: argparse.Namespace) -> str:
@@ -385,8 +391,7 @@ def main() -> None:
     print(text)
     if arguments.write_docs:
         COVERAGE_FILE.write_text(text + "\n", encoding="utf-8")
-        for name, document in documents().items():
-            (CHECKOUT / name).write_text(document, encoding="utf-8")
+        write_documents()
 
 
 if __name__ == "__main__":

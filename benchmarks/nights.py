@@ -4,9 +4,9 @@ Each night a dump of the day before is loaded by a process of its own, as a nigh
 have records of an earlier day, some repeat the dump of the night before; one load is removed, and the store
 is compacted once. The dumps are synthetic and seeded, with distinct records of two systems. The first table
 has the cost of loads after so many nights: CPU seconds (user and system) and waiting, the median of five
-loads in a row. After each of them the second night is loaded into a copy of the store of one night: a machine
-can be slower by then, and the ratio is that of loads of the same minutes. The second table has what the store
-is like then, and how long plain DuckDB needs for three metrics.
+loads in a row. After each of them the second night is loaded again into a copy of the store of one night:
+the baseline, as a machine can be slower by then. The second table has what the store is like then, and how
+long plain DuckDB needs for three metrics.
 """
 
 from __future__ import annotations
@@ -187,14 +187,14 @@ def measure(folder: Path, nights: int, records: int) -> str:
         print(f"\rnight {night}: {costs[night].cpu_s:.2f} CPU s", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     loads: list[tuple[str, ...]] = [
-        ("load", "CPU s", "seconds", "load 2 beside it, CPU s", "ratio", "peak memory")
+        ("load", "CPU time (s)", "elapsed (s)", "baseline CPU time (s)", "CPU time / baseline", "peak memory")
     ]
     last = 0.0
     for night in measured:
         some = [costs[other] for other in sorted(around[night])]
         cpu = statistics.median(cost.cpu_s for cost in some)
-        beside = statistics.median(second[other].cpu_s for other in sorted(around[night]))
-        last = cpu / beside
+        baseline = statistics.median(second[other].cpu_s for other in sorted(around[night]))
+        last = cpu / baseline
         seconds = statistics.median(cost.seconds for cost in some)
         peak = max(cost.peak_bytes for cost in some)
         loads.append(
@@ -202,7 +202,7 @@ def measure(folder: Path, nights: int, records: int) -> str:
                 str(night),
                 f"{cpu:.2f}",
                 f"{seconds:.2f}",
-                f"{beside:.2f}",
+                f"{baseline:.2f}",
                 f"{last:.2f}",
                 f"{peak / 1e6:,.0f} MB",
             )

@@ -67,8 +67,9 @@ class Regression:
 
     coefficients: Numbers
     covariance: Numbers
-    blocks: int
-    """Number of blocks of the jackknife: days, or equal parts of the time if there are few days."""
+    freedom: int
+    """Degrees of freedom of the covariance: blocks of the jackknife less coefficients. The blocks are days,
+    or equal parts of the time if there are few days."""
     outlier_pct: float
     """Share of the intervals whose residuals were winsorized."""
     residual_autocorrelation: float
@@ -96,11 +97,6 @@ class Regression:
             coefficients=basis @ self.coefficients,
             covariance=basis @ self.covariance @ basis.T,
         )
-
-    @property
-    def freedom(self) -> int:
-        """Degrees of freedom of the covariance."""
-        return self.blocks - 1
 
 
 class Prewhitening:
@@ -183,7 +179,7 @@ def regress(prewhitening: Prewhitening, columns: Numbers, cpu_us: Numbers) -> Re
     return Regression(
         coefficients / scale,
         _jackknife(x, y, prewhitening.block) * correction / np.outer(scale, scale),
-        len(prewhitening.block),
+        max(len(prewhitening.block) - columns.shape[1], 1),
         100 * float(is_outlier.mean()),
         float((residuals[1:] * residuals[:-1]).sum() / max((residuals * residuals).sum(), 1e-300)),
         1 - float((target**2).sum()) / variation,

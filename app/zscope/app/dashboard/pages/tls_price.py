@@ -59,7 +59,7 @@ _OF_CHANGE = (
 
 def prices(data: PageData, price_per_msu: float | None = None) -> pa.Table:
     """Return the price of each system and of its parts."""
-    money = [] if price_per_msu is None else [f"SET VARIABLE price_per_msu = {price_per_msu:g}"]
+    money = [] if price_per_msu is None else [f"SET VARIABLE price_per_msu = {price_per_msu!r}"]
     return data.metric(PRICE, where="shared_by = 'system'", settings=money)
 
 
@@ -100,13 +100,13 @@ def render(data: PageData) -> None:
 def _headline(found: pa.Table) -> None:
     """One sentence for each system, and why it can or cannot be trusted."""
     of_tls = found.filter(pc.field("part") == "TLS")
-    dearest = of_tls.sort_by([("high_cpu_s_per_day", "descending"), ("system", "ascending")])
-    for row in dearest.slice(0, _MOST_SENTENCES).to_pylist():
+    most_expensive = of_tls.sort_by([("high_cpu_s_per_day", "descending"), ("system", "ascending")])
+    for row in most_expensive.slice(0, _MOST_SENTENCES).to_pylist():
         with st.container(border=True):
             st.badge(row["status"], icon=_ICONS[row["status"]], color=_BADGES[row["status"]])
             st.markdown(f"**{plain(row['sentence'], _LONGEST)}**")
             st.caption(plain(row["why"], _LONGEST))
-    if (more := dearest.num_rows - _MOST_SENTENCES) > 0:
+    if (more := most_expensive.num_rows - _MOST_SENTENCES) > 0:
         st.caption(f"{more} more systems are in the table below.")
 
 

@@ -3,7 +3,8 @@
 -- pasearch shows an instance of the policy, which behaves like the time at which it was installed. The level of
 -- z/OS and the rating of the machine are those of SMF 70. Cipher suites have changed if at least a fifth of the
 -- connections with TLS have another one in the seven days from a day on than in the seven days before, and nothing
--- else changed within a week.
+-- else changed within a week. Both weeks need all of their days, as the suites of a Sunday can be others than those of
+-- a Monday. Days with benchmark runs are left out.
 
 WITH setting AS (
     SELECT
@@ -12,7 +13,7 @@ WITH setting AS (
         interval_end_utc - to_milliseconds(interval_ms) AS start_utc,
         -- ZV020500 is V2R5.
         coalesce(
-            format('V{}R{}', try_cast(substr(zos_level, 3, 2) AS INTEGER), try_cast(substr(zos_level, 5, 2) AS INTEGER)),
+            'V' || try_cast(substr(zos_level, 3, 2) AS INTEGER) || 'R' || try_cast(substr(zos_level, 5, 2) AS INTEGER),
             zos_level
         ) AS release,
         nullif(capacity_rating_msu_per_hour, 0) AS msu
@@ -70,7 +71,24 @@ suite AS (
         )
         GROUP BY system
     ) AS s ON c.system = s.system AND c.source = s.source
+    ANTI JOIN (
+        SELECT
+            system,
+            unnest(generate_series(from_utc::DATE, to_utc::DATE, INTERVAL 1 DAY))::DATE AS day
+        FROM run
+    ) AS r ON c.system = r.system AND c.day = r.day
     WHERE c.cipher IS NOT NULL
+),
+
+day_with_weeks AS (
+    SELECT
+        system,
+        day
+    FROM (SELECT DISTINCT system, day FROM suite)
+    QUALIFY
+        count(*) OVER (
+            PARTITION BY system ORDER BY day RANGE BETWEEN INTERVAL 7 DAY PRECEDING AND INTERVAL 6 DAY FOLLOWING
+        ) = 14
 ),
 
 around AS (
@@ -83,7 +101,7 @@ around AS (
         sum(before) OVER of_day AS all_before,
         sum(after) OVER of_day AS all_after,
         100 * (after / nullif(all_after, 0) - before / nullif(all_before, 0)) AS more_pct
-    FROM (SELECT DISTINCT system, day FROM suite) AS d
+    FROM day_with_weeks AS d
     INNER JOIN suite AS s ON d.system = s.system AND s.day BETWEEN d.day - 7 AND d.day + 6
     GROUP BY d.system, d.day, s.cipher
     WINDOW of_day AS (PARTITION BY d.system, d.day)
@@ -123,13 +141,12 @@ SELECT
     m.change
 FROM (
     FROM mix
-    QUALIFY
-        row_number() OVER (
-            PARTITION BY system ORDER BY changed_pct DESC, changed_utc
-        ) = 1
+    QUALIFY row_number() OVER (PARTITION BY system ORDER BY changed_pct DESC, changed_utc) = 1
 ) AS m
 WHERE NOT EXISTS (
     SELECT 1
     FROM known AS k
-    WHERE k.system = m.system AND k.changed_utc BETWEEN m.changed_utc - INTERVAL 7 DAY AND m.changed_utc + INTERVAL 7 DAY
+    WHERE
+        k.system = m.system
+        AND k.changed_utc BETWEEN m.changed_utc - INTERVAL 7 DAY AND m.changed_utc + INTERVAL 7 DAY
 )

@@ -2,7 +2,7 @@
 --
 -- By the estimate, a handshake that is resumed instead of full saves what a full one costs more at equal load. By
 -- published percentages, a handshake saves that share of what a full handshake costs. If a group has handshakes of
--- which only some are of the dear kind, the cost of the dear kind follows from that of all: with share s and saving p,
+-- which only some are of the more expensive kind, its cost follows from that of all: with share s and saving p,
 -- it is cost / (s + (1 - s) x (1 - p)). The two bases are never added.
 --
 -- Rules and ports have the share of the full handshakes of their system that they had in the last seven days. What
@@ -205,8 +205,8 @@ by_published AS (
         'published' AS basis,
         part * full_per_day AS affected_per_day,
         -- What such a handshake costs at most, if the others cost what it costs after the change.
-        CASE WHEN saved > 0 THEN full_most_us / (part + (1 - part) * (1 - saved)) ELSE full_most_us END AS dear_us,
-        affected_per_day * saved * dear_us / 1e6 AS saving_end,
+        CASE WHEN saved > 0 THEN full_most_us / (part + (1 - part) * (1 - saved)) ELSE full_most_us END AS kind_us,
+        affected_per_day * saved * kind_us / 1e6 AS saving_end,
         if(full_most_us IS NULL, 'refused', 'conditional') AS rated,
         CASE
             WHEN full_most_us IS NULL THEN why
@@ -217,7 +217,7 @@ by_published AS (
                     -100 * saved
                 )
             ELSE format(
-                'at most, if this workload is like the published one: up to {:.0f} % of {:.0f} us', 100 * saved, dear_us
+                'at most, if this workload is like the published one: up to {:.0f} % of {:.0f} us', 100 * saved, kind_us
             )
         END AS reason
     FROM published_change
@@ -332,7 +332,7 @@ SELECT
         CASE
             WHEN e.rated = 'conditional' AND e.basis = 'published' AND e.saving_high IS NOT NULL
                 THEN ', if the workload is like the published one'
-            WHEN e.rated = 'conditional' AND e.basis = 'estimate' THEN ', on a condition'
+            WHEN e.rated = 'conditional' AND e.basis = 'estimate' THEN ' (conditional)'
         END
     )::VARCHAR AS sentence,
     concat_ws(

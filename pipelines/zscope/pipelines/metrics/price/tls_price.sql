@@ -187,7 +187,9 @@ priced AS (
         day_s
     FROM by_unit
     WHERE day_s IS NOT NULL AND part <> 'TLS'
-    QUALIFY part <> 'handshakes' OR count_if(part IN ('full handshakes', 'resumed handshakes')) OVER (PARTITION BY system) < 2
+    QUALIFY
+        part <> 'handshakes'
+        OR count_if(part IN ('full handshakes', 'resumed handshakes')) OVER (PARTITION BY system) < 2
 ),
 
 -- The kinds that belong to each part of the price.

@@ -25,16 +25,26 @@ SELECT
     by_costs::DOUBLE AS by_costs,
     by_number::DOUBLE AS by_number,
     by_mix::DOUBLE AS by_mix,
-    CASE
-        WHEN item IS NULL THEN format('{} of {}: not known whether TLS costs something else', changed, system)
-        WHEN high < 0
-            THEN format('{}: {} costs {:.1f} {} less since the change ({:.1f} to {:.1f})', system, item, -value, unit, -high, -low)
-        WHEN low > 0
-            THEN format('{}: {} costs {:.1f} {} more since the change ({:.1f} to {:.1f})', system, item, value, unit, low, high)
-        ELSE format(
-            '{}: no change of {} can be seen; one below {:.1f} {} would not have been seen', system, item, smallest_visible, unit
-        )
-    END::VARCHAR AS sentence,
+    concat(
+        CASE
+            WHEN item IS NULL THEN format('{} of {}: not known whether TLS costs something else', changed, system)
+            WHEN high < 0
+                THEN format(
+                    '{}: {} costs {:.1f} {} less since the change ({:.1f} to {:.1f})',
+                    system, item, -value, unit, -high, -low
+                )
+            WHEN low > 0
+                THEN format(
+                    '{}: {} costs {:.1f} {} more since the change ({:.1f} to {:.1f})',
+                    system, item, value, unit, low, high
+                )
+            ELSE format(
+                '{}: no change of {} can be seen; one below {:.1f} {} would not have been seen',
+                system, item, smallest_visible, unit
+            )
+        END,
+        if(status = 'conditional' AND (low > 0 OR high < 0), ' (conditional)', NULL)
+    )::VARCHAR AS sentence,
     why::VARCHAR AS why
 FROM cost_change
 ORDER BY system, changed_utc, changed, unit DESC, item

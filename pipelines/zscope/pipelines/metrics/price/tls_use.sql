@@ -1,9 +1,9 @@
 -- Handshakes and megabytes of the connections with TLS under one AT-TLS rule, with one client network, or on one
 -- server port, in the last seven days.
 --
--- Connections of benchmark runs are left out. The rule of a connection is that of tls_connection. A client network is that of the partner where the system
--- is the server. The resumed shares of hours show how far resumption goes; hours with few handshakes can have any
--- share.
+-- Connections of benchmark runs are left out. The rule of a connection is that of tls_connection. A client network is
+-- that of the partner where the system is the server. The resumed shares of hours show how far resumption goes; hours
+-- with few handshakes can have any share.
 
 WITH shaken AS (
     SELECT
