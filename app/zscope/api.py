@@ -1,28 +1,108 @@
 """The Python interface of zscope: one import for notebooks and programs.
 
+Rows of files, without a store:
+
 >>> import zscope.api as zs
 >>> tables = zs.read("sample-data/smf-sample.bin", "smf119_tcp_term[job_name,tls_version]")
 >>> tables["smf119_tcp_term"].column_names
 ['job_name', 'tls_version']
+
+`zs.scan` returns the same rows as an Arrow stream and `zs.scan_polars` as a polars `LazyFrame`, both in
+bounded memory. `zs.open` opens a store, with tables and metrics.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
-from zscope.parsers import Issue, Issues, Scan, Tables, inventory, read, scan
-from zscope.parsers.options import ReadOptions
+from zscope.parsers import (
+    Batch,
+    Code,
+    DataWarning,
+    Framing,
+    InputError,
+    InventoryReport,
+    Issue,
+    Issues,
+    ProgressState,
+    ReadOptions,
+    Scan,
+    SelectionError,
+    Severity,
+    Tables,
+    UnknownTableError,
+    inventory,
+    read,
+    scan,
+    scan_polars,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+
+    from zscope.pipelines.analysis import MetricQueryError, Names, Store, StoreError
 
 __version__ = version("zscope")
 
 __all__ = [
+    "Batch",
+    "Code",
+    "DataWarning",
+    "Framing",
+    "InputError",
+    "InventoryReport",
     "Issue",
     "Issues",
+    "MetricQueryError",
+    "Names",
+    "ProgressState",
     "ReadOptions",
     "Scan",
+    "SelectionError",
+    "Severity",
+    "Store",
+    "StoreError",
     "Tables",
+    "UnknownTableError",
     "__version__",
     "inventory",
+    "issues",
+    "open",
     "read",
     "scan",
+    "scan_polars",
 ]
+
+
+def open(store: str | Path = "zscope-store") -> Store:  # noqa: A001 - zs.open, as polars and others name it
+    """Open a store for reading, as it is now; loads that arrive later are seen after `refresh`.
+
+    >>> import zscope.api as zs
+    >>> zs.open("no-store")
+    Traceback (most recent call last):
+    ...
+    zscope.pipelines.store.folder.StoreError: no-store: there is no store; zscope ingest --store no-store \
+FILE creates one
+    """
+    from zscope.pipelines.analysis import Store
+
+    return Store(store)
+
+
+def issues(store: str | Path = "zscope-store") -> duckdb.DuckDBPyRelation:
+    """Return what the loads of a store could not decode, as `zscope issues` lists it.
+
+    What was found while files are read without a store is in `Tables.issues` and `Scan.issues`.
+    """
+    return open(store).issues()
+
+
+def __getattr__(name: str) -> object:
+    """Import the classes of stores when they are first used: programs that only read files need no DuckDB."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("zscope.pipelines.analysis"), name)

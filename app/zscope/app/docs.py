@@ -35,6 +35,7 @@ _MANUAL = """\
 
 def documents() -> dict[str, str]:
     """Return every rendered document by its path in the checkout."""
+    from zscope.app.python_reference import python_reference
     from zscope.pipelines.estimate.document import estimate_document
     from zscope.pipelines.metrics.document import metrics_document
     from zscope.schemas.docs import data_dictionary
@@ -43,6 +44,7 @@ def documents() -> dict[str, str]:
         "docs/cli.md": manual(),
         "docs/data-dictionary.md": data_dictionary(),
         "docs/metrics.md": f"{metrics_document()}\n{estimate_document()}",
+        "docs/python-reference.md": python_reference(),
     }
 
 
@@ -77,14 +79,24 @@ def main(*, check: bool, root: Path) -> None:
     """Render the documents of the checkout."""
     if not (root / "pyproject.toml").is_file():
         raise click.ClickException(f"{root} is not a checkout of zscope")
-    stale = [path for path, text in documents().items() if _current(root / path) != text.encode()]
     if not check:
-        for path in stale:
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_bytes(documents()[path].encode())
+        for path in write_documents(root):
             click.echo(f"{path} written", err=True)
-    elif stale:
+    elif stale := _stale(root):
         raise click.ClickException(f"{', '.join(stale)}: out of date; run make docs")
+
+
+def write_documents(root: Path = CHECKOUT) -> list[str]:
+    """Write the documents that are out of date, and return their paths."""
+    stale = _stale(root)
+    for path, text in stale.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(text.encode())
+    return list(stale)
+
+
+def _stale(root: Path) -> dict[str, str]:
+    return {path: text for path, text in documents().items() if _current(root / path) != text.encode()}
 
 
 def _current(file: Path) -> bytes:

@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from zscope.parsers.api import (
         Batch,
-        InventoryReport,
+        DataWarning,
         Scan,
-        Tables,
-        UnpackReport,
         inventory,
         read,
         scan,
@@ -25,12 +23,15 @@ if TYPE_CHECKING:
     )
     from zscope.parsers.inputs import FileSummary
     from zscope.parsers.issues import Code, InputError, Issue, Issues, Severity
+    from zscope.parsers.lazy import scan_polars
     from zscope.parsers.options import ProgressState, ReadOptions, ScanHooks, SelectionError
+    from zscope.parsers.results import InventoryReport, Tables, UnknownTableError, UnpackReport
     from zscope.parsers.smf.framing import Framing
 
 __all__ = [
     "Batch",
     "Code",
+    "DataWarning",
     "FileSummary",
     "Framing",
     "InputError",
@@ -44,10 +45,12 @@ __all__ = [
     "SelectionError",
     "Severity",
     "Tables",
+    "UnknownTableError",
     "UnpackReport",
     "inventory",
     "read",
     "scan",
+    "scan_polars",
     "unpack",
 ]
 
@@ -55,6 +58,8 @@ _MODULES = {
     "FileSummary": "inputs",
     "Framing": "smf.framing",
     **dict.fromkeys(("Code", "InputError", "Issue", "Issues", "Severity"), "issues"),
+    "scan_polars": "lazy",
+    **dict.fromkeys(("InventoryReport", "Tables", "UnknownTableError", "UnpackReport"), "results"),
     **dict.fromkeys(("ProgressState", "ReadOptions", "ScanHooks", "SelectionError"), "options"),
 }
 """The modules of the names that are not in `api`."""

@@ -6,23 +6,27 @@ a file decide which reader it gets.
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 
 from zscope.parsers.containers.streams import UNPACKED_CHUNK, foreign_terse
-from zscope.parsers.inputs import INVENTORY_SCHEMA, FileSummary, members_of
+from zscope.parsers.inputs import INVENTORY_SCHEMA, STANDARD_INPUT, FileSummary, members_of
 from zscope.parsers.issues import (
     Code,
     EmptyInputError,
     InputError,
     Issues,
+    Severity,
     failures_as_issues,
     unexpected_errors,
 )
 from zscope.parsers.options import DEFAULT_OPTIONS, NO_HOOKS, ReadOptions, Selection, parse
+from zscope.parsers.results import InventoryReport, Tables, UnpackReport
 from zscope.parsers.smf.dump import Dump
 from zscope.parsers.smf.framing import HEAD_BYTES, detect, foreign, refuse
 from zscope.parsers.text.coding import Coding, detect_coding, xml_coding
@@ -61,12 +65,14 @@ def reader_for(
     return Dump(member, framing, options, issues, hooks)
 
 
-def readers(paths: Paths, options: ReadOptions, issues: Issues) -> Iterator[InputReader]:
+def readers(
+    paths: Paths, options: ReadOptions, issues: Issues, hooks: ScanHooks = NO_HOOKS
+) -> Iterator[InputReader]:
     """Return a reader for each file that can be read; any other file becomes an issue."""
     for member in members_of(paths, issues):
         try:
             with unexpected_errors(member.name):
-                reader = reader_for(member, options, issues)
+                reader = reader_for(member, options, issues, hooks)
         except EmptyInputError:
             continue
         except InputError as error:
@@ -84,61 +90,125 @@ class Batch:
     rows: pa.RecordBatch
 
 
+class DataWarning(UserWarning):
+    """Some data were not read, and the way in which the rows are read cannot return issues."""
+
+
 @dataclass
 class Scan:
-    """A stream of batches of the selected tables. It can be iterated once; files are read on the way.
+    """A stream of batches of the selected tables. Each iteration reads the files from the beginning.
 
-    A file that cannot be used becomes an issue, and the scan continues with the next file.
+    A file that cannot be used becomes an issue, and the scan continues with the next file. With one table,
+    the scan is also an Arrow stream, which polars, pandas, DuckDB and pyarrow take as it is.
     """
 
     paths: Paths
     selection: Selection
     options: ReadOptions
-    issues: Issues
-    files: list[FileSummary] = field(default_factory=list)
+    hooks: ScanHooks = NO_HOOKS
+    issues: Issues = field(init=False)
+    """What could not be read by the last iteration."""
+    files: list[FileSummary] = field(init=False)
+    """The files that the last iteration has read."""
+    _begun: bool = field(default=False, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.paths, (str, Path)):
+            self.paths = tuple(self.paths)
+        self._reset()
+
+    def _reset(self) -> None:
+        self.issues, self.files = Issues(strict=self.options.strict), []
 
     def __iter__(self) -> Iterator[Batch]:
         """Read all files."""
-        for reader in readers(self.paths, self.options, self.issues):
-            self.files.append(reader.summary)
-            with failures_as_issues(reader.summary.file, self.issues):
+        if self._begun:
+            if STANDARD_INPUT in self._names():
+                raise ValueError("standard input can be read once only; zs.read() keeps the rows")
+            self._reset()
+        self._begun = True
+        return self._batches(self.issues, self.files)
+
+    def _batches(self, issues: Issues, files: list[FileSummary]) -> Iterator[Batch]:
+        for reader in readers(self.paths, self.options, issues, self.hooks):
+            files.append(reader.summary)
+            with failures_as_issues(reader.summary.file, issues):
                 for table, rows in reader.batches(self.selection):
                     yield Batch(table, reader.summary.file, rows)
             if reader.summary.no_report:
-                self.files.remove(reader.summary)
+                files.remove(reader.summary)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the Arrow stream; texts are plain strings in all batches."""
+        ((name, columns),) = self._only_table()
+        return plain_texts(selected_schema(name, columns))
+
+    def to_arrow_reader(self) -> pa.RecordBatchReader:
+        """Return the rows of the only selected table as a stream; memory does not grow with the files.
+
+        At its end, a `DataWarning` tells about data that could not be read.
+        """
+        return pa.RecordBatchReader.from_batches(self.schema, self._warned_batches())
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the same for libraries that exchange data by the Arrow PyCapsule interface."""
+        return self.to_arrow_reader().__arrow_c_stream__(requested_schema)
+
+    def plain_batches(self) -> Iterator[pa.RecordBatch]:
+        """Read all files, and yield the rows of the only selected table with plain strings."""
+        schema = self.schema
+        for batch in self:
+            yield with_plain_texts(batch.rows, schema)
+
+    def _warned_batches(self) -> Iterator[pa.RecordBatch]:
+        yield from self.plain_batches()
+        warn_of(self.issues)
+
+    def _only_table(self) -> list[tuple[str, tuple[str, ...] | None]]:
+        tables = list(self.selection.columns.items())
+        if len(tables) != 1:
+            raise TypeError(
+                f"an Arrow stream has one table, and {len(tables)} are selected; name one, for example "
+                'zs.scan(paths, "smf119_zert_detail")'
+            )
+        return tables
+
+    def _names(self) -> tuple[str, ...]:
+        paths = (self.paths,) if isinstance(self.paths, (str, Path)) else self.paths
+        return tuple(str(path) for path in paths)
+
+    def __repr__(self) -> str:
+        """Return paths and tables."""
+        tables = list(self.selection.columns)
+        what = tables[0] if len(tables) == 1 else f"{len(tables)} tables"
+        state = f"; {self.issues!r}" if self._begun else ""
+        return f"<Scan of {what} from {', '.join(self._names()[:3])}{state}>"
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """Whole tables by name, with the issues and the files they come from."""
-
-    tables: dict[str, pa.Table]
-    issues: Issues
-    files: list[FileSummary]
-
-    def __getitem__(self, name: str) -> pa.Table:
-        """Return one table."""
-        return self.tables[name]
+def plain_texts(schema: pa.Schema) -> pa.Schema:
+    """Return the schema with texts as plain strings: the dictionaries of two batches can differ."""
+    fields = [
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        for field in schema
+    ]
+    return pa.schema(fields, schema.metadata)
 
 
-@dataclass(frozen=True, slots=True)
-class InventoryReport:
-    """What some files contain: one row per system and kind of record or report."""
+def with_plain_texts(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return rows with texts as plain strings, in a schema that has them so."""
+    columns = [
+        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        for column in rows.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
-    rows: pa.Table
-    issues: Issues
-    files: list[FileSummary]
 
-
-@dataclass(frozen=True, slots=True)
-class UnpackReport:
-    """What `unpack` wrote."""
-
-    records: int
-    """Zero for data that are no SMF dump."""
-    bytes: int
-    issues: Issues
-    files: list[FileSummary]
+def warn_of(issues: Issues) -> None:
+    """Warn about data that were not read."""
+    if issues.worst is not None and issues.worst > Severity.NOTE:
+        first = next(issue for issue in issues if issue.severity > Severity.NOTE)
+        warnings.warn(f"{issues!r}; for example {first}", DataWarning, stacklevel=2)
 
 
 def scan(
@@ -150,14 +220,14 @@ def scan(
 
     `tables` names tables (`smf119_zert_detail`), tables with columns (`smf119_zert_detail[cipher,in_bytes]`)
     or record types with subtypes (`119(2,11:12),70`). Only what is selected is decoded; by default, all
-    tables are.
+    tables are. With one table, the result is an Arrow stream, too.
 
     >>> batches = scan("sample-data/smf-sample.bin", "smf119_zert_detail[tls_version]")
     >>> sum(batch.rows.num_rows for batch in batches) > 0
     True
     """
     selection = tables if isinstance(tables, Selection) else parse(tables)
-    return Scan(paths, selection, options, Issues(strict=options.strict))
+    return Scan(paths, selection, options)
 
 
 def read(

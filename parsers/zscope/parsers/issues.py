@@ -310,6 +310,14 @@ class Issues:
             self._once.add(key)
         self.add(issue)
 
+    def extend(self, others: Issues) -> None:
+        """Add the issues of another collection, with those that it only counted."""
+        for issue in others._stored:
+            self.add(issue)
+        stored = Counter((i.file, i.code, i.section, i.field) for i in others._stored)
+        with self._lock:
+            self._counts += others._counts - stored
+
     def mark(self) -> Mark:
         """Return the current state, for `since`."""
         return Mark(len(self._stored), self._counts.copy())
@@ -357,6 +365,24 @@ class Issues:
     def to_arrow(self) -> pa.Table:
         """Return the issues as a table."""
         return pa.Table.from_pylist([issue.to_row() for issue in self], schema=ISSUE_SCHEMA)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the issues as an Arrow stream."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        """Return how often each code occurred.
+
+        >>> issues = Issues()
+        >>> issues.add(Issue(Code.BAD_DATE, "", "a.smf", 3))
+        >>> issues
+        1 issue (bad-date)
+        """
+        codes = [
+            f"{count:,} {code}" if count > 1 else f"{code}" for code, count in self.counts().most_common()
+        ]
+        number = "1 issue" if len(self) == 1 else f"{len(self):,} issues"
+        return f"{number} ({', '.join(codes)})" if codes else "no issues"
 
 
 ISSUE_SCHEMA = pa.schema(

@@ -18,12 +18,15 @@ from zscope.parsers.text.supplied.forms import checked_mapping
 from zscope.parsers.text.supplied.times import check_time_format
 from zscope.schemas import catalog
 from zscope.schemas.arrow import table_schema
+from zscope.schemas.suggestions import suggestion
 from zscope.schemas.tables import ANY_RECORD_TABLES, table_names
 from zscope.schemas.zones import zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import tzinfo
+
+    import pyarrow as pa
 
     from zscope.parsers.smf.frames import Window
 
@@ -131,9 +134,19 @@ def _check_type(name: str, value: object, kind: type) -> None:
 DEFAULT_OPTIONS = ReadOptions()
 
 
+@dataclass(frozen=True, slots=True)
+class RowCondition:
+    """A condition on rows. Where no row of a group of records meets it, other columns are not decoded."""
+
+    columns: tuple[str, ...]
+    """The columns that the condition reads."""
+    meets: Callable[[pa.RecordBatch], pa.Array]
+    """Return a Boolean for each row, from a batch of these columns."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanHooks:
-    """What the ingest needs to follow the reading of a dump; other callers leave it out."""
+    """What the ingest and query engines need while a dump is read; other callers leave it out."""
 
     watch: Watch | None = None
     """Called with each window of a dump in the order of the file, before the rows of the window follow."""
@@ -141,6 +154,10 @@ class ScanHooks:
     """Count the records of a dump while it is decoded, for `contents` of its reader."""
     begin_at: int = 0
     """Skip records that begin before this byte, because another load has them already."""
+    first_rows: int | None = None
+    """How many rows the caller will read at most: less of the dump is read and decoded at a time."""
+    where: RowCondition | None = None
+    """Decode only rows that meet a condition. It is evaluated by the threads that decode."""
 
 
 NO_HOOKS = ScanHooks()
@@ -236,14 +253,16 @@ def _types(number: int, inner: str | None) -> set[tuple[int, int | None]]:
 
 def _columns(table: str, wanted: str | None) -> tuple[str, ...] | None:
     if table not in table_names():
-        raise SelectionError(f"there is no table {table!r}; `zscope fields` lists the tables")
+        hint = suggestion(table, table_names(), "`zscope fields` lists the tables")
+        raise SelectionError(f"there is no table {table!r}; {hint}")
     if wanted is None:
         return None
     names = tuple(name.strip() for name in wanted.split(",") if name.strip())
-    known = set(table_schema(table).names)
+    known = table_schema(table).names
     for name in names:
         if name not in known:
-            raise SelectionError(f"table {table} has no column {name!r}")
+            hint = suggestion(name, known, f"`zscope fields {table}` lists its columns")
+            raise SelectionError(f"table {table} has no column {name!r}; {hint}")
     if not names:
         raise SelectionError(f"{table}[]: name at least one column")
     return names

@@ -20,7 +20,7 @@ import click
 from zscope.app.cli.exits import NothingDoneError
 from zscope.app.cli.output import Output, Rows
 from zscope.app.cli.statements import run_statements
-from zscope.app.cli.suggestions import suggestion
+from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
     from zscope.pipelines.store.session import Session

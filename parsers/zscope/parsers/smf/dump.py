@@ -26,7 +26,7 @@ from zscope.parsers.issues import Code
 from zscope.parsers.options import NO_HOOKS, ScanHooks
 from zscope.parsers.smf.codecs.numbers_and_times import DAY_US, decode_dates
 from zscope.parsers.smf.coverage import report_uncovered
-from zscope.parsers.smf.frames import SLACK, FrameReader, Window
+from zscope.parsers.smf.frames import FIRST_ROWS_BYTES, SLACK, WINDOW_BYTES, FrameReader, Window
 from zscope.parsers.smf.header import (
     HUNDREDTHS_OF_A_DAY,
     has_subtype,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from zscope.parsers.smf.framing import Framing
     from zscope.parsers.smf.header import Positions
     from zscope.parsers.smf.tables import Kinds
-    from zscope.schemas import RecordLayout
+    from zscope.schemas import RecordLayout, TableLayout
 
 
 ENOUGH_RECORDS = 1 << 14
@@ -127,17 +127,13 @@ class WaitingRecords:
         self.bytes += len(copied.data)
 
 
-def enough(records: int, size: int) -> bool:
-    """Return whether this many records of this many bytes are worth decoding by themselves."""
-    return records >= ENOUGH_RECORDS or size >= ENOUGH_BYTES
-
-
 @dataclass(frozen=True, slots=True)
 class Collector:
     """Collects the records of windows into groups that are worth decoding."""
 
     issues: Issues
     file: str
+    enough_records: int = ENOUGH_RECORDS
     _waiting: dict[int, WaitingRecords] = field(default_factory=dict)
 
     def add(self, window: Window, kinds: Mapping[int, Positions]) -> Iterator[tuple[int, RecordGroup]]:
@@ -145,15 +141,19 @@ class Collector:
         items = WindowItems(window)
         for kind, index in kinds.items():
             waiting = self._waiting.pop(kind, None) or WaitingRecords()
-            in_place = enough(len(index), int(window.lengths[index].sum()))
+            in_place = self._enough(len(index), int(window.lengths[index].sum()))
             if not in_place:
                 waiting.add(items, index)
-            if waiting.records and (in_place or enough(waiting.records, waiting.bytes)):
+            if waiting.records and (in_place or self._enough(waiting.records, waiting.bytes)):
                 yield kind, self._group(waiting)
             elif waiting.records:
                 self._waiting[kind] = waiting
             if in_place:
                 yield kind, RecordGroup(window, index, self.issues, self.file)
+
+    def _enough(self, records: int, size: int) -> bool:
+        """Return whether this many records of this many bytes are worth decoding by themselves."""
+        return records >= self.enough_records or size >= ENOUGH_BYTES
 
     def rest(self) -> Iterator[tuple[int, RecordGroup]]:
         """Yield the remaining groups at the end of the file."""
@@ -188,6 +188,7 @@ class Decoder:
     issues: Issues
     file: str
     page: CodePage
+    hooks: ScanHooks = NO_HOOKS
     _plans: dict[int, LayoutPlan] = field(default_factory=dict)
     """By kind, for records that fill a selected table."""
 
@@ -198,7 +199,9 @@ class Decoder:
 
     def tasks(self, reader: Iterable[Window]) -> Iterator[tuple[Window, list[Task]]]:
         """Yield the windows of a file with the tasks that decode the groups complete by then."""
-        collector = Collector(self.issues, self.file)
+        most = self.hooks.first_rows
+        enough = ENOUGH_RECORDS if most is None else min(max(most, 1), ENOUGH_RECORDS)
+        collector = Collector(self.issues, self.file, enough)
         last: tuple[Window, list[Task]] | None = None
         for window in reader:
             if last:
@@ -225,10 +228,23 @@ class Decoder:
         builder = TableBuilder(group, plan, self.page)
         wanted = self.selection.columns
         tables = [table for table in plan.record.tables if table.name in wanted]
-        batches = [(table.name, builder.build(table, wanted[table.name])) for table in tables]
+        batches = [(table.name, self._rows(builder, table, wanted[table.name])) for table in tables]
         group.report_missing_sections(plan.record)
         report_uncovered(group, plan.record)
         return [(name, batch) for name, batch in batches if batch is not None]
+
+    def _rows(
+        self, builder: TableBuilder, table: TableLayout, wanted: tuple[str, ...] | None
+    ) -> pa.RecordBatch | None:
+        """Build the rows of a table; if there is a condition, only those that meet it."""
+        where = self.hooks.where
+        if where is None:
+            return builder.build(table, wanted)
+        read = builder.build(table, where.columns)
+        if read is None or not (meets := where.meets(read)).true_count:
+            return None
+        rows = builder.build(table, wanted)
+        return None if rows is None else rows.filter(meets)
 
     def _decode_any(self, window: Window, kinds: Kinds, covered: list[int]) -> Batches:
         """Build the tables of records of any kind."""
@@ -468,7 +484,9 @@ class Dump:
         if not selection.columns.keys() & set(record_table_names()):
             self.summary.skipped = True
             return
-        decoder = Decoder(selection, self.issues, self.member.name, self.options.page)
+        # A condition on the system would be evaluated before the name from the options is filled in.
+        hooks = replace(self.hooks, where=None) if self.options.system else self.hooks
+        decoder = Decoder(selection, self.issues, self.member.name, self.options.page, hooks)
         with closing(decode_windows(self._reader(), decoder, self.options.jobs)) as windows:
             for window, batches in windows:
                 self._advance(window)
@@ -502,7 +520,8 @@ class Dump:
 
     def _reader(self) -> Iterator[Window]:
         """Windows from the first record to read on; a watcher receives all windows."""
-        for window in FrameReader(self.member.stream, self.framing, self.issues, self.member.name):
+        size = WINDOW_BYTES if self.hooks.first_rows is None else FIRST_ROWS_BYTES
+        for window in FrameReader(self.member.stream, self.framing, self.issues, self.member.name, size):
             if self.hooks.watch:
                 self.hooks.watch(window)
             if (wanted := window.from_offset(self.hooks.begin_at)) is not None:

@@ -366,6 +366,8 @@ class Walker:
 
 
 WINDOW_BYTES = 16 << 20
+FIRST_ROWS_BYTES = 1 << 20
+"""Size of windows if only the first rows are wanted."""
 SLACK = 1 << 16
 """Zero bytes after the data, so that sections are gathered without testing for the end of the buffer."""
 GRAIN = 1 << 20

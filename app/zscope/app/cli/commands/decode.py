@@ -22,7 +22,7 @@ from zscope.app.cli.reading import (
     report_issues,
     supplied_options,
 )
-from zscope.app.cli.suggestions import suggestion
+from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -15,7 +15,7 @@ from zscope.app.cli.exits import NothingDoneError
 from zscope.app.cli.output import Rows
 from zscope.app.cli.output.options import STANDARD_OUTPUT
 from zscope.app.cli.store_option import open_session, store_option
-from zscope.app.cli.suggestions import suggestion
+from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -17,7 +17,7 @@ from zscope.app.cli.metric_options import (
 )
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.store_option import note_missing_zones, open_session, prepare_metric, store_option
-from zscope.app.cli.suggestions import suggestion
+from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from zscope.pipelines.metrics import Metric, MetricSelection
-
-ONE_GROUP = "all"
 
 
 @click.command()
@@ -98,6 +96,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     The exit code is 12 if the metric, column, parameter or system does not exist.
     """
     from zscope.pipelines.metrics import MetricSelection
+    from zscope.pipelines.metrics.options import grouping
 
     metric = None if name is None else _metric(name)
     if price_per_msu is not None:
@@ -117,8 +116,8 @@ def command(  # noqa: PLR0913 - one argument for each option
         output.write(_columns(metric))
         return
     selection = MetricSelection(systems, *period(begin, end), where)
-    keys = None if by is None else [] if by == ONE_GROUP else _keys(by)
-    _print_metric(store, metric, keys, selection, _settings(metric, settings), output, show_sql=show_sql)
+    statements = [set_statement(metric, text) for text in settings]
+    _print_metric(store, metric, grouping(by), selection, statements, output, show_sql=show_sql)
 
 
 def _print_metric(
@@ -162,18 +161,6 @@ def _metric(name: str) -> Metric:
         return declared()[name]
     hint = suggestion(name, metric_names(), "zscope metrics lists all metrics")
     raise NothingDoneError(f"there is no metric {name}; {hint}")
-
-
-def _keys(by: str) -> list[str]:
-    """Split the columns of --by and drop repeated ones."""
-    return list(dict.fromkeys(key.strip() for key in by.split(",")))
-
-
-def _settings(metric: Metric, settings: tuple[str, ...]) -> list[str]:
-    from zscope.pipelines.metrics import settable
-
-    known = {name: parameter for name, (_, parameter) in settable(metric.name).items()}
-    return [set_statement(metric, known, text) for text in settings]
 
 
 def _list() -> Rows:

@@ -9,8 +9,8 @@ import click
 from zscope.app.cli.exits import ExitCode, NothingDoneError
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.store_option import settings_option, store_errors, store_option
-from zscope.app.cli.suggestions import suggestion
 from zscope.app.cli.validating import report_validation, validate_slice
+from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

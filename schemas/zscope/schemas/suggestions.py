@@ -14,8 +14,13 @@ def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
 
     >>> suggestion("smf70_cpus", ["smf70_cpu"], "zscope fields lists all tables")
     'did you mean smf70_cpu?'
+    >>> suggestion("SMF70_CPU", ["smf70_cpu", "smf70_cpus"], "zscope fields lists all tables")
+    'did you mean smf70_cpu?'
     >>> suggestion("kangaroo", ["smf70_cpu"], "zscope fields lists all tables")
     'zscope fields lists all tables'
     """
-    near = get_close_matches(name, list(known), n=3)
+    # SMF119_ZERT_DETAIL is no different name: z/OS writes names in upper case.
+    lower = {each.lower(): each for each in known}
+    same = lower.get(name.lower())
+    near = [same] if same else [lower[each] for each in get_close_matches(name.lower(), lower, n=3)]
     return f"did you mean {' or '.join(near)}?" if near else otherwise
