@@ -3,8 +3,8 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test test-deep test-bytes static format-check lint types contracts docs-check pytest browser-test format docs \
-        bench-decode bench-reports bench-ingest bench-nights bench-metrics bench-coverage bench-worlds bench-dashboard compare structure build lock clean distclean
+.PHONY: help env demo test test-deep test-bytes test-spark fuzz soak static format-check lint types contracts docs-check pytest golden browser-test pictures format docs docs-site container-test \
+        bench-decode bench-reports bench-ingest bench-nights bench-metrics bench-coverage bench-worlds bench-publish bench-spark bench-python bench-dashboard bench-readers bench-extras compare structure build lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
 # So every candidate is started. `make env PYTHON=...` chooses another one.
@@ -40,13 +40,22 @@ demo: env ## load sample-data and print the headline metrics
 test: env ## the static checks and the tests, side by side
 	$(MAKE) --no-print-directory --jobs=2 static pytest
 
-# Hypothesis marks the property tests: they run here again, with ten times as many examples.
+# Hypothesis marks the property tests: they run here again, with five times as many examples.
 test-deep: env ## the tests that take long: many examples, kills, full disks, several writers
-	$(BIN)/pytest -m "(deep or hypothesis) and not browser" --hypothesis-profile=many \
+	$(BIN)/pytest -m "(deep or hypothesis) and not browser and not spark" --hypothesis-profile=many --no-loadscope-reorder \
 	  --numprocesses auto --dist loadfile $(ARGS)
 
 test-bytes: env ## every single-byte fault in small dumps and reports; takes 20 minutes or more
 	$(BIN)/pytest -m bytes --numprocesses auto --dist worksteal $(ARGS)
+
+test-spark: .venv-spark/ready ## the tests on a cluster of Spark, with Java 17 and an environment of their own
+	.venv-spark/bin/pytest -m spark tests/spark $(ARGS)
+
+fuzz: .venv-fuzz/ready ## coverage-guided fuzzing: make fuzz ENTRY=smf MINUTES=30; default: all entries, one minute each
+	.venv-fuzz/bin/python -m tests.fuzz.guided $(ENTRY) --minutes $(or $(MINUTES),1) $(ARGS)
+
+soak: env ## randomized stress test of the store: make soak MINUTES=120
+	$(PY) -m tests.soak.run --minutes $(or $(MINUTES),5) $(ARGS)
 
 static: ## the five checks below, one after the other
 	@$(MAKE) --no-print-directory --jobs=1 format-check lint types contracts docs-check
@@ -69,8 +78,15 @@ docs-check: env ## do the generated documents say what the code says?
 pytest: env ## tests and doctests; ARGS="-k name -x" to choose
 	$(BIN)/pytest --numprocesses auto --dist loadfile $(ARGS)
 
+golden: env ## write the golden files of what commands show on terminals again
+	ZSCOPE_GOLDEN=write $(BIN)/pytest -n 0 -m "deep or not deep" tests/app/cli/store/test_screens.py \
+	  tests/app/cli/program/test_screens_of_changes.py $(ARGS)
+
 browser-test: env ## a real browser over the dashboard; needs Chromium. Pictures: build/screenshots
 	$(BIN)/pytest -m browser tests/app/dashboard/browser $(ARGS)
+
+pictures: env ## take the pictures of the documents again, in docs/images; needs Chromium
+	ZSCOPE_PICTURES=write $(BIN)/pytest -m browser tests/app/dashboard/browser/test_pictures.py $(ARGS)
 
 format: env ## format the code and apply the safe fixes
 	$(BIN)/ruff check --fix-only --exit-zero
@@ -79,11 +95,20 @@ format: env ## format the code and apply the safe fixes
 docs: env ## render the generated documents again
 	$(PY) -m zscope.app.docs
 
+docs-site: .venv-docs/ready ## the documents as a static site in build/site; ends with an error for a dead link
+	.venv-docs/bin/zensical build --clean --strict
+
+container-test: build ## build the image of the Containerfile and run it; needs root, buildah and debootstrap
+	$(PY) .ci/try_container.py
+
 bench-decode: env ## measure the decoder
 	$(PY) benchmarks/decode.py
 
 bench-reports: env ## measure the reading of reports
 	$(PY) benchmarks/reports.py
+
+bench-python: env ## measure the ways from a dump to polars and DuckDB
+	$(PY) benchmarks/python.py
 
 bench-ingest: env ## measure the way from the dump to the store
 	$(PY) benchmarks/ingest.py
@@ -100,8 +125,20 @@ bench-coverage: env ## measure how often the estimate of the price of TLS contai
 bench-worlds: env ## measure the same from the dump to the metric, with worlds on disk
 	$(PY) benchmarks/worlds.py
 
+bench-publish: env ## measure the publication of Iceberg tables after each load
+	$(PY) benchmarks/publish.py
+
+bench-spark: .venv-spark/ready ## measure Spark's data source on a cluster of two executors; needs Java 17
+	.venv-spark/bin/python benchmarks/spark.py $(ARGS)
+
 bench-dashboard: env ## measure the dashboard in a real browser; needs Chromium
 	$(PY) benchmarks/dashboard.py
+
+bench-extras: build ## measure the size of each extra
+	$(PY) benchmarks/extras.py
+
+bench-readers: env ## measure the dashboard with 30 readers at once during loads
+	$(PY) benchmarks/readers.py
 
 structure: env ## size and structure of the project in numbers
 	$(PY) benchmarks/structure.py
@@ -120,8 +157,14 @@ LOCK = $(UV) pip compile --quiet --universal --generate-hashes --python-version 
 lock: .uv/ready ## write requirements/*.txt again from pyproject.toml
 	$(LOCK) pyproject.toml -o requirements/runtime.txt
 	$(LOCK) pyproject.toml --extra dashboard -c requirements/runtime.txt -o requirements/dashboard.txt
-	$(LOCK) pyproject.toml --extra test --extra quality --extra dashboard -c requirements/runtime.txt \
+	$(LOCK) pyproject.toml --group test --extra quality --extra dashboard -c requirements/runtime.txt \
 	  -c requirements/dashboard.txt -o requirements/test.txt
+	$(LOCK) pyproject.toml --group test --extra quality --extra dashboard --extra spark -c requirements/test.txt \
+	  -o requirements/spark.txt
+	$(LOCK) pyproject.toml --group test --extra quality --extra dashboard --group fuzz -c requirements/test.txt \
+	  -o requirements/fuzz.txt
+	$(LOCK) pyproject.toml --extra dashboard --extra quality --extra iceberg -c requirements/test.txt -o requirements/container.txt
+	$(LOCK) --group docs -c requirements/test.txt -o requirements/docs.txt
 	$(LOCK) --group build -c requirements/test.txt -o requirements/build.txt
 	$(LOCK) --group bootstrap -o requirements/bootstrap.txt
 
@@ -130,7 +173,7 @@ clean: ## remove what was built and all caches
 	find $(SOURCES) tests -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean ## the same, and the environments
-	rm -rf .venv .uv
+	rm -rf .venv .venv-docs .venv-spark .venv-fuzz .uv
 
 # Debian refuses a system-wide `pip install`, so uv gets a small environment of its own.
 .uv/ready: requirements/bootstrap.txt
@@ -148,4 +191,24 @@ distclean: clean ## the same, and the environments
 	$(UV) venv --quiet --clear --prompt zscope --python .uv/bin/python .venv
 	$(UV) pip sync --quiet --python $(PY) --require-hashes requirements/test.txt requirements/build.txt
 	$(UV) pip install --quiet --python $(PY) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Spark is 500 MB, so it has an environment of its own: that of the tests and pyspark.
+.venv-spark/ready: .uv/ready pyproject.toml requirements/spark.txt requirements/build.txt
+	$(UV) venv --quiet --clear --prompt zscope-spark --python .uv/bin/python .venv-spark
+	$(UV) pip sync --quiet --python .venv-spark/bin/python --require-hashes requirements/spark.txt requirements/build.txt
+	$(UV) pip install --quiet --python .venv-spark/bin/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Atheris has versions for some versions of Python only.
+.venv-fuzz/ready: .uv/ready pyproject.toml requirements/fuzz.txt requirements/build.txt
+	$(UV) venv --quiet --clear --prompt zscope-fuzz --python .uv/bin/python .venv-fuzz
+	$(UV) pip sync --quiet --python .venv-fuzz/bin/python --require-hashes requirements/fuzz.txt requirements/build.txt
+	$(UV) pip install --quiet --python .venv-fuzz/bin/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# The generator of the site shares no package with zscope, and no test needs it.
+.venv-docs/ready: .uv/ready requirements/docs.txt
+	$(UV) venv --quiet --clear --prompt zscope-docs --python .uv/bin/python .venv-docs
+	$(UV) pip sync --quiet --python .venv-docs/bin/python --require-hashes requirements/docs.txt
 	@touch $@

@@ -1,14 +1,18 @@
 """Compare wheel and sdist with the files under version control: nothing missing, nothing extra.
 
+Also check what package indexes show of the wheel.
+
 Usage: python .ci/check_dist.py dist/
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -41,6 +45,23 @@ def in_wheel(path: Path) -> set[str]:
         return {name for name in archive.namelist() if ".dist-info/" not in name}
 
 
+def metadata_problems(path: Path) -> list[str]:
+    """Return what package indexes would show wrongly: extras that are not for users, and relative links."""
+    with zipfile.ZipFile(path) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        head, _, description = archive.read(name).decode().partition("\n\n")
+    declared = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = set(re.findall(r"^Provides-Extra: (.*)$", head, re.MULTILINE))
+    problems = [
+        f"{path.name}: unexpected extra {extra}"
+        for extra in sorted(extras ^ set(declared["optional-dependencies"]))
+    ]
+    targets = re.findall(r"\]\(([^)]+)\)", description)
+    return problems + [
+        f"{path.name}: relative link {target}" for target in targets if not re.match(r"https://|#", target)
+    ]
+
+
 def differences(what: str, found: set[str], expected: set[str]) -> list[str]:
     """One line per file on one side only."""
     missing = [f"{what}: missing {name}" for name in sorted(expected - found)]
@@ -54,6 +75,7 @@ def main(dist: Path) -> int:
     packages = {name.partition("/")[2] for name in files if name.startswith(ROOTS)}
     problems = differences(sdist.name, in_sdist(sdist), files)
     problems += differences(wheel.name, in_wheel(wheel), packages)
+    problems += metadata_problems(wheel)
     print(*problems, sep="\n", end="\n" if problems else "", file=sys.stderr)
     return 1 if problems else 0
 

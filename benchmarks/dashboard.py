@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-FIRST_PAGE_S = 2.0
-FILTER_S = 1.0
+FIRST_PAGE_S = 1.5
+FILTER_S = 0.7
 REPEATS = 3
 _READY = """title => {
     const app = document.querySelector('[data-testid=stApp]');
@@ -133,7 +133,7 @@ def served(store: Path, log: Path) -> Iterator[str]:
         server = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
     address = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(300):
+        for _ in range(1200):
             try:
                 with urlopen(f"{address}/_stcore/health", timeout=5):
                     break

@@ -130,7 +130,7 @@ class Subject:
     def load_by_process(self) -> None:
         """Load the dump with the command line program, including its start.
 
-        Compiled modules are cached, as for installed programs, but in a folder beside the dump.
+        Compiled modules are cached, as for installed programs, but in a folder next to the dump.
         """
         compiled = {"PYTHONPYCACHEPREFIX": str(self.dump.path.parent / "compiled")}
         environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

@@ -52,10 +52,10 @@ LOADING: Mapping[str, tuple[str, ...]] = {
     "digest of the file": ("zscope.pipelines.store.folder:ContentDigest.update",),
     "digests of the records": (f"{_SMF}.tables:digest_batch",),
     **DECODING,
-    "times in UTC": ("zscope.pipelines.ingest.load:stored_rows",),
+    "times in UTC": ("zscope.pipelines.ingest.decoding:stored_rows",),
     "sort by day": ("zscope.pipelines.store.parts:Stage.add",),
     "write Parquet": ("zscope.pipelines.store.parts:Part.write", "zscope.pipelines.store.parts:Part.close"),
-    "find duplicates": ("zscope.pipelines.ingest.load:remove_duplicates",),
+    "find duplicates": ("zscope.pipelines.ingest.settling:remove_duplicates",),
     "commit": ("zscope.pipelines.store.change:commit_files",),
     "catalogue": ("zscope.pipelines.store.catalogue:publish_catalogue",),
 }

@@ -3,13 +3,14 @@
 `make bench-coverage` gives arrays to the estimate. Here worlds are written as SMF dumps and reports, loaded,
 and read with the command line, as users do: `zscope generate world`, `zscope ingest`, `zscope metrics`. Each
 world has four systems with noise of their own. One of them has SMF 30 and 72; of the others only the CPU time
-of the LPAR is known. All is seeded. `--write-docs` also writes the table into `docs/metrics.md`.
+of the LPAR is known. All is seeded. `--write-docs` also writes the table into `docs/metrics/estimate.md`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -74,13 +75,24 @@ class Count:
         return f"{sum(found)} of {len(found)}" if found else "-"
 
 
-def enough(counts: Iterable[Count]) -> bool:
-    """Tell whether 90 of 100 results of a world contain the truth; with forty, 36 of them."""
-    holds: dict[str, list[bool]] = {}
+def together(counts: Iterable[Count]) -> Count:
+    """Add several counts up."""
+    total = Count()
     for count in counts:
+        for status, number in count.statuses.items():
+            total.statuses[status] = total.statuses.get(status, 0) + number
         for name, found in count.holds.items():
-            holds.setdefault(name, []).extend(found)
-    return all(100 * sum(found) >= LEAST_PCT * len(found) for found in holds.values())
+            total.holds.setdefault(name, []).extend(found)
+    return total
+
+
+def enough(count: Count) -> bool:
+    """Tell whether 90 of 100 results contain the truth, less two standard errors of so few."""
+    for found in count.holds.values():
+        least_pct = LEAST_PCT - 2 * math.sqrt(LEAST_PCT * (100 - LEAST_PCT) / len(found))
+        if 100 * sum(found) < least_pct * len(found):
+            return False
+    return True
 
 
 def run(*arguments: str) -> str:
@@ -130,6 +142,12 @@ def judge(count: dict[str, Count], manifest: dict[str, Any], prices: list[Any], 
         of.add("difference", row["difference_low_us"], row["difference_high_us"], truth)
 
 
+def row_of(name: str, source: str, count: Count, columns: Iterable[str]) -> tuple[str, ...]:
+    """Return a row of the table."""
+    statuses = (str(count.statuses.get(status, 0)) for status in ("ok", "conditional", "refused"))
+    return (name, source, *statuses, *map(count.cell, columns), verdict(enough(count)))
+
+
 def report(folder: Path, replicates: int) -> str:
     """Write, load and read all worlds, and return the table."""
     number_of_seeds = -(-replicates // SYSTEMS)
@@ -141,6 +159,7 @@ def report(folder: Path, replicates: int) -> str:
         )
     ]
     processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    of_all: list[Count] = []
     with ThreadPoolExecutor(processes) as pool:
         for at, name in enumerate(WORLDS):
             counts: dict[str, Count] = {}
@@ -150,16 +169,9 @@ def report(folder: Path, replicates: int) -> str:
             for number, found in enumerate(results, 1):
                 judge(counts, *found)
                 print(f"\r{name}: {number} of {number_of_seeds}   ", end="", file=sys.stderr, flush=True)
-            for source, count in sorted(counts.items()):
-                rows.append(
-                    (
-                        name,
-                        source,
-                        *(str(count.statuses.get(status, 0)) for status in ("ok", "conditional", "refused")),
-                        *(count.cell(column) for column in columns),
-                        verdict(enough(counts.values())),
-                    )
-                )
+            of_all.extend(counts.values())
+            rows += [row_of(name, source, count, columns) for source, count in sorted(counts.items())]
+    rows.append(row_of("all", "", together(of_all), columns))
     print(file=sys.stderr)
     facts = f"{DAYS} days, {CONNECTIONS_PER_HOUR} connections an hour and pair of systems"
     facts += f", {number_of_seeds} seeds for each world"
@@ -170,7 +182,9 @@ def main() -> None:
     """Run the worlds."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--replicates", type=int, default=REPLICATES, help="systems of each world")
-    parser.add_argument("--write-docs", action="store_true", help="write the table into docs/metrics.md")
+    parser.add_argument(
+        "--write-docs", action="store_true", help="write the table into docs/metrics/estimate.md"
+    )
     arguments = parser.parse_args()
     with working_folder() as folder:
         text = report(folder, arguments.replicates)

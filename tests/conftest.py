@@ -12,7 +12,7 @@ from hypothesis import settings
 # Always the same examples and no deadline: a slow or busy machine must not turn a test red.
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=10)
 # `make test-deep` runs the same property tests with more examples.
-settings.register_profile("many", derandomize=True, deadline=None, max_examples=100)
+settings.register_profile("many", derandomize=True, deadline=None, max_examples=50)
 # For hunting, by hand: pytest --hypothesis-profile=deep
 settings.register_profile("deep", deadline=None, max_examples=5_000)
 settings.load_profile("ci")
@@ -22,6 +22,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHECKOUT = Path(__file__).resolve().parents[1]
+
+LONG = [
+    "test_night_kills.py", "test_soak.py", "test_grown_dumps.py", "test_kills.py",
+    "test_screens.py", "test_single_faults_of_records.py",
+]  # fmt: skip
+"""Files with the longest tests: they run first, so that no process is left with one of them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
 
 
 @pytest.fixture(scope="session")

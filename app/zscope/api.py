@@ -13,6 +13,8 @@ bounded memory. `zs.open` opens a store, with tables and metrics.
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -21,12 +23,14 @@ from zscope.parsers import (
     Batch,
     Code,
     DataWarning,
+    FileRange,
     Framing,
     InputError,
     InventoryReport,
     Issue,
     Issues,
     ProgressState,
+    RangePlan,
     ReadOptions,
     Scan,
     SelectionError,
@@ -34,7 +38,9 @@ from zscope.parsers import (
     Tables,
     UnknownTableError,
     inventory,
+    plan_ranges,
     read,
+    register_spark,
     scan,
     scan_polars,
 )
@@ -52,6 +58,7 @@ __all__ = [
     "Batch",
     "Code",
     "DataWarning",
+    "FileRange",
     "Framing",
     "InputError",
     "InventoryReport",
@@ -60,6 +67,7 @@ __all__ = [
     "MetricQueryError",
     "Names",
     "ProgressState",
+    "RangePlan",
     "ReadOptions",
     "Scan",
     "SelectionError",
@@ -72,14 +80,18 @@ __all__ = [
     "inventory",
     "issues",
     "open",
+    "plan_ranges",
     "read",
+    "register_spark",
     "scan",
     "scan_polars",
 ]
 
 
-def open(store: str | Path = "zscope-store") -> Store:  # noqa: A001 - zs.open, as polars and others name it
+def open(store: str | Path | None = None) -> Store:  # noqa: A001 - zs.open, as polars and others name it
     """Open a store for reading, as it is now; loads that arrive later are seen after `refresh`.
+
+    Without a folder it is the store of the commands: that of `ZSCOPE_STORE`, else `zscope-store`.
 
     >>> import zscope.api as zs
     >>> zs.open("no-store")
@@ -90,10 +102,10 @@ FILE creates one
     """
     from zscope.pipelines.analysis import Store
 
-    return Store(store)
+    return Store(os.environ.get("ZSCOPE_STORE") or "zscope-store" if store is None else store)
 
 
-def issues(store: str | Path = "zscope-store") -> duckdb.DuckDBPyRelation:
+def issues(store: str | Path | None = None) -> duckdb.DuckDBPyRelation:
     """Return what the loads of a store could not decode, as `zscope issues` lists it.
 
     What was found while files are read without a store is in `Tables.issues` and `Scan.issues`.
@@ -101,8 +113,18 @@ def issues(store: str | Path = "zscope-store") -> duckdb.DuckDBPyRelation:
     return open(store).issues()
 
 
-def __getattr__(name: str) -> object:
-    """Import the classes of stores when they are first used: programs that only read files need no DuckDB."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("zscope.pipelines.analysis"), name)
+if not TYPE_CHECKING:  # a type checker would accept every name
+
+    def __getattr__(name: str) -> object:
+        """Import the classes of stores when first used: programs that only read files need no DuckDB."""
+        if name not in __all__:
+            # With name and object, Python suggests similar names.
+            raise AttributeError(
+                f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
+            )
+        return getattr(import_module("zscope.pipelines.analysis"), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, for completion."""
+    return sorted(__all__)

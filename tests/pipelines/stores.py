@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -90,8 +91,27 @@ def leftovers(store: Path) -> list[str]:
     """Return leftovers of a killed writer: files in a store that are not part of it."""
     folder = Folder(store)
     named = {folder.data / name for name in files_that_count(store)}
+    named |= {folder.commits / "head"}
     named |= {folder.lock, folder.catalogue, folder.settings, folder.runs, store / "zscope-store.json"}
     numbered = {path for path in folder.commits.glob("*.json") if not path.name.startswith(".")}
     reports = {path for path in folder.quarantine.glob("*.json") if not path.name.startswith(".")}
     every = {path for path in store.rglob("*") if path.is_file()}
     return sorted(str(path.relative_to(store)) for path in every - named - numbered - reports)
+
+
+def rewrite_commits(folder: Folder, change: Callable[[dict[str, Any]], None] = lambda _: None) -> None:
+    """Write all commits without checksums, as earlier versions did, after changing their contents."""
+    for path in sorted(folder.commits.glob("*.json")):
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        for name in ("previous", "checksum", "last_checksum", *(["number"] if path.stem.isdigit() else [])):
+            content.pop(name, None)
+        change(content)
+        path.write_text(json.dumps(content), encoding="utf-8")
+    (folder.commits / "head").unlink(missing_ok=True)
+
+
+def remove_last_commit(folder: Folder) -> None:
+    """Undo the last commit, as if its writer had been killed before it."""
+    commits = sorted(folder.commits.glob("[0-9]*.json"))
+    commits[-1].unlink()
+    (folder.commits / "head").unlink()

@@ -222,6 +222,7 @@ def test_tags_that_the_data_contradict_are_reported(world: duckdb.DuckDBPyConnec
     assert any("cpc=z17" in text for text in row["contradictions"])
 
 
+@pytest.mark.deep
 def test_tags_that_the_data_show_need_not_be_typed(recorded: Path, untagged: Path) -> None:
     of_runs = "SELECT id, verdict FROM benchmark WHERE area = 'z/OS AT-TLS'"
     with computed(recorded, "benchmark") as connection:

@@ -78,6 +78,7 @@ def without_a_third_of_the_intervals(records: list[bytes]) -> list[bytes]:
     return [record for record in records if id(record) not in left_out]
 
 
+@pytest.mark.deep
 def test_thinned_connections_are_refused(tmp_path: Path) -> None:
     rows = compared(tmp_path, thinned)
     row = rows["cpu_per_tran"]
@@ -90,6 +91,7 @@ def test_thinned_connections_are_refused(tmp_path: Path) -> None:
     assert not any(row["distinguishable"] for row in rows.values())
 
 
+@pytest.mark.deep
 def test_a_clock_one_hour_off_is_refused(tmp_path: Path) -> None:
     rows = compared(tmp_path, zone="+01:00")
     assert {row["status"] for row in rows.values()} == {"refused"}
@@ -99,6 +101,7 @@ def test_a_clock_one_hour_off_is_refused(tmp_path: Path) -> None:
     assert not any(row["distinguishable"] for row in rows.values())
 
 
+@pytest.mark.deep
 def test_missing_intervals_are_counted_and_named(tmp_path: Path) -> None:
     row = compared(tmp_path, without_a_third_of_the_intervals)["cpu_per_tran"]
     assert row["status"] == "warning"
@@ -108,6 +111,7 @@ def test_missing_intervals_are_counted_and_named(tmp_path: Path) -> None:
     assert row["distinguishable"] is False
 
 
+@pytest.mark.deep
 def test_runs_without_contradictions_are_compared(tmp_path: Path) -> None:
     row = compared(tmp_path)["cpu_per_tran"]
     assert row["status"] != "refused"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from datetime import date
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from zscope.pipelines.export import ExportSource, RowFilter, export_database, export_files
-from zscope.pipelines.export_target import ExportError, new_file, new_folder
+from zscope.pipelines.export_target import ExportError, new_file, new_folder, remove_leftovers
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.session import Session
 from zscope.schemas.stored import DAY, stored_schema
@@ -223,3 +224,36 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     few, many = map(int, done.stdout.split())
     assert many - few < 180_000
     assert (tmp_path / "many.duckdb").stat().st_size > 70_000_000
+
+
+DEAD = 2**22 + 1
+"""A number that Linux gives to no process."""
+
+
+@pytest.mark.parametrize("process", [DEAD, os.getpid()], ids=["another", "the same"])
+def test_leftovers_of_a_killed_export_are_deleted(process: int, tmp_path: Path) -> None:
+    """In a container the next process often has the number of the killed one."""
+    for ending in ("part", "part.wal"):
+        (tmp_path / f".out.duckdb.{process}.{ending}").write_bytes(b"half")
+    (tmp_path / f".out.duckdb.{process}.part.tmp").mkdir()
+    with new_file(tmp_path / "out.duckdb") as file:
+        file.write_bytes(b"all")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.duckdb"]
+
+
+def test_leftovers_of_others_stay(tmp_path: Path) -> None:
+    others = [f".out.{os.getppid()}.part", f".out2.{DEAD}.part", f".out.{DEAD}.part.txt", ".out.x.part"]
+    for name in others:
+        (tmp_path / name).write_bytes(b"half")
+    with new_folder(tmp_path / "out") as folder:
+        (folder / "file").touch()
+    assert {path.name for path in tmp_path.iterdir()} == {"out", *others}
+
+
+def test_a_folder_whose_replacement_was_killed_gets_its_name_back(tmp_path: Path) -> None:
+    for ending in ("old", "part"):
+        (tmp_path / f".out.{DEAD}.{ending}").mkdir()
+        (tmp_path / f".out.{DEAD}.{ending}" / ending).touch()
+    remove_leftovers(tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["old"]

@@ -22,7 +22,7 @@ ECDHE_RSA = "ECDHE_RSA_AES_256_CBC_SHA384"
 
 
 def worked(method: str, name: str | None = None) -> dict[str, Any]:
-    """The published example of a method, with what is printed beside what follows."""
+    """The published example of a method, with what is printed next to what follows."""
     examples = json.loads(METHODS[method]["worked"])
     [found] = [example for example in examples if name is None or example.get("name", "").startswith(name)]
     return {part: found.get(part, {}) for part in ("given", "gives", "printed")}

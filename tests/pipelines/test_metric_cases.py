@@ -1,4 +1,4 @@
-"""Every metric against rows computed by hand: the cases beside this file."""
+"""Every metric against rows computed by hand: the cases next to this file."""
 
 from __future__ import annotations
 
@@ -37,11 +37,21 @@ def case_files() -> dict[str, dict[str, Any]]:
     }
 
 
+SLOW = {
+    "address_space_cpu", "benchmark", "benchmark_arithmetic", "cipher_distribution", "cpu_per_transaction",
+    "period_comparison", "protocol_distribution", "rule_use", "tls_hour", "tls_price",
+}  # fmt: skip
+"""Metrics over many others, whose statements DuckDB takes half a second to plan."""
+AT_ONCE = 3
+"""Cases of each of them that are no deep tests."""
+
+
 def cases() -> Iterator[Any]:
     for name, content in case_files().items():
-        for case in content["case"]:
+        for number, case in enumerate(content["case"]):
             defaults = content.get("defaults", {})
-            yield pytest.param(name, case, defaults, id=f"{name}: {case['name']}")
+            marks = [pytest.mark.deep] if name in SLOW and number >= AT_ONCE else []
+            yield pytest.param(name, case, defaults, id=f"{name}: {case['name']}", marks=marks)
 
 
 @pytest.mark.parametrize(("name", "case", "defaults"), list(cases()))

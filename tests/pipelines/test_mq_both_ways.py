@@ -85,7 +85,7 @@ def dump(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("form", ["csv", "json"])
+@pytest.mark.parametrize("form", ["csv", pytest.param("json", marks=pytest.mark.deep)])
 def test_dump_and_formatter_output_give_the_same_rows(tmp_path: Path, dump: Path, form: str) -> None:
     paths = formatted(tmp_path, dump)[form]
     (tmp_path / "one").mkdir()

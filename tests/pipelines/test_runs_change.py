@@ -15,8 +15,9 @@ from zscope.pipelines.runs.edit import RunsChangeError, add_runs, import_runs, r
 from zscope.pipelines.runs.read import parse_runs, proposed_runs
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
-from zscope.pipelines.store.change import StoreBusyError, changing, write_lock
+from zscope.pipelines.store.change import changing, write_lock
 from zscope.pipelines.store.folder import Folder, make_store
+from zscope.pipelines.store.lock import StoreBusyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,6 +72,7 @@ def test_edited_file_is_visible_immediately(folder: Folder) -> None:
     assert names(open_reader, folder.path) == []
 
 
+@pytest.mark.deep
 def test_invalid_file_does_not_affect_the_store(folder: Folder) -> None:
     (folder.path / FILE_NAME).write_text("[[run", encoding="utf-8")
     with open_reader(folder.path) as connection:
@@ -96,6 +98,7 @@ def test_several_runs_are_added_completely_or_not_at_all(folder: Folder) -> None
     assert names(of_catalogue, folder.path) == ["a"]
 
 
+@pytest.mark.deep
 def test_removing_a_missing_run_names_the_others(folder: Folder) -> None:
     with pytest.raises(RunsChangeError, match="there is no run 'x'; there are no runs"):
         remove_runs(folder, Settings(), quiet, "x")
@@ -106,7 +109,7 @@ def test_removing_a_missing_run_names_the_others(folder: Folder) -> None:
 
 def test_runs_are_not_changed_while_another_has_the_store(folder: Folder) -> None:
     told: list[str] = []
-    with write_lock(folder, quiet, 0), pytest.raises(StoreBusyError):
+    with write_lock(folder).held(quiet, 0), pytest.raises(StoreBusyError):
         add_runs(folder, Settings(lock_wait_s=0), told.append, [a_run("a")])
     assert not (folder.path / FILE_NAME).exists()
 
@@ -120,6 +123,7 @@ def test_link_to_a_file_is_followed(folder: Folder, tmp_path: Path) -> None:
     assert elsewhere.read_text(encoding="utf-8").startswith("# of the whole team\n\n[[run]]")
 
 
+@pytest.mark.deep
 def test_runs_of_another_file_are_imported_once(folder: Folder) -> None:
     other = parse_runs(with_runs("", [a_run("a"), a_run("b")]))
     add_runs(folder, Settings(), quiet, [a_run("a")])

@@ -83,6 +83,7 @@ def of_pairs(
     return rows
 
 
+@pytest.mark.deep
 def test_the_interval_has_the_true_change_in_it_as_often_as_it_says(
     world: tuple[int, duckdb.DuckDBPyConnection],
 ) -> None:
@@ -117,6 +118,7 @@ def test_the_interval_is_about_as_wide_as_the_one_of_the_textbook_and_not_narrow
     assert 0.95 <= np.mean(widths) / np.mean(expected) <= 1.25
 
 
+@pytest.mark.deep
 def test_a_result_is_as_wide_as_drawings_and_the_quantile_make_it() -> None:
     """The same arithmetic in numpy, with the quantile of scipy and drawings of its own."""
     intervals = simulated(12, pairs=1)

@@ -32,6 +32,8 @@ lock_wait_s = 5
 [store]
 grace_s = 0
 summarise_from_rows = 7
+[publish]
+iceberg = "tables"
 """
 
 
@@ -53,8 +55,20 @@ def test_all_settings(tmp_path: Path) -> None:
     path = written(tmp_path, WHOLE)
     zones = Zones({"SYSA": "Europe/Berlin", "SYSB": "-05:30"}, "+00:00")
     assert read_settings(path) == Settings(
-        zones, validate=True, lock_wait_s=5, grace_s=0, summarise_from_rows=7, file=path
-    )
+        zones, validate=True, lock_wait_s=5, grace_s=0, summarise_from_rows=7, publish_iceberg=True,
+        iceberg_target=tmp_path / "tables", file=path,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "publishes", "target"),
+    [("true", True, None), ("false", False, None), ('"/shared/tables"', True, Path("/shared/tables"))],
+)
+def test_publication_is_set_by_a_flag_or_a_folder(
+    tmp_path: Path, value: str, publishes: bool, target: Path | None
+) -> None:
+    settings = read_settings(written(tmp_path, f"[publish]\niceberg = {value}"))
+    assert (settings.publish_iceberg, settings.iceberg_target) == (publishes, target)
 
 
 def test_the_file_in_the_document_can_be_read(tmp_path: Path) -> None:
@@ -106,6 +120,12 @@ def test_settings_of_the_current_folder(tmp_path: Path, monkeypatch: pytest.Monk
         ("[ingest]\nvalidat = true", "ingest.validat", "did you mean 'validate'?"),
         ("[ingset]", "ingset", "did you mean 'ingest'?"),
         ("[store]\nq = 1", "store.q", "valid keys: grace_s"),
+        ("[publish]\niceberg = 1", "publish.iceberg", "expected true, false or the name of a folder, got 1"),
+        (
+            '[publish]\niceberg = ""',
+            "publish.iceberg",
+            "expected true, false or the name of a folder, got ''",
+        ),
         ("[systems.SYSA]\nzone = 1", "systems.SYSA.zone", "did you mean 'timezone'?"),
         ("[systems.SYSA]\ntimezone = 1", "systems.SYSA.timezone", "expected a name such as"),
         (
@@ -162,6 +182,8 @@ def test_options_override_the_file(tmp_path: Path) -> None:
         lock_wait_s=1,
         grace_s=0,
         summarise_from_rows=7,
+        publish_iceberg=True,
+        iceberg_target=tmp_path / "tables",
         file=tmp_path / FILE_NAME,
     )
 

@@ -1,4 +1,4 @@
-"""Supplied transaction counts in a store: loaded once, however often the file is, and put beside CPU time."""
+"""Supplied transaction counts in a store are loaded once, and CPU time is divided by them."""
 
 from __future__ import annotations
 

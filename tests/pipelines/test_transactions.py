@@ -54,6 +54,7 @@ def asked(store: Path, by: Sequence[str], where: str = ENDED) -> list[dict[str, 
     return list(result)
 
 
+@pytest.mark.deep
 def test_a_connection_open_for_ten_days_does_not_make_rates_lower(tmp_path: Path) -> None:
     records = dump()
     [before] = asked(store_of(tmp_path / "before", records), ["system"])
@@ -70,6 +71,7 @@ def test_a_connection_open_for_ten_days_does_not_make_rates_lower(tmp_path: Path
     assert after["transactions_per_s"] == pytest.approx(before["transactions_per_s"], rel=1e-3)
 
 
+@pytest.mark.deep
 def test_rates_of_two_separate_days_are_those_of_each_day(tmp_path: Path) -> None:
     first, second = dump(), dump(START + 4 * DAY, seed=2)
     number, (_, end) = next(
@@ -104,6 +106,7 @@ def test_cpu_time_of_a_system_is_no_price_of_a_connection(tmp_path: Path) -> Non
     assert row["lpar_cpu_us_per_ended_connection"] > 1e6
 
 
+@pytest.mark.deep
 def test_the_peak_interval_is_that_with_the_most_cpu_time(tmp_path: Path) -> None:
     with open_reader(store_of(tmp_path, dump())) as connection:
         for sql in prepared(metric("peak_load"), summarised=has_summaries(connection)):

@@ -1,4 +1,4 @@
-"""Names of workloads: those the reports use, the forms they use beside each other, and what is none."""
+"""Names of workloads: those the reports use, the forms they use side by side, and what is none."""
 
 from __future__ import annotations
 

@@ -40,6 +40,11 @@ NOT_LOADED = {
         "numpy",
         "pyarrow",
     ),
+    f"sys.argv[1:] = ['nightly', '--example']; {MAIN}": (
+        *SCREENS_AND_STORES,
+        "numpy",
+        "pyarrow",
+    ),
 }
 
 

@@ -17,17 +17,21 @@ from packaging.utils import canonicalize_name
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
 MAKEFILE = (CHECKOUT / "Makefile").read_text(encoding="utf-8")
-LOCKS = ("bootstrap", "build", "runtime", "test")
+LOCKS = ("bootstrap", "build", "container", "dashboard", "docs", "runtime", "test")
 
 
 def _declared(lock: str) -> list[Requirement]:
     """What pyproject.toml asks for in the environment that ``requirements/<lock>.txt`` pins."""
     runtime = PROJECT["project"]["dependencies"]
+    groups, extras = PROJECT["dependency-groups"], PROJECT["project"]["optional-dependencies"]
     lists: dict[str, list[str]] = {
-        "bootstrap": PROJECT["dependency-groups"]["bootstrap"],
-        "build": PROJECT["dependency-groups"]["build"],
+        "bootstrap": groups["bootstrap"],
+        "build": groups["build"],
+        "container": runtime + extras["dashboard"] + extras["quality"] + extras["iceberg"],
+        "dashboard": runtime + extras["dashboard"],
+        "docs": groups["docs"],
         "runtime": runtime,
-        "test": runtime + PROJECT["project"]["optional-dependencies"]["test"],
+        "test": runtime + groups["test"] + extras["dashboard"] + extras["quality"],
     }
     return [Requirement(line) for line in lists[lock]]
 
@@ -95,8 +99,10 @@ def test_lock_has_hashes_and_no_address(lock: str) -> None:
 
 def test_locks_agree_with_each_other() -> None:
     """What is tested is what gets installed, and both sets go into one environment."""
-    test, runtime, build = _pins("test"), _pins("runtime"), _pins("build")
-    assert {name: test.get(name) for name in runtime} == runtime, "make lock"
+    test, build = _pins("test"), _pins("build")
+    for lock in ("container", "dashboard", "runtime"):
+        installed = _pins(lock)
+        assert {name: test.get(name) for name in installed} == installed, "make lock"
     assert {name: test[name] for name in build if name in test} == {
         name: versions for name, versions in build.items() if name in test
     }, "make lock"

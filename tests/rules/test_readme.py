@@ -1,4 +1,4 @@
-"""The commands, Python examples and links of the README and the documents work as written."""
+"""The commands and Python examples of the README and the documents work as written."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ README = ROOT / "README.md"
 WITH_COMMANDS = (README, *sorted((ROOT / "docs").glob("*.md")))
 GENERATED = ("cli.md", "data-dictionary.md")
 """Rendered from the code; their examples name files that do not exist."""
+IN_ORDER = ("first-hour.md", "upgrading.md")
+"""Their commands need each other, or change the store: test_first_hour.py runs them."""
 
 
 def _commands(pages: Iterable[Path] = WITH_COMMANDS) -> list[str]:
@@ -31,8 +33,8 @@ def _commands(pages: Iterable[Path] = WITH_COMMANDS) -> list[str]:
     return [line for block in blocks for line in block.splitlines() if line.startswith("zscope ")]
 
 
-SERVES = "zscope dashboard"
-"""Runs until it is stopped; the browser tests start it."""
+SERVES = ("zscope dashboard", "zscope serve-metrics")
+"""Run until they are stopped; other tests start them."""
 
 
 def test_there_are_commands_to_try() -> None:
@@ -60,7 +62,7 @@ def zscope(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
 def _commands_to_run() -> Iterator[ParameterSet]:
     """Return all commands; those outside the README, and data validation, are for deep tests."""
     of_readme = _commands([README])
-    for command in dict.fromkeys(_commands()):
+    for command in dict.fromkeys(_commands(page for page in WITH_COMMANDS if page.name not in IN_ORDER)):
         deep = command not in of_readme or command.startswith("zscope validate")
         if not command.startswith(SERVES):
             yield pytest.param(command, marks=pytest.mark.deep if deep else ())
@@ -80,7 +82,7 @@ def _scheduled() -> list[str]:
         for text in texts
         for block in re.findall(r"^```(?:cron|ini)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     )
-    return re.findall(r"(zscope (?:ingest|dashboard|store \w+) [^&|\n]*)", blocks)
+    return re.findall(r"(zscope (?:ingest|nightly|dashboard|serve-metrics|store \w+) [^&|\n]*)", blocks)
 
 
 @pytest.mark.parametrize("command", list(dict.fromkeys(_scheduled() + _commands())))
@@ -100,23 +102,3 @@ def test_python_examples(monkeypatch: pytest.MonkeyPatch) -> None:
     result = doctest.testfile(str(README), module_relative=False)
     assert result.attempted >= 3
     assert result.failed == 0
-
-
-@pytest.mark.parametrize(
-    "document",
-    [
-        "README.md",
-        "CONTRIBUTING.md",
-        "schemas/README.md",
-        *(f"docs/{path.name}" for path in WITH_COMMANDS[1:]),
-    ],
-)
-def test_links_lead_somewhere(document: str) -> None:
-    text = (ROOT / document).read_text(encoding="utf-8")
-    targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)
-    missing = [
-        target
-        for target in targets
-        if "://" not in target and not ((ROOT / document).parent / target).exists()
-    ]
-    assert missing == []

@@ -35,6 +35,7 @@ def test_it_reads_without_a_warning_and_has_the_rows_in_its_manifest() -> None:
     assert {name: tables[name].num_rows for name in expected} == expected
 
 
+@pytest.mark.deep
 def test_it_does_not_overlap_with_the_other_sample() -> None:
     interval = read(FOLDER)["smf70_interval"]
     assert set(interval["system"].to_pylist()) == {"CLI1", "CLI2", "SRV1", "SRV2"}

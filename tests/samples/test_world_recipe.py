@@ -73,6 +73,7 @@ def test_resumed_connections_copy_a_full_handshake_of_the_same_client_server_and
     assert resumed > 800
 
 
+@pytest.mark.deep
 def test_runs_follow_each_other_at_night_and_are_in_the_file_of_runs(tmp_path: Path) -> None:
     recipe = WorldRecipe(days=1, connections_per_hour=4, run_minutes=5)
     write(recipe, tmp_path)

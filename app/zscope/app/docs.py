@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,12 @@ from zscope.app.cli.main import program
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from zscope.pipelines.metrics.document import Picture
+
 CHECKOUT = Path(__file__).resolve().parents[3]
+PICTURES = "docs/images/pictures.toml"
+"""The list of the pictures of metrics."""
+NOTEBOOK = "docs/notebooks/what-tls-costs.ipynb"
 WIDTH = 100
 """Width of the help texts, whatever the terminal."""
 
@@ -30,22 +37,58 @@ _MANUAL = """\
   have all their digits; bytes are hexadecimal. A missing value is empty in CSV and in the table, and `null`
   in JSON; an empty text is `""` in CSV. The table shows the meaning of codes and rounds numbers,
   unless `--raw` is given.
+- **On a terminal** a table shows the columns with the answer first, the first 200 rows (`--all-rows` for
+  all), and with `$PAGER` if it is longer than the screen (`--no-pager`). Columns that are alike in all rows
+  are stated below the table.
+- **Completion:** `eval "$(_ZSCOPE_COMPLETE=bash_source zscope)"` in `~/.bashrc` completes commands, options,
+  metrics, tables and columns with TAB. For zsh it is `zsh_source` in `~/.zshrc`; for fish
+  `_ZSCOPE_COMPLETE=fish_source zscope | source` in `~/.config/fish/config.fish`.
+- **Days** are `2026-03-05`, or with the number of the day in the year `2026.064` or `2026064`. Record types
+  are `119(2,11:12),70`, or as in IFASMFDP `TYPE(119(2,11:12),70)`.
+- `zscope help COMMAND` is the same as `zscope COMMAND --help`.
 """
 
 
 def documents() -> dict[str, str]:
     """Return every rendered document by its path in the checkout."""
+    from zscope.app.cli.nightly.document import example_settings, settings_document
     from zscope.app.python_reference import python_reference
     from zscope.pipelines.estimate.document import estimate_document
-    from zscope.pipelines.metrics.document import metrics_document
+    from zscope.pipelines.metrics.document import metrics_documents
     from zscope.schemas.docs import data_dictionary
 
     return {
         "docs/cli.md": manual(),
         "docs/data-dictionary.md": data_dictionary(),
-        "docs/metrics.md": f"{metrics_document()}\n{estimate_document()}",
+        **metrics_documents(_pictures()),
+        "docs/metrics/estimate.md": estimate_document(),
+        "docs/nightly/settings.md": settings_document(),
+        "docs/nightly/nightly.toml": example_settings(),
+        "docs/notebooks/what-tls-costs.md": _notebook(),
         "docs/python-reference.md": python_reference(),
     }
+
+
+def _pictures() -> dict[str, Picture]:
+    """Return the pictures of metrics that `make pictures` takes."""
+    from zscope.pipelines.metrics.document import Picture
+
+    listed = tomllib.loads((CHECKOUT / PICTURES).read_text(encoding="utf-8"))["metric"]
+    return {name: Picture(f"../images/metrics/{name}.png", entry["chart"]) for name, entry in listed.items()}
+
+
+def _notebook() -> str:
+    """Return the text and the code of the notebook as a page."""
+    cells = json.loads((CHECKOUT / NOTEBOOK).read_text(encoding="utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells]
+    shown = (
+        text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```"
+        for cell, text in zip(cells, texts, strict=True)
+    )
+    name = Path(NOTEBOOK).name
+    return (
+        "\n\n".join(shown) + f"\n\n`make docs` renders this page from the notebook: [download it]({name}).\n"
+    )
 
 
 def manual() -> str:

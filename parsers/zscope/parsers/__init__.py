@@ -21,17 +21,21 @@ if TYPE_CHECKING:
         scan,
         unpack,
     )
+    from zscope.parsers.file_range import FileRange
     from zscope.parsers.inputs import FileSummary
     from zscope.parsers.issues import Code, InputError, Issue, Issues, Severity
     from zscope.parsers.lazy import scan_polars
     from zscope.parsers.options import ProgressState, ReadOptions, ScanHooks, SelectionError
+    from zscope.parsers.planning import RangePlan, plan_ranges
     from zscope.parsers.results import InventoryReport, Tables, UnknownTableError, UnpackReport
     from zscope.parsers.smf.framing import Framing
+    from zscope.parsers.spark import register_spark
 
 __all__ = [
     "Batch",
     "Code",
     "DataWarning",
+    "FileRange",
     "FileSummary",
     "Framing",
     "InputError",
@@ -39,6 +43,7 @@ __all__ = [
     "Issue",
     "Issues",
     "ProgressState",
+    "RangePlan",
     "ReadOptions",
     "Scan",
     "ScanHooks",
@@ -48,17 +53,22 @@ __all__ = [
     "UnknownTableError",
     "UnpackReport",
     "inventory",
+    "plan_ranges",
     "read",
+    "register_spark",
     "scan",
     "scan_polars",
     "unpack",
 ]
 
 _MODULES = {
+    "FileRange": "file_range",
     "FileSummary": "inputs",
     "Framing": "smf.framing",
     **dict.fromkeys(("Code", "InputError", "Issue", "Issues", "Severity"), "issues"),
+    "register_spark": "spark",
     "scan_polars": "lazy",
+    **dict.fromkeys(("RangePlan", "plan_ranges"), "planning"),
     **dict.fromkeys(("InventoryReport", "Tables", "UnknownTableError", "UnpackReport"), "results"),
     **dict.fromkeys(("ProgressState", "ReadOptions", "ScanHooks", "SelectionError"), "options"),
 }

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
+from contextlib import closing
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 import pyarrow as pa
 
 from zscope.parsers.containers.streams import UNPACKED_CHUNK, foreign_terse
+from zscope.parsers.file_range import FileRange
 from zscope.parsers.inputs import INVENTORY_SCHEMA, STANDARD_INPUT, FileSummary, members_of
 from zscope.parsers.issues import (
     Code,
@@ -25,6 +28,7 @@ from zscope.parsers.issues import (
     failures_as_issues,
     unexpected_errors,
 )
+from zscope.parsers.notebook_html import html_table
 from zscope.parsers.options import DEFAULT_OPTIONS, NO_HOOKS, ReadOptions, Selection, parse
 from zscope.parsers.results import InventoryReport, Tables, UnpackReport
 from zscope.parsers.smf.dump import Dump
@@ -34,10 +38,14 @@ from zscope.parsers.text.report_input import ReportInput, looks_like_json
 from zscope.schemas.arrow import table_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
     from zscope.parsers.inputs import InputReader, Member, Paths
     from zscope.parsers.options import ScanHooks
+
+
+_SHOWN = 10
+"""Rows and columns of a batch that notebooks show."""
 
 
 def reader_for(
@@ -48,6 +56,8 @@ def reader_for(
     Text is tested first: data that are nearly all printable are no dump, while a few bytes of nearly anything
     can pass for a length word. With a framing in the options, no test is made.
     """
+    if member.part is not None and member.part.framing is not None:
+        return Dump(member, member.part.framing, options, issues, hooks)
     head = member.stream.peek(HEAD_BYTES + 1)
     if not head and member.stream.damaged:
         raise EmptyInputError
@@ -69,7 +79,7 @@ def readers(
     paths: Paths, options: ReadOptions, issues: Issues, hooks: ScanHooks = NO_HOOKS
 ) -> Iterator[InputReader]:
     """Return a reader for each file that can be read; any other file becomes an issue."""
-    for member in members_of(paths, issues):
+    for member in members_of(paths, issues, options.limits):
         try:
             with unexpected_errors(member.name):
                 reader = reader_for(member, options, issues, hooks)
@@ -81,13 +91,31 @@ def readers(
         yield reader
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Batch:
     """Some rows of one table from one file."""
 
     table: str
+    """The name of the table."""
     file: str
+    """The file, and the member of an archive if it is one."""
     rows: pa.RecordBatch
+    """The rows; texts are dictionaries, which differ between batches."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
+        """Return the rows for libraries that exchange data by the Arrow PyCapsule interface."""
+        schema, rows = self.rows.__arrow_c_array__(requested_schema)
+        return schema, rows
+
+    def __repr__(self) -> str:
+        """Return table, file and the number of rows."""
+        return f"<Batch of {self.table} from {self.file}: {self.rows.num_rows:,} rows>"
+
+    def _repr_html_(self) -> str:
+        names = self.rows.schema.names[:_SHOWN]
+        first = self.rows.select(names).slice(0, _SHOWN).to_pylist()
+        rows = [tuple("" if row[name] is None else str(row[name]) for name in names) for row in first]
+        return f"<p>{escape(repr(self))}</p>{html_table(names, rows)}"
 
 
 class DataWarning(UserWarning):
@@ -113,7 +141,7 @@ class Scan:
     _begun: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.paths, (str, Path)):
+        if not isinstance(self.paths, (str, Path, FileRange)):
             self.paths = tuple(self.paths)
         self._reset()
 
@@ -123,8 +151,7 @@ class Scan:
     def __iter__(self) -> Iterator[Batch]:
         """Read all files."""
         if self._begun:
-            if STANDARD_INPUT in self._names():
-                raise ValueError("standard input can be read once only; zs.read() keeps the rows")
+            refuse_second_pass(self.paths)
             self._reset()
         self._begun = True
         return self._batches(self.issues, self.files)
@@ -155,14 +182,22 @@ class Scan:
         """Return the same for libraries that exchange data by the Arrow PyCapsule interface."""
         return self.to_arrow_reader().__arrow_c_stream__(requested_schema)
 
-    def plain_batches(self) -> Iterator[pa.RecordBatch]:
+    def plain_batches(self) -> Generator[pa.RecordBatch]:
         """Read all files, and yield the rows of the only selected table with plain strings."""
         schema = self.schema
         for batch in self:
             yield with_plain_texts(batch.rows, schema)
 
+    def __array__(self, *_arguments: object, **_options: object) -> NoReturn:
+        """Refuse what `pandas.DataFrame(scan)` would do: a frame of batches instead of rows."""
+        raise TypeError(
+            "a scan is a stream of Arrow batches; pandas reads it by pandas.DataFrame.from_arrow(scan), "
+            "or by pyarrow.table(scan).to_pandas()"
+        )
+
     def _warned_batches(self) -> Iterator[pa.RecordBatch]:
-        yield from self.plain_batches()
+        with closing(self.plain_batches()) as batches:
+            yield from batches
         warn_of(self.issues)
 
     def _only_table(self) -> list[tuple[str, tuple[str, ...] | None]]:
@@ -174,16 +209,28 @@ class Scan:
             )
         return tables
 
-    def _names(self) -> tuple[str, ...]:
-        paths = (self.paths,) if isinstance(self.paths, (str, Path)) else self.paths
-        return tuple(str(path) for path in paths)
-
     def __repr__(self) -> str:
         """Return paths and tables."""
         tables = list(self.selection.columns)
         what = tables[0] if len(tables) == 1 else f"{len(tables)} tables"
         state = f"; {self.issues!r}" if self._begun else ""
-        return f"<Scan of {what} from {', '.join(self._names()[:3])}{state}>"
+        return f"<Scan of {what} from {', '.join(_names(self.paths)[:3])}{state}>"
+
+    def _repr_html_(self) -> str:
+        """Return the text, and the issues of the last iteration."""
+        issues = self.issues._repr_html_() if self._begun else ""
+        return f"<p>{escape(repr(self))}</p>{issues}"
+
+
+def _names(paths: Paths) -> tuple[str, ...]:
+    each = (paths,) if isinstance(paths, (str, Path, FileRange)) else paths
+    return tuple(str(path) for path in each)
+
+
+def refuse_second_pass(paths: Paths) -> None:
+    """Raise an error if standard input is among files that are read a second time."""
+    if STANDARD_INPUT in _names(paths):
+        raise ValueError("standard input can be read once only; zs.read() keeps the rows")
 
 
 def plain_texts(schema: pa.Schema) -> pa.Schema:
@@ -285,7 +332,7 @@ def unpack(paths: Paths, out: BinaryIO, options: ReadOptions = DEFAULT_OPTIONS) 
     issues = Issues(strict=options.strict)
     files: list[FileSummary] = []
     written = 0
-    for member in members_of(paths, issues):
+    for member in members_of(paths, issues, options.limits):
         try:
             with unexpected_errors(member.name):
                 reader = reader_for(member, options, issues)

@@ -24,8 +24,10 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 import pyarrow as pa
 
 from zscope.parsers.containers import terse
+from zscope.parsers.containers.budget import LimitReachedError, UnpackBudget, UnpackLimits
 from zscope.parsers.containers.streams import (
     UNPACKED_CHUNK,
+    ByteSource,
     DamagedError,
     PeekableStream,
     gzip_pieces,
@@ -33,6 +35,7 @@ from zscope.parsers.containers.streams import (
     plain_pieces,
     unreadable,
 )
+from zscope.parsers.file_range import FileRange
 from zscope.parsers.issues import Code, InputError, Issue, Issues, unexpected_errors
 from zscope.parsers.options import ProgressState, ReadOptions
 from zscope.schemas.arrow import LOCAL
@@ -42,11 +45,11 @@ if TYPE_CHECKING:
 
     from zscope.parsers.options import Selection
 
-    Paths = str | Path | Iterable[str | Path]
+    Paths = str | Path | FileRange | Iterable[str | Path | FileRange]
 
 
 STANDARD_INPUT = "-"
-DEEPEST_NESTING = 8
+_DEFAULT_LIMITS = UnpackLimits()
 _SIGNATURE_BYTES = 64
 ENCRYPTED = 1
 """Flag bit of a zip member."""
@@ -69,6 +72,8 @@ class Member:
     """Size of the outermost file; None if it is unknown."""
     named: bool = True
     """False for a file in a named folder."""
+    part: FileRange | None = None
+    """The range of the file that is read, if it is not the whole file."""
 
     def done(self) -> int:
         """Return the number of bytes that were read from the outermost file."""
@@ -169,17 +174,20 @@ def _size(file: BinaryIO) -> int | None:
 
 
 def members(
-    path: str, file: BinaryIO, size: int | None, issues: Issues, *, named: bool = True
+    path: str,
+    file: BinaryIO,
+    size: int | None,
+    issues: Issues,
+    *,
+    named: bool = True,
+    limits: UnpackLimits = _DEFAULT_LIMITS,
 ) -> Iterator[Member]:
     """Yield everything to read in one opened input."""
     name = shown(path)
-
-    def on_damage(text: str, anything: bool) -> None:
-        issues.add(_damage(text, name, anything=anything))
-
-    stream = PeekableStream(plain_pieces(file), on_damage, file)
+    stream = _plain_stream(file, name, issues)
+    unwrapping = _Unwrapping(issues, UnpackBudget(limits, size or 0))
     with unexpected_errors(name):
-        yield from _unwrap(Member(name, stream, (), file, size, named), issues)
+        yield from unwrapping.unwrap(Member(name, stream, (), file, size, named))
 
 
 def _damage(text: str, file: str, *, anything: bool) -> Issue:
@@ -188,68 +196,107 @@ def _damage(text: str, file: str, *, anything: bool) -> Issue:
     return Issue(Code.UNREADABLE, f"{text}; nothing of it was read", file)
 
 
-def _unwrap(member: Member, issues: Issues) -> Iterator[Member]:
-    """Remove one layer of packing after the other, until there is none."""
-    if len(member.packing) > DEEPEST_NESTING:
-        text = f"has more than {DEEPEST_NESTING} layers of packing and was skipped"
-        raise InputError(Issue(Code.UNKNOWN_DATA, text, member.name))
-    head = member.stream.peek(_SIGNATURE_BYTES)
-    if head.startswith(_GZIP):
-        yield from _unwrap(_inner(member, "gzip", gzip_pieces(member.stream), issues), issues)
-    elif head.startswith(_ZIP):
-        yield from _zip_members(member, issues)
-    elif looks_tersed(head):
-        form = f"AMATERSE {terse.parse_header(head).packed}"
-        yield from _unwrap(_inner(member, form, _terse_pieces(member.stream), issues), issues)
-    else:
-        yield member
+@dataclass(frozen=True, slots=True)
+class _Unwrapping:
+    """Unpacks one file within its limits."""
+
+    issues: Issues
+    budget: UnpackBudget
+
+    def unwrap(self, member: Member) -> Iterator[Member]:
+        """Remove one layer of packing after the other, until there is none."""
+        try:
+            self.budget.check_nesting(len(member.packing))
+        except LimitReachedError:
+            self._report_limit(member.name)
+            return
+        head = member.stream.peek(_SIGNATURE_BYTES)
+        if self.budget.exceeded:
+            return
+        source: ByteSource = member.stream
+        if not member.packing and member.size is None:
+            source = self.budget.counted(source)
+        if head.startswith(_GZIP):
+            yield from self.unwrap(self._inner(member, "gzip", gzip_pieces(source)))
+        elif head.startswith(_ZIP):
+            yield from self._zip_members(member, source)
+        elif looks_tersed(head):
+            form = f"AMATERSE {terse.parse_header(head).packed}"
+            yield from self.unwrap(self._inner(member, form, _terse_pieces(source)))
+        else:
+            yield member
+
+    def _inner(self, member: Member, packing: str, pieces: Iterator[bytes], name: str = "") -> Member:
+        inside = f"{member.name}/{name}" if name else member.name
+
+        def on_damage(text: str, anything: bool) -> None:
+            if self.budget.exceeded:
+                self._report_limit(inside)
+            else:
+                self.issues.add(_damage(text, inside, anything=anything))
+
+        return replace(
+            member,
+            name=inside,
+            named=member.named and packing != "zip",
+            stream=PeekableStream(self.budget.pieces(pieces), on_damage),
+            packing=(*member.packing, packing),
+        )
+
+    def _report_limit(self, name: str) -> None:
+        """Report once what was exceeded: all layers around end at the same place."""
+        if self.budget.exceeded and not self.budget.reported:
+            self.budget.reported = True
+            self.issues.add(Issue(Code.UNPACK_LIMIT, self.budget.exceeded, name))
+
+    def _zip_members(self, member: Member, source: ByteSource) -> Iterator[Member]:
+        """Each file of a zip archive; the archive's directory is at its end, so it must be seekable."""
+        with tempfile.TemporaryFile() as spool:
+            archive: BinaryIO = spool
+            if not member.packing and member.size is not None:
+                archive = member.outer
+            else:
+                while piece := source.read(UNPACKED_CHUNK):
+                    spool.write(piece)
+                if self.budget.exceeded:
+                    return
+            try:
+                with zipfile.ZipFile(archive) as opened:
+                    yield from self._members_of_zip(member, opened)
+            except (
+                zipfile.BadZipFile,
+                NotImplementedError,
+                ValueError,
+                OverflowError,
+                struct.error,
+            ) as error:
+                text = f"the zip archive cannot be opened ({error}); transfer it again"
+                raise InputError(Issue(Code.UNREADABLE, text, member.name)) from error
+
+    def _members_of_zip(self, member: Member, opened: zipfile.ZipFile) -> Iterator[Member]:
+        files = [info for info in opened.infolist() if not info.is_dir()]
+        if not files:
+            self.issues.add(Issue(Code.EMPTY, "there is no file in the zip archive", member.name))
+        try:
+            self.budget.add_members(len(files))
+        except LimitReachedError:
+            self._report_limit(member.name)
+            return
+        for info in files:
+            pieces = _zip_pieces(opened, info)
+            try:
+                yield from self.unwrap(self._inner(member, "zip", pieces, info.filename))
+            except InputError as error:
+                self.issues.add(error.issue)  # continue with the next member
+            if self.budget.exceeded:
+                return
 
 
-def _inner(member: Member, packing: str, pieces: Iterator[bytes], issues: Issues, name: str = "") -> Member:
-    inside = f"{member.name}/{name}" if name else member.name
-
-    def on_damage(text: str, anything: bool) -> None:
-        issues.add(_damage(text, inside, anything=anything))
-
-    return replace(
-        member,
-        name=inside,
-        named=member.named and packing != "zip",
-        stream=PeekableStream(pieces, on_damage),
-        packing=(*member.packing, packing),
-    )
-
-
-def _terse_pieces(stream: PeekableStream) -> Iterator[bytes]:
+def _terse_pieces(stream: ByteSource) -> Iterator[bytes]:
     try:
         yield from terse.unpack(stream)
     except terse.TerseError as error:
         raise DamagedError(f"the tersed data are damaged at byte {error.offset}: {error.reason}") from error
-
-
-def _zip_members(member: Member, issues: Issues) -> Iterator[Member]:
-    """Each file of a zip archive; the archive's directory is at its end, so it must be seekable."""
-    with tempfile.TemporaryFile() as spool:
-        archive: BinaryIO = spool
-        if not member.packing and member.size is not None:
-            archive = member.outer
-        else:
-            while piece := member.stream.read(UNPACKED_CHUNK):
-                spool.write(piece)
-        try:
-            with zipfile.ZipFile(archive) as opened:
-                files = [info for info in opened.infolist() if not info.is_dir()]
-                if not files:
-                    issues.add(Issue(Code.EMPTY, "there is no file in the zip archive", member.name))
-                for info in files:
-                    pieces = _zip_pieces(opened, info)
-                    try:
-                        yield from _unwrap(_inner(member, "zip", pieces, issues, info.filename), issues)
-                    except InputError as error:
-                        issues.add(error.issue)  # continue with the next member
-        except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as error:
-            text = f"the zip archive cannot be opened ({error}); transfer it again"
-            raise InputError(Issue(Code.UNREADABLE, text, member.name)) from error
 
 
 def _zip_pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -313,15 +360,47 @@ class InputReader(Protocol):
         """Write the data without packing, blocks and segments; return the number of bytes."""
 
 
-def members_of(paths: Paths, issues: Issues) -> Iterator[Member]:
+def members_of(paths: Paths, issues: Issues, limits: UnpackLimits = _DEFAULT_LIMITS) -> Iterator[Member]:
     """Open and unwrap all files that some paths name; a file that cannot be opened becomes an issue."""
     named = [paths] if isinstance(paths, str) or not hasattr(paths, "__iter__") else paths
-    for path, by_name in input_paths(named, issues):
+    for part in file_ranges(named, issues):
         try:
-            with open_input(path) as (file, size):
-                yield from members(path, file, size, issues, named=by_name)
+            with open_input(part.path) as (file, size):
+                if part.whole:
+                    yield from members(part.path, file, size, issues, named=part.named, limits=limits)
+                else:
+                    yield _member_of_range(part, file, size, issues)
         except InputError as error:
             issues.add(error.issue)
+
+
+def file_ranges(named: Iterable[str | Path | FileRange], issues: Issues) -> Iterator[FileRange]:
+    """Yield the ranges among some inputs, and each file that a path names as a whole."""
+    for each in named:
+        if isinstance(each, FileRange):
+            yield each
+        else:
+            yield from (FileRange(path, named=by_name) for path, by_name in input_paths([each], issues))
+
+
+def _member_of_range(part: FileRange, file: BinaryIO, size: int | None, issues: Issues) -> Member:
+    """A part of a file that is not packed, from its first byte on."""
+    name = shown(part.path)
+    if size != part.size:
+        text = (
+            f"the file has {size or 0:,} bytes, and had {part.size or 0:,} when its ranges were planned; "
+            "plan them again"
+        )
+        raise InputError(Issue(Code.UNREADABLE, text, name))
+    file.seek(part.span.begin)
+    return Member(name, _plain_stream(file, name, issues), (), file, size, part.named, part)
+
+
+def _plain_stream(file: BinaryIO, name: str, issues: Issues) -> PeekableStream:
+    def on_damage(text: str, anything: bool) -> None:
+        issues.add(_damage(text, name, anything=anything))
+
+    return PeekableStream(plain_pieces(file), on_damage, file)
 
 
 def report_progress(summary: FileSummary, member: Member, options: ReadOptions) -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
+from html import escape
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -18,8 +19,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from zscope.parsers.notebook_html import html_table
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = [
     "EACH_KIND", "ISSUE_SCHEMA", "Code", "EmptyInputError", "InputError", "Issue", "Issues", "Mark",
@@ -52,6 +55,7 @@ class Code(StrEnum):
     TERSE_FOREIGN = "terse-foreign"
     UNKNOWN_DATA = "unknown-data"
     ARCHIVE_DAMAGED = "archive-damaged"
+    UNPACK_LIMIT = "unpack-limit"
     FRAMING_WRONG = "framing-wrong"
     EXCLUSIVE_LENGTHS = "exclusive-lengths"
     TRUNCATED = "truncated"
@@ -131,6 +135,7 @@ REFUSALS = frozenset(
         Code.MONITOR_III,
         Code.TERSE_FOREIGN,
         Code.UNKNOWN_DATA,
+        Code.UNPACK_LIMIT,
         Code.FRAMING_WRONG,
         Code.NO_REPORT,
         Code.ZVM_NETSTAT,
@@ -264,6 +269,10 @@ EACH_KIND = 1000
 """Number of issues of one code, section and field in a file that are stored; further ones are counted."""
 
 
+_SHOWN = 10
+"""Issues that notebooks list; further ones are counted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """The state of a collection of issues at one time, for `Issues.since`."""
@@ -281,7 +290,8 @@ class Issues:
     def __init__(self, each_kind: int = EACH_KIND, *, strict: bool = False) -> None:
         self._stored: dict[Issue, None] = {}
         self._counts: Counter[tuple[str, Code, str, str]] = Counter()
-        self._once: set[tuple[str, Code, str, str]] = set()
+        self._once: dict[tuple[str, Code, str, str], tuple[int, Issue]] = {}
+        """The only issues of their kind, with their rank."""
         self._each_kind = each_kind
         self._strict = strict
         self._lock = Lock()
@@ -301,22 +311,51 @@ class Issues:
                 self._stored[issue] = None
             self._counts[key] += times
 
-    def add_once(self, issue: Issue) -> None:
-        """Add an issue unless one of its kind was added before: one note per file, not per record."""
+    def add_once(self, issue: Issue, rank: int = 0) -> None:
+        """Add an issue that is the only one of its kind: one note per file, not per record.
+
+        Of several, the first with the highest rank remains, in whatever parts the file is decoded.
+        """
         key = (issue.file, issue.code, issue.section, issue.field)
         with self._lock:
-            if key in self._once:
+            known = self._once.get(key)
+            if known is not None and known[0] >= rank:
                 return
-            self._once.add(key)
+            self._once[key] = rank, issue
+            if known is not None and self._stored.pop(known[1], self) is None:
+                self._counts[key] -= 1
         self.add(issue)
 
     def extend(self, others: Issues) -> None:
-        """Add the issues of another collection, with those that it only counted."""
+        """Add the issues of another collection, with those that it only counted.
+
+        If both have stored the same issue, a file was read twice. Further issues of its kind, which are only
+        counted, are then the same ones too as far as their numbers agree.
+        """
+        stored = _by_kind(others._stored)
+        again = _by_kind(issue for issue in others._stored if issue in self._stored)
+        before = {
+            kind: self._counts[kind]
+            for kind in again
+            if others._counts[kind] > stored[kind] or self._counts[kind] >= self._each_kind
+        }
         for issue in others._stored:
-            self.add(issue)
-        stored = Counter((i.file, i.code, i.section, i.field) for i in others._stored)
+            rank, once = others._once.get((issue.file, issue.code, issue.section, issue.field), (0, None))
+            if issue == once:
+                self.add_once(issue, rank)
+            else:
+                self.add(issue)
         with self._lock:
             self._counts += others._counts - stored
+            for kind, count in before.items():
+                self._counts[kind] = max(count, others._counts[kind])
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what another process needs."""
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state, _lock=Lock())
 
     def mark(self) -> Mark:
         """Return the current state, for `since`."""
@@ -324,9 +363,10 @@ class Issues:
 
     def since(self, mark: Mark) -> Issues:
         """Return the issues added after a mark."""
-        later = Issues()
+        later = Issues(self._each_kind, strict=self._strict)
         later._stored = dict.fromkeys(islice(self._stored, mark.stored, None))
         later._counts = self._counts - mark.counts
+        later._once = {key: once for key, once in self._once.items() if once[1] in later._stored}
         return later
 
     def room(self, issue: Issue) -> bool:
@@ -350,7 +390,7 @@ class Issues:
         yield from sorted(
             self._stored, key=lambda i: (i.file, i.record_no or 0, i.line_no or 0, i.offset or 0)
         )
-        stored = Counter((i.file, i.code, i.section, i.field) for i in self._stored)
+        stored = _by_kind(self._stored)
         last = {(i.file, i.code, i.section, i.field): i for i in self._stored}
         for key, count in self._counts.items():
             if count > stored[key]:
@@ -370,6 +410,15 @@ class Issues:
         """Return the issues as an Arrow stream."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
+    def _repr_html_(self) -> str:
+        """Return the first issues as a table, for notebooks."""
+        first = list(islice(self, _SHOWN))
+        rows = [(issue.severity.name.lower(), issue.code.value, issue.place(), issue.text) for issue in first]
+        listed = html_table(("severity", "code", "place", "text"), rows) if rows else ""
+        more = len(self) - len(first)
+        rest = f"<p>and {more:,} more</p>" if more > 0 else ""
+        return f"<p>{escape(repr(self))}</p>{listed}{rest}"
+
     def __repr__(self) -> str:
         """Return how often each code occurred.
 
@@ -383,6 +432,10 @@ class Issues:
         ]
         number = "1 issue" if len(self) == 1 else f"{len(self):,} issues"
         return f"{number} ({', '.join(codes)})" if codes else "no issues"
+
+
+def _by_kind(issues: Iterable[Issue]) -> Counter[tuple[str, Code, str, str]]:
+    return Counter((issue.file, issue.code, issue.section, issue.field) for issue in issues)
 
 
 ISSUE_SCHEMA = pa.schema(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING
 
+from zscope.parsers.containers.budget import UnpackLimits
 from zscope.parsers.smf.framing import Framing
 from zscope.parsers.text.coding import DEFAULT_CODE_PAGE, CodePage, code_page
 from zscope.parsers.text.supplied.forms import checked_mapping
@@ -83,6 +84,8 @@ class ReadOptions:
     """
     formatter_zone: str | None = None
     """Time zone in which the MQ SMF formatter wrote times of channel initiators. Without it they are null."""
+    unpack_limits: str = ""
+    """Limits for packed files, such as `ratio=1000,bytes=2TB`; see `zscope ingest --help`."""
     progress: Progress | None = None
     """Called with a `ProgressState` now and then while a file is read."""
 
@@ -99,6 +102,7 @@ class ReadOptions:
             check_time_format(self.time_format)
         if self.formatter_zone is not None:
             zone_of(self.formatter_zone)
+        UnpackLimits.parse(self.unpack_limits)
 
     @property
     def day(self) -> date | None:
@@ -109,6 +113,11 @@ class ReadOptions:
     def clock(self) -> time | None:
         """The time of day of `taken`, if it has one."""
         return self.taken.time() if isinstance(self.taken, datetime) else None
+
+    @property
+    def limits(self) -> UnpackLimits:
+        """The limits for packed files."""
+        return UnpackLimits.parse(self.unpack_limits)
 
     @property
     def page(self) -> CodePage:
@@ -197,6 +206,10 @@ def everything() -> Selection:
     return Selection({name: None for name in table_names() if name not in ANY_RECORD_TABLES})
 
 
+_OF_IFASMFDP = re.compile(r"\s*TYPE\s*\((.*)\)\s*", re.IGNORECASE | re.DOTALL)
+"""The selection as statements of IFASMFDP have it: TYPE(119(2),70)."""
+
+
 def parse(text: str | Iterable[str] | None) -> Selection:
     """Parse a selection.
 
@@ -209,6 +222,8 @@ def parse(text: str | Iterable[str] | None) -> Selection:
     if text is None:
         return everything()
     whole = text if isinstance(text, str) else ",".join(text)
+    if match := _OF_IFASMFDP.fullmatch(whole):
+        whole = match[1]
     if not whole.strip():
         raise SelectionError("the selection is empty; leave it out to select everything")
     columns: dict[str, tuple[str, ...] | None] = {}

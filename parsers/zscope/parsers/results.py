@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
+from zscope.parsers.notebook_html import html_table
 from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import pyarrow as pa
 
@@ -67,6 +68,9 @@ class Tables(Mapping[str, "pa.Table"]):
         more = "".join(f"<p>{escape(text)}</p>" for text in self._more())
         return f"<p>{escape(self._with_rows())}; {escape(repr(self.issues))}</p>{listed}{more}"
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
     def _filled(self) -> list[tuple[str, pa.Table]]:
         return [(name, table) for name, table in self.tables.items() if table.num_rows]
 
@@ -83,8 +87,11 @@ class InventoryReport:
     """What some files contain: one row per system and kind of record or report."""
 
     rows: pa.Table
+    """File, packing, framing, system, kind, counts, lengths and first and last time."""
     issues: Issues
+    """What could not be read, with its place."""
     files: list[FileSummary]
+    """The files that were read."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Return the rows as an Arrow stream."""
@@ -112,14 +119,3 @@ class UnpackReport:
     bytes: int
     issues: Issues
     files: list[FileSummary]
-
-
-def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return an HTML table; the texts of cells are escaped.
-
-    >>> html_table(["job_name"], [["<b>"]])
-    '<table><tr><th>job_name</th></tr><tr><td>&lt;b&gt;</td></tr></table>'
-    """
-    lines = [("th", header), *(("td", row) for row in rows)]
-    cells = ("".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts) for tag, texts in lines)
-    return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"

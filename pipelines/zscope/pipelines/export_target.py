@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
+from glob import escape
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
@@ -23,7 +25,7 @@ def check_target(target: Path, store: Path, ending: str | None, *, force: bool) 
 
     A target is a folder of files with the ending, or without an ending a DuckDB file.
     """
-    _check_location(target, store)
+    check_location(target, store)
     if not _exists(target):
         return
     if ending is not None:
@@ -39,7 +41,7 @@ def check_target(target: Path, store: Path, ending: str | None, *, force: bool) 
 
 def check_text_target(target: Path, store: Path, marks: tuple[bytes, ...], *, force: bool) -> None:
     """The same for one text file; `force` replaces a file that is empty or begins with one of the marks."""
-    _check_location(target, store)
+    check_location(target, store)
     if not _exists(target):
         return
     if target.is_symlink() or not target.is_file() or not _begins_with(target, marks):
@@ -49,7 +51,8 @@ def check_text_target(target: Path, store: Path, marks: tuple[bytes, ...], *, fo
     _check_force(target, force=force)
 
 
-def _check_location(target: Path, store: Path) -> None:
+def check_location(target: Path, store: Path) -> None:
+    """Raise ExportError for a target in the store, or in a folder that does not exist."""
     if target.resolve() == store.resolve() or store.resolve() in target.resolve().parents:
         raise ExportError(f"{target}: inside the store; choose a path outside of {store}")
     if not target.resolve().parent.is_dir():
@@ -96,6 +99,7 @@ def new_folder(target: Path) -> Iterator[Path]:
     """Yield a folder to fill, which gets its final name if there was no error."""
     temporary = _temporary_path(target)
     try:
+        remove_leftovers(target)
         temporary.mkdir()
         yield temporary
         _take_place(temporary, target)
@@ -110,6 +114,7 @@ def new_file(target: Path) -> Iterator[Path]:
     """Yield the path of a file to write, which gets its final name if there was no error."""
     temporary = _temporary_path(target)
     try:
+        remove_leftovers(target)
         yield temporary
         temporary.replace(target)
     except OSError as error:
@@ -138,6 +143,41 @@ def _take_place(temporary: Path, target: Path) -> None:
         old.rename(target)
         raise
     rmtree(old)
+
+
+_LEFTOVER = re.compile(r"\.(?P<process>\d+)\.(?P<kind>old|part|part\.tmp|part\.wal)")
+
+
+def remove_leftovers(target: Path) -> None:
+    """Delete what killed exports to a target left.
+
+    If one was killed while it replaced a folder, the folder that it was to replace gets its name back.
+    """
+    whole = target.resolve()
+    begin = f".{whole.name}"
+    for path in sorted(whole.parent.glob(f"{escape(begin)}.*")):
+        match = _LEFTOVER.fullmatch(path.name.removeprefix(begin))
+        if match is None or _is_other_process(int(match["process"])):
+            continue
+        if match["kind"] == "old" and not _exists(target):
+            path.rename(whole)
+        elif path.is_dir() and not path.is_symlink():
+            rmtree(path)
+        else:
+            path.unlink()
+
+
+def _is_other_process(number: int) -> bool:
+    """Whether a process is alive; in containers a new process often has the number of the killed one."""
+    if number == os.getpid():
+        return False
+    try:
+        os.kill(number, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _temporary_path(target: Path) -> Path:

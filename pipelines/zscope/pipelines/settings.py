@@ -56,12 +56,20 @@ class Settings:
     zones: Zones = field(default_factory=Zones)
     validate: bool = False
     """Whether `ingest` validates the data after loading."""
+    unpack_limits: str = ""
+    """Limits for packed files that differ from the defaults."""
     lock_wait_s: int = 600
     """How long to wait while another process changes the store."""
     grace_s: int = 3600
     """How long dropped files stay on disk for running queries."""
     summarise_from_rows: int = 100_000
     """Number of rows, in the tables that summaries read, from which on the catalogue has summaries."""
+    readable_by_everybody: bool = False
+    """Whether all users of the machine can read the store, not only its owner and group."""
+    publish_iceberg: bool = False
+    """Whether the commands that change the store publish its tables as Iceberg tables."""
+    iceberg_target: Path | None = None
+    """Folder of the published tables; None means next to the store."""
     file: Path | None = None
     """The settings file; None if there is none."""
 
@@ -86,7 +94,7 @@ class Settings:
                     raise SettingsError(_TIMEZONE_OPTION, repr(text), problem)
                 default = zone
                 continue
-            system = _system(_TIMEZONE_OPTION, repr(text), name)
+            system = system_name(_TIMEZONE_OPTION, repr(text), name)
             if systems.setdefault(system, zone) != zone:
                 raise SettingsError(_TIMEZONE_OPTION, repr(text), f"{system} has two different zones")
         return replace(
@@ -106,17 +114,18 @@ def read_settings(
     A given file must exist; the others are optional.
     """
     if path is not None:
-        return _read(path)
+        return _settings(path, read_toml(path))
     for place in (store, folder or Path()):
         if place is not None and (candidate := place / FILE_NAME).exists():
-            return _read(candidate)
+            return _settings(candidate, read_toml(candidate))
     return Settings()
 
 
-def _read(path: Path) -> Settings:
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a settings file; raise SettingsError if it cannot be read or is not TOML."""
     file = str(path)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise SettingsError(file, "", f"cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
@@ -125,17 +134,21 @@ def _read(path: Path) -> Settings:
         raise SettingsError(file, "", f"is not TOML: {error}") from error
     except RecursionError as error:
         raise SettingsError(file, "", "is nested too deeply for a settings file") from error
-    return _settings(path, content)
 
 
 def _settings(path: Path, content: Mapping[str, Any]) -> Settings:
     file = str(path)
-    parts = _section(file, "", content, ("systems", "ingest", "store"))
+    parts = _section(file, "", content, ("systems", "ingest", "store", "publish"))
     named = _table(file, "systems", parts.get("systems", {}))
     ingest = _section(
-        file, "ingest", parts.get("ingest", {}), ("default_timezone", "validate", "lock_wait_s")
+        file,
+        "ingest",
+        parts.get("ingest", {}),
+        ("default_timezone", "validate", "lock_wait_s", "unpack_limits"),
     )
-    store = _section(file, "store", parts.get("store", {}), ("grace_s", "summarise_from_rows"))
+    store = _section(file, "store", parts.get("store", {}), ("grace_s", "summarise_from_rows", "readable_by"))
+    publish = _section(file, "publish", parts.get("publish", {}), ("iceberg",))
+    iceberg = publish.get("iceberg", False)
     defaults = Settings()
     default = ingest.get("default_timezone")
     return Settings(
@@ -144,11 +157,15 @@ def _settings(path: Path, content: Mapping[str, Any]) -> Settings:
             None if default is None else _zone(file, "ingest.default_timezone", default),
         ),
         validate=_flag(file, "ingest.validate", ingest.get("validate", defaults.validate)),
+        unpack_limits=_limits(file, "ingest.unpack_limits", ingest.get("unpack_limits", "")),
         lock_wait_s=_seconds(file, "ingest.lock_wait_s", ingest.get("lock_wait_s", defaults.lock_wait_s)),
         grace_s=_seconds(file, "store.grace_s", store.get("grace_s", defaults.grace_s)),
         summarise_from_rows=_count(
             file, "store.summarise_from_rows", store.get("summarise_from_rows", defaults.summarise_from_rows)
         ),
+        readable_by_everybody=_readers(file, "store.readable_by", store.get("readable_by", "group")),
+        publish_iceberg=iceberg is not False,
+        iceberg_target=_target(path, "publish.iceberg", iceberg),
         file=path,
     )
 
@@ -159,7 +176,7 @@ def _systems(file: str, named: Mapping[str, Any]) -> dict[str, str]:
     for name, raw in named.items():
         key = f"systems.{name}"
         entry = _section(file, key, raw, ("timezone",))
-        system = _system(file, key, name)
+        system = system_name(file, key, name)
         if system in seen:
             raise SettingsError(file, key, f"{system} is defined twice; upper and lower case are the same")
         seen.add(system)
@@ -181,11 +198,12 @@ def _section(file: str, key: str, raw: object, known: tuple[str, ...]) -> Mappin
 
 def _table(file: str, key: str, raw: object) -> Mapping[str, Any]:
     if not isinstance(raw, dict):
-        raise SettingsError(file, key, f"expected a table [{key}], got {_shortened(raw)}")
+        raise SettingsError(file, key, f"expected a table [{key}], got {shortened(raw)}")
     return raw
 
 
-def _system(file: str, key: str, name: str) -> str:
+def system_name(file: str, key: str, name: str) -> str:
+    """Return a name of a system in upper case; raise SettingsError if it cannot be one."""
     if not (1 <= len(name) <= LONGEST_NAME and name.isascii() and name.isprintable()) or " " in name:
         problem = f"{name[:40]!r} is not a system name of 1 to {LONGEST_NAME} characters"
         raise SettingsError(file, key, problem)
@@ -194,7 +212,7 @@ def _system(file: str, key: str, name: str) -> str:
 
 def _zone(file: str, key: str, raw: object) -> str:
     if not isinstance(raw, str):
-        raise SettingsError(file, key, f"expected {EXPECTED}, got {_shortened(raw)}")
+        raise SettingsError(file, key, f"expected {EXPECTED}, got {shortened(raw)}")
     try:
         zone_of(raw)
     except ZoneError as error:
@@ -204,24 +222,55 @@ def _zone(file: str, key: str, raw: object) -> str:
 
 def _flag(file: str, key: str, raw: object) -> bool:
     if not isinstance(raw, bool):
-        raise SettingsError(file, key, f"expected true or false, got {_shortened(raw)}")
+        raise SettingsError(file, key, f"expected true or false, got {shortened(raw)}")
     return raw
+
+
+def _limits(file: str, key: str, raw: object) -> str:
+    from zscope.parsers.containers.budget import LimitsError, UnpackLimits  # most settings have none
+
+    if not isinstance(raw, str):
+        expected = 'a text such as "ratio=1000,bytes=2TB"'
+        raise SettingsError(file, key, f"expected {expected}, got {shortened(raw)}")
+    if raw:
+        try:
+            UnpackLimits.parse(raw)
+        except LimitsError as error:
+            raise SettingsError(file, key, str(error)) from error
+    return raw
+
+
+def _readers(file: str, key: str, raw: object) -> bool:
+    if raw not in ("group", "all"):
+        raise SettingsError(file, key, f'expected "group" or "all", got {shortened(raw)}')
+    return raw == "all"
+
+
+def _target(settings: Path, key: str, raw: object) -> Path | None:
+    """Return the folder that is named; a relative one begins at the folder of the settings file."""
+    if isinstance(raw, bool):
+        return None
+    if not isinstance(raw, str) or not raw:
+        expected = "true, false or the name of a folder"
+        raise SettingsError(str(settings), key, f"expected {expected}, got {shortened(raw)}")
+    return settings.absolute().parent / raw
 
 
 def _seconds(file: str, key: str, raw: object) -> int:
     # bool is a subclass of int.
     if isinstance(raw, bool) or not isinstance(raw, int) or not 0 <= raw <= LONGEST_WAIT_S:
         expected = f"an integer number of seconds from 0 to {LONGEST_WAIT_S:,}"
-        raise SettingsError(file, key, f"expected {expected}, got {_shortened(raw)}")
+        raise SettingsError(file, key, f"expected {expected}, got {shortened(raw)}")
     return raw
 
 
 def _count(file: str, key: str, raw: object) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int) or raw < 0:
-        raise SettingsError(file, key, f"expected an integer of 0 or more, got {_shortened(raw)}")
+        raise SettingsError(file, key, f"expected an integer of 0 or more, got {shortened(raw)}")
     return raw
 
 
-def _shortened(raw: object) -> str:
+def shortened(raw: object) -> str:
+    """Return a value as it is shown in a message."""
     text = repr(raw)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -32,8 +32,8 @@ _INTRODUCTION = """\
 # Data dictionary
 
 Every declared field, its place in the record or its label in the report, and the column it becomes.
-`make docs` renders this page from the [layout files](../schemas/README.md); `zscope fields PATTERN`
-searches the same fields.
+`make docs` renders this page from the layout files, which `schemas/README.md` explains;
+`zscope fields PATTERN` searches the same fields.
 
 Offsets count from 0 at the start of the section, those of the header and of triplets from the start of the
 record. A timestamp computed from two fields, a time of day and its date, lists both. A field that is not

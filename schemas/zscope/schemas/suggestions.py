@@ -16,6 +16,8 @@ def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
     'did you mean smf70_cpu?'
     >>> suggestion("SMF70_CPU", ["smf70_cpu", "smf70_cpus"], "zscope fields lists all tables")
     'did you mean smf70_cpu?'
+    >>> suggestion("smf70_cpi", ["smf70_cpu", "smf70_cca", "smf70_cpus"], "")
+    'did you mean smf70_cpu, smf70_cpus or smf70_cca?'
     >>> suggestion("kangaroo", ["smf70_cpu"], "zscope fields lists all tables")
     'zscope fields lists all tables'
     """
@@ -23,4 +25,17 @@ def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
     lower = {each.lower(): each for each in known}
     same = lower.get(name.lower())
     near = [same] if same else [lower[each] for each in get_close_matches(name.lower(), lower, n=3)]
-    return f"did you mean {' or '.join(near)}?" if near else otherwise
+    if not near:
+        return otherwise
+    *others, last = near
+    return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
+
+
+def with_suggestion(message: str, name: str, known: Iterable[str]) -> str:
+    """Return a message that already has all known names, and similar ones after it if there are any.
+
+    >>> with_suggestion("no column 'prt'; there is: port, job", "prt", ["port", "job"])
+    "no column 'prt'; there is: port, job; did you mean port?"
+    """
+    hint = suggestion(name, known, "")
+    return f"{message}; {hint}" if hint else message

@@ -185,7 +185,7 @@ def fine(page: AppTest) -> None:
 
 def words(page: AppTest) -> str:
     """Return the text of a page that Streamlit reads as Markdown or shows as plain text."""
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "text", "code", "metric")
+    kinds = ("title", "header", "markdown", "caption", "info", "warning", "text", "code", "metric")
     return "\n".join(
         f"{getattr(element, 'label', '')} {getattr(element, 'value', '')}"
         for kind in kinds

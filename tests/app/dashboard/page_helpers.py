@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from tests.app.dashboard.conftest import fine
 
-from zscope.app.dashboard.filters import Filters
 from zscope.app.dashboard.shell import queries_of
 from zscope.app.dashboard.store import PageData
+from zscope.app.shared.filters import Filters
 from zscope.pipelines.store import open_reader
 
 if TYPE_CHECKING:

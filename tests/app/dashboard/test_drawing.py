@@ -10,8 +10,9 @@ import pyarrow.parquet
 import pytest
 
 from zscope.app.dashboard.drawing import as_csv, as_parquet, clean, plain
-from zscope.app.dashboard.labels import column_config, explained, label
+from zscope.app.dashboard.labels import column_config, explained
 from zscope.app.dashboard.style import values
+from zscope.app.shared.column_labels import label
 from zscope.pipelines.metrics import metric_names
 
 TABLE = pa.table(
@@ -71,3 +72,14 @@ def test_columns_of_tables_name_the_field_of_ibm() -> None:
 def test_labels_have_their_unit() -> None:
     assert label("cpu_s_per_day") == "CPU s per day"
     assert label("ziip_s") == "zIIP (s)"
+
+
+def test_downloaded_texts_are_no_formulas() -> None:
+    names = pa.array(["=1+2", "-5", "CN=a\x1b[0m"])
+    table = pa.table({"@name": names, "coded": names.dictionary_encode(), "n": [-5, 5, None]})
+    assert as_csv(table).decode().splitlines() == [
+        '"\'@name","coded","n"',
+        '"\'=1+2","\'=1+2","-5"',
+        '"-5","-5","5"',
+        '"CN=a\\x1b[0m","CN=a\\x1b[0m",',
+    ]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import duckdb
 
-from zscope.app.dashboard.filters import Filters
+from zscope.app.shared.filters import Filters
 from zscope.pipelines.metrics import metric
 
 BEGIN = datetime(2026, 3, 9, tzinfo=UTC)

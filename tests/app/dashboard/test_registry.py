@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from tests.app.dashboard.conftest import Open
 
 ADDRESSES = [
-    "", "tls_price", "cpu_per_transaction", "handshakes", "resumption", "ciphers", "posture", "benchmark",
-    "compare", "practices", "mq_channels", "zvm_links", "ztpf_floods", "flood_model", "connections", "cpu",
-    "quality", "workbench", "fields",
+    "", "tls_price", "ranking", "policy", "cpu_per_transaction", "handshakes", "resumption", "ciphers",
+    "posture", "benchmark", "compare", "practices", "mq_channels", "zvm_links", "ztpf_floods", "flood_model",
+    "connections", "cpu", "workload", "quality", "workbench", "fields",
 ]  # fmt: skip
 """Readers have links to these addresses."""
 TOY = '''

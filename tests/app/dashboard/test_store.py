@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,8 +14,8 @@ from tests.app.dashboard.conftest import SAMPLE
 from tests.app.dashboard.page_helpers import data_of
 
 from zscope.app.dashboard import store as module
-from zscope.app.dashboard.filters import Filters
 from zscope.app.dashboard.store import StoreQueries, TooManyRowsError
+from zscope.app.shared.filters import Filters
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.metrics import metric, statement
 from zscope.pipelines.store import StoreError, open_reader
@@ -42,6 +44,35 @@ def test_a_result_is_cached(world: Path) -> None:
     data = data_of(world)
     assert data.metric("handshake_mix", []) is data.metric("handshake_mix", [])
     assert data.metric("handshake_mix", []) is not data.metric("handshake_mix", ["system"])
+
+
+def test_readers_who_ask_for_the_same_at_once_share_one_query(
+    world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries = StoreQueries(world)
+    original, ran, together = module._PooledSession.query, [], threading.Barrier(6)
+
+    def slow(self: module._PooledSession, *arguments: object) -> object:
+        ran.append(arguments)
+        time.sleep(0.3)
+        return original(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module._PooledSession, "query", slow)
+
+    def ask(statement: str) -> object:
+        together.wait()
+        try:
+            return queries.rows(queries.version(), statement)
+        except QueryError as error:
+            return type(error)
+
+    with ThreadPoolExecutor(6) as readers:
+        results = list(readers.map(ask, ["SELECT 42 AS answer"] * 6))
+        assert all(result is results[0] for result in results)
+        assert len(ran) == 1
+        assert list(readers.map(ask, ["SELECT nothing"] * 6)) == [QueryError] * 6
+    assert len(ran) == 2
+    assert queries.rows(queries.version(), "SELECT 42 AS answer") is results[0]
 
 
 def test_parameters_of_one_query_do_not_reach_the_next(world: Path) -> None:

@@ -27,8 +27,15 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 def test_every_example_of_the_guide(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(checkout)
-    result = doctest.testfile(str(GUIDE), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
+    result = doctest.testfile(str(GUIDE), module_relative=False)
     assert result.attempted >= 20
+    assert result.failed == 0
+
+
+def test_the_examples_of_ranges(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(checkout)
+    result = doctest.testfile(str(ROOT / "docs" / "scale.md"), module_relative=False)
+    assert result.attempted >= 10
     assert result.failed == 0
 
 

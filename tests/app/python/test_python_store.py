@@ -5,14 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+import _duckdb
 import duckdb
 import polars as pl
 import pyarrow as pa
 import pytest
+from adbc_driver_manager import dbapi
 from click.testing import CliRunner
 from tests.app.python.conftest import REPORTS
+from tests.marking import deep_except
 
 import zscope.api as zs
 from zscope.app.cli.main import program
@@ -22,7 +28,7 @@ from zscope.pipelines.store.parts import data_tables
 from zscope.samples import Recipe, generate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -76,9 +82,18 @@ def test_parameters_of_one_metric_do_not_reach_another(store: zs.Store) -> None:
     [
         ({"name": "handshake_mx"}, zs.UnknownTableError, "did you mean handshake_mix"),
         ({"by": "prt"}, zs.MetricQueryError, "has no 'prt' to group by"),
+        ({"by": "sytem"}, zs.MetricQueryError, r"did you mean system\?"),
+        ({"systems": "SYSA"}, zs.MetricQueryError, r"option 'systems'; .* did you mean system\?"),
+        ({"frm": "2026-03-02"}, zs.MetricQueryError, "did you mean from_"),
+        (
+            {"name": "tls_price", "price_per_mus": 1},
+            zs.MetricQueryError,
+            "did you mean price_per_msu",
+        ),
         ({"system": "SYSX"}, zs.MetricQueryError, "it has SYSA, SYSB"),
+        ({"system": "sysa"}, zs.MetricQueryError, r"did you mean SYSA\?"),
         ({"where": "prt = 1"}, zs.MetricQueryError, "Write an SQL condition on the columns"),
-        ({"price": 1}, zs.MetricQueryError, "has no parameter 'price'"),
+        ({"price": 1}, zs.MetricQueryError, "has no parameter or option 'price'"),
         ({"from_": "yesterday"}, ValueError, "'yesterday' is not a day or time"),
         ({"from_": "2026-03-03", "to": "2026-03-02"}, ValueError, "is empty"),
     ],
@@ -162,6 +177,83 @@ def test_a_folder_without_a_store_is_explained(tmp_path: Path) -> None:
         zs.open(tmp_path)
 
 
+def test_relations_do_not_disturb_each_other(store: zs.Store) -> None:
+    """On one connection of DuckDB, the second query would end the stream of the first without an error."""
+    first, second = (
+        store.table(name).to_arrow_reader(10) for name in ("smf119_zert_detail", "smf119_zert_dn")
+    )
+    read = [first.read_next_batch().num_rows, second.read_next_batch().num_rows]
+    assert store.loads().fetchall()
+    assert repr(store)
+    counts = [
+        part + sum(batch.num_rows for batch in rest) for part, rest in zip(read, (first, second), strict=True)
+    ]
+    assert counts == [980, 2136]
+    lazy, other = store.lazy("smf119_zert_detail"), store.lazy("smf119_zert_dn")
+    frames = pl.collect_all([lazy.select("system"), lazy.select("cipher"), other.select("record_no")])
+    assert [frame.height for frame in frames] == [980, 980, 2136]
+    joined = lazy.join(lazy.group_by("system").agg(pl.len()), on="system").join(
+        other.group_by("system").agg(pl.len().alias("names")), on="system"
+    )
+    assert joined.collect().height == 980
+    with ThreadPoolExecutor(4) as threads:
+        sums = set(
+            threads.map(lambda _: store.table("smf119_zert_dn").aggregate("count(*)").fetchone(), range(8))
+        )
+    assert sums == {(2136,)}
+
+
+def test_a_relation_in_a_statement_is_explained(store: zs.Store) -> None:
+    mix = store.metric("handshake_mix", by="system")
+    with pytest.raises(duckdb.InvalidInputException) as error:
+        store.sql("SELECT count(*) FROM smf119_zert_detail JOIN mix USING (system)")
+    assert mix.columns
+    assert ".pl()" in error.value.__notes__[0]
+
+
+def test_times_are_utc_in_every_time_zone_of_the_computer(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        with zs.open(checkout / "zscope-store") as store:
+            relations = store.table("handshake_mix"), store.metric("handshake_mix"), store.sql("SELECT now()")
+            zones = {str(kind) for each in relations for kind in each.limit(1).to_arrow_table().schema.types}
+            (hour,) = (
+                store.metric("handshake_mix", by="day").project("day_utc").order("day_utc").fetchall()[0]
+            )
+    finally:
+        monkeypatch.delenv("TZ")
+        time.tzset()
+    assert "timestamp[us, tz=UTC]" in zones
+    assert not any("York" in zone for zone in zones)
+    assert hour == datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def test_the_store_of_the_commands_is_opened_by_default(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ZSCOPE_STORE", raising=False)
+    with pytest.raises(zs.StoreError, match="zscope-store: there is no store"):
+        zs.open()
+    monkeypatch.setenv("ZSCOPE_STORE", str(checkout / "zscope-store"))
+    assert zs.open().path == checkout / "zscope-store"
+    assert zs.issues().columns == zs.open().issues().columns
+
+
+def test_names_are_completed(store: zs.Store) -> None:
+    assert "smf70_cpu" in store.tables._ipython_key_completions_()
+    assert "tls_price" in store.metrics._ipython_key_completions_()
+    assert set(dir(zs)) == set(zs.__all__)
+    assert list(store.parameters("tls_price")) == ["price_per_msu"]
+    assert store.parameters("handshake_mix") == {}
+    with pytest.raises(AttributeError) as error:
+        zs.scna  # type: ignore[attr-defined]  # noqa: B018
+    assert (error.value.name, error.value.obj) == ("scna", zs)
+
+
 def test_a_store_stays_still_until_it_is_refreshed(checkout: Path, tmp_path: Path) -> None:
     shutil.copytree(checkout / "zscope-store", tmp_path / "store")
     store = zs.open(tmp_path / "store")
@@ -184,11 +276,114 @@ def test_a_store_stays_still_until_it_is_refreshed(checkout: Path, tmp_path: Pat
     assert store.commit > commit
 
 
-def test_issues_of_damaged_dumps_are_in_the_store(damaged: Path, tmp_path: Path) -> None:
-    ingest(tmp_path / "store", [str(damaged)], IngestOptions(selection=row_selection(None)))
-    expected = {str(issue.code) for issue in zs.read(damaged).issues}
-    with zs.open(tmp_path / "store") as store:
-        assert expected <= {code for (code,) in store.issues().project("code").fetchall()}
+def counted(relations: dict[str, duckdb.DuckDBPyRelation]) -> dict[str, int]:
+    """Return the number of rows, for which every file of the data is read."""
+    return {
+        name: len(relation.project(relation.columns[0]).fetchall()) for name, relation in relations.items()
+    }
+
+
+@pytest.mark.deep
+def test_a_store_stays_still_while_a_load_is_removed_and_files_are_merged(
+    checkout: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(checkout / "zscope-store", tmp_path / "store")
+    store = zs.open(tmp_path / "store")
+    tables = [name for name in data_tables() if store.table(name).limit(1).fetchall()]
+    assert len(tables) >= 30
+    relations = {name: store.table(name) for name in tables}
+    lazy = store.lazy("smf119_zert_detail").select(pl.len())
+    mix = store.metric("handshake_mix", by="system")
+    before, rows_before = counted(relations), mix.fetchall()
+    options = ["--store", str(store.path)]
+    for command in (["loads", "remove", "1"], ["store", "compact"]):
+        done = CliRunner().invoke(program, [*command, *options], prog_name="zscope")
+        assert done.exit_code == 0, done.stderr
+        assert counted(relations) == before
+        assert lazy.collect().item() == before["smf119_zert_detail"]
+        assert store.metric("handshake_mix", by="system").fetchall() == rows_before
+    store.refresh()
+    assert store.table("smf119_zert_detail").limit(1).fetchall() == []
+    assert counted(relations) == before
+    assert before["smf119_zert_detail"] == 980
+
+
+def table_by_duckdb(store: zs.Store, name: str) -> int:
+    return len(store.table(name).fetchall())
+
+
+def table_by_polars(store: zs.Store, name: str) -> int:
+    return store.table(name).pl().height
+
+
+def table_by_lazy_polars(store: zs.Store, name: str) -> int:
+    return store.lazy(name).collect().height
+
+
+def table_by_pandas(store: zs.Store, name: str) -> int:
+    import pandas as pd
+
+    return len(pd.DataFrame.from_arrow(store.table(name)))
+
+
+def table_by_pyarrow(store: zs.Store, name: str) -> int:
+    return int(pa.table(store.table(name)).num_rows)
+
+
+def table_by_adbc(store: zs.Store, name: str) -> int:
+    with (
+        dbapi.connect(driver=_duckdb.__file__, entrypoint="duckdb_adbc_init") as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.adbc_ingest("rows", store.table(name), mode="create")
+        cursor.execute("FROM rows")
+        return int(cursor.fetch_arrow_table().num_rows)
+
+
+@pytest.fixture(scope="module")
+def incomplete(damaged: Path, tmp_path_factory: pytest.TempPathFactory) -> zs.Store:
+    """A store of a damaged dump and of two other dumps, between which there are two hours without any."""
+    folder = tmp_path_factory.mktemp("incomplete")
+    dumps = [damaged]
+    for begin, end in ((6, 8), (10, 12)):
+        dumps.append(folder / f"{begin}.smf")
+        start, until = (datetime(2026, 3, 2, hour, tzinfo=UTC) for hour in (begin, end))
+        with dumps[-1].open("wb") as out:
+            generate(Recipe(records=16, mix={"rmf-cpu": 1.0}, seed=5, start=start, end=until), out)
+    options = IngestOptions(selection=row_selection(None))
+    ingest(folder / "store", list(map(str, dumps)), options)
+    return zs.open(folder / "store")
+
+
+@pytest.mark.parametrize(
+    "way",
+    deep_except(
+        [table_by_polars],
+        (
+            table_by_duckdb,
+            table_by_polars,
+            table_by_lazy_polars,
+            table_by_pandas,
+            table_by_pyarrow,
+            table_by_adbc,
+        ),
+    ),
+)
+def test_issues_and_gaps_are_in_the_store_whatever_reads_it(
+    way: Callable[[zs.Store, str], int], damaged: Path, incomplete: zs.Store
+) -> None:
+    read = zs.read(damaged)
+    assert way(incomplete, "smf119_zert_detail") == read["smf119_zert_detail"].num_rows
+    issues = incomplete.issues().project("code, record_no, byte_offset, byte_end")
+    expected = [(str(each.code), each.record_no, each.offset, each.end) for each in read.issues]
+    assert set(expected) <= set(issues.fetchall())
+    assert expected
+    assert way(incomplete, "issue") + way(incomplete, "input_issue") == len(issues)
+    assert way(incomplete, "load_gap") == 0
+    gaps = incomplete.gaps().to_pylist()
+    assert {gap["to_local"] - gap["from_local"] for gap in gaps} == {timedelta(hours=2)}
+    assert {gap["system"] for gap in gaps} == {"SYSA", "SYSB"}
+    assert f"3 loads, {len(issues)} issue" in repr(incomplete)
 
 
 def test_rows_without_a_time_zone_warn(tmp_path: Path) -> None:

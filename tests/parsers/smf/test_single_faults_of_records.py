@@ -9,13 +9,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import islice, pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from tests.parsers.single_fault import Fault
+from tests.parsers.smf.sample_records import records
 
 from zscope.parsers import InputError, Issue, Severity, read
 from zscope.parsers.smf.write import as_blocks, as_segments, as_stream
@@ -24,27 +24,13 @@ from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
-SAMPLE = Path(__file__).parents[3] / "sample-data" / "smf-sample.bin"
 SHARES = 4
 """Parts of the faults of a dump, for several processes."""
 
 Place = tuple[str, int]
 """A table, and the offset of a record before the fault."""
-
-
-@cache
-def records() -> dict[tuple[int, int], list[bytes]]:
-    """Return the first two records of each type and subtype, with their length words."""
-    data, at = SAMPLE.read_bytes(), 0
-    chosen: dict[tuple[int, int], list[bytes]] = defaultdict(list)
-    while at < len(data):
-        end = at + int.from_bytes(data[at : at + 2], "big")
-        kind = data[at + 5], int.from_bytes(data[at + 22 : at + 24], "big")
-        if len(chosen[kind]) < 2:
-            chosen[kind].append(data[at:end])
-        at = end
-    return chosen
 
 
 def tables_by_kind() -> dict[tuple[int, int], list[str]]:

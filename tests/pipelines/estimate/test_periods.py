@@ -31,6 +31,7 @@ def holding(found: list[TlsChange], truth: float) -> int:
     return sum(change.low <= truth <= change.high for change in found)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("item", ["full handshake", "full less resumed"])
 def test_a_change_is_seen_with_address_spaces(item: str) -> None:
     found = changes("shock, r 0.95", item, tls_share=0.1, full_us=CHEAPER_US)
@@ -39,11 +40,13 @@ def test_a_change_is_seen_with_address_spaces(item: str) -> None:
     assert all(change.smallest_visible < 100 for change in found)
 
 
+@pytest.mark.deep
 def test_no_change_is_seen_where_there_is_none() -> None:
     found = changes("shock, r 0.95", "full handshake", tls_share=0.1)
     assert holding(found, 0) >= 0.9 * SEEDS
 
 
+@pytest.mark.deep
 def test_other_work_that_follows_more_than_before_is_no_change() -> None:
     found = changes("shock, r 0.95", "TLS", tls_share=0.1, shock=1.5)
     assert holding(found, 0) == SEEDS
@@ -51,6 +54,7 @@ def test_other_work_that_follows_more_than_before_is_no_change() -> None:
     assert "control_changed" in codes
 
 
+@pytest.mark.deep
 def test_lpar_cpu_needs_a_condition() -> None:
     found = changes("AR 0.8", "full handshake", full_us=CHEAPER_US)
     assert {reason.code for change in found for reason in change.status.reasons} == {"same_correlation"}

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from zscope.pipelines.exposition import ExposedMetric, OpenMetrics, Otlp, expose, series_query
-from zscope.pipelines.metrics import Metric, MetricSelection
+from zscope.pipelines.exposition import ExposedMetric, OpenMetrics, Otlp, Resources, expose, series_query
 from zscope.pipelines.metrics.declarations import load
 from zscope.pipelines.store.session import Session
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from zscope.pipelines.metrics import Metric
 
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 MANY = 1_000_000
@@ -58,7 +59,7 @@ def text(
     out = io.BytesIO()
     writer = OpenMetrics(out, timestamps=not newest)
     summaries = list(
-        expose([series_query(small, by, MetricSelection())], opened, writer, most, NOW, newest=newest)
+        expose([series_query(small, by, newest=newest)], opened, writer, most, NOW, newest=newest)
     )
     return out.getvalue(), summaries
 
@@ -66,5 +67,5 @@ def text(
 def lines(small: Metric, opened: Opened, by: Sequence[str] | None = None) -> bytes:
     """Return a metric as OTLP."""
     out = io.BytesIO()
-    list(expose([series_query(small, by, MetricSelection())], opened, Otlp(out, "9.9"), MANY, NOW))
+    list(expose([series_query(small, by)], opened, Otlp(out, Resources("9.9", {})), MANY, NOW))
     return out.getvalue()

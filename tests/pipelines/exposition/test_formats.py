@@ -13,9 +13,9 @@ from tests.marking import deep_except
 from tests.pipelines.exposition import openmetrics_reader, otlp_reader
 from tests.pipelines.exposition.small_metrics import MANY, NOW, lines, metric, nothing, text
 
-from zscope.pipelines.exposition import OpenMetrics, Otlp, expose, series_query
+from zscope.pipelines.exposition import OpenMetrics, Otlp, Resources, expose, series_query
 from zscope.pipelines.exposition.openmetrics import number
-from zscope.pipelines.exposition.otlp import LINE_BYTES
+from zscope.pipelines.exposition.otlp_lines import LINE_BYTES
 from zscope.pipelines.exposition.samples import Sample
 from zscope.pipelines.exposition.series import COUNT, Family
 from zscope.pipelines.metrics import declared, metric_names
@@ -57,7 +57,7 @@ def test_any_label_survives_openmetrics(texts: list[str]) -> None:
 @given(st.lists(TEXTS, unique=True, max_size=5))
 def test_any_label_survives_otlp(texts: list[str]) -> None:
     out = io.BytesIO()
-    writer = Otlp(out, "9.9")
+    writer = Otlp(out, Resources("9.9", {}))
     writer.write(FAMILY, [sample(a=text, system="S") for text in texts])
     writer.close()
     points = otlp_reader.read(out.getvalue())
@@ -129,7 +129,7 @@ def test_labels_keep_their_types_in_otlp(tmp_path: Path) -> None:
 def test_numbers_keep_all_their_digits(value: float, shown: str) -> None:
     assert number(value) == shown
     out = io.BytesIO()
-    writer = Otlp(out, "9.9")
+    writer = Otlp(out, Resources("9.9", {}))
     writer.write(FAMILY, [sample(value)])
     writer.close()
     [point] = otlp_reader.read(out.getvalue())
@@ -215,7 +215,7 @@ def test_real_metrics_are_the_same_in_all_formats(name: str, request: pytest.Fix
     assert count > 0 or name.endswith("_disagreement") or name in WITHOUT_ROWS
 
     out = io.BytesIO()
-    written(Otlp(out, "9.9"))
+    written(Otlp(out, Resources("9.9", {})))
     points = sorted(
         (p.metric["name"].replace(".", "_"), p.end // 1000 / 1e6, p.value)
         for p in otlp_reader.read(out.getvalue())

@@ -10,7 +10,7 @@ from tests.pipelines.exposition.openmetrics_reader import LabelSet, read
 from tests.pipelines.exposition.small_metrics import metric, nothing, text
 
 from zscope.pipelines.export_target import ExportError
-from zscope.pipelines.exposition import interval_metrics, series_query
+from zscope.pipelines.exposition import exported_metrics, series_query
 from zscope.pipelines.exposition.series import axis_of
 from zscope.pipelines.metrics import Metric, MetricQueryError, declared, metric_names
 
@@ -72,8 +72,8 @@ def test_every_metric_with_a_clock_has_the_end_of_its_intervals() -> None:
 
 
 def test_metrics_about_intervals_are_exported_by_default() -> None:
-    assert {"cpu_interval", "handshake_mix", "tls_posture", "resumption_rate"} <= set(interval_metrics())
-    assert not {"benchmark", "certificate_inventory", "finding", "run_result"} & set(interval_metrics())
+    assert {"cpu_interval", "handshake_mix", "tls_posture", "resumption_rate"} <= set(exported_metrics())
+    assert not {"benchmark", "certificate_inventory", "finding", "run_result"} & set(exported_metrics())
 
 
 def test_rows_become_samples_at_the_end_of_their_interval(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ def test_with_enough_of_everything_all_start_at_the_same_time(mode: Mode) -> Non
     assert FloodFigures.of(trace).throughput_per_s is None
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("workers", "processors"), [(2, 1), (8, 4), (8, 8), (64, 4)])
 def test_a_long_queue_is_processed_at_the_rate_of_the_bottleneck(workers: int, processors: int) -> None:
     flood = plain(sessions=4000, workers=workers, processors=processors, flows=2, network_ms=3.0)
@@ -62,6 +63,7 @@ def test_a_limit_of_connections_is_a_bottleneck() -> None:
     assert trace.elapsed_s == pytest.approx(2000 / (3 / 0.008), rel=0.01)
 
 
+@pytest.mark.deep
 def test_waits_for_one_server_with_random_arrivals_follow_pollaczek_khinchine() -> None:
     # 50,000 arrivals at 0.7 of what one thread can do; the mean of so many spreads by less than 3 %.
     trace = simulated(sessions=50_000, burst_s=50_000 * 0.002 / 0.7, arrivals=Arrivals.POISSON, seed=4)

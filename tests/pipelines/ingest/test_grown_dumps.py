@@ -17,9 +17,12 @@ from tests.pipelines.ingest.comparing import (
     records,
     run,
     statuses,
+    stream,
     write,
 )
 from tests.pipelines.stores import load, rows_of
+
+from zscope.pipelines.ingest.facts import InputFacts
 
 FRAMINGS = ("rdw", "segments", "bdw", "bdw-spanned", "bdw-extended", "rdw-exclusive")
 
@@ -35,6 +38,34 @@ def test_dump_that_grows_in_steps(
     fresh: Fresh, clean: Clean, place: Path, framing: str, cuts: list[float], how_cut: str
 ) -> None:
     load_growing_dump(fresh, clean, place, framing, cuts, how_cut)
+
+
+@pytest.mark.parametrize("packed", [False, pytest.param(True, marks=pytest.mark.deep)])
+def test_dump_that_grows_after_its_end_was_read(
+    fresh: Fresh, clean: Clean, place: Path, monkeypatch: pytest.MonkeyPatch, packed: bool
+) -> None:
+    """Bytes appended after the end was read are in neither the rows nor the digest, and are loaded later."""
+    first, rest = (b"".join(some) for some in (records()[:4], records()[4:8]))
+    if packed:
+        first, rest = (gzip.compress(part, mtime=0) for part in (first, rest))
+    path = place / "growing.smf"
+    path.write_bytes(first)
+    observe = InputFacts.observe_window
+
+    def grow(self: InputFacts, *arguments: object) -> None:
+        if path.stat().st_size == len(first):
+            with path.open("ab") as file:
+                file.write(rest)
+        observe(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(InputFacts, "observe_window", grow)
+    store = fresh()
+    assert statuses(load(store, path)) == ["loaded"]
+    assert path.stat().st_size == len(first) + len(rest)
+    assert statuses(load(store, path)) == ["loaded"]
+    found = rows_of(store)
+    monkeypatch.undo()
+    assert found == clean(stream(records()[:8]))
 
 
 @pytest.mark.deep
@@ -100,6 +131,7 @@ def test_removed_load_of_a_growing_dump_can_be_restored(
     assert rows_of(store) == clean(data)
 
 
+@pytest.mark.deep
 def test_a_packed_file_that_grew(fresh: Fresh, clean: Clean, place: Path) -> None:
     data, store = dump(), fresh()
     load(store, write(place / "grown.gz", gzip.compress(data[: len(data) // 2])))

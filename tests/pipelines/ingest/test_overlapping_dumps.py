@@ -63,6 +63,7 @@ def test_overlapping_dumps_in_any_order_with_one_removed_and_loaded_again(
     assert rows_of(store) == clean(dump())
 
 
+@pytest.mark.deep
 def test_records_omitted_because_of_a_removed_load_can_be_loaded(
     fresh: Fresh, clean: Clean, place: Path
 ) -> None:

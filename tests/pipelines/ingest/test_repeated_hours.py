@@ -99,6 +99,7 @@ def notes(outcome: FileOutcome) -> list[str]:
     return [issue.text for issue in outcome.issues if issue.code is Code.AMBIGUOUS_TIME]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("loaded", "reported", "expected"),
     [
@@ -217,6 +218,7 @@ def test_the_order_of_files_in_a_run_does_not_matter(
     assert starts_in(tmp_path / "store") == SECOND_STARTS
 
 
+@pytest.mark.deep
 def test_the_note_states_how_to_repair_an_earlier_load(
     tmp_path: Path, report: Path, dumps: Mapping[tuple[int, float], Path]
 ) -> None:

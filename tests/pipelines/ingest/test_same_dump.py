@@ -88,6 +88,7 @@ def test_same_dump_in_any_form_is_stored_once(fresh: Fresh, clean: Clean, place:
     assert rows_of(store) == clean(dump())
 
 
+@pytest.mark.deep
 def test_standard_input_is_recognised_too(fresh: Fresh, clean: Clean, place: Path) -> None:
     store, said = fresh(), []
     for content in (dump(), dump(), gzip.compress(dump())):

@@ -42,6 +42,7 @@ def test_same_file_with_same_options_is_repeated(flood: Path, tmp_path: Path) ->
     assert ask(store, f"SELECT count(*) FROM {TABLE}") == [(2,)]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "other",
     [

@@ -41,6 +41,7 @@ def cut_reports() -> list[Any]:
     return cases
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("name", "cut"), cut_reports())
 def test_incomplete_report_is_replaced_by_the_complete_one(
     fresh: Fresh, clean: Clean, place: Path, name: str, cut: int
@@ -55,6 +56,7 @@ def test_incomplete_report_is_replaced_by_the_complete_one(
     assert statuses(load(store, path)) == ["repeated"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("report", deep_except([SYSLOG], REPORTS), ids=lambda path: path.name)
 def test_a_report_that_grows_in_steps(fresh: Fresh, clean: Clean, place: Path, report: Path) -> None:
     content = report.read_bytes()

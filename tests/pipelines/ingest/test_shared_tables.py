@@ -63,6 +63,7 @@ def test_the_same_rows_of_the_formatter_in_two_files(fresh: Fresh, place: Path) 
     assert tasks(store) == {"csv": 2}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("dump_first", [True, False])
 def test_dump_and_formatter_output_are_both_stored(fresh: Fresh, place: Path, dump_first: bool) -> None:
     store = fresh()

@@ -161,6 +161,7 @@ def test_a_damaged_record_shows_no_offset() -> None:
     assert found == []
 
 
+@pytest.mark.deep
 def test_the_option_that_the_issue_names_repairs_the_store(tmp_path: Path) -> None:
     store = tmp_path / "store"
     report = load(store, DUMP)

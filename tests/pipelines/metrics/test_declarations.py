@@ -71,7 +71,7 @@ def test_an_invalid_declaration_is_refused(tmp_path: Path, declaration: str, pro
 
 
 def test_a_declaration_without_sql_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DeclarationError, match=r"there is no m\.sql beside it"):
+    with pytest.raises(DeclarationError, match=r"there is no m\.sql next to it"):
         only(tmp_path, HEAD + SYSTEM, sql=None)
 
 
@@ -145,3 +145,20 @@ def test_parameters_of_steps_are_parameters_of_the_metric() -> None:
     assert settable("finding")["as_of"][0] == "certificate_seen"
     assert settable("resumption_saving")["target_pct"][0] == "resumption_saving"
     assert settable("handshake_mix") == {}
+
+
+@pytest.mark.parametrize("name", metric_names())
+def test_every_metric_declares_the_columns_that_answer_its_question(name: str) -> None:
+    assert declared()[name].answer, f"{name}.toml: add answer"
+
+
+@pytest.mark.parametrize(
+    ("added", "problem"),
+    [
+        ('answer = ["job"]\n', "answer: no column job"),
+        ('shown_by = ["day"]\n', "shown_by: no dimension day"),
+    ],
+)
+def test_what_a_terminal_shows_must_exist(tmp_path: Path, added: str, problem: str) -> None:
+    with pytest.raises(DeclarationError, match=problem):
+        only(tmp_path, added + HEAD + '[[column]]\ninherit = ["system"]\ndimension = true\n')

@@ -225,6 +225,7 @@ def test_costs_are_within_their_ranges(world: World, sample: World) -> None:
     assert sum(hits) >= len(hits) - 2
 
 
+@pytest.mark.deep
 def test_prices_contain_what_the_connections_cost(sample: World) -> None:
     """Of systems, and of their jobs and rules, which have shares of it."""
     rows = sample.rows(
@@ -288,6 +289,7 @@ def test_cpu_time_is_that_of_classes_and_address_spaces_and_a_rest(world: World)
     assert compared > 280
 
 
+@pytest.mark.deep
 def test_jobs_with_tls_are_named_among_the_address_spaces(world: World) -> None:
     rows = world.rows("address_space_cpu", "SELECT DISTINCT role, job_name FROM address_space_cpu")
     roles = {job: role for role, job in rows}
@@ -334,6 +336,7 @@ def test_every_connection_has_the_rule_of_its_application_or_no_rule(world: Worl
     assert len(found) == len(wanted) >= 10
 
 
+@pytest.mark.deep
 def test_every_rule_says_how_it_was_found(world: World) -> None:
     found = world.rows("tls_connection", f"SELECT DISTINCT rule_from {ONCE}")
     assert {row[0] for row in found} == {"NETSTAT TTLS", "AT-TLS message", "policy, by address and port"}

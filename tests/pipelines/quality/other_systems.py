@@ -1,4 +1,4 @@
-"""A few clean rows, made up, of z/VM listings and z/TPF series, beside the sample data of z/OS."""
+"""A few clean rows, made up, of z/VM listings and z/TPF series, next to the sample data of z/OS."""
 
 from __future__ import annotations
 

@@ -147,6 +147,7 @@ def found(connection: duckdb.DuckDBPyConnection, check: Check) -> int:
     return int(row[0])
 
 
+@pytest.mark.deep
 def test_clean_data_has_nothing_worse_than_notes(views: duckdb.DuckDBPyConnection) -> None:
     grave = [check for check in all_checks() if check.severity != CheckSeverity.NOTE]
     assert [check.id for check in grave if found(views, check)] == []

@@ -35,6 +35,7 @@ def test_empty_slice_is_the_whole_store(catalogue: Path, sample: Tables) -> None
     assert sizes == {name: rows.num_rows for name, rows in sample.items()}
 
 
+@pytest.mark.deep
 def test_slice_by_system_load_and_day(catalogue: Path, sample: Tables) -> None:
     rows = sample["smf119_zert_detail"]
     of_system = sum(name == "SYSB" for name in rows["system"].to_pylist())

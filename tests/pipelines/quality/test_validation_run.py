@@ -93,6 +93,7 @@ def rows(results: pa.Table) -> Rows:
     return {row["expectation"]: row for row in results.to_pylist()}
 
 
+@pytest.mark.deep
 def test_a_run_over_one_table(tmp_path: Path, sample: Tables, make_catalogue: MakeCatalogue) -> None:
     """The short form of the tests below, which need a run over many tables."""
     name = "smf119_tcp_term"

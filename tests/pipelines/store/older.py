@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from tests.pipelines.stores import rewrite_commits
 
 from zscope.parsers.issues import ISSUE_SCHEMA
 from zscope.pipelines.quality import VALIDATION_SCHEMA
@@ -52,8 +52,8 @@ def make_older(
     `without` is a column that no file has yet.
     """
     folder = Folder(store)
-    for commit in folder.commits.glob("*.json"):
-        content: dict[str, Any] = json.loads(commit.read_text())
+
+    def make_files_older(content: dict[str, Any]) -> None:
         for file in content["adds"]:
             path = folder.data / file["path"]
             if not path.exists():
@@ -66,6 +66,7 @@ def make_older(
                 rows = rows.set_column(place, rows.schema.field(place), array)
             pq.write_table(rows.drop_columns([without]) if without in rows.column_names else rows, path)
             file |= {"schema": OLDER, "bytes": path.stat().st_size, "digest": digest_of_file(path)}
-        commit.write_text(json.dumps(content))
+
+    rewrite_commits(folder, make_files_older)
     (store / "zscope-store.json").write_text('{"format": 1}')
     folder.catalogue.unlink()

@@ -18,6 +18,7 @@ from zscope.pipelines.store.catalogue_file import ABOUT
 from zscope.pipelines.store.commits import State, read_state
 from zscope.pipelines.store.folder import existing_store, make_store
 from zscope.pipelines.store.parts import data_tables, parquet_schema, parquet_tables
+from zscope.pipelines.store.tables import damaged
 from zscope.schemas.arrow import duckdb_type
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ def test_readers_see_the_newest_commit_whatever_the_catalogue_is(
         assert connection.execute("SELECT count(*) FROM load").fetchone() == (6,)
 
 
+@pytest.mark.deep
 def test_updated_catalogue_equals_a_new_one(copied_store: Path) -> None:
     folder = existing_store(copied_store)
     state = read_state(folder)
@@ -153,6 +155,7 @@ def test_updated_catalogue_equals_a_new_one(copied_store: Path) -> None:
         assert grown.execute(comments).fetchall() == fresh.execute(comments).fetchall()
 
 
+@pytest.mark.deep
 def test_files_with_fewer_columns_are_read_with_nulls(copied_store: Path) -> None:
     """As a later version of zscope will meet those of this one."""
     import pyarrow.parquet as pq
@@ -238,3 +241,23 @@ def test_a_connection_uses_all_processors(sample_store: Path) -> None:
     setting = "SELECT current_setting('threads')"
     with open_reader(sample_store) as connection, duckdb.connect() as client:
         assert connection.execute(setting).fetchone() == client.execute(setting).fetchone()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT count(*) FROM damaged",
+        "SELECT * FROM damaged WHERE system = 'SYSA'",
+        "SELECT count(*) FROM damaged WHERE interval_ms > 1 AND day >= DATE '2026-01-01'",
+        "SELECT system, sum(interval_ms) FROM damaged GROUP BY ALL HAVING sum(interval_ms) > 1",
+        "SELECT * FROM damaged JOIN (SELECT 'SYSA' AS system) USING (system)",
+        "SELECT * FROM (SELECT 'SYSA' AS system) LEFT JOIN damaged USING (system)",
+        "SELECT 'SYSA' IN (SELECT system FROM damaged)",
+        "SELECT system FROM damaged WHERE system > 'A' UNION ALL SELECT 'SYSA'",
+    ],
+)
+def test_no_query_of_damaged_files_answers_as_if_there_were_no_rows(query: str) -> None:
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE VIEW damaged AS {damaged('smf70_interval')}")
+        with pytest.raises(duckdb.InvalidInputException, match="smf70_interval are missing or damaged"):
+            connection.execute(query).fetchall()

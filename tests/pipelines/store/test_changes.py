@@ -48,6 +48,7 @@ def files_on_disk(folder: Folder) -> set[str]:
     return {path.relative_to(folder.data).as_posix() for path in folder.data.rglob("*.parquet")}
 
 
+@pytest.mark.deep
 def test_removing_a_load_removes_only_its_rows(copied_store: Path) -> None:
     before, others = counts(copied_store), counts(copied_store, "load_id <> 4")
     folder = existing_store(copied_store)
@@ -63,6 +64,7 @@ def test_removing_a_load_removes_only_its_rows(copied_store: Path) -> None:
         assert connection.execute("SELECT count(*) FROM load_table WHERE load_id = 4").fetchone() == (0,)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("load_id", [0, 7, 4])
 def test_missing_load_cannot_be_removed(copied_store: Path, load_id: int) -> None:
     folder = existing_store(copied_store)
@@ -72,6 +74,7 @@ def test_missing_load_cannot_be_removed(copied_store: Path, load_id: int) -> Non
         remove_load(folder, state, load_id)
 
 
+@pytest.mark.deep
 def test_a_removed_file_can_be_loaded_again(copied_store: Path) -> None:
     before = counts(copied_store)
     folder = existing_store(copied_store)
@@ -83,6 +86,7 @@ def test_a_removed_file_can_be_loaded_again(copied_store: Path) -> None:
     assert counts(copied_store) == before
 
 
+@pytest.mark.deep
 def test_compacting_keeps_all_rows_in_fewer_files(copied_store: Path) -> None:
     shutil.copy(Path("sample-data/smf-sample.bin"), copied_store.parent / "part.smf")
     dump = (copied_store.parent / "part.smf").read_bytes()
@@ -111,6 +115,7 @@ def test_compacting_keeps_all_rows_in_fewer_files(copied_store: Path) -> None:
     }
 
 
+@pytest.mark.deep
 def test_dropped_files_stay_for_the_grace_period(copied_store: Path) -> None:
     folder = existing_store(copied_store)
     with duckdb.connect(str(folder.catalogue), read_only=True) as old:

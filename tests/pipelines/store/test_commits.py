@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zscope.pipelines.store import commits
+from zscope.pipelines.store.checksums import last_commit
 from zscope.pipelines.store.commits import (
     Commit,
     DataFile,
@@ -20,7 +21,7 @@ from zscope.pipelines.store.commits import (
     append,
     read_state,
 )
-from zscope.pipelines.store.folder import Folder, StoreError, last_commit, make_store
+from zscope.pipelines.store.folder import Folder, StoreError, make_store
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ BESIDE = ".zscope-store.json.4711.beside"
 def test_a_folder_of_another_format_is_refused(tmp_path: Path, content: str) -> None:
     folder = make_store(tmp_path / "store")
     (folder.path / "zscope-store.json").write_text(content)
-    with pytest.raises(StoreError, match=r"cannot be read|has format"):
+    with pytest.raises(StoreError, match=r"cannot be read|has format|which is not a whole number"):
         existing_store(folder.path)
 
 

@@ -51,6 +51,7 @@ def faults(kills: Kills) -> str:
     return "\n".join(f"killed at {kill['where']}: {fault}" for kill in kills for fault in kill["faults"])
 
 
+@pytest.mark.deep
 def test_writer_killed_around_its_commit_leaves_nothing_or_all(place: Path) -> None:
     kills = kill(place, "second", "few")
     assert faults(kills) == ""

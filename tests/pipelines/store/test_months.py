@@ -94,6 +94,7 @@ def merged(by_month: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(by_month, tmp_path / "store"))
 
 
+@pytest.mark.deep
 def test_loads_merge_the_files_of_a_month(dumps: list[Path], by_day: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     load(store, dumps)
@@ -107,12 +108,14 @@ def test_loads_merge_the_files_of_a_month(dumps: list[Path], by_day: Path, tmp_p
     assert check_store(existing_store(store)).rows == check_store(existing_store(by_day)).rows
 
 
+@pytest.mark.deep
 def test_a_file_never_has_days_of_two_months(merged: Path) -> None:
     months = [{day[:7] for day in file.days} for file in state_of(merged).files.values() if file.days]
     assert len(months) > 2
     assert all(len(each) == 1 for each in months)
 
 
+@pytest.mark.deep
 def test_conditions_on_the_day_find_the_same_rows(merged: Path, by_day: Path) -> None:
     for condition in ("day = '2026-03-25'", "day >= '2026-03-30'", "day IN ('2026-03-24', '2026-04-02')"):
         select = f"SELECT day, count(*), sum(in_bytes) FROM {TABLE} WHERE {condition} GROUP BY 1 ORDER BY 1"
@@ -122,6 +125,32 @@ def test_conditions_on_the_day_find_the_same_rows(merged: Path, by_day: Path) ->
             assert rows
 
 
+def test_a_month_of_one_day_is_merged_with_new_files_of_the_day(tmp_path: Path) -> None:
+    """After the other days of the month have expired."""
+    store = tmp_path / "store"
+    load(store, [night(tmp_path, number) for number in (0, 1)])
+    folder = existing_store(store)
+    with changing(folder, SETTINGS, silent) as state:
+        compact(folder, state)
+        expire(folder, state, date(2026, 3, 25))
+    [left] = [file for file in state_of(store).files.values() if file.table == TABLE]
+    assert list(left.days) == ["2026-03-25"]
+    other = tmp_path / "other.smf"
+    with other.open("wb") as out:
+        start = datetime(2026, 3, 25, 12, tzinfo=UTC)
+        mix = {RecordKind.ZERT_DETAIL: 1.0}
+        generate(Recipe(records=30, seed=99, mix=mix, start=start, end=start + timedelta(hours=1)), out)
+    load(store, [other])
+    before = found(store)
+    with changing(folder, SETTINGS, silent) as state:
+        compact(folder, state)
+    [merged] = [file for file in state_of(store).files.values() if file.table == TABLE]
+    assert dict(merged.days) == {"2026-03-25": left.rows + 30}
+    assert found(store) == before
+    check_store(folder)
+
+
+@pytest.mark.deep
 def test_a_repeated_night_is_recognised(merged: Path, dumps: list[Path], tmp_path: Path) -> None:
     before = found(merged)
     both = tmp_path / "both.smf"
@@ -135,6 +164,7 @@ def test_a_repeated_night_is_recognised(merged: Path, dumps: list[Path], tmp_pat
     assert found(merged) == before
 
 
+@pytest.mark.deep
 def test_removing_a_load_changes_its_days_only(merged: Path, by_day: Path) -> None:
     with open_reader(by_day) as connection:
         [[day]] = connection.execute(
@@ -149,6 +179,7 @@ def test_removing_a_load_changes_its_days_only(merged: Path, by_day: Path) -> No
     check_store(existing_store(merged))
 
 
+@pytest.mark.deep
 def test_expiring_takes_days_out_of_a_month(merged: Path, dumps: list[Path], tmp_path: Path) -> None:
     first = date(2026, 3, 29)
     before = state_of(merged)
@@ -173,6 +204,7 @@ def test_expiring_takes_days_out_of_a_month(merged: Path, dumps: list[Path], tmp
     check_store(existing_store(merged))
 
 
+@pytest.mark.deep
 def test_what_a_load_merges_is_limited(
     dumps: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,7 @@ def codes_without_faults(place: Path, kind: str, job: str, *shares: float) -> li
     return [trial["code"] for trial in trials]
 
 
+@pytest.mark.deep
 def test_ingest_on_a_full_disk_loses_nothing_and_reports_one_error(place: Path) -> None:
     assert codes_without_faults(place, "disk", "second", 0.3) == [NOTHING_DONE]
 

@@ -128,6 +128,7 @@ def test_conditions_on_time_do_not_change_the_values(tmp_path: Path) -> None:
     assert total(store, "record_subtype = 6 AND basis = 'difference'") == 700
 
 
+@pytest.mark.deep
 def test_later_loads_and_removals_do_not_leave_wrong_differences(tmp_path: Path) -> None:
     """The records of an address space come from three loads, the middle one last."""
     store = tmp_path / "store"
@@ -144,6 +145,7 @@ def test_later_loads_and_removals_do_not_leave_wrong_differences(tmp_path: Path)
     assert ask(store, "basis, task_ms") == [("no record before", None)]
 
 
+@pytest.mark.deep
 def test_a_record_that_is_there_twice_adds_nothing(tmp_path: Path) -> None:
     """The same interval in another record, of which not all bytes are equal."""
     store = tmp_path / "store"

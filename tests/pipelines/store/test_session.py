@@ -34,7 +34,7 @@ SLOW = "SELECT a.range FROM range(1000000) a, range(100000000) b WHERE a.range *
 
 
 def make_store(place: Path) -> Path:
-    """A catalogue with a view over a file, a table, and beside the file one that no view names."""
+    """A catalogue with a view over a file, a table, and next to the file one that no view names."""
     folder = place / "it's a store"
     data = folder / "data" / "conn" / "day=2026-03-02"
     data.mkdir(parents=True)

@@ -63,6 +63,7 @@ def files_for_two(folder: Path) -> tuple[list[Path], list[Path]]:
     return first, second
 
 
+@pytest.mark.deep
 def test_reader_beside_an_ingest_always_sees_whole_commits(tmp_path: Path) -> None:
     store = tmp_path / "store"
     files = [tmp_path / f"{number}.smf" for number in range(12)]
@@ -148,6 +149,7 @@ def dump(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.deep
 def test_second_writer_waits_up_to_its_limit_and_reports_it(tmp_path: Path, dump: Path) -> None:
     store = tmp_path / "store"
     with holding(store) as holder:
@@ -166,6 +168,7 @@ def test_second_writer_waits_up_to_its_limit_and_reports_it(tmp_path: Path, dump
     assert run("ingest", dump, "--store", store, "--wait", 0).exit_code == 0
 
 
+@pytest.mark.deep
 def test_second_writer_continues_when_the_first_has_finished(tmp_path: Path, dump: Path) -> None:
     store = tmp_path / "store"
     publish_catalogue(make_store(store), State())  # here, because it takes seconds in a new process
@@ -184,6 +187,7 @@ def test_second_writer_continues_when_the_first_has_finished(tmp_path: Path, dum
     assert counts(rows_of(store)) != {}
 
 
+@pytest.mark.deep
 def test_killed_writer_is_reported_once(tmp_path: Path, dump: Path) -> None:
     store = tmp_path / "store"
     with holding(store) as holder:

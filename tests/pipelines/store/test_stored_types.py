@@ -20,7 +20,7 @@ from zscope.api import read
 from zscope.parsers.issues import Code, Issues, Severity
 from zscope.parsers.text.coding import code_page
 from zscope.pipelines.ingest.clocks import Clocks
-from zscope.pipelines.ingest.load import stored_rows
+from zscope.pipelines.ingest.decoding import stored_rows
 from zscope.pipelines.settings import Settings, Zones
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.change import changing
@@ -251,6 +251,7 @@ def test_an_older_store_shows_the_same_rows(sample_store: Path, copied_store: Pa
         assert older.execute(described).fetchall() == newer.execute(described).fetchall()
 
 
+@pytest.mark.deep
 def test_a_number_out_of_range_in_an_older_file_is_null(copied_store: Path) -> None:
     make_older(copied_store, TABLE, "in_bytes", (2**64 - 1, 2**63, GREATEST))
     statement = f"SELECT DISTINCT in_bytes FROM {TABLE} ORDER BY in_bytes DESC NULLS FIRST LIMIT 2"
@@ -291,6 +292,7 @@ def test_compacting_merges_older_files_with_new_ones(tmp_path: Path) -> None:
     assert OLDER not in {file.schema for file in read_state(existing_store(mixed)).files.values()}
 
 
+@pytest.mark.deep
 def test_removing_a_load_from_an_older_store(sample_store: Path, copied_store: Path, tmp_path: Path) -> None:
     """Files with rows of other loads, too, are written again; their columns are known to be the new ones."""
     dump = tmp_path / "more.smf"
@@ -313,6 +315,7 @@ def test_removing_a_load_from_an_older_store(sample_store: Path, copied_store: P
         assert contents(left, left_out=()) == contents(before, left_out=())
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("without", deep_except(["record_offset"], ["record_offset", "stack"]))
 def test_files_without_a_column_of_this_version(copied_store: Path, tmp_path: Path, without: str) -> None:
     """They are compared with new rows, merged with new files, and written again without a load."""
@@ -350,6 +353,7 @@ def test_records_of_an_older_load_are_recognised(tmp_path: Path) -> None:
     assert duplicates(report) > 0
 
 
+@pytest.mark.deep
 def test_rows_of_reports_in_an_older_load_are_recognised(copied_store: Path, tmp_path: Path) -> None:
     make_older(copied_store)
     before = everything(copied_store)[0]

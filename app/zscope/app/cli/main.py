@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 COMMANDS = {
     "inventory": "List the contents of files: kinds of records and reports, counts, first and last time.",
     "ingest": "Load dumps and reports into the store.",
+    "nightly": "Run the nightly batch: load, validate, report and export, as a settings file says.",
     "loads": "List the loads of the store, or remove loads.",
     "issues": "List what could not be decoded or loaded, with file, record, byte and field.",
+    "summary": "Print what the data say in a few sentences, each with the command for its evidence.",
+    "report": "Write a report as a single HTML file, for sending and printing.",
     "sql": "Run SQL on the store (DuckDB's dialect).",
     "metrics": "List the metrics, or print the rows of one.",
     "benchmark": "Compare measured runs with the published results.",
@@ -33,11 +36,14 @@ COMMANDS = {
     "dashboard": "Start the dashboard on a store, for a browser.",
     "validate": "Validate the data of a store: ranges, codes, arithmetic, agreement of sources.",
     "export": "Export tables to Parquet, CSV or DuckDB, metrics to Prometheus and OpenTelemetry.",
+    "serve-metrics": "Serve the newest values of the metrics to Prometheus.",
+    "publish": "Publish the tables of a store for other engines, without writing their data again.",
     "store": "Maintain the store: compact, expire, check, rebuild.",
     "decode": "Print the rows of one table directly from files, without a store.",
     "unpack": "Unpack a file: gzip, zip, TERSE, blocks and segments.",
     "fields": "Search the field catalogue by zscope's name, IBM's name or meaning.",
     "generate": "Generate synthetic dumps and reports with known contents.",
+    "help": "Print the help of the program or of a command; the same as --help.",
     "demo": "Load the sample data into a store and print the most important results.",
 }
 """Name and first line of help of each command, in the order in which a new user needs them."""
@@ -54,9 +60,21 @@ class Program(click.Group):
         """Import the module of a command and return the command."""
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"zscope.app.cli.commands.{cmd_name}").command
+        command = import_module(f"zscope.app.cli.commands.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; the error for an unknown one suggests similar names."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from zscope.schemas.suggestions import suggestion
+
+            hint = suggestion(name, COMMANDS, "zscope help lists the commands")
+            raise click.UsageError(f"there is no command {name!r}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands with the declared line of help for each."""
@@ -81,7 +99,9 @@ class Program(click.Group):
     epilog="Exit codes: 0 success; 4 success with warnings; 8 an input was refused or a check failed; 12 "
     "nothing could be done. Results go to standard output, messages to standard error.",
 )
-@click.version_option(package_name="zscope", message="%(prog)s %(version)s")
+@click.version_option(
+    None, "-V", "--version", package_name="zscope", prog_name="zscope", message="%(prog)s %(version)s"
+)
 def program() -> None:
     """Turn z/OS performance and TLS data into tables and metrics.
 

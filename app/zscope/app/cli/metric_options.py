@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from zscope.pipelines.store.session import Session
 
 
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
 def day_or_moment(text: str) -> date:
     """Parse the value of an option: a day, or a point in time."""
     from zscope.pipelines.metrics import options
@@ -25,6 +29,27 @@ def day_or_moment(text: str) -> date:
         return options.day_or_moment(text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
+
+
+def period_options(command: Command) -> Command:
+    """Add the options --from, --to and --system."""
+    for option in (
+        click.option(
+            "--system", "systems", metavar="NAME", multiple=True,
+            help="Only this system. Can be repeated.",
+        ),
+        click.option(
+            "--to", "end", metavar="DAY", type=day_or_moment,
+            help="Only this day or earlier, or before this time.",
+        ),
+        click.option(
+            "--from", "begin", metavar="DAY", type=day_or_moment,
+            help="Only from this day (2026-03-02, 2026.061) or time (2026-03-02T09:00+01:00) on. UTC if it "
+            "has no offset.",
+        ),
+    ):  # fmt: skip
+        command = option(command)
+    return command
 
 
 def period(begin: date | None, end: date | None) -> tuple[datetime | None, datetime | None]:

@@ -5,6 +5,7 @@ Progress is a bar on a terminal, and a line every few seconds elsewhere.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import Counter
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import wraps
+from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zscope.parsers.inputs import FileSummary
-    from zscope.parsers.issues import Issues
+    from zscope.parsers.issues import Issues, Severity
     from zscope.parsers.options import ProgressState, ReadOptions
     from zscope.parsers.smf.framing import Framing
 
@@ -52,6 +54,7 @@ class ReadingOptions:
     framing: Framing | None
     quiet: bool
     issues: Output | None
+    unpack_limits: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +77,36 @@ class SuppliedOptions:
         )
 
 
+def paths_argument(command: Command) -> Command:
+    """Add the argument `paths`; patterns that the shell has left, as in quotation marks, are expanded."""
+    argument = click.argument("paths", metavar="PATH...", nargs=-1, required=True, callback=_expanded)
+    return argument(command)
+
+
+def _expanded(_context: click.Context, _argument: click.Parameter, paths: tuple[str, ...]) -> tuple[str, ...]:
+    files: list[str] = []
+    for path in paths:
+        # A name with brackets can be that of a file. Not Path.glob: it takes no absolute patterns.
+        pattern = has_magic(path) and not os.path.lexists(path)
+        files += (pattern and sorted(glob(path, recursive=True))) or [path]  # noqa: PTH207
+    return tuple(files)
+
+
 def day_or_time(text: str) -> date:
     """Parse a day, or a day with a time of day, in local time.
 
     >>> day_or_time("2026-03-02"), day_or_time("2026-03-02T09:41")
     (datetime.date(2026, 3, 2), datetime.datetime(2026, 3, 2, 9, 41))
     """
+    from zscope.schemas.days import parse_day
+
     try:
         if len(text) <= len("2026-03-02"):
-            return date.fromisoformat(text)
+            return parse_day(text)
         moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise click.BadParameter(
-            f"{text!r} is not a day or time such as 2026-03-02 or 2026-03-02T09:41"
+            f"{text!r} is not a day or time such as 2026-03-02, 2026.061 or 2026-03-02T09:41"
         ) from error
     if moment.tzinfo:
         raise click.BadParameter("omit the time zone: this is the local time of the system")
@@ -121,18 +141,40 @@ def reading_options(command: Command) -> Command:
         "or record lengths that do not count themselves (rdw-exclusive). Default: detected.",
     )  # fmt: skip
     @click.option(
+        "--unpack-limits", metavar="LIMIT=N,...", default="", callback=_checked_limits,
+        help="Raise limits for packed files, for a file that you trust: bytes, members, nesting, ratio, "
+        "seconds, such as ratio=1000,bytes=2TB. Default: bytes=1TB,members=10000,nesting=8,ratio=250,"
+        "seconds=14400.",
+    )  # fmt: skip
+    @click.option(
         "--issues", "issues_path", metavar="FILE",
         help="Write all issues to FILE; its ending is the format (csv, json, jsonl, parquet, arrow, txt).",
     )  # fmt: skip
     @click.option("-q", "--quiet", is_flag=True, help="Print issues only, no progress and no summaries.")
     @wraps(command)
     def with_reading(
-        framing: str | None, issues_path: str | None, *, quiet: bool, **options: object
+        framing: str | None,
+        issues_path: str | None,
+        unpack_limits: str,
+        *,
+        quiet: bool,
+        **options: object,
     ) -> int | None:
         issues = Output(chosen_format(None, issues_path), issues_path) if issues_path else None
-        return command(reading=ReadingOptions(_framing(framing), quiet, issues), **options)
+        return command(reading=ReadingOptions(_framing(framing), quiet, issues, unpack_limits), **options)
 
     return with_reading
+
+
+def _checked_limits(_context: click.Context, _option: click.Parameter, text: str) -> str:
+    if text:
+        from zscope.parsers.containers.budget import LimitsError, UnpackLimits
+
+        try:
+            UnpackLimits.parse(text)
+        except LimitsError as error:
+            raise click.BadParameter(str(error)) from error
+    return text
 
 
 def _framing(name: str | None) -> Framing | None:
@@ -259,14 +301,21 @@ def report_issues(issues: Issues, reading: ReadingOptions, *, any_input: bool) -
 
     `any_input` is false if there was nothing to read.
     """
-    from zscope.parsers.issues import Code, Severity
+    from zscope.parsers.issues import Code
 
     if reading.issues:
         reading.issues.write(Rows.of(issues.to_arrow()))
     _print_issues(issues)
     if not any_input and all(issue.code is Code.UNREADABLE for issue in issues):
         raise NothingDoneError("no input could be opened" if len(issues) else "there is nothing to read")
-    match issues.worst:
+    return exit_code_for(issues.worst)
+
+
+def exit_code_for(worst: Severity | None) -> ExitCode:
+    """Return the exit code that follows from the highest severity of issues."""
+    from zscope.parsers.issues import Severity
+
+    match worst:
         case Severity.REFUSED:
             return ExitCode.REFUSED
         case Severity.WARNING:

@@ -49,7 +49,12 @@ def store_errors() -> Iterator[None]:
 
 @contextmanager
 def open_session(
-    store: Path, *, memory: str | None = None, threads: int | None = None, seconds: float | None = None
+    store: Path,
+    *,
+    memory: str | None = None,
+    threads: int | None = None,
+    seconds: float | None = None,
+    temp_size: str | None = None,
 ) -> Iterator[Session]:
     """Open a guarded, read-only session on the newest commit of a store."""
     from zscope.pipelines.store import open_reader
@@ -57,7 +62,9 @@ def open_session(
 
     with (
         store_errors(),
-        Session.guard(open_reader(store), store, memory=memory, threads=threads, seconds=seconds) as session,
+        Session.guard(
+            open_reader(store), store, memory=memory, threads=threads, seconds=seconds, spill_size=temp_size
+        ) as session,
     ):
         yield session
 

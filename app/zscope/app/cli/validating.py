@@ -20,6 +20,20 @@ if TYPE_CHECKING:
     from zscope.pipelines.settings import Settings
 
 
+def validated_and_existing_loads(store: Path) -> tuple[set[int], set[int]]:
+    """Return the loads that were validated completely and without an error, and all loads with rows."""
+    from zscope.pipelines.store import open_reader
+
+    with open_reader(store) as connection:
+        validated = connection.execute(
+            "SELECT DISTINCT unnest(any_value(load_ids)) FROM validation WHERE whole_loads "
+            "GROUP BY run_id HAVING bool_and(outcome <> 'error')"
+        )
+        done = {row[0] for row in validated.fetchall()}
+        existing = connection.execute("SELECT load_id FROM load WHERE status <> 'removed' AND rows > 0")
+        return done, {row[0] for row in existing.fetchall()}
+
+
 def validate_slice(store: Path, part: StoreSlice, settings: Settings) -> pa.Table:
     """Validate a slice of a store in a separate process, and store the results."""
     from zscope.pipelines.quality import QualityError, validate_in_subprocess
@@ -54,12 +68,13 @@ def report_validation(store: Path, results: pa.Table) -> ExitCode:
     if not results.num_rows:
         click.echo("there are no rows to validate", err=True)
         return ExitCode.OK
-    click.echo(_summary(results), err=True)
+    click.echo(validation_summary(results), err=True)
     click.echo(f"pages: {store / 'data-docs' / 'index.html'}", err=True)
-    return _exit_code(results)
+    return validation_exit_code(results)
 
 
-def _summary(results: pa.Table) -> str:
+def validation_summary(results: pa.Table) -> str:
+    """Return how many expectations are met and how many are not, by severity."""
     from zscope.pipelines.quality import CheckOutcome, CheckSeverity
 
     counts = Counter(
@@ -75,7 +90,8 @@ def _summary(results: pa.Table) -> str:
     return f"{passed}: {', '.join(counted)}" if counted else passed
 
 
-def _exit_code(results: pa.Table) -> ExitCode:
+def validation_exit_code(results: pa.Table) -> ExitCode:
+    """Return the exit code that follows from the results of a validation."""
     from zscope.pipelines.quality import CheckOutcome, CheckSeverity, worst_outcome
 
     match worst_outcome(results):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -12,21 +13,24 @@ import altair as alt
 import pyarrow as pa
 import streamlit as st
 
+from zscope.app.dashboard.amounts import in_readable_units
 from zscope.app.dashboard.labels import column_config
-from zscope.app.dashboard.style import plain_rows
+from zscope.app.dashboard.style import plain_rows, text_colours
+from zscope.app.shared.plain_texts import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from zscope.app.dashboard.style import Chart
 
 
 ROWS = alt.NamedData("rows")
 """Placeholder for the rows of a chart with thousands of them (see `with_rows`)."""
+ZOOMED = "zoomed"
+"""Name of the selection in a chart over time with the range that the reader has marked."""
 FILTERED = "filtered"
 """Set in the session while filters are chosen."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=])")
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 _LINKED = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _NO_BREAK = "\N{WORD JOINER}"
 """Inserted into addresses, where Markdown would make a link: invisible, but no address any more."""
@@ -45,8 +49,7 @@ def plain(text: object, longest: int = _LONGEST) -> str:
 
 def clean(text: object, longest: int = _LONGEST) -> str:
     """Return text from the data for a place that reads no markup, such as the options of a widget."""
-    shown = _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", str(text))
-    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+    return one_line(text, longest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,16 @@ class ChartWithRows:
 
     chart: Chart
     rows: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Zoom:
+    """What happens when the reader marks a range in a chart, which has a selection named `zoomed`."""
+
+    to: Callable[[dict[str, Any]], None]
+    """Called with the ends of the range by axis."""
+    depends_on: object
+    """What the chart shows: another one has no marked range."""
 
 
 def with_rows(chart: Chart, table: pa.Table, columns: Sequence[str]) -> ChartWithRows:
@@ -82,24 +95,95 @@ def picture(
     alternative: str,
     *,
     sources: Sequence[str] = (),
-    pick: bool = False,
-) -> list[Mapping[str, Any]]:
-    """Draw a chart with its data and downloads below; with `pick`, return what the reader clicked on.
+    pick: Sequence[str] = (),
+    zoom: Zoom | None = None,
+) -> dict[str, Any] | None:
+    """Draw a chart with its data and downloads below, and return the row that the reader has picked.
 
     `alternative` describes the chart for readers who cannot see it. A chart to pick from has a selection
-    named `picked`.
+    named `picked`; `pick` are the columns that name a row of its data. Below it is a list of the same rows,
+    for the keyboard.
     """
-    options: dict[str, Any] = {"width": "stretch", "key": f"{name}-picture", "alt": alternative}
-    specification = _specification(chart)
-    clicked: list[Mapping[str, Any]] = []
-    if pick:
-        state = st.vega_lite_chart(spec=specification, **options, on_select="rerun", selection_mode="picked")
-        clicked = list(state["selection"].get("picked", []))
-    else:
-        st.vega_lite_chart(spec=specification, **options)
+    clicked = _drawn(chart, name, alternative, pick=bool(pick), zoom=zoom)
+    picked = _picked(data, pick, name, clicked) if pick else None
+    data_below(data, name, sources)
+    return picked
+
+
+def _picked(
+    data: pa.Table, pick: Sequence[str], name: str, clicked: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """The row of a clicked mark, or the row that is chosen in the list; the list shows what was clicked."""
+    rows = {" · ".join(clean(row[column]) for column in pick): row for row in data.to_pylist()}
+    key, before = f"{name}-list", f"{name}-clicked"
+    wanted = None if clicked is None else tuple(str(clicked.get(column)) for column in pick)
+    if wanted != st.session_state.get(before):
+        st.session_state[before] = wanted
+        same = (words for words, row in rows.items() if tuple(str(row[column]) for column in pick) == wanted)
+        st.session_state[key] = next(same, None)
+    elif st.session_state.get(key) not in rows:
+        st.session_state[key] = None
+    chosen = st.selectbox(
+        "Click a mark of the chart, or choose it here", list(rows), index=None, key=key, width=420,
+        placeholder="none is chosen",
+    )  # fmt: skip
+    return rows[chosen] if chosen is not None else None
+
+
+def panels(
+    charts: Mapping[str, Chart],
+    data: pa.Table,
+    name: str,
+    *,
+    sources: Sequence[str] = (),
+    zoom: Zoom,
+) -> None:
+    """Draw charts one below the other, by the words that describe them, and their data below the last.
+
+    A range can be marked in each of them.
+    """
+    marked = alt.selection_interval(name=ZOOMED, encodings=["x"])
+    with st.container(gap=None):
+        for number, (alternative, chart) in enumerate(charts.items()):
+            _drawn(chart.add_params(marked), f"{name}-{number}", alternative, pick=False, zoom=zoom)
+    data_below(data, name, sources)
+
+
+def data_below(data: pa.Table, name: str, sources: Sequence[str]) -> None:
+    """Draw the data of a chart, folded."""
     with st.expander(f"Data ({data.num_rows:,} rows)", icon=":material/table:"):
         grid(data, name, sources=sources)
-    return clicked
+
+
+def _drawn(
+    chart: Chart | ChartWithRows,
+    name: str,
+    alternative: str,
+    *,
+    pick: bool,
+    zoom: Zoom | None,
+) -> Mapping[str, Any] | None:
+    key = f"{name}-picture"
+    if zoom is not None:
+        # Another period needs a chart without a marked range.
+        key += f"-{crc32(repr(zoom.depends_on).encode()):08x}"
+    options: dict[str, Any] = {"width": "stretch", "key": key, "alt": alternative}
+    specification = _specification(chart)
+    specification["config"] = {**specification.get("config", {}), **text_colours(st.context.theme.type or "")}
+    if zoom is not None:
+        st.vega_lite_chart(
+            spec=specification, **options, on_select=partial(_zoomed, key, zoom.to), selection_mode=[ZOOMED]
+        )
+        return None
+    if not pick:
+        st.vega_lite_chart(spec=specification, **options)
+        return None
+    state = st.vega_lite_chart(spec=specification, **options, on_select="rerun", selection_mode="picked")
+    return next(iter(state["selection"].get("picked", [])), None)
+
+
+def _zoomed(key: str, to: Callable[[dict[str, Any]], None]) -> None:
+    to(st.session_state[key]["selection"].get(ZOOMED, {}))
 
 
 def grid(
@@ -117,20 +201,22 @@ def grid(
     Labels and explanations of the columns come from the declarations of `sources`: metrics, or tables of the
     store.
     """
+    shown, units = in_readable_units(data, config or {})
     options: dict[str, Any] = {
         "hide_index": True,
         "column_order": columns,
-        "column_config": {**column_config(data, sources), **(config or {})},
+        "column_config": {**column_config(shown, sources, units), **(config or {})},
         "key": f"{name}-grid",
         "alt": f"{data.num_rows:,} rows",
         "height": height or "auto",
+        "placeholder": "",
     }
     selectable_grid: list[int] = []
     if pick:
-        state = st.dataframe(data, **options, on_select="rerun", selection_mode="single-row")
+        state = st.dataframe(shown, **options, on_select="rerun", selection_mode="single-row")
         selectable_grid = state["selection"]["rows"]
     else:
-        st.dataframe(data, **options)
+        st.dataframe(shown, **options)
     downloads(data, name)
     return selectable_grid[0] if selectable_grid else None
 
@@ -149,21 +235,27 @@ def downloads(data: pa.Table, name: str) -> None:
 
 
 def as_csv(data: pa.Table) -> bytes:
-    """Return a table as CSV; nested values are written as text."""
+    """Return a table as CSV; nested values are written as text, and no text is a formula."""
     import pyarrow.csv
+
+    from zscope.app.shared.spreadsheet_texts import safe_text
 
     flat = [_as_text(column) for column in data.columns]
     out = io.BytesIO()
-    pyarrow.csv.write_csv(pa.table(flat, names=data.column_names), out)
+    pyarrow.csv.write_csv(pa.table(flat, names=[safe_text(name) for name in data.column_names]), out)
     return out.getvalue()
 
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if not pa.types.is_nested(column.type):
-        return column.cast(pa.string())
-    return pa.chunked_array(
-        [[None if value is None else str(value) for value in column.to_pylist()]], pa.string()
-    )
+    from zscope.app.shared.far_times import far_texts, is_far
+    from zscope.app.shared.spreadsheet_texts import is_text, safe_texts
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_nested(kind):
+        texts = [None if value is None else str(value) for value in column.to_pylist()]
+        return pa.chunked_array([safe_texts(pa.array(texts, pa.string()))], pa.string())
+    chunks = [far_texts(chunk) if is_far(chunk) else chunk.cast(pa.string()) for chunk in column.chunks]
+    return pa.chunked_array([safe_texts(each) for each in chunks] if is_text(kind) else chunks, pa.string())
 
 
 def as_parquet(data: pa.Table) -> bytes:

@@ -1,23 +1,31 @@
 """The filter bar that pages share, and the values that it offers.
 
-What is chosen is part of the address. Streamlit ignores values in an address that are not offered, so a link
-can only choose what the store contains.
+What is chosen is part of the address. Values in an address that are not offered are ignored, so a link can
+only choose what the store contains.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from zscope.app.dashboard.drawing import clean
-from zscope.app.dashboard.filters import ROLES, Filters
+from zscope.app.dashboard.filter_address import (
+    filters_in_address,
+    known_filters,
+    newly_asked_for,
+    remember_filters,
+)
+from zscope.app.dashboard.periods import ALL, ALL_DAYS, between, read_period, relative_periods
+from zscope.app.shared.filters import ROLES, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
+    from zscope.app.dashboard.periods import Period
     from zscope.app.dashboard.store import StoreQueries
 
 _MOST = 1000
@@ -42,6 +50,8 @@ class Choices:
     jobs: tuple[str, ...]
     first_utc: datetime | None
     last_utc: datetime | None
+    newest_utc: datetime | None
+    """The last hour with handshakes or connections; without any, that of all data."""
 
 
 def choices(queries: StoreQueries, version: str) -> Choices:
@@ -65,7 +75,8 @@ def choices(queries: StoreQueries, version: str) -> Choices:
             list(TRY_CAST(value AS BIGINT) ORDER BY weight DESC, value) FILTER (WHERE kind = 'port') AS ports,
             list(value ORDER BY weight DESC, value) FILTER (WHERE kind = 'job') AS jobs,
             (SELECT min(hour_utc) FROM seen) AS first_utc,
-            (SELECT max(hour_utc) FROM seen) AS last_utc
+            (SELECT max(hour_utc) FROM seen) AS last_utc,
+            (SELECT coalesce(max(hour_utc) FILTER (weight > 0), max(hour_utc)) FROM seen) AS newest_utc
         FROM ranked
     """).to_pylist()  # fmt: skip
     return Choices(
@@ -75,50 +86,132 @@ def choices(queries: StoreQueries, version: str) -> Choices:
         jobs=tuple(row["jobs"] or ()),
         first_utc=row["first_utc"],
         last_utc=row["last_utc"],
+        newest_utc=row["newest_utc"],
     )
 
 
-_KEYS = {"period", "system", "stack", "port", "job", "role"}
+_WIDTHS_PX = {"period": 242, "system": 142, "stack": 142, "port": 128, "job": 165, "role": 148}
+"""Room for two days, and for a usual name next to the two buttons of its box: one line at 1,440 pixels."""
+_WORDS, _WANTED = "period_in_words", "period_wanted"
+"""In the session: the button of the period, and the period that the reader has just chosen."""
 
 
 def filter_bar(choices: Choices) -> Filters:
     """Draw the bar and return what is chosen."""
-    # Streamlit passes values chosen by hand to other pages, but not values from the address.
-    for key in _KEYS & st.session_state.keys():
-        st.session_state[key] = st.session_state[key]
-    with st.container(horizontal=True, vertical_alignment="bottom", key="filter-bar"):
-        begin, end = _period(choices)
-        systems = _several("System", "system", choices.systems)
-        stacks = _several("Stack", "stack", choices.stacks)
-        ports = _several("Port", "port", [str(port) for port in choices.ports])
-        jobs = _several("Job", "job", choices.jobs)
-        roles = _several("Role", "role", ROLES)
-    return Filters(begin, end, systems, stacks, tuple(map(int, ports)), jobs, roles)
+    offered = _offered(choices)
+    nothing_loaded = choices.first_utc is None and not any(
+        offered[name] for name in offered.keys() - {"role"}
+    )
+    period = ALL_DAYS if nothing_loaded else _choose(choices, offered)
+    _period_by_words(choices, period)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="filter-bar"):
+        _period_by_days(choices)
+        systems = _several("System", "system", offered["system"])
+        stacks = _several("Stack", "stack", offered["stack"])
+        ports = _several("Port", "port", offered["port"])
+        jobs = _several("Job", "job", offered["job"])
+        roles = _several("Role", "role", offered["role"])
+    if nothing_loaded:
+        return Filters()
+    remember_filters({
+        "period": period.address, "system": systems, "stack": stacks, "port": ports, "job": jobs,
+        "role": roles,
+    })  # fmt: skip
+    return Filters(period.begin, period.end, systems, stacks, tuple(map(int, ports)), jobs, roles)
 
 
-def _period(choices: Choices) -> tuple[datetime | None, datetime | None]:
-    if choices.first_utc is None or choices.last_utc is None:
-        return None, None
-    first, last = choices.first_utc.date(), choices.last_utc.date()
-    chosen = st.date_input(
-        "Period (UTC)", (first, last), min_value=first, max_value=last, key="period",
-        format="YYYY-MM-DD", bind="query-params", persist_state="session", width=230,
-        help="From the first to the last day, both included.",
+def filters_of_address(choices: Choices) -> Filters:
+    """Return the filters that the address of a page without a bar carries, as far as they are offered."""
+    asked = filters_in_address()
+    values = {
+        name: tuple(value for value in asked.get(name, ()) if value in known)
+        for name, known in _offered(choices).items()
+    }
+    period = read_period(asked.get("period", ()), choices.first_utc, choices.last_utc, choices.newest_utc)
+    return Filters(
+        period.begin, period.end, values["system"], values["stack"], tuple(map(int, values["port"])),
+        values["job"], values["role"],
     )  # fmt: skip
-    days = tuple(chosen)
-    if not days or days == (first, last):
-        return None, None
-    return _midnight(days[0]), _midnight(days[-1]) + timedelta(days=1)
 
 
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
+def _offered(choices: Choices) -> dict[str, tuple[str, ...]]:
+    return {
+        "system": choices.systems, "stack": choices.stacks, "port": tuple(map(str, choices.ports)),
+        "job": choices.jobs, "role": ROLES,
+    }  # fmt: skip
+
+
+def show_between(begin: datetime, end: datetime) -> None:
+    """Choose the time between two moments for the next run of the page."""
+    st.session_state[_WANTED] = between(begin, end)
+
+
+def _choose(choices: Choices, offered: Mapping[str, Sequence[str]]) -> Period:
+    """Give the widgets what a new address asks for, or what was chosen before, as far as it is offered."""
+    asked, known = newly_asked_for(), known_filters()
+    for name in offered:
+        if asked is not None:
+            wanted: Sequence[object] = asked.get(name, ())
+        else:
+            wanted = st.session_state.get(name, known.get(name, ()))
+        st.session_state[name] = [value for value in wanted if value in offered[name]]
+    changed = st.session_state.pop(_WANTED, None)
+    days = known.get("period", ()) if changed is None else changed
+    period = read_period(
+        days if asked is None else asked.get("period", ()),
+        choices.first_utc,
+        choices.last_utc,
+        choices.newest_utc,
+    )
+    st.session_state["period"] = period.days
+    st.session_state[_WORDS] = period.words or None
+    return period
+
+
+def _period_by_words(choices: Choices, period: Period) -> None:
+    """Buttons for all days and for the periods relative to the newest data."""
+    if choices.first_utc is None or choices.newest_utc is None:
+        return
+    relative = relative_periods(choices.first_utc, choices.newest_utc)
+    moments = [period.words] if period.words not in {"", ALL, *relative} else []
+    newest = choices.newest_utc.date()
+    st.pills(
+        "Period of the data", [ALL, *relative, *moments], key=_WORDS, on_change=_words_chosen,
+        label_visibility="collapsed", format_func=_written,
+        help=f"Relative to the newest day with TLS data, now {newest}; a bookmark moves with the data.",
+    )  # fmt: skip
+
+
+def _written(words: str) -> str:
+    return "All days" if words == ALL else words[:1].upper() + words[1:]
+
+
+def _words_chosen() -> None:
+    words = st.session_state[_WORDS]
+    st.session_state[_WANTED] = () if words in {None, ALL} else (words,)
+
+
+def _period_by_days(choices: Choices) -> None:
+    if choices.first_utc is None or choices.last_utc is None:
+        return
+    first, last = choices.first_utc.date(), choices.last_utc.date()
+    untouched: list[Any] = []
+    st.date_input(
+        "Period (UTC)", untouched, min_value=first, max_value=last, key="period", format="YYYY-MM-DD",
+        width=_WIDTHS_PX["period"], on_change=_days_chosen,
+        help=f"From the first to the last day, both included. Empty: all days, now {first} to {last}, and "
+        "those that are loaded later.",
+    )  # fmt: skip
+
+
+def _days_chosen() -> None:
+    st.session_state[_WANTED] = tuple(day.isoformat() for day in st.session_state["period"])
 
 
 def _several(label: str, key: str, options: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         st.multiselect(
-            label, options, key=key, bind="query-params", persist_state="session", format_func=clean,
-            placeholder="all", width=128, disabled=not options,
+            label, options, key=key, format_func=clean, placeholder="all", width=_WIDTHS_PX[key],
+            disabled=not options,
         )
     )  # fmt: skip

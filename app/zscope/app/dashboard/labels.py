@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from zscope.app.dashboard.amounts import WRITTEN
+from zscope.app.shared.column_labels import label
 from zscope.pipelines.metrics import declared
 from zscope.pipelines.store.parts import parquet_schema, parquet_tables
 from zscope.schemas.arrow import column_comment
@@ -17,17 +19,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-_UNITS = {
-    "pct": "%", "ms": "ms", "us": "µs", "s": "s", "utc": "UTC", "local": "local", "bytes": "bytes",
-    "mb": "MB",
-}  # fmt: skip
-"""Units by the last part of a column name."""
-_ABBREVIATIONS = {
-    "cpu": "CPU", "tls": "TLS", "ip": "IP", "dn": "name", "id": "ID", "lpar": "LPAR", "ziip": "zIIP",
-    "pfs": "PFS", "cp": "CP", "cps": "CPs", "ssl": "SSL", "rsa": "RSA", "tls10": "TLSv1.0,",
-    "tls11": "TLSv1.1", "ecb": "ECB", "ecbs": "ECBs", "etr": "ETR", "mq": "MQ", "sslrkeyc": "SSLRKEYC",
-    "tcp": "TCP", "msu": "MSU",
-}  # fmt: skip
+_THOUSANDS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +28,6 @@ class ColumnLabel:
 
     label: str
     meaning: str = ""
-
-
-def label(column: str) -> str:
-    """Return the name of a column in words.
-
-    >>> label("resumed_pct"), label("cpu_us_per_transaction"), label("hour_utc"), label("starts_per_s")
-    ('Resumed (%)', 'CPU µs per transaction', 'Hour (UTC)', 'Starts per s')
-    """
-    parts = column.split("_")
-    # In `starts_per_s` the last part is not the unit.
-    unit = _UNITS.get(parts[-1]) if len(parts) > 1 and parts[-2] != "per" else None
-    words = [_ABBREVIATIONS.get(part, _UNITS.get(part, part)) for part in (parts[:-1] if unit else parts)]
-    text = " ".join(words)
-    return f"{text[:1].upper() if text[:1] != 'z' else 'z'}{text[1:]}" + (f" ({unit})" if unit else "")
 
 
 @cache
@@ -68,18 +46,27 @@ def explained(source: str) -> Mapping[str, ColumnLabel]:
     return {}
 
 
-def column_config(table: pa.Table, sources: Iterable[str]) -> dict[str, Any]:
-    """Return how Streamlit shows the columns of a table: label, explanation, format."""
+def column_config(
+    table: pa.Table, sources: Iterable[str], units: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return how Streamlit shows the columns of a table: label, explanation, format.
+
+    `units` are those of columns with a time in another unit than that in their name.
+    """
     known: dict[str, ColumnLabel] = {}
     for source in sources:
         known = {**explained(source), **known}
-    return {
-        field.name: _config(field, known.get(field.name, ColumnLabel(label(field.name))))
-        for field in table.schema
-    }
+    shown: dict[str, Any] = {}
+    for field in table.schema:
+        of_column = known.get(field.name, ColumnLabel(label(field.name)))
+        if unit := (units or {}).get(field.name):
+            note = f"Shown in {WRITTEN.get(unit, unit)}; downloads have the unit of the name {field.name}."
+            of_column = ColumnLabel(label(field.name, unit), f"{of_column.meaning} {note}".strip())
+        shown[field.name] = _config(field, of_column, table[field.name])
+    return shown
 
 
-def _config(field: pa.Field, known: ColumnLabel) -> Any:  # noqa: ANN401 - a dictionary of Streamlit
+def _config(field: pa.Field, known: ColumnLabel, column: pa.ChunkedArray) -> Any:  # noqa: ANN401 - a dictionary of Streamlit
     import pyarrow as pa
 
     shown: dict[str, Any] = {"label": known.label, "help": known.meaning or None}
@@ -87,9 +74,7 @@ def _config(field: pa.Field, known: ColumnLabel) -> Any:  # noqa: ANN401 - a dic
     if pa.types.is_timestamp(kind):
         return st.column_config.DatetimeColumn(**shown, format="YYYY-MM-DD HH:mm:ss", timezone=kind.tz)
     if pa.types.is_floating(kind):
-        return st.column_config.NumberColumn(
-            **shown, format="%.1f" if field.name.endswith("_pct") else "%.4g"
-        )
+        return st.column_config.NumberColumn(**shown, format=_format_of(field.name, column))
     if pa.types.is_integer(kind):
         # Ports and connection numbers are names, not amounts.
         plain = field.name.endswith(("port", "_id", "_no", "year"))
@@ -99,3 +84,15 @@ def _config(field: pa.Field, known: ColumnLabel) -> Any:  # noqa: ANN401 - a dic
     if pa.types.is_list(kind):
         return st.column_config.ListColumn(**shown)
     return st.column_config.TextColumn(**shown)
+
+
+def _format_of(name: str, column: pa.ChunkedArray) -> str:
+    """The format of a column of numbers: thousands apart if it has any, four digits if it has small ones."""
+    import pyarrow.compute as pc
+
+    if name.endswith("_pct"):
+        return "%.1f"
+    sizes = pc.abs(column.filter(pc.not_equal(column, 0.0)))
+    smallest, largest = (pc.min(sizes).as_py() or 0.0), (pc.max(sizes).as_py() or 0.0)
+    # "localized" separates thousands, and writes at most three digits after the point.
+    return "localized" if largest >= _THOUSANDS and smallest >= 1 else "%.4g"

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import grid, picture, plain, synthetic_badge
-from zscope.app.dashboard.style import GREY, ORANGE, VERDICT_COLOURS, colours, values
+from zscope.app.dashboard.style import GREY, PUBLISHED, VERDICT_COLOURS, colours, values
 from zscope.pipelines.metrics import metric
 
 if TYPE_CHECKING:
@@ -232,10 +232,10 @@ def comparison_chart(panel: ResultPanel) -> Chart:
     picked = alt.selection_point(name="picked", fields=["id"], on="click")
     base = alt.Chart(values(_without_nulls(panel.rows))).encode(y=_rows(panel))
     scale = alt.Scale(domain=list(panel.ends), nice=False, zero=False)
-    agrees = base.mark_bar(color=ORANGE, opacity=0.25, height=_ROW_PX - 8).encode(
+    agrees = base.mark_bar(color=PUBLISHED, opacity=0.25, height=_ROW_PX - 8).encode(
         x=alt.X("agrees_from:Q", title=panel.title, scale=scale), x2="agrees_to:Q"
     )
-    published = base.mark_tick(color=ORANGE, thickness=3, size=_ROW_PX - 6).encode(x="published:Q")
+    published = base.mark_tick(color=PUBLISHED, thickness=3, size=_ROW_PX - 6).encode(x="published:Q")
     present = [verdict for verdict in VERDICT_MARKS if verdict in panel.rows["verdict"].to_pylist()]
     legend = alt.Legend(orient="top")
     verdict = alt.Color(
@@ -282,14 +282,14 @@ def verdict_chart(table: pa.Table) -> Chart:
         tooltip=[alt.Tooltip("verdict:N", title="Verdict"), alt.Tooltip("results:Q", title="Results")],
     )
     bars = base.mark_bar().encode(color=alt.Color("verdict:N", scale=colours(VERDICT_COLOURS), legend=None))
-    numbers = base.mark_text(align="left", dx=4, color=GREY).encode(text="results:Q")
+    numbers = base.mark_text(align="left", dx=4).encode(text="results:Q")
     return alt.layer(bars, numbers).properties(height=180)
 
 
 def published_section(data: PageData, area: str, slug: str) -> None:
     """Draw the published results of an area with what was measured, and list contradictions in the source."""
     rows = [row for row in published_results(data).to_pylist() if row["area"] == area]
-    st.subheader("Comparison with published results")
+    st.header("Comparison with published results")
     measured = [row for row in rows if row["measured"]]
     with st.container(horizontal=True, vertical_alignment="center"):
         if any(row["synthetic"] for row in measured):

@@ -8,6 +8,7 @@ import altair as alt
 import pyarrow as pa
 import streamlit as st
 
+from zscope.app.dashboard.amounts import amount_axis, amount_tip, with_amounts
 from zscope.app.dashboard.drawing import picture, plain
 from zscope.app.dashboard.style import BLUE, GREY, ORANGE, time_tip, values
 from zscope.pipelines.runs import read_runs
@@ -26,8 +27,8 @@ MEASURES = {
     "throughput": "Throughput",
 }
 UNITS = {
-    "cpu_per_tran": "µs", "ziip_per_tran": "µs", "transaction_rate": "per s", "latency": "ms",
-    "throughput": "bytes per s",
+    "cpu_per_tran": "us", "ziip_per_tran": "us", "transaction_rate": "", "latency": "ms",
+    "throughput": "bytes/s",
 }  # fmt: skip
 RUN_COMMANDS = """\
 zscope runs propose
@@ -94,9 +95,14 @@ def draw_intervals(table: pa.Table, measure: str, runs: Sequence[str], name: str
     if shown[measure].null_count == shown.num_rows:
         st.caption(f"No interval of these runs has a value for: {MEASURES[measure]}.")
         return
-    base = alt.Chart(values(shown)).encode(
+    base = alt.Chart(values(with_amounts(shown, **{measure: UNITS[measure]}))).encode(
         x=alt.X("minutes:Q", title="Minutes since the start of the run"),
-        y=alt.Y(f"{measure}:Q", title=f"{MEASURES[measure]} ({UNITS[measure]})", scale=alt.Scale(zero=False)),
+        y=alt.Y(
+            f"{measure}:Q",
+            title=MEASURES[measure],
+            scale=alt.Scale(zero=False),
+            axis=amount_axis(UNITS[measure]),
+        ),
         color=alt.Color("run:N", title="Run", scale=alt.Scale(domain=list(runs), range=[BLUE, ORANGE])),
     )
     lines = base.mark_line(opacity=0.5).encode(strokeDash=alt.StrokeDash("side:N", title="Side"))
@@ -116,7 +122,7 @@ def draw_intervals(table: pa.Table, measure: str, runs: Sequence[str], name: str
             alt.Tooltip("run:N", title="Run"),
             alt.Tooltip("side:N", title="Side"),
             time_tip("interval_start_utc", "Start (UTC)"),
-            alt.Tooltip(f"{measure}:Q", title=MEASURES[measure], format=",.6~g"),
+            amount_tip(measure, MEASURES[measure]),
             alt.Tooltip("used:N", title="Interval"),
             alt.Tooltip("why:N", title="Why"),
         ],

@@ -3,49 +3,69 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from zscope.app.dashboard.drawing import FILTERED, plain, synthetic_badge
-from zscope.app.dashboard.filter_bar import choices, filter_bar
-from zscope.app.dashboard.filters import Filters
+from zscope.app.dashboard.filter_address import filters_in_address, remember_filters
+from zscope.app.dashboard.filter_bar import choices, filter_bar, filters_of_address
+from zscope.app.dashboard.links import keep_entries, page_link
 from zscope.app.dashboard.registry import RegisteredPage, registered_pages
 from zscope.app.dashboard.store import PageData, StoreQueries, TooManyRowsError
 from zscope.app.shared.dashboard_server import MEMORY, SIGN_IN, STORE, THREADS
+from zscope.app.shared.filters import Filters
+from zscope.app.shared.report import write_report_page
 from zscope.app.shared.store import DEFAULT_STORE
 from zscope.pipelines.store import StoreError
 from zscope.pipelines.store.session import QueryError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 NEW_DATA_CHECK_S = 10
+_ICON = "🔍"
 
 
 def run() -> None:
     """Draw the navigation and the page that is open."""
-    st.set_page_config("zscope", "🔍", layout="wide")
+    st.set_page_config("zscope", _ICON, layout="wide")
     if os.environ.get(SIGN_IN) and not _signed_in():
         return
-    sections: dict[str, list[object]] = {}
-    for page in registered_pages():
-        entry = st.Page(
-            partial(_draw, page), title=page.title, icon=f":material/{page.icon}:", url_path=page.name,
-            default=not page.address,
-        )  # fmt: skip
-        sections.setdefault(page.section, []).append(entry)
-    st.navigation(sections, expanded=True).run()  # type: ignore[arg-type]
+    current = st.navigation(list(_entries().values()), position="hidden")  # type: ignore[arg-type]
+    st.set_page_config(f"{current.title} - zscope")
+    current.run()
 
 
 def show(name: str) -> None:
     """Draw one page without the navigation."""
+    st.navigation(list(_entries().values()), position="hidden")  # type: ignore[arg-type]
     _draw(next(page for page in registered_pages() if page.name == name))
+
+
+def _entries() -> dict[str, object]:
+    """The entry of each page in the navigation, by its name; links between pages need them, too."""
+    entries: dict[str, object] = {
+        page.name: st.Page(
+            partial(_draw, page), title=page.title, icon=f":material/{page.icon}:", url_path=page.name,
+            default=not page.address,
+        )
+        for page in registered_pages()
+    }  # fmt: skip
+    keep_entries(entries)
+    return entries
 
 
 def _signed_in() -> bool:
     if st.user.is_logged_in:
         return True
     st.title("zscope")
-    st.button("Sign in", on_click=st.login, type="primary")
+    st.button("Sign in", on_click=st.login)
     return False
 
 
@@ -62,18 +82,71 @@ def _draw(page: RegisteredPage) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.title(page.title)
         corner = st.container(horizontal=True, vertical_alignment="center", width="content")
-    try:
+    data: PageData | None = None
+    with _errors_explained(queries):
         version = queries.version()
         with corner:
             _draw_store_name(queries, version)
-        filters = filter_bar(choices(queries, version)) if page.filtered else Filters()
-        st.session_state[FILTERED] = filters != Filters()
+        data = PageData(queries, version, _filters(page, queries, version))
+    # Before the page, which can take seconds, and after the filters, which its links carry.
+    _menu()
+    if data is not None:
+        _offer_report(page, data)
+        _draw_content(page, data)
+
+
+def _draw_content(page: RegisteredPage, data: PageData) -> None:
+    with _errors_explained(data.queries):
         above = st.container()
-        data = PageData(queries, version, filters)
         page.render(data)
         if note := data.missing_zones():
             above.warning(plain(note, len(note)), icon=":material/schedule:")
-        _check_for_new_data(queries, version)
+        _check_for_new_data(data.queries, data.version)
+
+
+def _filters(page: RegisteredPage, queries: StoreQueries, version: str) -> Filters:
+    """What is chosen in the bar; a page without a bar keeps the filters of its address for the next one."""
+    if page.filtered:
+        filters = filter_bar(choices(queries, version))
+    else:
+        filters = Filters()
+        remember_filters(filters_in_address())
+    st.session_state[FILTERED] = filters != Filters()
+    return filters
+
+
+def _menu() -> None:
+    """Links to all pages, which carry the filters; those of Streamlit's own menu do not."""
+    section = ""
+    with st.sidebar, st.container(key="menu", gap="xxsmall"):
+        for page in registered_pages():
+            if page.section != section:
+                section = page.section
+                st.caption(section)
+            page_link(page.name)
+
+
+def _offer_report(page: RegisteredPage, data: PageData) -> None:
+    """Draw the button that downloads the report for the filters; it is written when the button is clicked."""
+    with _errors_explained(data.queries):
+        filters = data.filters if page.filtered else filters_of_address(choices(data.queries, data.version))
+        narrowed = replace(data, filters=filters, metrics_read=set())
+        store = data.queries.store.resolve().name
+        with st.sidebar:
+            st.download_button(
+                "Report (HTML)", lambda: write_report_page(narrowed, store, datetime.now(UTC)).page,
+                "zscope-report.html", "text/html", key="report", icon=":material/download:",
+                on_click="ignore", help="A self-contained HTML file for the current filters: sentences, "
+                "charts, tables and definitions. `zscope report` writes the same. It takes some seconds.",
+            )  # fmt: skip
+
+
+@contextmanager
+def _errors_explained(queries: StoreQueries) -> Iterator[None]:
+    """Draw what is wrong with the store, or with a query, instead of the rest of the page."""
+    try:
+        yield
+        return
     except TooManyRowsError as error:
         st.warning(f"The result is too large to show: {error}.", icon=":material/data_alert:")
     except QueryError as error:
@@ -86,6 +159,15 @@ def _draw(page: RegisteredPage) -> None:
         st.code(
             f"zscope store check --store {queries.store}\nzscope ingest PATH... --store {queries.store}", "sh"
         )
+    _check_for_new_data(queries, _version(queries))
+
+
+def _version(queries: StoreQueries) -> str:
+    """The version of the store; empty if there is none."""
+    try:
+        return queries.version()
+    except StoreError:
+        return ""
 
 
 def _draw_store_name(queries: StoreQueries, version: str) -> None:
@@ -102,10 +184,6 @@ def _draw_store_name(queries: StoreQueries, version: str) -> None:
 
 @st.fragment(run_every=NEW_DATA_CHECK_S)
 def _check_for_new_data(queries: StoreQueries, version: str) -> None:
-    """Draw the page again after the store has changed or was removed."""
-    try:
-        changed = queries.version() != version
-    except StoreError:
-        changed = True
-    if changed:
+    """Draw the page again after the store has changed, was removed or has appeared."""
+    if _version(queries) != version:
         st.rerun(scope="app")

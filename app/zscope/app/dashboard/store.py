@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import BoundedSemaphore, Lock
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from zscope.app.shared.filters import found_sql
 from zscope.pipelines.metrics import declared, metric, needed, statement
 from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.metrics.statements import settings as period_settings
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from zscope.app.dashboard.filters import Filters
+    from zscope.app.shared.filters import Filters
 
 MOST_ROWS = 100_000
 """Limit of one result: no chart and no reader needs more. Most queries have smaller limits."""
@@ -65,6 +67,8 @@ class StoreQueries:
         self._idle: dict[str, list[_PooledSession]] = {}
         self._cache: OrderedDict[_Key, pa.Table] = OrderedDict()
         self._cached_bytes = 0
+        self._running: dict[_Key, Future[pa.Table]] = {}
+        """Queries that run now: who asks for the same waits for its result."""
         self._lock = Lock()
         self._slots = BoundedSemaphore(_AT_ONCE)
 
@@ -96,6 +100,21 @@ class StoreQueries:
         sql = statement(definition, by, selection)
         return self._result(version, sql, (), name, [*settings, *period_settings(definition, selection)])
 
+    def found(
+        self,
+        version: str,
+        name: str,
+        sql: str,
+        filters: Filters,
+        by: Sequence[str] | None = None,
+        where: str = "",
+    ) -> pa.Table:
+        """Return the rows of a statement on `found`: the rows of a metric that match the filters."""
+        definition = metric(name)
+        selection = filters.selection(definition, where)
+        narrowed = found_sql(definition, selection, sql, by)
+        return self._result(version, narrowed, (), name, period_settings(definition, selection))
+
     def summary(self, version: str) -> StoreSummary:
         """Return how much is loaded, when that was, and whether it is synthetic."""
         [row] = self.rows(
@@ -116,10 +135,32 @@ class StoreQueries:
         variables: Sequence[str] = (),
     ) -> pa.Table:
         key = (version, sql, repr(parameters), *variables)
-        if (cached := self._cached(key)) is not None:
-            return cached
-        with self._pooled(version) as pooled:
-            return self._keep(key, pooled.query(sql, parameters, name, variables))
+        while True:
+            with self._lock:
+                if key in self._cache:
+                    self._cache.move_to_end(key)
+                    return self._cache[key]
+                running = self._running.get(key)
+                if running is None:
+                    ours = self._running[key] = Future()
+                    break
+            # Another reader has asked for the same.
+            try:
+                return running.result()
+            except CancelledError:
+                continue
+        try:
+            with self._pooled(version) as pooled:
+                table = self._keep(key, pooled.query(sql, parameters, name, variables))
+            ours.set_result(table)
+        except Exception as error:
+            ours.set_exception(error)
+            raise
+        finally:
+            ours.cancel()  # does nothing if there is a result or an error
+            with self._lock:
+                del self._running[key]
+        return table
 
     @contextmanager
     def _pooled(self, version: str) -> Iterator[_PooledSession]:
@@ -140,13 +181,6 @@ class StoreQueries:
         return Session.guard(
             open_reader(self.store), self.store, memory=self.memory, threads=self.threads, seconds=_LONGEST_S
         )
-
-    def _cached(self, key: _Key) -> pa.Table | None:
-        with self._lock:
-            if key in self._cache:
-                self._cache.move_to_end(key)
-                return self._cache[key]
-            return None
 
     def _keep(self, key: _Key, table: pa.Table) -> pa.Table:
         with self._lock:
@@ -236,6 +270,11 @@ class PageData:
         self.metrics_read.add(name)
         return self.queries.metric_rows(self.version, name, by, self.filters, where, settings)
 
+    def found(self, name: str, sql: str, by: Sequence[str] | None = None, where: str = "") -> pa.Table:
+        """Return the rows of a statement on `found`: the rows of a metric that match the filters."""
+        self.metrics_read.add(name)
+        return self.queries.found(self.version, name, sql, self.filters, by, where)
+
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> pa.Table:
         """Return the rows of a statement, which has to apply the filters itself (see `where`)."""
         self.metrics_read.update(declared().keys() & set(_WORD.findall(sql)))
@@ -252,9 +291,7 @@ class PageData:
 
     def without_effect(self, name: str) -> tuple[str, ...]:
         """Return the filters that are set but cannot narrow a metric."""
-        definition = metric(name)
-        columns = {column.name for column in definition.columns if column.in_file}
-        return self.filters.without_effect(columns, definition.clock)
+        return self.filters.without_effect_on(metric(name))
 
     def where(self, columns: Sequence[str], clock: str = "", *further: str) -> str:
         """Return the filters as a WHERE clause for a table with these columns; empty without conditions."""

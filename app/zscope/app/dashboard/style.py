@@ -23,7 +23,15 @@ BLUE, ORANGE, GREEN, RED = "#2b83ba", "#e69f00", "#009e73", "#d55e00"
 SKY, PURPLE, GREY = "#56b4e9", "#cc79a7", "#8c8c8c"
 CATEGORIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, GREY)
 
-HANDSHAKE_COLOURS = {"resumed": BLUE, "full": ORANGE, "failed": RED, "unknown": GREY}
+UNPROTECTED, OLD, TLS12, TLS13 = "#c2185b", "#8e6bbf", BLUE, GREEN
+FULL, RESUMED, FAILED, PUBLISHED = PURPLE, SKY, RED, ORANGE
+"""What a colour means is the same on every page."""
+HANDSHAKE_COLOURS = {"resumed": RESUMED, "full": FULL, "failed": FAILED, "unknown": GREY}
+PROTOCOL_COLOURS = {
+    "none": UNPROTECTED, "none by AT-TLS": UNPROTECTED, "SSLv2": OLD, "SSLv3": OLD, "TLSv1.0": OLD,
+    "TLSv1.1": OLD, "TLSv1.2": TLS12, "TLSv1.3": TLS13, "unknown": GREY, "not known": GREY,
+    "not recorded": GREY, "TLS, version not recorded": GREY,
+}  # fmt: skip
 VERDICT_COLOURS = {
     "agrees": BLUE, "differs": RED, "direction only": GREEN, "not comparable": PURPLE, "no data": GREY,
 }  # fmt: skip
@@ -31,6 +39,8 @@ SEVERITY_COLOURS = {"high": RED, "medium": ORANGE, "low": SKY, "info": GREY}
 SEVERITY_MARKS = {"high": "▲ high", "medium": "◆ medium", "low": "● low", "info": "○ info"}
 """Severities with a shape before the word, for tables."""
 
+_TEXT = {"light": "#555867", "dark": "#bdc1cb"}
+"""Colours of text: 7:1 on white, 10:1 on the dark page."""
 _CLOCK = {
     "minutes": "%H:%M", "hours": "%H:%M", "day": "%d %b", "date": "%d %b", "week": "%d %b", "month": "%b %Y",
 }  # fmt: skip
@@ -79,13 +89,23 @@ def spread_colours(names: Sequence[str]) -> alt.Scale:
     return alt.Scale(domain=list(names), range=[CATEGORIES[n % len(CATEGORIES)] for n in range(len(names))])
 
 
+def text_colours(theme: str) -> dict[str, Any]:
+    """Return the configuration of a chart with text that has enough contrast on a light or dark page."""
+    colour = _TEXT[theme if theme in _TEXT else "light"]
+    labels = {"labelColor": colour, "titleColor": colour}
+    return {
+        "axis": labels, "legend": labels, "header": labels, "title": {"color": colour},
+        "text": {"color": colour},
+    }  # fmt: skip
+
+
 def reference_line(value: float, words: str) -> list[alt.Chart]:
     """Return a horizontal line at a published value with its label, to be layered over a chart."""
     row = alt.InlineData([{"value": value, "words": words}])
-    rule = alt.Chart(row).mark_rule(strokeDash=[6, 4], color=GREY).encode(y="value:Q")
+    rule = alt.Chart(row).mark_rule(strokeDash=[6, 4], color=PUBLISHED).encode(y="value:Q")
     text = (
         alt.Chart(row)
-        .mark_text(align="left", dx=4, dy=-6, color=GREY)
+        .mark_text(align="left", dx=4, dy=-6)
         .encode(y="value:Q", x=alt.value(0), text="words:N")
     )
     return [rule, text]

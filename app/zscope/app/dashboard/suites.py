@@ -15,6 +15,15 @@ _SIGNALS = ("00FF", "5600")
 """Signalling values of a handshake, which are listed among the suites but are not suites."""
 
 
+_SIGNAL_SQL = f"coalesce(cipher, '') NOT IN {_SIGNALS}"
+WEAK_SQL = (
+    f"{_SIGNAL_SQL} AND (encryption IN {(*_WEAK_ENCRYPTION, 'NULL')} OR contains(key_exchange, 'EXPORT') "
+    "OR authentication = 'anon')"
+)
+WITHOUT_PFS_SQL = f"{_SIGNAL_SQL} AND pfs = 'no'"
+"""The same ratings as conditions in SQL on the columns of `cipher_distribution`."""
+
+
 def weaknesses(suite: Mapping[str, Any]) -> list[str]:
     """Return what makes a suite weak, in words; empty if it is not weak.
 

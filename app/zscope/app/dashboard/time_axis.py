@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 PIECE = "piece"
 _SLACK = timedelta(seconds=2)
 """Records and reports differ in the fractions of a second."""
+STEPS = {"hour_utc": timedelta(hours=1), "day": timedelta(days=1)}
+"""Length of the groups of `span`."""
+UNITS = {"hour_utc": "utcyearmonthdatehours", "day": "utcyearmonthdate"}
+"""The same as units of Vega, so that a bar is as wide as its hour or day."""
 _HOURLY = timedelta(days=8)
 """Up to this length, hours are distinguishable on a screen."""
 

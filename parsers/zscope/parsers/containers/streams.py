@@ -46,6 +46,9 @@ class PeekableStream:
 
     If the pieces are the bytes of a file, the file can be passed as well: large reads then go directly to
     the caller's buffer without a copy.
+
+    The first end is final. Bytes that another program appends later are in no read, so that all who read the
+    stream see the same content.
     """
 
     def __init__(
@@ -85,7 +88,7 @@ class PeekableStream:
     def readinto(self, buffer: memoryview, /) -> int:
         """Read some bytes; none only at the end."""
         if not self._buffer:
-            if self._direct and len(buffer) >= UNPACKED_CHUNK:
+            if self._direct and not self._ended and len(buffer) >= UNPACKED_CHUNK:
                 return self._read_directly(self._direct, buffer)
             self._buffer = memoryview(self._next())
         count = min(len(buffer), len(self._buffer))
@@ -99,6 +102,7 @@ class PeekableStream:
         except OSError as error:
             self._end(unreadable(error))
             return 0
+        self._ended = count == 0
         if self._listener:
             self._listener(buffer[:count])
         return count

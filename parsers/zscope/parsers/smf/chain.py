@@ -401,6 +401,18 @@ class Buffer:
             return True
         return self.block_by_its_end(place) if place == edge else self.passable(place)
 
+    def certain(self, place: int, edge: int) -> bool:
+        """Return the same, but a record with a plausible time and date alone does not make sense.
+
+        Whether others begin inside the record before it is tested then: a step of the walk that ends here has
+        to accept what one accepts that goes on.
+        """
+        if self.sound(place):
+            return True
+        if place == edge:
+            return self.block_by_its_end(place)
+        return self.end_of_complete(place) >= 0 and named(self.view, place)
+
     def swallows_others(self, place: int, end: int) -> bool:
         """Return whether others begin inside the record or segment at this place: its length is wrong.
 

@@ -229,7 +229,7 @@ class SectionReader:
                     "the rest was skipped"
                 )
                 issue = Issue(Code.SECTION_LONGER, text, self.group.file, section=section.key)
-                self.group.issues.add_once(issue)
+                self.group.issues.add_once(issue, longest)
 
     def _report_shorter(self) -> None:
         """Report sections that are shorter than at any known level."""

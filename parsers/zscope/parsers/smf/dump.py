@@ -26,7 +26,7 @@ from zscope.parsers.issues import Code
 from zscope.parsers.options import NO_HOOKS, ScanHooks
 from zscope.parsers.smf.codecs.numbers_and_times import DAY_US, decode_dates
 from zscope.parsers.smf.coverage import report_uncovered
-from zscope.parsers.smf.frames import FIRST_ROWS_BYTES, SLACK, WINDOW_BYTES, FrameReader, Window
+from zscope.parsers.smf.frames import FIRST_ROWS_BYTES, SLACK, WHOLE, WINDOW_BYTES, FrameReader, Window
 from zscope.parsers.smf.header import (
     HUNDREDTHS_OF_A_DAY,
     has_subtype,
@@ -66,6 +66,8 @@ if TYPE_CHECKING:
 
 ENOUGH_RECORDS = 1 << 14
 ENOUGH_BYTES = 1 << 23
+FEW_RECORDS = 0.5
+"""Up to this share it is faster to decode the selected records by themselves than all of a group."""
 
 
 class WindowItems:
@@ -228,21 +230,27 @@ class Decoder:
         builder = TableBuilder(group, plan, self.page)
         wanted = self.selection.columns
         tables = [table for table in plan.record.tables if table.name in wanted]
-        batches = [(table.name, self._rows(builder, table, wanted[table.name])) for table in tables]
+        batches = [(table.name, self._rows(builder, plan, table, wanted[table.name])) for table in tables]
         group.report_missing_sections(plan.record)
         report_uncovered(group, plan.record)
         return [(name, batch) for name, batch in batches if batch is not None]
 
     def _rows(
-        self, builder: TableBuilder, table: TableLayout, wanted: tuple[str, ...] | None
+        self, builder: TableBuilder, plan: LayoutPlan, table: TableLayout, wanted: tuple[str, ...] | None
     ) -> pa.RecordBatch | None:
         """Build the rows of a table; if there is a condition, only those that meet it."""
         where = self.hooks.where
         if where is None:
             return builder.build(table, wanted)
-        read = builder.build(table, where.columns)
-        if read is None or not (meets := where.meets(read)).true_count:
+        read = builder.build(table, tuple(dict.fromkeys((*where.columns, "record_no"))))
+        if read is None or not (meets := where.meets(read.select(where.columns))).true_count:
             return None
+        # Other columns are decoded in the records that have such rows, if they are a small part.
+        numbers = read.column("record_no").to_numpy()
+        selected = np.isin(builder.group.numbers, numbers[meets.to_numpy(zero_copy_only=False)])
+        if selected.sum() < len(selected) * FEW_RECORDS:
+            builder = TableBuilder(builder.group.only(selected), plan, self.page)
+            meets = meets.filter(pa.array(np.isin(numbers, builder.group.numbers)))
         rows = builder.build(table, wanted)
         return None if rows is None else rows.filter(meets)
 
@@ -521,7 +529,10 @@ class Dump:
     def _reader(self) -> Iterator[Window]:
         """Windows from the first record to read on; a watcher receives all windows."""
         size = WINDOW_BYTES if self.hooks.first_rows is None else FIRST_ROWS_BYTES
-        for window in FrameReader(self.member.stream, self.framing, self.issues, self.member.name, size):
+        span = self.member.part.span if self.member.part else WHOLE
+        for window in FrameReader(
+            self.member.stream, self.framing, self.issues, self.member.name, size, span
+        ):
             if self.hooks.watch:
                 self.hooks.watch(window)
             if (wanted := window.from_offset(self.hooks.begin_at)) is not None:

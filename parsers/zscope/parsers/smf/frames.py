@@ -99,7 +99,14 @@ LONG_REACH = 1 << 17
 class Walker:
     """Walks through one buffer after the other; its state is the place in the structure of the file."""
 
-    def __init__(self, report: Callable[[Code, str, int, int | None], None], *, blocks: bool) -> None:
+    def __init__(
+        self,
+        report: Callable[[Code, str, int, int | None], None],
+        *,
+        blocks: bool,
+        begin: int = 0,
+        block: tuple[int, int] | None = None,
+    ) -> None:
         self._report = report
         self._segments = Assembler(report)
         self._reach = SHORT_REACH
@@ -111,14 +118,19 @@ class Walker:
         self.position = 0
         """Place in the buffer; everything before it is done."""
         # Offsets in the file of the current block and its end, and the damaged range that is being skipped.
-        self._block, self._block_end = 0, 0 if blocks else ENDLESS
+        self._block, self._block_end = block or (begin, begin if blocks else ENDLESS)
+        self.block_changes: list[tuple[int, int, int]] = []
+        """Block and its end, and the index of the record from which on they are the current ones."""
         self._damaged: DamagedRange | None = None
+        self._passed = begin
+        """Offset in the file before which records with damaged headers were accepted for their lengths."""
 
     def walk(self, data: Bytes, buffer: Buffer, base: int) -> None:
         """Walk as far as this buffer allows; its first byte is at offset `base` of the file."""
         self._data, self._buffer, self._base = data, buffer, base
         self.starts, self.assembled, self.doubled = array("q"), [], set()
         self.position = 0
+        self.block_changes = [(-1, self._block, self._block_end)]
         try:
             while self.position < buffer.end or self._damaged is not None:
                 self._step()
@@ -167,7 +179,7 @@ class Walker:
     def _accept(self, known: int, reached: int, edge: int) -> None:
         """Accept the records just walked as long as each leads to a plausible place."""
         starts, buffer = self.starts, self._buffer
-        passed = 0
+        passed = self._passed - self._base
         suspects = chain.suspects(buffer.view, starts, known)
         for index, place in [*((i, starts[i]) for i in suspects), (len(starts), reached)]:
             walked = index < len(starts)
@@ -178,17 +190,20 @@ class Walker:
                 self._enter_unexpected(place)
                 return
             try:
-                if not walked and buffer.makes_sense(place, edge):
+                if not walked and buffer.certain(place, edge):
                     continue
                 if index > known and buffer.swallows_others(starts[index - 1], place):
                     begin = starts[index - 1]
                     self._keep(known, index - 1, begin)
                     self._damage(begin, wrong_length(buffer.length(begin) - buffer.extra))
                     return
-                if walked and (passed := buffer.end_of_doubtful(place, edge)) < 0:
-                    self._keep(known, index, place)
-                    self._damage(place, "no SMF header follows a length word")
-                    return
+                if walked:
+                    passed = buffer.end_of_doubtful(place, edge)
+                    if passed < 0:
+                        self._keep(known, index, place)
+                        self._damage(place, "no SMF header follows a length word")
+                        return
+                    self._passed = self._base + passed
             except MoreNeeded:
                 before = max(index - 1, known)
                 self._keep(known, before, starts[before])
@@ -284,7 +299,7 @@ class Walker:
             self._segments.drop("another record")
             text = f"the file ends inside a record: {detail}; transfer the file again"
             self._report(Code.TRUNCATED, text, self._base + here, self._base + end)
-        self._block_end = ENDLESS
+        self._set_block_end(ENDLESS)
         self.position = end
 
     def _next_block(self, here: int) -> None:
@@ -305,8 +320,12 @@ class Walker:
 
     def _enter(self, place: int) -> None:
         self._block = self._base + place
-        self._block_end = self._block + self._buffer.stated_block(place)
+        self._set_block_end(self._block + self._buffer.stated_block(place))
         self.position = place + DESCRIPTOR
+
+    def _set_block_end(self, end: int) -> None:
+        self._block_end = end
+        self.block_changes.append((len(self.starts), self._block, end))
 
     def _enter_unexpected(self, place: int) -> None:
         """Enter a block before the current one has ended."""
@@ -317,7 +336,7 @@ class Walker:
     def _report_wrong_block(self) -> None:
         text = "the length word of a block is wrong; its records were read"
         self._report(Code.DAMAGED_RANGE, text, self._block, self._block + DESCRIPTOR)
-        self._block_end = ENDLESS
+        self._set_block_end(ENDLESS)
         self._reach = SHORT_REACH
 
     def _null_segment(self, here: int, edge: int) -> None:
@@ -336,7 +355,7 @@ class Walker:
         at_block = begin == self._block_end
         in_block = self._block_end < ENDLESS and not at_block
         self._damaged = DamagedRange(begin, reason, at_block, zeros=not in_block and not self._data[place])
-        self._block_end = ENDLESS
+        self._set_block_end(ENDLESS)
         self._reach = SHORT_REACH
         self.position = place + 1
 
@@ -378,6 +397,28 @@ SMALLEST_WINDOW = 4 * SLACK
 DUMP_HEADER, DUMP_TRAILER = 2, 3
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a file that is read by itself, as a walk through the whole file reads it.
+
+    Begin and end must be places where that walk arrives with nothing unfinished; `spans` finds such places.
+    """
+
+    begin: int = 0
+    """Offset of its first byte, at which the stream is."""
+    end: int | None = None
+    """Offset after its last byte; None: the end of the file. The stream goes on after it."""
+    first_record: int = 1
+    """Number of its first record in the file."""
+    open_dump: tuple[int, int] | None = None
+    """Number and offset of a dump header before it that has no trailer before it."""
+    block: tuple[int, int] | None = None
+    """Offsets of the block in which it begins and of its end; None if it begins with a block, or without."""
+
+
+WHOLE = Span()
+
+
 class Readable(Protocol):
     """The part of a stream that the reader uses."""
 
@@ -413,12 +454,30 @@ class Window:
             self.first_record + first, self.end_offset,
         )  # fmt: skip
 
+    def before(self, end: int) -> Window | None:
+        """Return the records that begin before an offset of the file; None without any."""
+        count = int(np.count_nonzero(self.offsets < end))
+        if count == len(self.offsets):
+            return self
+        if not count:
+            return None
+        return Window(
+            self.data, self.starts[:count], self.lengths[:count], self.offsets[:count], self.spanned[:count],
+            self.first_record, min(self.end_offset, end),
+        )  # fmt: skip
+
 
 class FrameReader:
-    """Reads one stream window by window; iterate over it once."""
+    """Reads one stream, or a span of it, window by window; iterate over it once."""
 
     def __init__(
-        self, stream: Readable, framing: Framing, issues: Issues, file: str = "", window: int = WINDOW_BYTES
+        self,
+        stream: Readable,
+        framing: Framing,
+        issues: Issues,
+        file: str = "",
+        window: int = WINDOW_BYTES,
+        span: Span = WHOLE,
     ) -> None:
         self._stream = stream
         self._blocks = framing is Framing.BLOCKS
@@ -426,26 +485,29 @@ class FrameReader:
         self._issues = issues
         self._file = file
         self._window_bytes = max(window, SMALLEST_WINDOW)
-        self._walker = Walker(self._report, blocks=self._blocks)
-        self._records = 0
+        self._span = span
+        self._walker = Walker(self._report, blocks=self._blocks, begin=span.begin, block=span.block)
+        self._records = span.first_record - 1
         self._data: Bytes = np.empty(0, np.uint8)
-        self._base, self._end, self._final = 0, 0, False
-        self._open_dump: tuple[int, int] | None = None
+        self._base, self._end, self._final = span.begin, 0, False
+        self._open_dump = span.open_dump
         """Number and offset of a dump header without a trailer so far."""
 
     def __iter__(self) -> Iterator[Window]:
         """Yield every window of the stream; damage is reported as issues."""
         walker = self._walker
-        while not self._final:
+        while not self._final and not self._after(self._base + walker.position):
             self._fill()
             buffer = Buffer(self._data.data, self._end, self._final, self._extra, self._blocks)
             walker.walk(self._data, buffer, self._base)
-            if walker.starts:
-                yield self._window()
-        walker.finish()
-        if self._extra:
+            if walker.starts and (window := self._window()):
+                yield window
+        if self._extra and not self._span.begin:
             text = "the length words do not include their own four bytes; they were read accordingly"
-            self._report(Code.EXCLUSIVE_LENGTHS, text, 0)
+            self._issues.add(Issue(Code.EXCLUSIVE_LENGTHS, text, self._file, offset=0))
+        if self._span.end is not None:
+            return
+        walker.finish()
         if self._open_dump:
             number, offset = self._open_dump
             text = (
@@ -454,12 +516,25 @@ class FrameReader:
             )
             self._issues.add(Issue(Code.TRAILER_MISSING, text, self._file, number, offset))
 
+    def block_changes(self) -> list[tuple[int, int, int]]:
+        """Return the blocks of the last window: index of the record from which on it counts, begin, end.
+
+        Records between two changes follow each other in one block, or after damage in none.
+        """
+        return self._walker.block_changes
+
+    def _after(self, offset: int) -> bool:
+        """Whether the span ends before this offset. The walk sees what follows, as one of the whole file."""
+        return self._span.end is not None and offset >= self._span.end
+
     def _fill(self) -> None:
         """Read into a new buffer, after the rest of the last one, which other threads may still use."""
         done = self._walker.position
         left = self._data[done : self._end]
         self._base += done
         limit = len(left) + self._window_bytes
+        if self._span.end is not None:
+            limit = min(limit, max(self._span.end - self._base, len(left)) + SMALLEST_WINDOW)
         self._data = np.empty(-(-(limit + SLACK) // GRAIN) * GRAIN, np.uint8)
         self._data[: len(left)] = left
         view = self._data.data
@@ -470,7 +545,7 @@ class FrameReader:
             self._end += count
         self._data[self._end : self._end + SLACK] = 0
 
-    def _window(self) -> Window:
+    def _window(self) -> Window | None:
         walker = self._walker
         starts = np.array(walker.starts, np.int64)
         data = self._data[: self._end + SLACK]
@@ -490,8 +565,9 @@ class FrameReader:
         first = self._records + 1
         self._records += len(starts)
         window = Window(data, starts, lengths, offsets, spanned, first, self._base + self._end)
-        self._note_dumps(window)
-        return window
+        if (last := last_dump_mark(window)) is not None:
+            self._open_dump = last[1]
+        return window if self._span.end is None else window.before(self._span.end)
 
     def _drop_outer_descriptors(self, starts: Positions) -> None:
         """Start records that have their descriptor twice at the inner one, with the right length."""
@@ -503,18 +579,22 @@ class FrameReader:
             place = int(starts[index])
             self._data[place : place + DESCRIPTOR] = np.frombuffer(descriptor, np.uint8)
 
-    def _note_dumps(self, window: Window) -> None:
-        """Remember whether a dump is open: its header and trailer are the shortest records possible.
-
-        Signatures of records are of type 2 as well, but longer.
-        """
-        kinds = window.data[window.starts + 5]
-        ends = (window.lengths == HEADER_LENGTH) & ((kinds == DUMP_HEADER) | (kinds == DUMP_TRAILER))
-        places = np.flatnonzero(ends)
-        if len(places):
-            last = int(places[-1])
-            place = window.first_record + last, int(window.offsets[last])
-            self._open_dump = place if kinds[last] == DUMP_HEADER else None
-
     def _report(self, code: Code, text: str, offset: int, end: int | None = None) -> None:
-        self._issues.add(Issue(code, text, self._file, offset=offset, end=end))
+        # What is only seen after the end is reported by who reads on from there.
+        if not self._after(self._base + self._walker.position):
+            self._issues.add(Issue(code, text, self._file, offset=offset, end=end))
+
+
+def last_dump_mark(window: Window) -> tuple[int, tuple[int, int] | None] | None:
+    """Return the index of the last header or trailer of a dump, and number and offset of a header.
+
+    They are the shortest records possible. Signatures of records are of type 2 as well, but longer.
+    """
+    kinds = window.data[window.starts + 5]
+    ends = (window.lengths == HEADER_LENGTH) & ((kinds == DUMP_HEADER) | (kinds == DUMP_TRAILER))
+    places = np.flatnonzero(ends)
+    if not len(places):
+        return None
+    last = int(places[-1])
+    place = window.first_record + last, int(window.offsets[last])
+    return last, place if kinds[last] == DUMP_HEADER else None

@@ -5,7 +5,7 @@ Nothing that a record states about its own structure is used before it was compa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -101,6 +101,11 @@ class RecordGroup:
     """The numbers of the records in the file, if the window was assembled from several."""
     area: TripletArea = NO_TRIPLETS
     """Where the layout of the records declares the triplets."""
+
+    def only(self, selected: Mask) -> RecordGroup:
+        """Return a group of some of these records."""
+        collected = None if self.collected is None else self.collected[selected]
+        return replace(self, index=self.index[selected], collected=collected)
 
     @property
     def data(self) -> Bytes:

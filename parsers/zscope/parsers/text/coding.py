@@ -27,7 +27,7 @@ CODE_PAGES = ("1047", "037")
 
 BLANK = 0x40
 EBCDIC = "ebcdic"
-"""Name of the encoding, beside those of Python."""
+"""Name of the encoding, in addition to those of Python."""
 
 _MOVED_IN_1047 = {0x5F: "^", 0xB0: "\xac", 0xBA: "\xdd", 0xBB: "\xa8", 0xAD: "[", 0xBD: "]"}
 

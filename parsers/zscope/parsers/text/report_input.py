@@ -157,7 +157,10 @@ class ReportInput:
             self.issues.add(self._no_report(head))
         if undated := [report.line for report in sheet.reports if _should_have_date(report)]:
             shows = "1 display shows" if len(undated) == 1 else f"{len(undated):,} displays show"
-            text = f"{shows} no date, and the rows have none: give the date as an option or in the file name"
+            text = (
+                f"{shows} no date, or no time of day, and the rows have no time: give the date with --taken, "
+                "or in the file name, such as SYSA-netstat-2026-03-02.txt"
+            )
             self.issues.add(Issue(Code.NO_DATE, text, self.member.name, line_no=undated[0]))
 
     def _read_text(self, sheet: FileRows, families: Set[str]) -> Iterator[tuple[str, pa.RecordBatch]]:

@@ -5,7 +5,7 @@ There are two regressions:
 - Levels: CPU time on full handshakes, resumed handshakes and megabytes. Other work that is correlated with
   the handshakes within a day increases these coefficients, so their upper end is an upper bound as long as
   other work does not decrease when handshakes increase.
-- Difference at equal load: CPU time on full handshakes, beside a smooth function of the number of all
+- Difference at equal load: CPU time on full handshakes and a smooth function of the number of all
   handshakes. It compares intervals with the same number of handshakes and a different mix, so other work that
   follows the load has no effect. The difference between a full and a resumed handshake is an estimate, and a
   lower bound of the cost of a full one (Robinson 1988, Manski 1990).
@@ -335,18 +335,19 @@ def _fitted(grid: Grid, prewhitening: Prewhitening) -> FittedSystem | None:
 def _columns_at_equal_load(grid: Grid, *, with_mb: bool) -> tuple[Numbers, Numbers]:
     """Return the columns of the regression at equal load, and which of them are full handshakes.
 
-    The others are smooth functions of the load. If there are many days, the full handshakes of the step
-    before and of the step after are columns as well, because some handshakes are counted one step early or
-    late.
+    The others are smooth functions of the load, and the load itself, because what handshakes and megabytes
+    cost is proportional to it. If there are many days, the full handshakes of the step before and of the step
+    after are columns as well, because some handshakes are counted one step early or late.
     """
-    load = _standardized(_logarithm(grid.full + grid.resumed))
-    full, others = [grid.full], [load, load**2, load**3]
+    handshakes = grid.full + grid.resumed
+    load = _standardized(_logarithm(handshakes))
+    full, others = [grid.full], [load, load**2, load**3, _standardized(handshakes)]
     if grid.days >= _DAYS_FOR_NEIGHBOURS:
         before, after = _neighbours(grid)
         full += [grid.full[before], grid.full[after]]
         others += [load[before], load[after]]
     if with_mb:
-        others.append(_standardized(_logarithm(grid.mb)))
+        others += [_standardized(_logarithm(grid.mb)), _standardized(grid.mb)]
     return np.stack([*full, *others], axis=1), np.repeat([1.0, 0.0], [len(full), len(others)])
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from zscope.pipelines.estimate.intervals import Numbers
 
 _BESIDE = ("tls_spaces_cpu_s", "tls_spaces_ziip_s", "tls_classes_cpu_s")
-"""Columns of which the mean per day stands beside the estimate."""
+"""Columns whose mean per day is stored with the estimate."""
 _OPTIONAL = {each.name for each in fields(SystemIntervals) if each.default is None}
 _COLUMNS = [each.name for each in fields(SystemIntervals) if each.name not in {"start_local", "kinds_known"}]
 

@@ -40,10 +40,13 @@ class SeriesWriter(Protocol):
         ...
 
 
-def interval_metrics() -> tuple[str, ...]:
-    """Return the metrics whose rows describe successive intervals, and therefore form time series."""
+def exported_metrics() -> tuple[str, ...]:
+    """Return the metrics that are exported by default.
+
+    Their rows describe successive intervals, or their declaration says how they become series.
+    """
     metrics = (declared()[name] for name in metric_names())
-    return tuple(m.name for m in metrics if m.clock and (m.combinable or m.clock in m.grain))
+    return tuple(m.name for m in metrics if m.series or (m.clock and (m.combinable or m.clock in m.grain)))
 
 
 def expose(

@@ -49,6 +49,7 @@ class SampleTable:
         self._query = query
         self._labels = [f"l{place}" for place in range(len(query.labels))]
         self._values = {family.name: f"v{place}" for place, family in enumerate(query.families)}
+        self._states = {f.name: f"s{place}" for place, f in enumerate(query.families) if f.state}
         self._condition = "end_us IS NOT NULL" + (" AND is_newest" if newest else "")
         for text in prepared(query.metric, query.selection, summarised=session.summarised):
             session.run(text)
@@ -63,10 +64,13 @@ class SampleTable:
     def of(self, family: Family) -> Iterator[Sample]:
         """Yield the samples of one family, series by series, each in the order of time."""
         value = self._values[family.name]
+        state = [self._states[family.name]] if family.state else []
+        # The row of a state that is not known is left out.
+        known = "".join(f" AND {column} IS NOT NULL" for column in (value, *state))
         return self._read(
-            f"SELECT series, begin_us, end_us, {value}, {self._listed(self._labels)} "
-            f"FROM {_TABLE} WHERE {self._condition} AND {value} IS NOT NULL ORDER BY place",
-            [label.name for label in self._query.labels],
+            f"SELECT series, begin_us, end_us, {value}, {self._listed([*self._labels, *state])} "
+            f"FROM {_TABLE} WHERE {self._condition}{known} ORDER BY place",
+            [label.name for label in (*self._query.labels, *([family.state] if family.state else []))],
         )
 
     def newest(self) -> tuple[Family, Iterator[Sample]] | None:
@@ -96,6 +100,7 @@ class SampleTable:
         query = self._query
         labels = [f"{x.expression} AS {n}" for x, n in zip(query.labels, self._labels, strict=True)]
         values = [f"{family.expression} AS {self._values[family.name]}" for family in query.families]
+        values += [f"{f.state.expression} AS {self._states[f.name]}" for f in query.families if f.state]
         begin = _microseconds(query.begin) if query.begin else "NULL::BIGINT"
         end = _microseconds(query.end) if query.end else str(int(now.timestamp() * 1e6))
         order = ", ".join(self._labels) or "0"
@@ -115,7 +120,8 @@ class SampleTable:
         if not self._query.in_turn:
             return "true"
         system = self._latest([name for name in self._query.parts if name == SYSTEM])
-        return f"end_us = {self._latest(self._query.parts)} AND end_us > {system} - {_DAY_US}"
+        recent = f"end_us > {system} - {_DAY_US}"
+        return recent if self._query.of_day else f"end_us = {self._latest(self._query.parts)} AND {recent}"
 
     def _latest(self, parts: Sequence[str]) -> str:
         labels = ", ".join(self._columns(parts))
@@ -136,6 +142,8 @@ class SampleTable:
         )
         assert isinstance(without, int)
         assert isinstance(series, int)
+        if self._query.untimed:
+            [without] = map(int, map(str, self._one(self._query.untimed)))
         return without, series
 
     def _too_many(self, used: int, most: int) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from zscope.pipelines.export_target import ExportError
 from zscope.pipelines.metrics import MetricColumn, MetricSelection, statement
+from zscope.pipelines.metrics.statements import finest_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -192,8 +193,8 @@ def name_in(unit: Unit, column: str) -> str:
 
 PREFIX = "zscope"
 SYSTEM = "system"
-END = "sample_end_utc"
-"""Column added to the rows of a metric: the end of their interval."""
+BEGIN, END = "sample_begin_utc", "sample_end_utc"
+"""Columns added to the rows of a metric: start and end of their interval."""
 _OVER_OTHER_ROWS = re.compile(r"\bover\b", re.IGNORECASE)
 _UNIT_COLUMN = re.compile(r"(^|_)unit$")
 """Columns with the unit of other columns; without it, values of different units could not be interpreted."""
@@ -212,6 +213,8 @@ class Family:
     """SQL expression of the value."""
     summed: bool
     """Whether it is a count of the interval, so that values of intervals can be added up."""
+    state: Label | None = None
+    """A label that only this family has: its value is the state of the row, and the sample is 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,18 +234,41 @@ class SeriesQuery:
     parts: tuple[str, ...]
     """Labels whose values each have their own newest interval, such as system and source."""
     families: tuple[Family, ...]
+    untimed: str = ""
+    """Query of the number of rows without a time, if the statement leaves them out."""
+
+    @property
+    def of_day(self) -> bool:
+        """Whether the rows combine the last 24 hours."""
+        return bool(self.untimed)
 
 
 def series_query(
-    metric: Metric, by: Sequence[str] | None = None, selection: MetricSelection | None = None
+    metric: Metric,
+    by: Sequence[str] | None = None,
+    selection: MetricSelection | None = None,
+    *,
+    newest: bool = False,
 ) -> SeriesQuery:
-    """Return the query for the series of a metric, at its declared grain or by other columns."""
+    """Return the query for the series of a metric, at its declared grain or by other columns.
+
+    With `newest` the samples will have no time: metrics that declare it combine their last 24 hours.
+    """
     selection = selection or MetricSelection()
+    if metric.series and not selection.where:
+        selection = replace(selection, where=metric.series.rows)
     axis = axis_of(metric, None if by is None else tuple(by))
     end = axis.end if axis else ""
+    of_day = bool(newest and metric.series and metric.series.newest and not set(by or ()) & {*SPANS})
+    untimed = ""
     if metric.combinable:
         keys = _keys(metric, by)
-        if axis and not axis.fixed:
+        if axis and of_day:
+            keys = [key for key in keys if key not in {metric.clock, *axis.columns}]
+            query, end = statement(_of_last_day(metric, selection, axis), keys), END
+            rows = finest_rows(metric, selection)
+            untimed = f"SELECT count(*) AS rows FROM (SELECT * FROM {rows}) WHERE {metric.clock} IS NULL"
+        elif axis and not axis.fixed:
             query, end = statement(_with_end(metric, axis), keys, selection), END
         else:
             query = statement(metric, keys, selection)
@@ -254,15 +280,15 @@ def series_query(
         named = [*metric.grain, *(name for name in units if name not in metric.grain)]
     labels = tuple(label_of(column) for column in _label_columns(metric, named, axis))
     parts = {SYSTEM, *(column.name for column in metric.dimensions if column.apart)}
-    families = tuple(_families(metric, named, axis))
+    families = (*_families(metric, named, axis, of_day=of_day), *_states(metric))
     if not families:
         raise ExportError(
             f"{metric.name} has no numeric columns, so it cannot be exported as series; zscope sql shows it"
         )
-    begin = axis.begin if axis else ""
+    begin = BEGIN if untimed else axis.begin if axis else ""
     in_turn = bool(axis) and (metric.combinable or begin in metric.grain)
     own = tuple(label.name for label in labels if label.name in parts)
-    return SeriesQuery(metric, selection, query, begin, end, in_turn, labels, own, families)
+    return SeriesQuery(metric, selection, query, begin, end, in_turn, labels, own, families, untimed)
 
 
 def _keys(metric: Metric, by: Sequence[str] | None) -> list[str]:
@@ -283,6 +309,22 @@ def _with_end(metric: Metric, axis: Axis) -> Metric:
     return replace(metric, sql=sql, columns=(*metric.columns, end))
 
 
+def _of_last_day(metric: Metric, selection: MetricSelection, axis: Axis) -> Metric:
+    """Restrict the metric to the last 24 hours of each system and source, and add start and end."""
+    first, _, _ = metric.sql.partition("\n")
+    names = {column.name for column in metric.dimensions}
+    parts = [*([SYSTEM] if SYSTEM in names else []), *(c.name for c in metric.dimensions if c.apart)]
+    partition = f"PARTITION BY {', '.join(parts)}" if parts else ""
+    sql = (
+        f"{first}\nSELECT *, {metric.clock} AS {BEGIN}, {axis.end} AS {END}\n"
+        f"FROM {finest_rows(metric, selection)}\n"
+        f"QUALIFY {metric.clock} > max({metric.clock}) OVER ({partition}) - INTERVAL 1 DAY"
+    )
+    begin = MetricColumn(BEGIN, MOMENT, "Start of the first interval.", combine="min")
+    end = MetricColumn(END, MOMENT, "End of the last interval.", combine="max")
+    return replace(metric, sql=sql, columns=(*metric.columns, begin, end))
+
+
 def _label_columns(metric: Metric, named: Sequence[str], axis: Axis | None) -> Iterator[MetricColumn]:
     """Yield the columns of these names that are not times of a row."""
     by_name = {column.name: column for column in metric.columns}
@@ -293,7 +335,16 @@ def _label_columns(metric: Metric, named: Sequence[str], axis: Axis | None) -> I
             yield column
 
 
-def _families(metric: Metric, named: Sequence[str], axis: Axis | None) -> Iterator[Family]:
+def _states(metric: Metric) -> Iterator[Family]:
+    """Yield the family of the status that a metric declares."""
+    for column in metric.columns:
+        if metric.series and column.name == metric.series.status:
+            help_text = f"{metric.title}: {' '.join(column.meaning.split())}"
+            yield Family(metric.name, column.name, help_text, COUNT, "1", False, label_of(column))
+
+
+def _families(metric: Metric, named: Sequence[str], axis: Axis | None, *, of_day: bool) -> Iterator[Family]:
+    period = " In the 24 hours to the newest interval." if of_day else ""
     times = axis.columns if axis else frozenset[str]()
     for column in (*metric.measures, *metric.derived) if metric.combinable else metric.columns:
         # A time that is a label, such as the expiry of a certificate, is useful as a number, too.
@@ -305,7 +356,7 @@ def _families(metric: Metric, named: Sequence[str], axis: Axis | None) -> Iterat
             yield Family(
                 metric.name,
                 name_in(unit, column.name),
-                f"{metric.title}: {' '.join(column.meaning.split())}",
+                f"{metric.title}: {' '.join(column.meaning.split())}{period}",
                 unit,
                 unit.scale.format(expression),
                 summed=column.combine == "sum" and axis is not None,

@@ -1,4 +1,4 @@
-"""Tables of the flood model: both modes side by side, curves, and published figures beside modelled ones."""
+"""Tables of the flood model: both modes side by side, curves, and published figures next to modelled ones."""
 
 from __future__ import annotations
 

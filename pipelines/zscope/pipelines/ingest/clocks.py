@@ -171,6 +171,11 @@ class Clocks:
         """
         return any(passes.undecided for passes in self._passes.values())
 
+    @property
+    def used_order(self) -> bool:
+        """Whether any time depends on the order of the records, or is counted near a clock change."""
+        return bool(self._passes or self._skipped or self._unordered)
+
     def observe(self, window: Window) -> None:
         """Observe the headers of a window, in the order of the file; slow only on days of a clock change."""
         if not self._changing or not len(window.starts):

@@ -1,7 +1,4 @@
-"""What the store already has of an input: the file, its beginning, its records, or rows of its reports.
-
-A file is compared by the digest of its bytes: it can have been loaded before, or continue a loaded one. What
-is new in it is decoded, and then compared by record and by row.
+"""What the store already has of a decoded input: its records, or rows of its reports.
 
 Two records are equal if their bytes are; for that the store has the digests of all records, by day. Two rows
 of reports are equal if all their values are, including time and system. Rows without a time are compared only
@@ -13,13 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
 
-from zscope.parsers.inputs import day_of, system_of
-from zscope.pipelines.store.folder import ContentDigest, digest_of
 from zscope.pipelines.store.remove import rewrite_file
 from zscope.pipelines.store.tables import table_sql
 from zscope.schemas.arrow import literal
@@ -42,96 +37,6 @@ if TYPE_CHECKING:
     from zscope.pipelines.store.folder import Folder
     from zscope.pipelines.store.parts import StagedFile
     from zscope.pipelines.store.remove import KeepRows
-
-
-DUMP = "smf"
-"""`Load.kind` of SMF dumps; all other loads are of reports."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFile:
-    """What the digest of a file shows before anything is decoded."""
-
-    digest: str | None = None
-    """Digest of the file; None if it can be read only once."""
-    load: Load | None = None
-    """The load of the same file, if there is one."""
-    begin_at: int = 0
-    """Offset of the first byte of a dump that no load has."""
-    grown_from: Load | None = None
-    """The load of the bytes before that offset."""
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierLoads:
-    """The loads that a file can repeat or continue: they have the same selection of rows."""
-
-    loads: tuple[Load, ...]
-
-    @classmethod
-    def of(cls, state: State, selection_key: str, name: str) -> EarlierLoads:
-        """Return the loads with this selection, of reports only those with the same facts in the file name.
-
-        A name without facts does not distinguish reports: under it, equal content is the same report.
-        """
-        loads = (load for load in state.live_loads if load.selection == selection_key)
-        facts = name_facts(name)
-        same = (
-            load
-            for load in loads
-            if load.kind == DUMP or all(load.name_facts.get(key) == value for key, value in facts.items())
-        )
-        return cls(tuple(load for load in same if load.load_id not in state.reopened))
-
-    def recognise(self, file: BinaryIO) -> KnownFile:
-        """Compare the bytes of a file with the loads; reads the file to its end."""
-        dumps = {
-            (load.content_bytes, load.content_digest): load
-            for load in self.loads
-            if load.kind == DUMP and load.last_record_offset is not None
-        }
-        content = digest_of(file, (length for length, _ in dumps))
-        digest = content.digest()
-        for load in self.loads:
-            outer = load.outer_digest if "zip" not in load.packing else None
-            if digest in {load.content_digest, outer}:
-                return KnownFile(digest, load)
-        for mark in sorted(content.at_marks.items(), reverse=True):
-            before = dumps.get(mark)
-            if before is not None and before.last_record_offset is not None:
-                return KnownFile(digest, begin_at=before.last_record_offset + 1, grown_from=before)
-        return KnownFile(digest)
-
-    def with_content(self, digest: str) -> Load | None:
-        """Return the load of this unpacked content."""
-        return next((load for load in self.loads if load.content_digest == digest), None)
-
-    def report_lengths(self) -> list[int]:
-        """Return the lengths of the loaded reports."""
-        return [load.content_bytes for load in self.loads if load.kind != DUMP]
-
-    def beginning_of(self, content: ContentDigest) -> Load | None:
-        """Return the load of the longest beginning of a text.
-
-        The whole text is loaded again, unlike a dump: the last report of the beginning may have been
-        incomplete.
-        """
-        reports = {
-            (load.content_bytes, load.content_digest): load for load in self.loads if load.kind != DUMP
-        }
-        marks = (mark for mark in sorted(content.at_marks.items(), reverse=True) if mark[0] < content.size)
-        return next((reports[mark] for mark in marks if mark in reports), None)
-
-
-def name_facts(name: str) -> dict[str, str]:
-    """Return the system and day that the name of a file states about the reports in it.
-
-    >>> name_facts("captures/netstat.SYSA.2026-03-02.txt")
-    {'system': 'SYSA', 'day': '2026-03-02'}
-    """
-    day = day_of(name)
-    facts = {"system": system_of(name), "day": day.isoformat() if day else None}
-    return {key: value for key, value in facts.items() if value}
 
 
 MEMORY = "256MB"

@@ -157,6 +157,10 @@ class IngestOptions:
     """Time zones of the systems, waiting times, from what size on the store has summaries."""
     dry_run: bool = False
     """Do everything except commit."""
+    listed: bool = False
+    """Whether the paths are files that the caller listed in folders. A text without reports is then skipped,
+    as in a named folder, and not refused.
+    """
     notify: Callable[[str], None] = _ignore
     """Called with messages for the user, for example that another process is changing the store."""
     on_outcome: Callable[[FileOutcome], None] = _ignore

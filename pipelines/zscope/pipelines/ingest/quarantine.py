@@ -61,6 +61,8 @@ REMEDIES: Mapping[Code, str] = {
     Code.TERSE_FOREIGN: "Pack the dump with AMATERSE on z/OS.",
     Code.UNKNOWN_DATA: "Compare the first bytes with those of the original: transfer a dump in binary with "
     "SITE RDW; remove any other file from the folder.",
+    Code.UNPACK_LIMIT: "If you trust the file, raise the limit with --unpack-limits, or unpack it before "
+    "loading it.",
     Code.FRAMING_WRONG: "Omit --framing: zscope recognises the framing of the file.",
     Code.NO_REPORT: "Capture one of the supported reports with its heading; the documentation lists them.",
     Code.READER_FAILED: "Report the defect and send the report in the folder quarantine: it contains the "
@@ -121,13 +123,13 @@ def write_report(
     *,
     size: int | None = None,
     digest: str | None = None,
-    cause: BaseException | None = None,
+    failure: Mapping[str, object] | None = None,
 ) -> Path:
     """Write the report about a refused input; it replaces the report of an earlier refusal of the same input.
 
     Two inputs are the same if they have the same name and digest, or without a digest the same first bytes.
-    The name counts because different files can have equal contents, for example none. `cause` is the
-    exception that ended the reading, if no reader expected it. Raises OSError if the folder cannot be
+    The name counts because different files can have equal contents, for example none. `failure` describes
+    the exception that ended the reading, if no reader expected it. Raises OSError if the folder cannot be
     written.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -144,7 +146,7 @@ def write_report(
         "size_bytes": size,
         "reasons": _reasons(issues),
         "head": _head(head[:HEAD_BYTES]),
-    } | ({"failure": _failure(cause)} if cause else {})
+    } | ({"failure": failure} if failure else {})
     path = folder / f"{now:%Y%m%dT%H%M%SZ}-{short}.json"
     write_atomically(path, (json.dumps(report, indent=2) + "\n").encode("ascii"))
     for old in earlier:
@@ -176,8 +178,10 @@ def _reasons(issues: Iterable[Issue]) -> list[dict[str, str]]:
     ]
 
 
-def _failure(cause: BaseException) -> dict[str, object]:
-    """Return what a developer needs to find the defect; the values of variables are not part of it."""
+def failure_of(cause: BaseException) -> dict[str, object]:
+    """Return what a developer needs to find the defect that an exception shows; the values of variables are
+    not part of it.
+    """
     return {
         "zscope": version("zscope"),
         "python": platform.python_version(),

@@ -105,6 +105,15 @@ class TimeChecks:
                 )
             )  # fmt: skip
 
+    def add(self, later: TimeChecks) -> None:
+        """Add what was observed in the next range of the same file."""
+        for key, other in later._found.items():
+            known = self._found.setdefault(key, other)
+            if known is not other:
+                known.rows += other.rows
+                known.earliest = min(known.earliest, other.earliest)
+                known.latest = max(known.latest, other.latest)
+
     def _add(self, times: _Times, about: str, column: str, wrong: NDArray[np.bool_], other: str = "") -> None:
         moments, systems = times.of(column), times.systems()
         for system in sorted(set(systems[wrong])):

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -71,7 +71,7 @@ class RecordedOffsets:
     without_zone: Counter[str] = field(default_factory=Counter)
     """Number of rows with a local time, but without a known time zone, by system; empty if unnamed."""
     _hours: dict[_TableOfSystem, dict[int, Counter[int]]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
+        default_factory=partial(defaultdict, partial(defaultdict, Counter))
     )
     """Number of rows by local hour and offset in quarters of an hour."""
     _count: int = 0
@@ -117,6 +117,14 @@ class RecordedOffsets:
                 return
             self._count += 1
         hours[hour][quarters] += count
+
+    def add(self, later: RecordedOffsets) -> None:
+        """Add what was observed in the next range of the same file."""
+        self.without_zone += later.without_zone
+        for source, hours in later._hours.items():
+            for hour, counts in hours.items():
+                for quarters, count in counts.items():
+                    self._add(source, hour, quarters, count)
 
     def spans(self) -> tuple[LoadOffset, ...]:
         """Return the spans of constant offset, by system and table; stated offsets come first."""
@@ -229,7 +237,6 @@ class ZoneChecks:
                 issues.add(Issue(Code.ZONE_CONFLICT, text, self.load.file))
 
     def _without_zone(self, system: str, rows: int, stored: bool) -> str:
-        name = system or "a system without a name"
         noun = "row has" if rows == 1 else "rows have"
         claim = self._best_claim(system) if system else None
         options = claim.zones() if claim else []
@@ -247,10 +254,17 @@ class ZoneChecks:
         again = (
             f"zscope loads remove {self.load.load_id}, and then ingest the file again" if stored else "ingest"
         )
-        option = f"--timezone {system}={zone}" if system else f"--timezone {zone}"
+        if not system:
+            return (
+                f"{rows:,} {noun} no time in UTC, because neither the system nor its time zone is known: "
+                f"metrics that combine sources or periods leave them out; {known}; to repair: name the "
+                f"system in the file name, such as SYSA-netstat-2026-03-02.txt, or with --system: {again} "
+                f"with --timezone {zone}"
+            )
         return (
-            f"{rows:,} {noun} no time in UTC, because the time zone of {name} is not configured: metrics "
-            f"that combine sources or periods leave them out; {known}; to repair: {again} with {option}"
+            f"{rows:,} {noun} no time in UTC, because the time zone of {system} is not configured: metrics "
+            f"that combine sources or periods leave them out; {known}; to repair: {again} with "
+            f"--timezone {system}={zone}"
         )
 
     def _best_claim(self, system: str) -> _Claim | None:

@@ -1,6 +1,6 @@
 """The checks of `zscope check`: findings and recommended settings, declared as data that becomes SQL.
 
-A check is one block of a `.checks.toml` file beside its metric. The SQL files of the metrics `finding_day`,
+A check is one block of a `.checks.toml` file next to its metric. The SQL files of the metrics `finding_day`,
 `finding_count`, `finding` and `best_practice_check` have lines in double braces for the SQL that is generated
 from all blocks. So a new check is one edit, and the views stay plain SELECT statements.
 """

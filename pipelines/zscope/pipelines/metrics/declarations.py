@@ -17,6 +17,11 @@ unit and use from the first input that has a column of this name; the entry can 
 A step can do the same as another one with other rows: `like` names that step, and `instead_of` which of its
 inputs are replaced. Such a step has no SQL file.
 
+A metric declares what a terminal shows of it. `answer` names the columns that answer its question; a narrow
+screen shows them and the columns that rows are grouped by. `shown_by` names the columns, or `day` or `week`,
+that rows are grouped by if the user does not name others. `shown_where` is the condition for the rows that
+are shown if the user does not state one. Files always have all rows and columns.
+
 A store keeps the rows of steps that are declared as `stored`:
 
 - `stored = "day"`: the rows of each day of the store are computed from the records of that day, when they are
@@ -47,6 +52,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from zscope.pipelines.metrics.checks import filled
+from zscope.pipelines.metrics.series_declaration import SeriesDeclaration, series_problem
 from zscope.schemas.arrow import duckdb_type
 from zscope.schemas.reference import reference_schemas
 from zscope.schemas.stored import stored_schema
@@ -113,6 +119,8 @@ class Metric:
     columns: tuple[MetricColumn, ...]
     sql: str
     """The content of its SQL file."""
+    subject: str = ""
+    """The folder of its declaration."""
     keep: bool = False
     """Whether many others read it and it has few rows: then it is computed once for a query."""
     looks_around: bool = False
@@ -147,6 +155,14 @@ class Metric:
     references: tuple[str, ...] = ()
     """Published results that it can be compared with."""
     parameters: tuple[MetricParameter, ...] = ()
+    series: SeriesDeclaration | None = None
+    """How it is exported as series; None if that follows from its columns."""
+    answer: tuple[str, ...] = ()
+    """The columns that answer the question, the most important first."""
+    shown_by: tuple[str, ...] = ()
+    """What a terminal groups the rows by if the user does not choose; empty for the grain."""
+    shown_where: str = ""
+    """The rows that a terminal shows if the user does not choose; empty for all."""
 
     @property
     def meaning(self) -> str:
@@ -216,7 +232,8 @@ def load(folder: Traversable) -> dict[str, Metric]:
         raise DeclarationError(error.args[1][0], f"reads itself through others: {around}") from error
     metrics: dict[str, Metric] = {}
     for name in order:
-        metrics[name] = _metric(name, contents[name], texts[name], metrics)
+        subject = "" if places[name] == folder else places[name].name
+        metrics[name] = replace(_metric(name, contents[name], texts[name], metrics), subject=subject)
     return metrics
 
 
@@ -242,7 +259,7 @@ def _sql(
         raise DeclarationError(name, f"like: there is no step {like} with an SQL file")
     file = places[like] / f"{like}.sql"
     if not file.is_file():
-        raise DeclarationError(name, f"there is no {like}.sql beside it")
+        raise DeclarationError(name, f"there is no {like}.sql next to it")
     text = filled(like, file.read_text(encoding="utf-8").rstrip())
     for table, other in content.get("instead_of", {}).items():
         text = re.sub(rf"\b{table}\b", other, text)
@@ -271,7 +288,7 @@ _STORING = {
 }
 _OPTIONAL = {
     "keep", "looks_around", "clock", "period", "formula", "sources", "planning", "limits", "references",
-    "parameter", *_STORING,
+    "parameter", "series", "answer", "shown_by", "shown_where", *_STORING,
 }  # fmt: skip
 _LIKE_REQUIRED = {"kind", "title", "question", "like", "instead_of"}
 _COLUMN_REQUIRED = {"name", "type", "meaning"}
@@ -333,8 +350,16 @@ def _metric(name: str, content: Mapping[str, Any], sql: str, others: Mapping[str
         limits=tuple(content.get("limits", ())),
         references=tuple(content.get("references", ())),
         parameters=tuple(_parameter(name, entry) for entry in content.get("parameter", ())),
+        answer=tuple(content.get("answer", ())),
+        shown_by=tuple(content.get("shown_by", ())),
+        shown_where=content.get("shown_where", ""),
     )
     _check(metric)
+    if (series := content.get("series")) is not None:
+        names = [column.name for column in metric.columns]
+        if problem := series_problem(series, names, clocked=bool(metric.clock and metric.combinable)):
+            raise DeclarationError(name, problem)
+        return replace(metric, series=SeriesDeclaration(**series))
     return metric
 
 
@@ -437,6 +462,19 @@ def _check(metric: Metric) -> None:
         raise DeclarationError(metric.name, f"computed_by: needs computed_for, and a column {DIGEST_COLUMN}")
     if not metric.sql.startswith("-- "):
         raise DeclarationError(metric.name, f"{metric.name}.sql does not begin with the meaning of a row")
+    _check_shown(metric)
+
+
+def _check_shown(metric: Metric) -> None:
+    """Check what a terminal shows of a metric."""
+    visible = {column.name for column in metric.view_columns}
+    if unknown := sorted({*metric.answer} - visible):
+        raise DeclarationError(metric.name, f"answer: no column {', '.join(unknown)}")
+    if metric.shown_by and not metric.combinable:
+        raise DeclarationError(metric.name, "shown_by: its rows cannot be combined")
+    times = {"day", "week"} if metric.clock else set()
+    if unknown := sorted({*metric.shown_by} - times - {column.name for column in metric.dimensions}):
+        raise DeclarationError(metric.name, f"shown_by: no dimension {', '.join(unknown)}")
 
 
 def _check_keys(

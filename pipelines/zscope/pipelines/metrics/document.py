@@ -1,25 +1,28 @@
-"""Render `docs/metrics.md` from the declarations."""
+"""Render `docs/metrics.md` and a page for each subject from the declarations."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from zscope.pipelines.metrics import declared, metric_names, settable
+from zscope.pipelines.metrics import declared, settable
 from zscope.pipelines.metrics.sample_numbers import SAMPLE_NUMBERS
 from zscope.schemas.published import published_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from zscope.pipelines.metrics.declarations import Metric, MetricColumn
+    from zscope.pipelines.metrics.declarations import Metric, MetricColumn, MetricKind
 
 _INTRODUCTION = """\
 # Metrics
 
-What each metric answers, how it is calculated, from which data, and its limits. `make docs` renders this page
-from the declarations in `pipelines/zscope/pipelines/metrics`: a metric is an SQL file, a declaration and a
-file with cases computed by hand. Expressions that several metrics share are DuckDB macros in `macros.sql`.
+Each subject has a page with what its metrics answer, how they are calculated, from which data, and their
+limits. `make docs` renders these pages from the declarations in `pipelines/zscope/pipelines/metrics`: a
+metric is an SQL file, a declaration and a file with cases computed by hand. Expressions that several metrics
+share are DuckDB macros in `macros.sql`.
 
 Each metric is a view of its name in the catalogue, so any DuckDB client can query it:
 
@@ -36,6 +39,9 @@ zscope metrics handshake_mix --by cipher --from 2026-03-02 --system SYSA --where
 zscope metrics --parameters
 ```
 
+On a terminal, `zscope metrics NAME` shows the columns with the answer, and groups long results, as the
+declaration of the metric states; `--by`, `--where`, `--all-rows` and `-o FILE` select other rows.
+
 Periods are in UTC. Rows without a time in UTC, because the time zone of their system is not known, are in the
 metric but in no period; [time zones](time-zones.md) explains how to set it. Shares are percentages; a
 share of nothing is empty, not zero. Codes that no code table contains are shown unchanged.
@@ -44,45 +50,117 @@ A metric whose columns can all be combined can be grouped by any of its dimensio
 columns calculated from them are calculated again. Parameters are DuckDB variables: use `--set NAME=VALUE`, or
 `SET VARIABLE name = value` before a query on the view.
 
-The last section describes [the estimate of the price of TLS](#the-estimate-of-the-price-of-tls), and how
-often it contains the truth in simulations.
+[The estimate of the price of TLS](metrics/estimate.md) has a page of its own, which also has how often the
+estimate contains the truth in simulations.
+
+## All metrics
 """
 _SAMPLE = """\
 ## The numbers of the sample data
 
 What `zscope demo` prints before the benchmark, and what the page Overview shows of it: for each number the
-least and the greatest value in its table, with three digits, beside published results of the same magnitude.
+least and the greatest value in its table, with three digits, next to published results of the same magnitude.
 The sample data is synthetic: its costs were chosen with these magnitudes, so agreement proves nothing about
-the published results. The benchmark prints both beside each other.
+the published results. The benchmark prints both side by side.
 
 | table | number | sample data | published | remark |
 |---|---|---|---|---|
 """
-_STEPS = """\
-## Steps
+_STEPS = (
+    "Views that several metrics share. They are in the catalogue too, for your own queries, and to trace a "
+    "number of a metric down to its rows."
+)
+_SUBJECTS = {
+    "price": "The price of TLS",
+    "cost": "The cost of handshakes",
+    "handshakes": "Handshakes and resumption",
+    "ciphers": "Cipher suites and protocols",
+    "posture": "Checks and findings",
+    "certificates": "Certificates",
+    "policy": "AT-TLS policy",
+    "connections": "Connections",
+    "zert": "zERT records",
+    "cpu": "CPU time",
+    "workload": "Address spaces and service classes",
+    "systems": "Systems",
+    "runs": "Benchmark runs",
+    "benchmark": "Published results",
+    "mq": "MQ channels",
+    "zvm": "z/VM links",
+    "ztpf": "z/TPF floods",
+}
+"""Titles of the pages, in their order; a subject that is not listed comes last, by the name of its folder."""
 
-Views that several metrics share. They are in the catalogue too, for your own queries, and to trace a number
-of a metric down to its rows.
-"""
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of a metric in its page."""
+
+    path: str
+    """Relative to the page."""
+    words: str
+    """What it shows, for readers who cannot see it."""
 
 
-def metrics_document() -> str:
-    """Return the whole page."""
-    steps = [name for name, metric in declared().items() if metric.kind == "step"]
-    parts = [_contents(), _sample_numbers(), *(_about(declared()[name]) for name in metric_names())]
-    parts += [iter([_STEPS.rstrip()]), *(_about(declared()[name], level=3) for name in sorted(steps))]
-    return (
-        _INTRODUCTION
-        + "".join(f"\n{line}" if line else "\n" for part in parts for line in ("", *part))
-        + "\n"
+def metrics_documents(pictures: Mapping[str, Picture] | None = None) -> dict[str, str]:
+    """Return the page with all metrics and the pages of the subjects, by their paths in the checkout."""
+    shown = pictures or {}
+    return {
+        "docs/metrics.md": _page(_INTRODUCTION.splitlines(), _contents(), _sample_numbers()),
+        **{f"docs/metrics/{subject}.md": _page(_subject(subject, shown)) for subject in subjects()},
+    }
+
+
+def subjects() -> dict[str, str]:
+    """Return the titles of all subjects, in the order of their pages.
+
+    >>> list(subjects())[:2]
+    ['price', 'cost']
+    """
+    used = {metric.subject for metric in declared().values()}
+    others = {name: name.replace("_", " ").capitalize() for name in sorted(used - set(_SUBJECTS))}
+    return {name: title for name, title in (_SUBJECTS | others).items() if name in used}
+
+
+def _page(*parts: Iterable[str]) -> str:
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def _of(subject: str, kind: MetricKind) -> list[Metric]:
+    return sorted(
+        (metric for metric in declared().values() if (metric.subject, metric.kind) == (subject, kind)),
+        key=attrgetter("name"),
     )
 
 
 def _contents() -> Iterator[str]:
-    yield "| metric | question |"
-    yield "|---|---|"
-    for name in metric_names():
-        yield f"| [{name}](#{name}) | {declared()[name].question} |"
+    yield "| metric | question | subject |"
+    yield "|---|---|---|"
+    for subject, title in subjects().items():
+        page = f"metrics/{subject}.md"
+        for metric in _of(subject, "metric"):
+            yield f"| [{metric.name}]({page}#{metric.name}) | {metric.question} | [{title}]({page}) |"
+    only_steps = [name for name in subjects() if not _of(name, "metric")]
+    if only_steps:
+        pages = ", ".join(f"[{subjects()[name]}](metrics/{name}.md)" for name in only_steps)
+        yield ""
+        yield f"Pages with steps only, which are views that several metrics share: {pages}."
+
+
+def _subject(subject: str, pictures: Mapping[str, Picture]) -> Iterator[str]:
+    yield f"# {subjects()[subject]}"
+    metrics, steps = _of(subject, "metric"), _of(subject, "step")
+    yield ""
+    yield "`make docs` renders this page. [Metrics](../metrics.md) explains how to query and group metrics."
+    if len(metrics) > 1:
+        yield from ("", "| metric | question |", "|---|---|")
+        yield from (f"| [{metric.name}](#{metric.name}) | {metric.question} |" for metric in metrics)
+    for metric in metrics:
+        yield from ("", *_about(metric, picture=pictures.get(metric.name)))
+    if steps:
+        yield from ("", "## Steps", "", _STEPS)
+    for step in steps:
+        yield from ("", *_about(step, level=3))
 
 
 def _sample_numbers() -> Iterator[str]:
@@ -92,12 +170,16 @@ def _sample_numbers() -> Iterator[str]:
         yield f"| {row.table} | {row.number} | {row.sample} | {_cell(published)} | {_cell(row.remark)} |"
 
 
-def _about(metric: Metric, level: int = 2) -> Iterator[str]:
+def _about(metric: Metric, level: int = 2, picture: Picture | None = None) -> Iterator[str]:
     yield f"{'#' * level} {metric.name}"
     yield ""
     yield f"**{metric.title}.** {metric.question}"
     yield ""
     yield f"{metric.meaning} {_grain(metric)}"
+    if picture is not None:
+        yield from ("", f"![{picture.words}]({picture.path})")
+    if metric.answer:
+        yield from ("", _shown(metric))
     if metric.planning:
         yield from ("", f"For capacity planning: {' '.join(metric.planning.split())}")
     if metric.formula:
@@ -115,6 +197,16 @@ def _about(metric: Metric, level: int = 2) -> Iterator[str]:
         yield from (f"| `{p.name}` | `{_cell(p.default)}` | {_cell(p.meaning)} |" for p in parameters)
     yield from ("", "| column | type | unit | use | meaning |", "|---|---|---|---|---|")
     yield from (_row(column, metric) for column in metric.columns)
+
+
+def _shown(metric: Metric) -> str:
+    """Describe what a terminal shows of it."""
+    parts = [f"The answer is in {_listed(metric.answer)}."]
+    if metric.shown_by:
+        parts.append(f"A terminal shows rows grouped by {_listed(metric.shown_by)}.")
+    if metric.shown_where:
+        parts.append(f"A terminal shows rows with `{metric.shown_where}`.")
+    return " ".join(parts)
 
 
 def _grain(metric: Metric) -> str:

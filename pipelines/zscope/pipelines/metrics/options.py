@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from zscope.pipelines.metrics import settable
 from zscope.pipelines.metrics.statements import MetricQueryError
 from zscope.schemas.arrow import literal
+from zscope.schemas.days import parse_day
+from zscope.schemas.suggestions import with_suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +36,7 @@ def day_or_moment(text: str) -> date:
     datetime.datetime(2026, 3, 2, 8, 0, tzinfo=datetime.timezone.utc)
     """
     try:
-        value = date.fromisoformat(text) if len(text) <= len("2026-03-02") else datetime.fromisoformat(text)
+        value = parse_day(text) if len(text) <= len("2026-03-02") else datetime.fromisoformat(text)
     except ValueError as error:
         raise ValueError(f"{text!r} is not a day or time such as 2026-03-02 or 2026-03-02T09:41Z") from error
     if not YEARS[0] <= value.year <= YEARS[1]:
@@ -82,7 +84,8 @@ def check_systems(systems: Sequence[str], known: Sequence[str]) -> None:
     for system in systems:
         if system not in known:
             hint = f"it has {', '.join(known)}" if known else "it has none"
-            raise MetricQueryError(f"system {system}: there is no such system in the store; {hint}")
+            message = f"system {system}: there is no such system in the store; {hint}"
+            raise MetricQueryError(with_suggestion(message, system, known))
 
 
 def condition_check(metric: Metric, where: str) -> str:
@@ -106,7 +109,9 @@ def set_statement(metric: Metric, name: str, value: str) -> str:
     known = {key: parameter for key, (_, parameter) in settable(metric.name).items()}
     if name not in known:
         hint = f"it has: {', '.join(known)}" if known else "it has none"
-        raise MetricQueryError(f"{metric.name} has no parameter {name!r}; {hint}")
+        raise MetricQueryError(
+            with_suggestion(f"{metric.name} has no parameter {name!r}; {hint}", name, known)
+        )
     parameter = known[name]
     if parameter.type in _PARSERS:
         expected, parse = _PARSERS[parameter.type]

@@ -9,6 +9,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from zscope.schemas.arrow import literal
+from zscope.schemas.suggestions import with_suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,9 +64,7 @@ def statement(
 
     An empty `by` combines all rows into one, or into one for each value of columns that are never combined.
     """
-    conditions = _conditions(metric, selection or MetricSelection())
-    where = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
-    finest = f"(\n{indent(metric.sql, '    ')}\n) AS finest{where}"
+    finest = finest_rows(metric, selection)
     if not metric.combinable:
         if by is not None:
             raise MetricQueryError(f"{metric.name}: its rows cannot be combined, so there is no --by")
@@ -78,6 +77,13 @@ def statement(
     order = f"\nORDER BY {', '.join(f'{n + 1} NULLS LAST' for n in range(len(keys)))}" if keys else ""
     columns = indent(_listed(["*", *derived]), "    ")
     return f"SELECT\n{columns}\nFROM (\n{indent(combined, '    ')}\n) AS combined{order}"
+
+
+def finest_rows(metric: Metric, selection: MetricSelection | None = None) -> str:
+    """Return the selected rows of a metric before they are combined, for the FROM clause of a statement."""
+    conditions = _conditions(metric, selection or MetricSelection())
+    where = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
+    return f"(\n{indent(metric.sql, '    ')}\n) AS finest{where}"
 
 
 def _listed(expressions: Sequence[str]) -> str:
@@ -102,7 +108,8 @@ def _key(metric: Metric, key: str) -> str:
         # Not date_trunc: that follows the time zone of the session.
         return f"time_bucket({_SPANS[key]}, {metric.clock}) AS {key}_utc"
     names = [column.name for column in metric.dimensions] + (list(_SPANS) if metric.clock else [])
-    raise MetricQueryError(f"{metric.name} has no {key!r} to group by; there is: {', '.join(names)}")
+    message = f"{metric.name} has no {key!r} to group by; there is: {', '.join(names)}"
+    raise MetricQueryError(with_suggestion(message, key, names))
 
 
 def _combined(column: MetricColumn) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.runs.entry import Run
     from zscope.pipelines.settings import Settings
-    from zscope.pipelines.store.change import Notify
+    from zscope.pipelines.store.lock import Notify
 
 
 _UNSUPPORTED = "its runs are not all written as blocks [[run]]; edit the file by hand"

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import duckdb
 from xxhash import xxh3_128
 
-from zscope.pipelines.store.folder import existing_store, last_commit, runs_digest
+from zscope.pipelines.store.checksums import last_commit
+from zscope.pipelines.store.folder import existing_store, runs_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

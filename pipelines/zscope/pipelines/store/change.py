@@ -1,20 +1,12 @@
-"""Change the store: lock it, delete leftovers, commit files, and publish the catalogue.
-
-One process changes the store at a time; others wait up to a limit. The lock is a `flock` of the operating
-system, so it ends with its process. The content of the lock file only informs users who has the lock.
-"""
+"""Change the store: lock it, delete leftovers, commit files, and publish the catalogue."""
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
 import re
 import shutil
-import socket
-import sys
-import time
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +16,7 @@ import pyarrow as pa
 
 from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.catalogue_file import is_current
+from zscope.pipelines.store.checksums import last_commit
 from zscope.pipelines.store.commits import Commit, DataFile, State, append, read_state
 from zscope.pipelines.store.folder import (
     Folder,
@@ -34,96 +27,17 @@ from zscope.pipelines.store.folder import (
     partition,
     update_format,
 )
+from zscope.pipelines.store.lock import WriteLock
 from zscope.pipelines.store.parts import schema_digest
-from zscope.pipelines.store.summaries import steps_to_store, update_summaries
+from zscope.pipelines.store.permissions import as_created, readable_by
+from zscope.pipelines.store.summaries import days_touched, steps_to_store, update_summaries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from zscope.pipelines.settings import Settings
+    from zscope.pipelines.store.lock import Notify
     from zscope.pipelines.store.parts import StagedFile
-
-    Notify = Callable[[str], None]
-
-_POLL_S = 0.1
-
-
-class StoreBusyError(StoreError):
-    """Another process has the store locked for longer than the waiting time."""
-
-
-@contextmanager
-def write_lock(folder: Folder, notify: Notify, max_wait_s: float) -> Iterator[bool]:
-    """Lock the store for changes, after waiting at most so many seconds.
-
-    Yields whether the last writer did not unlock the store, because it was killed, and notifies the user.
-    """
-    try:
-        handle = os.open(folder.lock, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError as error:
-        raise StoreError(f"{folder.path}: the store cannot be changed ({error.strerror})") from error
-    try:
-        _wait(handle, folder, notify, max_wait_s)
-        was_interrupted = bool(os.fstat(handle).st_size)
-        if (holder := _holder(handle)) is not None:
-            notify(f"the last writer of {folder.path}, {holder}, was interrupted; its leftovers are deleted")
-        _write(handle, _describe_process())
-        try:
-            yield was_interrupted
-        finally:
-            _write(handle, b"")
-    finally:
-        os.close(handle)
-
-
-def _wait(handle: int, folder: Folder, notify: Notify, max_wait_s: float) -> None:
-    deadline = time.monotonic() + max_wait_s
-    notified = False
-    while not _try_lock(handle):
-        holder = _holder(handle) or "another process"
-        if time.monotonic() >= deadline:
-            raise StoreBusyError(
-                f"{folder.path}: the store is being changed by {holder} and did not become "
-                f"free within {max_wait_s:,.0f} seconds; nothing was changed"
-            )
-        if not notified:
-            notify(
-                f"waiting for {holder}, which is changing {folder.path} (at most {max_wait_s:,.0f} seconds)"
-            )
-            notified = True
-        time.sleep(_POLL_S)
-
-
-def _try_lock(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _describe_process() -> bytes:
-    about = {
-        "pid": os.getpid(),
-        "host": socket.gethostname(),
-        "since": datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),
-        "command": " ".join(sys.argv)[:200],
-    }
-    return json.dumps(about).encode()
-
-
-def _write(handle: int, content: bytes) -> None:
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, content, 0)
-
-
-def _holder(handle: int) -> str | None:
-    """Return which process the lock file names; None if it names none or cannot be read."""
-    try:
-        about = json.loads(os.pread(handle, 4096, 0))
-        return f"process {about['pid']} on {about['host']} since {about['since']}"
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
 
 
 _OUR_DATA = re.compile(r"data/[a-z][a-z0-9_]*/(?:day|month)=[^/]+/[ceriv]?\d{8,}(-[a-z0-9]+)*\.parquet")
@@ -181,16 +95,26 @@ def _remove_if_empty(day: Path) -> None:
         day.rmdir()
 
 
+def write_lock(folder: Folder) -> WriteLock:
+    """Return the lock of a store."""
+    return WriteLock(folder.lock, folder.path, "the store")
+
+
 @contextmanager
 def changing(folder: Folder, settings: Settings, notify: Notify) -> Iterator[State]:
     """Lock the store and return its state.
 
     On exit, also by an exception, the catalogue shows everything that was committed.
     """
-    with _store_errors(folder), write_lock(folder, notify, settings.lock_wait_s) as was_interrupted:
+    with (
+        _store_errors(folder) as begin,
+        readable_by(folder.path, everybody=settings.readable_by_everybody),
+        write_lock(folder).held(notify, settings.lock_wait_s) as was_interrupted,
+    ):
         unfinished = was_interrupted or folder.stage.exists()
         state = read_state(folder)
         before = state.number
+        begin.last_commit = before
         sweep(folder, state, settings.grace_s, everything=unfinished)
         try:
             yield state
@@ -223,7 +147,7 @@ def _summarise(folder: Folder, state: State, settings: Settings, notify: Notify,
         return
     last_load = max((load.load_id for load in state.live_loads), default=0)
     try:
-        computed, left = update_summaries(folder, state, last_load, steps)
+        computed, left = update_summaries(folder, state, before, last_load, steps)
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0]
         notify(
@@ -231,7 +155,7 @@ def _summarise(folder: Folder, state: State, settings: Settings, notify: Notify,
             "zscope store check reads all files, zscope store rebuild computes the summaries again"
         )
         return
-    touched = {day for days in state.changed.values() for day, number in days.items() if number > before}
+    touched = days_touched(state, before)
     older = computed - touched
     if len(older) > _NEIGHBOURS * (1 + len(touched)):
         notify(f"{folder.path}: summaries of {len(older):,} days that were loaded before have been computed")
@@ -250,19 +174,42 @@ def current_catalogue(folder: Folder, settings: Settings, notify: Notify) -> Pat
     return folder.catalogue
 
 
+@dataclass
+class _Begin:
+    """The store at the begin of a change."""
+
+    folder: Folder
+    last_commit: int | None = None
+    """None as long as it has not been read."""
+
+    def effect(self) -> str:
+        """Describe what an error left of the change; an error can also follow a commit."""
+        try:
+            committed = self.last_commit is not None and last_commit(self.folder) > self.last_commit
+        except StoreError:
+            return "zscope loads lists what was committed"
+        if committed:
+            return "what was committed is complete, zscope loads lists it; run the command again for the rest"
+        return "earlier commits are unchanged, the current change was not committed"
+
+
 @contextmanager
-def _store_errors(folder: Folder) -> Iterator[None]:
+def _store_errors(folder: Folder) -> Iterator[_Begin]:
     """Convert errors of the file system and of DuckDB to StoreError; errors of inputs never get here."""
-    effect = "earlier commits are unchanged, the current change was not committed"
+    begin = _Begin(folder)
     try:
-        yield
+        yield begin
     except (duckdb.Error, pa.ArrowInvalid) as error:
         reason = str(error).partition("\n")[0]
-        raise StoreError(f"{folder.path}: {reason}; {effect}; zscope store check reads all files") from error
+        raise StoreError(
+            f"{folder.path}: {reason}; {begin.effect()}; zscope store check reads all files"
+        ) from error
     except OSError as error:
         where = f" ({os.fsdecode(error.filename)})" if error.filename else ""
         reason = error.strerror or str(error).partition("\n")[0]
-        raise StoreError(f"{folder.path}: the store cannot be changed: {reason}{where}; {effect}") from error
+        raise StoreError(
+            f"{folder.path}: the store cannot be changed: {reason}{where}; {begin.effect()}"
+        ) from error
 
 
 def commit_files(
@@ -284,9 +231,10 @@ def commit_files(
         target = folder.data / name
         target.parent.mkdir(parents=True, exist_ok=True)
         file.path.rename(target)
+        as_created(target)  # a worker on another machine can have written it
         places |= {target.parent, target.parent.parent}
         loads = dict(loads_of(file))
-        schema, digest = schema_digest(file.table), digest_of_file(target)
+        schema, digest = schema_digest(file.table), file.digest or digest_of_file(target)
         data_files.append(
             DataFile(
                 name, file.table, file.day, file.rows, file.bytes, loads, schema, digest, file.first_local,

@@ -7,7 +7,6 @@ time, the state is written to a checkpoint from time to time; a missing or damag
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -16,28 +15,44 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zscope.pipelines.settings import LONGEST_WAIT_S
+from zscope.pipelines.store.checksums import (
+    CheckedContent,
+    Head,
+    commit_path,
+    last_commit,
+    parse_with_checksum,
+    read_head,
+    require_commit,
+    with_checksum,
+    write_head,
+)
 from zscope.pipelines.store.folder import (
     Folder,
     StoreError,
-    commit_numbers,
+    digest_of_file,
     fsync_all,
     names_of_commits,
     write_atomically,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Collection, Iterator, Sequence
 
 
 _NAME_FACTS = "told_by_name"
 """Key of `Load.name_facts` in the stored commits."""
 
 
-def known_fields(cls: type, raw: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of the fields of a class; a later version of zscope can have stored more."""
-    known = _names(cls)
-    return raw if raw.keys() <= known else {key: value for key, value in raw.items() if key in known}
+class UnknownContentError(ValueError):
+    """A commit has a field or kind that this version of zscope does not know."""
+
+
+def known_fields(cls: type, raw: dict[str, Any], also: Collection[str] = ()) -> dict[str, Any]:
+    """Return the values of the fields of a class; raise UnknownContentError if there are others."""
+    for name in raw:
+        if name not in _names(cls) and name not in also:
+            raise UnknownContentError(f"the field {name!r} of a {cls.__name__}")
+    return raw
 
 
 @cache
@@ -161,9 +176,9 @@ class Load:
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Load:
-        """Return the load of a JSON object; fields of a later version are ignored."""
-        values = dict(known_fields(cls, raw))
-        values["name_facts"] = raw[_NAME_FACTS]
+        """Return the load of a JSON object."""
+        values = dict(known_fields(cls, raw, (_NAME_FACTS,)))
+        values["name_facts"] = values.pop(_NAME_FACTS)
         for name in ("packing", "replaces"):
             values[name] = tuple(values[name])
         values["tables"] = {
@@ -180,11 +195,12 @@ class Load:
 
 COMPACT = "compact"
 """Kind of the commits that merge files."""
+_KINDS = frozenset({"load", "remove", COMPACT, "expire", "validate", "summarise", "inputs"})
 CHECKPOINT_EVERY = 100
 KEPT_CHECKPOINTS = 2
 LONGEST_GRACE = timedelta(seconds=LONGEST_WAIT_S)
 """The maximum of `grace_s`: files dropped longer ago are already deleted."""
-_DIGITS = 8
+_CHECKPOINT_DIGITS = 8
 _CHECKPOINT = "checkpoint-"
 
 
@@ -307,6 +323,9 @@ class Commit:
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Commit:
         """Return the value of a JSON object."""
+        known_fields(cls, raw)
+        if raw["kind"] not in _KINDS:
+            raise UnknownContentError(f"the kind {raw['kind']!r}")
         return cls(
             kind=raw["kind"],
             adds=tuple(DataFile.from_json(file) for file in raw["adds"]),
@@ -344,6 +363,8 @@ class State:
     """The last commit with which all stored steps were up to date."""
     summaries_of: str = ""
     """The digest of their definitions then."""
+    checksum: str = ""
+    """The checksum of the last commit; empty if it is not known."""
 
     def __post_init__(self) -> None:
         for file in self.files.values():
@@ -430,6 +451,7 @@ class State:
             "summaries": [asdict(file) for file in self.summaries.values()],
             "summaries_at": self.summaries_at,
             "summaries_of": self.summaries_of,
+            "last_checksum": self.checksum,
         }
 
     @classmethod
@@ -449,6 +471,7 @@ class State:
             summaries={file.path: file for file in summaries},
             summaries_at=raw.get("summaries_at", 0),
             summaries_of=raw.get("summaries_of", ""),
+            checksum=raw.get("last_checksum", ""),
         )
 
 
@@ -467,20 +490,77 @@ def _changed_days(drops: Sequence[DataFile], adds: Sequence[DataFile]) -> Iterat
     yield from ((file.table, file.day) for file in (*drops, *adds) if not file.days)
 
 
-def read_state(folder: Folder) -> State:
-    """Return the state of the store; a missing or damaged commit raises StoreError."""
-    numbers = commit_numbers(folder)
-    state = _newest_checkpoint(folder)
-    for number in range(state.number + 1, max(numbers, default=0) + 1):
-        path = _commit_path(folder, number)
-        try:
-            state.apply(Commit.from_json(json.loads(path.read_text(encoding="utf-8"))))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise StoreError(
-                f"{path}: a commit of the store is missing or damaged ({error}); restore it from a backup: "
-                "the files that it added or dropped are listed nowhere else"
-            ) from error
+def read_state(folder: Folder, *, from_first: bool = False) -> State:
+    """Return the state of the store; a missing, damaged or replaced commit raises StoreError.
+
+    With `from_first` no checkpoint is used.
+    """
+    head, last = read_head(folder), last_commit(folder)
+    state = State() if from_first else _newest_checkpoint(folder)
+    if state.number > last:
+        require_commit(folder, state.number, f"commits/{_checkpoint_name(state.number)}")
+    _check_head(folder, state, head)
+    for number in range(state.number + 1, last + 1):
+        _continue(folder, state, number)
+        _check_head(folder, state, head)
     return state
+
+
+def _continue(folder: Folder, state: State, number: int) -> None:
+    """Apply a commit after checking that it follows the one before it."""
+    stored, commit = _read(folder, number)
+    if stored.previous is not None and state.checksum and stored.previous != state.checksum:
+        raise StoreError(
+            f"{commit_path(folder, number)}: this commit does not follow "
+            f"{commit_path(folder, number - 1).name}, which was changed or replaced; "
+            "restore the folder commits from a backup"
+        )
+    state.apply(commit)
+    state.checksum = stored.checksum
+
+
+def _check_head(folder: Folder, state: State, head: Head | None) -> None:
+    if head is not None and head.number == state.number and head.checksum != state.checksum:
+        raise StoreError(
+            f"{commit_path(folder, head.number)}: this commit was replaced: commits/head has another "
+            "checksum; restore the folder commits from a backup"
+        )
+
+
+def read_commit(folder: Folder, number: int) -> Commit:
+    """Return a commit; raise StoreError if it is missing or damaged."""
+    return _read(folder, number)[1]
+
+
+def has_checksum(folder: Folder, number: int) -> bool:
+    """Return whether a commit has a checksum; raise StoreError if it is missing or damaged."""
+    return _read(folder, number)[0].has_checksum
+
+
+def _read(folder: Folder, number: int) -> tuple[CheckedContent, Commit]:
+    path = commit_path(folder, number)
+    try:
+        stored = parse_with_checksum(path.read_text(encoding="utf-8"))
+        stored.require(number)
+        return stored, Commit.from_json(stored.content)
+    except UnknownContentError as error:
+        raise StoreError(
+            f"{path}: this version of zscope does not know {error}; a later version has changed the store: "
+            "use that version"
+        ) from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise StoreError(
+            f"{path}: a commit of the store is missing or damaged ({error}); restore it from a backup: "
+            "the files that it added or dropped are listed nowhere else"
+        ) from error
+
+
+def commit_digest(folder: Folder, number: int) -> str | None:
+    """Return the digest of the file of a commit, or None if there is no such commit."""
+    try:
+        return digest_of_file(commit_path(folder, number))
+    except FileNotFoundError:
+        return None
 
 
 def append(folder: Folder, state: State, commit: Commit) -> None:
@@ -489,11 +569,12 @@ def append(folder: Folder, state: State, commit: Commit) -> None:
     folder.commits.mkdir(exist_ok=True)
     folder.stage.mkdir(exist_ok=True)
     written = folder.stage / f"commit-{number}.json"
-    written.write_text(json.dumps(commit.to_json()), encoding="utf-8")
+    text, checksum = with_checksum(commit.to_json(), number, state.checksum)
+    written.write_text(text, encoding="utf-8")
     fsync_all([written])
     # Unlike a rename, a link fails if the commit exists, so no commit is lost even if locking does not work.
     try:
-        os.link(written, _commit_path(folder, number))
+        os.link(written, commit_path(folder, number))
     except FileExistsError as error:
         raise StoreError(
             f"{folder.path}: another process committed at the same time; nothing was changed, try again"
@@ -501,6 +582,8 @@ def append(folder: Folder, state: State, commit: Commit) -> None:
     written.unlink()
     fsync_all([folder.commits])
     state.apply(commit)
+    state.checksum = checksum
+    write_head(folder, Head(number, checksum))
     if number % CHECKPOINT_EVERY == 0:
         _write_checkpoint(folder, state)
 
@@ -509,20 +592,30 @@ def _write_checkpoint(folder: Folder, state: State) -> None:
     """Write the state, and delete older checkpoints and the entries of files dropped long ago."""
     long_ago = (datetime.now(UTC) - LONGEST_GRACE).isoformat()
     state.dropped = {path: at for path, at in state.dropped.items() if at > long_ago}
-    name = f"{_CHECKPOINT}{state.number:0{_DIGITS}}.json"
-    write_atomically(folder.commits / name, json.dumps(state.to_json()).encode())
+    text, _ = with_checksum(_without_number(state.to_json()), state.number, "")
+    write_atomically(folder.commits / _checkpoint_name(state.number), text.encode())
     for old in sorted(n for n in names_of_commits(folder) if n.startswith(_CHECKPOINT))[:-KEPT_CHECKPOINTS]:
         (folder.commits / old).unlink(missing_ok=True)
 
 
-def _commit_path(folder: Folder, number: int) -> Path:
-    return folder.commits / f"{number:0{_DIGITS}}.json"
+def _without_number(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of a checkpoint without the number, which is stored next to the checksum."""
+    return {name: value for name, value in raw.items() if name != "number"}
+
+
+def _checkpoint_name(number: int) -> str:
+    return f"{_CHECKPOINT}{number:0{_CHECKPOINT_DIGITS}}.json"
 
 
 def _newest_checkpoint(folder: Folder) -> State:
     for name in sorted((n for n in names_of_commits(folder) if n.startswith(_CHECKPOINT)), reverse=True):
         try:
-            return State.from_json(json.loads((folder.commits / name).read_text(encoding="utf-8")))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            stored = parse_with_checksum((folder.commits / name).read_text(encoding="utf-8"))
+            number = {} if stored.number is None else {"number": stored.number}
+            state = State.from_json(stored.content | number)
+            if not state.checksum and state.number:  # of an earlier version of zscope
+                state.checksum = _read(folder, state.number)[0].checksum
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue  # the commits contain the same
+        return state
     return State()

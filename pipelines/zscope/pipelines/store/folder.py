@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from xxhash import xxh3_128, xxh128_hexdigest
 
+from zscope.pipelines.store.permissions import close_to_others, readable_by
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from pathlib import Path
@@ -115,17 +117,29 @@ def existing_store(path: Path) -> Folder:
         raise StoreError(f"{path}: {problem}; zscope ingest --store {path} FILE creates one") from error
     except NotADirectoryError as error:
         raise StoreError(f"{path}: this is a file, not a store; name a folder") from error
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(f"{mark}: the store cannot be read ({_reason(error)})") from error
+    if type(version) is not int:  # True and 1.0 are equal to 1
+        raise StoreError(
+            f"{mark}: the format is {json.dumps(version)}, which is not a whole number; restore this "
+            f'file from a backup (it contains {{"format": {FORMAT}}})'
+        )
     if version not in _READABLE:
         raise StoreError(
-            f"{path}: the store has format {version}; this version of zscope reads formats up to {FORMAT}"
+            f"{path}: the store has format {version}; this version of zscope reads formats up to {FORMAT}: "
+            "use the version that created the store"
         )
     return Folder(_checked_path(path))
 
 
 def _format_in(mark: Path) -> object:
-    return json.loads(mark.read_text(encoding="utf-8"))["format"]
+    content = json.loads(mark.read_text(encoding="utf-8"))
+    if unknown := sorted(content.keys() - {"format"}):
+        raise StoreError(
+            f"{mark}: this version of zscope does not know {unknown[0]!r}; a later version has changed the "
+            "store: use that version"
+        )
+    return content["format"]
 
 
 def update_format(folder: Folder) -> None:
@@ -150,8 +164,10 @@ def _checked_path(path: Path) -> Path:
     return place
 
 
-def make_store(path: Path) -> Folder:
+def make_store(path: Path, *, for_everybody: bool = False) -> Folder:
     """Return the store in a folder, and create it if the folder is empty or missing.
+
+    A new store can be read by its owner and group, or by everybody.
 
     Several processes can create the same store at once: each writes the same mark. A store that a killed
     process began to create is completed.
@@ -162,21 +178,30 @@ def make_store(path: Path) -> Folder:
         if mark.exists() or (path.exists() and not path.is_dir()):
             return existing_store(path)
         _checked_path(path)
-        path.mkdir(parents=True, exist_ok=True)
-        foreign = sorted(other.name for other in path.iterdir() if not _allowed_in_new_store(folder, other))
-        # Check again after listing: another process creates its files after the mark.
-        if foreign and not mark.exists():
-            some = ", ".join(foreign[:3])
-            raise StoreError(f"{path}: the folder is not a store and not empty ({some}); name another folder")
-        # The folders must be on disk before a commit that lists files in them.
-        for place in (folder.data, folder.commits):
-            place.mkdir(exist_ok=True)
-        fsync_all([path, path.parent])
-        write_atomically(mark, json.dumps({"format": FORMAT}).encode())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with readable_by(None, everybody=for_everybody):
+            return _new_store(folder, mark, for_everybody=for_everybody)
     except OSError as error:
         if mark.exists():  # another process created it meanwhile and deleted our unfinished files
             return existing_store(path)
         raise StoreError(f"{path}: the store cannot be created ({_reason(error)})") from error
+
+
+def _new_store(folder: Folder, mark: Path, *, for_everybody: bool) -> Folder:
+    path = folder.path
+    path.mkdir(exist_ok=True)
+    foreign = sorted(other.name for other in path.iterdir() if not _allowed_in_new_store(folder, other))
+    # Check again after listing: another process creates its files after the mark.
+    if foreign and not mark.exists():
+        some = ", ".join(foreign[:3])
+        raise StoreError(f"{path}: the folder is not a store and not empty ({some}); name another folder")
+    if not for_everybody:
+        close_to_others(path)
+    # The folders must be on disk before a commit that lists files in them.
+    for place in (folder.data, folder.commits):
+        place.mkdir(exist_ok=True)
+    fsync_all([path, path.parent])
+    write_atomically(mark, json.dumps({"format": FORMAT}).encode())
     return Folder(path.resolve())
 
 
@@ -241,6 +266,16 @@ def _fsync(path: Path) -> None:
 _DIGEST_CHUNK = 4 << 20
 
 
+@dataclass(frozen=True, slots=True)
+class KnownContent:
+    """The digest of some bytes, and those of their beginnings at certain lengths."""
+
+    digest: str
+    size: int
+    at_marks: dict[int, str]
+    """Digests by length; only lengths up to `size`."""
+
+
 @dataclass(slots=True)
 class ContentDigest:
     """Digest of a stream of bytes, which also records the digests at certain lengths."""
@@ -281,6 +316,10 @@ class ContentDigest:
         """
         return str(self._state.hexdigest())
 
+    def known(self) -> KnownContent:
+        """Return the digests of the bytes added so far."""
+        return KnownContent(self.digest(), self.size, dict(self.at_marks))
+
 
 def digest_of_file(path: Path) -> str:
     """Return the digest of a file."""
@@ -304,11 +343,6 @@ def runs_digest(folder: Folder) -> str:
         return ""
     except OSError as error:
         return f"unreadable: {error.strerror or error}"
-
-
-def last_commit(folder: Folder) -> int:
-    """Return the number of the newest commit; 0 before the first."""
-    return max(commit_numbers(folder), default=0)
 
 
 def commit_numbers(folder: Folder) -> list[int]:

@@ -1,14 +1,16 @@
 """Restrict a DuckDB connection so that users' statements can only read the data files of the store.
 
-DuckDB can restrict which files it opens, but not to reading. Therefore there are two barriers: only existing
-data files can be opened, never a folder in which a file could be created; and statements that write files or
-open databases are refused by their type before they run.
+DuckDB can restrict which files it opens, but not to reading. Therefore there are three barriers: only
+existing data files can be opened, never a folder in which a file could be created; statements that write
+files or open databases are refused by their type before they run; and of the table functions only those in a
+list can be called, because others change settings or write, such as `enable_logging` to standard output.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -32,6 +34,34 @@ _ALLOWED_TYPES = {
     duckdb.StatementType.UPDATE,
     duckdb.StatementType.DELETE,
 }
+_ALLOWED_FUNCTIONS = frozenset(
+    [
+        # Rows from values.
+        "generate_series", "histogram", "histogram_values", "json_each", "json_tree", "query_table",
+        "range", "repeat", "repeat_row", "summary", "test_all_types", "test_vector_types", "unnest",
+        # Data files: which of them can be opened is another barrier.
+        "parquet_bloom_probe", "parquet_file_metadata", "parquet_full_metadata", "parquet_kv_metadata",
+        "parquet_metadata", "parquet_scan", "parquet_schema", "read_parquet",
+        # What DuckDB knows about the tables and about itself.
+        "collations", "database_list", "database_size", "duckdb_columns", "duckdb_constraints",
+        "duckdb_databases", "duckdb_dependencies", "duckdb_extensions", "duckdb_functions",
+        "duckdb_indexes", "duckdb_keywords", "duckdb_memory", "duckdb_optimizers", "duckdb_schemas",
+        "duckdb_sequences", "duckdb_settings", "duckdb_tables", "duckdb_temporary_files", "duckdb_types",
+        "duckdb_variables", "duckdb_views", "functions", "icu_calendar_names", "pg_timezone_names",
+        "platform", "pragma_collations", "pragma_database_size", "pragma_platform", "pragma_show",
+        "pragma_storage_info", "pragma_table_info", "pragma_version", "show", "show_tables", "storage_info",
+        "table_info", "version",
+    ]
+)  # fmt: skip
+"""Table functions, and the names of pragmas with arguments, that statements can call.
+
+`query` and `json_execute_serialized_sql` run the text in their argument, so they are not in the list.
+"""
+_ALL_TABLE_FUNCTIONS = """
+    SELECT DISTINCT function_name FROM duckdb_functions()
+    WHERE internal AND function_type IN ('table', 'table_macro', 'pragma')
+"""
+_NAME = re.compile(rb'"((?:[^"]|"")*)"|([^\s"(]+)')
 _RUN_BY_EXPLAIN = re.compile(r"\b(copy|execute|prepare|call)\b", re.IGNORECASE)
 """EXPLAIN ANALYZE runs the statement. These are keywords, so they appear literally in the text."""
 _FIRST_WORD = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(\w+)", re.DOTALL)
@@ -50,12 +80,14 @@ def lock_down(
     spill: Path,
     memory: str | None = None,
     threads: int | None = None,
+    spill_size: str | None = None,
 ) -> None:
     """Restrict a connection permanently to the files of its views that are in the folder."""
     settings = {
         "memory_limit": memory,
         "threads": threads,
         "temp_directory": str(spill),
+        "max_temp_directory_size": spill_size,
         "TimeZone": "UTC",
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
@@ -116,6 +148,46 @@ def refusal(statement: duckdb.Statement) -> str | None:
     if statement.type == duckdb.StatementType.EXPLAIN and (match := _RUN_BY_EXPLAIN.search(statement.query)):
         return _refusal_text(f"EXPLAIN with {match[1].upper()}")
     return None
+
+
+def refused_function(connection: duckdb.DuckDBPyConnection, text: str) -> str | None:
+    """Return why a text cannot run because of a table function that it calls, or None if it calls none.
+
+    SQL is not parsed: all names before parentheses are compared. Macros of the catalogue and of the session
+    consist of statements that were checked before.
+    """
+    refused = _called(text) - _ALLOWED_FUNCTIONS
+    for name in sorted(refused & _table_functions(connection) if refused else ()):
+        return (
+            f"the table function {name} is not allowed: statements can only open the data files of the store "
+            "and change nothing; docs/sql.md lists what they can call"
+        )
+    return None
+
+
+def _called(text: str) -> set[str]:
+    r"""Return the names before parentheses, in lower case.
+
+    >>> sorted(_called('SELECT max(a), \'b(\' FROM "Enable_Logging" /* c( */ (1), main.range(3)'))
+    ['enable_logging', 'max', 'range']
+    """
+    encoded = text.encode()
+    names = set()
+    for (start, _), (following, _) in pairwise(duckdb.tokenize(text)):
+        if encoded[following : following + 1] == b"(" and (name := _NAME.match(encoded, start)):
+            quoted_name, plain = name.groups()
+            names.add((plain or quoted_name.replace(b'""', b'"')).decode().lower())
+    return names
+
+
+_known_functions: set[str] = set()
+"""The table functions of DuckDB, which are the same in the whole process."""
+
+
+def _table_functions(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    if not _known_functions:
+        _known_functions.update(name for (name,) in connection.execute(_ALL_TABLE_FUNCTIONS).fetchall())
+    return _known_functions
 
 
 def _refusal_text(statement: str) -> str:

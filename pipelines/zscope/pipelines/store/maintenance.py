@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,10 +14,11 @@ import pyarrow.parquet as pq
 
 from zscope.pipelines.store.change import changing, commit_files
 from zscope.pipelines.store.columns import in_current_columns, rewritten_schema
-from zscope.pipelines.store.commits import COMPACT, Commit, read_state
+from zscope.pipelines.store.commits import COMPACT, Commit, has_checksum, read_state
 from zscope.pipelines.store.folder import (
     DamagedStoreError,
     Folder,
+    StoreError,
     digest_of_file,
     existing_store,
     month_of,
@@ -141,10 +142,11 @@ def _merge(folder: Folder, name: str, files: list[DataFile]) -> StagedFile:
     """Write the rows of several files to one, in row groups that are each sorted by time."""
     table = files[0].table
     days = sorted({day for file in files for day in file.each_day if day})
-    of_days = len(days) > 1
-    day = None if of_days else files[0].each_day[0]
     ordered = sorted(files, key=lambda file: (file.each_day[0] or "", file.path))
     schema = rewritten_schema(table, (pq.read_schema(folder.data / file.path) for file in ordered))
+    # A file of several days keeps its column when all but one of them have expired.
+    of_days = len(days) > 1 or DAY.name in schema.names
+    day = None if of_days else files[0].each_day[0]
     if of_days and DAY.name not in schema.names:
         schema = schema.append(DAY)
     part = Part(folder.stage / partition(table, day, days if of_days else ()) / name, table, day, schema)
@@ -258,13 +260,25 @@ class StoreCheckResult:
     files: int
     rows: int
     bytes: int
+    commits: int = 0
+    without_checksum: int = 0
+    """Commits without a checksum, of earlier versions of zscope."""
 
 
-def check_store(folder: Folder) -> StoreCheckResult:
-    """Compare every committed file with its digest; raise DamagedStoreError if any differs."""
-    state = read_state(folder)
+def check_store(folder: Folder, *, deep: bool = False) -> StoreCheckResult:
+    """Compare all commits and committed files with their checksums; raise DamagedStoreError if any differs.
+
+    With `deep` the store is also read from its first commit, and all rows are decoded and counted.
+    """
+    try:
+        state = read_state(folder)
+        without_checksum = sum(not has_checksum(folder, number) for number in range(1, state.number + 1))
+        first = read_state(folder, from_first=True) if deep else state
+    except StoreError as error:
+        raise DamagedStoreError(str(error)) from error
+    _check_checkpoint(folder, state, first)
     files = list(state.files.values())
-    wrong = [f"{file.path}: {problem}" for file in files if (problem := _problem(folder.data, file))]
+    wrong = [f"{file.path}: {text}" for file in files if (text := _data_problem(folder, file, deep=deep))]
     summaries = [(file, _problem(folder.path, file)) for file in state.summaries.values()]
     if damaged := [f"{file.path}: {problem}" for file, problem in summaries if problem]:
         raise DamagedStoreError(
@@ -278,7 +292,48 @@ def check_store(folder: Folder) -> StoreCheckResult:
             f"{'; '.join(wrong[:MAX_LISTED])}{more}; restore them from a backup, or remove the loads they "
             "belong to (zscope loads) and ingest those files again"
         )
-    return StoreCheckResult(len(files), sum(file.rows for file in files), sum(file.bytes for file in files))
+    rows, size = sum(file.rows for file in files), sum(file.bytes for file in files)
+    return StoreCheckResult(len(files), rows, size, state.number, without_checksum)
+
+
+def _check_checkpoint(folder: Folder, state: State, first: State) -> None:
+    """Raise DamagedStoreError if the commits together are another state than the newest checkpoint has."""
+    for what in ("files", "loads", "removed", "reopened"):
+        if getattr(first, what) != getattr(state, what):
+            raise DamagedStoreError(
+                f"{folder.commits}: a checkpoint has other {what} than the commits before it; delete the "
+                "files checkpoint-*.json: the next change of the store writes one again"
+            )
+
+
+def _data_problem(folder: Folder, file: DataFile, *, deep: bool) -> str:
+    if problem := _problem(folder.data, file):
+        return problem
+    try:
+        with pq.ParquetFile(folder.data / file.path) as parquet:
+            rows = parquet.metadata.num_rows
+            if rows != file.rows:
+                return f"has {rows:,} rows instead of {file.rows:,}"
+            return _rows_problem(parquet, file) if deep else ""
+    except (pa.ArrowException, OSError) as error:
+        reason, _, _ = str(error).partition("\n")
+        return f"cannot be decoded ({reason})"
+
+
+def _rows_problem(parquet: pq.ParquetFile, file: DataFile) -> str:
+    """Decode all rows, and compare their numbers by load and by day."""
+    loads: Counter[int] = Counter()
+    days: Counter[str] = Counter()
+    for batch in parquet.iter_batches():
+        if LOAD_ID.name in batch.schema.names:
+            loads.update(_counted(batch[LOAD_ID.name]))
+        if DAY.name in batch.schema.names:
+            days.update({str(day): rows for day, rows in _counted(batch[DAY.name]).items()})
+    if loads and file.loads and loads != Counter(file.loads):
+        return f"has rows of loads {dict(loads)} instead of {file.loads}"
+    if file.days and days != Counter(file.days):
+        return "has other numbers of rows by day"
+    return ""
 
 
 def _problem(place: Path, expected: DataFile | SummaryFile) -> str:
@@ -292,6 +347,11 @@ def _problem(place: Path, expected: DataFile | SummaryFile) -> str:
     except OSError as error:
         return f"cannot be read ({error.strerror})"
     return "" if digest == expected.digest else "has other content"
+
+
+def _counted(column: pa.Array) -> dict[Any, int]:
+    """Return the number of rows of each value."""
+    return {each["values"]: each["counts"] for each in pc.value_counts(column).to_pylist()}
 
 
 def record_validation(

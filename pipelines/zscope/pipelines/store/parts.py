@@ -11,7 +11,7 @@ import hashlib
 from collections import Counter, OrderedDict, defaultdict
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -119,6 +119,8 @@ class StagedFile:
     """The earliest and latest time in it; None if it has no times."""
     days: Mapping[str, int] = field(default_factory=dict, compare=False)
     """Number of rows by day, if it has several days."""
+    digest: str = field(default="", compare=False)
+    """XXH3-128 of the file, if whoever wrote it has computed it."""
 
 
 @dataclass(slots=True)
@@ -202,6 +204,20 @@ def sorted_by_time(rows: pa.Table, clock: str | None) -> pa.Table:
     return rows.take(pc.sort_indices(rows, sort_keys=keys))
 
 
+def with_load_id(file: StagedFile, load_id: int) -> StagedFile:
+    """Write a staged file again with another number of the load."""
+    target = file.path.with_name(f"{load_id:08}-{file.path.stem}.parquet")
+    with pq.ParquetFile(file.path) as source, open_writer(target, source.schema_arrow) as writer:
+        place = source.schema_arrow.get_field_index(LOAD_ID.name)
+        for index in range(source.num_row_groups):
+            rows = source.read_row_group(index)
+            numbers = pa.repeat(pa.scalar(load_id, LOAD_ID.type), rows.num_rows)
+            rows = rows.set_column(place, rows.schema.field(place), numbers)
+            writer.write_table(rows, row_group_size=rows.num_rows)
+    file.path.unlink()
+    return replace(file, path=target, bytes=target.stat().st_size, digest="")
+
+
 BUFFER_BYTES = 96 << 20
 """Limit of all buffers together: above it the largest is written before it is full."""
 MAX_OPEN_FILES = 64
@@ -231,9 +247,9 @@ class RowBuffer:
 class Stage:
     """The staged files of one load; they become part of the store when the load is committed."""
 
-    def __init__(self, folder: Path, load_id: int, writers: int) -> None:
+    def __init__(self, folder: Path, load_id: int, writers: int, suffix: str = "") -> None:
         self._folder = folder
-        self._load_id = load_id
+        self._names = f"{load_id:08}{suffix}"
         self._writers = writers
         self._pool = ThreadPoolExecutor(writers, thread_name_prefix="zscope-write")
         self._buffers: dict[Place, RowBuffer] = defaultdict(RowBuffer)
@@ -323,7 +339,7 @@ class Stage:
         self._open += 1
         self._count += 1
         table, day = place
-        path = self._folder / partition(table, day) / f"{self._load_id:08}-{self._count}.parquet"
+        path = self._folder / partition(table, day) / f"{self._names}-{self._count}.parquet"
         return Part(path, table, day, parquet_schema(table))
 
     def _collect(self, wait_for: int) -> None:

@@ -13,19 +13,18 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import duckdb
 import pyarrow as pa
 
 from zscope.pipelines.store.catalogue_file import has_summaries
-from zscope.pipelines.store.guard import lock_down, refusal
+from zscope.pipelines.store.guard import lock_down, refusal, refused_function
+from zscope.pipelines.store.spill import SpillFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
     from types import TracebackType
 
 
@@ -123,7 +122,7 @@ class Session:
     """A restricted connection: statements can read the tables of the store and create temporary ones."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, spill: Path, seconds: float | None = None
+        self, connection: duckdb.DuckDBPyConnection, spill: SpillFolder, seconds: float | None = None
     ) -> None:
         """Use a connection that is already restricted; see `guard`."""
         self._connection = connection
@@ -142,18 +141,20 @@ class Session:
         memory: str | None = None,
         threads: int | None = None,
         seconds: float | None = None,
+        spill_size: str | None = None,
     ) -> Self:
         """Restrict a connection to a catalogue, or to views in memory, and take ownership of it.
 
         The settings apply to all connections of its DuckDB instance. Data that does not fit in memory is
-        written to a temporary folder, which is deleted with the session.
+        written to a temporary folder, which is deleted with the session; by default it can use half of the
+        free space.
         """
-        spill = Path(mkdtemp(prefix="zscope-sql-"))
+        spill = SpillFolder.create()
         try:
-            lock_down(connection, folder, spill, memory, threads)
+            lock_down(connection, folder, spill.temporary, memory, threads, spill_size or spill.largest())
         except duckdb.Error as error:
             connection.close()
-            rmtree(spill)
+            spill.delete()
             raise QueryError(_message(error)) from error
         return cls(connection, spill, seconds)
 
@@ -169,7 +170,7 @@ class Session:
         """Close the connection and delete temporary files."""
         self._worker.shutdown()
         self._connection.close()
-        rmtree(self._spill, ignore_errors=True)  # DuckDB can have deleted it already
+        self._spill.delete()
 
     def statements(self, text: str) -> list[duckdb.Statement]:
         """Split a text into statements; raise QueryError if one is invalid or not allowed."""
@@ -180,6 +181,8 @@ class Session:
         for statement in statements:
             if reason := refusal(statement):
                 raise QueryError(reason)
+        if reason := refused_function(self._connection, text):
+            raise QueryError(reason)
         return statements
 
     def run(self, statement: str | duckdb.Statement, parameters: Parameters = None) -> QueryResult | None:
@@ -278,7 +281,9 @@ def _message(error: Exception) -> str:
         return f"{text}; use the options of the command to set memory, threads and time"
     first, _, _ = text.partition("\n")
     if text.startswith("Out of Memory Error"):
-        return f"{first}; increase --memory, or use fewer --threads or columns"
+        on_disk = "max_temp_directory_size" in text
+        larger = "--temp-size or --memory" if on_disk else "--memory"
+        return f"{first.rstrip('.')}; increase {larger}, or use fewer --threads or columns"
     if text.startswith(("INTERNAL Error", "FATAL Error")):
         return first
     return text

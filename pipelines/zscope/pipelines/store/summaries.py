@@ -59,7 +59,8 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 4_000_000
 """Limit of the rows of tables that are read at once, unless a single day has more."""
 ROWS_IN_A_LOAD = 40_000_000
-"""Limit of the rows that are read after one load: an old store is brought up to date over several loads."""
+"""Limit of the rows that are read after one load, besides those for the days that it touched: an old store is
+brought up to date over several loads."""
 MERGED_ROWS = 1_000_000
 """Files with more rows are not merged with others."""
 ROWS_IN_A_GROUP = 122_880
@@ -331,20 +332,28 @@ def _not_on_days(days: Sequence[str]) -> str:
 
 
 def update_summaries(
-    folder: Folder, state: State, last_load: int, steps: tuple[str, ...]
+    folder: Folder, state: State, before: int, last_load: int, steps: tuple[str, ...]
 ) -> tuple[set[str], set[str]]:
-    """Compute what is out of date and commit it; return the days that were computed, and those left."""
+    """Compute what is out of date and commit it; return the days that were computed, and those left.
+
+    Days that were touched by commits after number `before` are always computed.
+    """
     summaries = Summaries(folder, state, steps)
     computed: set[str] = set()
     left: dict[str, set[str]] = {}
+    read = 0
+    touched = days_touched(state, before)
     with _Computation(summaries, last_load) as computation:
         # In this order, as what a step reads can turn out to be unchanged, or to have changed.
         for step in steps:
             days = summaries.days_to_compute(step, left)
-            for batch in _batches(summaries, step, days):
-                if computation.read >= ROWS_IN_A_LOAD or left.keys() & leaves(step).keys():
+            new = _batches(summaries, step, days & touched)
+            for batch in chain(new, _batches(summaries, step, days - touched)):
+                is_old = touched.isdisjoint(batch)
+                if (is_old and read >= ROWS_IN_A_LOAD) or left.keys() & leaves(step).keys():
                     break
-                computation.compute(step, batch)
+                rows = computation.compute(step, batch)
+                read += rows if is_old else 0
                 computed.update(batch)
                 days = days.difference(batch)
             if days:
@@ -361,6 +370,12 @@ def update_summaries(
             computation.written = []  # a commit can list them from here on
             append(folder, state, Commit("summarise", summaries=added, summaries_of=complete))
     return computed, {day for days in left.values() for day in days}
+
+
+def days_touched(state: State, before: int) -> set[str]:
+    """Return the days with data that commits after a number have changed, and the key of what has no day."""
+    days = {day for of in state.changed.values() for day, number in of.items() if number > before}
+    return days | {NO_DAY_KEY} if days else days
 
 
 def drop_summaries(folder: Folder, state: State) -> None:
@@ -389,19 +404,21 @@ def _batches(summaries: Summaries, step: str, days: set[str]) -> Iterator[list[s
 
 
 class _Computation:
-    """Computes rows of stored steps in a database in memory, with views of the files that they need."""
+    """Computes rows of stored steps in a database in memory, from the files that they need.
+
+    What a step reads are common table expressions of its statement. Views would take longer: when a view is
+    created, DuckDB binds all views that it reads again.
+    """
 
     def __init__(self, summaries: Summaries, last_load: int) -> None:
         self._summaries = summaries
         self._last_load = last_load
         self._count = 0
-        self.read = 0
-        """Rows of tables that were read."""
         self.written: list[SummaryFile] = []
         self._spill = summaries.folder.stage / "summaries"
         self._connection = duckdb.connect()
-        self._made: dict[str, tuple[str, str]] = {}
-        """The views and tables that exist in it: VIEW or TABLE, and their statements."""
+        self._made: dict[str, str] = {}
+        """The tables that exist in it, and their statements."""
 
     def __enter__(self) -> _Computation:
         self._connection.execute("SET threads = 1")
@@ -419,8 +436,11 @@ class _Computation:
             for file in self.written:
                 (self._summaries.folder.path / file.path).unlink(missing_ok=True)
 
-    def compute(self, step: str, days: list[str]) -> None:
-        """Compute the rows of some days and write them to a file, together with small files of the step."""
+    def compute(self, step: str, days: list[str]) -> int:
+        """Compute the rows of some days and write them to a file, together with small files of the step.
+
+        Returns the number of rows of tables that were read.
+        """
         metric = declared()[step]
         tables = self._summaries.tables_for(step, days)
         steps = dict(self._summaries.days_for(step, days))
@@ -432,16 +452,18 @@ class _Computation:
                 for name in steps
                 if declared()[name].stored == "day" and name not in metric.all_days
             }
-        self.read += self._summaries.rows_of(tables)
-        self._make_inputs(step, tables, steps)
+        read = self._summaries.rows_of(tables)
+        inputs = self._inputs(step, tables, steps)
         condition = on_days(days) if metric.stored == "day" else "true"
         order = " ORDER BY day" if metric.stored == "day" else ""
         # DuckDB writes a large table to the stage, so that memory has only a part of it at any time.
         text = view_sql(metric)
         if metric.computed_by:
-            self._register_rows(metric)
+            self._register_rows(metric, inputs)
             text = f"FROM {_FROM_PYTHON}"
-        self._create_computed(f"SELECT {_column_names(metric)} FROM (\n{text}\n) WHERE {condition}{order}")
+        self._create_computed(
+            f"{inputs}SELECT {_column_names(metric)} FROM (\n{text}\n) WHERE {condition}{order}"
+        )
         contents = self._contents(metric, days)
         known = self._summaries.stored_days(step)
         number = self._summaries.state.number + 1
@@ -455,24 +477,26 @@ class _Computation:
         }
         self._write(step, computed)
         self._connection.execute(f"DROP TABLE {_COMPUTED}")
+        return read
 
     def _days_from(self, metric: Metric, tables: Mapping[str, set[str]]) -> set[str]:
         """Return the days of inputs that the rows of a step depend on."""
-        self._make_inputs(metric.days_from, tables, dict(self._summaries.days_for(metric.days_from, [])))
+        steps = dict(self._summaries.days_for(metric.days_from, []))
+        inputs = self._inputs(metric.days_from, tables, steps)
         ranges = self._connection.execute(
-            f"SELECT first_day, last_day FROM (\n{view_sql(declared()[metric.days_from])}\n)"
+            f"{inputs}SELECT first_day, last_day FROM (\n{view_sql(declared()[metric.days_from])}\n)"
         ).fetchall()
         found = {NO_DAY_KEY}
         for first, last in ranges:
             found.update((first + number * _ONE_DAY).isoformat() for number in range((last - first).days + 1))
         return found
 
-    def _register_rows(self, metric: Metric) -> None:
+    def _register_rows(self, metric: Metric, inputs: str) -> None:
         """Register the rows of a step that is computed in Python."""
         stored = [_rows_of(self._summaries, file) for file in self._summaries.files(metric.name)]
-        inputs = self._connection.execute(metric.sql).to_arrow_table()
+        given = self._connection.execute(f"{inputs}FROM (\n{metric.sql}\n)").to_arrow_table()
         schema = self._connection.execute(no_rows_sql(metric)).to_arrow_table().schema
-        rows = computed_rows(metric, inputs, schema, pa.concat_tables(stored) if stored else None)
+        rows = computed_rows(metric, given, schema, pa.concat_tables(stored) if stored else None)
         self._connection.register(_FROM_PYTHON, rows)
 
     def _create_computed(self, select: str) -> None:
@@ -484,31 +508,30 @@ class _Computation:
             self._connection.execute(f"SET memory_limit = '{MORE_MEMORY}'")
             self._connection.execute(statement)
 
-    def _make_inputs(
-        self, step: str, tables: Mapping[str, set[str]], steps: Mapping[str, set[str] | None]
-    ) -> None:
-        """Create views of the tables and stored steps, on these days, and of all steps between them and the
-        step.
+    def _inputs(self, step: str, tables: Mapping[str, set[str]], steps: Mapping[str, set[str] | None]) -> str:
+        """Return the WITH clause of a step: tables and stored steps on these days, and other steps.
 
         What several steps computed in Python read becomes a table: it is computed once for all of them.
         """
+        found: dict[str, str] = {}
         for name in needed(step, stored=True)[:-1]:
-            kind = "VIEW"
             if name in tables:
-                text = days_sql(self._summaries.folder, self._summaries.state, name, tables[name])
+                found[name] = days_sql(self._summaries.folder, self._summaries.state, name, tables[name])
             elif name in steps:
-                text = self._summaries.rows_sql(name, steps[name])
-            elif name in declared():
-                text = view_sql(declared()[name])
-                kind = "TABLE" if declared()[step].computed_by and declared()[name].keep else kind
-            else:
+                found[name] = self._summaries.rows_sql(name, steps[name])
+            elif name not in declared():
                 self._make_reference(name)
-                continue
-            if self._made.get(name) != (kind, text):
-                if name in self._made:
-                    self._connection.execute(f"DROP {self._made[name][0]} {name}")
-                self._connection.execute(f"CREATE {kind} {name} AS {text}")
-                self._made[name] = (kind, text)
+            elif declared()[step].computed_by and declared()[name].keep:
+                of_step = {other: found[other] for other in needed(name, stored=True) if other in found}
+                self._make_table(name, f"{_with(of_step)}FROM (\n{view_sql(declared()[name])}\n)")
+            else:
+                found[name] = view_sql(declared()[name])
+        return _with(found)
+
+    def _make_table(self, name: str, select: str) -> None:
+        if self._made.get(name) != select:
+            self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS {select}")
+            self._made[name] = select
 
     def _make_reference(self, name: str) -> None:
         if name not in self._made:
@@ -516,7 +539,7 @@ class _Computation:
             self._connection.register("rows_to_copy", rows)
             self._connection.execute(f"CREATE TABLE {name} AS SELECT * FROM rows_to_copy")
             self._connection.unregister("rows_to_copy")
-            self._made[name] = ("TABLE", "")
+            self._made[name] = ""
 
     def _contents(self, metric: Metric, days: list[str]) -> dict[str, str]:
         """Return a digest of the computed rows of each day, for steps that others read."""
@@ -564,6 +587,12 @@ class _Computation:
         )  # fmt: skip
         summaries.add(written)
         self.written.append(written)
+
+
+def _with(inputs: Mapping[str, str]) -> str:
+    """Return a WITH clause that reads like views: each is computed where it is read."""
+    each = ",\n".join(f"{name} AS NOT MATERIALIZED (\n{text}\n)" for name, text in inputs.items())
+    return f"WITH {each}\n" if each else ""
 
 
 def _column_names(metric: Metric) -> str:

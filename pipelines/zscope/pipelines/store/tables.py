@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from zscope.pipelines.store.columns import column_sql
 from zscope.pipelines.store.commits import NO_DAY_KEY
 from zscope.pipelines.store.parts import parquet_schema, schema_digest
-from zscope.schemas.arrow import literal
+from zscope.schemas.arrow import duckdb_type, literal
 from zscope.schemas.stored import DAY
 
 if TYPE_CHECKING:
@@ -65,9 +65,13 @@ def is_parquet(path: Path) -> bool:
 def damaged(table: str) -> str:
     """Return the statement of a view that raises an error when it is read, for a table with damaged files."""
     problem = f"files of the table {table} are missing or damaged: zscope store check names them"
-    columns = (column_sql(field, None) for field in (*parquet_schema(table), DAY))
-    error = f"SELECT error({literal(problem)}) AS problem"
-    return f"SELECT {', '.join(columns)} FROM ({error}) WHERE problem IS NULL"
+    error = f"error({literal(problem)})"
+    # Every column raises it as well: over a column of nulls, DuckDB answers most conditions without reading.
+    columns = ", ".join(
+        f"CAST({error} AS {duckdb_type(field.type)}) AS {field.name}"
+        for field in (*parquet_schema(table), DAY)
+    )
+    return f"SELECT {columns} WHERE {error} IS NULL"
 
 
 def _kind(file: DataFile) -> tuple[str, bool]:

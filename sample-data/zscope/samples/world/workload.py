@@ -338,7 +338,7 @@ def _counters(section: Section, space: AddressSpace, use: SpaceUse) -> SectionRo
 
 
 def _periods(name: str, use: ClassUse, periods: Sequence[float]) -> Columns:
-    """Values of all periods, those of one interval beside each other."""
+    """Values of all periods, those of one interval side by side."""
 
     def each(amounts: Floats, divisor: float) -> list[float]:
         values: list[float] = (np.outer(amounts, periods) / divisor).ravel().tolist()

@@ -38,6 +38,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.deep
 def test_good_files_are_loaded_and_each_damaged_one_has_an_issue(
     run: Run, folder: Path, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import Result
+from tests.app.cli.conftest import SAMPLE
 
 from zscope.app.cli.commands import generate as command_module
 from zscope.app.cli.commands import generate as made_folder
@@ -47,6 +48,7 @@ def test_a_world_can_be_loaded(run: Run, tmp_path: Path) -> None:
     assert json.loads(answer.stdout) == [{"n": manifest["rows_by_table"]["smf119_zert_detail"]}]
 
 
+@pytest.mark.deep
 def test_every_option_reaches_the_manifest(run: Run, tmp_path: Path) -> None:
     costs = tmp_path / "cost.toml"
     costs.write_text("[server]\nmegabyte_us = 11\n")
@@ -143,3 +145,15 @@ def test_the_choices_are_those_of_the_generator() -> None:
     assert command_module.RECORDINGS == world_module.RECORDINGS
     assert command_module.WORLD_PACKINGS == world_module.PACKINGS
     assert made_folder.MANIFEST == world_module.MANIFEST
+
+
+@pytest.mark.deep
+def test_the_sample_data_are_written_without_a_checkout(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "sample"
+    assert run("generate", "sample", folder).exit_code == 0
+    written = {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    assert len(written) > 20
+    assert {name: (SAMPLE / name).read_bytes() for name in written} == written
+    again = run("generate", "sample", folder)
+    assert again.exit_code == 12
+    assert f"{folder} contains files" in again.stderr

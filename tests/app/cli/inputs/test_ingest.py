@@ -62,6 +62,7 @@ def test_a_dump_is_loaded_once(run: Run, store: Path) -> None:
     assert value(store, "SELECT count(*) FROM load") == 1
 
 
+@pytest.mark.deep
 def test_only_selected_records_are_loaded(run: Run, store: Path) -> None:
     chosen = ("--select", "119(2,11)", "--system", "SYSB", "--from", "2026-03-02T10:00", "--to", "2026-03-02")
     [row] = report(run("ingest", DUMP, "--store", store, *chosen, "--format", "json"))
@@ -91,6 +92,7 @@ def test_the_zone_of_a_system_gives_times_in_utc(run: Run, store: Path) -> None:
     assert value(store, "SELECT max(abs(epoch(written_utc) - epoch(end_utc))) < 2 FROM smf119_zert_detail")
 
 
+@pytest.mark.deep
 def test_settings_beside_the_store_are_used(run: Run, store: Path) -> None:
     store.mkdir()
     (store / "zscope.toml").write_text('[systems.SYSB]\ntimezone = "Europe/Berlin"\n')

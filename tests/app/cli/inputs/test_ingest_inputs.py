@@ -57,6 +57,7 @@ def test_standard_input(run: Run, store: Path) -> None:
     assert row["status"] == "repeated"
 
 
+@pytest.mark.deep
 def test_a_bad_member_of_an_archive_does_not_affect_others(run: Run, store: Path, tmp_path: Path) -> None:
     archive = tmp_path / "night.zip"
     capture = SAMPLE / "reports" / "netstat.SYSA.2026-03-02.txt"
@@ -74,6 +75,7 @@ def test_a_bad_member_of_an_archive_does_not_affect_others(run: Run, store: Path
     assert len(list((store / "quarantine").iterdir())) == 2
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("damage", ["name", "version"])
 def test_an_archive_that_cannot_be_opened_is_refused(
     run: Run, store: Path, tmp_path: Path, damage: str
@@ -101,6 +103,7 @@ def test_an_unreadable_input_is_not_an_error_of_the_store(run: Run, store: Path,
     assert [row["status"] for row in report(result)] == ["refused", "refused", "loaded"]
 
 
+@pytest.mark.deep
 def test_pipes_and_links_in_a_folder_are_reported(run: Run, store: Path, tmp_path: Path) -> None:
     folder = tmp_path / "night"
     folder.mkdir()

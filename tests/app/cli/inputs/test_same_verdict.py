@@ -53,6 +53,7 @@ def _assert_same(run: Run, path: Path, folder: Path) -> None:
     assert len(set(map(str, verdicts.values()))) == 1, (path, verdicts)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("number", range(len(NO_RECORDS)))
 @pytest.mark.parametrize("in_folder", [False, True])
 def test_inputs_without_records(run: Run, tmp_path: Path, number: int, in_folder: bool) -> None:

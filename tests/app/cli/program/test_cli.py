@@ -33,7 +33,7 @@ def command(name: str) -> click.Command:
 
 def test_modules_and_declared_commands_agree() -> None:
     folder = CHECKOUT / "app" / "zscope" / "app" / "cli" / "commands"
-    assert {file.stem for file in folder.glob("*.py")} - {"__init__"} == set(COMMANDS)
+    assert {file.stem.replace("_", "-") for file in folder.glob("*.py")} - {"--init--"} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -75,7 +75,9 @@ def test_every_option_is_explained(name: str) -> None:
 def test_help_lists_all_commands(run: Run) -> None:
     result = run("--help")
     assert result.exit_code == ExitCode.OK
-    assert re.findall(r"^  (\w+)  +\S", result.output.split("Commands:\n")[1], re.MULTILINE) == list(COMMANDS)
+    assert re.findall(r"^  ([\w-]+)  +\S", result.output.split("Commands:\n")[1], re.MULTILINE) == list(
+        COMMANDS
+    )
 
 
 def test_version(run: Run) -> None:
@@ -85,7 +87,7 @@ def test_version(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nonsense"], "No such command 'nonsense'"),
+        (["nonsense"], "there is no command 'nonsense'; zscope help lists the commands"),
         (["fields", "--nonsense"], "No such option"),
         (["fields", "--format", "xml"], "'xml' is not one of"),
         (["fields", "-o", "fields.xyz"], "fields.xyz: unknown file ending"),

@@ -150,6 +150,7 @@ def test_runs_give_every_kind_of_verdict(run: Run, measured: Path) -> None:
     )
 
 
+@pytest.mark.deep
 def test_synthetic_data_is_marked(run: Run, measured: Path) -> None:
     result = run("benchmark", "--store", measured, "--measured", "--format", "table")
     body = result.stdout.splitlines()[2:]
@@ -160,6 +161,7 @@ def test_synthetic_data_is_marked(run: Run, measured: Path) -> None:
     assert "SYNTHETIC" in explained.stderr
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("arguments", "count"),
     [
@@ -179,6 +181,7 @@ def test_options_select_results(arguments: list[str], count: int, run: Run, meas
     assert ("no result matches all options" in result.stderr) == (count == 0)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -195,6 +198,7 @@ def test_unknown_areas_documents_and_tolerances_are_refused(
     assert message in result.stderr
 
 
+@pytest.mark.deep
 def test_unusable_runs_are_reported_with_the_verdicts(run: Run, bare: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(bare, tmp_path / "store"))
     (store / FILE_NAME).write_bytes(b"\xff\x00")
@@ -206,6 +210,7 @@ def test_unusable_runs_are_reported_with_the_verdicts(run: Run, bare: Path, tmp_
     assert message in run("benchmark", "--store", store).stderr
 
 
+@pytest.mark.deep
 def test_the_table_has_the_essential_columns(run: Run, measured: Path) -> None:
     result = run("benchmark", "--store", measured, "--verdict", "agrees", "--format", "table")
     head, _, *lines = result.stdout.splitlines()
@@ -213,6 +218,7 @@ def test_the_table_has_the_essential_columns(run: Run, measured: Path) -> None:
     assert [line.split()[0] for line in lines] == [RESUMED, VERSIONS]
 
 
+@pytest.mark.deep
 def test_the_tolerance_changes_verdicts(run: Run, measured: Path) -> None:
     """100 % where 1149 % is published is far off, unless a change is tolerated that is as large again."""
     wide = rows_of(run("benchmark", "--store", measured, "--tolerance", "100"))
@@ -220,6 +226,7 @@ def test_the_tolerance_changes_verdicts(run: Run, measured: Path) -> None:
     assert float(wide[VERSIONS]["accepted_low"]) == 0
 
 
+@pytest.mark.deep
 def test_the_verdict_can_be_computed_again_from_the_printed_lines(
     explained: Callable[[str], list[dict[str, Any]]],
 ) -> None:
@@ -284,6 +291,7 @@ def test_explain_compares_the_recomputed_number_with_the_row(run: Run, measured:
         assert message in result.stdout
 
 
+@pytest.mark.deep
 def test_explain_works_without_a_measurement(run: Run, bare: Path) -> None:
     result = run("benchmark", "--store", bare, "--explain", "mq-8k-per-negotiation", "--format", "table")
     assert result.exit_code == 0

@@ -79,6 +79,7 @@ def test_ingest_loads_all_other_files(inputs: Path, tmp_path: Path) -> None:
         assert report["reasons"][0]["code"] == "reader-failed"
 
 
+@pytest.mark.deep
 def test_refused_and_skipped_files_are_issues_of_the_store(inputs: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     (inputs / "notes.txt").write_text("nothing that zscope reads\n" * 20)

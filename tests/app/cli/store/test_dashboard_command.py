@@ -51,7 +51,7 @@ def test_streamlit_starts_on_the_loopback_address(run: Run, started: list[Call],
     assert "there is no store yet" in result.stderr
     [(interpreter, arguments, variables)] = started
     assert interpreter == sys.executable
-    assert arguments[1:4] == ["-m", "streamlit", "run"]
+    assert arguments[1:4] == ["-m", "zscope.app.dashboard.server.start", "run"]
     assert Path(arguments[4]).is_file()
     assert "--server.address=127.0.0.1" in arguments
     assert "--browser.gatherUsageStats=false" in arguments

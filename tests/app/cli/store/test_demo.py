@@ -1,9 +1,10 @@
-"""`zscope demo`: on the sample data of the checkout, and elsewhere on the same data generated anew."""
+"""`zscope demo`: on the sample data of the checkout, and elsewhere on data generated anew."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,9 +12,11 @@ import pytest
 from click.testing import Result
 
 from zscope.app.cli.commands import demo as demo_command
+from zscope.samples import sample_folder
+from zscope.samples.sample_folder import PARTS
 
 Run = Callable[..., Result]
-WORLD = Path(__file__).resolve().parents[4] / "sample-data" / "world"
+SAMPLE = Path(__file__).resolve().parents[4] / "sample-data"
 KINDS = ("full", "abbreviated", "failed")
 
 
@@ -27,7 +30,7 @@ def handshakes_printed(output: str) -> dict[str, list[int]]:
 
 def handshakes_generated() -> dict[str, list[int]]:
     """Return the same from the manifest of the world."""
-    manifest = json.loads((WORLD / "manifest.json").read_text(encoding="utf-8"))
+    manifest = json.loads((SAMPLE / "world" / "manifest.json").read_text(encoding="utf-8"))
     expected = {}
     for system, days in manifest["recorded"]["days"].items():
         kinds = [day["handshakes"] for day in days.values()]
@@ -76,6 +79,7 @@ def test_a_second_demo_adds_nothing(run: Run, own_demo: Path, monkeypatch: pytes
     assert len(re.findall(r"^0 sides of benchmark runs of \w+ added", again, re.MULTILINE)) == 2
 
 
+@pytest.mark.deep
 def test_an_unusable_list_of_runs_is_an_error(run: Run, own_demo: Path) -> None:
     (own_demo / "runs.toml").write_text("[[run", encoding="utf-8")
     result = run("demo", "--store", own_demo)
@@ -84,12 +88,19 @@ def test_an_unusable_list_of_runs_is_an_error(run: Run, own_demo: Path) -> None:
 
 
 @pytest.mark.deep
-def test_without_a_checkout_the_same_data_is_generated(
+def test_without_a_checkout_the_data_is_generated(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    def copied(folder: Path, _: object) -> None:  # `zscope generate sample` has a test of its own
+        for name in ("smf-sample.bin", "smf-sample.manifest.json"):
+            shutil.copy(SAMPLE / name, folder)
+        for name in PARTS:
+            shutil.copytree(SAMPLE / name, folder / name)
+
+    monkeypatch.setattr(sample_folder, "write_sample_folder", copied)
     monkeypatch.setattr(demo_command, "CHECKOUT", tmp_path)  # as in an installed wheel
     result = run("demo", "--store", tmp_path / "store")
     assert result.exit_code == 0, result.output
     printed = handshakes_printed(result.stdout)
     assert {system: printed[system] for system in handshakes_generated()} == handshakes_generated()
-    assert "To generate these files: zscope generate --preset sample" in result.stdout
+    assert "To keep these files: zscope generate sample sample-data" in result.stdout

@@ -73,6 +73,7 @@ def test_by_groups_rows(ask: Ask) -> None:
     assert float(together["resumed_pct"]) == pytest.approx(100 * resumed / (full + resumed))
 
 
+@pytest.mark.deep
 def test_parts_add_up_to_the_whole(ask: Ask) -> None:
     every = counted(rows(ask("handshake_mix", "--by", "system")))
     noon = "2026-03-09T13:00+01:00"
@@ -87,6 +88,7 @@ def test_parts_add_up_to_the_whole(ask: Ask) -> None:
     assert [row["server_port"] for row in rows(web)] == ["443"]
 
 
+@pytest.mark.deep
 def test_a_period_can_be_a_parameter_of_the_metric(ask: Ask) -> None:
     def starts(*arguments: object) -> set[str]:
         return {row["peak_start_utc"][:13] for row in rows(ask("peak_load", *arguments))}
@@ -105,6 +107,7 @@ def test_parameters_are_listed_and_set(ask: Ask) -> None:
     assert targets - {row["target_pct"] for row in rows(ask("resumption_saving"))} == {"77"}
 
 
+@pytest.mark.deep
 def test_the_price_of_an_msu_is_an_option(ask: Ask) -> None:
     priced = rows(ask("tls_price", "--price-per-msu", "150"))
     assert priced == rows(ask("tls_price", "--set", "price_per_msu=150"))
@@ -207,6 +210,7 @@ def test_invalid_options_are_refused(ask: Ask, arguments: list[str], problem: st
     assert result.stdout == ""
 
 
+@pytest.mark.deep
 def test_a_result_without_times_in_utc_has_a_note_with_the_option(run: Run, tmp_path: Path) -> None:
     store = tmp_path / "unzoned"
     run("ingest", SAMPLE, "--store", store, "--timezone", "SYSB=+01:00")
@@ -227,6 +231,7 @@ def test_a_result_without_times_in_utc_has_a_note_with_the_option(run: Run, tmp_
     assert "no time in UTC" not in run("metrics", "peak_load", "--store", store).stderr
 
 
+@pytest.mark.deep
 def test_a_file_without_any_time_needs_no_time_zone(run: Run, tmp_path: Path) -> None:
     store = tmp_path / "policy"
     run("ingest", SAMPLE.parent / "world" / "policy", "--store", store, "--timezone", "CLI1=+01:00")

@@ -123,6 +123,7 @@ def test_remove_needs_an_existing_run(store: Path) -> None:
     assert "there is no run 'one'; there are no runs" in again.stderr
 
 
+@pytest.mark.deep
 def test_runs_of_a_file_are_imported_once(store: Path, tmp_path: Path) -> None:
     add(store, "one")
     other = Path(shutil.copy(store / "runs.toml", tmp_path / "other.toml"))

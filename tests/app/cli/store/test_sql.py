@@ -102,7 +102,7 @@ def test_statements_without_rows_write_nothing(ask: Ask, tmp_path: Path) -> None
         ("FROM smf70_inter", 'Table with name smf70_inter does not exist!\nDid you mean "smf70_interval"'),
         ("SELEC 1", 'Parser Error: syntax error at or near "SELEC"'),
         ("COPY load TO 'x.csv'", "COPY is not allowed"),
-        ("SELECT * FROM read_text('/etc/passwd')", "/etc/passwd: statements can only open the data files"),
+        ("SELECT * FROM read_text('/etc/passwd')", "read_text is not allowed: statements can only open"),
         ("SET threads = 5", "use the options of the command to set memory, threads and time"),
         ("/* nothing */", "the text contains no statement"),
         ("", "the text contains no statement"),
@@ -280,7 +280,7 @@ def test_dot_columns_prints_the_meaning(ask: Ask) -> None:
     assert {row["name"]: row["meaning"] for row in empty}["algorithm"].startswith("Algorithm, as printed.")
     missing = ask(stdin=".columns smf70_intervall\n")
     assert missing.stderr.startswith(
-        "Error: there is no table 'smf70_intervall'; did you mean smf70_interval or "
+        "Error: there is no table 'smf70_intervall'; did you mean smf70_interval, "
     )
 
 

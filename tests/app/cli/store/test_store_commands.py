@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
+from tests.pipelines.stores import rewrite_commits
 
 from zscope.pipelines.store import open_reader
+from zscope.pipelines.store.checksums import last_commit
+from zscope.pipelines.store.folder import existing_store
 
 Run = Callable[..., Result]
 
@@ -35,6 +38,7 @@ def store(loaded: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(loaded, tmp_path / "store"))
 
 
+@pytest.mark.deep
 def test_the_history_of_loads(run: Run, store: Path) -> None:
     rows = json.loads(run("loads", "--store", store, "--format", "json").stdout)
     assert [row["load_id"] for row in rows] == [1, 2, 3, 4, 5, 6]
@@ -82,6 +86,7 @@ def _count(store: Path) -> int:
     return int(row[0])
 
 
+@pytest.mark.deep
 def test_maintenance_commands(run: Run, store: Path) -> None:
     assert "all unchanged since their commit" in run("store", "check", "--store", store).stderr
     assert "files became" in run("store", "compact", "--store", store).stderr
@@ -134,3 +139,27 @@ def test_nothing_is_removed_if_a_load_does_not_exist(run: Run, store: Path) -> N
     result = run("loads", "remove", 1, 99, "--store", store)
     assert result.exit_code == 12
     assert _count(store) == 980
+
+
+def test_the_check_says_that_earlier_commits_have_no_checksum(run: Run, store: Path) -> None:
+    folder = existing_store(store)
+    assert "no checksum" not in run("store", "check", "--store", store).stderr
+    rewrite_commits(folder)
+    result = run("store", "check", "--deep", "--store", store)
+    assert result.exit_code == 0
+    count = last_commit(folder)
+    assert f"{count} of {count} commits have no checksum" in result.stderr
+
+
+def test_a_missing_last_commit_is_refused_by_every_command(run: Run, store: Path) -> None:
+    folder = existing_store(store)
+    last = folder.commits / f"{last_commit(folder):08}.json"
+    last.unlink()
+    for command, code in (
+        (("loads",), 12),
+        (("ingest", SAMPLE / "smf-sample.bin"), 12),
+        (("store", "check"), 8),
+    ):
+        result = run(*command, "--store", store)
+        assert result.exit_code == code, command
+        assert f"{last}: this commit is missing, but commits/head names it" in result.stderr

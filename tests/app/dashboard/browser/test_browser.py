@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Download, Locator, expect
 from playwright.sync_api import TimeoutError as NothingInTime
 from tests.app.dashboard.browser.conftest import ZSCOPE, Reader, reader_of, serve
+from tests.app.dashboard.contrast import colour_of, contrast
 
 from zscope.app.dashboard.registry import RegisteredPage, registered_pages
 
@@ -32,6 +34,7 @@ def test_every_page_is_drawn(
     for reader in reader_of(browser, server, scheme):
         reader.open(page.address)
         expect(reader.page.locator("h1")).to_have_text(page.title)
+        expect(reader.page).to_have_title(f"{page.title} - zscope")
         reader.page.wait_for_timeout(800)  # pictures are drawn after the page is there
         reader.screenshot(f"{page.name}-{scheme}")
         reader.fine()
@@ -40,8 +43,7 @@ def test_every_page_is_drawn(
 def test_pages_are_reached_by_the_navigation(reader: Reader) -> None:
     reader.open("")
     for page in PAGES[1:4]:
-        reader.page.get_by_test_id("stSidebarNav").get_by_text(page.title, exact=True).click()
-        expect(reader.page.locator("h1")).to_have_text(page.title)
+        follow(reader, page.title)
     reader.settle()
     reader.fine()
 
@@ -63,13 +65,54 @@ def test_a_view_can_be_sent_as_a_link(reader: Reader, browser: Browser, server: 
 
 def test_filters_stay_from_page_to_page(reader: Reader) -> None:
     reader.open("handshakes", "?system=CLI1")
-    for title in ("Resumption", "Handshakes", "Ciphers and versions"):
-        reader.page.get_by_test_id("stSidebarNav").get_by_text(title, exact=True).click()
+    for title in ("Resumption", "Benchmark", "Handshakes"):
+        follow(reader, title)
+        assert systems(reader) == ["CLI1"]
+    expect(reader.page.get_by_test_id("stMultiSelect").first).to_contain_text("CLI1")
+    reader.fine()
+
+
+def test_back_and_refresh_keep_the_filters(reader: Reader) -> None:
+    reader.open("handshakes")
+    choose(reader, "System", "CLI1")
+    follow(reader, "Benchmark")
+    follow(reader, "Resumption")
+    reader.page.reload()
+    reader.settle()
+    assert systems(reader) == ["CLI1"]
+    for title in ("Benchmark", "Handshakes"):
+        reader.page.go_back()
         expect(reader.page.locator("h1")).to_have_text(title)
         reader.settle()
-        expect(reader.page.get_by_test_id("stMultiSelect").first).to_contain_text("CLI1")
-    assert parse_qs(urlsplit(reader.page.url).query)["system"] == ["CLI1"]
+        assert systems(reader) == ["CLI1"]
+    expect(reader.page.get_by_test_id("stMultiSelect").first).to_contain_text("CLI1")
+    reader.page.go_back()
+    reader.settle()
+    assert systems(reader) == []
+    expect(reader.page.get_by_test_id("stMultiSelect").first).not_to_contain_text("CLI1")
     reader.fine()
+
+
+def test_chosen_filters_are_not_cut(reader: Reader) -> None:
+    reader.open("handshakes", "?system=CLI1&role=server&stack=TCPIP&port=443")
+    chips = reader.page.locator("[data-testid=stMultiSelect] [data-tag] span[title]")
+    expect(chips).to_have_count(4)
+    cut = "nodes => nodes.filter(node => node.scrollWidth > node.clientWidth + 1).map(node => node.innerText)"
+    assert chips.evaluate_all(cut) == []
+    reader.fine()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_captions_have_enough_contrast(
+    scheme: Literal["light", "dark"], browser: Browser, server: str
+) -> None:
+    for reader in reader_of(browser, server, scheme):
+        reader.open("cpu_per_transaction")
+        caption = reader.page.get_by_test_id("stMain").get_by_test_id("stCaptionContainer").nth(1)
+        shown = caption.evaluate("node => getComputedStyle(node).color")
+        page = reader.page.get_by_test_id("stApp").evaluate("node => getComputedStyle(node).backgroundColor")
+        assert contrast(colour_of(shown), colour_of(page)) >= 4.5
+        reader.fine()
 
 
 def test_a_bar_leads_to_its_connections(reader: Reader) -> None:
@@ -83,6 +126,31 @@ def test_a_bar_leads_to_its_connections(reader: Reader) -> None:
     reader.settle()
     expect(reader.page.get_by_text("Connections of the bar")).to_be_visible()
     reader.screenshot("handshakes-connections")
+    reader.fine()
+
+
+def test_a_row_of_the_ranking_leads_to_its_connections(reader: Reader) -> None:
+    reader.open("ranking", "?system=CLI1&ranking_by=CPU+time")
+    grid = reader.page.get_by_test_id("stDataFrame").first
+    box = grid.bounding_box()
+    assert box
+    reader.page.mouse.click(box["x"] + 18, box["y"] + 35 + 18)  # the box at the left of the first row
+    reader.settle()
+    reader.page.get_by_role("link", name="All of them", exact=False).click()
+    expect(reader.page.locator("h1")).to_have_text("Connections")
+    reader.settle()
+    filters = reader.page.get_by_test_id("stMultiSelect")
+    expect(filters.filter(has_text="System")).to_contain_text("CLI1")
+    expect(filters.filter(has_text="Port")).to_contain_text(re.compile(r"\d+"))
+    reader.fine()
+
+
+def test_a_sentence_leads_to_its_evidence_with_the_filters(reader: Reader) -> None:
+    reader.open("", "?system=CLI1")
+    reader.page.get_by_test_id("stMain").get_by_role("link", name="Price of TLS").first.click()
+    expect(reader.page.locator("h1")).to_have_text("Price of TLS")
+    reader.settle()
+    expect(reader.page.get_by_test_id("stMultiSelect").first).to_contain_text("CLI1")
     reader.fine()
 
 
@@ -116,8 +184,6 @@ def test_a_statement_of_the_workbench_runs(reader: Reader) -> None:
     reader.page.get_by_role("textbox", name="Statement").fill("SELECT 6 * 7 AS answer")
     reader.page.keyboard.press("Control+Enter")
     reader.settle()
-    reader.page.get_by_role("button", name="Run").first.click()
-    reader.settle()
     expect(reader.page.get_by_text("1 rows in", exact=False)).to_be_visible()
     expect(reader.page.get_by_test_id("stDataFrame").last).to_be_visible()
     reader.screenshot("workbench-result")
@@ -143,7 +209,9 @@ def test_new_data_appears_automatically(growing: tuple[Path, str], browser: Brow
         reader.fine()
 
 
-def test_a_removed_store_is_explained(growing: tuple[Path, str], browser: Browser) -> None:
+def test_a_removed_store_is_explained_and_a_new_one_is_drawn(
+    growing: tuple[Path, str], browser: Browser
+) -> None:
     store, address = growing
     for reader in reader_of(browser, address):
         reader.open("handshakes")
@@ -152,6 +220,9 @@ def test_a_removed_store_is_explained(growing: tuple[Path, str], browser: Browse
         reader.settle()
         expect(reader.page.get_by_text("The store cannot be read")).to_be_visible()
         assert reader.troubles == []
+        load(store, SAMPLE / "smf-sample.bin")
+        expect(reader.page.get_by_test_id("stMetric").first).to_be_visible(timeout=40_000)
+        reader.fine()
 
 
 def load(store: Path, file: Path) -> None:
@@ -161,6 +232,18 @@ def load(store: Path, file: Path) -> None:
     )  # fmt: skip
     assert done.returncode in (0, 4), done.stderr
     assert json.loads(done.stdout)
+
+
+def follow(reader: Reader, title: str) -> None:
+    """Follow a link of the menu."""
+    reader.page.get_by_test_id("stSidebar").get_by_role("link", name=title, exact=True).click()
+    expect(reader.page.locator("h1")).to_have_text(title)
+    reader.settle()
+
+
+def systems(reader: Reader) -> list[str]:
+    """Return the chosen systems in the address."""
+    return parse_qs(urlsplit(reader.page.url).query).get("system", [])
 
 
 def number(reader: Reader, label: str) -> int:

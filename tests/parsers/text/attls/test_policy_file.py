@@ -100,6 +100,19 @@ def test_an_action_in_the_braces_of_a_rule_is_named_after_it(tmp_path: Path) -> 
     assert ("PAYIN_RULE (inline)", None, 0, "Off", "set") in values(result, "TTLSEnabled")
 
 
+def test_a_missing_brace_costs_no_statement_after_it(tmp_path: Path) -> None:
+    result = _read("TTLSRule BROKEN\n{\n  Direction Inbound\n" + POLICY, tmp_path)
+    known = _read(POLICY, tmp_path)
+    assert [issue.code for issue in result.issues] == [Code.REPORT_CUT]
+    assert {row["rule_name"] for row in result["tls_rule"].to_pylist()} == {
+        "BROKEN",
+        *(row["rule_name"] for row in known["tls_rule"].to_pylist()),
+    }
+    assert set(known["tls_action"]["action_name"].to_pylist()) <= set(
+        result["tls_action"]["action_name"].to_pylist()
+    )
+
+
 def test_statements_without_a_reference_have_rows(tmp_path: Path) -> None:
     result = _read(POLICY + "TTLSKeyringParms OLD\n{\nKeyring OLDRING\n}\n", tmp_path)
     rows = [row for row in result["tls_action"].to_pylist() if row["action_scope"] == "unused"]
@@ -213,6 +226,7 @@ def test_a_group_that_refers_to_itself_is_reported(tmp_path: Path, kind: str) ->
     assert result["tls_rule"]["direction"].to_pylist() == [None]
 
 
+@pytest.mark.deep
 def test_many_repeated_keywords_are_one_list(tmp_path: Path) -> None:
     """Each is found by its key: a comparison with all those before it would take minutes."""
     count = 30_000

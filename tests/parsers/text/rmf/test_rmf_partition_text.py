@@ -121,6 +121,13 @@ def test_the_own_partition() -> None:
     assert (row["line_no"], row["machine_type"], row["extra"]) == (1, None, None)
 
 
+def test_the_own_partition_has_the_name_of_a_column() -> None:
+    tables, issues = read([line.replace("LPARPRD1", "WGT     ") for line in PAGE])
+    assert unread(issues) == []
+    assert shown(tables["rmf_interval"], "partition_name") == [("WGT",)]
+    assert len(tables["rmf_partition"]) == len(read(PAGE)[0]["rmf_partition"])
+
+
 def test_work_units_of_cpu_activity_are_not_physical_processors() -> None:
     """A program that imitates the report prints them on a page of its own, without their title."""
     title = "                                                        C P U  A C T I V I T Y"

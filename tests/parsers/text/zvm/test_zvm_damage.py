@@ -62,6 +62,16 @@ def test_ambiguous_columns_refuse_the_report(
     assert (len(result.issues), len(result.users), len(result.channels)) == (1, 0, 2)
 
 
+def test_an_ambiguous_page_costs_no_rows_of_other_pages(tmp_path: Path) -> None:
+    headings = "Userid    %CPU  TCPU TCPU  VCPU"
+    result = read_listing(tmp_path, [*USER, *TOP, headings, "RSCS     44.9  269.9  1.0  2.0", *CHANNEL])
+    assert [issue.text for issue in result.issues] == [
+        "the heading TCPU occurs more than once; the page is skipped"
+    ]
+    assert result.users == read_listing(tmp_path, USER).users
+    assert len(result.channels) == 2
+
+
 def test_columns_that_no_group_distinguishes_refuse_the_report(tmp_path: Path) -> None:
     lines = [line.replace("Own Partition ", "-- -- -- -----") for line in CHANNEL]
     result = read_listing(tmp_path, lines)

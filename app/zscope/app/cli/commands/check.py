@@ -21,34 +21,10 @@ if TYPE_CHECKING:
 SEVERITIES = ("high", "medium", "low", "info")
 """From worst to least."""
 FAIL_ON = (*SEVERITIES[:3], "never")
-ESSENTIAL = ("severity", "id", "system", "server_port", "job_name", "result", "what", "evidence")
+ESSENTIAL = ("severity", "id", "system", "server_port", "job_name", "result", "what", "evidence", "remedy")
 _PRACTICES, _FINDINGS = "practices", "findings"
-_PARTS = {
-    _PRACTICES: """
-        SELECT
-            practice AS id, 'practice' AS kind,
-            CASE status WHEN 'fail' THEN 'medium' ELSE 'info' END AS severity,
-            status AS result, setting AS what, system, NULL::BIGINT AS server_port, NULL::VARCHAR AS job_name,
-            NULL::VARCHAR AS certificate, NULL::BIGINT AS connections, NULL::DOUBLE AS share_pct, evidence,
-            coalesce(capture, effect) AS remedy, evidence_query
-        FROM best_practice_check""",
-    _FINDINGS: """
-        SELECT
-            id, 'finding' AS kind, severity, 'found' AS result, what, system, server_port, job_name,
-            certificate, connections, share_pct,
-            concat_ws(', ', connections || ' connections', round(share_pct, 1) || ' %', certificate)
-                AS evidence,
-            remedy, evidence AS evidence_query
-        FROM finding""",
-}
-"""Both metrics with the same columns. A practice that is not followed has the severity `medium`."""
 _METRICS = {_PRACTICES: "best_practice_check", _FINDINGS: "finding"}
-_ORDER = f"""
-    array_position({list(SEVERITIES)!r}, severity),
-    array_position(['found', 'fail', 'unknown', 'pass'], result),
-    connections DESC NULLS LAST, id, system NULLS LAST, server_port NULLS LAST, job_name NULLS LAST,
-    certificate NULLS LAST
-"""
+_KINDS = {_PRACTICES: "practice", _FINDINGS: "finding"}
 
 
 @click.command()
@@ -104,14 +80,12 @@ def command(
 
 def _checked(session: Session, only: str | None, systems: tuple[str, ...]) -> pa.Table:
     """Return the rows of both metrics, the worst first."""
-    parts = [_PARTS[only]] if only else list(_PARTS.values())
-    # A practice without data of any system is reported for every system.
-    where = (
-        "WHERE list_contains($systems, system) OR (kind = 'practice' AND system IS NULL)" if systems else ""
-    )
+    from zscope.pipelines.exposition.findings import ORDER, selected_systems
+
+    kind = f"WHERE kind = '{_KINDS[only]}'" if only else ""
     return query_table(
         session,
-        f"SELECT * FROM ({' UNION ALL '.join(parts)}) {where} ORDER BY {_ORDER}",
+        f"SELECT * FROM (SELECT * FROM check_result {kind}) {selected_systems(systems)} ORDER BY {ORDER}",
         {"systems": list(systems)} if systems else None,
     )
 

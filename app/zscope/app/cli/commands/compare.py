@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 ESSENTIAL = (
     "role", "measure", "unit", "baseline_value", "candidate_value", "change_pct", "low_pct", "high_pct",
-    "distinguishable", "status", "untrimmed_change_pct", "remarks",
 )  # fmt: skip
 ROLES = ("client", "server", "both")
 _ROWS = """

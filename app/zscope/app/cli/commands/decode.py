@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from zscope.app.cli import completion
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.reading import (
     ReadingOptions,
@@ -16,6 +17,7 @@ from zscope.app.cli.reading import (
     display_options,
     distinct_outputs,
     input_errors,
+    paths_argument,
     print_files,
     progress,
     reading_options,
@@ -35,11 +37,15 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@paths_argument
 @click.option(
-    "--table", "-t", metavar="NAME", required=True, help="Name of the table; zscope fields lists all tables."
-)
-@click.option("--columns", "-c", metavar="A,B", help="Only these columns; other columns are not decoded.")
+    "--table", "-t", metavar="NAME", required=True, shell_complete=completion.tables,
+    help="Name of the table; zscope fields lists all tables.",
+)  # fmt: skip
+@click.option(
+    "--columns", "-c", metavar="A,B", shell_complete=completion.columns,
+    help="Only these columns; other columns are not decoded.",
+)  # fmt: skip
 @click.option("--limit", "-n", metavar="N", type=click.IntRange(min=0), help="Stop after N rows.")
 @click.option(
     "--select", metavar="TYPES",
@@ -91,7 +97,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     with input_errors(), progress(quiet=reading.quiet, rows_on_screen=output.on_terminal) as report:
         options = ReadOptions(
             code_page=code_page, framing=reading.framing, jobs=jobs, strict=strict, progress=report,
-            system=system, taken=taken,
+            system=system, taken=taken, unpack_limits=reading.unpack_limits,
         )  # fmt: skip
         batches = scan(paths, selection, supplied.added_to(options))
         with closing(_rows(batches, limit)) as rows:

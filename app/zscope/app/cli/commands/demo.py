@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -11,9 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.output import Rows
+from zscope.app.cli.output import Output, Rows
+from zscope.app.cli.output.options import OutputFormat
 from zscope.app.cli.runs_file import changing_runs
 from zscope.app.cli.store_option import open_session, prepare_metric, store_errors
+from zscope.samples.sample_folder import DUMP, REPORTS, SYSTEMS, WORLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,10 +24,7 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).resolve().parents[5]
 SAMPLE = Path("sample-data")
-DUMP = "smf-sample.bin"
-REPORTS = "reports"
 DEMO_STORE = "zscope-demo-store"
-WORLD, SYSTEMS = "world", "systems"
 ZONE = "+01:00"
 """The local time of all systems in the sample data is one hour ahead of UTC."""
 _METRICS = {
@@ -183,27 +181,16 @@ def _import_runs(store: Path, part: Path) -> None:
 @contextmanager
 def _sample() -> Iterator[tuple[Path, str]]:
     """Yield the folder with the sample data and its name; outside a checkout, generate the data."""
-    from zscope.samples import generate, sample
-    from zscope.samples.reports import report_files
-    from zscope.samples.systems import write_systems
-    from zscope.samples.world import small_world, write_world
+    from zscope.samples.sample_folder import write_sample_folder
 
     if (CHECKOUT / SAMPLE / DUMP).is_file():
         yield CHECKOUT / SAMPLE, str(SAMPLE)
         return
     with tempfile.TemporaryDirectory(prefix="zscope-") as temporary:
         folder = Path(temporary, SAMPLE)
-        (folder / REPORTS).mkdir(parents=True)
-        with (folder / DUMP).open("wb") as out:
-            generate(sample(), out)
-        for file in report_files(folder / DUMP, sample()):
-            (folder / REPORTS / file.name).write_bytes(file.content)
-        write_world(small_world(), folder / WORLD, lambda _: None)
-        write_systems(1, folder / SYSTEMS, lambda _: None)
-        _print(
-            f"To generate these files: zscope generate --preset sample -o {DUMP} --reports {REPORTS}\n"
-            "and zscope generate world world; zscope generate systems systems\n"
-        )
+        folder.mkdir()
+        write_sample_folder(folder, lambda _: None)
+        _print(f"To keep these files: zscope generate sample {SAMPLE}\n")
         yield folder, str(SAMPLE)
 
 
@@ -230,14 +217,10 @@ def _print_load(report: IngestReport, title: str, store: Path) -> None:
 
 
 def _print_rows(session: Session, query: str) -> None:
-    from zscope.app.cli.output.aligned import write_table
-
     result = session.run(query)
     assert result is not None, "a query returns rows"
     sys.stdout.flush()
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    write_table(Rows(result.schema, result.batches), sys.stdout.buffer, width=width, raw=False)
-    sys.stdout.buffer.flush()
+    Output(OutputFormat.TABLE, all_rows=True, paged=False).write(Rows(result.schema, result.batches))
 
 
 def _count(session: Session, query: str) -> int:

@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from zscope.app.cli.exits import NothingDoneError
+from zscope.app.cli.exits import ExitCode, NothingDoneError
 from zscope.app.cli.output import Rows
 from zscope.app.cli.output.options import STANDARD_OUTPUT
+from zscope.app.cli.series_export import (
+    ECS,
+    EVENT_FORMS,
+    MOST_SERIES,
+    OPENMETRICS,
+    OTLP,
+    OTLP_LOGS,
+    PROMETHEUS,
+    SERIES_FORMS,
+    SPLUNK,
+    SeriesRequest,
+    export_events,
+    export_series,
+)
 from zscope.app.cli.store_option import open_session, store_option
 from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
+    from datetime import date, datetime
 
     import pyarrow as pa
 
     from zscope.pipelines.export import ExportSource, WriteRows
-    from zscope.pipelines.exposition import ExposedMetric, SeriesQuery
-    from zscope.pipelines.exposition.expose import SeriesWriter
-    from zscope.pipelines.metrics import Metric
 
 PARQUET, CSV, DUCKDB = TABLE_FORMS = ("parquet", "csv", "duckdb")
-OPENMETRICS, PROMETHEUS, OTLP = SERIES_FORMS = ("openmetrics", "prometheus", "otlp")
+GRAFANA, ALERT_RULES = READY_FORMS = ("grafana", "alert-rules")
+"""Files for other programs that do not depend on the data."""
 ENDINGS = {
     ".om": OPENMETRICS,
     ".openmetrics": OPENMETRICS,
@@ -36,11 +46,11 @@ ENDINGS = {
     ".otlp.jsonl": OTLP,
     ".otlp.json": OTLP,
     ".otlp": OTLP,
+    ".splunk.json": SPLUNK,
+    ".ecs.json": ECS,
+    ".logs.jsonl": OTLP_LOGS,
 }
 """File endings and the format they select."""
-MOST_SERIES = 50_000
-"""Default limit: a monitoring server of usual size takes this many."""
-NO_LABELS = "all"
 
 
 @click.command()
@@ -51,14 +61,15 @@ NO_LABELS = "all"
     "target",
     metavar="TARGET",
     required=True,
-    type=click.Path(path_type=Path),
-    help="Folder to create (parquet, csv) or file to write (duckdb, openmetrics, prometheus, otlp).",
+    help="Folder to create (parquet, csv), file to write (other formats), or address of a collector (otlp, "
+    "otlp-logs).",
 )
 @click.option(
     "--format",
     "form",
-    type=click.Choice((*TABLE_FORMS, *SERIES_FORMS)),
-    help="Default: by the ending of TARGET (.duckdb, .om, .prom, .otlp.jsonl), otherwise parquet.",
+    type=click.Choice((*TABLE_FORMS, *SERIES_FORMS, *EVENT_FORMS, *READY_FORMS)),
+    help="Default: by the ending of TARGET (.duckdb, .om, .prom, .otlp.jsonl, .logs.jsonl, .splunk.json, "
+    ".ecs.json), otlp for an address, otherwise parquet.",
 )
 @click.option(
     "--from",
@@ -87,8 +98,16 @@ NO_LABELS = "all"
     "`all` means no labels.",
 )  # fmt: skip
 @click.option(
+    "--where", metavar="CONDITION", default="",
+    help="For series: an SQL condition on the columns of the metrics, instead of the one they declare.",
+)  # fmt: skip
+@click.option(
     "--max-series", "most_series", metavar="N", type=click.IntRange(min=1), default=MOST_SERIES,
     show_default=True, help="For series: do not export more than N.",
+)  # fmt: skip
+@click.option(
+    "--raw", is_flag=True,
+    help="In csv, write texts unchanged: without an apostrophe before = + - @, and with control characters.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace an existing export.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no messages about what is written.")
@@ -96,17 +115,19 @@ NO_LABELS = "all"
 def command(  # noqa: PLR0913 - one argument for each option
     tables: tuple[str, ...],
     *,
-    target: Path,
+    target: str,
     form: str | None,
     begin: datetime | None,
     end: datetime | None,
     systems: tuple[str, ...],
     by: str | None,
+    where: str,
     most_series: int,
+    raw: bool,
     force: bool,
     quiet: bool,
     store: Path,
-) -> None:
+) -> int | None:
     """Export tables to Parquet, CSV or DuckDB, metrics to Prometheus and OpenTelemetry.
 
     TABLE is a table, a metric or another view. Default: all tables that have rows. With --from or --to, rows
@@ -116,8 +137,13 @@ def command(  # noqa: PLR0913 - one argument for each option
 
     With the formats openmetrics, prometheus and otlp, metrics become time series. openmetrics: all intervals
     with their times, for promtool. prometheus: the newest interval without a time, for the textfile
-    collector. otlp: lines of JSON for the otlpjsonfile receiver. Default: all metrics whose rows are
-    intervals. TARGET can then be - for standard output.
+    collector. otlp: lines of JSON for the otlpjsonfile receiver, or requests to a collector whose address is
+    TARGET. Default: all metrics whose rows are intervals, and those that declare how they become series,
+    such as tls_price. TARGET can then be - for standard output.
+
+    otlp-logs, splunk and ecs export the rows of zscope check, for OpenTelemetry, Splunk and Elastic. grafana
+    and alert-rules write a dashboard and rules for Prometheus; they need no store. docs/monitoring.md
+    explains all of them.
 
     \b
     Examples:
@@ -127,42 +153,108 @@ def command(  # noqa: PLR0913 - one argument for each option
       zscope export -o history.om
       zscope export handshake_mix cpu_interval -o /var/lib/node_exporter/zscope.prom --force
       zscope export tls_posture --by system,server_port -o posture.otlp.jsonl
+      zscope export --format otlp -o http://127.0.0.1:4318 --from 2026-03-02 --to 2026-03-02
+      zscope export -o findings.ecs.json
+
+    Exit codes: 4 if a collector did not accept all values; 12 if nothing was exported; 0 otherwise.
     """
+    form = form or form_of(target)
+    if form in READY_FORMS:
+        _write_ready(form, target, store, force=force)
+        return ExitCode.OK
+    if form in (*SERIES_FORMS, *EVENT_FORMS):
+        request = SeriesRequest(
+            tables, form, target, by, begin, end, systems, most_series, force, quiet, where
+        )
+        export = export_series if form in SERIES_FORMS else export_events
+        return export(request, store).code
+    if target == STANDARD_OUTPUT:
+        forms = ", ".join((*SERIES_FORMS, *EVENT_FORMS, *READY_FORMS))
+        raise click.UsageError(f"-o -: choose one of {forms} with --format")
+    if by is not None or where:
+        option = "--where" if where else "--by"
+        raise click.UsageError(
+            f"{option} can be used with {', '.join(SERIES_FORMS)}; "
+            f"use zscope metrics {option} for other formats"
+        )
+    names = export_tables(
+        TableRequest(tables, form, Path(target), begin, end, systems, force, quiet, raw), store
+    )
+    if not quiet:
+        click.echo(f"{target}: {len(names)} {'table' if len(names) == 1 else 'tables'}", err=True)
+    return ExitCode.OK
+
+
+@dataclass(frozen=True, slots=True)
+class TableRequest:
+    """The options of an export of tables."""
+
+    names: tuple[str, ...]
+    form: str
+    target: Path
+    begin: datetime | None
+    end: datetime | None
+    systems: tuple[str, ...]
+    force: bool
+    quiet: bool
+    raw: bool = False
+    """Whether texts in CSV stay as they are."""
+
+
+def export_tables(request: TableRequest, store: Path) -> list[str]:
+    """Write tables to a folder or to a DuckDB file, and return their names."""
     from zscope.pipelines.export import ExportSource, RowFilter, export_database, export_files
     from zscope.pipelines.export_target import ExportError, check_target
 
-    form = form or _form_of(target)
-    if form in SERIES_FORMS:
-        request = SeriesRequest(tables, form, target, by, begin, end, systems, most_series, force, quiet)
-        export_series(request, store)
-        return
-    if str(target) == STANDARD_OUTPUT:
-        raise click.UsageError(f"-o -: choose one of {', '.join(SERIES_FORMS)} with --format")
-    if by is not None:
-        raise click.UsageError(
-            f"--by can be used with {', '.join(SERIES_FORMS)}; use zscope metrics --by for other formats"
-        )
-    ending = None if form == DUCKDB else f".{form}"
-    report = _print_nothing if quiet else _print_table
+    ending = None if request.form == DUCKDB else f".{request.form}"
+    report = _print_nothing if request.quiet else _print_table
     try:
-        check_target(target, store, ending, force=force)
+        check_target(request.target, store, ending, force=request.force)
         with open_session(store) as session:
-            source = ExportSource(session, RowFilter(_day(begin), _day(end), systems))
-            names = _names(source, tables)
+            rows = RowFilter(_day(request.begin), _day(request.end), request.systems)
+            source = ExportSource(session, rows)
+            names = _names(source, request.names)
             if ending is None:
-                export_database(source, names, target, report)
+                export_database(source, names, request.target, report)
             else:
-                export_files(source, names, target, ending, _table_writer(form), report)
+                write = table_writer(request.form, raw=request.raw)
+                export_files(source, names, request.target, ending, write, report)
     except ExportError as error:
         raise NothingDoneError(str(error)) from error
-    if not quiet:
-        click.echo(f"{target}: {len(names)} {'table' if len(names) == 1 else 'tables'}", err=True)
+    return names
 
 
-def _form_of(target: Path) -> str:
-    name = target.name
+def form_of(target: Path | str) -> str:
+    """Return the format that the ending of a target selects."""
+    from zscope.pipelines.exposition.collector import is_address
+
+    if is_address(str(target)):
+        return OTLP
     endings = {f".{DUCKDB}": DUCKDB, **ENDINGS}
-    return next((form for ending, form in endings.items() if name.endswith(ending)), PARQUET)
+    return next((form for ending, form in endings.items() if Path(target).name.endswith(ending)), PARQUET)
+
+
+def _write_ready(form: str, target: str, store: Path, *, force: bool) -> None:
+    """Write the dashboard or the alert rules."""
+    from zscope.pipelines.export_target import ExportError, check_text_target, new_file
+    from zscope.pipelines.exposition.ready_made import (
+        ALERT_RULES_MARK,
+        DASHBOARD_MARK,
+        alert_rules,
+        dashboard,
+    )
+
+    content = dashboard() if form == GRAFANA else alert_rules()
+    if target == STANDARD_OUTPUT:
+        click.echo(content, nl=False)
+        return
+    try:
+        mark = DASHBOARD_MARK if form == GRAFANA else ALERT_RULES_MARK
+        check_text_target(Path(target), store, (mark,), force=force)
+        with new_file(Path(target)) as path:
+            path.write_text(content, encoding="utf-8")
+    except ExportError as error:
+        raise NothingDoneError(str(error)) from error
 
 
 def _day(moment: datetime | None) -> date | None:
@@ -183,13 +275,16 @@ def _names(source: ExportSource, tables: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(tables))
 
 
-def _table_writer(form: str) -> WriteRows:
+def table_writer(form: str, *, raw: bool) -> WriteRows:
+    """Return the function that writes rows as Parquet or CSV."""
     from zscope.app.cli.output.writers import write_csv, write_parquet
 
-    write = write_parquet if form == PARQUET else write_csv
-
     def write_rows(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: BinaryIO) -> None:
-        write(Rows(schema, batches), out)
+        rows = Rows(schema, batches)
+        if form == PARQUET:
+            write_parquet(rows, out)
+        else:
+            write_csv(rows, out, raw=raw)
 
     return write_rows
 
@@ -200,119 +295,3 @@ def _print_table(table: str, rows: int) -> None:
 
 def _print_nothing(table: str, rows: int) -> None:
     """Replace `_print_table` with --quiet."""
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesRequest:
-    """The options of an export of metrics as series."""
-
-    names: tuple[str, ...]
-    form: str
-    target: Path
-    by: str | None
-    begin: datetime | None
-    end: datetime | None
-    systems: tuple[str, ...]
-    most_series: int
-    force: bool
-    quiet: bool
-
-
-def export_series(request: SeriesRequest, store: Path) -> None:
-    """Write the series of metrics to one file or to standard output."""
-    from zscope.pipelines.export_target import ExportError
-    from zscope.pipelines.exposition import expose
-
-    now = datetime.now(UTC).replace(microsecond=0)
-    total = 0
-    try:
-        questions = _questions(request)
-        with _opened(request, store) as out:
-            for exposed in expose(
-                questions,
-                lambda: open_session(store),
-                _series_writer(request.form, out),
-                request.most_series,
-                now,
-                newest=request.form == PROMETHEUS,
-            ):
-                total += exposed.samples
-                _print_series(exposed, quiet=request.quiet)
-            if not total and not request.names:
-                raise NothingDoneError("no metric has matching rows")
-    except ExportError as error:
-        raise NothingDoneError(str(error)) from error
-    if not request.quiet:
-        metrics = "metric" if len(questions) == 1 else "metrics"
-        click.echo(f"{request.target}: {len(questions)} {metrics}, {total:,} samples", err=True)
-
-
-def _questions(request: SeriesRequest) -> list[SeriesQuery]:
-    from zscope.pipelines.exposition import interval_metrics, series_query
-    from zscope.pipelines.metrics import MetricQueryError, MetricSelection
-
-    if request.by is not None and not request.names:
-        raise click.UsageError("--by needs the names of metrics")
-    by = None if request.by is None else _columns(request.by)
-    selection = MetricSelection(request.systems, _midnight(request.begin), _midnight(request.end, later=1))
-    try:
-        return [
-            series_query(_metric(name, request.form), by, selection)
-            for name in dict.fromkeys(request.names or interval_metrics())
-        ]
-    except MetricQueryError as error:
-        raise NothingDoneError(str(error)) from error
-
-
-def _columns(by: str) -> list[str]:
-    return [] if by == NO_LABELS else [key.strip() for key in by.split(",")]
-
-
-def _metric(name: str, form: str) -> Metric:
-    from zscope.pipelines.metrics import metric, metric_names
-
-    if name in metric_names():
-        return metric(name)
-    lists = "zscope metrics lists them; export tables as parquet, csv or duckdb"
-    hint = suggestion(name, metric_names(), lists)
-    raise NothingDoneError(f"{name} is not a metric, and only metrics can be exported as {form}; {hint}")
-
-
-def _midnight(day: datetime | None, later: int = 0) -> datetime | None:
-    return day and datetime.combine(day.date() + timedelta(days=later), time(), UTC)
-
-
-def _series_writer(form: str, out: BinaryIO) -> SeriesWriter:
-    from importlib.metadata import version
-
-    from zscope.pipelines.exposition import OpenMetrics, Otlp
-
-    if form == OTLP:
-        return Otlp(out, version("zscope"))
-    return OpenMetrics(out, timestamps=form == OPENMETRICS)
-
-
-@contextmanager
-def _opened(request: SeriesRequest, store: Path) -> Iterator[BinaryIO]:
-    from zscope.pipelines.export_target import check_text_target, new_file
-    from zscope.pipelines.exposition import openmetrics, otlp
-
-    if str(request.target) == STANDARD_OUTPUT:
-        yield sys.stdout.buffer
-        return
-    marks = otlp.MARKS if request.form == OTLP else openmetrics.MARKS
-    check_text_target(request.target, store, marks, force=request.force)
-    with new_file(request.target) as path, path.open("xb") as out:
-        yield out
-
-
-def _print_series(exposed: ExposedMetric, *, quiet: bool) -> None:
-    if not quiet:
-        click.echo(f"{exposed.metric}: {exposed.series:,} series, {exposed.samples:,} samples", err=True)
-    if exposed.without_time:
-        rows = "row is" if exposed.without_time == 1 else "rows are"
-        click.echo(
-            f"{exposed.metric}: {exposed.without_time:,} {rows} left out, because the time in UTC is "
-            "unknown; docs/time-zones.md explains how to set the time zone of a system",
-            err=True,
-        )

@@ -183,6 +183,7 @@ def command(
       zscope generate -o bad.smf --damage mid-garbage,truncated --mix zert-detail=3,tcp-term=1
       zscope generate world small --days 1
       zscope generate systems others
+      zscope generate sample sample-data
     """
     if context.invoked_subcommand is not None:
         _no_dump_options(context)
@@ -351,6 +352,27 @@ def systems_command(folder: Path, *, seed: int) -> None:
     make_room(folder, "sample of other systems", "systems")
     manifest = write_systems(seed, folder, lambda text: click.echo(text, err=True))
     click.echo(f"{folder}: {len(manifest['files'])} files of {len(manifest['systems'])} systems", err=True)
+
+
+@command.command("sample")
+@click.argument("folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path))
+def sample_command(folder: Path) -> None:
+    """Generate the synthetic data of which the documents and the demo have their examples.
+
+    Writes the dump smf-sample.bin with its manifest, and the folders reports, world and systems: the same
+    files as in `sample-data` of a checkout. FOLDER has to be empty or new.
+
+    \b
+    Examples:
+      zscope generate sample sample-data
+      zscope ingest sample-data --timezone +01:00
+    """
+    from zscope.samples.sample_folder import write_sample_folder
+
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise NothingDoneError(f"{folder} contains files: name an empty or new folder")
+    write_sample_folder(folder, lambda text: click.echo(text, err=True))
 
 
 def make_room(folder: Path, what: str, mark: str) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.exits import ExitCode
+from zscope.app.cli.exits import ExitCode, NothingDoneError
+from zscope.app.cli.loading import describe_outcome, describe_report, return_memory_soon
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.output.options import OutputFormat
+from zscope.app.cli.publishing import publish_if_set
 from zscope.app.cli.reading import (
     ReadingOptions,
     SuppliedOptions,
@@ -17,6 +19,7 @@ from zscope.app.cli.reading import (
     day_or_time,
     distinct_outputs,
     input_errors,
+    paths_argument,
     progress,
     reading_options,
     report_issues,
@@ -26,18 +29,19 @@ from zscope.app.cli.store_option import settings_option, store_errors, store_opt
 from zscope.app.cli.validating import validate_loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator, Sequence
     from datetime import date
     from pathlib import Path
 
-    from zscope.pipelines.ingest.interface import FileOutcome, IngestReport
+    from zscope.pipelines.ingest.interface import FileOutcome
+    from zscope.pipelines.ingest.load import LoadEngine
     from zscope.pipelines.settings import Settings
 
 NESTED = (OutputFormat.JSON, OutputFormat.JSONL, OutputFormat.PARQUET, OutputFormat.ARROW)
 
 
 @click.command()
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@paths_argument
 @store_option
 @click.option(
     "--select", metavar="TYPES",
@@ -68,7 +72,27 @@ NESTED = (OutputFormat.JSON, OutputFormat.JSONL, OutputFormat.PARQUET, OutputFor
     "--taken", metavar="DAY", type=day_or_time,
     help="Date of displays that show only the time of day, or date and time of displays that show neither.",
 )  # fmt: skip
-@click.option("--jobs", "-j", metavar="N", type=click.IntRange(min=1), help="Threads. Default: one per CPU.")
+@click.option(
+    "--jobs",
+    "-j",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Threads. Default: one per CPU; with --engine spark, one for each task.",
+)
+@click.option(
+    "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
+    help="Where files are decoded: in this process, or by the workers of a Spark cluster, which see the "
+    "files and the store under the same paths (extra zscope[spark], Java 17). The store is the same.",
+)  # fmt: skip
+@click.option(
+    "--master", metavar="URL",
+    help="Cluster for --engine spark, such as spark://host:7077, yarn or local[4,4]. Default: as Spark is "
+    "configured.",
+)  # fmt: skip
+@click.option(
+    "--spark-conf", "spark_conf", metavar="NAME=VALUE", multiple=True,
+    help="Property of Spark, such as spark.executor.memory=4g. Can be repeated.",
+)  # fmt: skip
 @click.option("--strict", is_flag=True, help="Refuse a file at its first issue.")
 @click.option("--dry-run", is_flag=True, help="Decode and report, but do not change the store.")
 @click.option(
@@ -96,6 +120,9 @@ def command(  # noqa: PLR0913 - one argument for each option
     timezones: tuple[str, ...],
     taken: date | None,
     jobs: int | None,
+    engine: str,
+    master: str | None,
+    spark_conf: tuple[str, ...],
     strict: bool,
     dry_run: bool,
     validate: bool | None,
@@ -118,22 +145,34 @@ def command(  # noqa: PLR0913 - one argument for each option
       zscope ingest SMF.DUMP /captures
       zscope ingest SMF.DUMP --select '119(2,11:12),70' --timezone SYSA=Europe/Berlin
       zscope ingest /nightly --format json -o report.json --validate
+      zscope ingest /nightly --engine spark --master spark://driver:7077 --store /shared/store
     """
     from zscope.parsers.options import ReadOptions
     from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
     from zscope.pipelines.ingest.interface import ESSENTIAL_COLUMNS, FileStatus, report_rows
     from zscope.pipelines.settings import SettingsError
 
-    _use_jemalloc()
+    return_memory_soon()
     distinct_outputs(output.path, reading.issues.path if reading.issues else None, "--issues")
     try:
         settings = settings.merge(timezones, validate=validate, lock_wait_s=wait_s)
     except SettingsError as error:
         raise click.UsageError(str(error)) from error
+    loaded: list[str] = []
+    # On a terminal the bar shows the progress, and the table below it has a row for each file.
+    quiet = reading.quiet or output.on_screen
+
+    def report_outcome(outcome: FileOutcome) -> None:
+        if outcome.status is FileStatus.LOADED:
+            loaded.append(outcome.file)
+        if not quiet:
+            _print(describe_outcome(outcome))
+
     with input_errors(), store_errors(), progress(quiet=reading.quiet) as shown:
         read_options = ReadOptions(
             code_page=code_page, framing=reading.framing, jobs=jobs, strict=strict, progress=shown,
             system=systems[0].upper() if len(systems) == 1 else None, taken=taken,
+            unpack_limits=reading.unpack_limits or settings.unpack_limits,
         )  # fmt: skip
         options = IngestOptions(
             selection=row_selection(select, systems, begin, end),
@@ -141,52 +180,65 @@ def command(  # noqa: PLR0913 - one argument for each option
             settings=settings,
             dry_run=dry_run,
             notify=_print,
-            on_outcome=_outcome_printer(reading),
+            on_outcome=report_outcome,
         )
-        report = ingest(store, paths, options)
+        try:
+            with _engine(engine, master, spark_conf, jobs) as chosen:
+                report = ingest(store, paths, options, chosen)
+        except KeyboardInterrupt as error:
+            raise NothingDoneError(_interrupted(loaded, dry_run=dry_run)) from error
     output.write(Rows.of(report_rows(report, nested=output.format in NESTED), ESSENTIAL_COLUMNS))
     if not reading.quiet:
-        _print_summary(report, store)
+        _print(describe_report(report, store))
     any_input = any(outcome.issues == () or outcome.load for outcome in report.outcomes)
     code = report_issues(report.issues, reading, any_input=any_input)
     if report.count(FileStatus.REFUSED):
         code = max(code, ExitCode.REFUSED)
     if settings.validate and report.committed and report.loads:
-        return max(code, validate_loads(store, [load.load_id for load in report.loads], settings))
+        code = max(code, validate_loads(store, [load.load_id for load in report.loads], settings))
+    if report.committed:
+        code = max(code, publish_if_set(store, settings, quiet=reading.quiet))
     return code
 
 
-def _use_jemalloc() -> None:
-    """Use the allocator of Arrow that returns memory soonest and is not slower; some builds lack it."""
-    import pyarrow as pa
+@contextmanager
+def _engine(
+    name: str, master: str | None, conf: tuple[str, ...], jobs: int | None
+) -> Iterator[LoadEngine | None]:
+    """Return what decodes the files; Spark is stopped at the end."""
+    if name != "spark":
+        if master or conf:
+            raise click.UsageError("--master and --spark-conf need --engine spark")
+        yield None
+        return
+    from zscope.pipelines.ingest.bulk import BulkEngine, EngineError
+    from zscope.pipelines.ingest.spark_scheduler import SparkScheduler
 
-    with suppress(NotImplementedError):
-        pa.set_memory_pool(pa.jemalloc_memory_pool())
+    settings = {}
+    for text in conf:
+        key, assigned, value = text.partition("=")
+        if not assigned or not key.startswith("spark."):
+            raise click.UsageError(f"--spark-conf {text!r}: write spark.NAME=VALUE")
+        settings[key] = value
+    scheduler = SparkScheduler(master, settings)
+    try:
+        yield BulkEngine(scheduler, jobs=jobs or 1)
+    except EngineError as error:
+        raise NothingDoneError(str(error)) from error
+    finally:
+        scheduler.close()
 
 
 def _print(text: str) -> None:
     click.echo(text, err=True)
 
 
-def _outcome_printer(reading: ReadingOptions) -> Callable[[FileOutcome], None]:
-    """Return a function that prints a line for each input when it is done."""
-    from zscope.pipelines.ingest.interface import FileStatus
-
-    def print_outcome(outcome: FileOutcome) -> None:
-        load, note = outcome.load, outcome.note
-        if outcome.status is FileStatus.LOADED and load:
-            note = f"load {load.load_id}, {load.records:,} records, {load.rows:,} rows, {load.seconds:,.1f} s"
-            note += f", {load.duplicates:,} duplicates" if load.duplicates else ""
-        _print(f"{outcome.file}: {outcome.status.value}{f', {note}' if note else ''}")
-
-    return (lambda _: None) if reading.quiet else print_outcome
-
-
-def _print_summary(report: IngestReport, store: Path) -> None:
-    from zscope.pipelines.ingest.interface import FileStatus
-
-    counts = {status.value: report.count(status) for status in FileStatus}
-    done = ", ".join(f"{count:,} {status}" for status, count in sorted(counts.items()) if count)
-    rows = sum(load.rows for load in report.loads)
-    ending = "" if report.committed else " (dry run: nothing was stored)"
-    _print(f"{store}: {done}; {rows:,} rows in {report.seconds:,.1f} s{ending}")
+def _interrupted(loaded: Sequence[str], *, dry_run: bool) -> str:
+    """Describe what an interrupted ingest has stored."""
+    if dry_run or not loaded:
+        return "interrupted; no file was loaded, the store is unchanged"
+    files = "1 file was" if len(loaded) == 1 else f"{len(loaded):,} files were"
+    return (
+        f"interrupted; {files} loaded and committed, the last is {loaded[-1]}; "
+        "the same command loads the others and skips these"
+    )

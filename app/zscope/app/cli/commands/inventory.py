@@ -15,6 +15,7 @@ from zscope.app.cli.reading import (
     display_options,
     distinct_outputs,
     input_errors,
+    paths_argument,
     print_files,
     progress,
     reading_options,
@@ -34,7 +35,7 @@ ESSENTIAL = (
 
 
 @click.command()
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@paths_argument
 @display_options
 @supplied_options
 @row_options
@@ -82,6 +83,7 @@ def command(  # noqa: PLR0913 - one argument for each option
             options=ReadOptions(
                 code_page=code_page,
                 framing=reading.framing,
+                unpack_limits=reading.unpack_limits,
                 progress=report,
                 system=system,
                 taken=taken,

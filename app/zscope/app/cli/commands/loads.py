@@ -9,6 +9,8 @@ from click.core import ParameterSource
 
 from zscope.app.cli.exits import ExitCode
 from zscope.app.cli.output import Output, Rows, row_options
+from zscope.app.cli.output.options import OUTPUT_ARGUMENTS
+from zscope.app.cli.publishing import publish_if_set
 from zscope.app.cli.store_option import open_session, settings_option, store_errors, store_option
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def command(context: click.Context, *, refused: bool, store: Path, output: Outpu
       zscope loads remove 3
     """
     if context.invoked_subcommand is not None:
-        sources = map(context.get_parameter_source, ("store", "refused", "form", "path", "raw"))
+        sources = map(context.get_parameter_source, ("store", "refused", *OUTPUT_ARGUMENTS))
         if ParameterSource.COMMANDLINE in sources:
             raise click.UsageError(
                 f"write the options after {context.invoked_subcommand}, such as "
@@ -99,4 +101,4 @@ def remove(load_ids: tuple[int, ...], *, store: Path, settings: Settings) -> int
                         err=True,
                     )
                     code = ExitCode.WARNINGS
-    return code
+    return max(code, publish_if_set(store, settings))

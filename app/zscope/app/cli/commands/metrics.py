@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from zscope.app.cli import completion
 from zscope.app.cli.exits import NothingDoneError
 from zscope.app.cli.metric_options import (
     check_condition,
     check_systems,
-    day_or_moment,
     period,
+    period_options,
     set_statement,
     why_no_rows,
 )
@@ -28,21 +29,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completion.metrics)
 @click.option(
-    "--by", metavar="COLUMN,...",
+    "--by", metavar="COLUMN,...", shell_complete=completion.groupings,
     help="Group by these columns instead of the grain of the metric. Also `day`, `week`, and `all` for one "
     "row in total.",
 )  # fmt: skip
-@click.option(
-    "--from", "begin", metavar="DAY", type=day_or_moment,
-    help="Only from this day (2026-03-02) or time (2026-03-02T09:00+01:00) on. UTC if it has no offset.",
-)  # fmt: skip
-@click.option(
-    "--to", "end", metavar="DAY", type=day_or_moment,
-    help="Only this day or earlier, or before this time.",
-)  # fmt: skip
-@click.option("--system", "systems", metavar="NAME", multiple=True, help="Only this system. Can be repeated.")
+@period_options
 @click.option(
     "--where",
     metavar="SQL",
@@ -50,7 +43,7 @@ if TYPE_CHECKING:
     help="Only rows that match an SQL condition, such as server_port = 443.",
 )
 @click.option(
-    "--set", "settings", metavar="NAME=VALUE", multiple=True,
+    "--set", "settings", metavar="NAME=VALUE", multiple=True, shell_complete=completion.parameters,
     help="Set a parameter of the metric. Can be repeated. zscope metrics --parameters lists them.",
 )  # fmt: skip
 @click.option(
@@ -115,9 +108,21 @@ def command(  # noqa: PLR0913 - one argument for each option
     if columns:
         output.write(_columns(metric))
         return
+    keys = grouping(by)
+    if output.on_screen and not show_sql:
+        if keys is None and metric.shown_by:
+            keys = list(metric.shown_by)
+            click.echo(
+                f"grouped by {', '.join(keys)}; --by COLUMN,... groups by others, "
+                "and -o FILE writes all rows and columns",
+                err=True,
+            )
+        if not where and metric.shown_where:
+            where = metric.shown_where
+            click.echo(f'rows with {where}; --where SQL selects others, "--where true" all', err=True)
     selection = MetricSelection(systems, *period(begin, end), where)
     statements = [set_statement(metric, text) for text in settings]
-    _print_metric(store, metric, grouping(by), selection, statements, output, show_sql=show_sql)
+    _print_metric(store, metric, keys, selection, statements, output, show_sql=show_sql)
 
 
 def _print_metric(
@@ -147,7 +152,9 @@ def _print_metric(
         prepare_metric(session, metric.name, selection, settings)
         result = session.run(query)
         assert result is not None, "a query returns rows"
-        rows = Rows(result.schema, result.batches)
+        measures = {column.name for column in (*metric.measures, *metric.derived)}
+        keys = [name for name in result.schema.names if name not in measures] if metric.combinable else []
+        rows = Rows(result.schema, result.batches, tuple(dict.fromkeys([*keys, *metric.answer])))
         output.write(rows)
         if not rows.count:
             click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
@@ -168,17 +175,19 @@ def _list() -> Rows:
 
     metrics = [declared()[name] for name in metric_names()]
     return _rows(
+        ("metric", "question"),
         {
             "metric": [metric.name for metric in metrics],
             "question": [metric.question for metric in metrics],
             "grain": [", ".join(metric.grain) for metric in metrics],
-        }
+        },
     )
 
 
 def _columns(metric: Metric) -> Rows:
     uses = ["group by" if column.dimension else column.combine or "" for column in metric.columns]
     return _rows(
+        ("column_name", "use", "meaning"),
         {
             "column_name": [column.name for column in metric.columns],
             "type": [column.type for column in metric.columns],
@@ -186,7 +195,7 @@ def _columns(metric: Metric) -> Rows:
             "use": uses,
             "calculation": [column.source for column in metric.columns],
             "meaning": [column.meaning for column in metric.columns],
-        }
+        },
     )
 
 
@@ -196,17 +205,20 @@ def _parameters(metric: Metric | None) -> Rows:
     of_all = ((name, parameter) for name, each in declared().items() for parameter in each.parameters)
     parameters = list(of_all if metric is None else settable(metric.name).values())
     return _rows(
+        ("parameter", "default", "meaning"),
         {
             "parameter": [parameter.name for _, parameter in parameters],
             "default": [parameter.default for _, parameter in parameters],
             "type": [parameter.type for _, parameter in parameters],
             "declared_by": [name for name, _ in parameters],
             "meaning": [parameter.meaning for _, parameter in parameters],
-        }
+        },
     )
 
 
-def _rows(columns: dict[str, list[str]]) -> Rows:
+def _rows(essential: tuple[str, ...], columns: dict[str, list[str]]) -> Rows:
     import pyarrow as pa
 
-    return Rows.of(pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()}))
+    return Rows.of(
+        pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()}), essential
+    )

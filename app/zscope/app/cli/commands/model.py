@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.output.options import OutputFormat
+from zscope.app.cli.output.options import OUTPUT_ARGUMENTS, OutputFormat
 from zscope.pipelines.flood.parameters import (
     MOST_SAMPLES,
     NUMBERS,
@@ -36,7 +36,7 @@ ESSENTIAL_OF_SERIES = (
     "mode", "since_start_s", "ecbs_in_use", "threads_in_use", "sessions_started", "waiting", "basis",
 )  # fmt: skip
 _LABEL = "MODEL: computed by a simulation, not measured on a system"
-_REPRODUCE_OPTIONS = ("reproducing", "form", "path", "raw")
+_REPRODUCE_OPTIONS = ("reproducing", *OUTPUT_ARGUMENTS)
 _CHOICES: dict[str, tuple[type[StrEnum], str]] = {
     "arrivals": (Arrivals, "Distribution of the requests over the burst."),
     "network": (Network, "Distribution of the network waits: all equal, or random with the same mean."),

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from zscope.app.cli.exits import ExitCode, RefusedError
 from zscope.app.cli.output import Output, Rows, row_options
+from zscope.app.cli.output.options import OUTPUT_ARGUMENTS
 from zscope.app.cli.runs_file import changing_runs
 from zscope.app.cli.store_option import (
     open_session,
@@ -77,7 +78,7 @@ def command(context: click.Context, *, store: Path, output: Output) -> int | Non
       zscope runs remove tls13-full
     """
     if context.invoked_subcommand is not None:
-        sources = map(context.get_parameter_source, ("store", "form", "path", "raw"))
+        sources = map(context.get_parameter_source, ("store", *OUTPUT_ARGUMENTS))
         if ParameterSource.COMMANDLINE in sources:
             raise click.UsageError(
                 f"write the options after {context.invoked_subcommand}, such as "

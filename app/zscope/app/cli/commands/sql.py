@@ -24,24 +24,31 @@ from zscope.app.cli.store_option import open_session, store_option
     "--threads", metavar="N", type=click.IntRange(min=1), help="Threads of DuckDB. Default: one per CPU."
 )
 @click.option(
+    "--temp-size", metavar="SIZE",
+    help="Limit of the space in $TMPDIR for data that does not fit in memory, such as 10GB. Default: half of "
+    "the free space.",
+)  # fmt: skip
+@click.option(
     "--timeout", metavar="SECONDS", type=click.FloatRange(min=0, min_open=True),
     help="Stop a statement after this many seconds of work in DuckDB.",
 )  # fmt: skip
 @store_option
 @row_options
-def command(
+def command(  # noqa: PLR0913 - one argument for each option
     *,
     statement: str | None,
     file: str | None,
     memory: str | None,
     threads: int | None,
+    temp_size: str | None,
     timeout: float | None,
     store: Path,
     output: Output,
 ) -> None:
     """Run SQL on the store (DuckDB's dialect).
 
-    STATEMENT can be several statements separated by semicolons; they run in order. Without STATEMENT and -f
+    STATEMENT can be several statements separated by semicolons; they run in order; - reads them from
+    standard input. Without STATEMENT and -f
     a prompt opens; .help explains it. Statements can read the tables of the store and create temporary
     tables; they cannot open other files or the network. Data that does not fit in memory goes to a private
     folder in $TMPDIR.
@@ -57,10 +64,12 @@ def command(
     """
     if statement is not None and file is not None:
         raise click.UsageError("give either STATEMENT or -f FILE")
+    if statement == STANDARD_OUTPUT:
+        statement, file = None, STANDARD_OUTPUT
     if statement is None and file is None and output.path != STANDARD_OUTPUT:
         raise click.UsageError("-o needs STATEMENT or -f FILE (-f - reads statements from standard input)")
     text = statement if file is None else _content(file)
-    with open_session(store, memory=memory, threads=threads, seconds=timeout) as session:
+    with open_session(store, memory=memory, threads=threads, seconds=timeout, temp_size=temp_size) as session:
         if text is None:
             from zscope.app.cli.prompt import Prompt
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
 
+from zscope.app.cli.exits import ExitCode
+from zscope.app.cli.publishing import publish_if_set
 from zscope.app.cli.store_option import settings_option, store_errors, store_option
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from zscope.pipelines.settings import Settings
     from zscope.pipelines.store.commits import State
     from zscope.pipelines.store.folder import Folder
-
-_PERIOD = re.compile(r"(\d{1,6})\s*([dwmy]?)", re.IGNORECASE)
-_DAYS = {"": 1, "d": 1, "w": 7, "m": 31, "y": 366}
 
 
 @click.group()
@@ -36,14 +34,12 @@ def command() -> None:
 
 
 def _days_to_keep(context: click.Context, parameter: click.Parameter, text: str) -> int:  # noqa: ARG001
-    """Convert a period to days; months and years count with their longest length.
+    from zscope.pipelines.store.retention import PeriodError, days_in
 
-    >>> _days_to_keep(None, None, "400d"), _days_to_keep(None, None, "13m")
-    (400, 403)
-    """
-    if (match := _PERIOD.fullmatch(text.strip())) is None or int(match[1]) < 1:
-        raise click.BadParameter(f"{text!r} is not a period such as 400d, 60w, 13m or 2y")
-    return int(match[1]) * _DAYS[match[2].lower()]
+    try:
+        return days_in(text)
+    except PeriodError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 @contextmanager
@@ -64,7 +60,7 @@ def _print(text: str) -> None:
 @command.command("compact")
 @store_option
 @settings_option
-def compact_command(*, store: Path, settings: Settings) -> None:
+def compact_command(*, store: Path, settings: Settings) -> int:
     """Merge the small files of each table and month; the rows do not change.
 
     Loads do the same, but only with some files at a time. Files of older versions of zscope,
@@ -82,6 +78,7 @@ def compact_command(*, store: Path, settings: Settings) -> None:
     with _changing(store, settings) as (folder, state):
         done = compact(folder, state)
     _print(f"{done.before:,} files became {done.after:,}" if done.before else "there is nothing to compact")
+    return publish_if_set(store, settings)
 
 
 @command.command("expire")
@@ -92,7 +89,7 @@ def compact_command(*, store: Path, settings: Settings) -> None:
 @click.option("--dry-run", is_flag=True, help="Report what would be removed, and remove nothing.")
 @store_option
 @settings_option
-def expire_command(*, kept_days: int, dry_run: bool, store: Path, settings: Settings) -> None:
+def expire_command(*, kept_days: int, dry_run: bool, store: Path, settings: Settings) -> int:
     """Remove days that are older than the period to keep; rows without a day stay.
 
     \b
@@ -100,38 +97,47 @@ def expire_command(*, kept_days: int, dry_run: bool, store: Path, settings: Sett
       zscope store expire --keep 400d
     """
     from zscope.pipelines.store.maintenance import expire
+    from zscope.pipelines.store.retention import describe_expired, first_kept_day
 
-    today = datetime.now(UTC).date()
-    first_kept = today - timedelta(days=min(kept_days, today.toordinal() - 1))
+    first_kept = first_kept_day(datetime.now(UTC).date(), kept_days)
     with _changing(store, settings) as (folder, state):
         expired = expire(folder, state, first_kept, dry_run=dry_run)
-    verb = "would be removed" if dry_run else "removed"
-    _print(
-        f"{expired.rows:,} rows of {expired.days:,} days before {first_kept} {verb}, "
-        f"{expired.bytes / 1e6:,.1f} MB"
-        if expired.files
-        else f"there are no rows older than {first_kept}"
-    )
+    _print(describe_expired(expired, first_kept, dry_run=dry_run))
+    return ExitCode.OK if dry_run else publish_if_set(store, settings)
 
 
 @command.command("check")
+@click.option(
+    "--deep", is_flag=True,
+    help="Also read the store from its first commit, and decode and count all rows. Takes about as long as "
+    "an export.",
+)  # fmt: skip
 @store_option
-def check_command(*, store: Path) -> None:
-    """Read every file and compare it with what was committed.
+def check_command(*, deep: bool, store: Path) -> None:
+    """Compare every file and commit with its checksum, and the commits with each other.
+
+    Other commands check only what is cheap: the commits that they read, and that the last one is there.
 
     \b
-    Example:
+    Examples:
       zscope store check
+      zscope store check --deep
     """
     from zscope.pipelines.store.folder import existing_store
     from zscope.pipelines.store.maintenance import check_store
 
     with store_errors():
-        totals = check_store(existing_store(store))
+        totals = check_store(existing_store(store), deep=deep)
     _print(
         f"{totals.files:,} files with {totals.rows:,} rows, {totals.bytes / 1e6:,.1f} MB: all unchanged "
         "since their commit"
     )
+    if totals.without_checksum:
+        _print(
+            f"note: {totals.without_checksum:,} of {totals.commits:,} commits have no checksum, because an "
+            "earlier version of zscope wrote them; changes of the newest of them are noticed after the "
+            "next commit"
+        )
 
 
 @command.command("rebuild")

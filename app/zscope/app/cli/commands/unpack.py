@@ -43,7 +43,13 @@ def command(path: str, target: str, reading: ReadingOptions) -> int:
             "records cannot be shown on a terminal: write them to a file with -o or pipe them to a program"
         )
     with input_errors(), progress(quiet=reading.quiet) as report, open_target(target) as out:
-        done = unpack(path, out, options=ReadOptions(framing=reading.framing, progress=report))
+        done = unpack(
+            path,
+            out,
+            options=ReadOptions(
+                framing=reading.framing, unpack_limits=reading.unpack_limits, progress=report
+            ),
+        )
         if not done.bytes:
             raise AbandonedError
     if not reading.quiet:

@@ -8,8 +8,9 @@ import click
 
 from zscope.app.cli.exits import ExitCode, NothingDoneError
 from zscope.app.cli.output import Output, Rows, row_options
+from zscope.app.cli.publishing import publish_if_set
 from zscope.app.cli.store_option import settings_option, store_errors, store_option
-from zscope.app.cli.validating import report_validation, validate_slice
+from zscope.app.cli.validating import report_validation, validate_slice, validated_and_existing_loads
 from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def command(  # noqa: PLR0913 - one argument for each option
         return ExitCode.OK
     results = validate_slice(store, selected, settings)
     output.write(Rows.of(results if everything else _not_passed(results), ESSENTIAL))
-    return report_validation(store, results)
+    return max(report_validation(store, results), publish_if_set(store, settings))
 
 
 def _day(given: datetime | None) -> date | None:
@@ -100,7 +101,7 @@ def _selected(store: Path, given: StoreSlice) -> StoreSlice:
     from zscope.pipelines.quality import unvalidated_loads
     from zscope.schemas.tables import table_names
 
-    validated, existing = _loads(store)
+    validated, existing = validated_and_existing_loads(store)
     _refuse_unknown("table", given.tables, table_names())
     _refuse_unknown("load", map(str, given.loads or ()), list(map(str, sorted(existing))))
     if not existing:
@@ -108,20 +109,6 @@ def _selected(store: Path, given: StoreSlice) -> StoreSlice:
     if given == type(given)():
         return replace(given, loads=unvalidated_loads(validated, existing))
     return given
-
-
-def _loads(store: Path) -> tuple[set[int], set[int]]:
-    """Return the loads that were validated completely and without an error, and all loads with rows."""
-    from zscope.pipelines.store import open_reader
-
-    with open_reader(store) as connection:
-        validated = connection.execute(
-            "SELECT DISTINCT unnest(any_value(load_ids)) FROM validation WHERE whole_loads "
-            "GROUP BY run_id HAVING bool_and(outcome <> 'error')"
-        )
-        done = {row[0] for row in validated.fetchall()}
-        existing = connection.execute("SELECT load_id FROM load WHERE status <> 'removed' AND rows > 0")
-        return done, {row[0] for row in existing.fetchall()}
 
 
 def _refuse_unknown(what: str, names: Iterable[str], known: list[str] | tuple[str, ...]) -> None:

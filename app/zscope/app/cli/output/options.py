@@ -1,4 +1,4 @@
-"""The options `--format`, `-o` and `--raw` of every command that prints rows, and where `-o` writes."""
+"""The options of every command that prints rows: format, file, and what a terminal shows."""
 
 from __future__ import annotations
 
@@ -79,6 +79,8 @@ class OutputFormat(StrEnum):
     JSONL = "jsonl"
     PARQUET = "parquet"
     ARROW = "arrow"
+    TSV = "tsv"
+    MARKDOWN = "md"
 
 
 ENDINGS = {
@@ -90,6 +92,8 @@ ENDINGS = {
     ".parquet": OutputFormat.PARQUET,
     ".arrow": OutputFormat.ARROW,
     ".arrows": OutputFormat.ARROW,
+    ".tsv": OutputFormat.TSV,
+    ".md": OutputFormat.MARKDOWN,
 }
 BINARY = (OutputFormat.PARQUET, OutputFormat.ARROW)
 
@@ -101,62 +105,72 @@ class Output:
     format: OutputFormat
     path: str = STANDARD_OUTPUT
     raw: bool = False
+    all_rows: bool = False
+    """Whether a terminal shows all rows, not only the first."""
+    paged: bool = True
+    """Whether a terminal shows long tables with a pager."""
 
     @property
     def on_terminal(self) -> bool:
         """Whether rows are shown on the screen."""
-        return self.path == STANDARD_OUTPUT and sys.stdout.isatty()
+        return self.path == STANDARD_OUTPUT and is_terminal()
+
+    @property
+    def on_screen(self) -> bool:
+        """Whether rows are shown on the screen as a table that is made for it."""
+        return self.on_terminal and self.format is OutputFormat.TABLE
 
     def write(self, rows: Rows) -> None:
         """Write all rows; an existing file is replaced only when that succeeds."""
-        with open_target(self.path) as out:
-            self._write(rows, out)
+        self.write_all([rows])
 
     def write_all(self, results: Iterable[Rows]) -> None:
-        """Write several results with an empty line between them; for the format `table` only."""
+        """Write several results with an empty line between them; several for the format `table` only."""
+        if self.on_screen:
+            self._show(results)
+            return
         with open_target(self.path) as out:
             for number, rows in enumerate(results):
                 if number:
                     out.write(b"\n")
                 self._write(rows, out)
 
+    def _show(self, results: Iterable[Rows]) -> None:
+        from zscope.app.cli.output.terminal import notes, page, screen
+
+        width = shutil.get_terminal_size().columns
+        shown = [screen(rows, width=width, raw=self.raw, all_rows=self.all_rows) for rows in results]
+        page("\n".join("".join(f"{line}\n" for line in each.lines) for each in shown), paged=self.paged)
+        for note in notes(shown):
+            click.echo(note, err=True)
+
     def _write(self, rows: Rows, out: BinaryIO) -> None:
+        from zscope.app.cli.output import writers
+
         match self.format:
             case OutputFormat.CSV:
-                from zscope.app.cli.output.writers import write_csv
-
-                write_csv(rows, out)
+                writers.write_csv(rows, out, raw=self.raw)
+            case OutputFormat.TSV:
+                writers.write_tsv(rows, out, raw=self.raw)
+            case OutputFormat.MARKDOWN:
+                writers.write_markdown(rows, out, raw=self.raw)
             case OutputFormat.JSON:
-                from zscope.app.cli.output.writers import write_json
-
-                write_json(rows, out)
+                writers.write_json(rows, out)
             case OutputFormat.JSONL:
-                from zscope.app.cli.output.writers import write_jsonl
-
-                write_jsonl(rows, out)
+                writers.write_jsonl(rows, out)
             case OutputFormat.PARQUET:
-                from zscope.app.cli.output.writers import write_parquet
-
-                write_parquet(rows, out)
+                writers.write_parquet(rows, out)
             case OutputFormat.ARROW:
-                from zscope.app.cli.output.writers import write_arrow
-
-                write_arrow(rows, out)
+                writers.write_arrow(rows, out)
             case OutputFormat.TABLE:
-                self._write_table(rows, out)
+                from zscope.app.cli.output.aligned import write_table
 
-    def _write_table(self, rows: Rows, out: BinaryIO) -> None:
-        from zscope.app.cli.output.aligned import write_table
+                write_table(rows, out, raw=self.raw)
 
-        width = shutil.get_terminal_size().columns if self.on_terminal else None
-        missing = write_table(rows, out, width=width, raw=self.raw)
-        if missing:
-            out.flush()
-            some = ", ".join(missing[:6]) + (", ..." if len(missing) > 6 else "")
-            click.echo(
-                f"{len(missing)} columns do not fit on the screen ({some}); use -o FILE to write them all",
-                err=True,
-            )
+
+def is_terminal() -> bool:
+    """Return whether standard output is a terminal."""
+    return sys.stdout.isatty()
 
 
 def row_options(command: Command) -> Command:
@@ -170,21 +184,48 @@ def row_options(command: Command) -> Command:
         "-o", "--output", "path", metavar="FILE", default=STANDARD_OUTPUT,
         help="Write to FILE instead of standard output. An existing FILE is replaced only on success.",
     )  # fmt: skip
+    @click.option("--csv", is_flag=True, help="The same as --format csv.")
+    @click.option("--json", is_flag=True, help="The same as --format json.")
     @click.option(
         "--raw", is_flag=True,
         help="In format table, show codes as numbers instead of their meaning, such as 'full' or "
-        "'unknown (0x07)', and numbers with all digits. The other formats always do.",
+        "'unknown (0x07)', and numbers with all digits. The other formats always do. In csv, tsv and md, "
+        "write texts unchanged: without an apostrophe before = + - @, and with control characters.",
+    )  # fmt: skip
+    @click.option("--all-rows", is_flag=True, help="On a terminal, show all rows. Default: the first 200.")
+    @click.option(
+        "--no-pager", is_flag=True,
+        help="On a terminal, do not show long tables with the pager, which is $PAGER or less.",
     )  # fmt: skip
     @wraps(command)
-    def with_output(form: str | None, path: str, *, raw: bool, **options: object) -> int | None:
-        return command(output=Output(chosen_format(form, path), path, raw), **options)
+    def with_output(
+        form: str | None,
+        path: str,
+        *,
+        csv: bool,
+        json: bool,
+        raw: bool,
+        all_rows: bool,
+        no_pager: bool,
+        **options: object,
+    ) -> int | None:
+        forms = [form, *(["csv"] if csv else []), *(["json"] if json else [])]
+        given = list(dict.fromkeys(filter(None, forms)))
+        if len(given) > 1:
+            raise click.UsageError(f"{' and '.join(given)}: choose one format")
+        chosen = chosen_format(given[0] if given else None, path)
+        return command(output=Output(chosen, path, raw, all_rows, not no_pager), **options)
 
     return with_output
 
 
+OUTPUT_ARGUMENTS = ("form", "path", "csv", "json", "raw", "all_rows", "no_pager")
+"""The names of the options that `row_options` adds."""
+
+
 def chosen_format(form: str | None, path: str) -> OutputFormat:
     """Return the format of `--format`, or the one that the ending of the file or the terminal suggests."""
-    terminal = path == STANDARD_OUTPUT and sys.stdout.isatty()
+    terminal = path == STANDARD_OUTPUT and is_terminal()
     if form is None:
         return _suggested(path, terminal=terminal)
     if terminal and form in BINARY:

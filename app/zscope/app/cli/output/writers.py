@@ -1,7 +1,8 @@
-"""Write rows as CSV, JSON, JSON lines, Parquet and Arrow.
+"""Write rows as CSV, TSV, Markdown, JSON, JSON lines, Parquet and Arrow.
 
 Parquet and Arrow files have all types, and the meaning of every column in the metadata. CSV has quotes only
-where they are needed; a missing value is empty, an empty text is a pair of quotes.
+where they are needed; a missing value is empty, an empty text is a pair of quotes. Texts in CSV, TSV and
+Markdown are made safe for spreadsheets and terminals unless they are wanted raw.
 
 CSV, JSON and the aligned table convert columns to text with the same functions, so a value looks the same in
 all of them.
@@ -12,11 +13,16 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from zscope.app.shared.far_times import far_text, far_texts, is_far
+from zscope.app.shared.spreadsheet_texts import CONTROLS, is_text, replace_matching, safe_text, safe_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +33,7 @@ if TYPE_CHECKING:
 _BYTES = (
     pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view,
 )  # fmt: skip
-_NEEDS_ESCAPE = r'["\\\x00-\x1f\x7f]'
+_NEEDS_ESCAPE = r'["\\\x00-\x1f\x7f-\x9f]'
 
 
 def texts(column: pa.Array) -> pa.Array:
@@ -41,10 +47,12 @@ def texts(column: pa.Array) -> pa.Array:
     kind = column.type
     if pa.types.is_dictionary(kind):
         written = of_dictionary(column, texts)
+    elif is_far(column):
+        written = far_texts(column)
     elif pa.types.is_timestamp(kind):
         written = _timestamps(column)
     elif pa.types.is_nested(kind):
-        written = _each(column, _any_json)
+        written = _nested(column)
     elif any(is_bytes(kind) for is_bytes in _BYTES):
         written = _each(column, lambda value: value.hex())
     elif pa.types.is_duration(kind) or pa.types.is_interval(kind):
@@ -63,7 +71,7 @@ def json_texts(column: pa.Array) -> pa.Array:
     if pa.types.is_floating(kind):
         column = pc.if_else(pc.is_finite(column), column, pa.scalar(None, kind))
     if pa.types.is_nested(kind):
-        written = _each(column, _any_json)
+        written = replace_matching(_nested(column), _RAW_CONTROLS, _escaped_controls)
     elif is_number(kind) or pa.types.is_boolean(kind):
         written = texts(column)
     else:
@@ -79,15 +87,6 @@ def is_number(kind: pa.DataType) -> bool:
 def of_dictionary(column: pa.Array, write: Callable[[pa.Array], pa.Array]) -> pa.Array:
     """Convert each distinct value once."""
     return write(column.dictionary).take(column.indices)
-
-
-def replace_matching(column: pa.Array, pattern: str, change: Callable[[str], str]) -> pa.Array:
-    """Replace the texts that match a pattern; fast for a column without any."""
-    matches = pc.fill_null(pc.match_substring_regex(column, pattern), fill_value=False)
-    if not pc.any(matches).as_py():
-        return column
-    changed = pa.array([change(text) for text in column.filter(matches).to_pylist()], pa.string())
-    return pc.replace_with_mask(column, matches, changed)
 
 
 def joined(parts: Sequence[pa.Array | str]) -> memoryview:
@@ -106,8 +105,47 @@ def _timestamps(column: pa.Array) -> pa.Array:
 
 
 def _quoted(column: pa.Array) -> pa.Array:
-    escaped = replace_matching(column, _NEEDS_ESCAPE, lambda text: json.dumps(text, ensure_ascii=False)[1:-1])
+    escaped = replace_matching(column, _NEEDS_ESCAPE, _in_json)
     return pc.binary_join_element_wise('"', escaped, '"', "")
+
+
+_RAW_CONTROLS = r"[\x7f-\x9f]"
+"""Control characters that JSON allows in a text; terminals obey some of them."""
+_RAW_CONTROL = re.compile(_RAW_CONTROLS)
+
+
+def _in_json(text: str) -> str:
+    return _escaped_controls(json.dumps(text, ensure_ascii=False)[1:-1])
+
+
+def _escaped_controls(text: str) -> str:
+    return _RAW_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _nested(column: pa.Array) -> pa.Array:
+    # Python has neither 24:00 nor fields without names.
+    if "time64" not in str(column.type) and "<: " not in str(column.type):
+        with suppress(OverflowError, ValueError):  # of a date that Python does not have
+            return _each(column, _any_json)
+    values = [_plain_scalar(value) if value.is_valid else None for value in column]
+    return pa.array([None if v is None else _any_json(v) for v in values], pa.string())
+
+
+def _plain_scalar(value: pa.Scalar) -> object:
+    """Return a value as Python has it, and dates that it does not have as texts."""
+    kind = value.type
+    if not value.is_valid:
+        return None
+    if pa.types.is_map(kind):
+        return [(_plain_scalar(entry["key"]), _plain_scalar(entry["value"])) for entry in value.values]
+    if pa.types.is_struct(kind):
+        items = [_plain_scalar(value[place]) for place in range(kind.num_fields)]
+        names = [field.name for field in kind]
+        # The fields of DuckDB's tuples have no names.
+        return dict(zip(names, items, strict=True)) if all(names) else items
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return [_plain_scalar(item) for item in value.values]
+    return far_text(value) if is_far(pa.array([value], kind)) else value.as_py()
 
 
 def _each(column: pa.Array, write: Callable[[Any], str]) -> pa.Array:
@@ -181,32 +219,83 @@ def write_parquet(rows: Rows, out: BinaryIO) -> None:
 _NEEDS_QUOTES = r'^$|[",\r\n]'
 
 
-def write_csv(rows: Rows, out: BinaryIO) -> None:
+def write_csv(rows: Rows, out: BinaryIO, *, raw: bool = False) -> None:
     """Write a line with the column names and a line for each row."""
-    out.write((",".join(_quote_one(name) for name in rows.schema.names) + "\n").encode())
+    out.write((",".join(_quote_one(name, raw=raw) for name in rows.schema.names) + "\n").encode())
     # Many readers skip an empty line, so a missing value in the only column is quoted too.
     missing = '""' if len(rows.schema) == 1 else ""
     for piece in rows.pieces():
         parts: list[pa.Array | str] = []
         for column in piece.columns:
-            parts += [pc.fill_null(_cells(column), missing), ","]
+            parts += [pc.fill_null(_cells(column, raw=raw), missing), ","]
         parts[-1] = "\n"
         out.write(joined(parts))
 
 
-def _cells(column: pa.Array) -> pa.Array:
+def _cells(column: pa.Array, *, raw: bool) -> pa.Array:
     if pa.types.is_dictionary(column.type):
-        return of_dictionary(column, _cells)
-    written = texts(column)
+        return of_dictionary(column, lambda values: _cells(values, raw=raw))
+    written = sheet_texts(column, raw=raw)
     return written if is_number(column.type) else replace_matching(written, _NEEDS_QUOTES, _in_quotes)
 
 
-def _quote_one(name: str) -> str:
-    return str(_cells(pa.array([name]))[0].as_py())
+def sheet_texts(column: pa.Array, *, raw: bool) -> pa.Array:
+    """Convert the values to strings; texts are made safe unless they are wanted raw."""
+    if pa.types.is_dictionary(column.type):
+        return of_dictionary(column, lambda values: sheet_texts(values, raw=raw))
+    if is_text(column.type) and not raw:
+        return safe_texts(texts(column))
+    written = texts(column)
+    nested = pa.types.is_nested(column.type) and not raw
+    return replace_matching(written, CONTROLS, safe_text) if nested else written
+
+
+def _quote_one(name: str, *, raw: bool) -> str:
+    return str(_cells(pa.array([name]), raw=raw)[0].as_py())
 
 
 def _in_quotes(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
+
+
+def write_tsv(rows: Rows, out: BinaryIO, *, raw: bool = False) -> None:
+    """Write lines with tabs between the values; tabs, line ends and backslashes in values are escaped."""
+    names = (name if raw else safe_text(name) for name in rows.schema.names)
+    out.write(("\t".join(map(_escaped, names)) + "\n").encode())
+    for piece in rows.pieces():
+        parts: list[pa.Array | str] = []
+        for column in piece.columns:
+            cell = replace_matching(sheet_texts(column, raw=raw), r"[\t\r\n\\]", _escaped)
+            parts += [pc.fill_null(cell, ""), "\t"]
+        parts[-1] = "\n"
+        out.write(joined(parts))
+
+
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPES)
+
+
+def write_markdown(rows: Rows, out: BinaryIO, *, raw: bool = False) -> None:
+    """Write a table for a Markdown document; numbers are aligned to the right."""
+    rules = ("---:" if is_number(field.type) else "---" for field in rows.schema)
+    names = (_in_markdown(name if raw else safe_text(name)) for name in rows.schema.names)
+    out.write(f"| {' | '.join(names)} |\n| {' | '.join(rules)} |\n".encode())
+    for piece in rows.pieces():
+        parts: list[pa.Array | str] = []
+        for column in piece.columns:
+            cell = replace_matching(sheet_texts(column, raw=raw), r"[^ \w.,:;%+/()-]", _in_markdown)
+            parts += [" | " if parts else "| ", pc.fill_null(cell, "")]
+        out.write(joined([*parts, " |\n"]))
+
+
+def _in_markdown(text: str) -> str:
+    """Escape what Markdown would take for markup; a line end becomes a space."""
+    for character in "\\`*_[]<>|#":
+        text = text.replace(character, f"\\{character}")
+    return " ".join(text.splitlines())
 
 
 def write_json(rows: Rows, out: BinaryIO) -> None:
@@ -231,6 +320,6 @@ def _objects(piece: pa.RecordBatch, before: str, after: str) -> list[pa.Array | 
     parts: list[pa.Array | str] = []
     opening = before + "{"
     for name, column in zip(piece.schema.names, piece.columns, strict=True):
-        parts += [f"{opening}{json.dumps(name, ensure_ascii=False)}: ", json_texts(column)]
+        parts += [f'{opening}"{_in_json(name)}": ', json_texts(column)]
         opening = ", "
     return [*parts, "}" + after]

@@ -176,8 +176,8 @@ def statements(row: Mapping[str, Any]) -> tuple[CopyStatement, ...]:
     if row["codes"]:
         return (CopyStatement(_coded(table, column, row["codes"])),)
     names = parquet_schema(table).names
-    beside = [name for name in ("system", time_column(table)) if name and name in names]
-    return (CopyStatement(_select(table, [*beside, column])),)
+    shown_with = [name for name in ("system", time_column(table)) if name and name in names]
+    return (CopyStatement(_select(table, [*shown_with, column])),)
 
 
 def _metric_statements(metric: Metric, column: str) -> tuple[CopyStatement, ...]:
@@ -283,7 +283,7 @@ def _config() -> dict[str, Any]:
 
 def _one_field(data: PageData, row: dict[str, Any]) -> None:
     name = ".".join(filter(None, (row["table_name"], row["column_name"]))) or row["vendor_name"]
-    st.subheader(plain(name))
+    st.header(plain(name))
     left, right = st.columns(2)
     with left:
         facts = field_facts(row)

@@ -12,6 +12,7 @@ import streamlit as st
 from zscope.app.dashboard.drawing import grid, number, picture, plain
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import BLUE, ORANGE, colours, reference_line, values
+from zscope.app.dashboard.tiles import tile
 from zscope.pipelines.flood.figures import compare
 from zscope.pipelines.flood.parameters import (
     NUMBERS,
@@ -33,7 +34,7 @@ from zscope.pipelines.flood.published import (
 from zscope.pipelines.flood.rows import comparison_table, curve_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from enum import StrEnum
 
     import pyarrow as pa
@@ -55,6 +56,8 @@ _SHOWN = ("sessions", "burst_s", "network_ms", "cpu_ms", "daemons", "workers", "
 """The most important parameters."""
 _AT_A_ROW = 4
 _USUAL = "default"
+_FIRST = "ECB test"
+"""The preset with which the page opens: it fits most of the published figures."""
 _BEGINS = {_USUAL: "", **{attempt.name: f"{attempt.name.split()[0].lower()}_" for attempt in PUBLISHED_TESTS}}
 """The presets, and the prefix of the names of their inputs in the address."""
 _HIGHEST = {"sessions": 20_000, "flows": 10, "background_per_s": 2000.0}
@@ -69,11 +72,11 @@ _CHOICES: Mapping[str, tuple[str, type[StrEnum], str]] = {
 def flood_inputs() -> Flood:
     """Draw the inputs and return the flood; raises FloodError if it cannot be simulated."""
     preset = st.segmented_control(
-        "Start with", tuple(_BEGINS), default=_USUAL, required=True, key="flood_begin", bind="query-params",
+        "Start with", tuple(_BEGINS), default=_FIRST, required=True, key="flood_begin", bind="query-params",
         persist_state="session", help="Parameters that reproduce the published figures of a test, from "
         "closed formulas. Each preset remembers your changes.",
     )  # fmt: skip
-    name = str(preset or _USUAL)
+    name = str(preset or _FIRST)
     inputs = _Inputs(_preset(name), _BEGINS[name])
     numbers = {number.name: number for number in NUMBERS}
     set_to: dict[str, Any] = {}
@@ -155,7 +158,7 @@ _FIGURES = {
 """The published figures: before PJ48040, and with it."""
 
 
-def render(data: PageData) -> None:  # noqa: ARG001 - a model needs no data
+def render(data: PageData) -> None:
     """Draw the page."""
     _badge()
     st.markdown(
@@ -173,10 +176,10 @@ def render(data: PageData) -> None:  # noqa: ARG001 - a model needs no data
     except FloodError as error:
         st.warning(f"This flood cannot be simulated: {plain(error, 300)}", icon=":material/block:")
         return
-    _beside_published(published)
+    _beside_published(data, published, _fitted())
     for column, title in _CURVES.items():
         _curve(curves, column, title)
-    st.subheader("Figures of the model")
+    st.header("Figures of the model")
     grid(figures, "flood-model-figures")
 
 
@@ -192,14 +195,21 @@ def _badge() -> None:
              help="Simulated, not measured on a system.")  # fmt: skip
 
 
-def _beside_published(simulated: Mapping[str, float | None]) -> None:
-    st.subheader("Model and published results")
+def _fitted() -> Collection[str]:
+    """The published figures that the chosen preset is fitted to."""
+    name = st.session_state.get("flood_begin") or _FIRST
+    return next((attempt.aims for attempt in PUBLISHED_TESTS if attempt.name == name), ())
+
+
+def _beside_published(data: PageData, simulated: Mapping[str, float | None], fitted: Collection[str]) -> None:
+    st.header("Model and published results")
     for column, (name, title) in zip(st.columns(len(_FIGURES)), _FIGURES.items(), strict=True):
         figure = published_figures()[name]
         unit = "" if figure.unit == "ECBs" else figure.unit
         digits = 0 if figure.unit == "ECBs" else 1
-        column.metric(f"MODEL: {title}", number(simulated[name], digits, unit), border=True)
-        column.caption(f"Published: {plain(figure.as_printed)}")
+        tile(column, data, f"MODEL: {title}", number(simulated[name], digits, unit), None)
+        aim = "" if name in fitted else " This preset is not fitted to it."
+        column.caption(f"Published: {plain(figure.as_printed)}.{aim}")
     st.caption(
         "Before PJ48040, and with it. The published gain and the published ECBs come from two tests with "
         "partly unknown parameters; no set of parameters reproduces all five figures."
@@ -207,7 +217,7 @@ def _beside_published(simulated: Mapping[str, float | None]) -> None:
 
 
 def _curve(table: pa.Table, column: str, title: str) -> None:
-    st.subheader(f"{title} (MODEL)")
+    st.header(f"{title} (MODEL)")
     tip = [
         alt.Tooltip("mode:N", title="MODEL, mode"),
         alt.Tooltip("since_start_s:Q", title="Since the start of the burst (s)", format=",.3f"),

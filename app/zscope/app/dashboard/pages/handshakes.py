@@ -10,10 +10,12 @@ import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import grid, no_data, number, picture, plain
-from zscope.app.dashboard.labels import label
+from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import HANDSHAKE_COLOURS, colours, time_axis, time_tip, values
-from zscope.app.dashboard.time_axis import span
+from zscope.app.dashboard.tiles import MetricFigure, tile
+from zscope.app.dashboard.time_axis import UNITS, span
+from zscope.app.shared.column_labels import label
 from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
@@ -111,32 +113,45 @@ def render(data: PageData) -> None:
         ],
         strict=True,
     ):
-        column.metric(title, number(counts[key], digits, unit), border=True)
+        tile(column, data, title, number(counts[key], digits, unit), MetricFigure("handshake_mix", key))
     _over_time(data)
     _by_place(data)
 
 
 def _over_time(data: PageData) -> None:
-    st.subheader("Over time")
+    st.header("Over time")
     by, column = span(data)
     table = over_time(data, by)
+    encodings = {
+        "x": time_axis(column, timeUnit=UNITS[by]),
+        "y": alt.Y("handshakes:Q", title=f"Handshakes per {column.removesuffix('_utc')}"),
+    }
     chart = (
         alt.Chart(values(table))
         .mark_bar()
-        .encode(
-            x=time_axis(column),
-            y=alt.Y("handshakes:Q", title=f"Handshakes per {column.removesuffix('_utc')}"),
-            color=_COLOUR,
-            tooltip=[time_tip(column), *_TIPS],
-        )
+        .encode(**encodings, color=_COLOUR, tooltip=[time_tip(column), *_TIPS])
         .properties(height=260)
     )
-    picture(chart, table, "handshakes-over-time", "Handshakes of each kind over time, as stacked bars.",
-            sources=["handshake_mix"])  # fmt: skip
+    before = rows_before(data, lambda earlier: _all_kinds(earlier, by), column, daily=by == "day")
+    lines_before = None if before is None else LinesBefore(before, encodings)
+    picture_over_time(
+        data,
+        ChartOverTime(chart, column, lines_before),
+        table,
+        "handshakes-over-time",
+        "Handshakes of each kind over time, as stacked bars; all of the period before as a line.",
+        sources=["handshake_mix"],
+    )
+
+
+def _all_kinds(data: PageData, by: Literal["hour_utc", "day"]) -> pa.Table:
+    """The handshakes of all kinds in each hour or day."""
+    column = f"{by}_utc" if by == "day" else by
+    return data.metric("handshake_mix", [by]).select([column, "handshakes"])
 
 
 def _by_place(data: PageData) -> None:
-    st.subheader("By place")
+    st.header("By place")
     place: HandshakeGroup = st.segmented_control(
         "By", get_args(HandshakeGroup), default="server_port", required=True, format_func=label,
         key="handshakes_by",
@@ -157,11 +172,12 @@ def _by_place(data: PageData) -> None:
         .add_params(chosen)
     )
     words = f"Handshakes of each kind by {label(place)}, as bars."
-    picked = picture(chart, table, f"handshakes-by-{place}", words, sources=["handshake_mix"], pick=True)
-    if not picked:
-        st.caption("Click a bar to see its connections.")
+    picked = picture(
+        chart, table, f"handshakes-by-{place}", words, sources=["handshake_mix"], pick=(place, "kind")
+    )
+    if picked is None:
         return
-    value, kind = str(picked[0][place]), str(picked[0]["kind"])
+    value, kind = str(picked[place]), str(picked["kind"])
     st.markdown(
         f"**Connections of the bar**: {label(place)} {plain(value)}, {kind}, the newest {_CONNECTIONS}"
     )

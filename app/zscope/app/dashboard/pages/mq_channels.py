@@ -9,14 +9,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
+from zscope.app.dashboard.amounts import amount_tip, with_amounts
 from zscope.app.dashboard.drawing import grid, no_data, picture, without_effect
+from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
 from zscope.app.dashboard.published import published_section
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.store import MOST_ROWS
 from zscope.app.dashboard.style import (
     BLUE,
     GREEN,
-    ORANGE,
+    PUBLISHED,
     PURPLE,
     SKY,
     spread_colours,
@@ -24,6 +26,7 @@ from zscope.app.dashboard.style import (
     time_tip,
     values,
 )
+from zscope.app.dashboard.time_axis import PIECE, STEPS, in_pieces
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.store import PageData
@@ -45,11 +48,8 @@ def overhead(data: PageData) -> pa.Table:
 
 
 def negotiation(data: PageData) -> pa.Table:
-    """Return the time of one negotiation of the secret key, by message size and cipher, also in ms."""
-    table = data.metric("mq_negotiation_cost")
-    for name in ("per_negotiation", "total"):
-        table = table.append_column(f"{name}_ms", pc.divide(table[f"{name}_us"], 1_000.0))
-    return table
+    """Return the time of one negotiation of the secret key, by message size and cipher."""
+    return data.metric("mq_negotiation_cost")
 
 
 def published_overhead(data: PageData) -> pa.Table:
@@ -120,15 +120,16 @@ def render(data: PageData) -> None:
 
 
 def _round_trips(data: PageData, added: pa.Table) -> None:
-    st.subheader("Time added to a round trip by a cipher")
-    base = alt.Chart(values(added)).encode(
+    st.header("Time added to a round trip by a cipher")
+    times = with_amounts(added, plain_us="us", cipher_us="us", added_us="us")
+    base = alt.Chart(values(times)).encode(
         y=alt.Y("cipher:N", title=None, axis=alt.Axis(labelLimit=300)),
         tooltip=[
             alt.Tooltip("message:N", title="Message"),
             alt.Tooltip("cipher:N", title="Cipher"),
-            alt.Tooltip("plain_us:Q", title="Without cipher (µs)", format=",.1f"),
-            alt.Tooltip("cipher_us:Q", title="With cipher (µs)", format=",.1f"),
-            alt.Tooltip("added_us:Q", title="Added (µs)", format=",.1f"),
+            amount_tip("plain_us", "Without cipher"),
+            amount_tip("cipher_us", "With cipher"),
+            amount_tip("added_us", "Added"),
             alt.Tooltip("added_pct:Q", title="Added (%)", format=".1f"),
         ],
     )
@@ -142,7 +143,7 @@ def _round_trips(data: PageData, added: pa.Table) -> None:
     )
     ticks = (
         alt.Chart(values(published_overhead(data)))
-        .mark_tick(color=ORANGE, thickness=3, size=16)
+        .mark_tick(color=PUBLISHED, thickness=3, size=16)
         .encode(
             x="added_pct:Q",
             y=alt.Y("cipher:N", title=None),
@@ -158,49 +159,64 @@ def _round_trips(data: PageData, added: pa.Table) -> None:
     st.caption("Orange line: published round trips of another machine, in percent.")
     negotiations = negotiation(data)
     if negotiations.num_rows:
-        st.subheader("Cost of negotiating the secret key")
+        st.header("Cost of negotiating the secret key")
         columns = (
-            "message", "cipher", "sslrkeyc", "added_us", "messages_per_negotiation", "total_ms",
-            "per_negotiation_ms", "published", "conflict",
+            "message", "cipher", "sslrkeyc", "added_us", "messages_per_negotiation", "total_us",
+            "per_negotiation_us", "published", "conflict",
         )  # fmt: skip
-        titles = {
-            "total_ms": "All channel pairs (ms)",
-            "per_negotiation_ms": "One channel pair (ms)",
-        }
-        config = {name: st.column_config.Column(title) for name, title in titles.items()}
-        grid(negotiations, "mq-negotiation", sources=["mq_negotiation_cost"], columns=columns, config=config)
+        grid(negotiations, "mq-negotiation", sources=["mq_negotiation_cost"], columns=columns)
     without_effect(data.without_effect("mq_cipher_overhead"))
 
 
 def _tasks(data: PageData, busy: pa.Table, moment: str) -> None:
-    st.subheader("Tasks of the channel initiator")
+    st.header("Tasks of the channel initiator")
+    # Lines are interrupted at days without data.
+    pieces = in_pieces(with_amounts(busy, cpu_us_per_request="us"), ("task_type",), moment, STEPS["day"])
+    encodings = {
+        "x": time_axis(moment),
+        "y": alt.Y("busy_pct:Q", title="Busy (% of the time of the tasks)"),
+        "color": alt.Color("task_type:N", title="Task", scale=spread_colours(_TASKS)),
+        "detail": f"{PIECE}:N",
+    }
     chart = (
-        alt.Chart(values(busy))
+        alt.Chart(values(pieces))
         .mark_line(point=True)
         .encode(
-            x=time_axis(moment),
-            y=alt.Y("busy_pct:Q", title="Busy (% of the time of the tasks)"),
-            color=alt.Color("task_type:N", title="Task", scale=spread_colours(_TASKS)),
+            **encodings,
             shape=alt.Shape("task_type:N", title="Task", sort=list(_TASKS)),
             tooltip=[
                 time_tip(moment),
                 alt.Tooltip("task_type:N", title="Task"),
                 alt.Tooltip("busy_pct:Q", title="Busy (%)", format=".2f"),
                 alt.Tooltip("requests:Q", title="Requests", format=","),
-                alt.Tooltip("cpu_us_per_request:Q", title="CPU per request (µs)", format=",.1f"),
+                amount_tip("cpu_us_per_request", "CPU per request"),
             ],
         )
         .properties(height=260)
     )
-    picture(chart, busy, "mq-tasks", "How busy the tasks of each kind were, over time.",
-            sources=["mq_ssl_task_busy"])  # fmt: skip
+
+    def earlier(of: PageData) -> pa.Table:
+        column, rows = tasks_over_time(of)
+        # Few intervals can be rows of intervals while the days of the period are rows of days.
+        return in_pieces(rows, ("task_type",), moment, STEPS["day"]) if column == moment else rows.slice(0, 0)
+
+    before = rows_before(data, earlier, moment, daily=moment == "day_utc")
+    lines_before = None if before is None else LinesBefore(before, encodings)
+    picture_over_time(
+        data,
+        ChartOverTime(chart, moment, lines_before),
+        busy,
+        "mq-tasks",
+        "How busy the tasks of each kind were, over time.",
+        sources=["mq_ssl_task_busy"],
+    )
     grid(tasks(data), "mq-tasks-all", sources=["mq_ssl_task_busy"], columns=_OF_TASKS)
 
 
 def _resets(data: PageData) -> None:
     if not key_resets(data, USUAL_SSLRKEYC).num_rows:
         return
-    st.subheader("Key resets, estimated from the bytes of each channel")
+    st.header("Key resets, estimated from the bytes of each channel")
     sslrkeyc = st.number_input(
         "SSLRKEYC (bytes)", 0, MOST_SSLRKEYC, USUAL_SSLRKEYC, step=32_768, key="mq_sslrkeyc",
         bind="query-params", persist_state="session",

@@ -6,13 +6,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import pyarrow as pa
 import streamlit as st
 
-from zscope.app.dashboard.drawing import clean, grid, no_data, number, picture, plain, synthetic_badge
+from zscope.app.dashboard.drawing import clean, grid, no_data, number, plain, synthetic_badge
 from zscope.app.dashboard.registry import Page
-from zscope.app.dashboard.style import GREEN, GREY, RED, colours, values
+from zscope.app.dashboard.style import GREEN, GREY, RED
+from zscope.app.dashboard.tiles import MetricFigure, tile
 from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def evidence(data: PageData, statement: str) -> pa.Table:
 _COLOURS = {MARKS["pass"]: GREEN, MARKS["fail"]: RED, MARKS["unknown"]: GREY}
 _LABELS = {"pass": "✓ In effect", "fail": "✕ Not in effect", "unknown": "? Not known"}
 _ADDRESS, _CHOICE = "practices_setting", "practices_choice"
-_ROW = 26
-_GAPS = alt.Scale(paddingInner=0.08)
+_ROW = 35
+_SETTING_PX, _STATUS_PX = 230, 96
 _COLUMNS = ("system", "shown", "evidence", "capture")
 _CONFIG = {
     "shown": st.column_config.TextColumn("Status", width="small"),
@@ -90,7 +90,8 @@ def render(data: PageData) -> None:
     """Draw the page."""
     checks = practice_checks(data)
     for column, (status, title) in zip(st.columns(3), _LABELS.items(), strict=True):
-        column.metric(title, number(checks.counts[status], 0), border=True)
+        figure = MetricFigure("best_practice_check", f"count(*) FILTER (status = '{status}')", ())
+        tile(column, data, title, number(checks.counts[status], 0), figure)
     st.caption(
         f"{len(checks.practices)} settings that published measurements recommend, each checked on each of "
         f"{len(checks.systems)} systems. A setting that no data shows counts once. Findings about "
@@ -128,41 +129,49 @@ def _first_failing(checks: PracticeChecks) -> int:
     return next((place for place, name in enumerate(checks.practices) if name in failing), 0)
 
 
-def _all_settings(checks: PracticeChecks) -> None:
-    st.subheader("All settings")
-    shared = alt.Chart(
-        values(checks.rows.select(["setting", "system", "shown", "evidence", "capture"]))
-    ).encode(
-        x=alt.X(
-            "system:N", title=None, scale=_GAPS, axis=alt.Axis(orient="top", labelAngle=0, labelLimit=110)
-        ),
-        y=alt.Y(
-            "setting:N",
-            title=None,
-            sort=list(checks.practices.values()),
-            scale=_GAPS,
-            axis=alt.Axis(labelLimit=420),
-        ),
-        tooltip=[
-            alt.Tooltip("setting:N", title="Setting"),
-            alt.Tooltip("system:N", title="System"),
-            alt.Tooltip("shown:N", title="Status"),
-            alt.Tooltip("evidence:N", title="Evidence"),
-            alt.Tooltip("capture:N", title="Capture to find out"),
-        ],
+def matrix(checks: PracticeChecks) -> pa.Table:
+    """Return a row for each setting, with its status on each system as a list of one label."""
+    columns = [*checks.systems, *([NO_SYSTEM] if NO_SYSTEM in checks.rows["system"].to_pylist() else [])]
+    labels = {
+        (row["practice"], row["system"]): [row["shown"]] for row in checks.rows.to_pylist()
+    }  # fmt: skip
+    kind = pa.list_(pa.string())
+    return pa.table(
+        {
+            "setting": pa.array(list(checks.practices.values()), pa.string()),
+            **{
+                system: pa.array([labels.get((name, system)) for name in checks.practices], kind)
+                for system in columns
+            },
+        }
     )
-    boxes = shared.mark_rect().encode(color=alt.Color("shown:N", title="Status", scale=colours(_COLOURS)))
-    words = shared.mark_text(fontSize=12).encode(text="shown:N", color=alt.value("black"))
-    picture(
-        (boxes + words).properties(height=40 + _ROW * len(checks.practices)), checks.rows,
-        "practices-all", "Each setting on each system: a box with the word pass, fail or unknown.",
-        sources=["best_practice_check"],
-    )  # fmt: skip
+
+
+def _all_settings(checks: PracticeChecks) -> None:
+    st.header("All settings")
+    table = matrix(checks)
+    marks, colours = list(_COLOURS), list(_COLOURS.values())
+    systems = table.column_names[1:]
+    config = {
+        "setting": st.column_config.TextColumn("Setting", width=_SETTING_PX, pinned=True),
+        **{
+            system: st.column_config.MultiselectColumn(
+                clean(system), options=marks, color=colours, width=_STATUS_PX
+            )
+            for system in systems
+        },
+    }
+    # A table can be scrolled on a phone, and its words never overprint, however many systems there are.
+    grid(table, "practices-all", config=config, height=38 + _ROW * table.num_rows)
+    st.caption(
+        "Scroll to the right for more systems. Settings that no data shows for any system have their status "
+        "in the last column."
+    )
 
 
 def _one_setting(data: PageData, checks: PracticeChecks, name: str) -> None:
     recommended = practice(data, name)
-    st.subheader(plain(recommended["setting"], 200))
+    st.header(plain(recommended["setting"], 200))
     left, right = st.columns(2)
     with left:
         st.markdown(f"**Effect.** {plain(recommended['effect'], 1000)}")

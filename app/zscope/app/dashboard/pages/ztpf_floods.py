@@ -72,11 +72,11 @@ def render(data: PageData) -> None:
     """Draw the page."""
     series = floods(data)
     if series.num_rows:
-        st.subheader("Floods")
+        st.header("Floods")
         grid(series, "ztpf-floods", sources=["ztpf_flood"], columns=_OF_FLOODS)
         _changes(series)
         for column, title in _CURVES.items():
-            st.subheader(title)
+            st.header(title)
             for sessions, samples in curves(data, series, column):
                 _curve(samples, column, title, sessions)
     else:
@@ -91,7 +91,7 @@ def render(data: PageData) -> None:
 def _changes(series: pa.Table) -> None:
     compared = series.filter(pc.is_valid(series["against"])).select(_OF_CHANGES)
     if compared.num_rows:
-        st.subheader("Comparison of two floods")
+        st.header("Comparison of two floods")
         grid(compared, "ztpf-changes", sources=["ztpf_flood"])
 
 

@@ -57,7 +57,7 @@ def render(data: PageData) -> None:
 
 
 def _cost(costs: pa.Table) -> None:
-    st.subheader("CPU per transaction")
+    st.header("CPU per transaction")
     servers = costs.filter(pc.field("server") != COMBINED)
     chart = (
         alt.Chart(values(servers))
@@ -94,7 +94,7 @@ def _cost(costs: pa.Table) -> None:
 def _comparison(comparisons: pa.Table) -> None:
     if not comparisons.num_rows:
         return
-    st.subheader("Comparison of two runs")
+    st.header("Comparison of two runs")
     runs = list(dict.fromkeys(comparisons["baseline_run"].to_pylist()))
     with st.container(horizontal=True):
         baseline = st.selectbox("From", runs, key="zvm_from", bind="query-params", persist_state="session",

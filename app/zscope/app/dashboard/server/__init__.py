@@ -1,4 +1,4 @@
 """The program that Streamlit runs.
 
-It has a separate folder, because Streamlit treats a folder `pages` beside its program as its own pages.
+It has a separate folder, because Streamlit treats a folder `pages` next to its program as its own pages.
 """

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 8
 _PARTS = re.compile(r"[{}]|[^{}]+")
+_RULE, _ACTIONS = "TTLSRULE", {"TTLSGROUPACTION", "TTLSENVIRONMENTACTION", "TTLSCONNECTIONACTION"}
 _CARD = 72
 """Text columns of a record with a sequence number."""
 
@@ -52,6 +53,11 @@ class Statement:
         """Return the keyword for comparison."""
         return self.keyword.upper()
 
+    @property
+    def begins_anew(self) -> bool:
+        """Whether it is never inside another statement: where it begins, all others have ended."""
+        return self.key == _RULE or (self.key in _ACTIONS and self.name != "")
+
 
 def read_statements(lines: Iterable[Line], out: ReportRows) -> tuple[list[Statement], list[CodedParameter]]:
     """Return the statements at the level of the file, and the parameters outside statements."""
@@ -61,10 +67,13 @@ def read_statements(lines: Iterable[Line], out: ReportRows) -> tuple[list[Statem
     """The last text: a parameter, or the head of a statement if a brace follows."""
     for no, part in _parts(lines):
         if part == "{":
-            if waiting is None or len(opened) > DEEPEST:
+            if waiting is None or (len(opened) > DEEPEST and waiting.key != _RULE):
                 out.issue(Code.UNKNOWN_LINE, "a brace opens no statement that can be read", no, 1)
                 waiting = CodedParameter("unknown", "", no)
             statement = Statement(waiting.keyword, waiting.value, waiting.line)
+            if len(opened) > 1 and statement.begins_anew:
+                _report_unclosed(opened[1:], out)
+                opened = [top]
             opened[-1].inner.append(statement)
             opened.append(statement)
             waiting = None
@@ -82,10 +91,14 @@ def read_statements(lines: Iterable[Line], out: ReportRows) -> tuple[list[Statem
             waiting = CodedParameter(keyword, value.strip(), no)
     if waiting is not None:
         opened[-1].parameters.append(waiting)
-    for statement in opened[1:]:
+    _report_unclosed(opened[1:], out)
+    return top.inner, top.parameters
+
+
+def _report_unclosed(statements: Iterable[Statement], out: ReportRows) -> None:
+    for statement in statements:
         text = f"the statement {quoted(statement.keyword)} has no closing brace; its end may be missing"
         out.issue(Code.REPORT_CUT, text, statement.line, 1)
-    return top.inner, top.parameters
 
 
 def _parts(lines: Iterable[Line]) -> Iterator[tuple[int, str]]:

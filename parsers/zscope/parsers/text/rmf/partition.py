@@ -128,6 +128,8 @@ TABLE = "rmf_partition"
 _PHYSICAL, _TOTAL = "*PHYSICAL*", "TOTAL"
 _STATUS = {"A": "active", "D": "deactivated"}
 _NAME = re.compile(r"[A-Z0-9@#$_-]{1,8}", re.ASCII | re.IGNORECASE)
+_HEADINGS = re.compile(r"[\s\d-]*NAME\b.*\bWGT\b")
+"""The name of the system's own partition above the table can be WGT."""
 _SHIFTED_MOST = 2
 """A row further away from its headings has lost something in between."""
 
@@ -171,7 +173,7 @@ class PartitionPages:
 
     def _row(self, line: Line) -> bool:
         """Read the line if it belongs to the table; return whether it does."""
-        if "NAME" in line.text and "WGT" in line.text:
+        if _HEADINGS.match(line.text):
             self._layout = self.table.headings(line, partition_layout, lambda layout: layout.figures)
             return True
         cells = cells_of(line.text)

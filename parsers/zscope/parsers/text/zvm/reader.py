@@ -132,12 +132,18 @@ class PerformanceToolkit:
         if period.contradiction:
             out.issue(Code.ARITHMETIC, period.contradiction, first.first_line, table=kind.table)
         body = ZvmReportBody(kind, out, _has_classes(pages.bodies))
-        try:
-            for lines in pages.bodies:
+        refusals = 0
+        for lines in pages.bodies:
+            count = len(body.rows)
+            try:
                 body.read(lines)
-        except ReportRefusedError as refused:
-            problem = f"{refused.text}; the report is skipped"
-            out.issue(Code.REPORT_UNREADABLE, problem, refused.line.no, refused.column, table=kind.table)
+            except ReportRefusedError as refused:
+                del body.rows[count:]
+                refusals += 1
+                skipped = "page" if len(pages.bodies) > 1 else "report"
+                problem = f"{refused.text}; the {skipped} is skipped"
+                out.issue(Code.REPORT_UNREADABLE, problem, refused.line.no, refused.column, table=kind.table)
+        if refusals == len(pages.bodies):
             return
         self._add_rows(kind, heading, period, body, first.first_line)
 

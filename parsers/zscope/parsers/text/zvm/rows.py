@@ -50,7 +50,7 @@ _FRAME = re.compile(
 
 
 class ReportRefusedError(Exception):
-    """A report without any reliable row."""
+    """A page without any reliable row."""
 
     def __init__(self, line: Line, error: AmbiguousColumnError) -> None:
         super().__init__(error.text)

@@ -515,7 +515,7 @@ placed AS MATERIALIZED (
     LEFT JOIN lacking AS l ON a.id = l.id
 ),
 
--- The outcomes of the other measures on the side of the result, beside its own.
+-- The outcomes of the other measures on the side of the result, next to its own.
 also_compared AS (
     SELECT
         p.id,

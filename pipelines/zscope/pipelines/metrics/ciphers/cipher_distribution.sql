@@ -1,4 +1,4 @@
--- The TLS connections with one cipher suite, by one source: how many, and the bytes they carried.
+-- Number of TLS connections and bytes per cipher suite and source.
 --
 -- Only TLS: other connections have no suite. MQ channels without a recorded suite are included, because they
 -- may use TLS. If a source does not contain the suite it is null; 4X in a record means a number of four

@@ -1,4 +1,4 @@
--- The connections under one protocol, by one source: how many, and the bytes they carried.
+-- Number of connections and bytes per protocol and source.
 --
 -- Rows of the step `tls_hour`, combined as the query requests. Rows of different sources are never combined:
 -- shares are those within a source.

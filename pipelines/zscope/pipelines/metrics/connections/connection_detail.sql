@@ -46,8 +46,8 @@ SELECT
     END::VARCHAR AS direction,
     coalesce(z.handshake_type = 3, false)::BOOLEAN AS handshake_failed,
     (z.event_type = 4)::BOOLEAN AS is_short,
-    z.in_bytes::BIGINT AS in_bytes,
-    z.out_bytes::BIGINT AS out_bytes,
+    counted_bytes(z.in_bytes)::BIGINT AS in_bytes,
+    counted_bytes(z.out_bytes)::BIGINT AS out_bytes,
     server_port_by_job(
         z.handshake_role, z.connection_flags, z.local_port, z.remote_port, j.ports
     )::BIGINT AS server_port,

@@ -14,8 +14,8 @@ SELECT
     connection_id::BIGINT AS connection_id,
     start_utc::TIMESTAMPTZ AS start_utc,
     end_utc::TIMESTAMPTZ AS end_utc,
-    in_bytes::BIGINT AS in_bytes,
-    out_bytes::BIGINT AS out_bytes,
+    counted_bytes(in_bytes)::BIGINT AS in_bytes,
+    counted_bytes(out_bytes)::BIGINT AS out_bytes,
     duration_ms_of(start_utc, end_utc) AS duration_ms,
     day::DATE AS day,
     (

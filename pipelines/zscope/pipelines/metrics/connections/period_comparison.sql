@@ -1,4 +1,4 @@
--- One kind of connection or handshake in two periods: how many there were in each.
+-- Number of connections and handshakes of each kind in two periods.
 --
 -- Without parameters, the later period is the last seven days of the data, and the earlier one is as long and
 -- ends where the later one begins. Periods can differ in length and in their hours with data, so rates are per

@@ -271,7 +271,13 @@ every_source AS (
         is_tls,
         CASE
             WHEN protection_mechanism = 'N' OR protection_level IN ('N', 'C') THEN 'none'
-            WHEN is_tls THEN coalesce(nullif(tls_version_text, ''), 'unknown')
+            -- FTP writes SSLV3 and TLSV1; all other records have SSLv3 and TLSv1.0.
+            WHEN is_tls THEN coalesce(
+                regexp_replace(
+                    regexp_replace(upper(nullif(tls_version_text, '')), '^(SSL|TLS)V', '\1v'), '^TLSv1$', 'TLSv1.0'
+                ),
+                'unknown'
+            )
             WHEN protection_mechanism = 'G' THEN 'GSSAPI'
             ELSE coalesce(code_text(NULL, nullif(protection_mechanism, '')), 'unknown')
         END AS protocol,
@@ -336,8 +342,8 @@ SELECT
     connections::BIGINT AS connections,
     partial_connections::BIGINT AS partial_connections,
     failed_handshakes::BIGINT AS failed_handshakes,
-    in_bytes::BIGINT AS in_bytes,
-    out_bytes::BIGINT AS out_bytes,
+    counted_bytes(in_bytes)::BIGINT AS in_bytes,
+    counted_bytes(out_bytes)::BIGINT AS out_bytes,
     connection_id::BIGINT AS connection_id,
     start_utc::TIMESTAMPTZ AS start_utc,
     end_utc::TIMESTAMPTZ AS end_utc,

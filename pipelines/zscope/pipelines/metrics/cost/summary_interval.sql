@@ -15,7 +15,7 @@ WITH summary AS (
         -- The store has no numbers of 2^63 or more, so a 64-bit counter is null long before it wraps.
         CASE
             WHEN end_in_bytes >= init_in_bytes AND end_out_bytes >= init_out_bytes
-                THEN end_in_bytes - init_in_bytes + end_out_bytes - init_out_bytes
+                THEN counted_bytes(end_in_bytes - init_in_bytes) + counted_bytes(end_out_bytes - init_out_bytes)
         END AS growth
     FROM smf119_zert_summary
     WHERE summary_event_type = 1 AND written_utc IS NOT NULL

@@ -42,10 +42,12 @@ WITH every_way AS (
         end_utc::TIMESTAMPTZ AS end_utc,
         duration_ms_of(start_utc, end_utc) AS duration_ms,
         1::DOUBLE AS transactions,
-        in_bytes::BIGINT AS in_bytes,
-        out_bytes::BIGINT AS out_bytes,
+        counted_bytes(in_bytes)::BIGINT AS in_bytes,
+        counted_bytes(out_bytes)::BIGINT AS out_bytes,
         if(
-            is_tls_record(security_protocols_flags, handshake_type), coalesce(in_bytes, 0) + coalesce(out_bytes, 0), 0
+            is_tls_record(security_protocols_flags, handshake_type),
+            coalesce(counted_bytes(in_bytes), 0) + coalesce(counted_bytes(out_bytes), 0),
+            0
         )::BIGINT AS tls_bytes,
         day,
         is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))

@@ -1,5 +1,4 @@
--- A figure of CPU use in which two sources, or two records of one source, differ about one interval, by more
--- than rounding explains.
+-- CPU values that differ between two sources, or between two records of one source, by more than rounding explains.
 --
 -- LPAR busy may differ by 0.02 points, CPU time by a tenth of a percent or by a hundredth of a point of all
 -- CPs, as reports have two decimals (macros busy_rounding_pct and cpu_rounding_s).

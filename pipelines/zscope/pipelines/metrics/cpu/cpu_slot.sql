@@ -16,7 +16,7 @@ WITH measured AS (
     FROM cpu_interval
 ),
 
-beside AS (
+neighbour AS (
     SELECT
         *,
         coalesce(lag(end_us) OVER in_time > begin_us + 2000000, false) AS begins_in_other,
@@ -31,7 +31,7 @@ compared AS (
     SELECT
         *,
         (begins_in_other AND worth_before <= worth) OR (ends_in_other AND worth_behind < worth) AS worse
-    FROM beside
+    FROM neighbour
 ),
 
 -- Materialized, as in cpu_by_source.

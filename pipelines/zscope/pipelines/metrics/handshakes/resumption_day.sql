@@ -1,4 +1,4 @@
--- The resumed share of the handshakes of one day, with its 95 % interval, and that of the peak hour beside it.
+-- Share of resumed handshakes per day, with a 95 % confidence interval, and the share in the peak hour.
 --
 -- A few clients open most connections, and each of them resumes all or nothing, so handshakes are not
 -- independent. The client networks are the sample: the share is the ratio of sums R = sum(r) / sum(n) over K

@@ -1,4 +1,4 @@
--- The handshakes that resumed a session: from zERT by the hour, or from GSKSRVR between two displays.
+-- Share of handshakes that resumed a session: per hour from zERT records, or between two GSKSRVR displays.
 --
 -- zERT: handshakes by type, from the step `handshake_hour`. GSKSRVR: a session is stored after each full
 -- handshake and looked up for each resumption, so `added` counts full handshakes and `hits` resumed ones;

@@ -1,4 +1,4 @@
--- The time that a cipher alone adds to a round trip between two queue managers, for one message size.
+-- Time that a cipher adds to a round trip between two queue managers, per message size.
 --
 -- Published method mq-cipher-overhead. Neither round trip has key resets: SSLRKEYC(0). The steps
 -- `mq_round_trip_average` and `mq_round_trip_pair` describe how measurements are averaged, and which are

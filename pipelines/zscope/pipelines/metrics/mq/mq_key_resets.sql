@@ -1,4 +1,4 @@
--- The MQ channels of a queue manager to one connection name: bytes, and the key resets they cause.
+-- Bytes of the MQ channels per connection name, and the key resets that they cause.
 --
 -- No record counts resets of the secret key. A queue manager renews it whenever SSLRKEYC bytes were
 -- transferred over the channel, in both directions and with control data, so the bytes of an instance give a

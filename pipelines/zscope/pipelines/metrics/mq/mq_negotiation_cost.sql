@@ -1,4 +1,4 @@
--- How long one negotiation of the secret key takes, for one size of message, one cipher and one SSLRKEYC.
+-- Time of one negotiation of the secret key, per message size, cipher and SSLRKEYC.
 --
 -- Published method mq-negotiation. The time that key resets add to the average round trip, multiplied by the
 -- messages between two resets, is the time that all channel pairs of the round trip need for one reset each.

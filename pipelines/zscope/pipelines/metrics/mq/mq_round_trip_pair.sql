@@ -5,7 +5,7 @@
 -- other runs of the same system, weighted by their round trips. Published figures for the same message size,
 -- cipher and SSLRKEYC are included, with conflicts between documents.
 
-WITH beside AS (
+WITH neighbour AS (
     SELECT
         c.*,
         b.run AS baseline_run,
@@ -39,7 +39,7 @@ pair AS (
         sum(baseline_cpu_us * baseline_round_trips)
         / sum(baseline_round_trips) FILTER (WHERE baseline_cpu_us IS NOT NULL) AS baseline_cpu_us,
         max(coalesce(channel_message_bytes, baseline_message_bytes)) AS bytes_on_the_channel
-    FROM beside
+    FROM neighbour
     GROUP BY ALL
 ),
 

@@ -1,4 +1,4 @@
--- The tasks of one kind of an MQ channel initiator in one interval: how busy, and the time per request.
+-- Busy time, and time per request, of the tasks of an MQ channel initiator, per kind of task and interval.
 --
 -- Elapsed time is that of requests. Elapsed time and the wait for work add up to the interval, exactly in
 -- units of the TOD clock. CPU time can be more than elapsed time if a task is nearly idle; it is not

@@ -1,4 +1,4 @@
--- One recommended setting on one system: in force, not in force, or not known, with the evidence.
+-- Recommended settings per system: in force, not in force or not known, with the evidence.
 --
 -- How each is checked is declared in best_practice_check.checks.toml, one block for each id of best_practice;
 -- the lines in double braces are generated from it. If there is evidence about a setting, every system with

@@ -1,4 +1,4 @@
--- One finding about the protection of connections: where, how many connections, the rows, what to do.
+-- Findings about the protection of connections, with place, number of connections, evidence and remedy.
 --
 -- The findings are declared in finding.checks.toml. The line in double braces is generated from it: a SELECT
 -- for each finding. `evidence` shows its rows.

@@ -1,4 +1,4 @@
--- Connections and bytes of a system, port and job (hour, role, protocol, suite), by what is wrong with them.
+-- Connections and bytes with weak or missing protection, per system, port and job.
 --
 -- Rows of the step `posture_hour`, combined as the query requests.
 

@@ -1,4 +1,4 @@
--- CPU time per day that a system would save at a resumption rate, by its own costs or by a published bound.
+-- CPU time per day that a higher resumption rate would save, from the costs of the system or from a published bound.
 --
 -- Moved handshakes are the full ones that would be resumed at that rate. By the estimate, each saves what a full
 -- handshake costs more than a resumed one at equal load. By the published bound, each saves at most a share of

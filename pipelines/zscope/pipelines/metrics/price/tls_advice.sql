@@ -1,4 +1,4 @@
--- CPU time per day that a change of AT-TLS or of its surroundings would save, for one rule or port or the system.
+-- CPU time per day that a change of AT-TLS or related settings would save, per rule, port or system.
 --
 -- By the estimate, a handshake that is resumed instead of full saves what a full one costs more at equal load. By
 -- published percentages, a handshake saves that share of what a full handshake costs. If a group has handshakes of

@@ -1,4 +1,4 @@
--- CPU time per day that TLS costs on a system, in all and by its users, as a range or interval with a status.
+-- CPU time per day for TLS, per system and as shares per job, port, rule and client network, with a status.
 --
 -- The price of a system comes from cost_estimate. Jobs, ports, AT-TLS rules, client networks, key exchanges and
 -- roles have shares of it: their shares of the full handshakes, the resumed ones and the megabytes, weighted with

@@ -1,4 +1,4 @@
--- Whether TLS costs something else since the policy, release, capacity or cipher suites changed, with its interval.
+-- Change of the CPU time for TLS after a change of the policy, release, capacity or cipher suites.
 --
 -- The changes are those of cost_change, with a sentence about each.
 

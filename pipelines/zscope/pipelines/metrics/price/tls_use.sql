@@ -37,7 +37,7 @@ used AS (
         s.full_dhe,
         s.full_rsa,
         (coalesce(c.in_bytes, 0) + coalesce(c.out_bytes, 0)) / 1e6 AS megabytes
-    FROM tls_connection AS c
+    FROM zert_tls_connection AS c
     INNER JOIN tls_use_period AS p ON c.system = p.system AND c.start_utc BETWEEN p.from_utc AND p.to_utc
     LEFT JOIN shaken AS s
         ON
@@ -50,7 +50,6 @@ used AS (
             c.system = r.system
             AND c.start_utc < r.to_utc + INTERVAL 15 MINUTE
             AND c.end_utc > r.from_utc - INTERVAL 15 MINUTE
-    WHERE c.source = 'zERT detail' AND c.is_tls
 ),
 
 by_hour AS (

@@ -1,4 +1,4 @@
--- One measure of two benchmark runs: the change from baseline to candidate in percent, and its interval.
+-- Measures of two benchmark runs: the change from baseline to candidate in percent, with its interval.
 --
 -- All ordered pairs of runs of the same kind of workload, each role with the same role. The runs are
 -- independent measurements: the half widths of their intervals, on the logarithm, add up as the root of the

@@ -1,4 +1,4 @@
--- One measure of a side of a benchmark run: its value and 95 % interval, or why it is missing.
+-- Measures of a side of a benchmark run: value and 95 % interval, or the reason why it is missing.
 --
 -- There is a role `both` if a run has a client and a server side. Intervals: 500 drawings of the intervals of
 -- the run (run_replicate) give the standard deviation of the logarithm of the value; multiplied by sqrt(n /

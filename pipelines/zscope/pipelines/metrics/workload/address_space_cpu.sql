@@ -1,4 +1,4 @@
--- The CPU time of an address space in one CPU interval of its system, and what no address space accounts for.
+-- CPU time of address spaces per CPU interval, and the CPU time that no address space accounts for.
 --
 -- The intervals are those of cpu_slot; address_space_part describes how intervals of address spaces are put
 -- into them. The rest is a row of each CPU interval that has address spaces.

@@ -1,4 +1,4 @@
--- How much of the CPU time of a system in one CPU interval a source of SMF accounts for.
+-- Share of the CPU time of a system that one SMF source accounts for, per CPU interval.
 --
 -- SMF 72 is the sum over service classes, SMF 30 the sum over address spaces. Both leave out time that belongs
 -- to no class or address space, so the ratio is below 1; above 1, records and CPU intervals contradict each

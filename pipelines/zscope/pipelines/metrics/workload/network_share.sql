@@ -1,4 +1,4 @@
--- The CPU time of the TCP/IP stacks of a system, as a share of that of all its work.
+-- CPU time of the TCP/IP stacks as a share of the CPU time of the system.
 --
 -- SMF 30 has the CPU time of the stacks, SMF 72 that of all service classes. Only CPU intervals with both count,
 -- and none that a benchmark run overlaps, in which there is no application. Sockets and AT-TLS work in the

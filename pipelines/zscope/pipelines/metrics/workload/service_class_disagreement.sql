@@ -1,5 +1,4 @@
--- A value in which SMF 72 records and the Workload Activity report differ about one class and interval, by more
--- than rounding explains.
+-- Values that differ between SMF 72 records and the Workload Activity report by more than rounding explains.
 --
 -- The record has values by period, the report by class, so the periods are added up. Seconds are printed with
 -- three decimals, and the record has whole service units; transactions are counted.

@@ -71,6 +71,6 @@ SELECT
     tls_version::BIGINT AS tls_version,
     cipher::VARCHAR AS cipher,
     session_id::VARCHAR AS session_id,
-    in_bytes::BIGINT AS in_bytes,
-    out_bytes::BIGINT AS out_bytes
+    counted_bytes(in_bytes)::BIGINT AS in_bytes,
+    counted_bytes(out_bytes)::BIGINT AS out_bytes
 FROM with_day

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import pyarrow as pa
 import streamlit as st
 
 from zscope.app.dashboard.drawing import clean, grid, no_data, picture, plain, synthetic_badge
 from zscope.app.dashboard.pages.benchmark.result import show_result
+from zscope.app.dashboard.pages.benchmark.verdicts import verdicts_section
 from zscope.app.dashboard.published import (
     LEGEND,
     VERDICT_MARKS,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 PAGE = Page(title="Benchmark", icon="flag", section="Benchmark", order=70, filtered=False)
 
+View = Literal["Verdicts", "Charts"]
+_NARROWING = frozenset({"benchmark_verdict", "benchmark_document", "benchmark_measured"})
 _RESULT = "benchmark_result"
 _PICKED = "benchmark-picked"
 """The result clicked in a chart: the selection box was drawn before and can only be set in the next run."""
@@ -54,8 +57,20 @@ def render(data: PageData) -> None:
         st.button("All results", icon=":material/arrow_back:", on_click=_choose, args=(None,))
         show_result(data, rows[result], _choose)
         return
-    _summary(data, results)
-    _documents(_filtered(results))
+    view: View = st.segmented_control(
+        "View", get_args(View), default=_view_of_address(), required=True, key="benchmark_view",
+        bind="query-params", persist_state="session", label_visibility="collapsed",
+    )  # fmt: skip
+    _summary(data, results, with_chart=view == "Charts")
+    if view == "Verdicts":
+        verdicts_section(results.to_pylist(), _pick)
+    else:
+        _documents(_filtered(results))
+
+
+def _view_of_address() -> View:
+    """An address with filters is about the charts, which they narrow."""
+    return "Charts" if _NARROWING & st.query_params.to_dict().keys() else "Verdicts"
 
 
 def _choose(result: str | None) -> None:
@@ -67,17 +82,18 @@ def _pick(result: str) -> None:
     st.rerun()
 
 
-def _summary(data: PageData, results: pa.Table) -> None:
+def _summary(data: PageData, results: pa.Table, *, with_chart: bool) -> None:
     verdicts = Counter(results["verdict"].to_pylist())
     measured = [row for row in results.select(["measured", "synthetic"]).to_pylist() if row["measured"]]
     synthetic = sum(bool(row["synthetic"]) for row in measured)
-    left, right = st.columns([2, 3], gap="large")
-    with left:
+    left, right = st.columns([2, 3], gap="large") if with_chart else (None, st.container())
+    if left:
         table = pa.table(
             {"verdict": list(VERDICT_MARKS), "results": [verdicts[name] for name in VERDICT_MARKS]}
         )
-        picture(verdict_chart(table), table, "benchmark-verdicts", "Published results with each verdict.",
-                sources=["benchmark"])  # fmt: skip
+        with left:
+            picture(verdict_chart(table), table, "benchmark-verdicts", "Published results with each verdict.",
+                    sources=["benchmark"])  # fmt: skip
     with right:
         st.markdown(
             f"Each of **{results.num_rows} published results** on TLS and networks on IBM Z is compared with "
@@ -145,9 +161,11 @@ def _document(document: str, rows: list[ResultRow]) -> None:
     for panel in result_panels(rows):
         name = f"{slug}-{_slug(panel.title)}"
         words = f"{panel.title} of each result: published and measured. The verdicts are in the data below."
-        picked = picture(comparison_chart(panel), panel.rows, name, words, sources=["benchmark"], pick=True)
-        if picked:
-            _pick(str(picked[0]["id"]))
+        picked = picture(
+            comparison_chart(panel), panel.rows, name, words, sources=["benchmark"], pick=("id",)
+        )
+        if picked is not None:
+            _pick(str(picked["id"]))
     wordy = [row for row in rows if has_no_number(row)]
     if not wordy:
         return

@@ -11,11 +11,11 @@ import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import downloads, grid, picture, plain, synthetic_badge
-from zscope.app.dashboard.labels import label
 from zscope.app.dashboard.published import VERDICT_MARKS
 from zscope.app.dashboard.run_intervals import MEASURES, RUN_COMMANDS, draw_intervals, interval_table
 from zscope.app.dashboard.style import BLUE, GREY, ORANGE, values
 from zscope.app.dashboard.tags import side_by_side
+from zscope.app.shared.column_labels import label
 from zscope.pipelines.benchmark import ArithmeticMismatchError, Explanation
 from zscope.schemas.arrow import literal
 
@@ -170,7 +170,7 @@ _SIDES = {"client": "measured_client_pct", "server": "measured_server_pct", "bot
 def show_result(data: PageData, row: dict[str, Any], choose: Callable[[str], None]) -> None:
     """Draw everything about a result; `choose` opens another result."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(plain(row["id"]), width="content")
+        st.header(plain(row["id"]), width="content")
         st.badge(f"{VERDICT_MARKS[row['verdict']]} {row['verdict']}", color=_BADGES[row["verdict"]])
         if row["synthetic"] and row["measured"]:
             synthetic_badge()

@@ -2,41 +2,58 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING, get_args
 
 import altair as alt
 import pyarrow as pa
 import streamlit as st
 
-from zscope.app.dashboard.drawing import clean, no_data, number, picture, without_effect
+from zscope.app.dashboard.drawing import clean, no_data, number, picture, plain, without_effect
+from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
 from zscope.app.dashboard.pages.ciphers.queries import (
     METRICS,
     NAMES,
+    SUITE_COLUMNS,
     Measure,
     Subject,
+    ZertFigures,
     by_port,
     failed,
     fold,
     headline,
+    of_source,
     over_time,
     protocols,
     sources,
     suites,
+    zert_figures,
 )
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import (
     BLUE,
     CATEGORIES,
+    FAILED,
     GREY,
     ORANGE,
+    PROTOCOL_COLOURS,
     RED,
     colours,
     time_axis,
     time_tip,
     values,
 )
-from zscope.app.dashboard.suites import NOT_KNOWN, SHAPES, WEAK, WITH_PFS, WITHOUT_PFS
-from zscope.app.dashboard.time_axis import span
+from zscope.app.dashboard.suites import (
+    NOT_KNOWN,
+    SHAPES,
+    WEAK,
+    WEAK_SQL,
+    WITH_PFS,
+    WITHOUT_PFS,
+    WITHOUT_PFS_SQL,
+)
+from zscope.app.dashboard.tiles import MetricFigure, tile
+from zscope.app.dashboard.time_axis import UNITS, span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,7 +70,6 @@ _MARK_COLOURS = {
 _SHOWN = tuple(colour for colour in CATEGORIES if colour not in (RED, GREY))
 _SERIES = len(_SHOWN)
 _TITLES = {"protocols": "Protocol", "cipher suites": "Cipher suite"}
-_UNITS = {"hour_utc": "utcyearmonthdatehours", "day": "utcyearmonthdate"}
 _MOST = 12
 _LEGEND_LINE = 18
 
@@ -74,11 +90,11 @@ def shares(whole: pa.Table, subject: Subject, measure: Measure) -> None:
         ],
     )
     filled = (
-        alt.value(BLUE)
+        alt.Color("name:N", scale=_scale(part["name"].to_pylist()), legend=None)
         if subject == "protocols"
         else alt.Color("mark:N", scale=colours({**_MARK_COLOURS, "": GREY}), legend=None)
     )
-    words = base.mark_text(align="left", dx=4, color=GREY).encode(text=alt.Text("share_pct:Q", format=".1f"))
+    words = base.mark_text(align="left", dx=4).encode(text=alt.Text("share_pct:Q", format=".1f"))
     chart = alt.layer(base.mark_bar().encode(color=filled), words).properties(height=alt.Step(22))
     picture(chart, whole, f"{_short(subject)}-shares",
             f"Share of {measure} of each {_TITLES[subject]}, as bars.",
@@ -108,23 +124,36 @@ def over_time_and_ports(
     with left:
         by, column = span(data)
         table = over_time(data, source, subject, shown_as, by)
+        encodings = {
+            "x": time_axis(column, timeUnit=UNITS[by]),
+            "y": alt.Y(
+                f"{measure}:Q", title=f"Share of {measure}", stack="normalize", axis=alt.Axis(format="%")
+            ),
+            "color": colour,
+            "order": alt.Order("position:Q"),
+        }
         chart = (
             alt.Chart(values(_placed(table, drawn)))
             .mark_bar()
-            .encode(
-                x=time_axis(column, timeUnit=_UNITS[by]),
-                y=alt.Y(
-                    f"{measure}:Q", title=f"Share of {measure}", stack="normalize", axis=alt.Axis(format="%")
-                ),
-                color=colour,
-                order=alt.Order("position:Q"),
-                tooltip=[time_tip(column), *tips],
-            )
+            .encode(**encodings, tooltip=[time_tip(column), *tips])
             .properties(height=320 + _LEGEND_LINE * len(drawn) // columns)
         )
-        picture(chart, table, f"{_short(subject)}-over-time",
-                f"Share of {measure} of each {_TITLES[subject]} over time, as stacked bars.",
-                sources=[METRICS[subject]])  # fmt: skip
+        before = rows_before(
+            data,
+            lambda earlier: over_time(earlier, source, subject, shown_as, by),
+            column,
+            daily=by == "day",
+        )
+        lines_before = None if before is None else LinesBefore(_placed(before, drawn), encodings)
+        picture_over_time(
+            data,
+            ChartOverTime(chart, column, lines_before),
+            table,
+            f"{_short(subject)}-over-time",
+            f"Share of {measure} of each {_TITLES[subject]} over time, as stacked bars; the limits of the "
+            "shares in the period before as lines.",
+            sources=[METRICS[subject]],
+        )
         if unplaced := sum(whole["connections"].to_pylist()) - sum(table["connections"].to_pylist()):
             st.caption(f"{unplaced:,} connections are not in this chart: their time in UTC is not known.")
     with right:
@@ -153,12 +182,15 @@ def _short(subject: Subject) -> str:
 
 
 def _scale(labels: Sequence[str]) -> alt.Scale:
-    """Red is for weak suites only, grey for the rest."""
-    large = iter((*_SHOWN, *_SHOWN))
+    """Protocols have fixed colours; of suites, red is for weak ones only, grey for the rest."""
+    used = {PROTOCOL_COLOURS[label] for label in labels if label in PROTOCOL_COLOURS}
+    large = cycle([colour for colour in _SHOWN if colour not in used])
 
     def of(label: str) -> str:
         if label.startswith(SHAPES[WEAK]):
             return RED
+        if label in PROTOCOL_COLOURS:
+            return PROTOCOL_COLOURS[label]
         return GREY if label.startswith("other (") else next(large)
 
     return colours({label: of(label) for label in labels})
@@ -175,7 +207,7 @@ _FAILED_HANDSHAKES_MOST = 15
 
 def failed_by_port(table: pa.Table) -> None:
     """Draw failed handshakes by port; they are not part of the shares above."""
-    st.subheader("Failed handshakes")
+    st.header("Failed handshakes")
     if not table.num_rows:
         st.caption(
             "This source has no failed handshakes. They are in zERT records since z/OS 3.2 and in AT-TLS "
@@ -185,7 +217,7 @@ def failed_by_port(table: pa.Table) -> None:
     shown = table.slice(0, _FAILED_HANDSHAKES_MOST)
     chart = (
         alt.Chart(values(shown))
-        .mark_bar(color=RED)
+        .mark_bar(color=FAILED)
         .encode(
             x=alt.X(
                 "failed_handshakes:Q", title="Failed handshakes", axis=alt.Axis(tickMinStep=1, format=",d")
@@ -219,7 +251,8 @@ def render(data: PageData) -> None:
         return
     source, measure = _choice(names)
     all_protocols, all_suites, failures = protocols(data, source), suites(data, source), failed(data, source)
-    _numbers(all_suites, failures, measure)
+    _numbers(data, source, all_suites, failures, measure)
+    _beside_other_pages(data, source, all_protocols, failures)
     _distributions(all_protocols, all_suites, measure)
     _spread(data, source, measure, {"protocols": all_protocols, "cipher suites": all_suites})
     failed_by_port(failures)
@@ -240,20 +273,33 @@ def _choice(names: list[str]) -> tuple[str, Measure]:
     return source, measure
 
 
-def _numbers(all_suites: pa.Table, failures: pa.Table, measure: Measure) -> None:
+_WEIGHED = {"connections": "connections", "bytes": "coalesce(in_bytes, 0) + coalesce(out_bytes, 0)"}
+
+
+def _numbers(data: PageData, source: str, all_suites: pa.Table, failures: pa.Table, measure: Measure) -> None:
     figures = headline(all_suites, measure)
     failed_count = sum(failures["failed_handshakes"].to_pylist())
     of_what = f"Of all {measure} under TLS in this source."
+    whole = f"sum({_WEIGHED[measure]})"
+
+    def share(condition: str) -> MetricFigure:
+        part = f"sum({_WEIGHED[measure]}) FILTER ({condition})"
+        expression = f"100 * coalesce({part}, 0) / nullif({whole}, 0)"
+        return MetricFigure("cipher_distribution", expression, SUITE_COLUMNS, of_source(source))
+
     cards = [
-        ("TLSv1.3", figures["tls13"], 1, "%", of_what),
-        ("Without forward secrecy", figures["without_pfs"], 1, "%",
+        ("TLSv1.3", figures["tls13"], 1, "%", share("protocol = 'TLSv1.3'"), of_what),
+        ("Without forward secrecy", figures["without_pfs"], 1, "%", share(WITHOUT_PFS_SQL),
          f"{of_what} Whoever gets the private key later can decrypt traffic recorded earlier."),
-        ("Weak", figures["weak"], 1, "%",
+        ("Weak", figures["weak"], 1, "%", share(WEAK_SQL),
          f"{of_what} 3DES, RC4, DES or RC2, no encryption, export strength, or anonymous."),
-        ("Failed handshakes", failed_count, 0, "", "Not counted as connections; see below."),
+        ("Failed handshakes", failed_count, 0, "",
+         MetricFigure("protocol_distribution", "sum(failed_handshakes)", ("source",), of_source(source)),
+         "Not counted as connections; see below."),
     ]  # fmt: skip
-    for column, (title, value, digits, unit, help_text) in zip(st.columns(4), cards, strict=True):
-        column.metric(title, number(value, digits, unit), border=True, help=help_text)
+    for column, card in zip(st.columns(4), cards, strict=True):
+        title, value, digits, unit, figure, explanation = card
+        tile(column, data, title, number(value, digits, unit), figure, explanation)
     text = f"The first three are shares of the {measure} under TLS."
     if (figures["not_known"] or 0) >= _NOT_KNOWN_FROM_PCT:
         text += (
@@ -264,19 +310,47 @@ def _numbers(all_suites: pa.Table, failures: pa.Table, measure: Measure) -> None
     st.caption(text)
 
 
+def _beside_other_pages(data: PageData, source: str, all_protocols: pa.Table, failures: pa.Table) -> None:
+    """Explain why two figures differ from those of other pages, with both."""
+    other, here = zert_figures(data), _figures_here(all_protocols, failures)
+    if other.unprotected_pct is None or here.unprotected_pct is None:
+        return
+    st.caption(
+        f"Of the connections in this source ({plain(source)}), {number(here.unprotected_pct, 1, '%')} are "
+        f"without protection, and {here.failed:,} handshakes failed. The pages Overview, Handshakes and "
+        f"Posture and certificates count zERT detail records only: "
+        f"{number(other.unprotected_pct, 1, '%')} and {other.failed:,}. {_WHY}"
+    )
+
+
+_WHY = (
+    "The source each connection once adds connections that only AT-TLS, FTP or TN3270 recorded, and counts a "
+    "connection or handshake that two records describe once."
+)
+
+
+def _figures_here(all_protocols: pa.Table, failures: pa.Table) -> ZertFigures:
+    """The same figures in the source that is shown."""
+    rows = all_protocols.to_pylist()
+    whole = sum(row["connections"] or 0 for row in rows)
+    none = sum(row["connections"] or 0 for row in rows if row["protocol"].startswith("none"))
+    failed_count = sum(failures["failed_handshakes"].to_pylist())
+    return ZertFigures(100 * none / whole if whole else None, failed_count)
+
+
 def _distributions(all_protocols: pa.Table, all_suites: pa.Table, measure: Measure) -> None:
     left, right = st.columns([2, 3])
     with left:
-        st.subheader("Protocols")
+        st.header("Protocols")
         shares(all_protocols, "protocols", measure)
     with right:
-        st.subheader("Cipher suites")
+        st.header("Cipher suites")
         shares(all_suites, "cipher suites", measure)
         st.caption("Marks: " + ", ".join(f"{shape} {word}" for word, shape in SHAPES.items()))
 
 
 def _spread(data: PageData, source: str, measure: Measure, whole: Mapping[Subject, pa.Table]) -> None:
-    st.subheader("Over time and by port")
+    st.header("Over time and by port")
     subject: Subject = st.segmented_control(
         "Show", get_args(Subject), default="protocols", required=True, key="ciphers_subject",
         bind="query-params", persist_state="session",

@@ -93,6 +93,7 @@ PORTS = 15
 METRICS = {"protocols": "protocol_distribution", "cipher suites": "cipher_distribution"}
 NAMES = {"protocols": "protocol", "cipher suites": "cipher_name"}
 _MADE_OF = ["key_exchange", "authentication", "encryption", "pfs"]
+SUITE_COLUMNS = ("protocol", "cipher", "cipher_name", *_MADE_OF)
 _SUITES = pa.schema(
     [
         ("mark", pa.string()),
@@ -123,7 +124,7 @@ def sources(data: PageData) -> list[str]:
 
 def protocols(data: PageData, source: str) -> pa.Table:
     """Return the connections of each protocol in one source."""
-    table = data.metric("protocol_distribution", where=_of(source))
+    table = data.metric("protocol_distribution", where=of_source(source))
     rows = [
         {**row, "protocol": row["protocol"] or NOT_IN_SOURCE, "bytes": _bytes(row)}
         for row in table.to_pylist()
@@ -135,7 +136,7 @@ def protocols(data: PageData, source: str) -> pa.Table:
 
 def suites(data: PageData, source: str) -> pa.Table:
     """Return the connections of each suite in one source, with the rating of the suite."""
-    by = ["protocol", "cipher", "cipher_name", *_MADE_OF]
+    by = list(SUITE_COLUMNS)
     rows = [
         {
             **row,
@@ -145,7 +146,7 @@ def suites(data: PageData, source: str) -> pa.Table:
             "weak_because": ", ".join(weaknesses(row)) or None,
             "bytes": _bytes(row),
         }
-        for row in data.metric("cipher_distribution", by, where=_of(source)).to_pylist()
+        for row in data.metric("cipher_distribution", by, where=of_source(source)).to_pylist()
         if row["connections"] or _bytes(row)
     ]
     rows.sort(key=lambda row: -(row["connections"] or 0))
@@ -168,6 +169,24 @@ def headline(all_suites: pa.Table, measure: Measure) -> dict[str, float | None]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class ZertFigures:
+    """Two figures that other pages take from zERT detail records."""
+
+    unprotected_pct: float | None
+    failed: int
+
+
+def zert_figures(data: PageData) -> ZertFigures:
+    """Return the share of unprotected connections and the failed handshakes as other pages show them."""
+    posture = data.metric("tls_posture", []).to_pylist()
+    handshakes = data.metric("handshake_mix", []).to_pylist()
+    return ZertFigures(
+        posture[0]["unprotected_pct"] if posture else None,
+        (handshakes[0]["failed_handshakes"] or 0) if handshakes else 0,
+    )
+
+
 def over_time(
     data: PageData, source: str, subject: Subject, shown_as: FoldedShares, by: Literal["hour_utc", "day"]
 ) -> pa.Table:
@@ -181,7 +200,7 @@ def by_port(
     data: PageData, source: str, subject: Subject, shown_as: FoldedShares, measure: Measure
 ) -> pa.Table:
     """Return connections and bytes of each label at the busiest ports."""
-    ports = data.metric(METRICS[subject], ["server_port"], where=_of(source)).to_pylist()
+    ports = data.metric(METRICS[subject], ["server_port"], where=of_source(source)).to_pylist()
     amounts = {row["server_port"]: _amount(row, measure) for row in ports if row["server_port"] is not None}
     busiest = sorted(amounts, key=lambda port: (-amounts[port], port))[:PORTS]
     if not busiest:
@@ -196,7 +215,7 @@ def by_port(
 
 def failed(data: PageData, source: str) -> pa.Table:
     """Return the ports with failed handshakes in one source."""
-    ports = data.metric("protocol_distribution", ["server_port"], where=_of(source)).to_pylist()
+    ports = data.metric("protocol_distribution", ["server_port"], where=of_source(source)).to_pylist()
     rows = [
         {
             "server_port": NOT_IN_SOURCE if row["server_port"] is None else str(row["server_port"]),
@@ -216,7 +235,7 @@ def _spread(
 ) -> list[dict[str, Any]]:
     name = NAMES[subject]
     by = [over, name, *(["cipher", *_MADE_OF] if subject == "cipher suites" else [])]
-    table = data.metric(METRICS[subject], by, where=f"{_of(source)} AND {further}")
+    table = data.metric(METRICS[subject], by, where=f"{of_source(source)} AND {further}")
     rows: list[dict[str, Any]] = table.to_pylist()
     for row in rows:
         marked = f"{SHAPES[mark(row)]} {mark(row)}" if subject == "cipher suites" else ""
@@ -242,7 +261,8 @@ def _gathered(rows: Sequence[_Row], key: str, kind: pa.DataType, shown_as: Folde
     )
 
 
-def _of(source: str) -> str:
+def of_source(source: str) -> str:
+    """Return the condition of the rows of a source."""
     return f"source = {literal(source)}"
 
 

@@ -25,7 +25,7 @@ from zscope.app.dashboard.tags import side_by_side
 from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from zscope.app.dashboard.store import PageData
@@ -70,9 +70,22 @@ def runs(data: PageData) -> list[BenchmarkRun]:
     return sorted(every, key=lambda run: (run.to_utc, run.name), reverse=True)
 
 
-def newest_pair(newest_first: Sequence[BenchmarkRun]) -> tuple[BenchmarkRun, BenchmarkRun] | None:
+def measured_pairs(data: PageData) -> set[tuple[str, str]]:
+    """Return the names of the baseline and the candidate of all pairs with a measure that can be compared."""
+    table = data.metric("run_comparison", where="change_pct IS NOT NULL")
+    return set(zip(table["baseline"].to_pylist(), table["candidate"].to_pylist(), strict=True))
+
+
+def newest_pair(
+    newest_first: Sequence[BenchmarkRun], measured: Collection[tuple[str, str]]
+) -> tuple[BenchmarkRun, BenchmarkRun] | None:
     """Return the two newest runs that can be compared, the older first; preferably of the same workload."""
-    pairs = [(older, newer) for n, newer in enumerate(newest_first) for older in newest_first[n + 1 :]]
+    pairs = [
+        (older, newer)
+        for n, newer in enumerate(newest_first)
+        for older in newest_first[n + 1 :]
+        if (older.name, newer.name) in measured
+    ]
     alike = (
         pair for pair in pairs if pair[0].sides & pair[1].sides and pair[0].workloads & pair[1].workloads
     )
@@ -201,7 +214,7 @@ def render(data: PageData) -> None:
         no_data(f"A comparison needs two benchmark runs; there is {present}. A run is a period of time that "
                 "you name, or that zscope proposes from the data.", RUN_COMMANDS)  # fmt: skip
         return
-    pair = _pair(every)
+    pair = _pair(data, every)
     if pair is None:
         return
     baseline, candidate = pair
@@ -215,10 +228,10 @@ def render(data: PageData) -> None:
     _environments(baseline, candidate)
 
 
-def _pair(every: list[BenchmarkRun]) -> tuple[BenchmarkRun, BenchmarkRun] | None:
+def _pair(data: PageData, every: list[BenchmarkRun]) -> tuple[BenchmarkRun, BenchmarkRun] | None:
     """The two chosen runs; by default the newest two that can be compared."""
     names = [run.name for run in every]
-    older, newer = newest_pair(every) or (every[1], every[0])
+    older, newer = newest_pair(every, measured_pairs(data)) or (every[1], every[0])
     chosen = [
         column.selectbox(
             title, names, index=names.index(first.name), key=key, format_func=clean, bind="query-params",
@@ -259,7 +272,7 @@ def _differences(data: PageData, table: pa.Table, baseline: BenchmarkRun, candid
     if not shown.num_rows:
         st.info(f"The two runs have no {side} side in common, only: {', '.join(sides)}.")
         return
-    st.subheader("Changes from A to B")
+    st.header("Changes from A to B")
     words = "Percent change of each measure with its 95 % interval."
     picture(drawn(shown), shown, "compare-differences", words, sources=["run_comparison"])
     st.markdown("\n".join(f"- {sentence(row)}" for row in shown.to_pylist()))
@@ -276,7 +289,7 @@ def _column(key: str, name: str) -> Any:  # noqa: ANN401 - a dictionary of Strea
 
 
 def _intervals(data: PageData, side: str, baseline: BenchmarkRun, candidate: BenchmarkRun) -> None:
-    st.subheader("Intervals of the runs")
+    st.header("Intervals of the runs")
     table = intervals(data, {run.name: run.from_utc for run in (baseline, candidate)})
     of_side = [n for n, role in enumerate(table["role"].to_pylist()) if side in ("both", role)]
     measure: str = st.segmented_control(
@@ -291,7 +304,7 @@ def _intervals(data: PageData, side: str, baseline: BenchmarkRun, candidate: Ben
 
 
 def _environments(baseline: BenchmarkRun, candidate: BenchmarkRun) -> None:
-    st.subheader("Settings and environment")
+    st.header("Settings and environment")
     table = side_by_side(baseline.tags, candidate.tags)
     names = {"tag": "Tag", "compared": "Compared", "left": "A", "right": "B"}
     grid(

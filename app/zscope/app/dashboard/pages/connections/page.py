@@ -8,6 +8,7 @@ import altair as alt
 import pyarrow as pa
 import streamlit as st
 
+from zscope.app.dashboard.amounts import amount
 from zscope.app.dashboard.drawing import (
     clean,
     grid,
@@ -18,7 +19,7 @@ from zscope.app.dashboard.drawing import (
     selectable_grid,
     without_effect,
 )
-from zscope.app.dashboard.labels import explained, label
+from zscope.app.dashboard.labels import explained
 from zscope.app.dashboard.pages.connections.events import (
     MOST,
     ConnectionEvent,
@@ -44,6 +45,8 @@ from zscope.app.dashboard.pages.connections.search import (
 )
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import BLUE, values
+from zscope.app.dashboard.tiles import tile
+from zscope.app.shared.column_labels import label
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.store import PageData
@@ -66,12 +69,12 @@ def history_section(data: PageData, key: ConnectionKey) -> None:
             "zscope ingest SMF.DUMP --select 119",
         )
         return
-    _facts(history)
+    _facts(data, history)
     lines = _lines(data, history.in_utc)
     _timeline(lines, history)
     picked = _table(lines, history.in_utc, "utc", history)
     if history.in_local:
-        st.subheader("Events with a local time")
+        st.header("Events with a local time")
         st.caption(
             "The time zone of these clocks is not known, so these events cannot be sorted among the others. "
             "Name the time zone with --timezone when you load the data."
@@ -85,7 +88,7 @@ def history_section(data: PageData, key: ConnectionKey) -> None:
         st.caption("Select a row to see all of its columns with their meaning.")
 
 
-def _facts(history: ConnectionHistory) -> None:
+def _facts(data: PageData, history: ConnectionHistory) -> None:
     facts, key = history.facts, history.key
     st.markdown(
         f"**{plain(facts.system)}, stack {plain(facts.stack or 'unknown')}, connection {key.number} "
@@ -101,16 +104,16 @@ def _facts(history: ConnectionHistory) -> None:
     )
     for column, title, value in zip(
         st.columns(4),
-        ("Duration", "Received (bytes)", "Sent (bytes)", "Events"),
+        ("Duration", "Received", "Sent", "Events"),
         (
-            "end not in the data" if duration is None else number(duration, 2, "s"),
-            number(received, 0),
-            number(sent, 0),
+            "end not in the data" if duration is None else amount(duration, "s"),
+            amount(received, "bytes"),
+            amount(sent, "bytes"),
             number(len(history.events), 0),
         ),
         strict=True,
     ):
-        column.metric(title, value, border=True)
+        tile(column, data, title, value, None)
 
 
 def _lines(data: PageData, events: tuple[ConnectionEvent, ...]) -> pa.Table:
@@ -166,7 +169,7 @@ def _table(
 
 
 def _one_row(data: PageData, event: ConnectionEvent) -> None:
-    st.subheader("All columns of the row")
+    st.header("All columns of the row")
     st.caption(f"Table {plain(event.source.table)}, {plain(event.place)} of {plain(event.row['file'], 200)}")
     texts, known = code_texts(data, event.source.table, event.row), explained(event.source.table)
     st.text(sentence(event, texts))
@@ -261,7 +264,7 @@ def _form(data: PageData, sources: tuple[ConnectionSource, ...]) -> ConnectionSe
             help="Failed: the handshake did not complete; before z/OS 3.2, zERT records it as unprotected. "
             "Unprotected: this source recorded no protection.",
         )  # fmt: skip
-        st.form_submit_button("Search", icon=":material/search:", type="primary")
+        st.form_submit_button("Search", icon=":material/search:")
     return ConnectionSearch(
         source=source, address=address, port=port, job=job, user=user if source == "zERT" else "",
         number=identity, protocol=protocol or "", only=only,

@@ -11,16 +11,17 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import altair as alt
+import pyarrow as pa
+import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import ROWS, ChartWithRows, clean, grid, no_data, picture, with_rows
+from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
 from zscope.app.dashboard.pages.cpu.partitions import START, Clock
 from zscope.app.dashboard.style import spread_colours, time_axis, time_tip, values
 from zscope.app.dashboard.time_axis import PIECE, in_pieces
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from zscope.app.dashboard.store import PageData
     from zscope.app.dashboard.style import Chart
 
@@ -237,7 +238,7 @@ _PANELS = {
 
 def cards_section(data: PageData) -> None:
     """Draw the operations of crypto cards over time."""
-    st.subheader("Crypto cards")
+    st.header("Crypto cards")
     known = scopes(data)
     if not known:
         no_data(
@@ -254,12 +255,17 @@ def cards_section(data: PageData) -> None:
         )  # fmt: skip
     cards = over_time(data, scope)
     if cards.rows.num_rows:
-        picture(
-            _panels(cards), cards.rows, "crypto-cards-over-time",
+        before = rows_before(
+            data, lambda earlier: over_time(earlier, scope).rows, cards.clock, daily=cards.clock == "day_utc"
+        )
+        picture_over_time(
+            data,
+            ChartOverTime(_panels(cards, before), cards.clock),
+            cards.rows,
+            "crypto-cards-over-time",
             "Operations per second, time of one operation, and busy percentage of each crypto card over "
-            "time, "
-            "one below the other.",
-        )  # fmt: skip
+            "time, one below the other.",
+        )
     each = cards.clock.removesuffix("_utc")
     hidden = f" {cards.left_out} less busy cards are not drawn." if cards.left_out else ""
     st.caption(
@@ -271,35 +277,41 @@ def cards_section(data: PageData) -> None:
         grid(by_card(data, scope), "crypto-cards")
 
 
-def _panels(cards: CardsOverTime) -> ChartWithRows:
+def _panels(cards: CardsOverTime, before: pa.Table | None) -> ChartWithRows:
     charts = []
     tips = [alt.Tooltip(f"{name}:Q", title=title, format=",.3f") for name, title in _PANELS.items()]
     for measure, title in _PANELS.items():
         first, last = measure == "operations_per_s", measure == "busy_pct"
         legend = alt.Legend(orient="top", labelLimit=240) if first else None
-        axis = time_axis(cards.clock) if last else time_axis(cards.clock).axis(None)
-        charts.append(
+        encodings = {
+            "x": time_axis(cards.clock) if last else time_axis(cards.clock).axis(None),
+            "y": alt.Y(f"{measure}:Q", title=title, axis=alt.Axis(tickCount=4), scale=alt.Scale(zero=True)),
+            "color": alt.Color("card:N", title="Card", scale=spread_colours(cards.shown), legend=legend),
+            "detail": f"{PIECE}:N",
+        }
+        lines = (
             alt.Chart(ROWS, height=130)
             .mark_line(point=alt.OverlayMarkDef(size=20), strokeWidth=1.4)
             .encode(
-                x=axis,
-                y=alt.Y(f"{measure}:Q", title=title, axis=alt.Axis(tickCount=4), scale=alt.Scale(zero=True)),
-                color=alt.Color("card:N", title="Card", scale=spread_colours(cards.shown), legend=legend),
+                **encodings,
                 shape=alt.Shape("card:N", title="Card", legend=legend,
                                 scale=alt.Scale(domain=list(cards.shown))),
-                detail=f"{PIECE}:N",
                 tooltip=[alt.Tooltip("card:N", title="Card"), time_tip(cards.clock), *tips],
             )
         )  # fmt: skip
+        if before is not None and before.num_rows:
+            shown = before.filter(pc.field("card").isin(pa.array(cards.shown, pa.string())))
+            lines = alt.layer(lines, LinesBefore(shown, encodings, labelled=first).chart())
+        charts.append(lines)
     chart: Chart = alt.vconcat(*charts, spacing=10).resolve_scale(
-        x="shared", color="independent", shape="independent"
+        x="shared", color="independent", shape="independent", strokeDash="independent"
     )
     return with_rows(chart, cards.rows, cards.rows.column_names)
 
 
 def services_section(data: PageData) -> None:
     """Draw the calls of ICSF services."""
-    st.subheader("ICSF services")
+    st.header("ICSF services")
     table = services(data)
     if not table.num_rows:
         no_data(

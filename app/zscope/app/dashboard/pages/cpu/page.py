@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import altair as alt
 import streamlit as st
@@ -14,10 +14,10 @@ from zscope.app.dashboard.drawing import (
     ChartWithRows,
     grid,
     no_data,
-    picture,
     with_rows,
     without_effect,
 )
+from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
 from zscope.app.dashboard.pages.cpu.crypto import cards_section, services_section
 from zscope.app.dashboard.pages.cpu.partitions import partitions_section
 from zscope.app.dashboard.registry import Page
@@ -172,7 +172,7 @@ def render(data: PageData) -> None:
 
 
 def _busy(data: PageData) -> None:
-    st.subheader("How busy the systems were")
+    st.header("How busy the systems were")
     systems = use_by_system(data)
     if not systems.num_rows:
         no_data(
@@ -186,11 +186,19 @@ def _busy(data: PageData) -> None:
     )  # fmt: skip
     busy = busy_over_time(data, systems, processors)
     if busy.rows.num_rows:
-        picture(
-            _lines(busy, processors), busy.rows, "cpu-busy",
+        clock = "day_utc" if busy.daily else "interval_start_utc"
+        before = rows_before(
+            data, lambda earlier: busy_over_time(earlier, systems, processors).rows, clock, daily=busy.daily
+        )
+        lines_before = None if before is None else LinesBefore(before, _encodings(busy, processors))
+        picture_over_time(
+            data,
+            ChartOverTime(_lines(busy, processors), clock, lines_before),
+            busy.rows,
+            "cpu-busy",
             f"How busy the {processors} processors of each system were over time, as lines.",
             sources=[METRIC],
-        )  # fmt: skip
+        )
     st.caption(" ".join(_notes(busy, systems.to_pylist())))
     grid(systems, "cpu-by-system", sources=[METRIC], columns=_COLUMNS)
     sources_section(data)
@@ -213,13 +221,23 @@ def _notes(busy: BusyOverTime, systems: list[dict[str, int]]) -> list[str]:
     return notes
 
 
+def _encodings(busy: BusyOverTime, processors: Processors) -> dict[str, Any]:
+    return {
+        "x": time_axis("day_utc" if busy.daily else "interval_start_utc"),
+        "y": alt.Y("busy_pct:Q", title=f"Busy, {processors} (%)", scale=alt.Scale(zero=True)),
+        "color": alt.Color("system:N", title="System", scale=spread_colours(busy.systems),
+                           legend=alt.Legend(orient="top")),
+        "detail": f"{PIECE}:N",
+    }  # fmt: skip
+
+
 def _lines(busy: BusyOverTime, processors: Processors) -> ChartWithRows:
     clock = "day_utc" if busy.daily else "interval_start_utc"
+    encodings = _encodings(busy, processors)
     line = alt.Chart(ROWS).encode(
-        x=time_axis(clock),
-        y=alt.Y("busy_pct:Q", title=f"Busy, {processors} (%)", scale=alt.Scale(zero=True)),
-        color=alt.Color("system:N", title="System", scale=spread_colours(busy.systems),
-                        legend=alt.Legend(orient="top")),
+        x=encodings["x"],
+        y=encodings["y"],
+        color=encodings["color"],
         tooltip=[
             alt.Tooltip("system:N", title="System"), time_tip(clock),
             alt.Tooltip("busy_pct:Q", title="Busy (%)", format=".2f"),
@@ -234,6 +252,6 @@ def _lines(busy: BusyOverTime, processors: Processors) -> ChartWithRows:
         shape=alt.Shape("source_name:N", title="Source", scale=alt.Scale(domain=list(_SOURCES.values())),
                         legend=alt.Legend(orient="top", symbolFillColor=GREY, symbolStrokeColor=GREY)),
     )  # fmt: skip
-    lines = named.mark_line(strokeWidth=1.2).encode(detail=f"{PIECE}:N")
+    lines = named.mark_line(strokeWidth=1.2).encode(detail=encodings["detail"])
     chart = alt.layer(lines, points).properties(height=320)
     return with_rows(chart, busy.rows, (clock, PIECE, "system", "source", "busy_pct", "online", "busy_s"))

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
+import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import ROWS, ChartWithRows, clean, no_data, picture, plain, with_rows
+from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
 from zscope.app.dashboard.style import (
     BLUE,
     GREY,
@@ -28,8 +30,6 @@ from zscope.app.dashboard.style import (
 )
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from zscope.app.dashboard.store import PageData
     from zscope.app.dashboard.style import Chart
 
@@ -214,7 +214,7 @@ _SHARING = {"shared": BLUE, "dedicated": PURPLE, "management": GREY}
 
 def partitions_section(data: PageData) -> None:
     """Draw the partitions according to one system of the machine."""
-    st.subheader("Partitions of the machine")
+    st.header("Partitions of the machine")
     by_system = {source.system: source for source in partition_sources(data)}
     if not by_system:
         no_data(
@@ -244,10 +244,20 @@ def partitions_section(data: PageData) -> None:
     of_kind = table.filter(pc.field("processors") == kind)
     moments, clock = use_over_time(data, source, kind)
     if moments.num_rows:
-        picture(
-            _over_time(moments, clock), moments, "cpu-partitions-over-time",
+        names = _names(moments)
+        before = rows_before(
+            data, lambda earlier: use_over_time(earlier, source, kind)[0], clock, daily=clock == "day_utc"
+        )
+        if before is not None:
+            before = before.filter(pc.field("partition_name").isin(pa.array(names, pa.string())))
+        lines_before = None if before is None else LinesBefore(before, _encodings(names, clock))
+        picture_over_time(
+            data,
+            ChartOverTime(_over_time(moments, clock), clock, lines_before),
+            moments,
+            "cpu-partitions-over-time",
             "Share of the physical processors that each partition used over time, as stacked bars.",
-        )  # fmt: skip
+        )
     picture(
         _by_partition(of_kind), of_kind, "cpu-partitions",
         "Share of the physical processors that each partition used, as bars, and its share by weight.",
@@ -268,15 +278,24 @@ def _kind(kind: str) -> str:
     return KINDS.get(kind, clean(kind))
 
 
+def _names(moments: pa.Table) -> list[str]:
+    return sorted(set(moments["partition_name"].to_pylist()), key=lambda name: (name == OTHERS, name))
+
+
+def _encodings(names: list[str], clock: Clock) -> dict[str, Any]:
+    return {
+        "x": time_axis(clock, timeUnit=_UNITS[clock]),
+        "y": alt.Y("used_pct:Q", title="Share of the machine (%)", stack=True),
+        "color": alt.Color("partition_name:N", title="Partition", scale=spread_colours(names)),
+    }
+
+
 def _over_time(moments: pa.Table, clock: Clock) -> ChartWithRows:
-    names = sorted(set(moments["partition_name"].to_pylist()), key=lambda name: (name == OTHERS, name))
     chart: Chart = (
         alt.Chart(ROWS)
         .mark_bar(binSpacing=0)
         .encode(
-            x=time_axis(clock, timeUnit=_UNITS[clock]),
-            y=alt.Y("used_pct:Q", title="Share of the machine (%)", stack=True),
-            color=alt.Color("partition_name:N", title="Partition", scale=spread_colours(names)),
+            **_encodings(_names(moments), clock),
             tooltip=[
                 alt.Tooltip("partition_name:N", title="Partition"), time_tip(clock),
                 alt.Tooltip("used_pct:Q", title="Share (%)", format=".2f"),

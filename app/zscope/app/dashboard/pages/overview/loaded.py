@@ -10,7 +10,7 @@ import pyarrow as pa
 import streamlit as st
 
 from zscope.app.dashboard.drawing import picture, plain, without_effect
-from zscope.app.dashboard.style import BLUE, GREY, ORANGE, time_axis, time_tip, values
+from zscope.app.dashboard.style import BLUE, ORANGE, time_axis, time_tip, values
 from zscope.app.dashboard.table_roles import data_kinds
 from zscope.schemas.arrow import literal
 
@@ -111,7 +111,7 @@ def _case(known: list[tuple[str, str]], otherwise: str) -> str:
 
 def loaded_section(data: PageData) -> None:
     """Draw what is loaded of each source, as bars over time."""
-    st.subheader("Loaded data by source")
+    st.header("Loaded data by source")
     loaded = loaded_data(data)
     without_effect([name for name in data.filters.without_effect(("system",)) if name != "system"])
     rows = loaded.by_source.to_pylist()
@@ -181,5 +181,5 @@ def _chart(sources: pa.Table, systems: pa.Table, clock: str) -> Chart:
             ],
         )
     )
-    words = base.mark_text(align="left", dy=-6, color=GREY).encode(x=alt.value(2), text="amount:N")
+    words = base.mark_text(align="left", dy=-6).encode(x=alt.value(2), text="amount:N")
     return alt.layer(bars, ticks, words).properties(height=_ROW_PX * sources.num_rows + 40)

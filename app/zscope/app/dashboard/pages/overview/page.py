@@ -9,6 +9,7 @@ import altair as alt
 import pyarrow as pa
 import streamlit as st
 
+from zscope.app.dashboard.amounts import amount
 from zscope.app.dashboard.drawing import downloads, grid, no_data, number, picture, plain, without_effect
 from zscope.app.dashboard.filter_bar import choices
 from zscope.app.dashboard.pages.cpu_per_transaction.queries import TITLES, WAYS, measure
@@ -25,10 +26,12 @@ from zscope.app.dashboard.pages.overview.queries import (
     unprotected,
     worst_kinds,
 )
+from zscope.app.dashboard.pages.overview.sentences import sentences_section
 from zscope.app.dashboard.pages.posture.findings import PLACE
 from zscope.app.dashboard.published import cited_results
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import SEVERITY_COLOURS, colours, values
+from zscope.app.dashboard.tiles import tile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,8 +46,6 @@ PAGE = Page(title="Overview", icon="dashboard", section="TLS", order=10)
 
 
 _HEIGHT_PX = 200
-_LONG_US = 10_000_000
-"""From this number of microseconds on, seconds are easier to read."""
 _OTHER_SYSTEMS = 4
 _LONG = 300
 _DETAIL, _LOAD_DETAIL = "zERT connection detail records", "zscope ingest SMF.DUMP --select '119(11)'"
@@ -65,9 +66,13 @@ def render(data: PageData) -> None:
         )
         return
     _scope(data)
+    # After a load the price takes seconds: all else is drawn meanwhile.
+    above = st.container()
     _figures(data)
     findings_summary(data)
     loaded_section(data)
+    with above, st.spinner("Computing the conclusions"):
+        sentences_section(data)
 
 
 def _scope(data: PageData) -> None:
@@ -90,7 +95,10 @@ def _scope(data: PageData) -> None:
 
 def _figures(data: PageData) -> None:
     published = cited_results(data, RESUMPTION, PRICE_OF_TLS13)
-    columns, others = st.columns(4), st.container()
+    columns = st.columns(4)
+    others = st.expander(
+        "CPU per transaction of other systems, counted in another way", icon=":material/tune:"
+    )
     with columns[0]:
         trends = [_resumption_tile(data, published)]
     with columns[1]:
@@ -104,19 +112,15 @@ def _figures(data: PageData) -> None:
             grid(rows, "overview-trends")
 
 
-def _share_tile(name: str, figure: KeyFigure, published: float | None = None) -> pa.Table:
+def _share_tile(data: PageData, name: str, figure: KeyFigure, published: float | None = None) -> pa.Table:
     """Draw a percentage and its distance from a published one; returns the rows of its trend."""
     distance = None if published is None or figure.value is None else figure.value - published
-    return _tile(name, "%", figure, number(figure.value, 1, "%"), distance)
+    return _tile(data, name, "%", figure, number(figure.value, 1, "%"), distance)
 
 
-def _time_tile(name: str, figure: KeyFigure, system: str = "") -> pa.Table:
+def _time_tile(data: PageData, name: str, figure: KeyFigure, system: str = "") -> pa.Table:
     """Draw a number of microseconds, of one system or of all; returns the rows of its trend."""
-    if figure.value is not None and figure.value >= _LONG_US:
-        shown = number(figure.value / 1e6, 1, "s")
-    else:
-        shown = number(figure.value, 0, "µs")
-    return _tile(name, "µs", figure, shown, system=system)
+    return _tile(data, name, "µs", figure, amount(figure.value, "us"), system=system)
 
 
 def _missing(what: str, command: str) -> None:
@@ -126,17 +130,24 @@ def _missing(what: str, command: str) -> None:
 
 
 def _tile(
-    name: str, unit: str, figure: KeyFigure, shown: str, distance: float | None = None, system: str = ""
+    data: PageData,
+    name: str,
+    unit: str,
+    figure: KeyFigure,
+    shown: str,
+    distance: float | None = None,
+    system: str = "",
 ) -> pa.Table:
     below = distance is not None and distance < 0
     compared = (
         None if distance is None else f"{abs(distance):.1f} points {'below' if below else 'above'} published"
     )
-    st.metric(
-        f"{name}, {plain(system)}" if system else name, shown, compared,
+    title = f"{name}, {plain(system)}" if system else name
+    tile(
+        st.container(), data, title, shown, figure.source, delta=compared,
         delta_arrow="down" if below else "up", delta_color="blue",
         chart_data=figure.trend["value"].to_pylist() if figure.trend.num_rows > 1 else None,
-        border=True, height=_HEIGHT_PX,
+        height=_HEIGHT_PX,
     )  # fmt: skip
     keys = {"number": name, "system": system or "all chosen", "unit": unit}
     columns = [pa.array([value] * figure.trend.num_rows, pa.string()) for value in keys.values()]
@@ -150,7 +161,7 @@ def _cpu_tiles(data: PageData, busiest: DeltaGenerator, others: DeltaGenerator) 
     by_system, left_out = cpu_by_system(data, way, 1 + _OTHER_SYSTEMS) if ways else ({}, 0)
     if not by_system:
         with busiest:
-            trend = _time_tile("CPU per transaction", NO_FIGURE)
+            trend = _time_tile(data, "CPU per transaction", NO_FIGURE)
             _missing(
                 "CPU time and connections of the same system",
                 "zscope ingest SMF.DUMP --select '70,119(2,11)'",
@@ -159,7 +170,7 @@ def _cpu_tiles(data: PageData, busiest: DeltaGenerator, others: DeltaGenerator) 
     (first, figure), *rest = by_system.items()
     title = TITLES[measure(way)]
     with busiest:
-        trends = [_time_tile(title, figure, first)]
+        trends = [_time_tile(data, title, figure, first)]
         rank = f" The system with most transactions of {len(by_system) + left_out}." if rest else ""
         st.caption(f"General-purpose processor time. Transactions counted by: {way}.{rank}")
         st.caption("Published results are changes between two runs, not levels: see the page Benchmark.")
@@ -169,7 +180,7 @@ def _cpu_tiles(data: PageData, busiest: DeltaGenerator, others: DeltaGenerator) 
     with others:
         for column, (system, figure) in zip(st.columns(_OTHER_SYSTEMS), rest, strict=False):
             with column:
-                trends.append(_time_tile(title, figure, system))
+                trends.append(_time_tile(data, title, figure, system))
         hidden = f"{left_out} systems with fewer transactions are not shown. " if left_out else ""
         st.caption(f"{hidden}See the page CPU per transaction for more.")
     return trends
@@ -185,9 +196,9 @@ def _way(place: DeltaGenerator, ways: tuple[str, ...]) -> str:
 
 
 def _resumption_tile(data: PageData, published: Mapping[str, CitedResult]) -> pa.Table:
-    """Draw the resumption rate beside the published one."""
+    """Draw the resumption rate next to the published one."""
     figure, reference = resumption(data), published.get(RESUMPTION)
-    trend = _share_tile("Resumption rate", figure, reference.value if reference else None)
+    trend = _share_tile(data, "Resumption rate", figure, reference.value if reference else None)
     if figure.value is None:
         _missing(_DETAIL, _LOAD_DETAIL)
         return trend
@@ -204,7 +215,7 @@ def _resumption_tile(data: PageData, published: Mapping[str, CitedResult]) -> pa
 def _tls13_tile(data: PageData, published: Mapping[str, CitedResult]) -> pa.Table:
     """Draw the share of TLSv1.3 and its published cost."""
     (figure, source), cost = tls13(data), published.get(PRICE_OF_TLS13)
-    trend = _share_tile("TLSv1.3, of TLS connections", figure)
+    trend = _share_tile(data, "TLSv1.3, of TLS connections", figure)
     if figure.value is None:
         _missing("records of TLS connections", "zscope ingest SMF.DUMP --select '119(2,11,12)'")
         return trend
@@ -222,7 +233,7 @@ def _tls13_tile(data: PageData, published: Mapping[str, CitedResult]) -> pa.Tabl
 def _unprotected_tile(data: PageData) -> pa.Table:
     """Draw the share of unprotected connections."""
     figure = unprotected(data)
-    trend = _share_tile("Unprotected connections", figure)
+    trend = _share_tile(data, "Unprotected connections", figure)
     if figure.value is None:
         _missing(_DETAIL, _LOAD_DETAIL)
         return trend
@@ -237,7 +248,7 @@ def _unprotected_tile(data: PageData) -> pa.Table:
 
 def findings_summary(data: PageData) -> None:
     """Draw the number of findings of each severity and the worst kinds with their remedy."""
-    st.subheader("What to look at first")
+    st.header("What to look at first")
     counts = by_severity(data)
     if not any(counts["findings"].to_pylist()):
         no_data(

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from zscope.app.dashboard.pages.cpu_per_transaction import queries as cpu
 from zscope.app.dashboard.pages.posture.findings import PLACE, all_findings
 from zscope.app.dashboard.style import SEVERITY_MARKS
+from zscope.app.dashboard.tiles import MetricFigure
 from zscope.app.dashboard.time_axis import period_length
 from zscope.schemas.arrow import literal
 
@@ -49,6 +50,8 @@ class KeyFigure:
     """Its value in each hour or day: time_utc, value."""
     without_effect: tuple[str, ...]
     """Filters that are set but do not narrow it."""
+    source: MetricFigure | None = None
+    """Where the value comes from."""
 
 
 NO_FIGURE = KeyFigure(None, _TREND.empty_table(), ())
@@ -78,7 +81,11 @@ def tls13(data: PageData) -> tuple[KeyFigure, str]:
         if row[column] is not None:
             moments[row[column]].append(row)
     trend = _trend({moment: _share_of_tls13(rows) for moment, rows in moments.items()})
-    return KeyFigure(shares[source], trend, data.without_effect(name)), source
+    tls = "regexp_matches(protocol, '^(TLS|SSL)', 'i')"
+    new = "coalesce(sum(connections) FILTER (protocol = 'TLSv1.3'), 0)"
+    share = f"100 * {new} / nullif(sum(connections) FILTER ({tls}), 0)"
+    figure = MetricFigure(name, share, ("source", "protocol"), f"source = {literal(source)}")
+    return KeyFigure(shares[source], trend, data.without_effect(name), figure), source
 
 
 def _share_of_tls13(rows: list[dict[str, Any]]) -> float | None:
@@ -101,10 +108,10 @@ def cpu_by_system(data: PageData, way: str, most: int) -> tuple[dict[str, KeyFig
     runs do not count.
     """
     count = cpu.count_of(way)
-    known = cpu.by_system(data, way).filter(pc.field(count).is_valid())
-    if count == _CONNECTIONS and "run" in known.column_names:
-        known = known.filter(pc.field("run").is_null())
-    sums = known.group_by("system").aggregate([
+    counts = cpu.by_system(data, way).filter(pc.field(count).is_valid())
+    if count == _CONNECTIONS and "run" in counts.column_names:
+        counts = counts.filter(pc.field("run").is_null())
+    sums = counts.group_by("system").aggregate([
         ("matched_cpu_s", "sum"), (count, "sum"), ("counted_ms", "sum"),
     ])  # fmt: skip
     rows = [row for row in sums.to_pylist() if row["matched_cpu_s_sum"] is not None and row[f"{count}_sum"]]
@@ -116,7 +123,18 @@ def cpu_by_system(data: PageData, way: str, most: int) -> tuple[dict[str, KeyFig
         return {}, 0
     trends = _cpu_trends(data, way, tuple(shown))
     ignored = data.without_effect(cpu.METRIC)
-    numbers = {system: KeyFigure(value, _trend(trends[system]), ignored) for system, value in shown.items()}
+    outside_runs = " AND run IS NULL" if count == _CONNECTIONS else ""
+    known = f"FILTER ({count} IS NOT NULL{outside_runs})"
+    per = f"1e6 * sum(matched_cpu_s) {known} / sum({count}) {known}"
+    numbers = {
+        system: KeyFigure(
+            value, _trend(trends[system]), ignored,
+            MetricFigure(
+                cpu.METRIC, per, ("system", "run"), f"{cpu.counted(way)} AND system = {literal(system)}"
+            ),
+        )
+        for system, value in shown.items()
+    }  # fmt: skip
     return numbers, left_out + len(rows) - len(shown)
 
 
@@ -156,7 +174,7 @@ def _of_column(data: PageData, name: str, column: str) -> KeyFigure:
     by, moment = _steps(data)
     table = data.metric(name, [by])
     trend = dict(zip(table[moment].to_pylist(), table[column].to_pylist(), strict=True))
-    return KeyFigure(value, _trend(trend), data.without_effect(name))
+    return KeyFigure(value, _trend(trend), data.without_effect(name), MetricFigure(name, column))
 
 
 def _trend(by_moment: Mapping[datetime | None, float | None] | Mapping[datetime, float | None]) -> pa.Table:

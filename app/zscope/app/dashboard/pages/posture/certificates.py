@@ -19,6 +19,7 @@ from zscope.app.dashboard.drawing import (
     selectable_grid,
     without_effect,
 )
+from zscope.app.dashboard.pages.posture.icalendar import calendar_of
 from zscope.app.dashboard.style import (
     BLUE,
     GREEN,
@@ -31,6 +32,7 @@ from zscope.app.dashboard.style import (
     time_tip,
     values,
 )
+from zscope.app.dashboard.tiles import MetricFigure, tile
 from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
@@ -39,25 +41,34 @@ if TYPE_CHECKING:
 
 PLACE = ("system", "server_port", "job_name")
 EXPIRY_MARKS = {
-    "expired": "✕ expired", "<= 30 days": "▲ within 30 days", "<= 60 days": "◆ within 60 days",
-    "<= 90 days": "● within 90 days", "later": "○ later", "unknown": "? unknown",
+    "expired": "✕ expired", "ended since": "✕ ended since", "<= 30 days": "▲ within 30 days",
+    "<= 60 days": "◆ within 60 days", "<= 90 days": "● within 90 days", "later": "○ later",
+    "unknown": "? unknown",
 }  # fmt: skip
 """Labels of the values of the metric."""
 NO_REMARK = "no remark"
 _SHORTEST = {"RSA": 2048, "DSA": 2048, "Diffie-Hellman": 2048, "elliptic curve": 224}
 """Shortest keys with 112 bits of security, by type; for other types it is not known."""
+_COUNTED_BY = {
+    "Certificates": "count(*)",
+    "Expired": "count(*) FILTER (expiry = 'expired')",
+    "Ended since": "count(*) FILTER (expiry = 'ended since')",
+    "Expire within 90 days": "count(*) FILTER (expiry IN ('<= 30 days', '<= 60 days', '<= 90 days'))",
+    "Self-signed": "count(*) FILTER (self_signed)",
+    "Short keys": "count(*) FILTER ("
+    + " OR ".join(f"key_type = '{kind}' AND key_bits < {bits}" for kind, bits in _SHORTEST.items())
+    + ")",
+}
+"""The expressions of the tiles."""
 _IDENTITY = ("serial", "issuer_dn")
 _USES = 500
 
 
-def this_hour() -> str:
-    """Return a condition that is always true and changes every hour.
-
-    Results are cached until data is loaded, but days left depend on the current time: with this condition, a
-    cached result is used for one hour only.
-    """
-    hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
-    return f"now() >= TIMESTAMPTZ {literal(hour.isoformat())}"
+def judged_as_of(data: PageData) -> datetime | None:
+    """Return the moment as of which certificates are judged: the last at which the data show one."""
+    [row] = data.rows("SELECT max(last_seen_utc) AS as_of FROM certificate_seen").to_pylist()
+    moment: datetime | None = row["as_of"]
+    return moment
 
 
 def all_certificates(data: PageData) -> pa.Table:
@@ -65,7 +76,7 @@ def all_certificates(data: PageData) -> pa.Table:
 
     Besides the columns of the metric: `name`, `remark` on weaknesses, and `mark`, the label of its expiry.
     """
-    table = data.metric("certificate_inventory", where=this_hour())
+    table = data.metric("certificate_inventory")
     rows = table.to_pylist()
     if place := data.where(PLACE):
         used = data.rows(f"SELECT DISTINCT {', '.join(_IDENTITY)} FROM certificate_seen {place}")
@@ -80,7 +91,7 @@ def all_certificates(data: PageData) -> pa.Table:
 
 
 def closest(certificates: pa.Table, most: int = 25) -> pa.Table:
-    """Return the certificates that expire closest to today, before or after it, by their last day."""
+    """Return the certificates that expire closest to the end of the data, by their last day."""
     dated = [row for row in certificates.to_pylist() if row["days_left"] is not None]
     near = sorted(dated, key=lambda row: abs(row["days_left"]))[:most]
     return pa.Table.from_pylist(sorted(near, key=lambda row: row["not_after_utc"]), certificates.schema)
@@ -118,11 +129,18 @@ def remark_of(row: dict[str, Any]) -> str:
     return ", ".join(remarks) or NO_REMARK
 
 
-_COLOURS = dict(zip(EXPIRY_MARKS.values(), (RED, ORANGE, PURPLE, GREEN, BLUE, GREY), strict=True))
+_COLOURS = dict(zip(EXPIRY_MARKS.values(), (RED, GREY, ORANGE, PURPLE, GREEN, BLUE, GREY), strict=True))
 _SHAPES = {
     NO_REMARK: "circle", "self-signed": "square", "short key": "triangle-up",
     "self-signed, short key": "diamond",
 }  # fmt: skip
+_MONTHS = pa.schema([
+    ("year", pa.int64()), ("month", pa.int64()), ("certificates", pa.int64()), ("mark", pa.string()),
+    ("names", pa.string()),
+])  # fmt: skip
+_MONTH_NAMES = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_MOST_MONTHS = 240
+_NAMED = 5
 _AHEAD_DAYS = (0, 30, 60, 90)
 _MOST = 2000
 _AXIS = "Last day (UTC)"
@@ -144,32 +162,121 @@ def certificates_section(data: PageData) -> None:
             "zscope ingest SMF.DUMP --select '119(11,12)'",
         )
         return
-    _numbers(certificates)
-    _on_time_axis(closest(certificates), certificates.num_rows)
+    as_of = judged_as_of(data)
+    _numbers(data, certificates)
+    if as_of:
+        st.caption(_how_judged(certificates, as_of))
+    _by_month(certificates)
+    _on_time_axis(closest(certificates), certificates.num_rows, as_of)
     _listed(data, certificates)
 
 
-def _numbers(certificates: pa.Table) -> None:
+def _numbers(data: PageData, certificates: pa.Table) -> None:
     days, remarks = certificates["days_left"], certificates["remark"]
     expired = pc.equal(certificates["expiry"], "expired")
-    soon = pc.and_kleene(pc.less_equal(days, 90), pc.invert(expired))
+    since = pc.equal(certificates["expiry"], "ended since")
+    soon = pc.and_kleene(pc.less_equal(days, 90), pc.invert(pc.or_(expired, since)))
     shown = {
         "Certificates": certificates.num_rows,
         "Expired": _count(expired),
+        "Ended since": _count(since),
         "Expire within 90 days": _count(soon),
         "Self-signed": _count(pc.match_substring(remarks, "self-signed")),
         "Short keys": _count(pc.match_substring(remarks, "short key")),
     }
     for column, (title, value) in zip(st.columns(len(shown)), shown.items(), strict=True):
-        column.metric(title, number(value, 0), border=True)
+        # Places of certificates are in another metric.
+        narrowed = data.filters.conditions(PLACE)
+        figure = None if narrowed else MetricFigure("certificate_inventory", _COUNTED_BY[title], ())
+        tile(column, data, title, number(value, 0), figure)
+
+
+def _how_judged(certificates: pa.Table, as_of: datetime) -> str:
+    """The moment as of which certificates are judged, and what has happened by the clock since then."""
+    words = (
+        f"As of {as_of:%Y-%m-%d}, the last day on which the data show a certificate. Expired: used after its "
+        "end. Ended since: valid when it was last seen, but its end is before that day."
+    )
+    today = datetime.now(UTC)
+    later = [end for end in certificates["not_after_utc"].to_pylist() if end and as_of <= end < today]
+    if later:
+        words += (
+            f" Between that day and today, {today:%Y-%m-%d}, {len(later)} more ended; newer data shows "
+            "whether they were renewed."
+        )
+    return words
 
 
 def _count(true: pa.ChunkedArray) -> int:
     return pc.sum(true).as_py() or 0
 
 
-def _on_time_axis(near: pa.Table, total: int) -> None:
-    st.subheader("Expiry dates")
+def by_month(certificates: pa.Table) -> pa.Table:
+    """Return the months in which certificates end, with their number, the worst expiry and some names."""
+    months: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    for row in certificates.to_pylist():
+        if row["not_after_utc"] is not None:
+            last = row["not_after_utc"].astimezone(UTC)
+            months.setdefault((last.year, last.month), []).append(row)
+    marks = list(EXPIRY_MARKS.values())
+    rows = [
+        {
+            "year": year,
+            "month": month,
+            "certificates": len(found),
+            "mark": min((row["mark"] for row in found), key=marks.index),
+            "names": _some(list(dict.fromkeys(row["name"] for row in found))),
+        }
+        for (year, month), found in sorted(months.items())
+    ]
+    return pa.Table.from_pylist(rows, _MONTHS)
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _by_month(certificates: pa.Table) -> None:
+    """Draw a calendar: years as rows, months as columns, with the number of certificates that end."""
+    months = by_month(certificates)
+    if not months.num_rows:
+        return
+    st.header("Calendar")
+    shown = values(months.slice(0, _MOST_MONTHS))
+    base = (
+        alt.Chart(shown)
+        .transform_calculate(name=f"{_MONTH_NAMES!r}[datum.month - 1]")
+        .encode(
+            x=alt.X("name:N", title=None, scale=alt.Scale(domain=_MONTH_NAMES),
+                    axis=alt.Axis(orient="top", labelAngle=0)),
+            y=alt.Y("year:O", title=None),
+            tooltip=[
+                alt.Tooltip("year:O", title="Year"), alt.Tooltip("name:N", title="Month"),
+                alt.Tooltip("certificates:Q", title="Certificates"),
+                alt.Tooltip("mark:N", title="The first to end"), alt.Tooltip("names:N", title="Which"),
+            ],
+        )
+    )  # fmt: skip
+    present = {mark: colour for mark, colour in _COLOURS.items() if mark in months["mark"].to_pylist()}
+    cells = base.mark_rect(cornerRadius=3).encode(
+        color=alt.Color("mark:N", title="The first to end", scale=colours(present),
+                        legend=alt.Legend(orient="top")),
+    )  # fmt: skip
+    numbers = base.mark_text(color="black", fontSize=13).encode(text="certificates:Q")
+    picture(alt.layer(cells, numbers).properties(height=alt.Step(30)), months, "certificates-by-month",
+            "Number of certificates that end in each month, as a calendar.")  # fmt: skip
+    st.download_button(
+        "Calendar file (iCal)", lambda: calendar_of(certificates.to_pylist(), datetime.now(UTC)),
+        "certificates.ics", "text/calendar", key="certificates-ics", icon=":material/calendar_month:",
+        on_click="ignore", type="tertiary",
+        help="A day for the end of each certificate, with a reminder thirty days before.",
+    )  # fmt: skip
+    st.caption("Years without a certificate that ends are left out.")
+
+
+def _on_time_axis(near: pa.Table, total: int, as_of: datetime | None) -> None:
+    st.header("Expiry dates")
     if not near.num_rows:
         st.caption("No record contains the expiry date of a certificate.")
         return
@@ -198,27 +305,29 @@ def _on_time_axis(near: pa.Table, total: int) -> None:
             ],
         )
     )  # fmt: skip
-    chart = alt.layer(*_days_ahead(), points).properties(height=alt.Step(24))
+    chart = alt.layer(*(_days_ahead(as_of) if as_of else ()), points).properties(height=alt.Step(24))
     picture(chart, near, "certificates-by-expiry",
-            "Certificates by expiry date on a time axis, with lines for today and 30, 60 and 90 days ahead.",
+            "Certificates by expiry date on a time axis, with lines for the end of the data and 30, 60 and "
+            "90 days after it.",
             sources=["certificate_inventory"])  # fmt: skip
     if total > near.num_rows:
-        st.caption(f"The {near.num_rows} of {total:,} certificates with an expiry date closest to today.")
+        st.caption(
+            f"The {near.num_rows} of {total:,} certificates that expire closest to the end of the data."
+        )
 
 
-def _days_ahead() -> list[alt.Chart]:
-    """Lines for today and some days ahead; the labels are staggered because the lines can be close."""
-    today = datetime.now(UTC)
+def _days_ahead(as_of: datetime) -> list[alt.Chart]:
+    """Lines for the end of the data and some days after it; labels are staggered as lines can be close."""
     lines = []
     for floor, days in enumerate(_AHEAD_DAYS):
         labelled = {
-            "day": (today + timedelta(days=days)).isoformat(),
-            "words": f"{days} days" if days else "today",
+            "day": (as_of + timedelta(days=days)).isoformat(),
+            "words": f"{days} days" if days else "end of the data",
         }
         base = alt.Chart(alt.InlineData([labelled])).encode(x=time_axis("day", _AXIS))
         lines.append(base.mark_rule(color=GREY, strokeDash=[4, 4] if days else [1, 0], strokeWidth=1.5))
         lines.append(
-            base.mark_text(align="left", dx=3, color=GREY).encode(
+            base.mark_text(align="left", dx=3).encode(
                 text="words:N", y=alt.value(-8 - 12 * (len(_AHEAD_DAYS) - 1 - floor))
             )
         )
@@ -226,7 +335,7 @@ def _days_ahead() -> list[alt.Chart]:
 
 
 def _listed(data: PageData, certificates: pa.Table) -> None:
-    st.subheader("All certificates, by days left")
+    st.header("All certificates, by days left")
     row = selectable_grid(
         certificates.slice(0, _MOST), "certificates", (data.version, data.filters), height=360,
         sources=["certificate_inventory"], columns=_COLUMNS,

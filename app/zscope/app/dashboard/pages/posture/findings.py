@@ -18,8 +18,8 @@ from zscope.app.dashboard.drawing import (
     selectable_grid,
     without_effect,
 )
-from zscope.app.dashboard.pages.posture.certificates import this_hour
-from zscope.app.dashboard.style import GREY, SEVERITY_COLOURS, SEVERITY_MARKS, colours, values
+from zscope.app.dashboard.style import SEVERITY_COLOURS, SEVERITY_MARKS, colours, values
+from zscope.app.dashboard.tiles import MetricFigure, tile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ EVIDENCE_ROWS = 500
 
 def all_findings(data: PageData) -> pa.Table:
     """Return all findings, the worst first; `rank` is 0 for the worst severity, `mark` its label."""
-    table = data.metric("finding", where=this_hour())
+    table = data.metric("finding")
     severities = table["severity"].to_pylist()
     ranks = pa.array([list(SEVERITY_MARKS).index(severity) for severity in severities])
     marks = pa.array([SEVERITY_MARKS[severity] for severity in severities], pa.string())
@@ -63,7 +63,7 @@ def kinds(findings: pa.Table) -> pa.Table:
 
 def evidence(data: PageData, statement: str) -> pa.Table:
     """Return the first rows of the statement of a finding."""
-    return data.rows(f"SELECT * FROM ({statement}\n) WHERE {this_hour()} LIMIT {EVIDENCE_ROWS}")
+    return data.rows(f"SELECT * FROM ({statement}\n) LIMIT {EVIDENCE_ROWS}")
 
 
 _WITH_PLACE = 1.12
@@ -87,7 +87,8 @@ def findings_section(data: PageData) -> None:
         return
     for column, (severity, mark) in zip(st.columns(4), SEVERITY_MARKS.items(), strict=True):
         count = pc.sum(pc.equal(findings["severity"], severity)).as_py() or 0
-        column.metric(mark.capitalize(), number(count, 0), border=True)
+        figure = MetricFigure("finding", f"count(*) FILTER (severity = '{severity}')", ())
+        tile(column, data, mark.capitalize(), number(count, 0), figure)
     st.caption("A finding is one kind of weakness on one system, port and job.")
     _by_kind(kinds(findings))
     _listed(data, findings)
@@ -109,7 +110,7 @@ def _by_kind(table: pa.Table) -> None:
             alt.Tooltip("connections:Q", title="Connections", format=","),
         ],
     )
-    words = base.mark_text(align="left", dx=6, color=GREY).encode(text="mark:N")
+    words = base.mark_text(align="left", dx=6).encode(text="mark:N")
     picture(
         (bars + words).properties(height=alt.Step(24)), table, "findings-by-kind",
         "Number of places of each kind of finding, as bars, the worst severity first.",
@@ -118,7 +119,7 @@ def _by_kind(table: pa.Table) -> None:
 
 
 def _listed(data: PageData, findings: pa.Table) -> None:
-    st.subheader("All findings")
+    st.header("All findings")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         severities: list[str] = st.segmented_control(
             "Severity", list(SEVERITY_MARKS), selection_mode="multi", format_func=SEVERITY_MARKS.__getitem__,

@@ -1,4 +1,4 @@
-"""Posture: findings, shares of unprotected, old or weak connections, and certificates that expire."""
+"""Posture: findings, unprotected, old or weak connections, certificates, and post-quantum readiness."""
 
 from __future__ import annotations
 
@@ -7,15 +7,33 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import altair as alt
 import pyarrow as pa
+import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import no_data, number, picture
-from zscope.app.dashboard.labels import label
+from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
 from zscope.app.dashboard.pages.posture.certificates import certificates_section
 from zscope.app.dashboard.pages.posture.findings import findings_section
+from zscope.app.dashboard.pages.posture.quantum import quantum_section
 from zscope.app.dashboard.registry import Page
-from zscope.app.dashboard.style import GREY, ORANGE, spread_colours, time_axis, time_tip, values
-from zscope.app.dashboard.time_axis import span
+from zscope.app.dashboard.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    OLD,
+    ORANGE,
+    PURPLE,
+    RED,
+    SKY,
+    UNPROTECTED,
+    colours,
+    time_axis,
+    time_tip,
+    values,
+)
+from zscope.app.dashboard.tiles import MetricFigure, tile
+from zscope.app.dashboard.time_axis import PIECE, STEPS, in_pieces, span
+from zscope.app.shared.column_labels import label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -117,6 +135,10 @@ def _long(rows: list[dict[str, Any]], weight: Weight, keys: Sequence[pa.Field]) 
 
 
 _KINDS = [kind.name for kind in WEAKNESSES]
+_COLOURS = {
+    "unprotected": UNPROTECTED, "old version": OLD, "weak encryption": RED, "no forward secrecy": ORANGE,
+    "unknown": GREY, "no encryption": PURPLE, "export suite": SKY, "anonymous": GREEN, "short RSA key": BLUE,
+}  # fmt: skip
 
 
 def protection_section(data: PageData) -> None:
@@ -140,9 +162,11 @@ def protection_section(data: PageData) -> None:
         return
     for column, row in zip(st.columns(len(rows)), rows, strict=True):
         of_what = row["of"].replace("connections", "bytes of connections") if weight == "bytes" else row["of"]
-        column.metric(
-            row["kind"].capitalize(), number(row["share_pct"], 1, "%"), border=True,
-            help=f"{row['found']:,} of {row['out_of']:,} {weight} ({of_what}).",
+        [weakness] = (kind for kind in WEAKNESSES if kind.name == row["kind"])
+        tile(
+            column, data, row["kind"].capitalize(), number(row["share_pct"], 1, "%"),
+            MetricFigure("tls_posture", _share(weakness, weight)),
+            f"{row['found']:,} of {row['out_of']:,} {weight} ({of_what}).",
         )  # fmt: skip
     st.caption(
         "Unprotected and unknown are shares of all ended connections, the others are shares of those with "
@@ -153,8 +177,14 @@ def protection_section(data: PageData) -> None:
     _over_time(data, weight)
 
 
+def _share(weakness: Weakness, weight: Weight) -> str:
+    """The expression of a share over the columns of the metric."""
+    found = " + ".join(f"{part}_{weight}" for part in weakness.counted)
+    return f"100 * ({found}) / {_amount(weight, of_tls=weakness.of_tls)}"
+
+
 def _by_place(data: PageData, place: PostureGroup, weight: Weight) -> None:
-    st.subheader("By place")
+    st.header("By place")
     table = by_place(data, place, weight)
     order = list(dict.fromkeys(table["place"].to_pylist()))
     kinds = [name for name in _KINDS if name in set(table["kind"].to_pylist())]
@@ -173,7 +203,7 @@ def _by_place(data: PageData, place: PostureGroup, weight: Weight) -> None:
     dots = base.mark_circle(color=ORANGE, opacity=0.9).encode(
         size=alt.Size("share_pct:Q", legend=None, scale=alt.Scale(domain=[0, 100], range=[0, 500]))
     )
-    words = base.mark_text(align="left", dx=15, color=GREY).encode(text=alt.Text("share_pct:Q", format=".1f"))
+    words = base.mark_text(align="left", dx=15).encode(text=alt.Text("share_pct:Q", format=".1f"))
     picture(
         (dots + words).properties(height=alt.Step(26)), table, f"protection-by-{place.replace(' ', '-')}",
         f"Share of connections with each weakness by {label(place)}, as dots sized by the share in %.",
@@ -183,17 +213,27 @@ def _by_place(data: PageData, place: PostureGroup, weight: Weight) -> None:
 
 
 def _over_time(data: PageData, weight: Weight) -> None:
-    st.subheader("Over time")
+    st.header("Over time")
     by, column = span(data)
-    table = over_time(data, by, weight)
+
+    def shares(of: PageData) -> pa.Table:
+        return in_pieces(over_time(of, by, weight), ("kind",), column, STEPS[by])
+
+    table = shares(data)
     kinds = [name for name in _KINDS if name in set(table["kind"].to_pylist())]
+    encodings = {
+        "x": time_axis(column),
+        "y": alt.Y("share_pct:Q", title=f"Share of {weight} (%)"),
+        "color": alt.Color(
+            "kind:N", title="What", scale=colours({kind: _COLOURS[kind] for kind in kinds})
+        ),
+        "detail": f"{PIECE}:N",
+    }  # fmt: skip
     chart = (
         alt.Chart(values(table))
         .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=1.5)
         .encode(
-            x=time_axis(column),
-            y=alt.Y("share_pct:Q", title=f"Share of {weight} (%)"),
-            color=alt.Color("kind:N", title="What", scale=spread_colours(kinds)),
+            **encodings,
             shape=alt.Shape("kind:N", title="What", sort=kinds),
             tooltip=[
                 time_tip(column),
@@ -205,14 +245,27 @@ def _over_time(data: PageData, weight: Weight) -> None:
         )
         .properties(height=280)
     )
-    picture(chart, table, "protection-over-time", "Share of each weakness over time, as lines with points.",
-            sources=["tls_posture"])  # fmt: skip
+    before = rows_before(data, shares, column, daily=by == "day")
+    lines_before = None if before is None else LinesBefore(_of(before, "kind", kinds), encodings)
+    picture_over_time(
+        data,
+        ChartOverTime(chart, column, lines_before),
+        table.drop_columns([PIECE]),
+        "protection-over-time",
+        "Share of each weakness over time, as lines with points; the period before as lines without.",
+        sources=["tls_posture"],
+    )
+
+
+def _of(table: pa.Table, column: str, names: Sequence[str]) -> pa.Table:
+    return table.filter(pc.field(column).isin(pa.array(names, pa.string())))
 
 
 _PARTS: dict[str, Callable[[PageData], None]] = {
     "findings": findings_section,
     "protection": protection_section,
     "certificates": certificates_section,
+    "post-quantum readiness": quantum_section,
 }
 
 

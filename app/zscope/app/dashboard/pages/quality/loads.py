@@ -53,14 +53,18 @@ class LoadTotals:
     gaps: int
 
 
+TOTALS = """
+    SELECT count(*) AS loads, coalesce(sum(rows), 0)::BIGINT AS rows,
+        coalesce(sum(content_bytes) / 1e6, 0)::DOUBLE AS mb,
+        coalesce(sum(issues), 0)::BIGINT AS issues, coalesce(sum(gaps), 0)::BIGINT AS gaps
+    FROM load WHERE status IN ('loaded', 'incomplete')
+"""
+"""The totals of the loads in the store."""
+
+
 def totals(data: PageData) -> LoadTotals:
     """Return the totals of the loads in the store; removed and replaced loads do not count."""
-    [row] = data.rows("""
-        SELECT count(*) AS loads, coalesce(sum(rows), 0)::BIGINT AS rows,
-            coalesce(sum(content_bytes) / 1e6, 0)::DOUBLE AS mb,
-            coalesce(sum(issues), 0)::BIGINT AS issues, coalesce(sum(gaps), 0)::BIGINT AS gaps
-        FROM load WHERE status IN ('loaded', 'incomplete')
-    """).to_pylist()
+    [row] = data.rows(TOTALS).to_pylist()
     return LoadTotals(**row)
 
 
@@ -144,7 +148,7 @@ def loads_section(data: PageData) -> None:
         st.caption("There are no loads yet.")
         return
     _over_time(table.select(_OF_CHART))
-    st.subheader("History")
+    st.header("History")
     if table.num_rows == MOST:
         st.caption(f"The newest {MOST:,} loads.")
     row = selectable_grid(table, "loads", data.version, sources=["load"], height=360, config=_explained())
@@ -155,7 +159,7 @@ def loads_section(data: PageData) -> None:
 
 
 def _over_time(table: pa.Table) -> None:
-    st.subheader("Over time")
+    st.header("Over time")
     base = (
         alt.Chart(values(table))
         .mark_point(filled=True, size=70, opacity=0.8)
@@ -228,7 +232,7 @@ def gaps_section(data: PageData) -> None:
 
 
 def _covered(data: PageData) -> None:
-    st.subheader("Time covered by the files")
+    st.header("Time covered by the files")
     names = systems(data)
     if not names:
         st.caption("No file is loaded.")
@@ -255,7 +259,7 @@ def _covered(data: PageData) -> None:
 
 
 def _missing(data: PageData) -> None:
-    st.subheader("Missing intervals")
+    st.header("Missing intervals")
     table = missing_intervals(data)
     if not table.num_rows:
         st.caption("No interval is missing between the first and the last interval of a load.")

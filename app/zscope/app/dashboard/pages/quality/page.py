@@ -9,10 +9,11 @@ import pyarrow as pa
 import streamlit as st
 
 from zscope.app.dashboard.drawing import clean, grid, no_data, number, picture, plain, selectable_grid
-from zscope.app.dashboard.pages.quality.loads import gaps_section, loads_section, totals
-from zscope.app.dashboard.pages.quality.validation import expectations_section, not_validated
+from zscope.app.dashboard.pages.quality.loads import TOTALS, gaps_section, loads_section, totals
+from zscope.app.dashboard.pages.quality.validation import NOT_VALIDATED, expectations_section, not_validated
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import BLUE, GREY, ORANGE, RED, colours, values
+from zscope.app.dashboard.tiles import StatementFigure, tile
 from zscope.pipelines.ingest.quarantine import quarantine_table
 from zscope.pipelines.metrics import metric_names, needed
 from zscope.pipelines.store.folder import existing_store
@@ -62,7 +63,7 @@ _WITH_PLACE = 1.12
 
 def issues_section(data: PageData) -> None:
     """Draw the issues by file and code, the issues of one code, and the refused files."""
-    st.subheader("Issues")
+    st.header("Issues")
     table = by_file_and_code(data)
     if table.num_rows:
         st.caption(
@@ -104,7 +105,7 @@ def _chart(table: pa.Table) -> None:
             alt.Tooltip("issues:Q", title="Issues", format=","),
         ],
     )
-    words = base.mark_text(align="left", dx=6, color=GREY).encode(text="mark:N")
+    words = base.mark_text(align="left", dx=6).encode(text="mark:N")
     picture((bars + words).properties(height=alt.Step(24)), table, "issues-by-file",
             "Issues by code and file, as bars, the most frequent first.", sources=["issue"])  # fmt: skip
 
@@ -125,7 +126,7 @@ def _each(data: PageData, row: dict[str, Any]) -> None:
 
 
 def _refused(data: PageData) -> None:
-    st.subheader("Refused files")
+    st.header("Refused files")
     table = refused(data)
     if not table.num_rows:
         st.caption("No file was refused.")
@@ -205,7 +206,7 @@ def by_system(data: PageData) -> pa.Table:
 def sources_section(data: PageData) -> None:
     """Draw the records and reports of each system, and the tables with and without rows."""
     _by_system(data)
-    st.subheader("Tables")
+    st.header("Tables")
     table = by_table(data)
     missing = table["state"].to_pylist().count(MISSING)
     st.caption(
@@ -217,7 +218,7 @@ def sources_section(data: PageData) -> None:
 
 
 def _by_system(data: PageData) -> None:
-    st.subheader("Records and reports by system")
+    st.header("Records and reports by system")
     table = by_system(data)
     if not table.num_rows:
         st.caption("No file is loaded.")
@@ -232,7 +233,7 @@ def _by_system(data: PageData) -> None:
         ],
     )
     dots = base.mark_circle(color=BLUE, size=90)
-    words = base.mark_text(align="left", dx=9, color=GREY).encode(text=alt.Text("records:Q", format=".3~s"))
+    words = base.mark_text(align="left", dx=9).encode(text=alt.Text("records:Q", format=".3~s"))
     picture((dots + words).properties(height=alt.Step(22)), table, "sources-by-system",
             "Records and reports of each kind by system, as dots with their number.",
             sources=["load_kind"])  # fmt: skip
@@ -257,6 +258,9 @@ _PARTS: dict[str, Callable[[PageData], None]] = {
     "sources": sources_section,
 }
 _MILLION = 1_000_000
+_OF_LOADS = {
+    "Loads": "loads", "Rows": "rows", "MB read": "mb", "Issues": "issues", "Gaps": "gaps",
+}  # fmt: skip
 
 
 def render(data: PageData) -> None:
@@ -271,8 +275,10 @@ def render(data: PageData) -> None:
             "Gaps": loaded.gaps,
             "Not validated": not_validated(data),
         }
+        statements = {title: (TOTALS, name) for title, name in _OF_LOADS.items()}
+        statements["Not validated"] = (NOT_VALIDATED, "loads")
         for column, (title, value) in zip(st.columns(len(shown)), shown.items(), strict=True):
-            column.metric(title, _short(value), help=_whole(value), border=True)
+            tile(column, data, title, _short(value), StatementFigure(*statements[title]), _whole(value))
     else:
         no_data("Nothing is loaded.", "zscope ingest PATH...")
     part: str = st.segmented_control(
@@ -291,5 +297,5 @@ def _short(count: int) -> str:
     return number(count, 0) if count < _MILLION else number(count / _MILLION, 1, "M")
 
 
-def _whole(count: int) -> str | None:
-    return number(count, 0) if count >= _MILLION else None
+def _whole(count: int) -> str:
+    return number(count, 0) if count >= _MILLION else ""

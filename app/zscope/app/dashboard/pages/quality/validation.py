@@ -68,16 +68,20 @@ def runs(data: PageData) -> tuple[ValidationSummary, ...]:
     return tuple(ValidationSummary(**row) for row in table.to_pylist())
 
 
+NOT_VALIDATED = """
+    WITH whole AS (
+        SELECT any_value(load_ids) AS load_ids FROM validation WHERE whole_loads
+        GROUP BY run_id HAVING bool_and(outcome <> 'error')
+    )
+    SELECT count(*) AS loads FROM load
+    WHERE status <> 'removed' AND rows > 0 AND load_id NOT IN (SELECT unnest(load_ids) FROM whole)
+"""
+"""The number of loads that were never validated completely and without an error."""
+
+
 def not_validated(data: PageData) -> int:
     """Return the number of loads that were never validated completely and without an error."""
-    [row] = data.rows("""
-        WITH whole AS (
-            SELECT any_value(load_ids) AS load_ids FROM validation WHERE whole_loads
-            GROUP BY run_id HAVING bool_and(outcome <> 'error')
-        )
-        SELECT count(*) AS loads FROM load
-        WHERE status <> 'removed' AND rows > 0 AND load_id NOT IN (SELECT unnest(load_ids) FROM whole)
-    """).to_pylist()
+    [row] = data.rows(NOT_VALIDATED).to_pylist()
     return int(row["loads"])
 
 
@@ -160,7 +164,7 @@ def _by_kind(data: PageData, run: ValidationSummary) -> None:
     dots = base.mark_circle(size=130, opacity=1).encode(
         color=alt.Color("verdict:N", scale=colours(_COLOURS), legend=None)
     )
-    words = base.mark_text(align="left", dx=11, color=GREY).encode(text="expectations:Q")
+    words = base.mark_text(align="left", dx=11).encode(text="expectations:Q")
     picture((dots + words).properties(height=alt.Step(24)), table, "expectations-by-kind",
             "Expectations of each kind by outcome, as dots with their number.",
             sources=["validation"])  # fmt: skip
@@ -176,7 +180,7 @@ def _marked(table: pa.Table, column: str) -> pa.Table:
 
 
 def _listed(data: PageData, run: ValidationSummary) -> None:
-    st.subheader("Results, the worst first")
+    st.header("Results, the worst first")
     table = _marked(results(data, run), "verdict")
     row = selectable_grid(table, "expectations", (data.version, run.run_id), sources=["validation"],
                           height=360, columns=_COLUMNS)  # fmt: skip
@@ -198,7 +202,7 @@ def _one(row: dict[str, Any]) -> None:
 
 
 def _pages(data: PageData) -> None:
-    st.subheader("Data Docs")
+    st.header("Data Docs")
     index = pages_of(data)
     if index is None:
         no_data("This store has no Data Docs.", "zscope validate")

@@ -11,19 +11,19 @@ import streamlit as st
 
 from zscope.app.dashboard.drawing import grid, no_data, number, picture, without_effect
 from zscope.app.dashboard.pages.resumption.queries import REASONS, cache_use, fill, misses, resets
-from zscope.app.dashboard.style import BLUE, GREY, ORANGE, PURPLE, SKY, colours, values
+from zscope.app.dashboard.style import BLUE, GREEN, GREY, ORANGE, colours, values
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.store import PageData
 
-_COLOURS = dict(zip(REASONS.values(), (ORANGE, SKY, PURPLE), strict=True))
+_COLOURS = dict(zip(REASONS.values(), (ORANGE, BLUE, GREEN), strict=True))
 _MOST_CACHES = 24
 _NAME = alt.Y("name:N", title=None, axis=alt.Axis(labelLimit=220))
 
 
 def caches_section(data: PageData) -> None:
     """Draw the section, or what would fill it."""
-    st.subheader("Session caches")
+    st.header("Session caches")
     if data.filters.roles and "server" not in data.filters.roles:
         st.caption("Session caches belong to servers, so the chosen role hides them.")
         return
@@ -52,7 +52,7 @@ def _named(table: pa.Table) -> pa.Table:
     names = [f"{row['system']}, {row['cache']}" for row in table.select(["system", "cache"]).to_pylist()]
     drawn = list(dict.fromkeys(names))[:_MOST_CACHES]
     named = table.append_column("name", pa.array(names, pa.string()))
-    return named.filter(pc.field("name").isin(drawn))
+    return named.filter(pc.field("name").isin(pa.array(drawn, pa.string())))
 
 
 def _misses(use: pa.Table) -> None:
@@ -74,7 +74,7 @@ def _misses(use: pa.Table) -> None:
         ],
     )
     rates = (
-        base.mark_text(align="left", dx=4, color=GREY)
+        base.mark_text(align="left", dx=4)
         .encode(x="missed_pct:Q", y=_NAME, text="words:N")
         .transform_aggregate(missed_pct="sum(share_pct)", hit_rate="max(hit_rate_pct)", groupby=["name"])
         .transform_calculate(words="'hit rate ' + format(datum.hit_rate, '.1f') + ' %'")
@@ -109,9 +109,7 @@ def _fill(full: pa.Table) -> None:
         words="(datum.used_mb === null ? 'n/a' : datum.used_mb) + ' of ' + datum.maximum_mb + ' MB, '"
         " + (datum.most_entries === null ? 'n/a' : format(datum.most_entries, ',')) + ' entries at most'"
     )
-    label = words.mark_text(align="left", dx=6, color=GREY).encode(
-        x=alt.datum(0), y=_NAME, text="words:N", tooltip=tips
-    )
+    label = words.mark_text(align="left", dx=6).encode(x=alt.datum(0), y=_NAME, text="words:N", tooltip=tips)
     picture(alt.layer(room, used, label).properties(height=alt.Step(24)), full, "cache-fill",
             "Used size of each session cache and its maximum size, as bars.",
             sources=["gsk_cache_status", "gsk_cache_stats"])  # fmt: skip

@@ -5,20 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import altair as alt
+import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import no_data, number, picture, plain, without_effect
+from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
 from zscope.app.dashboard.pages.resumption.caches import caches_section
 from zscope.app.dashboard.pages.resumption.queries import (
     BOUNDS,
     HIGHEST,
+    IN_PERIOD,
     LOWEST,
     USUAL,
     VERSIONS,
     by_bound,
     by_estimate,
+    is_narrowed,
     over_time,
+    resumed,
     saving,
     side_by_side,
     sides,
@@ -29,12 +34,21 @@ from zscope.app.dashboard.pages.resumption.queries import (
 )
 from zscope.app.dashboard.published import cited_results
 from zscope.app.dashboard.registry import Page
-from zscope.app.dashboard.style import BLUE, GREY, ORANGE, reference_line, time_axis, time_tip, values
+from zscope.app.dashboard.style import (
+    BLUE,
+    GREY,
+    PUBLISHED,
+    PURPLE,
+    RESUMED,
+    reference_line,
+    time_axis,
+    time_tip,
+    values,
+)
+from zscope.app.dashboard.tiles import MetricFigure, tile
 from zscope.app.dashboard.time_axis import span
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from zscope.app.dashboard.store import PageData
 
 
@@ -52,7 +66,7 @@ _MOST_REASONS = 10
 @st.fragment
 def saving_section(data: PageData) -> None:
     """Draw the section; moving the slider draws only this section again."""
-    st.subheader("Savings of a higher resumption rate")
+    st.header("Savings of a higher resumption rate")
     target: int = st.slider(
         "Resumed share of handshakes (%)", LOWEST, HIGHEST, USUAL, key="resumption_target",
         bind="query-params", persist_state="session",
@@ -93,7 +107,7 @@ def _by_estimate(savings: pa.Table, target: int) -> None:
         points = base.mark_point(filled=True, size=110, color=BLUE).encode(
             x="saving_s_per_day:Q", y=_SYSTEM, tooltip=tips
         )
-        labels = base.mark_text(dy=-11, color=GREY).encode(
+        labels = base.mark_text(dy=-11).encode(
             x="saving_s_per_day:Q", y=_SYSTEM, text=alt.Text("saving_s_per_day:Q", format=",.1f")
         )
         zero = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY).encode(x="zero:Q")
@@ -141,8 +155,8 @@ def _by_bound(data: PageData, savings: pa.Table, target: int) -> None:
         alt.Tooltip("why:N", title="Based on"),
     ]
     axis = alt.X("saving_high_s_per_day:Q", title="CPU seconds saved per day, at most")
-    bars = base.mark_bar(color=ORANGE, opacity=0.55, height=14).encode(x=axis, y=_SYSTEM, tooltip=tips)
-    ends = base.mark_text(dx=4, align="left", color=GREY).encode(
+    bars = base.mark_bar(color=PUBLISHED, opacity=0.55, height=14).encode(x=axis, y=_SYSTEM, tooltip=tips)
+    ends = base.mark_text(dx=4, align="left").encode(
         x=axis, y=_SYSTEM, text=alt.Text("saving_high_s_per_day:Q", format="<,.1f")
     )
     picture(alt.layer(bars, ends).properties(height=alt.Step(34)), table, "saving-by-bound",
@@ -163,7 +177,7 @@ PAGE = Page(title="Resumption", icon="autorenew", section="TLS", order=40)
 
 _SOURCES = ["zERT", "GSKSRVR"]
 _COLOUR = alt.Color(
-    "source:N", title=None, scale=alt.Scale(domain=_SOURCES, range=[BLUE, ORANGE]),
+    "source:N", title=None, scale=alt.Scale(domain=_SOURCES, range=[RESUMED, PURPLE]),
     legend=alt.Legend(orient="top"),
 )  # fmt: skip
 _SHAPE = alt.Shape("source:N", title=None, scale=alt.Scale(domain=_SOURCES, range=["circle", "diamond"]))
@@ -179,7 +193,7 @@ _TIPS = [
     alt.Tooltip("counted:N", title="Counted over"),
 ]
 _PUBLISHED = "tls31-sysplex-tickets-hit"
-_COLUMNS = ("system", "side")
+_COLUMNS = ("system", "side", "stack", "server_port", "job_name")
 _MOST_SYSTEMS = 24
 
 
@@ -200,21 +214,39 @@ def render(data: PageData) -> None:
 
 def _numbers(data: PageData) -> None:
     by_source = totals(data)
-    zert, gsk = by_source.get("zERT", {}), by_source.get("GSKSRVR", {})
+    gsk = by_source.get("GSKSRVR", {})
     if not by_source:
         return
+    of_servers = "starts_with(handshake_role, 'server')"
+    of_gsksrvr = "side = 'server' AND source = 'GSKSRVR'"
+    counted = f"{of_gsksrvr} AND {IN_PERIOD}"
     cards = [
-        ("Resumed, zERT", zert.get("resumed_pct"), 1, "%", "Of the server handshakes in zERT records."),
-        ("Resumed, GSKSRVR", gsk.get("resumed_pct"), 1, "%", "Of the handshakes that used its caches."),
-        ("Cache hit rate", gsk.get("hit_rate_pct"), 1, "%", "Lookups that returned a session."),
-        ("Counter resets", gsk.get("resets"), 0, "", "Part of the counts before a reset is lost."),
-    ]
-    for column, (title, value, digits, unit, help_text) in zip(st.columns(4), cards, strict=True):
-        column.metric(title, number(value, digits, unit), border=True, help=help_text)
+        ("Resumed, of full and resumed", resumed(data), 1, "%", MetricFigure("handshake_mix", "resumed_pct"),
+         "Of the handshakes of clients and servers in zERT records, as on Overview and Handshakes."),
+        ("Servers only, zERT", resumed(data, "server"), 1, "%",
+         MetricFigure("handshake_mix", "resumed_pct", where=of_servers),
+         "Of the handshakes in which the recording side is the server: these are comparable with GSKSRVR."),
+        ("Servers only, GSKSRVR", gsk.get("resumed_pct"), 1, "%",
+         MetricFigure("resumption_rate", "resumed_pct", ("source",), counted),
+         "Of the handshakes that used its caches."),
+        ("Cache hit rate", gsk.get("hit_rate_pct"), 1, "%",
+         MetricFigure("resumption_rate", "hit_rate_pct", ("source",), counted),
+         "Lookups that returned a session."),
+        ("Counter resets", gsk.get("resets"), 0, "",
+         MetricFigure("resumption_rate", "sum(resets)", ("source",), of_gsksrvr),
+         "Part of the counts before a reset is lost."),
+    ]  # fmt: skip
+    for column, card in zip(st.columns(len(cards)), cards, strict=True):
+        title, value, digits, unit, figure, explanation = card
+        tile(column, data, title, number(value, digits, unit), figure, explanation)
+    st.caption(
+        "The first figure is about all handshakes that zERT recorded. GSKSRVR counts servers only, so the "
+        "second leaves out the handshakes of clients: the shares differ if clients resume more or less often."
+    )
 
 
 def _rates(data: PageData, with_handshakes: list[str]) -> None:
-    st.subheader("zERT and GSKSRVR side by side")
+    st.header("zERT and GSKSRVR side by side")
     st.caption(
         "Share of resumed handshakes among all full and resumed handshakes. The two sources count the same "
         "handshakes in different ways: they are compared, never added."
@@ -226,12 +258,15 @@ def _rates(data: PageData, with_handshakes: list[str]) -> None:
     )  # fmt: skip
     systems, (by, _) = side_by_side(data, side), span(data)
     times = over_time(data, side, by)
+    before = rows_before(
+        data, lambda earlier: over_time(earlier, side, by), "start_utc", "end_utc", daily=by == "day"
+    )
     present = [name for name in VERSIONS if name in systems["versions"].to_pylist()]
     for column, name in zip(st.columns(len(present)), present, strict=True) if present else ():
         with column:
             st.markdown(f"**{name}**")
             _by_system(name, _of(systems, name))
-            _over_time(name, _of(times, name))
+            _over_time(data, name, _of(times, name), None if before is None else _of(before, name))
     result = cited_results(data, _PUBLISHED).get(_PUBLISHED)
     if result and VERSIONS[0] in present:
         st.caption(
@@ -247,6 +282,11 @@ def _rates(data: PageData, with_handshakes: list[str]) -> None:
             f"{unplaced:,} handshakes that GSKSRVR counted are not in the charts over time, because the time "
             "zone of their system is not known."
         )
+    if is_narrowed(data):
+        st.caption(
+            "GSKSRVR knows no stack, port or job: its rates are not drawn while one is chosen, and its "
+            "figures above are about all of them."
+        )
     without_effect(data.filters.without_effect(_COLUMNS, "interval_start_utc"))
 
 
@@ -256,7 +296,7 @@ def _of(table: pa.Table, versions: str) -> pa.Table:
 
 def _by_system(versions: str, table: pa.Table) -> None:
     drawn = list(dict.fromkeys(table["system"].to_pylist()))[:_MOST_SYSTEMS]
-    base = alt.Chart(values(table.filter(pc.field("system").isin(drawn))))
+    base = alt.Chart(values(table.filter(pc.field("system").isin(pa.array(drawn, pa.string())))))
     points = base.mark_point(filled=True, opacity=0.9).encode(
         x=alt.X("resumed_pct:Q", title="Resumed (%)", scale=_SHARE),
         y=alt.Y("system:N", title="System"),
@@ -279,18 +319,21 @@ def _line_at(table: pa.Table) -> list[alt.Chart]:
     if not shares:
         return []
     row = alt.InlineData([{"published": shares[0]}])
-    return [alt.Chart(row).mark_rule(strokeDash=[6, 4], color=GREY).encode(x="published:Q")]
+    return [alt.Chart(row).mark_rule(strokeDash=[6, 4], color=PUBLISHED).encode(x="published:Q")]
 
 
-def _over_time(versions: str, table: pa.Table) -> None:
+def _over_time(data: PageData, versions: str, table: pa.Table, before: pa.Table | None) -> None:
     sources = [
         (alt.Chart(values(table.filter(pc.field("source") == source))), width)
         for source, width in (("GSKSRVR", 4), ("zERT", 2))
     ]
-    shown = {
+    encodings = {
         "x": time_axis("start_utc"),
         "y": alt.Y("resumed_pct:Q", title="Resumed (%)", scale=_SHARE),
         "color": _COLOUR,
+    }
+    shown = {
+        **encodings,
         "tooltip": [time_tip("start_utc", "From (UTC)"), time_tip("end_utc", "To (UTC)"), *_TIPS],
     }
     shares = [share for share in table["published_pct"].to_pylist() if share is not None]
@@ -299,12 +342,20 @@ def _over_time(versions: str, table: pa.Table) -> None:
         *(marks.mark_point(filled=True, size=45).encode(**shown, shape=_SHAPE) for marks, _ in sources),
         *(reference_line(shares[0], f"published: more than {shares[0]:g} %") if shares else []),
     ).properties(height=280)
-    picture(
-        chart, table, f"resumed-over-time-{_short(versions)}",
+    lines = (
+        None
+        if before is None or not before.num_rows
+        else LinesBefore(before, {**encodings, "detail": "system:N"})
+    )
+    picture_over_time(
+        data,
+        ChartOverTime(chart, "start_utc", lines),
+        table,
+        f"resumed-over-time-{_short(versions)}",
         f"Share of resumed handshakes with {versions} over time: zERT for all chosen systems, with a circle "
         "for each hour or day; GSKSRVR for each system, with a diamond for the time between two displays.",
         sources=["resumption_rate"],
-    )  # fmt: skip
+    )
 
 
 def _short(versions: str) -> str:

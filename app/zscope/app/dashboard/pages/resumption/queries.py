@@ -12,6 +12,7 @@ from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
 
     from zscope.app.dashboard.store import PageData
 
@@ -19,6 +20,8 @@ VERSIONS = ("TLSv1.3", "TLSv1.2 and older")
 IN_PERIOD = "basis <> 'since reset'"
 """Excludes displays of GSKSRVR that count alone: their counts can start before all other data."""
 _SIDES = ("server", "client")
+_PLACED = ("system", "hour_utc", "day_utc")
+"""Columns by which zERT is narrowed to stacks, ports and jobs."""
 _ENDS = ["interval_start_utc", "interval_end_utc"]
 _MOST_MARKS = 3000
 """Limit of the intervals between displays in one chart; above it, days are shown."""
@@ -51,8 +54,52 @@ BOUNDS = ("tls31-resumption-tls12-cpu", "tls31-resumption-tls13-cpu")
 """The published results that the bound is based on."""
 
 
+def resumed(data: PageData, side: str = "") -> float | None:
+    """Return the share of resumed handshakes in zERT records in percent, of one side or of both.
+
+    That of both is the figure of the pages Overview and Handshakes.
+    """
+    where = f"starts_with(handshake_role, {literal(side)})" if side else ""
+    [row] = data.metric("handshake_mix", [], where=where).to_pylist() or [{"resumed_pct": None}]
+    share: float | None = row["resumed_pct"]
+    return share
+
+
+def is_narrowed(data: PageData) -> bool:
+    """Return whether a filter is set that only zERT can follow: GSKSRVR knows no stack, port or job."""
+    chosen = data.filters
+    return bool(chosen.stacks or chosen.ports or chosen.jobs)
+
+
+def _of_zert(data: PageData, side: str, *by: str) -> list[dict[str, Any]]:
+    """Full and resumed handshakes in zERT records by versions and further columns, with all filters."""
+    where = f"starts_with(handshake_role, {literal(side)})"
+    [published] = data.rows(
+        "SELECT max(value) AS pct FROM reference_result WHERE id = 'tls31-sysplex-tickets-hit'"
+    ).to_pylist()
+    sums: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in data.metric("handshake_mix", ["tls_version", *by], where=where).to_pylist():
+        if row["tls_version"] is None or not row["tls_version"].startswith(("TLS", "SSL")):
+            continue
+        is_new = row["tls_version"] == VERSIONS[0]
+        keys = {"versions": VERSIONS[not is_new], **{name: row[name] for name in row if name in _PLACED}}
+        sum_of = sums.setdefault(
+            tuple(keys.values()),
+            {**keys, "source": "zERT", "full_handshakes": 0, "resumed_handshakes": 0,
+             "published_pct": published["pct"] if is_new else None},
+        )  # fmt: skip
+        for kind in ("full_handshakes", "resumed_handshakes"):
+            sum_of[kind] += row[kind]
+    for row in sums.values():
+        known = row["full_handshakes"] + row["resumed_handshakes"]
+        row["resumed_pct"] = 100 * row["resumed_handshakes"] / known if known else None
+    return list(sums.values())
+
+
 def sides(data: PageData) -> list[str]:
     """Return the sides with handshakes, servers first."""
+    if is_narrowed(data):
+        return [side for side in _SIDES if _of_zert(data, side)]
     table = data.metric("resumption_rate", ["side"], where="full_handshakes + resumed_handshakes > 0")
     return [side for side in _SIDES if side in table["side"].to_pylist()]
 
@@ -70,7 +117,13 @@ def totals(data: PageData) -> dict[str, dict[str, Any]]:
 
 
 def side_by_side(data: PageData, side: str) -> pa.Table:
-    """Return the resumed share of each system by source, over the times that both sources cover if any."""
+    """Return the resumed share of each system by source, over the times that both sources cover if any.
+
+    With a stack, port or job chosen, only zERT has rows.
+    """
+    if is_narrowed(data):
+        rows = [{**row, "counted": "all times"} for row in _of_zert(data, side, "system")]
+        return _shares(rows).drop_columns(["start_utc", "end_utc"])
     by = ["source", "system", "versions"]
     counted = f"side = {literal(side)} AND {IN_PERIOD}"
     both = data.metric("resumption_rate", by, where=f"{counted} AND why_sources_differ IS NOT NULL")
@@ -91,6 +144,8 @@ def why_sources_differ(data: PageData) -> list[str]:
 
 def over_time(data: PageData, side: str, by: Literal["hour_utc", "day"]) -> pa.Table:
     """Return the resumed share over time: zERT for all systems together, GSKSRVR for each system."""
+    if is_narrowed(data):
+        return _timed(_of_zert(data, side, by))
     at = f"side = {literal(side)} AND {IN_PERIOD} AND interval_start_utc IS NOT NULL"
     zert, gsk = f"source = 'zERT' AND {at}", f"source = 'GSKSRVR' AND {at}"
     if by == "hour_utc":
@@ -111,12 +166,20 @@ def without_time(data: PageData) -> int:
 
 def _timed(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
     day = timedelta(days=1)
+
+    def times(row: Mapping[str, Any]) -> tuple[datetime, datetime]:
+        if "day_utc" in row:
+            return row["day_utc"], row["day_utc"] + day
+        if "hour_utc" in row:
+            return row["hour_utc"], row["hour_utc"] + timedelta(hours=1)
+        return row["interval_start_utc"], row["interval_end_utc"]
+
     return _shares(
         {
             **row,
             "system": row.get("system", "all chosen"),
-            "start_utc": row["day_utc"] if "day_utc" in row else row["interval_start_utc"],
-            "end_utc": row["day_utc"] + day if "day_utc" in row else row["interval_end_utc"],
+            "start_utc": times(row)[0],
+            "end_utc": times(row)[1],
             "counted": "each day" if "day_utc" in row else "each interval",
         }
         for row in rows

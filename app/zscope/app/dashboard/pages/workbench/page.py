@@ -242,17 +242,20 @@ def _editor(data: PageData) -> None:
         "Examples", [example.title for example in EXAMPLES], index=None, key=_EXAMPLE, width=520,
         placeholder="Choose a statement to start with", on_change=_use_example,
     )  # fmt: skip
-    text = st.text_area(
-        "Statement", key=_SQL, height=190, max_chars=LONGEST_TEXT, persist_state="session",
-        bind="query-params", placeholder=EXAMPLES[0].sql,
-        help="Separate several statements with ; . The rows of the last query are shown.",
-    )  # fmt: skip
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        seconds: int = st.segmented_control(
-            "Time limit", _SECONDS, default=_SECONDS[0], required=True, key="workbench_seconds",
-            format_func=lambda number: f"{number} s", bind="query-params", persist_state="session",
+    # In a form, Ctrl+Enter in the statement presses the button.
+    with st.form("workbench_form", border=False):
+        text = st.text_area(
+            "Statement", key=_SQL, height=190, max_chars=LONGEST_TEXT, persist_state="session",
+            bind="query-params", placeholder=EXAMPLES[0].sql,
+            help="Separate several statements with ; . The rows of the last query are shown. Ctrl+Enter runs "
+            "them.",
         )  # fmt: skip
-        clicked = st.button("Run", key="workbench_run", type="primary", icon=":material/play_arrow:")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            seconds: int = st.segmented_control(
+                "Time limit", _SECONDS, default=_SECONDS[0], required=True, key="workbench_seconds",
+                format_func=lambda number: f"{number} s", bind="query-params", persist_state="session",
+            )  # fmt: skip
+            clicked = st.form_submit_button("Run", key="workbench_run", icon=":material/play_arrow:")
     if clicked:
         with st.spinner("Running", show_time=True):
             st.session_state[_OUTCOME] = run(data, text or "", seconds)
@@ -284,7 +287,7 @@ def _result(outcome: StatementOutcome) -> None:
     if outcome.rows.column_names == ["explain_key", "explain_value"]:
         st.code("\n".join(outcome.rows["explain_value"].to_pylist()), None)
         return
-    st.subheader("Chart")
+    st.header("Chart")
     result_chart(outcome.rows)
     with st.expander("Statement of this result", icon=":material/code:"):
         st.code(outcome.text, "sql")

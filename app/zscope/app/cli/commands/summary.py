@@ -1,0 +1,80 @@
+"""Print what the data say in a few sentences."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from typing import TYPE_CHECKING
+
+import click
+
+from zscope.app.cli.output import Output, Rows, row_options
+from zscope.app.cli.store_option import (
+    note_missing_zones,
+    open_session,
+    prepare_metric,
+    query_table,
+    store_option,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+    from zscope.pipelines.store.session import Session
+    from zscope.pipelines.summary import Conclusion, Query
+
+_METRICS = ("tls_posture", "certificate_inventory", "period_comparison")
+
+
+@click.command()
+@store_option
+@row_options
+def command(*, store: Path, output: Output) -> None:
+    """Print what the data say in a few sentences, each with the command for its evidence.
+
+    What TLS costs and whose it is, which change of an AT-TLS statement saves most, what is unprotected, which
+    certificates end, and what changed against the period before.
+
+    \b
+    Examples:
+      zscope summary
+      zscope summary --format json -o summary.json
+    """
+    import pyarrow as pa
+
+    from zscope.pipelines.summary import conclusions
+
+    with open_session(store) as session:
+        every = conclusions(_query(session))
+        note_missing_zones(session, *_METRICS)
+    if output.on_screen:
+        width = shutil.get_terminal_size().columns
+        click.echo("\n\n".join(_paragraph(each, width) for each in every))
+        return
+    columns = {
+        "about": [each.about for each in every],
+        "sentence": [each.sentence for each in every],
+        "evidence": [each.evidence for each in every],
+    }
+    output.write(Rows.of(pa.table(columns)))
+
+
+def _query(session: Session) -> Query:
+    prepared: set[str] = set()
+
+    def run(metric: str, statement: str) -> list[dict[str, Any]]:
+        if metric not in prepared:
+            prepare_metric(session, metric)
+            prepared.add(metric)
+        rows: list[dict[str, Any]] = query_table(
+            session, f"WITH found AS (FROM {metric}) {statement}"
+        ).to_pylist()
+        return rows
+
+    return run
+
+
+def _paragraph(each: Conclusion, width: int) -> str:
+    lines = textwrap.wrap(each.sentence, width, break_on_hyphens=False)
+    return "\n".join([*lines, f"  {each.evidence}"])

@@ -1,0 +1,227 @@
+"""The new files of a night: which are loaded or left for the next night, and moving them afterwards."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from glob import escape
+from itertools import chain, count
+from pathlib import Path
+from stat import S_ISREG
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from zscope.app.cli.nightly.sections import LoadSection
+    from zscope.pipelines.ingest.interface import FileOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file in one of the folders, as it was when the folder was listed."""
+
+    path: Path
+    folder: Path
+    size: int
+    changed_ns: int
+
+    @property
+    def inside(self) -> Path:
+        """The path below its folder."""
+        return self.path.relative_to(self.folder)
+
+    def unchanged(self) -> bool:
+        """Whether the file is as it was."""
+        try:
+            about = self.path.lstat()
+        except OSError:
+            return False
+        return (about.st_size, about.st_mtime_ns) == (self.size, self.changed_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFile:
+    """A new file with the outcomes of what is in it: one, or of an archive one for each member."""
+
+    file: NewFile
+    outcomes: tuple[FileOutcome, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The contents of the folders with new files."""
+
+    files: tuple[NewFile, ...]
+    unsettled: tuple[str, ...]
+    """Files that changed too recently."""
+    not_matching: int
+    """Number of files that no pattern selects."""
+    missing: tuple[str, ...]
+    """Folders that do not exist or cannot be read."""
+    notes: tuple[str, ...]
+    """What else was skipped in the folders."""
+
+
+def list_files(section: LoadSection, outside: Sequence[Path], now: float) -> Listing:
+    """List the new files of the folders, without those in the folders `outside`; `now` is in seconds."""
+    from zscope.parsers.inputs import input_paths, shown
+    from zscope.parsers.issues import Code, Issues
+
+    left_out = [place.resolve() for place in outside]
+    issues = Issues()
+    files: dict[Path, NewFile] = {}
+    unsettled: list[str] = []
+    missing: list[str] = []
+    not_matching = 0
+    for folder in section.folders:
+        if not folder.is_dir():
+            missing.append(f"{shown(str(folder))}: {'not a folder' if folder.exists() else 'does not exist'}")
+            continue
+        for path in (Path(each) for each, _ in input_paths([folder], issues)):
+            real = path.parent.resolve() / path.name
+            if real in files or any(place in real.parents for place in left_out):
+                continue
+            if not selects(section, path.relative_to(folder)):
+                not_matching += 1
+                continue
+            try:
+                about = path.stat()
+            except OSError:
+                files[real] = NewFile(
+                    path, folder, 0, 0
+                )  # such as a link that leads nowhere: ingest reports it
+                continue
+            if about.st_mtime > now - section.settle_s:
+                unsettled.append(_unsettled(shown(str(path)), about.st_mtime, now))
+            else:
+                files[real] = NewFile(path, folder, about.st_size, about.st_mtime_ns)
+    missing += [str(issue) for issue in issues if issue.code is Code.UNREADABLE]
+    notes = [issue for issue in issues if issue.code is not Code.UNREADABLE]
+    return Listing(
+        tuple(files.values()),
+        tuple(unsettled),
+        not_matching,
+        tuple(missing),
+        tuple(str(n) for n in notes if not any(p in (Path(n.file), *Path(n.file).parents) for p in outside)),
+    )
+
+
+def selects(section: LoadSection, inside: Path) -> bool:
+    """Whether the patterns select a file with this path below its folder."""
+
+    def matches(patterns: Iterable[str]) -> bool:
+        return any(fnmatchcase(str(inside) if "/" in each else inside.name, each) for each in patterns)
+
+    return matches(section.patterns) and not matches(section.exclude)
+
+
+def _unsettled(name: str, changed: float, now: float) -> str:
+    if changed > now:
+        return f"{name}: changed {changed - now:,.0f} s in the future; the clock of its writer differs"
+    return f"{name}: changed {now - changed:,.0f} s ago"
+
+
+def with_outcomes(files: Sequence[NewFile], outcomes: Iterable[FileOutcome]) -> tuple[LoadedFile, ...]:
+    """Return the files with their outcomes; the names of members begin with the name of their archive."""
+    from zscope.parsers.inputs import shown
+
+    named: dict[str, list[FileOutcome]] = {}
+    for outcome in outcomes:
+        named.setdefault(outcome.file, []).append(outcome)
+    members: dict[str, list[FileOutcome]] = {shown(str(file.path)): [] for file in files}
+    for name, found in named.items():
+        if place := next((place for place in _places(name) if place in members), None):
+            members[place] += found
+    return tuple(LoadedFile(file, tuple(members[shown(str(file.path))])) for file in files)
+
+
+def _places(name: str) -> Iterator[str]:
+    """Yield a name and what is before each of its slashes, the longest first."""
+    while name:
+        yield name
+        name = name.rpartition("/")[0]
+
+
+def why_it_stays(loaded: LoadedFile) -> str | None:
+    """Return why a file must not be moved or deleted; None if all of it is in the store."""
+    from zscope.parsers.issues import REFUSALS
+    from zscope.pipelines.ingest.interface import FileStatus
+
+    refusals = {code.value for code in REFUSALS}
+    statuses = {outcome.status for outcome in loaded.outcomes}
+    codes = {
+        code for each in loaded.outcomes for code in (*each.counts, *(each.load.issues if each.load else ()))
+    }
+    if FileStatus.REFUSED in statuses:
+        return "refused"
+    if not statuses & {FileStatus.LOADED, FileStatus.REPEATED}:
+        return "nothing to load"
+    if codes & refusals:
+        return "a part of it was refused"
+    if loaded.file.path.is_symlink():
+        return "a link"
+    if not loaded.file.unchanged():
+        return "changed since it was loaded"
+    return None
+
+
+def move_file(file: NewFile, target: Path) -> Path:
+    """Move a file to a path, or to the next free name, and return the new path; nothing is replaced.
+
+    If a file with the same content has the name, because a move was killed or the file was sent again, only
+    the new file is deleted.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for place in chain([target], _numbered(target)):
+        try:
+            _move_to_free_name(file.path, place)
+        except FileExistsError:
+            if not _same_content(file.path, place):
+                continue
+            file.path.unlink()
+        return place
+    raise AssertionError("names do not end")
+
+
+def _numbered(target: Path) -> Iterator[Path]:
+    return (target.with_stem(f"{target.stem}.{number}") for number in count(2))
+
+
+def _move_to_free_name(source: Path, target: Path) -> None:
+    """Move a file; raise FileExistsError if there is one, which a rename would replace."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        raise
+    except OSError:  # another disk, or a file system without links
+        _copy(source, target)
+    source.unlink()
+
+
+def _copy(source: Path, target: Path) -> None:
+    from zscope.pipelines.store.folder import fsync_all, temporary_path
+
+    if os.path.lexists(target):
+        raise FileExistsError(target)
+    for leftover in target.parent.glob(f".{escape(target.name)}.*.beside"):
+        leftover.unlink()
+    temporary = temporary_path(target)
+    try:
+        shutil.copy2(source, temporary)
+        fsync_all([temporary])
+        temporary.rename(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    fsync_all([target.parent])
+
+
+def _same_content(one: Path, other: Path) -> bool:
+    from zscope.pipelines.store.folder import digest_of_file
+
+    first, second = one.lstat(), other.lstat()
+    if not S_ISREG(second.st_mode) or first.st_size != second.st_size:
+        return False
+    return os.path.samestat(first, second) or digest_of_file(one) == digest_of_file(other)

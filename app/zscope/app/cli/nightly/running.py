@@ -1,0 +1,126 @@
+"""Run the steps of a night one after the other; a failure ends a step, and only the steps that need it."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import click
+
+from zscope.app.cli.exits import ExitCode, describe
+from zscope.app.cli.nightly.night import (
+    Night,
+    NightBegin,
+    StepResult,
+    begin_night,
+    end_night,
+    only_night,
+    store_settings,
+)
+from zscope.app.cli.nightly.night_report import NightReport, StepReport, write_reports
+from zscope.app.cli.nightly.sections import NIGHTLY_FOLDER
+from zscope.app.cli.nightly.steps import STEPS, NightStep
+from zscope.app.cli.store_option import store_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from zscope.app.cli.nightly.settings_file import NightlySettings
+
+
+def run_night(
+    settings: NightlySettings,
+    notify: Callable[[str], None],
+    *,
+    dry_run: bool = False,
+    quiet: bool = False,
+    steps: Sequence[NightStep] = STEPS,
+) -> NightReport:
+    """Run the steps that the settings set up, and write the report. A dry run changes nothing."""
+    from zscope.pipelines.store.folder import make_store
+
+    started = datetime.now(UTC).astimezone()
+    of_store = store_settings(settings)
+    with ExitStack() as stack:
+        store = settings.general.store
+        if dry_run and not (store.exists() and any(store.iterdir())):
+            store = Path(stack.enter_context(TemporaryDirectory(prefix="zscope-nightly-"))) / "store"
+        with store_errors():
+            make_store(store, for_everybody=of_store.readable_by_everybody)
+            notes = store / NIGHTLY_FOLDER
+            if not dry_run or notes.exists():  # a dry run creates nothing
+                stack.enter_context(only_night(notes))
+            begin = NightBegin(started, 0) if dry_run else begin_night(notes, store, started)
+        if begin.resumed:
+            notify(f"the run that began at {begin.at:%Y-%m-%d %H:%M:%S %Z} was interrupted; continuing it")
+        night = Night(
+            settings=settings,
+            store=store,
+            store_settings=of_store,
+            begin=begin,
+            started=started,
+            dry_run=dry_run,
+            notify=notify,
+            quiet=quiet,
+        )
+        report = NightReport(
+            settings=settings.file,
+            store=settings.general.store,
+            begin=begin,
+            started=started,
+            ended=started,
+            dry_run=dry_run,
+            steps=_run_steps(night, steps),
+        ).ended_now()
+        if not dry_run:
+            write_reports(report, settings.reports, settings.general.keep_reports)
+            end_night(notes)
+        return report
+
+
+def _run_steps(night: Night, steps: Sequence[NightStep]) -> tuple[StepReport, ...]:
+    reports: list[StepReport] = []
+    stopped: list[str] = []
+    for step in steps:
+        if not night.settings.all(step.section.section):
+            reports.append(StepReport.not_set_up(step.name, step.section.heading))
+            continue
+        if reason := next((name for name in step.needs if name in stopped), ""):
+            reports.append(StepReport.skipped(step.name, f"because of the step {reason}"))
+            continue
+        if not night.quiet:
+            night.notify(f"{step.name} ...")
+        begun = time.perf_counter()
+        result = _result_of(step, night)
+        reports.append(StepReport.of(step.name, result, time.perf_counter() - begun))
+        if not night.quiet:
+            night.notify(f"{step.name}: {result.text}")
+        if result.stops:
+            stopped.append(step.name)
+    return tuple(reports)
+
+
+def _result_of(step: NightStep, night: Night) -> StepResult:
+    """Run a step; whatever ends it is its result, so that the next steps can run."""
+    try:
+        return step.run(night)
+    except click.ClickException as error:
+        text = error.format_message()
+    except OSError as error:
+        text = describe(error)
+    except MemoryError:
+        text = "not enough memory"
+    except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # as DuckDB reports it
+            raise
+        traceback.print_exc()
+        text = (
+            f"{type(error).__name__}: {error}; this is a defect in zscope: report it with the lines on "
+            "standard error"
+        )
+    return StepResult(code=ExitCode.NOTHING, text=text, stops=True)

@@ -1,0 +1,142 @@
+"""The steps that work on the store: validate the new loads, remove old days, publish the tables."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import TYPE_CHECKING
+
+import click
+
+from zscope.app.cli.exits import ExitCode
+from zscope.app.cli.nightly.night import Night, StepResult
+from zscope.app.cli.nightly.sections import ExpireSection, PublishSection, ValidateSection
+from zscope.app.cli.publishing import describe_publication
+from zscope.app.cli.store_option import open_session, query_table, store_errors
+from zscope.app.cli.validating import (
+    validate_slice,
+    validated_and_existing_loads,
+    validation_exit_code,
+    validation_summary,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from zscope.pipelines.store.commits import State
+
+_SHOWN = 20
+"""Number of expectations in the report for people."""
+
+
+def validate_new_loads(night: Night) -> StepResult:
+    """Validate the loads that were not validated yet."""
+    from zscope.pipelines.quality import StoreSlice, unvalidated_loads
+
+    section = night.settings.one(ValidateSection)
+    with store_errors():
+        loads = unvalidated_loads(*validated_and_existing_loads(night.store))
+    if night.dry_run:
+        new = len(night.loads)
+        text = f"{len(loads):,} loads in the store and {new:,} new ones would be validated"
+        return StepResult(code=ExitCode.OK, text=text, counts={"loads": len(loads) + new})
+    try:
+        if loads:
+            validate_slice(night.store, StoreSlice(loads), night.store_settings)
+    except click.ClickException as error:
+        stops = section.stop_on_failure
+        return StepResult(code=ExitCode.NOTHING, text=error.format_message(), stops=stops)
+    results = _results_of_night(night, loads)
+    if not results.num_rows:
+        return StepResult(code=ExitCode.OK, text="there are no new rows to validate", counts={"loads": 0})
+    code = validation_exit_code(results)
+    rows = list(_not_met(results))
+    return StepResult(
+        code=code,
+        text=f"{validation_summary(results)}; pages: {night.store / 'data-docs' / 'index.html'}",
+        details=tuple(
+            f"{row['severity']}: {row['expectation']}: {row['meaning']} "
+            f"{row['error'] or format(row['unexpected_rows'], ',') + ' unexpected rows'}"
+            for row in rows[:_SHOWN]
+        ),
+        counts={"loads": len(loads), "expectations": results.num_rows, "not_met": len(rows)},
+        items=tuple(rows),
+        stops=section.stop_on_failure and code >= ExitCode.REFUSED,
+    )
+
+
+def _results_of_night(night: Night, loads: tuple[int, ...]) -> pa.Table:
+    """Return the results of this run, and of the run that it continues."""
+    of_night = {*loads, *(night.loads if night.begin.resumed else ())}
+    with open_session(night.store) as session:
+        return query_table(
+            session,
+            "SELECT * FROM validation WHERE whole_loads AND checked_utc >= $since "
+            "AND list_has_any(load_ids, $loads) ORDER BY severity, expectation, run_id",
+            {"since": night.begin.at, "loads": sorted(of_night)},
+        )
+
+
+def _not_met(results: pa.Table) -> Iterator[dict[str, object]]:
+    names = ["severity", "table_name", "expectation", "outcome", "unexpected_rows", "meaning", "error"]
+    for row in results.select(names).to_pylist():
+        if row["outcome"] != "passed":
+            yield row
+
+
+def expire_old_days(night: Night) -> StepResult:
+    """Remove the days that are older than the period to keep."""
+    from zscope.pipelines.store.change import changing
+    from zscope.pipelines.store.folder import existing_store
+    from zscope.pipelines.store.maintenance import expire
+    from zscope.pipelines.store.retention import describe_expired, first_kept_day
+
+    section = night.settings.one(ExpireSection)
+    first_kept = first_kept_day(night.started.astimezone(UTC).date(), section.keep)
+    with store_errors():
+        folder = existing_store(night.store)
+        with changing(folder, night.store_settings, night.notify) as state:
+            newest = _newest_day(state)
+            if newest and newest < first_kept.isoformat():
+                text = (
+                    f"the newest day in the store is {newest}, so all days would be removed; nothing was "
+                    "removed. Check the clock of this machine; zscope store expire removes them on request"
+                )
+                return StepResult(code=ExitCode.REFUSED, text=text)
+            expired = expire(folder, state, first_kept, dry_run=night.dry_run)
+    return StepResult(
+        code=ExitCode.OK,
+        text=describe_expired(expired, first_kept, dry_run=night.dry_run),
+        counts={"rows": expired.rows, "days": expired.days, "bytes": expired.bytes},
+    )
+
+
+def _newest_day(state: State) -> str:
+    """Return the newest day with decoded data; rows about loads have the day of the load."""
+    from zscope.pipelines.store.parts import data_tables
+
+    tables = set(data_tables())
+    days = (file.each_day[-1] for file in state.files.values() if file.table in tables)
+    return max((day for day in days if day), default="")
+
+
+def publish_tables(night: Night) -> StepResult:
+    """Publish what was committed since the last publication, that of a killed night included."""
+    from zscope.pipelines.iceberg import TableStatus, default_target, publish_iceberg
+
+    settings = night.store_settings
+    target = night.settings.one(PublishSection).iceberg or settings.iceberg_target
+    if night.dry_run:
+        text = f"the changed tables would be published in {target or default_target(night.store)}"
+        return StepResult(code=ExitCode.OK, text=text)
+    with store_errors():
+        done = publish_iceberg(night.store, target, settings, night.notify)
+    published = done.with_status(TableStatus.PUBLISHED)
+    not_published = done.with_status(TableStatus.NOT_PUBLISHED)
+    return StepResult(
+        code=ExitCode.WARNINGS if not_published else ExitCode.OK,
+        text=f"{len(published):,} tables have changed up to commit {done.commit}; {done.target}",
+        details=tuple(describe_publication(done)),
+        counts={"published": len(published), "not_published": len(not_published)},
+    )

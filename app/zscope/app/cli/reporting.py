@@ -1,0 +1,112 @@
+"""Write a report of a store, for `zscope report` and the nightly batch."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from zscope.app.cli.exits import NothingDoneError
+from zscope.app.cli.store_option import open_session, query_table
+from zscope.pipelines.metrics import declared, metric, needed, statement
+from zscope.pipelines.metrics.narrowing import prepared
+from zscope.pipelines.metrics.statements import settings
+from zscope.pipelines.metrics.time_zones import unzoned_note, unzoned_query
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from zscope.app.shared.filters import Filters
+    from zscope.app.shared.report import Report
+    from zscope.pipelines.metrics import Metric
+    from zscope.pipelines.store.session import Session
+
+
+class SessionData:
+    """The data of a session, narrowed by filters."""
+
+    def __init__(self, session: Session, filters: Filters) -> None:
+        """Set the parameters of the metrics that take their period as such."""
+        self.filters = filters
+        self._session = session
+        self._made: set[str] = set()
+        self._read: set[str] = set()
+        for definition in declared().values():
+            for text in settings(definition, filters.selection(definition)):
+                session.run(text)
+
+    def found(self, name: str, sql: str, by: Sequence[str] | None = None, where: str = "") -> pa.Table:
+        """Return the rows of a statement on `found`: the rows of a metric that match the filters."""
+        from zscope.app.shared.filters import found_sql
+
+        definition = metric(name)
+        self._read.add(name)
+        if name not in self._made:
+            for text in prepared(definition, summarised=self._session.summarised, made=self._made):
+                self._session.run(text)
+            self._made.update(needed(name))
+        if definition.combinable:
+            selection = self.filters.selection(definition, where)
+            return query_table(self._session, found_sql(definition, selection, sql, by))
+        condition = f" WHERE {where}" if where else ""
+        return query_table(
+            self._session, f"WITH found AS (FROM {self._rows_once(definition)}{condition})\n{sql}"
+        )
+
+    def _rows_once(self, definition: Metric) -> str:
+        """Compute the rows of a metric once for all parts, and return the name of the table with them."""
+        table = f"report_{definition.name}"
+        if table not in self._made:
+            rows = statement(definition, None, self.filters.selection(definition))
+            self._session.run(f"CREATE OR REPLACE TEMP TABLE {table} AS\n{rows}")
+            self._made.add(table)
+        return table
+
+    def rows(self, sql: str) -> pa.Table:
+        """Return the rows of a statement on the store, which the filters do not narrow."""
+        return query_table(self._session, sql)
+
+    def without_effect(self, name: str) -> tuple[str, ...]:
+        """Return the filters that are set but cannot narrow a metric."""
+        return self.filters.without_effect_on(metric(name))
+
+    def missing_zones(self) -> str:
+        """Return the note about systems without a time zone that concern the metrics read; often empty."""
+        query = unzoned_query(sorted(self._read), self.filters.systems)
+        return unzoned_note(self.rows(query)) if query else ""
+
+
+def report_on(store: Path, filters: Filters, now: datetime | None = None) -> Report:
+    """Return the report of a store."""
+    from zscope.app.cli.metric_options import check_systems
+    from zscope.app.shared.report import write_report_page
+
+    with open_session(store) as session:
+        check_systems(session, filters.systems)
+        data = SessionData(session, filters)
+        return write_report_page(data, store.resolve().name, now or datetime.now(UTC))
+
+
+def check_report_target(target: Path, store: Path) -> None:
+    """Raise an error for a place where no report can be written, before it is computed."""
+    from zscope.pipelines.export_target import ExportError, check_location
+
+    try:
+        check_location(target, store)
+    except ExportError as error:
+        raise NothingDoneError(str(error)) from error
+    if target.exists() and not target.is_file():
+        raise NothingDoneError(f"{target}: exists and is not a file; choose another name")
+
+
+def write_report(target: Path, report: Report) -> None:
+    """Write a report; an earlier file is replaced when the new one is complete."""
+    from zscope.pipelines.export_target import ExportError, new_file
+
+    try:
+        with new_file(target) as path:
+            path.write_bytes(report.page)
+    except ExportError as error:
+        raise NothingDoneError(str(error)) from error

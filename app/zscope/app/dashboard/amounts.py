@@ -1,0 +1,97 @@
+"""Amounts with their units, written in the same way in tiles, axes, tooltips and tables.
+
+All of them use the units and digits of `zscope.schemas.quantities`, as the commands do: 679,824 µs is
+`680 ms` in a tile, at an axis and in a tooltip. A table has one unit for each column, which its heading
+names.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from zscope.app.shared.column_labels import TIMES, unit_of
+from zscope.schemas.quantities import quantity, scales
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+WRITTEN = {"us": "µs"}
+"""Units that are written differently from their names in columns."""
+_READABLE = 1_000
+"""From this number on, a time is written in the next larger unit."""
+_WORDS = "_in_words"
+
+
+def amount(value: float | None, unit: str = "") -> str:
+    """Return an amount with its unit, or n/a if there is none.
+
+    >>> amount(679_824, "us"), amount(12.5, "us"), amount(34.04, "pct"), amount(None)
+    ('680 ms', '12.5 µs', '34 %', 'n/a')
+    """
+    if value is None:
+        return "n/a"
+    number, _, written = quantity(value, unit).partition(" ")
+    return f"{number} {WRITTEN.get(written, written)}".rstrip()
+
+
+def amount_axis(unit: str, **more: Any) -> alt.Axis:  # noqa: ANN401 - Altair's own
+    """Return an axis with amounts of a unit."""
+    return alt.Axis(labelExpr=amount_expression(unit), **more)
+
+
+def amount_expression(unit: str, value: str = "datum.value") -> str:
+    """Return the Vega expression that writes a value as `amount` does."""
+    sizes = scales(unit) or ((1.0, WRITTEN.get(unit, unit)),)
+    written = ""
+    for size, name in sizes:
+        number = f"{value} / {size:.15g}"
+        digits = f"(abs({number}) >= 1000 ? format({number}, ',.0f') : format({number}, '.3~r'))"
+        # Zero is written without a unit.
+        words = f"{digits} + ({value} == 0 ? '' : ' {WRITTEN.get(name, name)}')"
+        written = f"abs({value}) >= {size:.15g} ? {words} : {written}" if written else words
+    return written
+
+
+def with_amounts(table: pa.Table, **units: str) -> pa.Table:
+    """Return a table with a further column for each of some columns: its amounts in words, for tooltips."""
+    for column, unit in units.items():
+        if column in table.column_names:
+            words = [amount(value, unit) for value in table[column].to_pylist()]
+            table = table.append_column(f"{column}{_WORDS}", pa.array(words, pa.string()))
+    return table
+
+
+def amount_tip(column: str, title: str) -> alt.Tooltip:
+    """Return a tooltip with the amounts of a column of `with_amounts`."""
+    return alt.Tooltip(f"{column}{_WORDS}:N", title=title)
+
+
+def in_readable_units(table: pa.Table, fixed: Mapping[str, object]) -> tuple[pa.Table, dict[str, str]]:
+    """Return a table with its times in units that are easy to read, and the unit of each changed column.
+
+    Columns in `fixed` stay as they are.
+    """
+    units: dict[str, str] = {}
+    for place, field in enumerate(table.schema):
+        unit = "" if field.name in fixed else unit_of(field.name)
+        if not unit or not (pa.types.is_integer(field.type) or pa.types.is_floating(field.type)):
+            continue
+        values = table[field.name].cast(pa.float64())
+        largest = pc.max(pc.abs(values)).as_py() or 0.0
+        better = _readable_unit(largest, unit)
+        if better != unit:
+            units[field.name] = better
+            table = table.set_column(place, field.name, pc.divide(values, TIMES[better] / TIMES[unit]))
+    return table, units
+
+
+def _readable_unit(largest: float, unit: str) -> str:
+    """The first unit in which a time has fewer than four digits before the point."""
+    for other in list(TIMES)[list(TIMES).index(unit) :]:
+        if largest * TIMES[unit] / TIMES[other] < _READABLE:
+            return other
+    return "s"

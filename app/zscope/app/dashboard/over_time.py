@@ -1,0 +1,203 @@
+"""Charts over time: a marked range becomes the period, with the period before and the moments of changes.
+
+The period before has the length of the chosen period and ends where that begins; it is drawn as light lines
+at the times of the chosen period. If all days are shown, there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import pyarrow as pa
+import pyarrow.compute as pc
+import streamlit as st
+
+from zscope.app.dashboard.drawing import ZOOMED, ChartWithRows, Zoom, picture
+from zscope.app.dashboard.filter_bar import show_between
+from zscope.app.dashboard.style import GREY, time_axis, time_tip, values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.style import Chart
+
+_BEFORE = "period before"
+_MOST_MARKS = 40
+_LOAD = "load"
+
+
+@dataclass(frozen=True, slots=True)
+class LinesBefore:
+    """The period before, as light lines."""
+
+    rows: pa.Table
+    """Its rows, at the times of the chosen period."""
+    encodings: dict[str, Any]
+    """Those of the chart: x, y, color, detail."""
+    labelled: bool = True
+    """Whether the legend has an entry for it."""
+
+    def chart(self) -> alt.Chart:
+        """Return the lines, with their own entry in the legend."""
+        legend = (
+            alt.Legend(symbolStrokeColor=GREY, symbolType="stroke", orient="top") if self.labelled else None
+        )
+        dashed = alt.StrokeDash(
+            "period:N", title=None, scale=alt.Scale(domain=[_BEFORE], range=[[4, 3]]), legend=legend
+        )
+        chart: alt.Chart = (
+            alt.Chart(values(self.rows))
+            .transform_calculate(period=f"'{_BEFORE}'")
+            .mark_line(strokeWidth=1.5, opacity=0.6, color=GREY)
+            .encode(**self.encodings, strokeDash=dashed)
+        )
+        return chart
+
+
+def rows_before(
+    data: PageData, rows: Callable[[PageData], pa.Table], *clocks: str, daily: bool = False
+) -> pa.Table | None:
+    """Return the rows of the period before at the times of the chosen one; None if there is none.
+
+    `clocks` are the columns with times. Days stay days: then the shift is a whole number of them.
+    """
+    begin, end = data.filters.begin, data.filters.end
+    if begin is None or end is None:
+        return None
+    length = end - begin
+    if daily:
+        length = timedelta(days=-(-length // timedelta(days=1)))
+    table = rows(replace(data, filters=replace(data.filters, begin=begin - length, end=begin)))
+    if not table.num_rows or not set(clocks) <= set(table.column_names):
+        # Intervals are few enough to be drawn, days not, or the other way around.
+        return None
+    shift = pa.scalar(length, pa.duration("us"))
+    for clock in clocks:
+        field = table.schema.field(clock)
+        moved = pc.add(table[clock].cast(pa.timestamp("us", field.type.tz)), shift)
+        table = table.set_column(table.column_names.index(clock), clock, moved)
+    return table
+
+
+def changes(data: PageData, first: datetime, last: datetime) -> pa.Table:
+    """Return the loads, and the changes of the policy, release, capacity and cipher suites, of a time.
+
+    Columns: moment, kind, words. Records do not show an IPL.
+    """
+    of_systems = data.where(
+        ("system",), "changed_utc", f"changed_utc BETWEEN {_literal(first)} AND {_literal(last)}"
+    )
+    return data.rows(f"""
+        SELECT changed_utc AS moment, changed AS kind, concat_ws(': ', system, change) AS words
+        FROM cost_change_point {of_systems}
+        UNION ALL
+        SELECT time_bucket(INTERVAL 1 HOUR, started_utc), '{_LOAD}',
+            concat(count(*), if(count(*) = 1, ' file, ', ' files, '), sum(rows), ' rows')
+        FROM load
+        WHERE status = 'loaded' AND started_utc BETWEEN {_literal(first)} AND {_literal(last)}
+        GROUP BY 1
+        ORDER BY moment, kind, words LIMIT {_MOST_MARKS}
+    """)
+
+
+def _literal(moment: datetime) -> str:
+    return f"TIMESTAMPTZ '{moment.astimezone(UTC).isoformat()}'"
+
+
+@dataclass(frozen=True, slots=True)
+class ChartOverTime:
+    """A chart over time, the column of its data with the times, and the period before."""
+
+    chart: Chart | ChartWithRows
+    clock: str
+    before: LinesBefore | None = None
+
+
+def picture_over_time(
+    data: PageData,
+    over: ChartOverTime,
+    table: pa.Table,
+    name: str,
+    alternative: str,
+    sources: Sequence[str] = (),
+) -> None:
+    """Draw a chart over time with its data."""
+    marks = _marks(data, table, over.clock)
+    rows = over.chart.rows if isinstance(over.chart, ChartWithRows) else None
+    drawn = over.chart.chart if isinstance(over.chart, ChartWithRows) else over.chart
+    if isinstance(drawn, alt.VConcatChart):
+        # A range can be marked in the first of several panels.
+        first, *others = (_layered(part, None, marks) for part in drawn.vconcat)
+        whole = drawn.copy()
+        whole.vconcat = [first.add_params(_range()), *others]
+    else:
+        whole = _layered(drawn, over.before, marks).add_params(_range())
+    picture(
+        whole if rows is None else ChartWithRows(whole, rows), table, name, alternative, sources=sources,
+        zoom=zoom_of(data),
+    )  # fmt: skip
+    if marks is not None:
+        kinds = sorted({str(kind) for kind in marks["kind"].to_pylist()})
+        st.caption(f"Triangles at the top mark changes: {', '.join(kinds)}.")
+
+
+def _range() -> alt.Parameter:
+    return alt.selection_interval(name=ZOOMED, encodings=["x"])
+
+
+def _marks(data: PageData, table: pa.Table, clock: str) -> pa.Table | None:
+    """The changes within the times of a chart, if there are any."""
+    ends = pc.min_max(table[clock]).as_py() if table.num_rows else {"min": None, "max": None}
+    if ends["min"] is None:  # there are no rows with a time
+        return None
+    first, last = ends["min"], ends["max"]
+    assert isinstance(first, datetime)
+    assert isinstance(last, datetime)
+    found = changes(data, first, last)
+    return found if found.num_rows else None
+
+
+def _layered(chart: Any, before: LinesBefore | None, marks: pa.Table | None) -> Any:  # noqa: ANN401 - the classes of Altair
+    layers = [chart]
+    if before is not None:
+        layers.append(before.chart())
+    if marks is not None:
+        layers += _drawn_marks(marks)
+    return alt.layer(*layers) if len(layers) > 1 else chart
+
+
+def _drawn_marks(marks: pa.Table) -> list[alt.Chart]:
+    """Vertical lines with a triangle at the top."""
+    tips = [time_tip("moment"), alt.Tooltip("kind:N", title="Change"), alt.Tooltip("words:N", title="What")]
+    base = alt.Chart(values(marks)).encode(x=time_axis("moment"), tooltip=tips)
+    rule = base.mark_rule(color=GREY, strokeDash=[2, 3])
+    top = base.mark_point(shape="triangle-down", filled=True, size=90, color=GREY, opacity=1)
+    return [rule, top.encode(y=alt.value(5))]
+
+
+def zoom_of(data: PageData, moment: Callable[[float], datetime] | None = None, shown: str = "") -> Zoom:
+    """Return that a marked range becomes the period; `shown` is what else the chart depends on."""
+    period = (data.filters.begin, data.filters.end, shown)
+    return Zoom(partial(show_marked, moment=moment), period)
+
+
+def show_marked(marked: dict[str, Any], moment: Callable[[float], datetime] | None = None) -> None:
+    """Make the range that the reader has marked in a chart the period.
+
+    `moment` returns the moment at a place of the horizontal axis; without it, places are milliseconds.
+    """
+    for ends in marked.values():
+        if not isinstance(ends, list) or not all(isinstance(end, int | float) for end in ends):
+            continue
+        begin, end = (moment(end) if moment else _of_milliseconds(end) for end in (min(ends), max(ends)))
+        if end > begin:
+            show_between(begin, end)
+
+
+def _of_milliseconds(milliseconds: float) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -1,0 +1,193 @@
+"""AT-TLS policy: each rule with its traffic, CPU time, errors, findings, and parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import pyarrow as pa
+import pyarrow.compute as pc
+import streamlit as st
+
+from zscope.app.dashboard.drawing import (
+    clean,
+    grid,
+    no_data,
+    picture,
+    plain,
+    selectable_grid,
+    without_effect,
+)
+from zscope.app.dashboard.links import page_link
+from zscope.app.dashboard.registry import Page
+from zscope.app.dashboard.style import HANDSHAKE_COLOURS, colours, values
+from zscope.schemas.arrow import literal
+
+if TYPE_CHECKING:
+    from zscope.app.dashboard.store import PageData
+
+PAGE = Page(title="AT-TLS policy", icon="policy", section="TLS", order=18)
+
+METRIC = "rule_use"
+_KINDS = {kind: HANDSHAKE_COLOURS[kind] for kind in ("resumed", "full")}
+_LONGEST = 300
+_MOST_BARS = 25
+_MOST_MESSAGES = 200
+_SHOWN = (
+    "system", "stack", "rule_name", "direction", "server_ports", "job_condition", "full_handshakes",
+    "resumed_handshakes", "resumed_pct", "megabytes", "high_cpu_s_per_day", "status", "errors",
+    "most_frequent_error", "findings", "worst_finding", "environment_action", "group_action",
+    "connection_action",
+)  # fmt: skip
+_SCOPES = ("group", "environment", "connection")
+_NO_RULE = "no rule"
+
+
+def rules(data: PageData) -> pa.Table:
+    """Return the rules with their use, in the order in which they are tried."""
+    return data.metric(METRIC)
+
+
+def parameters(data: PageData, rule: dict[str, Any]) -> pa.Table:
+    """Return the parameters of the actions of a rule; the action named last overrides those before it."""
+    actions = " OR ".join(
+        f"(action_scope = {literal(scope)} AND action_name = {literal(name)})"
+        for scope in _SCOPES
+        if (name := rule[f"{scope}_action"])
+    )
+    if not actions:
+        actions = "false"
+    return data.rows(f"""
+        SELECT action_scope, action_name, section, parameter,
+            string_agg(coalesce(parameter_value, code), ', ' ORDER BY member_no) AS value,
+            any_value(file) AS file, min(line_no) AS line_no
+        FROM (
+            FROM tls_action
+            WHERE ({actions}) AND (system = {literal(rule["system"])} OR system IS NULL)
+            QUALIFY dense_rank() OVER (
+                PARTITION BY action_scope, action_name
+                ORDER BY system IS NULL, taken_utc DESC NULLS LAST, load_id DESC, file
+            ) = 1
+        )
+        WHERE parameter IS NOT NULL
+        GROUP BY action_scope, action_name, section, parameter
+        ORDER BY list_position({list(_SCOPES)!r}, action_scope), line_no, parameter
+    """)
+
+
+def messages(data: PageData, rule: dict[str, Any]) -> pa.Table:
+    """Return the newest error messages that name a rule."""
+    return data.rows(f"""
+        SELECT m.taken_utc, m.message_id, m.return_code, t.text AS meaning, m.event, m.job_name, m.local_ip,
+            m.local_port, m.remote_ip, m.remote_port
+        FROM tls_message AS m LEFT JOIN code_attls_return_code AS t ON m.return_code = t.code
+        WHERE m.return_code > 0 AND m.system = {literal(rule["system"])}
+            AND upper(m.ttls_rule) = upper({literal(rule["rule_name"])})
+        ORDER BY m.taken_utc DESC NULLS LAST LIMIT {_MOST_MESSAGES}
+    """)
+
+
+def render(data: PageData) -> None:
+    """Draw the page."""
+    found = rules(data)
+    if not found.num_rows:
+        no_data(
+            "No AT-TLS policy is loaded, and no display or message names a rule. Policies come from "
+            "reports of pasearch or from policy files.",
+            "zscope ingest PASEARCH.TXT ATTLS.POLICY",
+        )
+        return
+    _unused(found)
+    _handshakes(found)
+    st.header("Rules")
+    rule = selectable_grid(
+        found, "policy-rules", (data.version, data.filters), sources=[METRIC], columns=_SHOWN
+    )
+    st.caption(
+        "Handshakes and megabytes of the last seven days; CPU time is the share of the price of TLS, "
+        "at most. Select a row to see the parameters, errors and findings of the rule."
+    )
+    without_effect(data.without_effect(METRIC))
+    if rule:
+        _rule(data, rule)
+
+
+def _unused(found: pa.Table) -> None:
+    """One sentence about the rules that had no traffic, and about connections without a rule."""
+    rows = found.to_pylist()
+    unused = [row for row in rows if row["place"] is not None and row["full_handshakes"] is None]
+    errors = sum(row["errors"] for row in rows)
+    bare = sum(
+        (row["full_handshakes"] or 0) + (row["resumed_handshakes"] or 0)
+        for row in rows
+        if row["rule_name"] == _NO_RULE
+    )
+    in_force = sum(row["place"] is not None for row in rows)
+    parts = [
+        f"{in_force:,} rules are in force, {len(unused):,} of them without TLS traffic in the last seven days"
+    ]
+    if bare:
+        parts.append(f"{bare:,} handshakes belong to no rule")
+    if errors:
+        worst = max(rows, key=lambda row: row["errors"])
+        parts.append(
+            f"messages report {errors:,} errors, most under {worst['rule_name']} of {worst['system']} "
+            f"({worst['most_frequent_error']})"
+        )
+    st.markdown(f"{plain('; '.join(parts), _LONGEST)}\\.")
+
+
+def _handshakes(found: pa.Table) -> None:
+    used = found.filter(pc.field("full_handshakes").is_valid())
+    if not used.num_rows:
+        return
+    counted = [
+        {
+            "rule": f"{row['rule_name']}, {row['system']}",
+            "kind": kind,
+            "handshakes": row[f"{kind}_handshakes"],
+            "all": row["full_handshakes"] + row["resumed_handshakes"],
+        }
+        for row in used.to_pylist()
+        for kind in _KINDS
+    ]
+    counted.sort(key=lambda row: (-row["all"], row["rule"]))
+    rows = pa.Table.from_pylist(counted[: 2 * _MOST_BARS])
+    chart = (
+        alt.Chart(values(rows))
+        .mark_bar()
+        .encode(
+            x=alt.X("handshakes:Q", title="Handshakes in the last seven days"),
+            y=alt.Y("rule:N", title=None, sort=alt.EncodingSortField("all", order="descending"),
+                    axis=alt.Axis(labelLimit=260)),
+            color=alt.Color("kind:N", title="Handshake", scale=colours(_KINDS)),
+            tooltip=[
+                alt.Tooltip("rule:N", title="Rule"), alt.Tooltip("kind:N", title="Handshake"),
+                alt.Tooltip("handshakes:Q", title="Handshakes", format=","),
+            ],
+        )
+    )  # fmt: skip
+    picture(chart, rows, "policy-handshakes", "Full and resumed handshakes of each rule, as bars.")
+
+
+def _rule(data: PageData, rule: dict[str, Any]) -> None:
+    st.header(clean(f"{rule['rule_name']}, {rule['system']}"))
+    with st.container(horizontal=True):
+        page_link("tls_price", "What a change of this rule would save", tls_advice_of="Rule")
+        if (ports := rule["server_ports"]) and ports.isdigit():
+            page_link("connections", "Its connections", system=rule["system"], port=ports)
+    settings = parameters(data, rule)
+    if settings.num_rows:
+        st.markdown("**Parameters of its actions**")
+        grid(settings, "policy-parameters", sources=["tls_action"])
+    else:
+        st.caption("The loaded policy has no parameters of its actions.")
+    errors = messages(data, rule)
+    if errors.num_rows:
+        st.markdown(f"**Errors**, the newest {errors.num_rows:,}")
+        grid(errors, "policy-errors", sources=["tls_message"])
+    if rule["worst_finding"]:
+        st.markdown(
+            f"**Findings**: {rule['findings']:,}, the worst is {plain(rule['worst_finding'], _LONGEST)}"
+        )
+        page_link("posture", "All findings", system=rule["system"])

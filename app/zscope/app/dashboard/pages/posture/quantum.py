@@ -1,0 +1,191 @@
+"""Post-quantum readiness: the key exchange of the traffic, as far as it is known, and what is not known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import pyarrow as pa
+import streamlit as st
+
+from zscope.app.dashboard.drawing import grid, no_data, number, picture, without_effect
+from zscope.app.dashboard.style import GREEN, GREY, ORANGE, colours, values
+from zscope.app.dashboard.tiles import MetricFigure, tile
+from zscope.schemas.attls import attls_defaults
+
+if TYPE_CHECKING:
+    from zscope.app.dashboard.store import PageData
+
+_POSTURE = "tls_posture"
+OPEN, NOT_OPEN, UNKNOWN = "open to a quantum computer", "not open", "not known"
+_COLOURS = {OPEN: ORANGE, NOT_OPEN: GREEN, UNKNOWN: GREY}
+_COUNTED_BY = {
+    OPEN: "quantum_open_connections", UNKNOWN: "quantum_unknown_connections",
+    NOT_OPEN: "tls_connections - quantum_open_connections - quantum_unknown_connections",
+}  # fmt: skip
+_NO_GROUP = "TLS13"
+_HYBRID = "MLKEM"
+"""Part of the names of hybrid groups with ML-KEM."""
+_ALLOWED = pa.schema([
+    ("system", pa.string()), ("action_name", pa.string()), ("parameter", pa.string()),
+    ("groups", pa.string()), ("has_hybrid", pa.bool_()),
+])  # fmt: skip
+_COUNTED = pa.schema([
+    ("protocol", pa.string()), ("key_exchange", pa.string()), ("readiness", pa.string()),
+    ("connections", pa.int64()), ("bytes", pa.int64()), ("share_pct", pa.float64()),
+])  # fmt: skip
+
+
+def key_exchanges(data: PageData) -> pa.Table:
+    """Return connections and bytes with TLS by protocol, key exchange and what is known of it."""
+    suites = {
+        row["code"]: row["key_exchange"]
+        for row in data.rows("SELECT code, key_exchange FROM cipher").to_pylist()
+    }
+    counted: dict[tuple[str, str, str], list[int]] = {}
+    for row in data.metric(_POSTURE, ["protocol", "cipher"]).to_pylist():
+        for readiness, (connections, volume) in _parts(row).items():
+            if connections:
+                exchange = suites.get(row["cipher"]) or "not recorded"
+                if exchange == _NO_GROUP:
+                    exchange = "group not recorded"
+                sums = counted.setdefault((row["protocol"] or "unknown", exchange, readiness), [0, 0])
+                sums[0] += connections
+                sums[1] += volume
+    whole = sum(connections for connections, _ in counted.values())
+    rows = [
+        dict(zip(_COUNTED.names, (*key, connections, volume, 100 * connections / whole), strict=True))
+        for key, (connections, volume) in sorted(counted.items(), key=lambda item: (-item[1][0], item[0]))
+    ]
+    return pa.Table.from_pylist(rows, _COUNTED)
+
+
+def _parts(row: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """Connections and bytes by what is known of their key exchange."""
+    known = {
+        readiness: (row[f"{name}_connections"] or 0, row[f"{name}_bytes"] or 0)
+        for readiness, name in ((OPEN, "quantum_open"), (UNKNOWN, "quantum_unknown"))
+    }
+    rest = [
+        (row[f"tls_{measure}"] or 0) - sum(part[n] for part in known.values())
+        for n, measure in enumerate(("connections", "bytes"))
+    ]
+    return {**known, NOT_OPEN: (max(0, rest[0]), max(0, rest[1]))}
+
+
+def seen_groups(data: PageData) -> pa.Table:
+    """Return the groups that displays of connections name: the only source of the group of a connection."""
+    return data.rows(f"""
+        SELECT coalesce(key_share_name, key_share) AS key_group,
+            contains(upper(coalesce(key_share_name, '')), '{_HYBRID}') AS is_hybrid,
+            count(DISTINCT (system, connection_id))::BIGINT AS connections
+        FROM netstat_ttls
+        {data.where(("system", "stack", "job_name"), "taken_utc", "key_share IS NOT NULL")}
+        GROUP BY ALL ORDER BY connections DESC, key_group
+    """)
+
+
+def allowed_groups(data: PageData) -> pa.Table:
+    """Return the groups for TLSv1.3 that each action of the policies allows, with their names."""
+    found = data.rows(f"""
+        SELECT system, action_name, parameter,
+            list(DISTINCT coalesce(code, parameter_value) ORDER BY coalesce(code, parameter_value)) AS codes
+        FROM tls_action
+        {data.where(("system", "stack"), "", "parameter IN ('ClientKeyShareGroups', 'ServerKeyShareGroups')")}
+        GROUP BY system, action_name, parameter ORDER BY ALL
+    """)
+    names = attls_defaults().groups
+    rows = []
+    for row in found.to_pylist():
+        groups = [names.get(code, code) for code in row.pop("codes")]
+        hybrid = any(_HYBRID in group.upper() for group in groups)
+        rows.append({**row, "groups": ", ".join(groups), "has_hybrid": hybrid})
+    return pa.Table.from_pylist(rows, _ALLOWED)
+
+
+def quantum_section(data: PageData) -> None:
+    """Draw what is known of the key exchange of the traffic, and name what is not."""
+    rows = key_exchanges(data)
+    if not rows.num_rows:
+        no_data(
+            "There are no ended connections with TLS. They come from zERT connection detail records (SMF 119 "
+            "subtype 11).",
+            "zscope ingest SMF.DUMP --select '119(11)'",
+        )
+        return
+    _shares(data, rows)
+    without_effect(data.without_effect(_POSTURE))
+    _groups(seen_groups(data))
+    _policy(allowed_groups(data))
+
+
+def _shares(data: PageData, rows: pa.Table) -> None:
+    listed = rows.to_pylist()
+    whole = sum(row["connections"] for row in listed)
+    for column, readiness in zip(st.columns(len(_COLOURS)), _COLOURS, strict=True):
+        count = sum(row["connections"] for row in listed if row["readiness"] == readiness)
+        tile(
+            column, data, readiness.capitalize(), number(100 * count / whole, 1, "%"),
+            MetricFigure(_POSTURE, f"100 * ({_COUNTED_BY[readiness]}) / tls_connections"),
+            f"{count:,} of {whole:,} connections with TLS.",
+        )  # fmt: skip
+    st.header("Key exchange of the traffic")
+    chart = (
+        alt.Chart(values(rows))
+        .transform_calculate(place="datum.protocol + ', ' + datum.key_exchange")
+        .mark_bar()
+        .encode(
+            x=alt.X("share_pct:Q", title="Share of the connections with TLS (%)"),
+            y=alt.Y("place:N", title=None, sort="-x", axis=alt.Axis(labelLimit=240)),
+            color=alt.Color(
+                "readiness:N",
+                title=None,
+                scale=colours(_COLOURS),
+                legend=alt.Legend(orient="top", labelLimit=240),
+            ),
+            tooltip=[
+                alt.Tooltip("protocol:N", title="Protocol"),
+                alt.Tooltip("key_exchange:N", title="Key exchange"),
+                alt.Tooltip("readiness:N", title="Readiness"),
+                alt.Tooltip("connections:Q", title="Connections", format=","),
+                alt.Tooltip("bytes:Q", title="Bytes", format=","),
+                alt.Tooltip("share_pct:Q", title="Share (%)", format=".1f"),
+            ],
+        )
+    )
+    picture(chart, rows, "posture-key-exchange",
+            "Shares of the connections with TLS by protocol and key exchange, as bars.")  # fmt: skip
+    st.caption(
+        "Up to TLSv1.2 the cipher suite names the key exchange, and none of them withstands a quantum "
+        "computer except pre-shared keys. With TLSv1.3 the group decides, which no SMF record "
+        "contains: whether such connections use a hybrid with ML-KEM is not known."
+    )
+
+
+def _groups(seen: pa.Table) -> None:
+    st.header("Where the group is known")
+    if not seen.num_rows:
+        st.caption(
+            "Only NETSTAT TTLS displays of single connections name the group, and none is loaded for these "
+            "filters: zscope ingest NETSTAT.TXT"
+        )
+        return
+    hybrid = sum(row["connections"] for row in seen.to_pylist() if row["is_hybrid"])
+    whole = sum(seen["connections"].to_pylist())
+    st.markdown(
+        f"**{hybrid:,} of {whole:,} connections** in NETSTAT TTLS displays have a hybrid group with ML-KEM."
+    )
+    grid(seen, "posture-key-groups", sources=["netstat_ttls"])
+    st.caption("Displays are samples: they do not show what share of all traffic a group has.")
+
+
+def _policy(allowed: pa.Table) -> None:
+    st.header("What the policy allows")
+    if not allowed.num_rows:
+        st.caption(
+            "No loaded AT-TLS policy states groups for TLSv1.3; then the defaults of System SSL count."
+        )
+        return
+    hybrid = sum(allowed["has_hybrid"].to_pylist())
+    st.markdown(f"**{hybrid:,} of {allowed.num_rows:,} lists of groups** contain a hybrid with ML-KEM.")
+    grid(allowed, "posture-allowed-groups", sources=["tls_action"])

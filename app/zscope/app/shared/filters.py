@@ -1,0 +1,110 @@
+"""What a reader chose to see: the filters of pages and reports, and their conditions in SQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zscope.pipelines.metrics import MetricSelection, statement
+from zscope.schemas.arrow import literal
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from datetime import datetime
+
+    from zscope.pipelines.metrics import Metric
+
+ROLES = ("client", "server")
+"""The sides of a handshake; a server that requests client certificates is a server, too."""
+_ROLE_COLUMNS = ("handshake_role", "side")
+"""Columns with the role; a metric or table has one of them at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What the reader has chosen in the filter bar; an empty filter does not narrow anything."""
+
+    begin: datetime | None = None
+    """First moment, in UTC."""
+    end: datetime | None = None
+    """First moment after the period, in UTC."""
+    systems: tuple[str, ...] = ()
+    stacks: tuple[str, ...] = ()
+    ports: tuple[int, ...] = ()
+    jobs: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+
+    def words(self) -> str:
+        """Return what is chosen, for a heading; empty without filters.
+
+        >>> Filters(systems=("SYSA",), ports=(443, 446)).words()
+        'system SYSA; port 443, 446'
+        """
+        begin = f"from {self.begin:%Y-%m-%d %H:%M} UTC" if self.begin else ""
+        end = f"before {self.end:%Y-%m-%d %H:%M} UTC" if self.end else ""
+        chosen = {
+            "system": self.systems, "stack": self.stacks, "port": self.ports, "job": self.jobs,
+            "role": self.roles,
+        }  # fmt: skip
+        named = [f"{name} {', '.join(map(str, values))}" for name, values in chosen.items() if values]
+        return "; ".join(filter(None, [" ".join(filter(None, [begin, end])), *named]))
+
+    def conditions(self, columns: Collection[str], clock: str = "") -> list[str]:
+        """Return the conditions in SQL for a table with these columns; the period is in column `clock`."""
+        return [condition for _, condition in self._parts(columns, clock) if condition]
+
+    def without_effect(self, columns: Collection[str], clock: str = "") -> tuple[str, ...]:
+        """Return the filters that are set but cannot narrow a table with these columns."""
+        return tuple(name for name, condition in self._parts(columns, clock) if not condition)
+
+    def without_effect_on(self, metric: Metric) -> tuple[str, ...]:
+        """Return the filters that are set but cannot narrow a metric.
+
+        A metric that takes its period as parameters has no clock, but follows the period.
+        """
+        columns = {column.name for column in metric.columns if column.in_file}
+        names = self.without_effect(columns, metric.clock)
+        return tuple(name for name in names if not (name == "period" and metric.period))
+
+    def _parts(self, columns: Collection[str], clock: str) -> Iterator[tuple[str, str]]:
+        """Name and condition of each filter that is set; the condition is empty if the column is missing."""
+        if self.begin or self.end:
+            yield "period", " AND ".join(self._period(clock)) if clock else ""
+        if self.systems:
+            yield "system", _one_of("system", self.systems, columns)
+        if self.stacks:
+            yield "stack", _one_of("stack", self.stacks, columns)
+        if self.ports:
+            ports = ", ".join(map(str, self.ports))
+            yield "port", f"server_port IN ({ports})" if "server_port" in columns else ""
+        if self.jobs:
+            yield "job", _one_of("job_name", self.jobs, columns)
+        if self.roles:
+            role = next((name for name in _ROLE_COLUMNS if name in columns), None)
+            sides = " OR ".join(f"starts_with({role}, {literal(side)})" for side in self.roles)
+            yield "role", f"({sides})" if role else ""
+
+    def _period(self, clock: str) -> Iterator[str]:
+        if self.begin:
+            yield f"{clock} >= TIMESTAMPTZ {literal(self.begin.isoformat())}"
+        if self.end:
+            yield f"{clock} < TIMESTAMPTZ {literal(self.end.isoformat())}"
+
+    def selection(self, metric: Metric, where: str = "") -> MetricSelection:
+        """Return the selection of a metric's rows; `where` is a further condition."""
+        columns = {column.name for column in metric.columns if column.in_file}
+        conditions = self.conditions(columns, metric.clock)
+        # A metric that takes its period as parameters has no column for it.
+        begin, end = (self.begin, self.end) if metric.period else (None, None)
+        return MetricSelection(
+            (), begin, end, " AND ".join([*conditions, *([f"({where})"] if where else [])])
+        )
+
+
+def _one_of(column: str, values: tuple[str, ...], columns: Collection[str]) -> str:
+    return f"{column} IN ({', '.join(map(literal, values))})" if column in columns else ""
+
+
+def found_sql(metric: Metric, selection: MetricSelection, sql: str, by: Sequence[str] | None = None) -> str:
+    """Return a statement on `found`: the selected rows of a metric, grouped by these columns or its grain."""
+    return f"WITH found AS (\n{statement(metric, by, selection)}\n)\n{sql}"

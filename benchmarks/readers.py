@@ -1,0 +1,235 @@
+"""Measure the dashboard with many readers at once during loads: `make bench-readers`.
+
+Readers are clients of the server without a browser: they open pages with and without a filter, and wait until
+the server has sent the whole page, as fast as they can. Meanwhile days are loaded into the store, one after
+the other. A page counts as an error if it shows an exception or an error, or is not complete within a minute.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from dashboard import served
+from figures import aligned, machine
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import connect
+from websockets.typing import Subprotocol
+from working_folder import working_folder
+
+from zscope.app.dashboard.registry import registered_pages
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
+from zscope.pipelines.settings import Settings
+from zscope.pipelines.store import open_reader
+from zscope.samples.world import ZONE, WorldRecipe, write_world
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator
+
+    from websockets.asyncio.client import ClientConnection
+
+READERS, SECONDS, CONNECTIONS_PER_HOUR = 30, 300, 240
+LONGEST_S = 60.0
+FIRST_DAYS = 3
+_PROTOCOL = [Subprotocol("streamlit")]
+_PROGRAM = Path(sys.executable).with_name("zscope")
+
+
+@dataclass
+class Report:
+    """What the readers have seen."""
+
+    longest_s: float
+    """A page that takes longer is an error."""
+    took: dict[str, list[float]] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    loads: int = 0
+
+
+def main() -> None:
+    """Run the readers and the loads, and print; the exit code is 1 after an error."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--readers", type=int, default=READERS, metavar="N")
+    parser.add_argument("--seconds", type=int, default=SECONDS, metavar="N")
+    parser.add_argument("--connections-per-hour", type=int, default=CONNECTIONS_PER_HOUR, metavar="N")
+    parser.add_argument("--longest", type=float, default=LONGEST_S, metavar="SECONDS")
+    options = parser.parse_args()
+    with working_folder() as folder:
+        recipe = WorldRecipe(days=FIRST_DAYS, runs="none", connections_per_hour=options.connections_per_hour)
+        store, night = folder / "readers-store", folder / "readers-night"
+        for old in (store, night, folder / "readers-world"):
+            shutil.rmtree(old, ignore_errors=True)
+        load(recipe, folder / "readers-world", store)
+        with open_reader(store) as connection:
+            found = connection.execute("SELECT DISTINCT system FROM handshake_hour ORDER BY system")
+            systems = [row[0] for row in found.fetchall()]
+        with served(store, folder / "readers.log") as address:
+            asyncio.run(first_page(address))
+            before = memory_mb()
+            until = time.monotonic() + options.seconds
+            report = Report(options.longest)
+            days = load_days(recipe, night, store, until, report)
+            asyncio.run(read(address, systems, options.readers, until, report, days))
+            after = memory_mb()
+    print_report(report, options.readers, options.seconds, before, after)
+    sys.exit(bool(report.errors))
+
+
+def load(recipe: WorldRecipe, folder: Path, store: Path) -> None:
+    """Write a world and load it."""
+    write_world(recipe, folder, lambda _: None)
+    ingest(store, [folder], IngestOptions(selection=row_selection(None), settings=Settings().merge([ZONE])))
+
+
+async def read(
+    address: str,
+    systems: list[str],
+    readers: int,
+    until: float,
+    report: Report,
+    loads: Coroutine[None, None, None],
+) -> None:
+    """Let readers read while days are loaded."""
+    reading = (reader(number, address, systems, until, report) for number in range(readers))
+    await asyncio.gather(*reading, loads)
+
+
+async def load_days(recipe: WorldRecipe, night: Path, store: Path, until: float, report: Report) -> None:
+    """Load one day after the other, each by the command."""
+    day = recipe.start + timedelta(days=recipe.days)
+    while time.monotonic() < until:
+        shutil.rmtree(night, ignore_errors=True)
+        further = WorldRecipe(
+            seed=report.loads + 2, start=day, days=1, runs="none",
+            connections_per_hour=recipe.connections_per_hour,
+        )  # fmt: skip
+        await asyncio.to_thread(write_world, further, night, lambda _: None)
+        words = [str(_PROGRAM), "ingest", str(night), "--store", str(store), "--timezone", ZONE]
+        loading = await asyncio.create_subprocess_exec(
+            *words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        _, said = await loading.communicate()
+        if loading.returncode not in (0, 4):
+            report.errors.append(f"load: {said.decode()[-300:]}")
+            return
+        report.loads += 1
+        day += timedelta(days=1)
+
+
+async def first_page(address: str) -> None:
+    """Open a page, so that the server loads its libraries."""
+    async with connect(stream_of(address), subprotocols=_PROTOCOL, max_size=None) as connection:
+        await opened(connection, "", registered_pages()[0].title, "")
+
+
+def stream_of(address: str) -> str:
+    """Return the address of the WebSocket of the server."""
+    return f"{address.replace('http', 'ws', 1)}/_stcore/stream"
+
+
+async def reader(number: int, address: str, systems: list[str], until: float, report: Report) -> None:
+    """Open pages until the time is over, each with the filter of one system or none."""
+    choice = random.Random(number)
+    pages = {page.address: page.title for page in registered_pages()}
+    async with connect(stream_of(address), subprotocols=_PROTOCOL, max_size=None) as connection:
+        while time.monotonic() < until:
+            name, system = choice.choice(list(pages)), choice.choice(["", *systems])
+            start = time.perf_counter()
+            try:
+                problems = await asyncio.wait_for(
+                    opened(connection, name, pages[name], system), report.longest_s
+                )
+            except TimeoutError:
+                report.errors.append(f"{name or 'overview'}: not complete after {report.longest_s:g} s")
+                return
+            report.took.setdefault(name or "overview", []).append(time.perf_counter() - start)
+            report.errors += [f"{name or 'overview'}: {problem}" for problem in problems]
+
+
+async def opened(connection: ClientConnection, name: str, title: str, system: str) -> list[str]:
+    """Open a page and return the errors on it."""
+    asked = BackMsg()
+    asked.rerun_script.page_name = name
+    asked.rerun_script.query_string = urlencode({"system": system} if system else {})
+    await connection.send(asked.SerializeToString())
+    problems: list[str] = []
+    headings: list[str] = []
+    begun = False
+    async for data in connection:
+        assert isinstance(data, bytes)
+        message = ForwardMsg()
+        message.ParseFromString(data)
+        kind = message.WhichOneof("type")
+        begun |= kind == "new_session"
+        if kind == "delta":
+            element = message.delta.new_element
+            if element.HasField("heading") and element.heading.tag == "h1":
+                headings.append(element.heading.body)
+            if element.HasField("exception"):
+                problems.append(element.exception.message)
+            elif element.HasField("alert") and element.alert.format == element.alert.ERROR:
+                problems.append(element.alert.body)
+        if (
+            begun
+            and kind == "script_finished"
+            and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+        ):
+            if headings[:1] != [title]:
+                problems.append(f"shows {headings} instead of {title}")
+            return problems
+    return [*problems, "the server closed the connection"]
+
+
+def memory_mb() -> float:
+    """Return the memory of the children of this process, with theirs, in MB."""
+    return sum(map(_resident_mb, _descendants(str(_own_pid()))))
+
+
+def _own_pid() -> int:
+    return int(Path("/proc/self").readlink().name)
+
+
+def _descendants(of: str) -> Iterator[str]:
+    for task in Path(f"/proc/{of}/task").iterdir():
+        for child in (task / "children").read_text(encoding="ascii").split():
+            yield child
+            yield from _descendants(child)
+
+
+def _resident_mb(process: str) -> float:
+    for line in Path(f"/proc/{process}/status").read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def print_report(report: Report, readers: int, seconds: int, before: float, after: float) -> None:
+    """Print the figures of all pages together and of each."""
+    every = [took for times in report.took.values() for took in times]
+    print(f"{machine()}\n")
+    print(f"{readers} readers for {seconds} s, {report.loads} loads meanwhile: {len(every):,} pages,")
+    print(f"{len(report.errors)} errors; memory of the server {before:.0f} MB before, {after:.0f} MB after\n")
+    rows = [
+        (name, f"{len(times):,}", f"{statistics.median(times):.2f}", f"{max(times):.2f}")
+        for name, times in [("all", every), *sorted(report.took.items())]
+        if times
+    ]
+    print(aligned([("page", "pages", "median s", "worst s"), *rows]))
+    for error in dict.fromkeys(report.errors):
+        print(f"- {error}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

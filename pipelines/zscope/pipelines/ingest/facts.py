@@ -1,0 +1,151 @@
+"""What is noted about an input while it is read: clocks, times, offsets, counts and intervals.
+
+The facts need nothing of the store, and can be sent to another process. Those of the ranges of one dump are
+added to each other in the order of the file, which gives the facts of the whole dump.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from zscope.pipelines.ingest.gaps import INTERVAL_COLUMNS, INTERVAL_TABLES, find_gaps
+from zscope.pipelines.ingest.zone_checks import RecordedOffsets
+from zscope.pipelines.store.commits import LoadGap, LoadKind
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from zscope.parsers.issues import Issues
+    from zscope.parsers.smf.frames import Window
+    from zscope.pipelines.ingest.clocks import Clocks
+    from zscope.pipelines.ingest.time_checks import TimeChecks
+
+
+MAX_KINDS = 1000
+"""Combinations of system and type stored with a load: every later run reads them, and a damaged dump can have
+a different one in each record.
+"""
+MAX_GAPS = 1000
+_NO_SUBTYPE = 1 << 16
+
+
+@dataclass
+class InputFacts:
+    """What is noted about an input while it is read, for its entry in the load history."""
+
+    clocks: Clocks
+    times: TimeChecks
+    last_record_offset: int | None = None
+    counted: list[dict[str, Any]] = field(default_factory=list)
+    """Records and reports by kind, as the reader counted them; set after reading."""
+    rows_outside: int = 0
+    """Rows of tables that the selection of systems and days leaves out."""
+    offsets: RecordedOffsets = field(default_factory=RecordedOffsets)
+    """The offsets from UTC that the records show, and the rows whose time zone is not known."""
+    _intervals: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
+
+    def observe_window(self, window: Window) -> None:
+        """Observe the records of a dump, in their order."""
+        self.clocks.observe(window)
+        self.last_record_offset = int(window.offsets[-1])
+
+    def observe_rows(self, table: str, rows: pa.RecordBatch) -> None:
+        """Observe decoded rows of a table."""
+        if table in INTERVAL_TABLES:
+            self._intervals.setdefault(table, []).append(rows.select(INTERVAL_COLUMNS))
+
+    def observe_stored(self, table: str, stored: pa.RecordBatch) -> None:
+        """Observe the same rows as they are stored."""
+        self.times.observe(table, stored)
+        self.offsets.observe(table, stored, self.clocks.zones)
+
+    def add(self, later: InputFacts) -> None:
+        """Add the facts of the next range of the same dump."""
+        self.times.add(later.times)
+        if later.last_record_offset is not None:
+            self.last_record_offset = later.last_record_offset
+        self.rows_outside += later.rows_outside
+        self.offsets.add(later.offsets)
+        for table, batches in later._intervals.items():
+            self._intervals.setdefault(table, []).extend(batches)
+        kinds = {_kind(row): row for row in self.counted}
+        for row in later.counted:
+            known = kinds.setdefault(_kind(row), row)
+            if known is not row:
+                kinds[_kind(row)] = _sum(known, row)
+        page = self.clocks.page
+        self.counted = sorted(
+            kinds.values(), key=lambda row: (_type(row), page.encode(row["system"] or ""))
+        )  # the order in which the reader counts them
+
+    def use_issues(self, issues: Issues) -> None:
+        """Add further issues to this collection."""
+        self.clocks.issues = self.times.issues = issues
+
+    def kinds(self) -> tuple[LoadKind, ...]:
+        """Return the records and reports by kind; if there are too many kinds, those with most records."""
+        rows = sorted(self.counted, key=lambda row: -int(row["records"]))[:MAX_KINDS]
+        return tuple(
+            LoadKind(
+                system=row["system"],
+                record_type=row["record_type"],
+                record_subtype=row["record_subtype"],
+                report=row["report"],
+                records=row["records"],
+                bytes=row["total_bytes"],
+                first_local=_iso(row["first_local"]),
+                last_local=_iso(row["last_local"]),
+            )
+            for row in rows
+        )
+
+    @property
+    def first_local(self) -> str | None:
+        """The earliest local time of all records and reports."""
+        times = (row["first_local"] for row in self.counted if row["first_local"])
+        return _iso(min(times, default=None))
+
+    @property
+    def last_local(self) -> str | None:
+        """The latest local time of all records and reports."""
+        times = (row["last_local"] for row in self.counted if row["last_local"])
+        return _iso(max(times, default=None))
+
+    def zones(self) -> dict[str, str]:
+        """Return the zones of the systems in the input, where they are known."""
+        systems = {kind.system for kind in self.kinds() if kind.system}
+        zones = ((system, self.clocks.zones.of(system)) for system in sorted(systems))
+        return {system: zone for system, zone in zones if zone}
+
+    def gaps(self) -> tuple[LoadGap, ...]:
+        """Return the missing intervals, table by table."""
+        gaps = []
+        for table, batches in self._intervals.items():
+            for row in find_gaps(pa.Table.from_batches(batches), table, self.clocks.zones).to_pylist():
+                times = {name: row[name].isoformat() for name in ("from_local", "to_local")}
+                gaps.append(LoadGap(**(row | times)))
+        return tuple(gaps[:MAX_GAPS])
+
+
+def _kind(row: dict[str, Any]) -> tuple[object, ...]:
+    return row["system"], row["record_type"], row["record_subtype"], row["report"]
+
+
+def _type(row: dict[str, Any]) -> tuple[int, int]:
+    subtype = row["record_subtype"]
+    return row["record_type"], _NO_SUBTYPE if subtype is None else subtype
+
+
+def _sum(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return the counts of two ranges together."""
+    sums = {name: one[name] + other[name] for name in ("records", "total_bytes")}
+    firsts = [row["first_local"] for row in (one, other) if row["first_local"]]
+    lasts = [row["last_local"] for row in (one, other) if row["last_local"]]
+    return one | sums | {"first_local": min(firsts, default=None), "last_local": max(lasts, default=None)}
+
+
+def _iso(time: datetime | None) -> str | None:
+    return time.isoformat() if time else None

@@ -1,0 +1,37 @@
+-- One row of `zscope check`: a finding, or a recommended setting with its status.
+--
+-- A setting that is not followed has the severity medium.
+
+SELECT
+    practice::VARCHAR AS id,
+    'practice'::VARCHAR AS kind,
+    if(status = 'fail', 'medium', 'info')::VARCHAR AS severity,
+    status::VARCHAR AS result,
+    setting::VARCHAR AS what,
+    system::VARCHAR AS system,
+    NULL::BIGINT AS server_port,
+    NULL::VARCHAR AS job_name,
+    NULL::VARCHAR AS certificate,
+    NULL::BIGINT AS connections,
+    NULL::DOUBLE AS share_pct,
+    evidence::VARCHAR AS evidence,
+    coalesce(capture, effect)::VARCHAR AS remedy,
+    evidence_query::VARCHAR AS evidence_query
+FROM best_practice_check
+UNION ALL
+SELECT
+    id,
+    'finding',
+    severity,
+    'found',
+    what,
+    system,
+    server_port,
+    job_name,
+    certificate,
+    connections,
+    share_pct,
+    concat_ws(', ', connections || ' connections', round(share_pct, 1) || ' %', certificate),
+    remedy,
+    evidence
+FROM finding

@@ -1,0 +1,52 @@
+"""Lock files: a `flock` of the operating system, which ends with its process.
+
+The content of the file only informs users who has the lock, or that its last holder was killed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import sys
+from datetime import UTC, datetime
+
+
+def try_lock(handle: int) -> bool:
+    """Lock an open file, unless another process has locked it."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def sign(handle: int) -> None:
+    """Write into a locked file which process has locked it."""
+    about = {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "since": datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),
+        "command": " ".join(sys.argv)[:200],
+    }
+    _write(handle, json.dumps(about).encode())
+
+
+def clear(handle: int) -> None:
+    """Empty a locked file before it is unlocked."""
+    _write(handle, b"")
+
+
+def _write(handle: int, content: bytes) -> None:
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, content, 0)
+
+
+def holder(handle: int) -> str | None:
+    """Return which process the file names; None if it names none or cannot be read."""
+    try:
+        about = json.loads(os.pread(handle, 4096, 0))
+        return f"process {about['pid']} on {about['host']} since {about['since']}"
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None

@@ -1,0 +1,214 @@
+"""What the data say, in a few sentences with numbers: for `zscope summary`, and for pages and reports.
+
+Each sentence names the command that prints its evidence. A sentence about which the data say nothing states
+what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zscope.schemas.quantities import number, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Row = dict[str, Any]
+Query = Callable[[str, str], "list[Row]"]
+"""A function that runs a statement on the rows of a metric, whose name is its first argument.
+
+The statement calls these rows `found`: all of them, or those that match the filters of a page.
+"""
+
+_MOST_SYSTEMS = 3
+_PRICES = """
+SELECT system, shared_by, job_name, share_pct, status, cpu_s_per_day, low_cpu_s_per_day, high_cpu_s_per_day,
+    lpar_pct, high_lpar_pct
+FROM found WHERE part = 'TLS' AND (
+    (shared_by = 'system' AND high_cpu_s_per_day IS NOT NULL) OR (shared_by = 'job' AND share_pct IS NOT NULL)
+)
+ORDER BY (status = 'ok' AND cpu_s_per_day IS NOT NULL) DESC, high_cpu_s_per_day DESC NULLS LAST,
+    share_pct DESC, system, job_name"""
+_ADVICE = """
+SELECT system, rule_name, change, saving_s_per_day, saving_high_s_per_day, statement, parameter, recommended,
+    value_today
+FROM found WHERE shared_by = 'rule' AND statement IS NOT NULL
+    AND greatest(saving_s_per_day, saving_high_s_per_day) > 0
+ORDER BY coalesce(saving_s_per_day, saving_high_s_per_day) DESC, system, rule_name LIMIT 1"""
+_POSTURE = """
+SELECT sum(connections)::BIGINT AS connections, sum(unprotected_connections)::BIGINT AS unprotected,
+    sum(ssl_connections)::BIGINT + sum(tls10_tls11_connections)::BIGINT AS old,
+    arg_max(server_port, unprotected_connections) AS port,
+    max(unprotected_connections)::BIGINT AS of_port
+FROM found"""
+_CERTIFICATES = """
+SELECT expiry, count(*) AS certificates, min(not_after_utc)::DATE AS first,
+    arg_min(
+        coalesce(nullif(regexp_extract(subject_dn, 'CN=([^,]+)', 1), ''), 'serial ' || serial), not_after_utc
+    ) AS name
+FROM found WHERE expiry NOT IN ('later', 'unknown') GROUP BY expiry"""
+_CHANGES = """
+SELECT subject, value, earlier, later, change_pct, earlier_pct, later_pct FROM found
+ORDER BY subject, value"""
+_EXPIRING = ("<= 30 days", "<= 60 days", "<= 90 days")
+_FEWEST_POINTS = 1.0
+"""Changes of a share that are named, in percentage points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """One sentence about the data."""
+
+    about: str
+    """Its subject: price, saving, exposure, certificates, change."""
+    sentence: str
+    metric: str
+    """The metric with the rows behind it."""
+
+    @property
+    def evidence(self) -> str:
+        """The command that prints the rows behind it."""
+        return f"zscope metrics {self.metric}"
+
+
+def conclusions(query: Query, *, chosen_period: bool = False) -> list[Conclusion]:
+    """Return the sentences about a store, in the order in which a reader needs them.
+
+    With `chosen_period`, the query compares a period that the reader chose with the one before, not the last
+    seven days.
+    """
+    return [
+        Conclusion("price", _price(query), "tls_price"),
+        Conclusion("saving", _saving(query), "tls_advice"),
+        Conclusion("exposure", _exposure(query), "tls_posture"),
+        Conclusion("certificates", _certificates(query), "certificate_inventory"),
+        Conclusion("change", _change(query, chosen_period=chosen_period), "period_comparison"),
+    ]
+
+
+def _price(query: Query) -> str:
+    found = query("tls_price", _PRICES)
+    rows = [row for row in found if row["shared_by"] == "system"]
+    if not rows:
+        return (
+            "What TLS costs is not known: the data have too few intervals with CPU time (SMF 70 or 30) and "
+            "handshakes (SMF 119-11 or 119-12)."
+        )
+    text = f"TLS costs {_listed([_cost(row) for row in rows[:_MOST_SYSTEMS]])}"
+    if others := rows[_MOST_SYSTEMS:]:
+        most = number(max(row["high_cpu_s_per_day"] for row in others), 3)
+        names = [row["system"] for row in others]
+        text += f"; at most {most} on {'each of ' if others[1:] else ''}"
+        text += _listed(names) if len(names) <= _MOST_SYSTEMS else f"{len(names)} other systems"
+    first = rows[0]["system"]
+    owner = next((row for row in found if (row["shared_by"], row["system"]) == ("job", first)), None)
+    if owner is None:
+        return f"{text}."
+    return f"{text}. On {first}, {percent(owner['share_pct'])} of it is job {owner['job_name']}."
+
+
+def _cost(row: Row) -> str:
+    if row["status"] == "ok" and row["cpu_s_per_day"] is not None:
+        share = "" if row["lpar_pct"] is None else f", {percent(row['lpar_pct'])} of the LPAR"
+        between = f"{number(row['low_cpu_s_per_day'], 3)} to {number(row['high_cpu_s_per_day'], 3)}"
+        return f"{number(row['cpu_s_per_day'], 3)} CPU seconds a day ({between}{share}) on {row['system']}"
+    share = "" if row["high_lpar_pct"] is None else f" ({percent(row['high_lpar_pct'])} of the LPAR)"
+    return f"at most {number(row['high_cpu_s_per_day'], 3)} CPU seconds a day{share} on {row['system']}"
+
+
+def _saving(query: Query) -> str:
+    rows = query("tls_advice", _ADVICE)
+    if not rows:
+        return "No change of an AT-TLS statement with a known saving follows from the data."
+    [row] = rows
+    saving = row["saving_s_per_day"]
+    amount = number(saving, 3) if saving is not None else f"at most {number(row['saving_high_s_per_day'], 3)}"
+    today = f" (today {row['value_today']})" if row["value_today"] else ""
+    if row["rule_name"] == "no rule":
+        place = f"in connections of {row['system']} that no known rule matches"
+    else:
+        place = f"under rule {row['rule_name']} of {row['system']}"
+    return (
+        f"The largest saving: {row['change']} {place}, which saves "
+        f"{amount} CPU seconds a day; statement {row['statement']}, {row['parameter']}{today}: "
+        f"{row['recommended']}."
+    )
+
+
+def _exposure(query: Query) -> str:
+    [row] = query("tls_posture", _POSTURE)
+    if not row["connections"]:
+        return "What is unprotected is not known: load zERT connection detail (SMF 119-11)."
+    share = percent(100 * row["unprotected"] / row["connections"])
+    most = ""
+    if row["unprotected"]:
+        port = "an unknown port" if row["port"] is None else f"port {row['port']}"
+        most = f", the largest part ({row['of_port']:,}) of one job on {port}"
+    return (
+        f"{row['unprotected']:,} of {row['connections']:,} connections ({share}) have no protection that "
+        f"zERT knows{most}; {row['old']:,} use SSL, TLSv1.0 or TLSv1.1."
+    )
+
+
+def _certificates(query: Query) -> str:
+    kinds = {row["expiry"]: row for row in query("certificate_inventory", _CERTIFICATES)}
+    soon = [kinds[kind] for kind in _EXPIRING if kind in kinds]
+    parts = []
+    if soon:
+        count = sum(row["certificates"] for row in soon)
+        first = min(soon, key=lambda row: row["first"])
+        parts.append(
+            f"{_count(count, 'certificate')} {'ends' if count == 1 else 'end'} within 90 days after the "
+            f"data, first {first['name']} on {first['first']}"
+        )
+    if expired := kinds.get("expired"):
+        count = expired["certificates"]
+        parts.append(f"{_count(count, 'certificate')} {'was' if count == 1 else 'were'} in use after the end")
+    if ended := kinds.get("ended since"):
+        count = ended["certificates"]
+        parts.append(f"{_count(count, 'certificate')} ended after being last seen")
+    text = "; ".join(parts) or "No certificate in the data ends within 90 days after them"
+    return f"{text}."
+
+
+def _change(query: Query, *, chosen_period: bool) -> str:
+    rows = query("period_comparison", _CHANGES)
+    counted = [row for row in rows if row["subject"] != "AT-TLS policy"]
+    settings = len(rows) - len(counted)
+    policy = f" {_count(settings, 'setting')} of the AT-TLS policy changed." if settings else ""
+    if not any(row["earlier"] for row in counted):
+        period = "chosen period" if chosen_period else "last seven days of the data"
+        return f"The data have no connections from before the {period} to compare with.{policy}"
+    totals = [
+        f"{row['subject']} {row['change_pct']:+.1f} %"
+        for row in counted
+        if row["value"] == "all" and row["change_pct"] is not None
+    ]
+    shares = sorted(_moved(counted), key=lambda change: -abs(change[0]))[:2]
+    moved = [f"{name} {points:+.1f} points" for points, name in shares]
+    text = _listed([*totals, *moved]) or "nothing by a point or more"
+    period = (
+        "chosen period, against the one of the same length before"
+        if chosen_period
+        else "last seven days of the data, against the seven before"
+    )
+    return f"In the {period}, changed: {text}.{policy}"
+
+
+def _moved(rows: Sequence[Row]) -> Iterator[tuple[float, str]]:
+    for row in rows:
+        if row["value"] != "all" and None not in {row["earlier_pct"], row["later_pct"]}:
+            points = row["later_pct"] - row["earlier_pct"]
+            if abs(points) >= _FEWEST_POINTS:
+                noun = " handshakes" if row["subject"] == "handshake" else ""
+                yield points, f"{row['value']}{noun}"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + "".join(parts[-1:])

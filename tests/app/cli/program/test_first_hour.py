@@ -1,0 +1,104 @@
+"""The commands of the first hour and of an upgrade, in the order of their pages, as a new user types them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[4]
+CAPTURES = Path(__file__).with_name("captures")
+"""Displays as a person copies them from a terminal: with prompts, margins and missing lines."""
+ZSCOPE = Path(sys.executable).with_name("zscope")
+SERVES = "zscope dashboard"
+EXPECTED = {"zscope inventory": (0, 4), "zscope ingest": (0, 4), "zscope check": (0, 8)}
+WITH_ROWS = ("zscope sql", "zscope metrics", "zscope check", "zscope loads", "zscope inventory captured --q")
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """A terminal in a folder that has no file of the project."""
+
+    folder: Path
+
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        words = shlex.split(command)
+        assert words[0] == "zscope"
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("ZSCOPE_")}
+        return subprocess.run(
+            [str(ZSCOPE), *words[1:]], cwd=self.folder, env=clean, capture_output=True, text=True, check=False
+        )
+
+
+def commands(page: str) -> list[str]:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if not line.startswith(SERVES)]
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    """A folder with captures: a dump, and displays that were copied by hand."""
+    user = Shell(tmp_path_factory.mktemp("first-hour"))
+    captured = user.folder / "captured"
+    captured.mkdir()
+    for display in CAPTURES.iterdir():
+        (captured / display.name).write_bytes(display.read_bytes())
+    made = user.run("zscope generate -o captured/smf-2026-03-02.bin --records 20000")
+    assert made.returncode == 0, made.stderr
+    return user
+
+
+@pytest.mark.deep
+def test_the_first_hour(shell: Shell) -> None:
+    typed = commands("first-hour.md")
+    assert len(typed) > 15
+    answers = {}
+    for command in typed:
+        done = shell.run(command)
+        assert "Traceback" not in done.stderr
+        # 4: something of the captures should be read. 8: there are findings of high severity.
+        expected = EXPECTED.get(" ".join(command.split()[:2]), (0,))
+        assert done.returncode in expected, f"{command}: {done.returncode}\n{done.stderr}"
+        if command.startswith(WITH_ROWS):
+            assert len(done.stdout.splitlines()) > 1, f"{command} has no rows"
+        answers[command] = done
+    loads = shell.run('zscope sql "SELECT file, issues FROM load ORDER BY file"').stdout
+    assert loads.count("captured/") == 4
+    assert "TLS costs at most" in answers["zscope summary"].stdout
+    assert "no-time-zone" not in answers["zscope issues"].stdout
+    assert "no-date" not in answers["zscope issues"].stdout
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("table", ["netstat_conn", "gsk_cache_stats", "tls_rule"])
+def test_displays_copied_by_hand_have_system_and_time(shell: Shell, table: str) -> None:
+    done = shell.run(f"zscope decode captured --table {table} --columns system,taken_local --format csv")
+    rows = done.stdout.splitlines()[1:]
+    assert rows
+    assert all(row.startswith("SYSA,2026-03-02T14:") for row in rows)
+
+
+@pytest.mark.deep
+def test_a_display_without_a_name_says_what_to_do(tmp_path: Path) -> None:
+    other = Shell(tmp_path)
+    (tmp_path / "copied.txt").write_bytes((CAPTURES / "SYSA-pasearch.txt").read_bytes())
+    loaded = other.run("zscope ingest copied.txt")
+    assert "neither the system nor its time zone is known" in loaded.stderr
+    assert "or with --system: zscope loads remove 1" in loaded.stderr
+
+
+@pytest.mark.deep
+def test_the_commands_of_an_upgrade(shell: Shell) -> None:
+    assert shell.run("zscope ingest captured/SYSA-pasearch.txt --timezone +01:00").returncode == 0
+    typed = commands("upgrading.md")
+    assert len(typed) == 3
+    for command in typed:
+        done = shell.run(command)
+        assert done.returncode == 0, done.stderr

@@ -1,0 +1,127 @@
+"""Ways of writing that people know from z/OS and other programs, suggestions, and completion."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.app.conftest import deep
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.app.conftest import Run
+
+TABLE = "smf119_zert_detail"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ingst"], "there is no command 'ingst'; did you mean ingest?"),
+        (["nothing-like-it"], "zscope help lists the commands"),
+        (["metrics", "handshake_mix", "--by", "sytem"], "did you mean system?"),
+        (["metrics", "tls_price", "--set", "price_per_mus=1"], "did you mean price_per_msu?"),
+        (["metrics", "handshake_mx"], "did you mean handshake_mix"),
+        (["metrics", "handshake_mix", "--systm", "A"], "--system"),
+        (["decode", "x", "--table", TABLE.upper()], f"did you mean {TABLE}?"),
+        (["decode", "x", "--table", TABLE, "-c", "job_nam"], "did you mean job_name"),
+        (["fields", "cipher", "--csv", "--json"], "csv and json: choose one format"),
+    ],
+)
+def test_an_error_suggests_what_was_meant(run: Run, arguments: list[str], message: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 12
+    assert message in result.stderr
+
+
+def test_help_is_a_command_too(run: Run) -> None:
+    assert run("help").stdout == run("--help").stdout
+    assert run("help", "runs", "import").stdout == run("runs", "import", "--help").stdout
+    assert "there is no command 'rnus'; did you mean runs?" in run("help", "rnus").stderr
+    assert run("help", "sql", "x").exit_code == 12
+
+
+def test_the_version_has_a_short_option(run: Run) -> None:
+    assert run("-V").stdout == run("--version").stdout
+
+
+def test_formats_have_short_options(run: Run) -> None:
+    assert run("fields", "cipher", "--json").stdout == run("fields", "cipher", "--format", "json").stdout
+    assert run("fields", "cipher", "--csv").stdout == run("fields", "cipher", "--format", "csv").stdout
+
+
+def test_a_selection_can_be_written_as_for_ifasmfdp(run: Run, dump: Path) -> None:
+    both = [
+        run("decode", dump, "-t", "smf_record", "--select", text).stdout
+        for text in ("119(11)", "TYPE(119(11))", "type (119(11))")
+    ]
+    assert both[0].count("\n") == 4
+    assert both[0] == both[1] == both[2]
+
+
+def test_a_day_can_have_its_number_in_the_year(run: Run, dump: Path, tmp_path: Path) -> None:
+    for text, files in (("2026.060", 1), ("2026061", 0)):
+        store = tmp_path / text
+        result = run("ingest", dump, "--store", store, "--from", text, "--json", "--timezone", "+00:00")
+        assert ('"rows": 3' in result.stdout) == bool(files), result.stdout
+    assert "is not a day" in run("ingest", dump, "--from", "2026.367").stderr
+
+
+def test_a_quoted_pattern_is_expanded(run: Run, dump: Path) -> None:
+    result = run("inventory", dump.parent / "*.smf")
+    assert result.exit_code == 0
+    assert dump.name in result.stdout
+    assert run("inventory", dump.parent / "*.none").exit_code == 12
+
+
+def test_a_dash_reads_statements_from_standard_input(run: Run, dump_store: Path) -> None:
+    assert run("sql", "-", "--store", dump_store, stdin=b"SELECT 1 AS a").stdout == "a\n1\n"
+
+
+def completed(*words: str) -> list[str]:
+    """Return what bash would offer for the last word."""
+    environment = {
+        **os.environ,
+        "_ZSCOPE_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(("zscope", *words)),
+        "COMP_CWORD": str(len(words)),
+    }
+    code = "from zscope.app.cli.main import main; main()"
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    return [line.partition(",")[2] for line in result.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("metrics", "handshake_m"), ["handshake_mix"]),
+        *deep(
+            (("metrics", "handshake_mix", "--by", "system,serv"), ["system,server_port"]),
+            (("metrics", "tls_price", "--set", "price_per"), ["price_per_msu="]),
+            (("decode", "x", "--table", "smf119_zert_de"), [TABLE]),
+            (
+                ("decode", "x", "--table", TABLE, "-c", "cipher,job"),
+                ["cipher,job_name", "cipher,job_id"],
+            ),
+            (("inv",), ["inventory"]),
+        ),
+    ],
+)
+def test_a_shell_completes_names(words: tuple[str, ...], expected: list[str]) -> None:
+    assert completed(*words) == expected
+
+
+@pytest.mark.parametrize("shell", ["bash", *deep("zsh", "fish")])
+def test_a_shell_gets_its_function(shell: str) -> None:
+    environment = {**os.environ, "_ZSCOPE_COMPLETE": f"{shell}_source"}
+    code = "from zscope.app.cli.main import main; main()"
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert "_zscope_completion" in result.stdout

@@ -1,0 +1,231 @@
+"""`zscope report`: one file with the numbers of the metrics, which needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.app.report_reading import ReadTable, ReportReader, harmless
+
+from zscope.app.shared.column_labels import label
+from zscope.app.shared.report.declared import PartDeclaration, report_declaration
+from zscope.app.shared.report.tables import heading
+from zscope.pipelines.metrics import metric
+
+if TYPE_CHECKING:
+    from click.testing import Result
+    from tests.app.conftest import Run
+
+MOST_BYTES = 5_000_000
+PARTS = {part.id: part for section in report_declaration().sections for part in section.parts}
+OF_METRICS = [part for part in PARTS.values() if part.metric and not part.select and not part.source]
+
+
+@pytest.fixture(scope="module")
+def written(demo: tuple[Path, Result], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the demo; read it only."""
+    from click.testing import CliRunner
+
+    from zscope.app.cli.main import program
+
+    target = tmp_path_factory.mktemp("report") / "report.html"
+    result = CliRunner().invoke(
+        program, ["report", "-o", str(target), "--store", str(demo[0])], prog_name="zscope"
+    )
+    assert result.exit_code == 0, result.output
+    return target
+
+
+def rows_of(run: Run, store: Path, *arguments: object) -> list[dict[str, Any]]:
+    result = run(*arguments, "--store", store, "--json")
+    assert result.exit_code == 0, result.stderr
+    rows: list[dict[str, Any]] = json.loads(result.stdout)
+    return rows
+
+
+def same_as_the_metric(run: Run, store: Path, part: PartDeclaration, table: ReadTable) -> int:
+    """Compare the rows of a table with those of the metric; return the number of compared numbers."""
+    words: list[str] = ["metrics", part.metric]
+    by = [key for key in part.by or () if key != "time"]
+    time = part.by is not None and len(by) < len(part.by)
+    hourly = time and any(not row["Time (UTC)"].text.endswith("00:00:00") for row in table.rows)
+    if time:
+        by.append(metric(part.metric).clock if hourly else "day")
+    if by:
+        words += ["--by", ",".join(by)]
+    if part.where:
+        words += ["--where", part.where]
+    rows = rows_of(run, store, *words)
+    keys = {heading(column): column for column in part.columns if column in rows[0]}
+    known = [{name: row.get(name) for name in keys.values()} for row in rows]
+    compared = 0
+    for line in table.rows:
+        cells = {keys[name]: cell for name, cell in line.items() if name in keys}
+        numbers = {name: float(cell.value) for name, cell in cells.items() if cell.value is not None}
+        texts = {
+            name: cell.text
+            for name, cell in cells.items()
+            if cell.value is None and cell.text and not name.endswith("_utc")
+            and all(isinstance(row[name], str | None) for row in known)
+        }  # fmt: skip
+        assert any(
+            all(row[name] == pytest.approx(value, rel=1e-12) for name, value in numbers.items())
+            and all(" ".join(str(row[name]).split()) == text for name, text in texts.items())
+            for row in known
+        ), (part.id, line)
+        compared += len(numbers)
+    assert len(table.rows) <= part.most
+    return compared
+
+
+def test_the_file_is_complete_small_and_harmless(written: Path) -> None:
+    page = written.read_bytes()
+    assert len(page) < MOST_BYTES
+    assert b"http:" not in page
+    assert b"https:" not in page
+    read = harmless(page)
+    titles = [text for level, text in read.headings if level == 2]
+    assert titles == [
+        "In short",
+        *(section.title for section in report_declaration().sections),
+        "Definitions",
+    ]
+    assert "By the clocks of the systems2026-03-02 01:00:00 to 2026-03-17 12:00:00 local time" in read.text
+    assert "2026-03-02 00:00:00 to 2026-03-17 11:00:00 UTC" in read.text
+
+
+def test_sentences_are_those_of_the_summary(written: Path, run: Run, demo: tuple[Path, Result]) -> None:
+    text = ReportReader(written.read_bytes()).text
+    for row in rows_of(run, demo[0], "summary"):
+        assert row["sentence"] in text
+
+
+@pytest.mark.parametrize("name", ["handshakes-by-system", "price-by-job"])
+def test_tables_have_the_numbers_of_the_metrics(
+    name: str, written: Path, run: Run, demo: tuple[Path, Result]
+) -> None:
+    table = ReportReader(written.read_bytes()).tables[name]
+    assert same_as_the_metric(run, demo[0], PARTS[name], table) > 3
+
+
+@pytest.mark.deep
+def test_all_tables_have_the_numbers_of_the_metrics(
+    written: Path, run: Run, demo: tuple[Path, Result]
+) -> None:
+    store, _ = demo
+    read = harmless(written.read_bytes())
+    compared = {
+        part.id: same_as_the_metric(run, store, part, read.tables[part.id])
+        for part in OF_METRICS if part.id in read.tables
+    }  # fmt: skip
+    assert len(compared) > 12
+    assert sum(compared.values()) > 500
+    findings = rows_of(run, store, "metrics", "check_result", "--where", "kind = 'finding'")
+    for line in read.tables["finding-kinds"].rows:
+        places = [row for row in findings if row["what"] == line["What"].text]
+        assert int(line["Places"].value or 0) == len(places)
+        assert int(line["Connections"].value or 0) == sum(row["connections"] for row in places)
+    [best] = {line["Source"].text for line in read.tables["ports"].rows}
+    assert best == "zERT summary"
+    ports = rows_of(
+        run, store, "metrics", "protocol_distribution", "--by", "server_port", "--where", f"source = '{best}'"
+    )
+    of_port = {row["server_port"]: row["connections"] for row in ports}
+    assert of_port == {
+        int(line["Port"].value or 0): int(line["Connections"].value or 0)
+        for line in read.tables["ports"].rows
+    }
+    loads = {row["load_id"]: row["rows"] for row in rows_of(run, store, "loads")}
+    assert loads == {
+        int(line["Load"].value or 0): int(line["Rows"].value or 0) for line in read.tables["loads"].rows
+    }
+    verdicts = rows_of(run, store, "benchmark")
+    for line in read.tables["verdicts"].rows:
+        of_verdict = [row for row in verdicts if row["verdict"] == line["Verdict"].text]
+        assert int(line["Results"].value or 0) == len(of_verdict)
+    assert "synthetic data" in read.text
+
+
+@pytest.mark.deep
+def test_commands_below_tables_print_the_same_rows(
+    written: Path, run: Run, demo: tuple[Path, Result]
+) -> None:
+    import shlex
+
+    text = ReportReader(written.read_bytes()).text
+    [command] = [
+        line.partition("The same: ")[2] for line in text.splitlines()
+        if "The same: " in line and "certificate_inventory" in line
+    ]  # fmt: skip
+    table = ReportReader(written.read_bytes()).tables["certificates"]
+    assert len(rows_of(run, demo[0], *shlex.split(command)[1:])) == len(table.rows)
+
+
+@pytest.mark.deep
+def test_filters_narrow_what_they_can(run: Run, zoned_store: Path) -> None:
+    options = ["--system", "SYSA", "--from", "2026-03-02T08:00Z", "--to", "2026-03-02T12:00Z"]
+    result = run("report", "-o", "-", "--store", zoned_store, *options)
+    assert result.exit_code == 0
+    read = harmless(result.stdout_bytes)
+    [line] = read.tables["handshakes-by-system"].rows
+    [expected] = rows_of(run, zoned_store, "metrics", "handshake_mix", "--by", "system", *options)
+    assert (line["System"].text, line["Handshakes"].value) == ("SYSA", str(expected["handshakes"]))
+    assert "from 2026-03-02 08:00 UTC before 2026-03-02 12:00 UTC; system SYSA" in read.text
+    assert "Not filtered by period: this data has no such column." in read.text
+    assert [line["System"].text for line in read.tables["systems"].rows] == ["SYSA"]
+
+
+def test_an_earlier_file_is_replaced_only_on_success(run: Run, zoned_store: Path, tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("the earlier one")
+    failed = run("report", "-o", target, "--store", zoned_store, "--system", "NONE")
+    assert failed.exit_code == 12
+    assert "there is no such system" in failed.stderr
+    assert target.read_text() == "the earlier one"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("", "exists and is not a file"),
+        ("missing/report.html", "does not exist; create it first"),
+        ("store/report.html", "inside the store"),
+        ("pipe", "exists and is not a file"),
+    ],
+)
+def test_targets_that_cannot_be_written(
+    target: str, message: str, run: Run, zoned_store: Path, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    path = zoned_store / "report.html" if target.startswith("store") else tmp_path / target
+    result = run("report", "-o", path, "--store", zoned_store)
+    assert (result.exit_code, result.stdout) == (12, "")
+    assert message in result.stderr
+
+
+def test_without_a_store_nothing_is_written(run: Run, tmp_path: Path) -> None:
+    result = run("report", "-o", tmp_path / "report.html", "--store", tmp_path / "nowhere")
+    assert result.exit_code == 12
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("part", PARTS.values(), ids=lambda part: part.id)
+def test_columns_have_headings_that_differ(part: PartDeclaration) -> None:
+    headings = [heading(column) for column in part.columns]
+    assert len(set(headings)) == len(headings)
+
+
+def test_every_label_is_of_a_shown_column() -> None:
+    shown = {column for part in PARTS.values() for column in part.columns}
+    assert report_declaration().labels.keys() <= shown
+    assert all(label(column) != text for column, text in report_declaration().labels.items())
+
+
+def test_parts_have_names_of_their_own() -> None:
+    ids = [section.id for section in report_declaration().sections] + list(PARTS)
+    assert len(set(ids)) == len(ids)
+    assert len(PARTS) == sum(len(section.parts) for section in report_declaration().sections)

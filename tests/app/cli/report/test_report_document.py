@@ -1,0 +1,44 @@
+"""The commands of docs/report.md work, and its table names the sections of the report."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.app.report_reading import harmless
+
+from zscope.app.shared.report.declared import report_declaration
+
+if TYPE_CHECKING:
+    from tests.app.conftest import Run
+
+TEXT = (Path(__file__).resolve().parents[4] / "docs" / "report.md").read_text(encoding="utf-8")
+BLOCKS: list[str] = re.findall(r"^```bash\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+COMMANDS = "".join(BLOCKS).splitlines()
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_work(
+    command: str, run: Run, zoned_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ZSCOPE_STORE", str(zoned_store))
+    words = shlex.split(command)
+    done = run(*words[1:])
+    assert done.exit_code == 0, done.stderr
+    harmless((tmp_path / words[words.index("-o") + 1]).read_bytes())
+
+
+def test_the_table_names_the_sections() -> None:
+    named = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", TEXT, re.MULTILINE)
+    titles = [section.title for section in report_declaration().sections]
+    assert named[1 : 3 + len(titles)] == ["In short", *titles, "Definitions"]
+
+
+def test_the_example_of_missing_data_is_real() -> None:
+    [example] = re.findall(r"```text\n(.*?)\n```", TEXT, re.DOTALL)
+    assert " ".join(example.split()) in {section.capture for section in report_declaration().sections}

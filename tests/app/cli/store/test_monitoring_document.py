@@ -1,0 +1,62 @@
+"""The commands of docs/monitoring.md work, and its tables name what is exported."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.app.cli.store.test_serve_metrics import served
+from tests.app.conftest import deep
+from tests.pipelines.exposition.collector_end_point import collector
+
+from zscope.pipelines.exposition.page import about_names
+from zscope.pipelines.exposition.ready_made import alert_rules
+
+if TYPE_CHECKING:
+    from tests.app.conftest import Run
+
+TEXT = (Path(__file__).resolve().parents[4] / "docs" / "monitoring.md").read_text(encoding="utf-8")
+BLOCKS: list[str] = re.findall(r"^```bash\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+COMMANDS = "".join(BLOCKS).splitlines()
+COLLECTOR = "http://127.0.0.1:4318"
+SERVES = "zscope serve-metrics"
+
+
+def _quick(command: str) -> bool:
+    return "grafana" in command or "alert-rules" in command or "splunk" in command
+
+
+EXPORTS = [command for command in COMMANDS if not command.startswith(SERVES)]
+
+
+@pytest.mark.parametrize("command", [*filter(_quick, EXPORTS), *deep(*(c for c in EXPORTS if not _quick(c)))])
+def test_commands_work(
+    command: str, run: Run, zoned_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ZSCOPE_STORE", str(zoned_store))
+    with collector() as received:
+        words = shlex.split(command.replace(COLLECTOR, received.address))
+        done = run(*words[1:])
+    assert done.exit_code == 0, done.stderr
+    if COLLECTOR in command:
+        assert received.metrics or received.logs
+    elif words[words.index("-o") + 1] != "-":
+        assert [path.stat().st_size > 0 for path in tmp_path.iterdir()] == [True]
+
+
+def test_the_server_starts_as_written(zoned_store: Path) -> None:
+    [command] = [command for command in COMMANDS if command.startswith(SERVES)]
+    words = shlex.split(command)
+    assert words[2:] == ["--port", "9887"], "the test starts it on a free port instead"
+    with served(zoned_store) as server:
+        assert server.get("/-/healthy")[0].status == 200
+
+
+def test_the_tables_are_complete() -> None:
+    assert set(re.findall(r"`(zscope_export_\w+)`", TEXT)) == set(about_names())
+    alerts = re.findall(r"- alert: (\w+)", alert_rules())
+    assert set(re.findall(r"`(Zscope\w+)`", TEXT)) == set(alerts)

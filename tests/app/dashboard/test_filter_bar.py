@@ -1,0 +1,138 @@
+"""The filter bar: what is chosen is in the address, what is not touched is nowhere."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from tests.app.dashboard.conftest import SAMPLE, SETTINGS, Open, draw_page, fine
+
+from zscope.app.dashboard.registry import registered_pages
+from zscope.app.shared.dashboard_server import STORE
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
+
+PAGE = "handshakes"
+
+
+@pytest.mark.deep
+def test_new_data_arrives_on_a_page_with_an_untouched_period(open_page: Open, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    how = IngestOptions(selection=row_selection("70,119"), settings=SETTINGS)
+    ingest(
+        store,
+        [SAMPLE / "reports" / "rmf-cpu.SYSB.txt"],
+        IngestOptions(selection=row_selection(None), settings=SETTINGS),
+    )
+    page = open_page(PAGE, store)
+    assert not page.metric
+    ingest(store, [SAMPLE / "smf-sample.bin"], how)
+    page.run()
+    fine(page)
+    assert page.metric[0].value == open_page(PAGE, store).metric[0].value
+    assert page.date_input(key="period").value == ()
+    assert page.query_params == {}
+
+
+def test_a_chosen_period_stays_when_new_data_arrives(open_page: Open, world: Path) -> None:
+    page = open_page(PAGE, world)
+    page.date_input(key="period").set_value((date(2026, 3, 9), date(2026, 3, 10))).run()
+    fine(page)
+    assert page.query_params == {"period": ["2026-03-09", "2026-03-10"]}
+    page.date_input(key="period").set_value(()).run()
+    assert page.query_params == {}
+
+
+def test_what_is_chosen_is_in_the_address(open_page: Open, world: Path) -> None:
+    page = open_page(PAGE, world)
+    page.multiselect(key="system").set_value(["CLI1"]).run()
+    page.multiselect(key="role").set_value(["client", "server"]).run()
+    fine(page)
+    assert page.query_params == {"system": "CLI1", "role": ["client", "server"]}
+
+
+def test_an_address_that_changes_wins_over_what_was_chosen(open_page: Open, world: Path) -> None:
+    """Back, Forward, and links between pages change the address of a session."""
+    page = open_page(PAGE, world, {"system": "CLI1"})
+    narrowed = page.metric[0].value
+    page.query_params = {}
+    page.run()
+    assert page.multiselect(key="system").value == []
+    assert page.metric[0].value != narrowed
+    page.query_params = {"system": "CLI1"}
+    page.run()
+    assert page.multiselect(key="system").value == ["CLI1"]
+    assert page.metric[0].value == narrowed
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"system": "NOWHERE"}, {"port": "x"}, {"period": "tomorrow"}, {"role": "<b>"},
+        {"period": ["1999-01-01", "1999-01-02"]},
+    ],
+)  # fmt: skip
+def test_values_that_are_not_offered_are_ignored(
+    asked: dict[str, str], open_page: Open, drawn_page: Open, world: Path
+) -> None:
+    page = open_page(PAGE, world, asked)
+    assert page.query_params == {}
+    assert page.metric[0].value == drawn_page(PAGE, world).metric[0].value
+
+
+def test_a_period_is_cut_to_the_days_of_the_store(open_page: Open, world: Path) -> None:
+    page = open_page(PAGE, world, {"period": ["1999-01-01", "2026-03-09"]})
+    chosen = page.date_input(key="period").value
+    assert isinstance(chosen, tuple)
+    assert min(chosen) > date(2026, 1, 1)
+    assert max(chosen) == date(2026, 3, 9)
+
+
+def test_a_relative_period_stays_in_the_address_as_words(open_page: Open, world: Path) -> None:
+    page = open_page("ciphers", world, {"period": "last day"})
+    chosen = page.date_input(key="period").value
+    assert isinstance(chosen, tuple)
+    [newest] = [day.isoformat() for day in chosen]
+    assert page.query_params == {"period": "last day"}
+    of_day = open_page("ciphers", world, {"period": newest})
+    tiles = [tile.value for tile in page.metric]
+    assert tiles == [tile.value for tile in of_day.metric] != []
+    page.date_input(key="period").set_value(()).run()
+    assert page.query_params == {}
+
+
+def test_moments_in_an_address_narrow_within_a_day(open_page: Open, recorded: Path) -> None:
+    page = open_page(PAGE, recorded, {"period": ["2026-03-09T10:00", "2026-03-09T14:00"]})
+    of_day = open_page(PAGE, recorded, {"period": "2026-03-09"})
+    part, whole = (int(of.metric[0].value.replace(",", "")) for of in (page, of_day))
+    assert 0 < part < whole
+    assert page.query_params == {"period": ["2026-03-09T10:00", "2026-03-09T14:00"]}
+
+
+@pytest.mark.parametrize("name", [PAGE, "benchmark"])
+def test_links_of_the_menu_carry_the_filters(name: str, open_page: Open, world: Path) -> None:
+    page = open_page(name, world, {"system": "CLI1", "port": ["443"]})
+    links = {link.proto.label: parse_qs(link.proto.query_string) for link in page.get("page_link")}
+    assert {
+        title
+        for title, query in links.items()
+        if query.items() >= {"system": ["CLI1"], "port": ["443"]}.items()
+    } >= {page.title for page in registered_pages()}
+    assert page.query_params["system"] == "CLI1"
+
+
+def test_filters_of_an_address_wait_for_a_store(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, world: Path
+) -> None:
+    store = tmp_path / "store"
+    monkeypatch.setenv(STORE, str(store))
+    page = AppTest.from_function(draw_page, args=(PAGE,), default_timeout=60)
+    page.query_params["system"] = "CLI1"
+    page.run()
+    assert [error.value for error in page.error] == ["The store cannot be read."]
+    store.symlink_to(world)
+    page.run()
+    fine(page)
+    assert page.multiselect(key="system").value == ["CLI1"]

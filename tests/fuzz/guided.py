@@ -1,0 +1,155 @@
+"""Coverage-guided fuzzing with Atheris: `make fuzz ENTRY=smf MINUTES=30`.
+
+The corpus of an entry is stored in `build/fuzz/ENTRY`, and the next run continues with it. A failing input
+ends the run and is copied to `tests/fuzz/found/ENTRY`, where the tests check it. The totals of all runs are
+stored in `tests/fuzz/runs.json`. `--write-docs` writes them into `docs/reliability.md`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from tests.document_parts import write_between
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+RUNS = Path(__file__).with_name("runs.json")
+FOUND = Path(__file__).with_name("found")
+DOCUMENT = CHECKOUT / "docs" / "reliability.md"
+BEGIN, END = "<!-- begin of the table of fuzzing -->\n", "<!-- end of the table of fuzzing -->\n"
+LONGEST_S, MOST_MEMORY_MB, LONGEST_BYTES = 20, 2048, 4096
+_DONE = re.compile(r"Done (\d+) runs in \d+ second")
+_STATUS = re.compile(r"^#(\d+)\s.*\bcov: (\d+)", re.MULTILINE)
+
+
+@dataclass
+class Total:
+    """The counts of an entry, over all runs."""
+
+    inputs: int = 0
+    seconds: int = 0
+    code_reached: int = 0
+    """Branches of zscope that the best run has reached."""
+    kept: int = 0
+    """Size of the corpus."""
+    findings: int = 0
+    peak_mb: int = 0
+
+
+def totals() -> dict[str, Total]:
+    """Return the counts of all entries."""
+    if not RUNS.exists():
+        return {}
+    return {name: Total(**counts) for name, counts in json.loads(RUNS.read_text("ascii")).items()}
+
+
+def fuzz_in_this_process(name: str, arguments: list[str]) -> None:
+    """Let Atheris try inputs until the time is over or an input fails."""
+    import atheris
+
+    sys.path.insert(0, str(CHECKOUT))
+    with atheris.instrument_imports(include=["zscope"]):
+        from tests.fuzz.entries import ENTRIES
+
+        entry = ENTRIES[name]()
+        for seed in entry.seeds:
+            entry.check(seed)  # imports what is imported late, so that it is instrumented as well
+    atheris.Setup([sys.argv[0], *arguments], entry.check)
+    atheris.Fuzz()
+
+
+def run(name: str, minutes: float) -> bool:
+    """Fuzz an entry in a process of its own, add up the counts, and return whether no input failed."""
+    corpus, artifacts = CHECKOUT / "build" / "fuzz" / name, CHECKOUT / "build" / "fuzz" / f"{name}-failed"
+    shutil.rmtree(artifacts, ignore_errors=True)
+    for folder in (corpus, artifacts):
+        folder.mkdir(parents=True, exist_ok=True)
+    _write_seeds(name, corpus)
+    began = time.monotonic()
+    process = subprocess.run(
+        [
+            *(sys.executable, "-m", "tests.fuzz.guided", name, "--child"),
+            *(str(corpus), f"-max_total_time={round(60 * minutes)}", f"-timeout={LONGEST_S}"),
+            *(f"-rss_limit_mb={MOST_MEMORY_MB}", f"-max_len={LONGEST_BYTES}"),
+            f"-artifact_prefix={artifacts}/",
+        ],
+        cwd=CHECKOUT, capture_output=True, check=False,
+    )  # fmt: skip
+    text = process.stdout.decode(errors="replace") + process.stderr.decode(errors="replace")
+    done, status = _DONE.search(text), _STATUS.findall(text)
+    inputs = int(done[1]) if done else max((int(number) for number, _ in status), default=0)
+    failed = sorted(artifacts.iterdir())
+    total = totals()
+    of = total.setdefault(name, Total())
+    of.inputs += inputs
+    of.seconds += round(time.monotonic() - began)
+    of.code_reached = max([of.code_reached, *(int(reached) for _, reached in status)])
+    of.kept = len(list(corpus.iterdir()))
+    of.findings += len(failed)
+    of.peak_mb = max(of.peak_mb, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+    RUNS.write_text(json.dumps({key: asdict(total[key]) for key in sorted(total)}, indent=1) + "\n", "ascii")
+    for path in failed:
+        content = path.read_bytes()
+        kept = FOUND / name / sha256(content).hexdigest()[:12]
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(content)
+        print(f"{name}: an input failed, {kept.relative_to(CHECKOUT)}", file=sys.stderr)
+    if failed or process.returncode:
+        print("\n".join(text.splitlines()[-60:]), file=sys.stderr)
+    print(f"{name}: {inputs:,} executions, code coverage {of.code_reached:,}, corpus {of.kept:,}")
+    return not failed and process.returncode == 0
+
+
+def _write_seeds(name: str, corpus: Path) -> None:
+    from tests.fuzz.entries import ENTRIES
+
+    for seed in ENTRIES[name]().seeds:
+        (corpus / sha256(seed).hexdigest()[:12]).write_bytes(seed)
+
+
+def table() -> str:
+    """Return the counts as a table."""
+    lines = [
+        "| entry | executions | minutes | code coverage | corpus | findings | peak memory, MB |",
+        "|-------|-----------:|--------:|--------------:|-------:|---------:|----------------:|",
+    ]
+    for name, of in sorted(totals().items()):
+        lines.append(
+            f"| {name} | {of.inputs:,} | {of.seconds / 60:.0f} | {of.code_reached:,} | {of.kept:,} "
+            f"| {of.findings} | {of.peak_mb:,} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Fuzz the entries that are named, or all of them."""
+    if "--child" in sys.argv:
+        fuzz_in_this_process(sys.argv[1], sys.argv[3:])
+        return
+    from tests.fuzz.entries import ENTRIES
+
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("entry", nargs="*", metavar="ENTRY", help=f"default: all: {', '.join(ENTRIES)}")
+    parser.add_argument("--minutes", type=float, default=1, help="for each entry (default: %(default)s)")
+    parser.add_argument("--write-docs", action="store_true", help="write the table into docs/reliability.md")
+    options = parser.parse_args()
+    if unknown := set(options.entry) - set(ENTRIES):
+        parser.error(f"no entry {', '.join(sorted(unknown))}; entries: {', '.join(ENTRIES)}")
+    passed = [run(name, options.minutes) for name in options.entry or ENTRIES]
+    print(table(), end="")
+    if options.write_docs:
+        write_between(DOCUMENT, BEGIN, END, table())
+    sys.exit(not all(passed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,353 @@
+"""Random operations on a store, and the contents that it must have after each of them."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import os
+import random
+import resource
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+from tests.soak import faults
+
+from zscope.parsers import read
+from zscope.samples import Recipe, generate
+
+FIRST_DAY = datetime(2026, 1, 5, tzinfo=UTC)
+RECORDS = 300
+SMALL_RECORDS = 12
+SMALL_FILES, MANY_FILES = 40, 5_000
+FEW_RECORDS = 2
+DONE, WITH_NOTES, WITH_WARNINGS = 0, 4, 8
+"""Exit codes of commands that did what they were told."""
+BUSY_S = 900
+"""Limit for a command."""
+MOST_OPERATIONS = 10_000
+"""Operations on files in a load of a few files, about."""
+YEAR_S = 31_556_952
+SMALL_DISK_BLOCKS = 100
+"""Largest file that a command can write on the full disk, in blocks of 512 bytes."""
+MOST_DAYS = 2
+"""Older days expire."""
+
+Contents = Counter[str]
+"""The number of rows by table, and under TABLE.offsets the sum of the offsets of their records."""
+
+
+class WrongStoreError(AssertionError):
+    """The contents of the store differ from the expected contents."""
+
+
+@dataclass
+class Soak:
+    """A store, its expected contents, and the operations that change both."""
+
+    folder: Path
+    seed: int
+    choice: random.Random = field(init=False)
+    contents: dict[str, Contents] = field(default_factory=dict)
+    """What each loaded file adds to the store, by name."""
+    done: Counter[str] = field(default_factory=Counter)
+    """How often each operation was done."""
+    killed: int = 0
+    files: int = 0
+
+    def __post_init__(self) -> None:
+        self.choice = random.Random(self.seed)
+        self.inputs = self.folder / "inputs"
+        self.store = self.folder / "store"
+        self.inputs.mkdir(parents=True)
+        self.library = faults.build(self.folder) if faults.COMPILER else None
+        self.load()
+
+    def round(self, operation: Callable[[], None] | None = None) -> str:
+        """Execute an operation, by default a random one, check the contents, and return its name."""
+        operation = operation or self._any_operation()
+        try:
+            operation()
+            self.compare()
+        except WrongStoreError as error:
+            error.add_note(f"after {operation.__name__}; the last files are {sorted(self.contents)[-5:]}")
+            raise
+        self.done[operation.__name__] += 1
+        return operation.__name__
+
+    def _any_operation(self) -> Callable[[], None]:
+        operations = self.operations()
+        [operation] = self.choice.choices(list(operations), list(operations.values()))
+        return operation
+
+    def operations(self) -> dict[Callable[[], None], int]:
+        """Return the operations and how often each is chosen."""
+        operations: dict[Callable[[], None], int] = {
+            self.load: 6, self.load_again: 2, self.load_killed: 4, self.load_by_two: 2,
+            self.load_damaged: 2, self.load_growing: 2, self.load_small_files: 1, self.load_on_full_disk: 2,
+            self.remove: 2, self.compact: 1, self.expire: 1,
+        }  # fmt: skip
+        if self.library:
+            operations |= {
+                self.load_from_failing_disk: 1, self.load_to_failing_disk: 3, self.compact_on_failing_disk: 1,
+                self.load_with_short_transfers: 1, self.load_with_wrong_clock: 2,
+            }  # fmt: skip
+        return operations
+
+    def load(self) -> None:
+        """Load one to three new files."""
+        self._load([self._dump() for _ in range(self.choice.randint(1, 3))])
+
+    def load_again(self) -> None:
+        """Load a file that was loaded already, under its own name or another one: nothing changes."""
+        name = self.choice.choice(sorted(self.contents))
+        path = self.inputs / name
+        if self.choice.random() < 0.5:
+            other = self.folder / f"copy-of-{name}"
+            other.write_bytes(path.read_bytes())
+            path = other
+        self._zscope("ingest", path)
+
+    def load_killed(self) -> None:
+        """Kill a load at any moment; the next one completes it."""
+        paths = [self._dump() for _ in range(2)]
+        process = self._start("ingest", *paths)
+        time.sleep(self.choice.uniform(0, 3))
+        process.kill()
+        process.communicate()
+        self.killed += process.returncode != DONE
+        self._load(paths)
+
+    def load_by_two(self) -> None:
+        """Two processes load different files at the same time."""
+        paths = [self._dump(), self._dump()]
+        processes = [self._start("ingest", path) for path in paths]
+        for process in processes:
+            self._finish(process)
+        self._expect(paths)
+
+    def load_damaged(self) -> None:
+        """Load a file in which some bytes are wrong; what can be read is loaded."""
+        path = self._dump()
+        content = bytearray(path.read_bytes())
+        begin = self.choice.randrange(len(content) // 4, len(content) - 100)
+        content[begin : begin + self.choice.randint(1, 80)] = self.choice.randbytes(
+            self.choice.randint(1, 80)
+        )
+        path.write_bytes(content)
+        self._load([path])
+
+    def load_growing(self) -> None:
+        """Load a file that is still being written, and again when it is complete."""
+        path = self._dump()
+        content = path.read_bytes()
+        cut = self.choice.randrange(len(content) // 3, len(content))
+        path.write_bytes(content[:cut])
+
+        def write() -> None:
+            time.sleep(self.choice.uniform(0, 1.5))
+            with path.open("ab") as file:
+                file.write(content[cut:])
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        self._zscope("ingest", path)
+        writer.join()
+        self._load([path])
+
+    def load_small_files(self) -> None:
+        """Load many small files at once."""
+        self._load([self._dump(SMALL_RECORDS) for _ in range(SMALL_FILES)])
+
+    def load_on_full_disk(self) -> None:
+        """Load with a limit on what can be written: it fails, and nothing or whole files are in the store."""
+        path = self._dump()
+        self._finish(self._start("ingest", path, full_disk=True), may_fail=True)
+        self._load([path])
+
+    def load_many_files(self) -> None:
+        """Load thousands of files with few records at once."""
+        self._load([self._dump(FEW_RECORDS) for _ in range(MANY_FILES)])
+
+    def load_to_failing_disk(self) -> None:
+        """Load while the disk of the store has errors; the next load has none."""
+        path = self._dump()
+        self._finish(self._start("ingest", path, fault=self._disk_errors(self.store)), may_fail=True)
+        self._load([path])
+
+    def load_from_failing_disk(self) -> None:
+        """Load while the disk of the inputs has errors; the next load has none."""
+        path = self._dump()
+        self._finish(self._start("ingest", path, fault=self._disk_errors(path, 30)), may_fail=True)
+        self._load([path])
+
+    def load_with_short_transfers(self) -> None:
+        """Load while each read and write transfers less than it was asked for."""
+        path = self._dump()
+        self._finish(
+            self._start("ingest", path, fault=faults.short(self.folder, self.choice.randint(1_000, 9_000)))
+        )
+        self._expect([path])
+
+    def load_with_wrong_clock(self) -> None:
+        """Load while the clock is wrong by up to ten years."""
+        path = self._dump()
+        wrong_s = int(self.choice.uniform(-10, 10) * YEAR_S)
+        self._finish(self._start("ingest", path, fault=faults.wrong_clock(wrong_s)))
+        self._expect([path])
+
+    def compact_on_failing_disk(self) -> None:
+        """Merge small files while the disk has errors: the contents stay the same."""
+        self._finish(self._start("store", "compact", fault=self._disk_errors(self.store)), may_fail=True)
+
+    def _disk_errors(self, folder: Path, most: int = MOST_OPERATIONS) -> dict[str, str]:
+        """Return errors that begin at a random operation, and end after one or never."""
+        at = int(math.exp(self.choice.uniform(0, math.log(most))))
+        return faults.failing(folder, at, self.choice.choice([0, 1]))
+
+    def expire(self) -> None:
+        """Remove the oldest days."""
+        with self._connection() as connection:
+            [(first, last)] = connection.execute(
+                "SELECT min(day), max(day) FROM (SELECT written_local::DATE AS day FROM smf119_zert_detail)"
+            ).fetchall()
+        if first is None or (last - first).days < MOST_DAYS:
+            return
+        first_kept = first + timedelta(days=1)
+        self._drop_days_before(first_kept)
+        self._zscope("store", "expire", "--keep", f"{(datetime.now(UTC).date() - first_kept).days}d")
+
+    def _drop_days_before(self, first_kept: date) -> None:
+        """Reduce the expected contents to rows of later days and without a day, as they are stored now."""
+        tables = {
+            key for contents in self.contents.values() for key in contents if not key.endswith(".offsets")
+        }
+        left: dict[str, Contents] = {name: Counter() for name in self.contents}
+        with self._connection() as connection:
+            for table in tables:
+                rows_left = connection.execute(
+                    f"SELECT file, count(*), coalesce(sum(record_offset), 0) FROM {table} "
+                    "JOIN load USING (load_id) WHERE day IS NULL OR day >= ? GROUP BY file",
+                    [first_kept],
+                ).fetchall()
+                for file, rows, offsets in rows_left:
+                    contents = left[Path(file).name]
+                    contents[table] += rows
+                    contents[f"{table}.offsets"] += int(offsets)
+        self.contents = left
+
+    def remove(self) -> None:
+        """Remove a load."""
+        with self._connection() as connection:
+            loads = connection.execute(
+                "SELECT load_id, file FROM load WHERE status = 'loaded' AND rows > 0 ORDER BY load_id"
+            ).fetchall()
+        loads = [(number, Path(file).name) for number, file in loads if Path(file).name in self.contents]
+        if len(loads) < 2:
+            return
+        number, name = self.choice.choice(loads)
+        if sum(name == other for _, other in loads) == 1:
+            self._zscope("loads", "remove", number)
+            del self.contents[name]
+
+    def compact(self) -> None:
+        """Merge small files of the store."""
+        self._zscope("store", "compact")
+
+    def compare(self) -> None:
+        """Raise an error if the store does not have the expected contents."""
+        self._zscope("store", "check")
+        expected: Contents = Counter()
+        for contents in self.contents.values():
+            expected.update(contents)
+        found: Contents = Counter()
+        with self._connection() as connection:
+            for name in [key for key in expected if not key.endswith(".offsets")]:
+                rows, offsets = connection.execute(
+                    f"SELECT count(*), coalesce(sum(record_offset), 0) FROM {name}"
+                ).fetchall()[0]
+                found[name], found[f"{name}.offsets"] = rows, int(offsets)
+        if found != expected:
+            raise WrongStoreError(
+                f"expected, not found: {expected - found}; found, not expected: {found - expected}"
+            )
+
+    def _dump(self, records: int = RECORDS) -> Path:
+        """Write a new dump whose records no other one has; some are packed."""
+        self.files += 1
+        # Two dumps of the same hour could contain the same record, which is stored once.
+        start = FIRST_DAY + timedelta(hours=self.files)
+        path = self.inputs / f"dump-{self.files:05}.smf"
+        with path.open("wb") as out:
+            seed = self.seed * 1_000_003 + self.files
+            generate(Recipe(records=records, seed=seed, start=start, end=start + timedelta(hours=1)), out)
+        if self.choice.random() < 0.2:
+            packed = path.with_suffix(".smf.gz")
+            packed.write_bytes(gzip.compress(path.read_bytes()))
+            path.unlink()
+            return packed
+        return path
+
+    def _load(self, paths: list[Path]) -> None:
+        self._zscope("ingest", *paths)
+        self._expect(paths)
+
+    def _expect(self, paths: list[Path]) -> None:
+        """Add the contents of files, read without a store, to the expected contents."""
+        for path in paths:
+            contents: Contents = Counter()
+            for name, table in read(path).items():
+                if table.num_rows and "record_offset" in table.column_names:
+                    contents[name] = table.num_rows
+                    contents[f"{name}.offsets"] = sum(table["record_offset"].to_pylist())
+            self.contents[path.name] = contents
+
+    def _zscope(self, *arguments: object) -> None:
+        self._finish(self._start(*arguments))
+
+    def _start(
+        self, *arguments: object, full_disk: bool = False, fault: dict[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
+        where = ["--store", self.store]
+        zone = ["--timezone", "+00:00"] if arguments[0] == "ingest" else []
+        command = [sys.executable, "-m", "zscope", *map(str, (*arguments, *where, *zone))]
+        if full_disk:
+            # A write beyond the limit fails as on a full disk, instead of ending the process.
+            command = [
+                "sh",
+                "-c",
+                f"trap '' XFSZ; ulimit -f {SMALL_DISK_BLOCKS}; exec \"$@\"",
+                "sh",
+                *command,
+            ]
+        preloaded = {"LD_PRELOAD": str(self.library), **fault} if fault else {}
+        return subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=os.environ | preloaded
+        )
+
+    def _finish(self, process: subprocess.Popen[bytes], *, may_fail: bool = False) -> None:
+        _, messages = process.communicate(timeout=BUSY_S)
+        if process.returncode not in {DONE, WITH_NOTES, WITH_WARNINGS} and not may_fail:
+            raise WrongStoreError(f"exit code {process.returncode}: {messages.decode()[-2000:]}")
+
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        """Open the store with plain DuckDB, as other programs do."""
+        return duckdb.connect(str(self.store / "zscope.duckdb"), read_only=True)
+
+
+def open_files() -> int:
+    """Return the number of open files of this process."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def memory_mb() -> int:
+    """Return the memory of this process."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * resource.getpagesize() // 1_000_000
