@@ -15,7 +15,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, FloatRect, Locator, Page, sync_playwright
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,7 @@ READY = """() => {
     return app && app.dataset.testScriptState === 'notRunning' && document.querySelector('h1')
         && !document.querySelector('[data-stale=true]');
 }"""
+MOST_LOOKS = 50
 PROBE = ("/_stcore/health", "/_stcore/host-config")
 """Opened at the address of a page, Streamlit first asks below it, and goes up when nothing is there."""
 
@@ -69,6 +70,20 @@ class Reader:
         self.page.wait_for_function(READY, timeout=60_000)
         self.page.wait_for_timeout(400)  # Streamlit shows "running" shortly after a click
         self.page.wait_for_function(READY, timeout=60_000)
+
+    def place_of(self, locator: Locator) -> FloatRect:
+        """Scroll to what is inside a chart or table, and return its place when it no longer moves."""
+        inside = locator.locator("canvas, svg.marks").first
+        inside.wait_for(state="visible")
+        inside.scroll_into_view_if_needed()
+        before = None
+        for _ in range(MOST_LOOKS):
+            place = locator.bounding_box()
+            if place is not None and place == before:
+                return place
+            before = place
+            self.page.wait_for_timeout(300)
+        raise AssertionError("it does not stop moving")
 
     def fine(self) -> None:
         """See that nothing went wrong so far."""

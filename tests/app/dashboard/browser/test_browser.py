@@ -117,10 +117,7 @@ def test_captions_have_enough_contrast(
 
 def test_a_bar_leads_to_its_connections(reader: Reader) -> None:
     reader.open("handshakes")
-    picture = reader.page.get_by_test_id("stVegaLiteChart").nth(1)
-    picture.scroll_into_view_if_needed()
-    box = picture.bounding_box()
-    assert box
+    box = reader.place_of(reader.page.get_by_test_id("stVegaLiteChart").nth(1))
     # Right of the names, in the first of the bars, which is the longest.
     reader.page.mouse.click(box["x"] + 90, box["y"] + 16)
     reader.settle()
@@ -131,9 +128,7 @@ def test_a_bar_leads_to_its_connections(reader: Reader) -> None:
 
 def test_a_row_of_the_ranking_leads_to_its_connections(reader: Reader) -> None:
     reader.open("ranking", "?system=CLI1&ranking_by=CPU+time")
-    grid = reader.page.get_by_test_id("stDataFrame").first
-    box = grid.bounding_box()
-    assert box
+    box = reader.place_of(reader.page.get_by_test_id("stDataFrame").first)
     reader.page.mouse.click(box["x"] + 18, box["y"] + 35 + 18)  # the box at the left of the first row
     reader.settle()
     reader.page.get_by_role("link", name="All of them", exact=False).click()
