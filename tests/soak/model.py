@@ -30,6 +30,8 @@ SMALL_FILES, MANY_FILES = 40, 5_000
 FEW_RECORDS = 2
 DONE, WITH_NOTES, WITH_WARNINGS = 0, 4, 8
 """Exit codes of commands that did what they were told."""
+DEFECT = "defect in zscope"
+"""In the message for an unexpected error."""
 BUSY_S = 900
 """Limit for a command."""
 MOST_OPERATIONS = 10_000
@@ -38,7 +40,7 @@ YEAR_S = 31_556_952
 SMALL_DISK_BLOCKS = 100
 """Largest file that a command can write on the full disk, in blocks of 512 bytes."""
 MOST_DAYS = 2
-"""Older days expire."""
+"""With fewer days between the first and the last one, no day expires."""
 
 Contents = Counter[str]
 """The number of rows by table, and under TABLE.offsets the sum of the offsets of their records."""
@@ -334,8 +336,11 @@ class Soak:
 
     def _finish(self, process: subprocess.Popen[bytes], *, may_fail: bool = False) -> None:
         _, messages = process.communicate(timeout=BUSY_S)
-        if process.returncode not in {DONE, WITH_NOTES, WITH_WARNINGS} and not may_fail:
-            raise WrongStoreError(f"exit code {process.returncode}: {messages.decode()[-2000:]}")
+        text = messages.decode(errors="replace")
+        done = process.returncode in {DONE, WITH_NOTES, WITH_WARNINGS}
+        # An error of the disk has a message; it must not end in a traceback.
+        if DEFECT in text or not (done or may_fail):
+            raise WrongStoreError(f"exit code {process.returncode}: {text[-2000:]}")
 
     def _connection(self) -> duckdb.DuckDBPyConnection:
         """Open the store with plain DuckDB, as other programs do."""

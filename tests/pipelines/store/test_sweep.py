@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,10 +19,10 @@ from zscope.pipelines.quality.results import (
 )
 from zscope.pipelines.quality.slices import SliceSize, StoreSlice
 from zscope.pipelines.settings import Settings
-from zscope.pipelines.store import commits
+from zscope.pipelines.store import change, commits
 from zscope.pipelines.store.change import changing, sweep
 from zscope.pipelines.store.commits import Commit, State, append, read_state
-from zscope.pipelines.store.folder import Folder, existing_store
+from zscope.pipelines.store.folder import Folder, StoreError, existing_store
 from zscope.pipelines.store.maintenance import check_store, compact, record_validation
 from zscope.pipelines.store.remove import remove_load
 
@@ -90,6 +91,30 @@ def test_sweep_keeps_files_with_other_names(copied_store: Path, name: str) -> No
     mine.write_text("mine")
     assert sweep(folder, read_state(folder), 0) == 0
     assert mine.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("commits_first", "expected"),
+    [(True, "what was committed is complete"), (False, "the current change was not committed")],
+)
+def test_message_for_an_error_says_whether_something_was_committed(
+    copied_store: Path, monkeypatch: pytest.MonkeyPatch, *, commits_first: bool, expected: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    def append_and_fail() -> None:
+        with changing(folder, NO_GRACE, silent) as state:
+            if not commits_first:
+                fail()
+            append(folder, state, Commit("inputs"))
+
+    folder = existing_store(copied_store)
+    before = read_state(folder).number
+    monkeypatch.setattr(change, "publish_catalogue", fail)
+    with pytest.raises(StoreError, match=expected):
+        append_and_fail()
+    assert read_state(folder).number == before + commits_first
 
 
 def result_of_a_check(name: str) -> dict[str, object]:

@@ -113,8 +113,7 @@ def changing(folder: Folder, settings: Settings, notify: Notify) -> Iterator[Sta
     ):
         unfinished = was_interrupted or folder.stage.exists()
         state = read_state(folder)
-        before = state.number
-        begin.last_commit = before
+        before = begin.last_commit = state.number
         sweep(folder, state, settings.grace_s, everything=unfinished)
         try:
             yield state
