@@ -11,8 +11,10 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -304,12 +306,7 @@ class Soak:
     def _expect(self, paths: list[Path]) -> None:
         """Add the contents of files, read without a store, to the expected contents."""
         for path in paths:
-            contents: Contents = Counter()
-            for name, table in read(path).items():
-                if table.num_rows and "record_offset" in table.column_names:
-                    contents[name] = table.num_rows
-                    contents[f"{name}.offsets"] = sum(table["record_offset"].to_pylist())
-            self.contents[path.name] = contents
+            self.contents[path.name] = contents_of(path)
 
     def _zscope(self, *arguments: object) -> None:
         self._finish(self._start(*arguments))
@@ -345,6 +342,40 @@ class Soak:
     def _connection(self) -> duckdb.DuckDBPyConnection:
         """Open the store with plain DuckDB, as other programs do."""
         return duckdb.connect(str(self.store / "zscope.duckdb"), read_only=True)
+
+
+def contents_of(path: Path) -> Contents:
+    """Read a dump without a store, and count its rows. Of equal records the store has the first.
+
+    A dump has equal records if its compressed data are damaged: data can then be repeated.
+    """
+    tables = {name: table for name, table in read(path).items() if "record_offset" in table.column_names}
+    bytes_read = _unpacked(path)
+    first: dict[bytes, int] = {}
+    for offset in sorted(
+        {offset for table in tables.values() for offset in table["record_offset"].to_pylist()}
+    ):
+        length = int.from_bytes(bytes_read[offset : offset + 2], "big")
+        first.setdefault(bytes_read[offset : offset + length], offset)
+    stored = set(first.values())
+    contents: Contents = Counter()
+    for name, table in tables.items():
+        if offsets := [offset for offset in table["record_offset"].to_pylist() if offset in stored]:
+            contents[name], contents[f"{name}.offsets"] = len(offsets), sum(offsets)
+    return contents
+
+
+def _unpacked(path: Path) -> bytes:
+    """Return the bytes of a dump, those before the damage if compressed data are damaged."""
+    content = path.read_bytes()
+    if path.suffix != ".gz":
+        return content
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    unpacked = bytearray()
+    with suppress(zlib.error):
+        for byte in content:
+            unpacked += unpacker.decompress(bytes([byte]))
+    return bytes(unpacked)
 
 
 def open_files() -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.soak.model import Soak, WrongStoreError
+from tests.pipelines.stores import dump_bytes
+from tests.soak.model import Soak, WrongStoreError, contents_of
 from tests.soak.run import soak
 
 
@@ -25,6 +27,17 @@ def test_each_operation(tmp_path: Path) -> None:
     for operation in subject.operations():
         subject.round(operation)
     assert min(subject.done.values()) == 1
+
+
+def test_the_model_counts_equal_records_once(tmp_path: Path) -> None:
+    content = dump_bytes(20, 1, mix={"tcp-init": 1})
+    once, twice, damaged = tmp_path / "once.smf", tmp_path / "twice.smf.gz", tmp_path / "damaged.smf.gz"
+    once.write_bytes(content)
+    packed = gzip.compress(content + content)
+    twice.write_bytes(packed)
+    damaged.write_bytes(packed[:-8] + bytes(8))
+    assert contents_of(once)["smf119_tcp_init"] == 20
+    assert contents_of(once) == contents_of(twice) == contents_of(damaged)
 
 
 @pytest.mark.deep
