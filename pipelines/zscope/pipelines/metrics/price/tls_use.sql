@@ -23,12 +23,36 @@ WITH shaken AS (
     GROUP BY ALL
 ),
 
+connection AS MATERIALIZED (
+    SELECT
+        c.system,
+        c.stack,
+        c.connection_id,
+        c.start_utc,
+        c.end_utc,
+        c.rule_name,
+        c.server_port,
+        c.remote_ip,
+        c.in_bytes,
+        c.out_bytes
+    FROM zert_tls_connection AS c
+    INNER JOIN tls_use_period AS p ON c.system = p.system AND c.start_utc BETWEEN p.from_utc AND p.to_utc
+),
+
+-- Each address once: it takes longer than all the rest for each connection.
+network AS (
+    SELECT
+        remote_ip,
+        network_text(remote_ip) AS network
+    FROM (SELECT DISTINCT remote_ip FROM connection)
+),
+
 used AS (
     SELECT
         c.system,
         c.rule_name,
         c.server_port,
-        CASE WHEN s.is_server THEN network_text(c.remote_ip) END AS client_network,
+        CASE WHEN s.is_server THEN n.network END AS client_network,
         time_bucket(INTERVAL 1 HOUR, c.start_utc) AS hour_utc,
         s.full_handshakes,
         s.resumed_handshakes,
@@ -37,14 +61,14 @@ used AS (
         s.full_dhe,
         s.full_rsa,
         (coalesce(c.in_bytes, 0) + coalesce(c.out_bytes, 0)) / 1e6 AS megabytes
-    FROM zert_tls_connection AS c
-    INNER JOIN tls_use_period AS p ON c.system = p.system AND c.start_utc BETWEEN p.from_utc AND p.to_utc
+    FROM connection AS c
     LEFT JOIN shaken AS s
         ON
             c.system = s.system
             AND c.stack IS NOT DISTINCT FROM s.stack
             AND c.connection_id = s.connection_id
             AND c.start_utc = s.start_utc
+    LEFT JOIN network AS n ON c.remote_ip = n.remote_ip
     ANTI JOIN run AS r
         ON
             c.system = r.system
