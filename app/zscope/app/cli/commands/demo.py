@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from zscope.app.cli.commands.summary import conclusions_of, paragraphs
 from zscope.app.cli.output import Output, Rows
 from zscope.app.cli.output.options import OutputFormat
 from zscope.app.cli.runs_file import changing_runs
@@ -27,6 +28,9 @@ SAMPLE = Path("sample-data")
 DEMO_STORE = "zscope-demo-store"
 ZONE = "+01:00"
 """The local time of all systems in the sample data is one hour ahead of UTC."""
+_OUTPUT = Output(OutputFormat.TABLE, all_rows=True, paged=False)
+_ROWS_ON_SCREEN = 12
+"""Compared results that a terminal shows."""
 _METRICS = {
     "CPU time of the servers in a week, with all of their work, and the transactions that they counted": (
         "cpu_per_transaction",
@@ -104,6 +108,7 @@ _NEXT_STEPS = """
 Next steps:
   export ZSCOPE_STORE={store}
   zscope dashboard                                         # the same in a browser
+  zscope report -o report.html                             # the same as a file to send
   zscope metrics                                           # all metrics
   zscope metrics handshake_mix --by system,day
   zscope benchmark --measured                              # measured runs and published results
@@ -127,8 +132,8 @@ def command(*, store: Path) -> None:
     """Load the sample data into a store and print the most important results.
 
     Loads the dumps and reports in sample-data, or generates the same files if they are not there. Loads them
-    twice, to show that the second load adds nothing. Then prints the most important metrics, and compares the
-    benchmark runs in the data with the published results.
+    twice, to show that the second load adds nothing. Then prints the most important metrics, compares the
+    benchmark runs in the data with the published results, and ends with what the data say (zscope summary).
 
     \b
     Example:
@@ -150,6 +155,7 @@ def command(*, store: Path) -> None:
             _print(f"\n{title}\nzscope metrics {name}\n")
             _print_rows(session, query)
         _print_benchmark(session)
+        _print(f"\nWhat these data say\nzscope summary\n\n{paragraphs(conclusions_of(session))}")
         tables = _count(session, _TABLES)
     _print(f"\nThe store {store} has {tables} tables; any DuckDB client can open {store}/zscope.duckdb.")
     _print(_NEXT_STEPS.format(store=store))
@@ -162,7 +168,12 @@ def _print_benchmark(session: Session) -> None:
         f"\nBenchmark runs compared with the {results} published results. The runs are SYNTHETIC:\n"
         "agreement proves the arithmetic, not the published figure.\nzscope benchmark --measured\n"
     )
-    _print_rows(session, _BENCHMARK)
+    if _OUTPUT.on_screen:
+        measured = _count(session, f"SELECT count(*) FROM ({_BENCHMARK})")
+        _print_rows(session, f"{_BENCHMARK} LIMIT {_ROWS_ON_SCREEN}")
+        _print(f"... {measured - _ROWS_ON_SCREEN} more; zscope benchmark --measured shows all")
+    else:
+        _print_rows(session, _BENCHMARK)
     _print("\nResults without a measured value; zscope benchmark explains what each of them needs:\n")
     _print_rows(session, _NOT_MEASURED)
 
@@ -220,7 +231,7 @@ def _print_rows(session: Session, query: str) -> None:
     result = session.run(query)
     assert result is not None, "a query returns rows"
     sys.stdout.flush()
-    Output(OutputFormat.TABLE, all_rows=True, paged=False).write(Rows(result.schema, result.batches))
+    _OUTPUT.write(Rows(result.schema, result.batches))
 
 
 def _count(session: Session, query: str) -> int:

@@ -18,6 +18,7 @@ from zscope.app.cli.store_option import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
     from typing import Any
 
@@ -43,14 +44,11 @@ def command(*, store: Path, output: Output) -> None:
     """
     import pyarrow as pa
 
-    from zscope.pipelines.summary import conclusions
-
     with open_session(store) as session:
-        every = conclusions(_query(session))
+        every = conclusions_of(session)
         note_missing_zones(session, *_METRICS)
     if output.on_screen:
-        width = shutil.get_terminal_size().columns
-        click.echo("\n\n".join(_paragraph(each, width) for each in every))
+        click.echo(paragraphs(every))
         return
     columns = {
         "about": [each.about for each in every],
@@ -58,6 +56,19 @@ def command(*, store: Path, output: Output) -> None:
         "evidence": [each.evidence for each in every],
     }
     output.write(Rows.of(pa.table(columns)))
+
+
+def conclusions_of(session: Session) -> list[Conclusion]:
+    """Return the sentences about a store."""
+    from zscope.pipelines.summary import conclusions
+
+    return conclusions(_query(session))
+
+
+def paragraphs(every: Sequence[Conclusion]) -> str:
+    """Return sentences as paragraphs of the width of the terminal, each with its command."""
+    width = shutil.get_terminal_size().columns
+    return "\n\n".join(_paragraph(each, width) for each in every)
 
 
 def _query(session: Session) -> Query:
