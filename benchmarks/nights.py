@@ -181,6 +181,8 @@ def measure(folder: Path, nights: int, records: int) -> str:
     measured = [night for night in MEASURED if night <= nights]
     around = {night: {max(2, night - 2) + number for number in range(IN_A_ROW)} for night in measured}
     costs: dict[int, Cost] = {}
+    each_s: dict[int, float] = {}
+    """CPU seconds of a night in a load of several."""
     second: dict[int, Cost] = {}
     figures: list[StoreFigures] = []
     removed = compacted = None
@@ -192,6 +194,8 @@ def measure(folder: Path, nights: int, records: int) -> str:
         cost = series.load(group, plain=plain)
         if len(group) == 1:
             costs[night] = cost
+        else:
+            each_s[night] = cost.cpu_s / len(group)
         if plain:
             second[night] = series.load_second()
         if night == removes_at:
@@ -242,8 +246,28 @@ def measure(folder: Path, nights: int, records: int) -> str:
     if removed and compacted:
         facts.append(f"removal of a load: {removed.cpu_s:.2f} CPU s; compaction: {compacted.cpu_s:.2f} CPU s")
     return (
-        aligned(loads) + "\n\n" + aligned(stores) + "\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n"
+        aligned(loads)
+        + "\n\n"
+        + _curve(each_s)
+        + "\n\n"
+        + aligned(stores)
+        + "\n\n"
+        + "\n".join(f"- {fact}" for fact in facts)
+        + "\n"
     )
+
+
+def _curve(each_s: dict[int, float], width: int = 60, groups: int = 20) -> str:
+    """Draw the CPU seconds of a night as bars: each is the median of some loads."""
+    nights = sorted(each_s)
+    size = max(1, -(-len(nights) // groups))
+    medians = [
+        (nights[at], statistics.median(each_s[night] for night in nights[at : at + size]))
+        for at in range(0, len(nights), size)
+    ]
+    most = max(cpu for _, cpu in medians)
+    lines = [f"to {night:>4} {'#' * round(width * cpu / most)} {cpu:.2f}" for night, cpu in medians]
+    return "```text\n" + "\n".join(lines) + "\n```"
 
 
 def _groups(nights: int, alone: set[int]) -> Iterator[list[int]]:

@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Download, Locator, expect
 from playwright.sync_api import TimeoutError as NothingInTime
+from tests.app.dashboard.browser.axe import serious_faults
 from tests.app.dashboard.browser.conftest import ZSCOPE, Reader, reader_of, serve
 from tests.app.dashboard.contrast import colour_of, contrast
 
@@ -28,7 +29,7 @@ SAMPLE = Path(__file__).resolve().parents[4] / "sample-data"
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_page_is_drawn(
+def test_every_page_is_drawn_and_accessible(
     page: RegisteredPage, scheme: Literal["light", "dark"], browser: Browser, server: str
 ) -> None:
     for reader in reader_of(browser, server, scheme):
@@ -38,6 +39,7 @@ def test_every_page_is_drawn(
         reader.page.wait_for_timeout(800)  # pictures are drawn after the page is there
         reader.screenshot(f"{page.name}-{scheme}")
         reader.fine()
+        assert serious_faults(reader.page) == []
 
 
 def test_pages_are_reached_by_the_navigation(reader: Reader) -> None:

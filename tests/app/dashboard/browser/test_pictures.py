@@ -74,7 +74,7 @@ def test_picture_of_a_page(name: str, narrow: Reader, album: Album) -> None:
     entry = LISTED["page"][name]
     narrow.page.set_viewport_size({"width": 1440, "height": entry["height"]})
     narrow.open(entry["page"])
-    narrow.page.wait_for_timeout(3000)  # charts are drawn after the page is there
+    narrow.page.wait_for_timeout(3000 if WRITE else 800)  # charts are drawn after the page is there
     narrow.page.screenshot(path=album.path(name))
     album.check(name)
 
