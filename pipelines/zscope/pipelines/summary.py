@@ -98,10 +98,12 @@ def _price(query: Query) -> str:
         )
     text = f"TLS costs {_listed([_cost(row) for row in rows[:_MOST_SYSTEMS]])}"
     if others := rows[_MOST_SYSTEMS:]:
-        most = number(max(row["high_cpu_s_per_day"] for row in others), 3)
-        names = [row["system"] for row in others]
-        text += f"; at most {most} on {'each of ' if others[1:] else ''}"
-        text += _listed(names) if len(names) <= _MOST_SYSTEMS else f"{len(names)} other systems"
+        if len(others) <= _MOST_SYSTEMS:
+            each = [f"{number(row['high_cpu_s_per_day'], 3)} on {row['system']}" for row in others]
+            text += f"; at most {_listed(each)}"
+        else:
+            most = number(max(row["high_cpu_s_per_day"] for row in others), 3)
+            text += f"; at most {most} on each of {len(others)} other systems"
     first = rows[0]["system"]
     owner = next((row for row in found if (row["shared_by"], row["system"]) == ("job", first)), None)
     if owner is None:

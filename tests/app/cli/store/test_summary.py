@@ -47,7 +47,7 @@ def test_the_numbers_are_those_of_the_metrics(run: Run, demo: tuple[Path, Result
     [
         ([], ""),
         ([("SYSD", 40.0)], "; at most 40 on SYSD"),
-        ([("SYSD", 40.0), ("SYSE", 30.0)], "; at most 40 on each of SYSD and SYSE"),
+        ([("SYSD", 40.0), ("SYSE", 30.0)], "; at most 40 on SYSD and 30 on SYSE"),
         ([(f"SYS{n}", 40.0 - n) for n in range(4)], "; at most 40 on each of 4 other systems"),
     ],
 )
