@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
 import tempfile
 import zipfile
@@ -19,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
+from urllib.parse import parse_qs
 
 from tests.parsers.smf.sample_records import records
 
@@ -30,8 +32,9 @@ from zscope.parsers.containers.terse_write import pack
 from zscope.parsers.options import SelectionError, parse
 from zscope.parsers.smf.framing import Framing
 from zscope.parsers.smf.write import as_blocks, as_segments
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.runs.read import parse_runs
-from zscope.pipelines.settings import SettingsError, read_settings
+from zscope.pipelines.settings import Settings, SettingsError, read_settings
 from zscope.schemas.days import parse_day
 from zscope.schemas.tables import RECORD_TABLE
 from zscope.schemas.zones import zone_of
@@ -92,6 +95,8 @@ class Between:
     options: ReadOptions = OPTIONS
     heading: bytes = b""
     """What the second good part needs in front of it to be read alone."""
+    ending: bytes = b""
+    """What the first good part needs after it to be read alone."""
     begins: bytes = b""
     """How the first line of a report begins, as a regular expression. The reports next to the damage can be
     damaged by it, as it can continue the one before it and end in the heading of the one after it: their rows
@@ -115,7 +120,7 @@ class Between:
     def good(self) -> tuple[Counter[tuple[str, Row]], Counter[tuple[str, Row]]]:
         """The rows of each of the good parts, read alone."""
         parts = []
-        for part in (self.before, self.heading + self.after):
+        for part in (self.before + self.ending, self.heading + self.after):
             rows, issues = rows_of(self.name, part, self.tables, self.options)
             assert rows, f"{self.name}: a good part has no rows"
             assert all(issue.severity is Severity.NOTE for issue in issues), issues
@@ -166,7 +171,8 @@ class Between:
         """Raise an error if rows of a part, or near the damage, are missing and no issue covers them."""
         firm = missing
         if missing and self.begins:
-            firm = missing & rows_of(self.name, part, self.tables, self.options)[0]
+            alone = self.heading + part if in_front else part + self.ending
+            firm = missing & rows_of(self.name, alone, self.tables, self.options)[0]
         if missing - firm and not near:
             raise SilentLossError(f"rows next to the damage: {sorted(missing - firm)[:2]}")
         if firm and not any(_is_about(issue, in_front, part) for issue in issues):
@@ -303,6 +309,32 @@ def rows_of_csv(name: str, file: str, table: str) -> Between:
     )  # fmt: skip
 
 
+def rmf_xml() -> Between:
+    """XML between intervals of an RMF report."""
+    intervals = sample("reports/rmf-cpu.SYSA.xml").split(b"    <postprocessor>\n")
+    heading, ending = intervals[0], b"</ddsml>\n"
+    before, after = (
+        b"".join(b"    <postprocessor>\n" + each for each in some)
+        for some in (intervals[1:3], intervals[3:5])
+    )
+    lines = intervals[5].splitlines(keepends=True)
+    seeds = [b"".join(lines[at : at + 40]) for at in range(0, 160, 40)]
+    return Between(
+        "rmf.SYSA.xml", heading + before, after + ending, ("rmf_interval", "rmf_cpu", "rmf_partition"),
+        tuple(seeds), heading=heading, ending=ending, begins=rb"^    <postprocessor>",
+    )  # fmt: skip
+
+
+def mq_json() -> Between:
+    """Text between the objects of a file that the MQ formatter writes."""
+    objects = sample("systems/mq/formatter/SMF-MQSMF.json").split(b"}\n")
+    before, after = (b"".join(each + b"}\n" for each in some) for some in (objects[:6], objects[6:12]))
+    return Between(
+        "SMF-MQSMF.json", before, after, ("mq_task",),
+        tuple(each + b"}\n" for each in objects[12:16]), begins=rb"^\{",
+    )  # fmt: skip
+
+
 def packed(name: str) -> Packed:
     """A small dump in a container."""
     dump = b"".join([*records()[119, 2], *records()[119, 11]])
@@ -342,6 +374,58 @@ def _nightly(text: str) -> object:
 def _toml_seeds(*paths: str) -> tuple[bytes, ...]:
     return tuple(block.encode() for path in paths for block in sample(path).decode().split("\n\n")[:12])
 
+
+@cache
+def _store() -> Path:
+    """Return a store with the sample dump and reports."""
+    store = folder() / "store"
+    settings = Settings().merge(["+01:00"])
+    ingest(
+        store,
+        [SAMPLE / "smf-sample.bin", SAMPLE / "reports"],
+        IngestOptions(selection=row_selection(None), settings=settings),
+    )
+    return store
+
+
+def _draw(name: str) -> None:
+    """The script that Streamlit runs."""
+    from zscope.app.dashboard.shell import show
+
+    show(name)
+
+
+def _open_address(text: str) -> None:
+    """Draw the page of an address such as `ciphers?system=SYSA` and raise the error that it shows."""
+    # A process with Streamlit does not end at the first failing input of another entry.
+    from streamlit.testing.v1 import AppTest
+
+    from zscope.app.dashboard.registry import registered_pages
+    from zscope.app.shared.dashboard_server import STORE
+
+    address = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    path, _, query = address.partition("?")
+    pages = [page.name for page in registered_pages()]
+    name = path if path in pages else pages[len(path) % len(pages)]
+    page = AppTest.from_function(_draw, args=(name,), default_timeout=60)
+    for key, values in parse_qs(query, keep_blank_values=True).items():
+        page.query_params[key] = values
+    os.environ[STORE] = str(_store())
+    page.run()
+    if page.exception:
+        raise AssertionError(page.exception[0].message)
+
+
+_ADDRESSES = (
+    b"overview?period=last+week&system=SYSA&role=server&overview_counted_by=records",
+    b"ciphers?period=2026-03-02&period=2026-03-03&stack=TCPIP&port=443&job=WEBPROD&ciphers_measure=bytes",
+    b"connections?connections_source=smf119_zert_detail&connections_key=SYSA~TCPIP~4382~2026-03-02T10:46:33.73Z",
+    b"benchmark?benchmark_document=zos&benchmark_verdict=worse&flood_begin=2026-03-02",
+    b"posture?posture_part=Practices&posture_by=Job+name&posture_severity=2",
+    b"compare?compare_side=a&period=2026-03-02T00:00:00Z&period=2026-03-02T12:00Z",
+    b"ranking?ranking_by=rule&ranking_of=%00%ff&job=%3Cb%3E%2A_%60%24%5B",
+    b"workbench?workbench_seconds=1e400&tls_price_by=job&zvm_from=-1",
+)
 
 GSK_TABLES = ("gsk_cache_status", "gsk_crypto", "gsk_cache_stats")
 ENTRIES: Mapping[str, Callable[[], Entry]] = {
@@ -390,6 +474,8 @@ ENTRIES: Mapping[str, Callable[[], Entry]] = {
         sample("systems/zvm/rscs-case-2A.VMA1.2026-03-14.txt"), ("zvm_user", "zvm_channel"),
     ),
     "csv": lambda: rows_of_csv("starts.TPF1.csv", "systems/ztpf/ztpf-starts-with.TPF1.csv", "ztpf_series"),
+    "rmf-xml": rmf_xml,
+    "mq-json": mq_json,
     "selection": lambda: Text(
         parse, (SelectionError,), (b"119(2,11:12),70", b"TYPE(119(2),70)", b"smf70_cpu[cpu_id, wait_us]")
     ),
@@ -397,6 +483,7 @@ ENTRIES: Mapping[str, Callable[[], Entry]] = {
     "day": lambda: Text(parse_day, (ValueError,), (b"2026-03-02", b"2026.061", b"2026061")),
     "settings": lambda: Text(_settings, (SettingsError,), _SETTINGS),
     "nightly-settings": lambda: Text(_nightly, (SettingsError,), (example_settings().encode(),)),
+    "address": lambda: Text(_open_address, (), _ADDRESSES),
     "runs": lambda: Text(parse_runs, (), _toml_seeds("systems/runs.toml", "world/runs.toml")),
 }  # fmt: skip
 """The entries by name."""

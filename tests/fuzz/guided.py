@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import resource
 import shutil
 import subprocess
 import sys
 import time
+import traceback
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -27,7 +29,7 @@ FOUND = Path(__file__).with_name("found")
 DOCUMENT = CHECKOUT / "docs" / "reliability.md"
 BEGIN, END = "<!-- begin of the table of fuzzing -->\n", "<!-- end of the table of fuzzing -->\n"
 LONGEST_S, MOST_MEMORY_MB, LONGEST_BYTES = 20, 2048, 4096
-_DONE = re.compile(r"Done (\d+) runs in \d+ second")
+_DONE = re.compile(r"(\d+) executions, (\d+) MB")
 _STATUS = re.compile(r"^#(\d+)\s.*\bcov: (\d+)", re.MULTILINE)
 
 
@@ -63,7 +65,30 @@ def fuzz_in_this_process(name: str, arguments: list[str]) -> None:
         entry = ENTRIES[name]()
         for seed in entry.seeds:
             entry.check(seed)  # imports what is imported late, so that it is instrumented as well
-    atheris.Setup([sys.argv[0], *arguments], entry.check)
+    values = dict(each.split("=", 1) for each in arguments if "=" in each)
+    artifacts, end = Path(values["-artifact_prefix"]), time.monotonic() + int(values["-max_total_time"])
+    done = 0
+
+    def check(content: bytes) -> None:
+        """Check an input; one that fails is stored and ends the process, and so does the end of the time.
+
+        The interpreter is not shut down: libFuzzer does that while threads of Streamlit run.
+        """
+        nonlocal done
+        if time.monotonic() > end:
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+            print(f"{done} executions, {peak} MB", file=sys.stderr, flush=True)
+            os._exit(0)
+        try:
+            entry.check(content)
+        except BaseException:  # noqa: BLE001 - the process ends
+            (artifacts / f"crash-{sha256(content).hexdigest()[:12]}").write_bytes(content)
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(1)
+        done += 1
+
+    atheris.Setup([sys.argv[0], *arguments, "-max_total_time=0"], check)
     atheris.Fuzz()
 
 
@@ -87,7 +112,7 @@ def run(name: str, minutes: float) -> bool:
     text = process.stdout.decode(errors="replace") + process.stderr.decode(errors="replace")
     done, status = _DONE.search(text), _STATUS.findall(text)
     inputs = int(done[1]) if done else max((int(number) for number, _ in status), default=0)
-    failed = sorted(artifacts.iterdir())
+    failed = sorted(path for path in artifacts.iterdir() if not path.name.startswith("slow-unit"))
     total = totals()
     of = total.setdefault(name, Total())
     of.inputs += inputs
@@ -95,7 +120,7 @@ def run(name: str, minutes: float) -> bool:
     of.code_reached = max([of.code_reached, *(int(reached) for _, reached in status)])
     of.kept = len(list(corpus.iterdir()))
     of.findings += len(failed)
-    of.peak_mb = max(of.peak_mb, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+    of.peak_mb = max(of.peak_mb, int(done[2]) if done else 0)
     RUNS.write_text(json.dumps({key: asdict(total[key]) for key in sorted(total)}, indent=1) + "\n", "ascii")
     for path in failed:
         content = path.read_bytes()

@@ -532,11 +532,37 @@ def test_damage_ends_with_the_report() -> None:
         assert Code.XML_DAMAGED in read.codes
 
 
-def test_many_damaged_places_end_a_document() -> None:
-    rows = "<row><col>1</col></rwo>" * 1000
-    read = XmlReading(f"<ddsml><postprocessor><metric id='CPU'/><segment><part><table>{rows}")
-    assert read.codes.count(Code.XML_DAMAGED) == 101
-    assert "more than 100" in read.issues[-1].text or "more than 100" in read.issues[-2].text
+@pytest.mark.parametrize("piece", [50, 1 << 20])
+def test_a_run_of_characters_is_one_damaged_place(piece: int) -> None:
+    second = _postprocessor(GOLDEN).replace("PRDA", "PRDC")
+    document = GOLDEN.replace("</postprocessor>", "</postprocessor>" + second, 1)
+    read = XmlReading(document.encode().replace(b"1PRDB", b"1PRDB" + b"\xfe\x00" * 2_000, 1), piece)
+    damage = [issue for issue in read.issues if issue.code is Code.XML_DAMAGED]
+    assert len(damage) <= 1 + 4_000 // piece
+    assert "characters are not allowed here, the first is U+FFFD" in damage[0].text
+    assert {row["system"] for row in read.tables["rmf_interval"]} == {"PRDA", "PRDC"}
+    assert read.tables["rmf_cpu"] == XmlReading(document).tables["rmf_cpu"]
+
+
+@pytest.mark.parametrize("piece", [50, 1 << 20])
+@pytest.mark.parametrize("damage", [b"\x01 ", b"<row><col>1</col></rwo>"])
+def test_after_many_damaged_places_the_next_report_is_read(damage: bytes, piece: int) -> None:
+    second = _postprocessor(GOLDEN).replace("PRDA", "PRDC")
+    document = GOLDEN.replace("</postprocessor>", "</postprocessor>" + second, 1).encode()
+    read = XmlReading(document.replace(b"<row>", damage * 150 + b"<row>", 1), piece)
+    assert read.codes.count(Code.XML_DAMAGED) <= 103
+    assert any("100 other places of the report are damaged, and here" in issue.text for issue in read.issues)
+    whole = XmlReading(document)
+    for table in TABLES:
+        expected = [row for row in whole.tables[table] if row["system"] == "PRDC"]
+        assert [row for row in read.tables[table] if row["system"] == "PRDC"] == expected
+
+
+def test_very_many_damaged_places_end_a_document() -> None:
+    report = "<postprocessor><metric id='CPU'/>" + "\x01 " * 150 + "</postprocessor>"
+    read = XmlReading("<ddsml>" + report * 50)
+    assert read.codes.count(Code.XML_DAMAGED) == 501
+    assert any("more than 500 places are damaged" in issue.text for issue in list(read.issues)[-2:])
 
 
 def test_cut_anywhere_leaves_the_beginning_of_the_rows() -> None:

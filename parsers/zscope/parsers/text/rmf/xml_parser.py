@@ -1,7 +1,7 @@
 """Parse an XML document in bounded memory, and continue after damage.
 
-A character that is not allowed is replaced. After tags that do not fit, the document continues at the next
-row, table, part, segment or report.
+Characters that are not allowed are replaced. After tags that do not fit, the document continues at the next
+row, table, part, segment or report; in a report with many damaged places, at the next report.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ from zscope.parsers.text.rmf.xml_tree import RESUMED, XmlLimitError, XmlNestingE
 LONGEST_TOKEN = 1 << 18
 """Length of a single tag or comment, far beyond those of any report."""
 SLICE = 1 << 16
-MOST_DAMAGES = 100
-"""After more than this, the rest of a document is not read."""
+MOST_IN_REPORT = 100
+"""After this many damaged places, the rest of a report is not read."""
+MOST_DAMAGES = 500
+"""After this many, the rest of a document is not read: each of them costs time."""
 
+_REPORT = "postprocessor"
 _BLANKS = " \t\r\n\x85"
 _PADDING = _BLANKS + "\0\x1a"
 _REPLACEMENT = "\ufffd"
 _NOT_ALLOWED = re.compile(
-    "[\0-\x08\x0b\x0c\x0e-\x1f\ufffd-\uffff\ud800-\udfff]"
+    "[\0-\x08\x0b\x0c\x0e-\x1f\ufffd-\uffff\ud800-\udfff]+"
     "|&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});)"
     r"|<\?(?=(?:(?!\?>)[^<])*<)"
     r"|<!--(?=(?:(?!-->)[\s\S]){0,5000}?<(?:ddsml|postprocessor)[\s>])"
@@ -37,6 +40,7 @@ _BEGUN = re.compile(r"<!--(?:(?!-->)[\s\S])*$|<[^>]*$|&[^;\s<]{0,9}$")
 _RESUMED = re.compile(
     rf"<(?P<end>/?)(?:[\w.-]+:)?(?P<name>{'|'.join(RESUMED)})(?=[\s>/])", re.ASCII | re.IGNORECASE
 )
+_NEXT_REPORT = re.compile(rf"<(?P<end>)(?:[\w.-]+:)?(?P<name>{_REPORT})(?=[\s>/])", re.ASCII | re.IGNORECASE)
 
 
 class XmlDamageError(Exception):
@@ -73,6 +77,8 @@ class XmlParser:
         self.tree = XmlTree(self._tag_line)
         self.damages: deque[XmlDamage] = deque()
         self._damage_count = 0
+        self._count_before_report = 0
+        """Damaged places before the current report."""
         self._line, self._column = 1, 1
         """Position of the next character of the file."""
         self._held = ""
@@ -137,11 +143,21 @@ class XmlParser:
             return self._expat(text[:SLICE]) + text[SLICE:]
         if before := text[: invalid.start()]:
             return self._expat(before) + text[invalid.start() :]
-        character = text[0]
-        name = invalid[0] if character in _ESCAPED else f"character U+{ord(character):04X}"
-        self._add_damage(XmlDamage(f"{name} is not allowed here", self._line, self._column, self._line))
-        self._expat(_ESCAPED.get(character, _REPLACEMENT), character)
-        return text[1:]
+        first = text[0]
+        if first in _ESCAPED:
+            printed, instead, problem = first, _ESCAPED[first], f"{invalid[0]} is not allowed here"
+        else:
+            printed, instead = invalid[0], _REPLACEMENT * len(invalid[0])
+            character = f"U+{ord(first):04X}"
+            problem = f"character {character} is not allowed here"
+            if len(printed) > 1:
+                problem = f"{len(printed):,} characters are not allowed here, the first is {character}"
+        if self._report_is_given_up():
+            self._searching = XmlDamageError(problem, self._line, self._column)
+            return text
+        self._add_damage(XmlDamage(problem, self._line, self._column, self._line))
+        self._expat(instead, printed)
+        return text[len(printed) :]
 
     def _expat(self, text: str, printed: str | None = None) -> str:
         """Parse a text, which replaces what is printed; return the rest after damage."""
@@ -170,13 +186,16 @@ class XmlParser:
 
     def _search(self, text: str) -> str:
         """Return the text from the first tag on with which the document can continue."""
-        damage = self._searching
-        for tag in _RESUMED.finditer(text):
+        damage, given_up = self._searching, self._report_is_given_up()
+        for tag in (_NEXT_REPORT if given_up else _RESUMED).finditer(text):
             if damage and self.tree.continue_at(tag["name"].lower(), end=bool(tag["end"])):
                 self._advance(text[: tag.start()])
                 self._searching = None
                 self._begin_parser()
-                self._add_damage(XmlDamage(damage.problem, damage.line, damage.column, self._line))
+                problem = damage.problem
+                if given_up:
+                    problem = f"{MOST_IN_REPORT} other places of the report are damaged, and here {problem}"
+                self._add_damage(XmlDamage(problem, damage.line, damage.column, self._line))
                 return text[tag.start() :]
         self._advance(text)
         return ""
@@ -184,10 +203,11 @@ class XmlParser:
     def _add_damage(self, damage: XmlDamage) -> None:
         self._damage_count += 1
         if self._damage_count > MOST_DAMAGES:
-            raise XmlDamageError(
-                f"there are more than {MOST_DAMAGES} damaged places", damage.line, damage.column
-            )
+            raise XmlDamageError(f"more than {MOST_DAMAGES:,} places are damaged", damage.line, damage.column)
         self.damages.append(damage)
+
+    def _report_is_given_up(self) -> bool:
+        return self._damage_count - self._count_before_report >= MOST_IN_REPORT
 
     def _advance(self, text: str) -> None:
         ends = text.count("\n")
@@ -195,6 +215,8 @@ class XmlParser:
         self._column = len(text) - text.rfind("\n") if ends else self._column + len(text)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag.rpartition(":")[2].lower() == _REPORT:
+            self._count_before_report = self._damage_count
         try:
             self.tree.start(tag, attributes)
         except XmlNestingError as error:
