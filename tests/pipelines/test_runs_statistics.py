@@ -146,6 +146,7 @@ def test_the_expansion_of_the_quantile_is_close_to_scipy(df: int) -> None:
     assert all(f"{coefficient:.6f}" in macros_sql() for coefficient in coefficients)
 
 
+@pytest.mark.deep
 def test_the_same_data_give_the_same_interval_in_any_order_and_with_any_number_of_threads() -> None:
     question = "SELECT * FROM run_result ORDER BY ALL"
     intervals = simulated(6, pairs=3)

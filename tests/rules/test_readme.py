@@ -25,6 +25,8 @@ GENERATED = ("cli.md", "data-dictionary.md")
 """Rendered from the code; their examples name files that do not exist."""
 IN_ORDER = ("first-hour.md", "upgrading.md")
 """Their commands need each other, or change the store: test_first_hour.py runs them."""
+FIRST = 8
+"""The first commands of the README; all others are deep tests."""
 
 
 def _commands(pages: Iterable[Path] = WITH_COMMANDS) -> list[str]:
@@ -60,10 +62,10 @@ def zscope(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
 
 
 def _commands_to_run() -> Iterator[ParameterSet]:
-    """Return all commands; those outside the README, and data validation, are for deep tests."""
-    of_readme = _commands([README])
+    """Return all commands; all but the first of the README are for deep tests."""
+    first = list(_commands([README]))[:FIRST]
     for command in dict.fromkeys(_commands(page for page in WITH_COMMANDS if page.name not in IN_ORDER)):
-        deep = command not in of_readme or command.startswith("zscope validate")
+        deep = command not in first
         if not command.startswith(SERVES):
             yield pytest.param(command, marks=pytest.mark.deep if deep else ())
 

@@ -95,6 +95,7 @@ def _joined(parts: list[list[Any]]) -> list[Any]:
     ]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_no_pattern_has_a_construct_that_early_python_311_evaluates_wrongly(folder: str) -> None:
     wrong = [

@@ -46,7 +46,7 @@ WITH_A_FILTER = ("overview", "handshakes", "posture", "connections")
 """Pages that are also compared with a filter."""
 ROWS: dict[tuple[Path, str], pa.Table] = {}
 """What commands have printed: several tiles have the same command."""
-SHORT = [address for address in ADDRESSES if address[0] in {"overview", "practices"}]
+SHORT = [address for address in ADDRESSES if address[0] == "practices"]
 
 
 def cases() -> Iterator[ParameterSet]:

@@ -25,6 +25,7 @@ GUIDE = ROOT / "docs" / "python.md"
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
+@pytest.mark.deep
 def test_every_example_of_the_guide(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(checkout)
     result = doctest.testfile(str(GUIDE), module_relative=False)
@@ -45,6 +46,7 @@ def test_the_reference_has_every_public_name() -> None:
     assert missing == []
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_cell_of_a_notebook(
     notebook: Path, demo: tuple[Path, Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

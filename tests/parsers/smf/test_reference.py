@@ -211,6 +211,7 @@ def test_connections(dump: Dump, window: int, jobs: int, struct_loop: ModuleType
     assert got == dump.details
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("window", [COLLECTED, AS_IT_LIES])
 def test_distinguished_names(dump: Dump, window: int, struct_loop: ModuleType) -> None:
     assert _decoded(dump.data, window, "smf119_zert_dn", struct_loop.NAME_COLUMNS) == dump.names

@@ -197,6 +197,7 @@ HOSTILE: tuple[Callable[[int], bytes], ...] = (
 """Inputs that make patterns and loops start again and again; full size is 10,000."""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("content", HOSTILE, ids=range(len(HOSTILE)))
 def test_long_hostile_lines_are_read_to_the_end(content: Callable[[int], bytes], tmp_path: Path) -> None:
     """A pattern that backtracks exponentially would never end; no time is measured here."""

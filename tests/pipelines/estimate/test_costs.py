@@ -117,6 +117,7 @@ def test_work_that_is_busier_on_busy_days_is_taken_out() -> None:
     assert price.conditional_low is not None
 
 
+@pytest.mark.deep
 def test_handshakes_counted_in_a_neighbouring_interval() -> None:
     """Two months have little noise left to hide that 5 % of them are counted one interval early."""
     found = [
@@ -348,6 +349,7 @@ def test_other_work_of_the_servers_that_follows_the_handshakes() -> None:
         assert full.value == pytest.approx(FULL_US, rel=0.4)
 
 
+@pytest.mark.deep
 def test_an_estimate_below_the_range_is_not_shown() -> None:
     """Noise of thirty times the CPU time of TLS can make an estimate negative, but no cost is."""
     found = [estimate_costs(each).cost("mean handshake") for each in replicates(changed("iid", noise=30), 12)]

@@ -187,6 +187,7 @@ WITHOUT_ROWS = {"run_proposal"}
 """The runs of the sample world are supplied counts: no records of handshakes show when they began."""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "name", deep_except(USUAL, [name for name in metric_names() if name != "best_practice_check"])
 )

@@ -167,6 +167,7 @@ def test_rows_of_other_attempts_do_not_count_and_are_deleted(fresh: Fresh, place
     check_same(fresh, write(place / "attempts.smf", dump()), how=InTurn(attempts=3))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("step", ["survey", "decode"])
 def test_a_step_that_fails_for_good_leaves_the_store_as_it_was(fresh: Fresh, place: Path, step: str) -> None:
     store = fresh()

@@ -260,6 +260,7 @@ def test_prices_contain_what_the_connections_cost(sample: World) -> None:
     assert statuses.count("ok") == 1 + 2 * 4
 
 
+@pytest.mark.deep
 def test_cpu_time_is_that_of_classes_and_address_spaces_and_a_rest(world: World) -> None:
     """The rest of address spaces is larger than that of classes, and both are part of the same CPU time."""
     rows = world.rows(
@@ -430,6 +431,7 @@ def _traffic_ends(sample: World) -> str:
     return str(sample.manifest["nights_begin"][0])
 
 
+@pytest.mark.deep
 def test_address_spaces_have_the_cpu_time_of_their_connections(sample: World) -> None:
     """The costs are those of the model, so a price that is estimated later can be compared with them."""
     model, paid = sample.manifest["cost_model"], sample.manifest["connection_cpu"]

@@ -70,6 +70,7 @@ def test_times_in_a_list_are_written_as_those_in_a_column(run: Run, store: Path,
         assert expected in run("sql", question, "--store", store, "--format", form).stdout
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "arrow", "table"])
 def test_the_report_comes_in_every_format(run: Run, store: Path, tmp_path: Path, form: str) -> None:
     out = tmp_path / "report"

@@ -73,6 +73,7 @@ def test_damaged_inputs(run: Run, tmp_path: Path, name: str) -> None:
     _assert_same(run, path.parent, tmp_path / "folder")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", list(ENVELOPES)[::9])
 def test_some_displays_in_envelopes(run: Run, tmp_path: Path, name: str) -> None:
     _assert_display(run, tmp_path, name)

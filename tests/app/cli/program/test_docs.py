@@ -25,6 +25,7 @@ def test_every_command_is_in_the_manual(name: str) -> None:
     assert f"\n## zscope {name}\n\n```text\nUsage: zscope {name} " in manual()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("path", documents())
 def test_the_documents_of_the_checkout_are_up_to_date(path: str) -> None:
     assert (CHECKOUT / path).read_bytes() == documents()[path].encode(), "run make docs"

@@ -78,6 +78,7 @@ def test_records_are_refused_on_a_terminal(dump: Path) -> None:
     assert on_terminal("generate", "-o", "-")[0] == 12
 
 
+@pytest.mark.deep
 def test_a_progress_bar_disappears(dump: Path, tmp_path: Path) -> None:
     code, screen = on_terminal("decode", dump, "-t", "smf_record", "-o", tmp_path / "rows.csv", columns=200)
     assert code == 0

@@ -179,6 +179,7 @@ def test_a_missing_parent_folder_is_an_error(export: Run, tmp_path: Path) -> Non
         )
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["out.duckdb", *deep("out")])
 def test_a_full_disk_leaves_nothing(name: str, store: Path, tmp_path: Path) -> None:
     """The largest file that may be written is small here: the same as a full disk, for one process."""
@@ -210,6 +211,7 @@ def test_a_full_disk_leaves_nothing(name: str, store: Path, tmp_path: Path) -> N
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["out", *deep("out.duckdb")])
 def test_ctrl_c_leaves_nothing(name: str, store: Path, tmp_path: Path) -> None:
     with subprocess.Popen(
@@ -226,6 +228,7 @@ def test_ctrl_c_leaves_nothing(name: str, store: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.deep
 def test_a_killed_export_leaves_no_target(store: Path, tmp_path: Path) -> None:
     place = tmp_path / "place"
     place.mkdir()
@@ -394,6 +397,7 @@ def test_series_replace_only_series_and_only_with_force(
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["out.om", *deep("out.otlp.jsonl")])
 def test_a_full_disk_leaves_no_series(name: str, timed: Path, tmp_path: Path) -> None:
     code = (

@@ -145,6 +145,7 @@ def test_a_collector_receives_the_rows_of_zscope_check(run: Run, store: Path) ->
     assert max(Counter(record["zscope.check.key"] for record in records).values()) == 1
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("form", ["splunk", "ecs"])
 def test_lines_of_json_have_all_rows_of_zscope_check(
     form: str, run: Run, store: Path, tmp_path: Path

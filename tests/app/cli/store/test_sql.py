@@ -138,6 +138,7 @@ def test_the_time_limit_exits_with_12_and_keeps_the_output_unchanged(ask: Ask, t
     assert target.read_text() == "old"
 
 
+@pytest.mark.deep
 def test_ctrl_c_exits_with_12_and_keeps_the_output_unchanged(store: Path, tmp_path: Path) -> None:
     target = tmp_path / "rows.csv"
     with subprocess.Popen(
@@ -155,6 +156,7 @@ def test_ctrl_c_exits_with_12_and_keeps_the_output_unchanged(store: Path, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.deep
 def test_a_closed_pipe_is_not_an_error(store: Path) -> None:
     with subprocess.Popen(
         [*ZSCOPE, "sql", "--store", store, "SELECT * FROM range(100000000000)"],
@@ -290,6 +292,7 @@ def test_help_documents_the_exit_code(run: Run) -> None:
     assert "zscope sql -f weekly.sql -o weekly.parquet" in text
 
 
+@pytest.mark.deep
 def test_nothing_is_left_in_the_temporary_folder(store: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [*ZSCOPE, "sql", "--store", store, "SELECT 1"],

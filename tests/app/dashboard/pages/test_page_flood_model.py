@@ -88,6 +88,7 @@ def test_a_flood_that_cannot_be_simulated_is_reported(page: AppTest) -> None:
     assert not page.get("vega_lite_chart")
 
 
+@pytest.mark.deep
 def test_presets_reproduce_published_figures(page: AppTest) -> None:
     page.button_group(key="flood_begin").set_value("ECB test").run()
     fine(page)

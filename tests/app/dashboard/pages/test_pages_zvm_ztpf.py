@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.app.dashboard.conftest import Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.deep
 def test_cost_of_each_case_is_shown(drawn_page: Open, systems: Path) -> None:
     page = drawn_page("zvm_links", systems)
     assert len(page.get("vega_lite_chart")) >= 2

@@ -132,6 +132,7 @@ def test_lines_in_any_order_raise_nothing(lines: list[str]) -> None:
     assert all(issue.line_no is not None for issue in issues)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "piece",
     [

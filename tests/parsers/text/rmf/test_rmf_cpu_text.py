@@ -362,6 +362,7 @@ DAMAGES_OF_CPUS = DAMAGES | {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("damage", DAMAGES_OF_CPUS)
 @given(report=reports(), chance=st.randoms(use_true_random=False))
 def test_damage_makes_nothing_wrong(

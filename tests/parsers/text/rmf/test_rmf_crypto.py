@@ -314,6 +314,7 @@ def _upper(lines: list[str], _: random.Random) -> list[str]:
     return [line.upper() for line in lines]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("mutate", [_cut, _without_some, _shifted, _wrapped, _interrupted, _upper])
 @given(reports(), st.integers(0, 1 << 32))
 def test_no_mutation_makes_other_figures(

@@ -374,6 +374,7 @@ def _may_be(row: Row, known: Row) -> bool:
     return all(row[column] in {None, known.get(column)} for column in IDENTITY)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("damage", DAMAGES_OF_PARTITIONS)
 @settings(max_examples=12)
 @given(report=reports(), chance=st.randoms(use_true_random=False))

@@ -324,6 +324,7 @@ def _doubled(text: str, rng: random.Random) -> str:
 MUTATIONS = (_without_some_lines, _wrapped, _shifted, _interrupted, _upper, _cut, _doubled)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("mutate", MUTATIONS)
 @given(documents(), st.integers(0, 1 << 32), st.booleans())
 @settings(deadline=None, max_examples=10)

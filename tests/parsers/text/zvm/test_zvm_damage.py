@@ -296,6 +296,7 @@ def test_a_spoiled_listing_gives_data_or_issues(
     assert len(result.users) == 7 or problems or len(lines) < len(USER) + len(CHANNEL) + len(SCREEN)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "lines",
     [
