@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help env demo test test-deep test-bytes test-spark fuzz soak static format-check lint types contracts docs-check pytest golden browser-test pictures format docs docs-site container-test \
-        bench-decode bench-reports bench-ingest bench-nights bench-metrics bench-coverage bench-worlds bench-publish bench-spark bench-python bench-dashboard bench-readers bench-extras compare structure build lock clean distclean
+        bench-decode bench-reports bench-ingest bench-nights bench-metrics bench-coverage bench-worlds bench-publish bench-spark bench-python bench-dashboard bench-readers bench-extras compare structure build sbom audit lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
 # So every candidate is started. `make env PYTHON=...` chooses another one.
@@ -150,6 +150,19 @@ build: env ## wheel and sdist in dist/
 	rm -rf dist
 	$(BIN)/hatchling build -d dist -t sdist -t wheel
 
+# What a user installs: the wheel and the locked runtime dependencies, with their licenses.
+sbom: build .venv-release/ready ## a bill of materials of the wheel, in the format CycloneDX, in dist/
+	$(UV) venv --quiet --clear --python .uv/bin/python build/sbom
+	$(UV) pip sync --quiet --python build/sbom/bin/python --require-hashes requirements/runtime.txt
+	$(UV) pip install --quiet --python build/sbom/bin/python --no-deps dist/*.whl
+	.venv-release/bin/cyclonedx-py environment build/sbom/bin/python --pyproject pyproject.toml \
+	  --output-reproducible --of JSON -o "$$(ls dist/*.whl).cdx.json"
+
+# It asks a public list of advisories. A package that the list does not know is an error, too: it was not audited.
+audit: .venv-release/ready ## compare the locked dependencies with published advisories
+	for lock in runtime dashboard container docs build; do \
+	  .venv-release/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off -r requirements/$$lock.txt || exit 1; done
+
 # Pins stay as they are unless asked: `make lock LOCK_FLAGS=--upgrade`.
 LOCK = $(UV) pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
 	--custom-compile-command 'make lock' $(LOCK_FLAGS)
@@ -165,6 +178,7 @@ lock: .uv/ready ## write requirements/*.txt again from pyproject.toml
 	  -o requirements/fuzz.txt
 	$(LOCK) pyproject.toml --extra dashboard --extra quality --extra iceberg -c requirements/test.txt -o requirements/container.txt
 	$(LOCK) --group docs -c requirements/test.txt -o requirements/docs.txt
+	$(LOCK) --group release -c requirements/test.txt -o requirements/release.txt
 	$(LOCK) --group build -c requirements/test.txt -o requirements/build.txt
 	$(LOCK) --group bootstrap -o requirements/bootstrap.txt
 
@@ -173,7 +187,7 @@ clean: ## remove what was built and all caches
 	find $(SOURCES) tests -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean ## the same, and the environments
-	rm -rf .venv .venv-docs .venv-spark .venv-fuzz .uv
+	rm -rf .venv .venv-docs .venv-spark .venv-fuzz .venv-release .uv
 
 # Debian refuses a system-wide `pip install`, so uv gets a small environment of its own.
 .uv/ready: requirements/bootstrap.txt
@@ -205,6 +219,11 @@ distclean: clean ## the same, and the environments
 	$(UV) venv --quiet --clear --prompt zscope-fuzz --python .uv/bin/python .venv-fuzz
 	$(UV) pip sync --quiet --python .venv-fuzz/bin/python --require-hashes requirements/fuzz.txt requirements/build.txt
 	$(UV) pip install --quiet --python .venv-fuzz/bin/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv-release/ready: .uv/ready requirements/release.txt
+	$(UV) venv --quiet --clear --prompt zscope-release --python .uv/bin/python .venv-release
+	$(UV) pip sync --quiet --python .venv-release/bin/python --require-hashes requirements/release.txt
 	@touch $@
 
 # The generator of the site shares no package with zscope, and no test needs it.

@@ -1,12 +1,13 @@
 """Compare wheel and sdist with the files under version control: nothing missing, nothing extra.
 
-Also check what package indexes show of the wheel.
+Also check what package indexes show of the wheel, and its bill of materials (`make sbom`).
 
 Usage: python .ci/check_dist.py dist/
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -62,6 +63,21 @@ def metadata_problems(path: Path) -> list[str]:
     ]
 
 
+def bill_problems(path: Path) -> list[str]:
+    """Return how the bill of materials differs from the locked runtime dependencies, and missing licenses."""
+    components = json.loads(path.read_text(encoding="utf-8"))["components"]
+    lock = (CHECKOUT / "requirements" / "runtime.txt").read_text(encoding="utf-8")
+    # A marker says that a package is for some platforms or versions of Python only.
+    pins = re.findall(r"^([\w.-]+)==(\S+)( ;)?", lock, re.MULTILINE)
+    found = {f"{each['name'].lower()}=={each['version']}" for each in components}
+    always = {f"{name}=={version}" for name, version, marker in pins if not marker}
+    sometimes = {f"{name}=={version}" for name, version, marker in pins if marker}
+    problems = differences(path.name, found - sometimes, always)
+    return problems + [
+        f"{path.name}: no license of {each['name']}" for each in components if not each["licenses"]
+    ]
+
+
 def differences(what: str, found: set[str], expected: set[str]) -> list[str]:
     """One line per file on one side only."""
     missing = [f"{what}: missing {name}" for name in sorted(expected - found)]
@@ -76,6 +92,7 @@ def main(dist: Path) -> int:
     problems = differences(sdist.name, in_sdist(sdist), files)
     problems += differences(wheel.name, in_wheel(wheel), packages)
     problems += metadata_problems(wheel)
+    problems += bill_problems(wheel.with_name(wheel.name + ".cdx.json"))
     print(*problems, sep="\n", end="\n" if problems else "", file=sys.stderr)
     return 1 if problems else 0
 
