@@ -1,8 +1,9 @@
 """Measure the dashboard with many readers at once during loads: `make bench-readers`.
 
 Readers are clients of the server without a browser: they open pages with and without a filter, and wait until
-the server has sent the whole page, as fast as they can. Meanwhile days are loaded into the store, one after
-the other. A page counts as an error if it shows an exception or an error, or is not complete within a minute.
+the server has sent the whole page. Meanwhile days are loaded into the store, one after the other. A page
+counts as an error if it shows an exception or an error, or is not complete within a minute. `--write-docs`
+writes the results into `docs/reliability.md`.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from dashboard import served
-from figures import aligned, machine
+from figures import aligned, machine, write_between
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
@@ -40,8 +41,13 @@ if TYPE_CHECKING:
 
     from websockets.asyncio.client import ClientConnection
 
+CHECKOUT = Path(__file__).resolve().parents[1]
+DOCUMENT = CHECKOUT / "docs" / "reliability.md"
+BEGIN, END = "<!-- begin of the report of the load -->\n", "<!-- end of the report of the load -->\n"
 READERS, SECONDS, CONNECTIONS_PER_HOUR = 30, 300, 240
 LONGEST_S = 60.0
+POINTS = 12
+"""Rows of the curve of memory."""
 FIRST_DAYS = 3
 _PROTOCOL = [Subprotocol("streamlit")]
 _PROGRAM = Path(sys.executable).with_name("zscope")
@@ -53,9 +59,13 @@ class Report:
 
     longest_s: float
     """A page that takes longer is an error."""
+    pause_s: float
+    """How long a reader looks at a page."""
     took: dict[str, list[float]] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     loads: int = 0
+    memory: list[tuple[float, float, int]] = field(default_factory=list)
+    """Minutes since the start, memory of the server in MB, and pages shown until then."""
 
 
 def main() -> None:
@@ -65,6 +75,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=SECONDS, metavar="N")
     parser.add_argument("--connections-per-hour", type=int, default=CONNECTIONS_PER_HOUR, metavar="N")
     parser.add_argument("--longest", type=float, default=LONGEST_S, metavar="SECONDS")
+    parser.add_argument(
+        "--pause", type=float, default=0.0, metavar="SECONDS", help="how long each page is read (default: 0)"
+    )
+    parser.add_argument(
+        "--write-docs", action="store_true", help="write the results into docs/reliability.md"
+    )
     options = parser.parse_args()
     with working_folder() as folder:
         recipe = WorldRecipe(days=FIRST_DAYS, runs="none", connections_per_hour=options.connections_per_hour)
@@ -77,13 +93,17 @@ def main() -> None:
             systems = [row[0] for row in found.fetchall()]
         with served(store, folder / "readers.log") as address:
             asyncio.run(first_page(address))
-            before = memory_mb()
             until = time.monotonic() + options.seconds
-            report = Report(options.longest)
+            report = Report(options.longest, options.pause)
             days = load_days(recipe, night, store, until, report)
             asyncio.run(read(address, systems, options.readers, until, report, days))
-            after = memory_mb()
-    print_report(report, options.readers, options.seconds, before, after)
+    text = described(report, options.readers, options.seconds)
+    print(f"{machine()}\n\n{text}")
+    print(times_of_pages(report))
+    for error in dict.fromkeys(report.errors):
+        print(f"- {error}", file=sys.stderr)
+    if options.write_docs:
+        write_between(DOCUMENT, BEGIN, END, text)
     sys.exit(bool(report.errors))
 
 
@@ -103,7 +123,18 @@ async def read(
 ) -> None:
     """Let readers read while days are loaded."""
     reading = (reader(number, address, systems, until, report) for number in range(readers))
-    await asyncio.gather(*reading, loads)
+    await asyncio.gather(*reading, loads, watch_memory(until, report))
+
+
+async def watch_memory(until: float, report: Report) -> None:
+    """Add points to the curve of memory, the first before the readers begin."""
+    start = time.monotonic()
+    step = (until - start) / POINTS
+    for number in range(POINTS + 1):
+        await asyncio.sleep(max(0.0, start + number * step - time.monotonic()))
+        pages = sum(map(len, report.took.values()))
+        minutes = (time.monotonic() - start) / 60
+        report.memory.append((minutes, await asyncio.to_thread(memory_mb), pages))
 
 
 async def load_days(recipe: WorldRecipe, night: Path, store: Path, until: float, report: Report) -> None:
@@ -156,6 +187,7 @@ async def reader(number: int, address: str, systems: list[str], until: float, re
                 return
             report.took.setdefault(name or "overview", []).append(time.perf_counter() - start)
             report.errors += [f"{name or 'overview'}: {problem}" for problem in problems]
+            await asyncio.sleep(report.pause_s * choice.uniform(0.5, 1.5))
 
 
 async def opened(connection: ClientConnection, name: str, title: str, system: str) -> list[str]:
@@ -193,19 +225,31 @@ async def opened(connection: ClientConnection, name: str, title: str, system: st
 
 
 def memory_mb() -> float:
-    """Return the memory of the children of this process, with theirs, in MB."""
-    return sum(map(_resident_mb, _descendants(str(_own_pid()))))
+    """Return the memory of the server, with its children, in MB; loads run at the same time."""
+    [server] = [each for each in _children(str(_own_pid())) if b"dashboard" in _command_line(each)]
+    return sum(map(_resident_mb, [server, *_descendants(server)]))
 
 
 def _own_pid() -> int:
     return int(Path("/proc/self").readlink().name)
 
 
+def _children(of: str) -> list[str]:
+    return [
+        child
+        for task in Path(f"/proc/{of}/task").iterdir()
+        for child in (task / "children").read_text(encoding="ascii").split()
+    ]
+
+
 def _descendants(of: str) -> Iterator[str]:
-    for task in Path(f"/proc/{of}/task").iterdir():
-        for child in (task / "children").read_text(encoding="ascii").split():
-            yield child
-            yield from _descendants(child)
+    for child in _children(of):
+        yield child
+        yield from _descendants(child)
+
+
+def _command_line(process: str) -> bytes:
+    return Path(f"/proc/{process}/cmdline").read_bytes()
 
 
 def _resident_mb(process: str) -> float:
@@ -215,20 +259,31 @@ def _resident_mb(process: str) -> float:
     return 0.0
 
 
-def print_report(report: Report, readers: int, seconds: int, before: float, after: float) -> None:
-    """Print the figures of all pages together and of each."""
+def described(report: Report, readers: int, seconds: int) -> str:
+    """Return the figures of all pages together, and the curve of memory, as Markdown."""
     every = [took for times in report.took.values() for took in times]
-    print(f"{machine()}\n")
-    print(f"{readers} readers for {seconds} s, {report.loads} loads meanwhile: {len(every):,} pages,")
-    print(f"{len(report.errors)} errors; memory of the server {before:.0f} MB before, {after:.0f} MB after\n")
+    rows = "".join(
+        f"| {minutes:.1f} | {pages:,} | {memory:,.0f} |\n" for minutes, memory, pages in report.memory
+    )
+    most = statistics.quantiles(every, n=100, method="inclusive")[94]
+    pause = f"each reads a page for {report.pause_s:g} s" if report.pause_s else "without a pause"
+    return (
+        f"| minutes | pages shown | memory of the server, MB |\n|---:|---:|---:|\n{rows}\n"
+        f"- {datetime.now(UTC):%Y-%m-%d}: {readers} readers for {seconds / 60:g} minutes, {pause}, "
+        f"and {report.loads} days loaded meanwhile\n"
+        f"- {len(every):,} pages, {len(report.errors)} errors; a page took {statistics.median(every):.2f} s "
+        f"(median), {most:.2f} s (95 of 100 took less), {max(every):.2f} s "
+        "(longest)\n"
+    )
+
+
+def times_of_pages(report: Report) -> str:
+    """Return the median and the longest time of each page."""
     rows = [
         (name, f"{len(times):,}", f"{statistics.median(times):.2f}", f"{max(times):.2f}")
-        for name, times in [("all", every), *sorted(report.took.items())]
-        if times
+        for name, times in sorted(report.took.items())
     ]
-    print(aligned([("page", "pages", "median s", "worst s"), *rows]))
-    for error in dict.fromkeys(report.errors):
-        print(f"- {error}", file=sys.stderr)
+    return aligned([("page", "pages", "median s", "longest s"), *rows])
 
 
 if __name__ == "__main__":
