@@ -397,7 +397,7 @@ def _draw(name: str) -> None:
 
 def _open_address(text: str) -> None:
     """Draw the page of an address such as `ciphers?system=SYSA` and raise the error that it shows."""
-    # A process with Streamlit does not end at the first failing input of another entry.
+    # Imported here: Streamlit takes seconds to import, and no other entry needs it.
     from streamlit.testing.v1 import AppTest
 
     from zscope.app.dashboard.registry import registered_pages

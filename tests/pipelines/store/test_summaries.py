@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -27,6 +28,7 @@ from hypothesis.stateful import (
 from tests.marking import deep_except
 from tests.pipelines.stores import remove_last_commit
 
+from zscope.app.cli.main import program
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.metrics import declared, metric, needed, steps_of_computed, stored_names
 from zscope.pipelines.metrics.narrowing import prepared
@@ -254,6 +256,22 @@ def test_an_old_store_is_brought_up_to_date_over_several_loads(
             break
     assert 1 < len(messages) < 50
     assert all("summaries of" in text and "days" in text for text in messages)
+
+
+@pytest.mark.deep
+def test_a_rebuild_computes_all_summaries(
+    sample_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Path(shutil.copytree(sample_store, tmp_path / "store"))
+    (store / "zscope.toml").write_text("[store]\nsummarise_from_rows = 0\n")
+    monkeypatch.setattr(module, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(module, "ROWS_IN_A_LOAD", 1)
+    done = CliRunner().invoke(program, ["store", "rebuild", "--store", str(store)])
+    assert done.exit_code == 0
+    assert "still missing" not in done.stderr
+    folder = existing_store(store)
+    assert Summaries(folder, read_state(folder), stored_names()).out_of_date() == {}
+    same_as_from_scratch(store, ["handshake_hour", "cpu_interval"])
 
 
 @pytest.mark.deep
@@ -536,6 +554,7 @@ def test_after_every_change_stored_rows_are_those_computed_from_scratch(tmp_path
 LOADING = """
 import sys
 from pathlib import Path
+from zscope.app.cli.main import program
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.settings import Settings
 store, *dumps = map(Path, sys.argv[1:])

@@ -101,10 +101,13 @@ def write_lock(folder: Folder) -> WriteLock:
 
 
 @contextmanager
-def changing(folder: Folder, settings: Settings, notify: Notify) -> Iterator[State]:
+def changing(
+    folder: Folder, settings: Settings, notify: Notify, *, all_summaries: bool = False
+) -> Iterator[State]:
     """Lock the store and return its state.
 
-    On exit, also by an exception, the catalogue shows everything that was committed.
+    On exit, also by an exception, the catalogue shows everything that was committed. Without `all_summaries`,
+    the time for summaries of days that were not changed is limited.
     """
     with (
         _store_errors(folder) as begin,
@@ -122,7 +125,7 @@ def changing(folder: Folder, settings: Settings, notify: Notify) -> Iterator[Sta
             with suppress(StoreError):
                 _publish(folder, state)
             raise
-        _summarise(folder, state, settings, notify, before)
+        _summarise(folder, state, settings, notify, before, everything=all_summaries)
         _publish(folder, state)
 
 
@@ -136,7 +139,9 @@ def _publish(folder: Folder, state: State) -> None:
         publish_catalogue(folder, state)
 
 
-def _summarise(folder: Folder, state: State, settings: Settings, notify: Notify, before: int) -> None:
+def _summarise(
+    folder: Folder, state: State, settings: Settings, notify: Notify, before: int, *, everything: bool
+) -> None:
     """Compute the stored rows of the days that were changed, if the store is large enough.
 
     Notifies the user if this is mostly about days that were loaded before this change.
@@ -146,7 +151,7 @@ def _summarise(folder: Folder, state: State, settings: Settings, notify: Notify,
         return
     last_load = max((load.load_id for load in state.live_loads), default=0)
     try:
-        computed, left = update_summaries(folder, state, before, last_load, steps)
+        computed, left = update_summaries(folder, state, before, last_load, steps, everything=everything)
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0]
         notify(

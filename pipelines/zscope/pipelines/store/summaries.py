@@ -332,11 +332,12 @@ def _not_on_days(days: Sequence[str]) -> str:
 
 
 def update_summaries(
-    folder: Folder, state: State, before: int, last_load: int, steps: tuple[str, ...]
+    folder: Folder, state: State, before: int, last_load: int, steps: tuple[str, ...], *, everything: bool
 ) -> tuple[set[str], set[str]]:
     """Compute what is out of date and commit it; return the days that were computed, and those left.
 
-    Days that were touched by commits after number `before` are always computed.
+    Days that were touched by commits after number `before` are always computed, the others up to a limit,
+    or if `everything` is to be computed.
     """
     summaries = Summaries(folder, state, steps)
     computed: set[str] = set()
@@ -350,7 +351,8 @@ def update_summaries(
             new = _batches(summaries, step, days & touched)
             for batch in chain(new, _batches(summaries, step, days - touched)):
                 is_old = touched.isdisjoint(batch)
-                if (is_old and read >= ROWS_IN_A_LOAD) or left.keys() & leaves(step).keys():
+                is_enough = is_old and read >= ROWS_IN_A_LOAD and not everything
+                if is_enough or left.keys() & leaves(step).keys():
                     break
                 rows = computation.compute(step, batch)
                 read += rows if is_old else 0

@@ -43,13 +43,15 @@ def _days_to_keep(context: click.Context, parameter: click.Parameter, text: str)
 
 
 @contextmanager
-def _changing(store: Path, settings: Settings) -> Iterator[tuple[Folder, State]]:
+def _changing(
+    store: Path, settings: Settings, *, all_summaries: bool = False
+) -> Iterator[tuple[Folder, State]]:
     from zscope.pipelines.store.change import changing
     from zscope.pipelines.store.folder import existing_store
 
     with store_errors():
         folder = existing_store(store)
-        with changing(folder, settings, _print) as state:
+        with changing(folder, settings, _print, all_summaries=all_summaries) as state:
             yield folder, state
 
 
@@ -153,7 +155,7 @@ def rebuild_command(*, store: Path, settings: Settings) -> None:
     from zscope.pipelines.store.catalogue import publish_catalogue
     from zscope.pipelines.store.summaries import drop_summaries
 
-    with _changing(store, settings) as (folder, state):
+    with _changing(store, settings, all_summaries=True) as (folder, state):
         drop_summaries(folder, state)
         publish_catalogue(folder, state, anew=True)
     _print(f"{folder.catalogue}: rebuilt")
