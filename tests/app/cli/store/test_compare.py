@@ -161,6 +161,10 @@ def test_a_missing_store_is_an_error(tmp_path: Path) -> None:
             "b, client: CPU per transaction 5.0 % below a; too few intervals for a confidence interval",
         ),
         ({"role": "both"}, "b, both sides: CPU"),
+        (
+            {"change_pct": 0.0163, "low_pct": 0.0161, "high_pct": 0.7},
+            "CPU per transaction 0.02 % above a (95 % interval: +0.02 to +0.70), distinguishable",
+        ),
     ],
 )
 def test_sentences_describe_a_change(values: dict[str, object], sentence_part: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAIR = {"compare_a": "tls12-ecdhe-full", "compare_b": "tls13-full"}
+ALIKE = {"compare_a": "rr-osh", "compare_b": "rr-osh-z31"}
 HOSTILE_RUNS = """
 [[run]]
 name = "**bold**"
@@ -74,6 +76,20 @@ def test_numbers_are_those_of_the_command(drawn_page: Open, world: Path) -> None
         f"CPU per transaction: {change:.1f} % more in B than in A (95 %: {low:+.1f} to {high:+.1f}), "
         "**more than noise**" in words(page)
     )
+
+
+def test_no_change_is_written_as_zero_that_is_more_than_noise(drawn_page: Open, world: Path) -> None:
+    shown = words(drawn_page("compare", world, ALIKE))
+    changes = [line for line in shown.splitlines() if "more than noise" in line]
+    assert changes
+    assert not [line for line in changes if re.search(r" 0\.0+ % (more|less)", line)]
+
+
+def test_remarks_about_all_measures_are_shown_once(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("compare", world, ALIKE)
+    [remarks] = set(page.dataframe[0].value["remarks"])
+    assert "left out" in remarks
+    assert words(page).count("intervals left out") == remarks.count("intervals left out") > 0
 
 
 def test_one_side_can_be_chosen(drawn_page: Open, world: Path) -> None:

@@ -9,6 +9,7 @@ import click
 from zscope.app.cli.exits import ExitCode, NothingDoneError
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.store_option import open_session, prepare_metric, query_table, store_option
+from zscope.app.shared.percent_changes import decimals
 from zscope.app.shared.store import unusable_runs
 
 if TYPE_CHECKING:
@@ -96,14 +97,16 @@ def sentence(row: Mapping[str, Any]) -> str:
     sides = {"both": "both sides"}.get(row["role"], row["role"])
     change = row["change_pct"]
     direction = "above" if change >= 0 else "below"
+    digits = decimals(change, row["low_pct"], row.get("high_pct"))
     text = (
-        f"{row['candidate']}, {sides}: {_MEASURES[row['measure']]} {abs(change):.1f} % {direction} "
+        f"{row['candidate']}, {sides}: {_MEASURES[row['measure']]} {abs(change):.{digits}f} % {direction} "
         f"{row['baseline']}"
     )
     if row["low_pct"] is None:
         return f"{text}; too few intervals for a confidence interval"
     verdict = "distinguishable" if row["distinguishable"] else "not distinguishable"
-    return f"{text} (95 % interval: {row['low_pct']:+.1f} to {row['high_pct']:+.1f}), {verdict} from noise"
+    interval = f"{row['low_pct']:+.{digits}f} to {row['high_pct']:+.{digits}f}"
+    return f"{text} (95 % interval: {interval}), {verdict} from noise"
 
 
 def _check_known(session: Session, store: Path, *names: str) -> None:

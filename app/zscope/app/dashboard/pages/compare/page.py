@@ -22,6 +22,7 @@ from zscope.app.dashboard.run_intervals import (
 )
 from zscope.app.dashboard.style import BLUE, GREY, ORANGE, colours, values
 from zscope.app.dashboard.tags import side_by_side
+from zscope.app.shared.percent_changes import decimals
 from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
@@ -189,11 +190,13 @@ def sentence(row: dict[str, Any]) -> str:
     change = row["change_pct"]
     if change is None:
         return f"{row['measured']}: nothing to compare{remarks}."
-    text = f"{row['measured']}: {abs(change):.1f} % {'more' if change >= 0 else 'less'} in B than in A"
+    digits = decimals(change, row["low_pct"], row["high_pct"])
+    text = f"{row['measured']}: {abs(change):.{digits}f} % {'more' if change >= 0 else 'less'} in B than in A"
     if row["low_pct"] is None:
         return f"{text}; too few intervals to compare with the noise{remarks}."
     verdict = "**more than noise**" if row["distinguishable"] else "within the noise"
-    return f"{text} (95 %: {row['low_pct']:+.1f} to {row['high_pct']:+.1f}), {verdict}{remarks}."
+    interval = f"{row['low_pct']:+.{digits}f} to {row['high_pct']:+.{digits}f}"
+    return f"{text} (95 %: {interval}), {verdict}{remarks}."
 
 
 _SIDES = ("both", "client", "server")
@@ -275,7 +278,13 @@ def _differences(data: PageData, table: pa.Table, baseline: BenchmarkRun, candid
     st.header("Changes from A to B")
     words = "Percent change of each measure with its 95 % interval."
     picture(drawn(shown), shown, "compare-differences", words, sources=["run_comparison"])
-    st.markdown("\n".join(f"- {sentence(row)}" for row in shown.to_pylist()))
+    rows = shown.to_pylist()
+    [remarks, *others] = {row["remarks"] for row in rows}
+    if remarks and not others:
+        rows = [row | {"remarks": None} for row in rows]
+    st.markdown("\n".join(f"- {sentence(row)}" for row in rows))
+    if remarks and not others:
+        st.caption(f"All measures: {plain(remarks, 300)}.")
     names = {"measured": "Measure", "baseline_value": "A", "candidate_value": "B", "noise": "Noise"}
     grid(shown.select(_TABLE), "compare-values", sources=["run_comparison"],
          config={key: _column(key, name) for key, name in names.items()})  # fmt: skip
