@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -46,6 +47,7 @@ DOCUMENT = CHECKOUT / "docs" / "reliability.md"
 BEGIN, END = "<!-- begin of the report of the load -->\n", "<!-- end of the report of the load -->\n"
 READERS, SECONDS, CONNECTIONS_PER_HOUR = 30, 300, 240
 LONGEST_S = 60.0
+LOAD_EVERY_S = 60
 POINTS = 12
 """Rows of the curve of memory."""
 FIRST_DAYS = 3
@@ -84,10 +86,11 @@ def main() -> None:
     options = parser.parse_args()
     with working_folder() as folder:
         recipe = WorldRecipe(days=FIRST_DAYS, runs="none", connections_per_hour=options.connections_per_hour)
-        store, night = folder / "readers-store", folder / "readers-night"
-        for old in (store, night, folder / "readers-world"):
+        store, nights = folder / "readers-store", folder / "readers-nights"
+        for old in (store, nights, folder / "readers-world"):
             shutil.rmtree(old, ignore_errors=True)
         load(recipe, folder / "readers-world", store)
+        days = write_days(recipe, nights, max(1, options.seconds // LOAD_EVERY_S))
         with open_reader(store) as connection:
             found = connection.execute("SELECT DISTINCT system FROM handshake_hour ORDER BY system")
             systems = [row[0] for row in found.fetchall()]
@@ -95,8 +98,8 @@ def main() -> None:
             asyncio.run(first_page(address))
             until = time.monotonic() + options.seconds
             report = Report(options.longest, options.pause)
-            days = load_days(recipe, night, store, until, report)
-            asyncio.run(read(address, systems, options.readers, until, report, days))
+            loads = load_days(days, store, until, report)
+            asyncio.run(read(address, systems, options.readers, until, report, loads))
     text = described(report, options.readers, options.seconds)
     print(f"{machine()}\n\n{text}")
     print(times_of_pages(report))
@@ -137,17 +140,27 @@ async def watch_memory(until: float, report: Report) -> None:
         report.memory.append((minutes, await asyncio.to_thread(memory_mb), pages))
 
 
-async def load_days(recipe: WorldRecipe, night: Path, store: Path, until: float, report: Report) -> None:
-    """Load one day after the other, each by the command."""
-    day = recipe.start + timedelta(days=recipe.days)
-    while time.monotonic() < until:
-        shutil.rmtree(night, ignore_errors=True)
+def write_days(recipe: WorldRecipe, folder: Path, count: int) -> list[Path]:
+    """Write the days after those of the store, so that this takes no time from the readers."""
+    days = []
+    for number in range(count):
+        start = recipe.start + timedelta(days=recipe.days + number)
         further = WorldRecipe(
-            seed=report.loads + 2, start=day, days=1, runs="none",
+            seed=number + 2, start=start, days=1, runs="none",
             connections_per_hour=recipe.connections_per_hour,
         )  # fmt: skip
-        await asyncio.to_thread(write_world, further, night, lambda _: None)
-        words = [str(_PROGRAM), "ingest", str(night), "--store", str(store), "--timezone", ZONE]
+        days.append(folder / f"{start:%Y-%m-%d}")
+        write_world(further, days[-1], lambda _: None)
+    return days
+
+
+async def load_days(days: list[Path], store: Path, until: float, report: Report) -> None:
+    """Load one day after the other at equal distances, each by the command."""
+    start = time.monotonic()
+    for number, day in enumerate(days):
+        due = start + number * (until - start) / len(days)
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+        words = [str(_PROGRAM), "ingest", str(day), "--store", str(store), "--timezone", ZONE]
         loading = await asyncio.create_subprocess_exec(
             *words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
@@ -156,7 +169,6 @@ async def load_days(recipe: WorldRecipe, night: Path, store: Path, until: float,
             report.errors.append(f"load: {said.decode()[-300:]}")
             return
         report.loads += 1
-        day += timedelta(days=1)
 
 
 async def first_page(address: str) -> None:
@@ -235,11 +247,11 @@ def _own_pid() -> int:
 
 
 def _children(of: str) -> list[str]:
-    return [
-        child
-        for task in Path(f"/proc/{of}/task").iterdir()
-        for child in (task / "children").read_text(encoding="ascii").split()
-    ]
+    children = []
+    for task in Path(f"/proc/{of}/task").iterdir():
+        with suppress(FileNotFoundError):  # a thread that has ended meanwhile
+            children += (task / "children").read_text(encoding="ascii").split()
+    return children
 
 
 def _descendants(of: str) -> Iterator[str]:
@@ -261,17 +273,18 @@ def _resident_mb(process: str) -> float:
 
 def described(report: Report, readers: int, seconds: int) -> str:
     """Return the figures of all pages together, and the curve of memory, as Markdown."""
-    every = [took for times in report.took.values() for took in times]
+    every = [took for times in report.took.values() for took in times] or [float("nan")]
     rows = "".join(
         f"| {minutes:.1f} | {pages:,} | {memory:,.0f} |\n" for minutes, memory, pages in report.memory
     )
-    most = statistics.quantiles(every, n=100, method="inclusive")[94]
+    most = sorted(every)[round(0.95 * (len(every) - 1))]
     pause = f"each reads a page for {report.pause_s:g} s" if report.pause_s else "without a pause"
     return (
         f"| minutes | pages shown | memory of the server, MB |\n|---:|---:|---:|\n{rows}\n"
         f"- {datetime.now(UTC):%Y-%m-%d}: {readers} readers for {seconds / 60:g} minutes, {pause}, "
         f"and {report.loads} days loaded meanwhile\n"
-        f"- {len(every):,} pages, {len(report.errors)} errors; a page took {statistics.median(every):.2f} s "
+        f"- {sum(map(len, report.took.values())):,} pages, {len(report.errors)} errors; "
+        f"a page took {statistics.median(every):.2f} s "
         f"(median), {most:.2f} s (95 of 100 took less), {max(every):.2f} s "
         "(longest)\n"
     )
