@@ -1,7 +1,7 @@
 """Measure the dashboard with many readers at once during loads: `make bench-readers`.
 
 Readers are clients of the server without a browser: they open pages with and without a filter, and wait until
-the server has sent the whole page. Meanwhile days are loaded into the store, one after the other. A page
+the server has sent the whole page. Meanwhile a day is loaded into the store each minute. A page
 counts as an error if it shows an exception or an error, or is not complete within a minute. `--write-docs`
 writes the results into `docs/reliability.md`.
 """

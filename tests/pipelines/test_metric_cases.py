@@ -43,7 +43,7 @@ SLOW = {
 }  # fmt: skip
 """Metrics over many others, whose statements DuckDB takes half a second to plan."""
 AT_ONCE = 5
-"""Cases of each metric that are no deep tests; of the slow ones only the first is none."""
+"""So many cases of each metric run in `make test`, and one of each slow metric; the others are deep tests."""
 
 
 def cases() -> Iterator[Any]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from threading import BoundedSemaphore
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -70,18 +69,6 @@ def _signed_in() -> bool:
     return False
 
 
-_PAGES_AT_ONCE = 4
-"""More pages than this wait for each other: when many readers open pages at the same moment, the first are
-complete sooner, and the last not later, as all of them share the processors.
-"""
-
-
-@st.cache_resource
-def _turns() -> BoundedSemaphore:
-    """Return what limits the pages that are drawn at once, for all readers of the server."""
-    return BoundedSemaphore(_PAGES_AT_ONCE)
-
-
 @st.cache_resource
 def queries_of(store: str, memory: str, threads: str) -> StoreQueries:
     """Return the queries on a store, which all readers share."""
@@ -111,8 +98,7 @@ def _draw(page: RegisteredPage) -> None:
 def _draw_content(page: RegisteredPage, data: PageData) -> None:
     with _errors_explained(data.queries):
         above = st.container()
-        with _turns():
-            page.render(data)
+        page.render(data)
         if note := data.missing_zones():
             above.warning(plain(note, len(note)), icon=":material/schedule:")
         _check_for_new_data(data.queries, data.version)
