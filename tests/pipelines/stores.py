@@ -9,18 +9,20 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import duckdb
+
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import Folder
 from zscope.pipelines.store.parts import data_tables
+from zscope.pipelines.store.session import Session
 from zscope.samples import Recipe, RecordKind, generate
 from zscope.samples.dump.recipe import TYPICAL_MIX
+from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import duckdb
 
     from zscope.pipelines.ingest.interface import IngestReport
 
@@ -79,6 +81,16 @@ def contents(connection: duckdb.DuckDBPyConnection, left_out: Iterable[str] = WH
 def counts(found: Contents) -> dict[str, int]:
     """Return only the numbers of rows."""
     return {table: rows for table, (rows, _) in found.items()}
+
+
+def open_session(
+    folder: Path, *, memory: str | None = None, threads: int | None = None, seconds: float | None = None
+) -> Session:
+    """Return a guarded session on the catalogue in a folder, whatever made it."""
+    connection = duckdb.connect()
+    connection.execute(f"ATTACH {literal(str(folder / CATALOGUE))} AS zscope (READ_ONLY)")
+    connection.execute("USE zscope")
+    return Session.guard(connection, folder, memory=memory, threads=threads, seconds=seconds)
 
 
 def files_that_count(store: Path) -> set[str]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.pipelines.store.forked import CHECKOUT
-from tests.pipelines.store.opening import open_session
+from tests.pipelines.stores import open_session
 
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.session import QueryError, Session

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from zscope.pipelines.ingest.interface import IngestOptions
 
 
-PUBLISH_EVERY_S = 10.0
+PUBLISH_EVERY_S = 60.0
 """While many files are loaded, the catalogue shows what was committed this often."""
 
 InputPath = tuple[str, bool]

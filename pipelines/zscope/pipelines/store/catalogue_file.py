@@ -7,7 +7,7 @@ catalogue needs, such as Arrow and the declarations of the metrics: that would t
 from __future__ import annotations
 
 import os
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from xxhash import xxh3_128
 
 from zscope.pipelines.store.checksums import last_commit
 from zscope.pipelines.store.folder import existing_store, runs_digest
+from zscope.pipelines.store.process_lock import is_locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,6 +93,14 @@ def newest(folder: Folder) -> tuple[object, ...]:
     )
 
 
+def can_be_shown(existing: tuple[object, ...], wanted: tuple[object, ...], *, has_writer: bool) -> bool:
+    """Whether readers can use a catalogue: it shows the newest commit, or a writer works on the next one.
+
+    To update a copy for each reader during a load would take seconds, again after each commit.
+    """
+    return existing == wanted or (has_writer and existing[1:] == wanted[1:])
+
+
 @cache
 def digest_of_declarations() -> str:
     """Return a digest of all declarations: a catalogue with another digest has other tables or views.
@@ -131,12 +140,24 @@ def _sources(folder: str, name: str) -> Iterator[tuple[str, str]]:
 def catalogue_version(path: Path) -> str:
     """Return a short text that changes whenever readers of the store would see something else."""
     folder = existing_store(path)
+    has_writer = is_locked(folder.lock)
     try:
         status = folder.catalogue.stat()
         file = f"{status.st_ino}-{status.st_mtime_ns}"
     except OSError:
         file = "none"
-    return f"{last_commit(folder)}-{runs_digest(folder)}-{file}"
+    number: object = last_commit(folder)
+    if has_writer and file != "none":
+        existing = _shown_by_file(folder, file)
+        if can_be_shown(existing, newest(folder), has_writer=True):
+            number = existing[0]
+    return f"{number}-{runs_digest(folder)}-{file}"
+
+
+@lru_cache(maxsize=16)
+def _shown_by_file(folder: Folder, _file: str) -> tuple[object, ...]:
+    """Return what a catalogue shows; a file is never changed in place, so it is read once."""
+    return shown_by(folder)
 
 
 def has_summaries(connection: duckdb.DuckDBPyConnection) -> bool:

@@ -118,6 +118,7 @@ def changing(
         state = read_state(folder)
         before = begin.last_commit = state.number
         sweep(folder, state, settings.grace_s, everything=unfinished)
+        _publish_earlier_commits(folder, state, notify)
         try:
             yield state
         except BaseException:
@@ -137,6 +138,17 @@ def _publish(folder: Folder, state: State) -> None:
     shutil.rmtree(folder.stage, ignore_errors=True)
     if not is_current(folder):
         publish_catalogue(folder, state)
+
+
+def _publish_earlier_commits(folder: Folder, state: State, notify: Notify) -> None:
+    """Publish what a writer committed that was killed: readers have seen it, and now use the catalogue."""
+    if not state.number or is_current(folder):
+        return
+    try:
+        publish_catalogue(folder, state)
+    except StoreError as error:
+        # A change such as expiry can be what gives the disk space again.
+        notify(str(error))
 
 
 def _summarise(

@@ -11,6 +11,10 @@ import os
 import socket
 import sys
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def try_lock(handle: int) -> bool:
@@ -20,6 +24,27 @@ def try_lock(handle: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process has a file locked, without disturbing processes that want to lock it.
+
+    A file without content has no holder. One with content is locked, or its last holder was killed: only then
+    this process locks it, together with others that do the same, for a moment.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        if not os.fstat(handle).st_size:
+            return False
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
 
 
 def sign(handle: int) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-from tests.pipelines.store.opening import open_session
 from tests.pipelines.store.test_session import make_store
+from tests.pipelines.stores import open_session
 
 from zscope.app.cli.commands.export import table_writer
 from zscope.app.cli.output import Output, Rows
