@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import io
 import math
 import os
 import random
 import resource
+import struct
 import subprocess
 import sys
 import threading
@@ -17,6 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -29,7 +32,9 @@ FIRST_DAY = datetime(2026, 1, 5, tzinfo=UTC)
 RECORDS = 300
 SMALL_RECORDS = 12
 SMALL_FILES, MANY_FILES = 40, 5_000
-FEW_RECORDS = 2
+FEW_RECORDS, HOURS_OF_MANY = 2, 48
+WHOLE_OR_LAST = (0, 2)
+"""Codes of segments in record descriptor words: a whole record, or the last segment of one."""
 DONE, WITH_NOTES, WITH_WARNINGS = 0, 4, 8
 """Exit codes of commands that did what they were told."""
 DEFECT = "defect in zscope"
@@ -177,8 +182,14 @@ class Soak:
         self._load([path])
 
     def load_many_files(self) -> None:
-        """Load thousands of files with few records at once."""
-        self._load([self._dump(FEW_RECORDS) for _ in range(MANY_FILES)])
+        """Load thousands of files with few records of two days at once."""
+        first = self.files + 1
+        self.files += MANY_FILES
+        content = self._new_dump(first, FEW_RECORDS * MANY_FILES, HOURS_OF_MANY)
+        paths = [self.inputs / f"dump-{first + number:05}.smf" for number in range(MANY_FILES)]
+        for path, piece in zip(paths, pieces_of(content, MANY_FILES), strict=True):
+            path.write_bytes(piece)
+        self._load(paths)
 
     def load_to_failing_disk(self) -> None:
         """Load while the disk of the store has errors; the next load has none."""
@@ -286,18 +297,20 @@ class Soak:
     def _dump(self, records: int = RECORDS) -> Path:
         """Write a new dump whose records no other one has; some are packed."""
         self.files += 1
-        # Two dumps of the same hour could contain the same record, which is stored once.
-        start = FIRST_DAY + timedelta(hours=self.files)
+        content = self._new_dump(self.files, records)
         path = self.inputs / f"dump-{self.files:05}.smf"
-        with path.open("wb") as out:
-            seed = self.seed * 1_000_003 + self.files
-            generate(Recipe(records=records, seed=seed, start=start, end=start + timedelta(hours=1)), out)
         if self.choice.random() < 0.2:
-            packed = path.with_suffix(".smf.gz")
-            packed.write_bytes(gzip.compress(path.read_bytes()))
-            path.unlink()
-            return packed
+            path, content = path.with_suffix(".smf.gz"), gzip.compress(content)
+        path.write_bytes(content)
         return path
+
+    def _new_dump(self, number: int, records: int, hours: int = 1) -> bytes:
+        # Two dumps of the same hour could contain the same record, which is stored once.
+        start = FIRST_DAY + timedelta(hours=number)
+        seed = self.seed * 1_000_003 + number
+        out = io.BytesIO()
+        generate(Recipe(records=records, seed=seed, start=start, end=start + timedelta(hours=hours)), out)
+        return out.getvalue()
 
     def _load(self, paths: list[Path]) -> None:
         self._zscope("ingest", *paths)
@@ -363,6 +376,19 @@ def contents_of(path: Path) -> Contents:
         if offsets := [offset for offset in table["record_offset"].to_pylist() if offset in stored]:
             contents[name], contents[f"{name}.offsets"] = len(offsets), sum(offsets)
     return contents
+
+
+def pieces_of(dump: bytes, count: int) -> list[bytes]:
+    """Divide a dump between records into so many dumps, about equal in records."""
+    ends = [0]
+    at = 0
+    while at < len(dump):
+        length, segment = struct.unpack_from(">HB", dump, at)
+        at += length
+        if segment in WHOLE_OR_LAST:
+            ends.append(at)
+    cuts = [ends[number * (len(ends) - 1) // count] for number in range(count + 1)]
+    return [dump[begin:end] for begin, end in pairwise(cuts)]
 
 
 def _unpacked(path: Path) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.pipelines.stores import dump_bytes
-from tests.soak.model import Soak, WrongStoreError, contents_of
+from tests.soak.model import Soak, WrongStoreError, contents_of, pieces_of
 from tests.soak.run import soak
 
 
@@ -38,6 +38,22 @@ def test_the_model_counts_equal_records_once(tmp_path: Path) -> None:
     damaged.write_bytes(packed[:-8] + bytes(8))
     assert contents_of(once)["smf119_tcp_init"] == 20
     assert contents_of(once) == contents_of(twice) == contents_of(damaged)
+
+
+def test_a_dump_is_divided_between_records(tmp_path: Path) -> None:
+    content = dump_bytes(50, 1)
+    pieces = pieces_of(content, 20)
+    assert b"".join(pieces) == content
+    for number, piece in enumerate(pieces):
+        (tmp_path / f"{number}.smf").write_bytes(piece)
+    (tmp_path / "all.smf").write_bytes(content)
+    rows = sum((rows_in(tmp_path / f"{number}.smf") for number in range(20)), Counter())
+    assert rows == rows_in(tmp_path / "all.smf") != Counter()
+
+
+def rows_in(path: Path) -> Counter[str]:
+    """Return the number of rows by table."""
+    return Counter({name: n for name, n in contents_of(path).items() if not name.endswith(".offsets")})
 
 
 @pytest.mark.deep
