@@ -53,8 +53,8 @@ class TimeEffects:
             self._profile = self._unit_length(self._without_days(profile))
             self.count *= 2
         curves = self._without_days(curves)
-        vectors, values, _ = np.linalg.svd(curves.T @ curves)
-        kept = values > _NEARLY_ZERO * values[0]
+        values, vectors = np.linalg.eigh(curves.T @ curves)
+        kept = values > _NEARLY_ZERO * values[-1]
         self._curves = curves @ (vectors[:, kept] / np.sqrt(values[kept]))
         self.count += int(kept.sum())
 
