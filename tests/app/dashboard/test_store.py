@@ -130,6 +130,37 @@ def test_the_least_recently_used_result_leaves_the_cache(
     assert again.equals(first)
 
 
+def test_cached_results_take_the_memory_of_their_rows(world: Path) -> None:
+    data = data_of(world)
+    columns = ", ".join(f"range AS c{number}" for number in range(20))
+    data.rows(f"SELECT {columns} FROM range(1)")
+    before = memory_kb("VmSize")
+    for number in range(100):
+        data.rows(f"SELECT {columns} FROM range({number}, {number + 1})")
+    # DuckDB's batches have room for 65,536 rows each, which would be a gigabyte.
+    assert memory_kb("VmSize") - before < 200_000
+
+
+def memory_kb(name: str) -> int:
+    """Return a figure about the memory of this process."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    [found] = [int(line.split()[1]) for line in lines if line.startswith(f"{name}:")]
+    return found
+
+
+def test_results_of_older_versions_leave_the_cache(only_zert: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(only_zert, tmp_path / "store"))
+    queries = StoreQueries(store)
+    first = queries.version()
+    result = queries.rows(first, "SELECT 1 AS a")
+    for number in range(2):
+        runs = "".join(f'[[run]]\nname = "run {each}"\n' for each in range(number + 1))
+        (store / "runs.toml").write_text(runs)  # another version, as after a load
+        assert queries.rows(first, "SELECT 1 AS a") is result, "a page that is being drawn still needs it"
+        queries.rows(queries.version(), "SELECT 1 AS a")
+    assert queries.rows(first, "SELECT 1 AS a") is not result
+
+
 def test_many_readers_get_their_own_results_at_the_same_time(world: Path) -> None:
     data = data_of(world)
     result: dict[int, list[int]] = {}

@@ -67,6 +67,8 @@ class StoreQueries:
         self._idle: dict[str, list[_PooledSession]] = {}
         self._cache: OrderedDict[_Key, pa.Table] = OrderedDict()
         self._cached_bytes = 0
+        self._versions = "", ""
+        """The newest version, and the one before."""
         self._running: dict[_Key, Future[pa.Table]] = {}
         """Queries that run now: who asks for the same waits for its result."""
         self._lock = Lock()
@@ -77,6 +79,11 @@ class StoreQueries:
         version = catalogue_version(self.store)
         with self._lock:
             outdated = [pooled for old in self._idle.keys() - {version} for pooled in self._idle.pop(old)]
+            if version != self._versions[0]:
+                # Pages that are being drawn need the results of the version before.
+                self._versions = version, self._versions[0]
+                for key in [key for key in self._cache if key[0] not in self._versions]:
+                    self._cached_bytes -= self._cache.pop(key).nbytes
         for pooled in outdated:
             pooled.session.close()
         return version
@@ -243,14 +250,18 @@ def _dependent_on(name: str, variables: set[str]) -> set[str]:
 def _read(session: Session, sql: str, parameters: Sequence[object]) -> pa.Table:
     result = session.run(sql, list(parameters) or None)
     assert result is not None, "a query returns rows"
-    batches: list[pa.RecordBatch] = []
+    # Copied, because DuckDB reserves memory for many rows in each batch: a row would take 100 kB.
+    copy = pa.BufferOutputStream()
     count = 0
-    for batch in result.batches:
-        count += batch.num_rows
-        if count > MOST_ROWS:
-            raise TooManyRowsError(f"more than {MOST_ROWS:,} rows; choose a shorter period or fewer systems")
-        batches.append(batch)
-    return pa.Table.from_batches(batches, result.schema)
+    with pa.ipc.new_stream(copy, result.schema) as stream:
+        for batch in result.batches:
+            count += batch.num_rows
+            if count > MOST_ROWS:
+                raise TooManyRowsError(
+                    f"more than {MOST_ROWS:,} rows; choose a shorter period or fewer systems"
+                )
+            stream.write_batch(batch)
+    return pa.ipc.open_stream(copy.getvalue()).read_all()
 
 
 @dataclass(frozen=True, slots=True)
