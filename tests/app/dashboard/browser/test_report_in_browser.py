@@ -26,6 +26,20 @@ BEYOND = """() => [...document.querySelectorAll('main *')]
     .filter(node => node.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
     .filter(node => node.getBoundingClientRect().width > 1)
     .map(node => node.outerHTML.slice(0, 200))"""
+BROKEN = """() => [...document.querySelectorAll('th, td:not(.long)')].flatMap(cell => {
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    const broken = [];
+    while (walker.nextNode()) {
+        for (const word of walker.currentNode.data.matchAll(/\\w+/g)) {
+            const range = document.createRange();
+            range.setStart(walker.currentNode, word.index);
+            range.setEnd(walker.currentNode, word.index + word[0].length);
+            const tops = [...range.getClientRects()].map(box => Math.round(box.top));
+            if (new Set(tops).size > 1) broken.push(word[0]);
+        }
+    }
+    return broken;
+})"""
 TEXTS = "h1, h2, h3, p, a, td, th, dt, dd, li, figcaption, .name, .amount, summary"
 COLOURS = """texts => [...document.querySelectorAll(texts)].map(node => {
     const colours = [getComputedStyle(node).color];
@@ -109,7 +123,9 @@ def test_its_policy_forbids_scripts_and_requests(browser: Browser, report: Path,
         page.close()
 
 
-def test_nothing_is_cut_on_paper(context: BrowserContext, report: Path, tmp_path: Path) -> None:
+def test_nothing_is_cut_and_no_word_is_broken_on_paper(
+    context: BrowserContext, report: Path, tmp_path: Path
+) -> None:
     """As `--print-to-pdf` does it, and at the width of paper."""
     assert CHROMIUM
     pdf = tmp_path / "report.pdf"
@@ -124,6 +140,7 @@ def test_nothing_is_cut_on_paper(context: BrowserContext, report: Path, tmp_path
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 690, "height": 1000})
     assert page.evaluate(BEYOND) == []
+    assert page.evaluate(BROKEN) == [], "words that are continued on the next line"
     for part in ("loads", "handshakes-over-time"):
         assert page.locator(f"table[data-part={part}] tbody tr").first.is_visible()
 

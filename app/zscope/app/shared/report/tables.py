@@ -24,7 +24,7 @@ _MANY = 6
 """From this number of columns on, a table is written smaller on paper, and as records on a narrow screen."""
 _LONG_TEXT = 40
 """A table with a longer text is written as records on a narrow screen, too."""
-_LONG_WORD = 24
+_LONG_WORD = 15
 """A longer word can be broken everywhere."""
 _SMALL_PCT = 0.05
 
