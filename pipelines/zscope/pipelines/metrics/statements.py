@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.metrics.declarations import Metric, MetricColumn
 
-_SPANS = {"day": "INTERVAL 1 DAY", "week": "INTERVAL 7 DAY"}
-"""Time spans that rows of a metric with a clock can be grouped by; weeks begin on Monday."""
+_SPANS = {"day": "INTERVAL 24 HOUR", "week": "INTERVAL 168 HOUR"}
+"""Time spans that rows of a metric with a clock can be grouped by; weeks begin on Monday.
+
+They are in hours: with days, DuckDB takes a hundred times as long.
+"""
 
 
 class MetricQueryError(Exception):

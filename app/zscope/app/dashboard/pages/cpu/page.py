@@ -92,7 +92,7 @@ def busy_over_time(data: PageData, systems: pa.Table, processors: Processors) ->
         if daily
         else f"{busy} AS busy_pct, {online} AS online, {seconds} AS busy_s, interval_ms, cp_kind"
     )
-    start = f"time_bucket(INTERVAL 1 DAY, {_CLOCK}) AS day_utc" if daily else _CLOCK
+    start = f"time_bucket(INTERVAL 24 HOUR, {_CLOCK}) AS day_utc" if daily else _CLOCK
     table = data.rows(f"""
         SELECT system, source, {start}, {what}
         FROM cpu_interval

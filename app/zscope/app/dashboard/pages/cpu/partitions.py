@@ -160,7 +160,7 @@ def use_over_time(data: PageData, source: PartitionSource, processors: str) -> t
     by_hour = _stepped(data, source, processors, "hour_utc", "1 HOUR")
     if by_hour.num_rows <= _MOST_ROWS:
         return by_hour, "hour_utc"
-    return _stepped(data, source, processors, "day_utc", "1 DAY"), "day_utc"
+    return _stepped(data, source, processors, "day_utc", "24 HOUR"), "day_utc"
 
 
 def _stepped(data: PageData, source: PartitionSource, processors: str, column: Clock, step: str) -> pa.Table:

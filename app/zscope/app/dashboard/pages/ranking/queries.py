@@ -170,7 +170,7 @@ def _changes(data: PageData, by: Ranked, source: str) -> dict[object, float | No
 
 def _trends(data: PageData, by: Ranked, source: str) -> dict[object, list[int]]:
     """The connections of each hour or day; hours and days without any data are left out."""
-    span = "INTERVAL 1 HOUR" if period_length(data) <= _HOURLY else "INTERVAL 1 DAY"
+    span = "INTERVAL 1 HOUR" if period_length(data) <= _HOURLY else "INTERVAL 24 HOUR"
     rows = data.rows(f"""
         SELECT {by} AS place, time_bucket({span}, hour_utc) AS moment, sum(connections)::BIGINT AS connections
         FROM tls_hour {_where(data, f"source = {literal(source)}", "hour_utc IS NOT NULL")}
