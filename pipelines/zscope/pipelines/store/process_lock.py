@@ -42,6 +42,8 @@ def is_locked(path: Path) -> bool:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
+    except OSError:  # a file system without locks, to which nothing can be loaded either
+        return False
     finally:
         os.close(handle)
     return False
