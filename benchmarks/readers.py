@@ -187,6 +187,7 @@ async def reader(number: int, address: str, systems: list[str], until: float, re
     choice = random.Random(number)
     pages = {page.address: page.title for page in registered_pages()}
     async with connect(stream_of(address), subprotocols=_PROTOCOL, max_size=None) as connection:
+        await asyncio.sleep(report.pause_s * choice.random())  # readers do not all begin in the same second
         while time.monotonic() < until:
             name, system = choice.choice(list(pages)), choice.choice(["", *systems])
             start = time.perf_counter()
