@@ -86,6 +86,9 @@ def finest_rows(metric: Metric, selection: MetricSelection | None = None) -> str
     """Return the selected rows of a metric before they are combined, for the FROM clause of a statement."""
     conditions = _conditions(metric, selection or MetricSelection())
     where = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
+    if metric.keep and not metric.combinable:
+        # Its rows are in a table already, with the same columns.
+        return f"{metric.name} AS finest{where}"
     return f"(\n{indent(metric.sql, '    ')}\n) AS finest{where}"
 
 
