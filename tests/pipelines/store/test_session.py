@@ -342,7 +342,7 @@ def test_rows_are_available_until_the_next_statement(session: Session) -> None:
 STREAMED = """
 import resource, sys
 from pathlib import Path
-from tests.pipelines.store.opening import open_session
+from tests.pipelines.stores import open_session
 
 store = Path(sys.argv[1])
 with open_session(store, memory="64MB", threads=2) as session:

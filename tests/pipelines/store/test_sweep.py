@@ -20,6 +20,7 @@ from zscope.pipelines.quality.results import (
 from zscope.pipelines.quality.slices import SliceSize, StoreSlice
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import change, commits
+from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.change import changing, sweep
 from zscope.pipelines.store.commits import Commit, State, append, read_state
 from zscope.pipelines.store.folder import Folder, StoreError, existing_store
@@ -111,6 +112,7 @@ def test_message_for_an_error_says_whether_something_was_committed(
 
     folder = existing_store(copied_store)
     before = read_state(folder).number
+    publish_catalogue(folder, read_state(folder))  # of another folder until now
     monkeypatch.setattr(change, "publish_catalogue", fail)
     with pytest.raises(StoreError, match=expected):
         append_and_fail()
