@@ -156,7 +156,7 @@ class Store:
         return connection
 
     def refresh(self) -> Self:
-        """Show the newest commit. Relations that were made before keep showing the older one."""
+        """Show the newest data, without a load that still works. Earlier relations stay as they are."""
         self._connection = self._opened()
         return self
 

@@ -56,7 +56,7 @@ def open_session(
     seconds: float | None = None,
     temp_size: str | None = None,
 ) -> Iterator[Session]:
-    """Open a guarded, read-only session on the newest commit of a store."""
+    """Open a guarded, read-only session on what a store has, as `open_reader` does."""
     from zscope.pipelines.store import open_reader
     from zscope.pipelines.store.session import Session
 

@@ -57,7 +57,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     """Start the dashboard on a store, for a browser.
 
     Starts a server on this machine and prints its address; Ctrl-C stops it. The dashboard only reads the
-    store: loads can run at the same time, and the pages show their data when they are committed. The address
+    store: loads can run at the same time, and the pages show their data when they have ended. The address
     of a page contains its filters, so it can be sent as a link.
 
     \b
