@@ -122,8 +122,8 @@ def _running(totals: RunningTotals) -> Iterator[str]:
         f"In the store a row has the difference from the record before of the same {same}, and "
         "`interval_start_utc` is the end of that record. The column `basis` states it: `difference`; "
         "`since restart` if a value was less than before, so that the value itself counts; "
-        "`no record before`, where the values are null. As recorded it is "
-        f"{_listed(dict.fromkeys(totals.basis.values()))}."
+        "`no record before`, or only one that is more than a day older, where the values are null. "
+        f"As recorded it is {_listed(dict.fromkeys(totals.basis.values()))}."
     )
 
 

@@ -46,8 +46,8 @@ BASIS = pa.field(
     pa.dictionary(pa.int32(), pa.string()),
     metadata={
         "meaning": "What the values of the row are of: interval, step or job of the record; if the record "
-        "counts from a start on: difference from the record before, since restart, or no record before (then "
-        "they are null). In the data files the values of such rows are as recorded, since start."
+        "counts from a start on: difference from the record before, since restart, or no record before in a "
+        "day (they are null). In the data files the values of such rows are as recorded, since start."
     },
 )
 """Column of tables in which some rows count from a start on."""

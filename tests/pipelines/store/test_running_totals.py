@@ -22,6 +22,7 @@ from tests.pipelines.stores import EVERYTHING, load
 from zscope.parsers import read
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
+from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import Folder
 from zscope.pipelines.store.remove import remove_load
@@ -110,6 +111,31 @@ def test_after_a_restart_the_value_itself_counts(tmp_path: Path) -> None:
         ("difference", 1_500, 250),
         ("since restart", 7_000, 50),
     ]
+
+
+def test_a_record_that_is_more_than_a_day_older_is_not_the_one_before(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    load(store, dump(tmp_path / "one", Space(0, 100), Space(96, 130), Space(193, 170)), how=UTC_CLOCK)
+    assert ask(store, "basis, interval_start_utc, task_ms") == [
+        ("no record before", None, None), ("difference", ENDS[0], 300), ("no record before", None, None),
+    ]  # fmt: skip
+
+
+def test_stored_rows_have_the_difference_from_the_day_before(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    how = replace(UTC_CLOCK, settings=Settings(summarise_from_rows=0).merge(["+00:00"]))
+    load(store, dump(tmp_path / "one", Space(0, 100)), how=how)
+    second = dump(tmp_path / "two", Space(90, 160))
+    second.write_bytes(second.read_bytes().replace(bytes.fromhex("0126061f"), bytes.fromhex("0126062f")))
+    load(store, second, how=how)
+    with open_reader(store) as connection:
+        assert has_summaries(connection)
+        found = connection.execute(
+            "SELECT day::VARCHAR, status, cp_s FROM address_space_part ORDER BY day"
+        ).fetchall()
+    assert found == [
+        ("2026-03-02", "no record before", None), ("2026-03-03", "no CPU interval", 0.6),
+    ]  # fmt: skip
 
 
 def test_address_spaces_of_one_name_are_told_apart(tmp_path: Path) -> None:

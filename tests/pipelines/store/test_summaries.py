@@ -100,7 +100,9 @@ def changeable(sample_store: Path, tmp_path: Path) -> Path:
     return store
 
 
-SHORT = ("handshake_hour", "tls_hour", "handshake_mix", "cpu_per_transaction", "run_result")
+SHORT = (
+    "handshake_hour", "tls_hour", "handshake_mix", "cpu_per_transaction", "run_result", "address_space_part",
+)  # fmt: skip
 
 
 BY_SQL = [

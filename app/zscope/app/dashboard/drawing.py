@@ -12,6 +12,7 @@ from zlib import crc32
 import altair as alt
 import pyarrow as pa
 import streamlit as st
+from altair.utils import schemapi
 
 from zscope.app.dashboard.amounts import in_readable_units
 from zscope.app.dashboard.labels import column_config
@@ -82,8 +83,8 @@ def with_rows(chart: Chart, table: pa.Table, columns: Sequence[str]) -> ChartWit
 def _specification(chart: Chart | ChartWithRows) -> dict[str, Any]:
     """The chart as the browser reads it."""
     if not isinstance(chart, ChartWithRows):
-        return chart.to_dict()
-    specification = chart.chart.to_dict()
+        return chart.to_dict(validate=schemapi.DEBUG_MODE)
+    specification = chart.chart.to_dict(validate=schemapi.DEBUG_MODE)
     specification.setdefault("datasets", {})[ROWS["name"]] = chart.rows
     return specification
 

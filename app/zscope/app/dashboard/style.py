@@ -49,7 +49,8 @@ _CLOCK = {
 
 def values(table: pa.Table) -> alt.InlineData:
     """Return the rows of a chart; times are moments in UTC, whatever the time zone of the browser."""
-    return alt.InlineData(plain_rows(table))
+    # A tuple: Altair copies lists, row by row, each time something is added to a chart.
+    return alt.InlineData(tuple(plain_rows(table)))
 
 
 def plain_rows(table: pa.Table) -> list[dict[str, Any]]:

@@ -122,7 +122,7 @@ class Metric:
     subject: str = ""
     """The folder of its declaration."""
     keep: bool = False
-    """Whether many others read it and it has few rows: then it is computed once for a query."""
+    """Whether it has few rows, and many others or many queries of a page read it: it is computed once."""
     looks_around: bool = False
     """Whether a row depends on what was recorded long before or after it, so that all days must be read."""
     stored: Stored = ""
@@ -454,6 +454,8 @@ def _check(metric: Metric) -> None:
         raise DeclarationError(metric.name, "only if all columns can be combined may one have `from`")
     if metric.combinable and set(metric.grain) - {column.name for column in metric.dimensions}:
         raise DeclarationError(metric.name, "the grain of a combinable metric consists of dimensions")
+    if metric.combinable and metric.keep and {*metric.grain} != {column.name for column in metric.dimensions}:
+        raise DeclarationError(metric.name, "keep: all dimensions have to be in the grain")
     if metric.stored == "day" and ("day", "DATE") not in [(c.name, c.type) for c in metric.columns]:
         raise DeclarationError(metric.name, "stored by day: no column day of type DATE")
     if metric.computed_by and (metric.stored != "result" or metric.combinable or metric.kind != "step"):

@@ -59,7 +59,8 @@ def prepared(
     stored steps of a `summarised` store.
     """
     selection = selection or MetricSelection()
-    ready = set(made) | (set(stored_names()) - {metric.name} if summarised else set())
+    computed = set() if metric.keep else {metric.name}
+    ready = set(made) | (set(stored_names()) - computed if summarised else set())
     ready |= {name for name, step in declared().items() if step.computed_by}
     narrower = narrowed(metric, selection, ready)
     steps = [declared()[name] for name in _to_make(metric.name, ready)]

@@ -2,7 +2,8 @@
 
 A difference needs the record before, which another load can have. Therefore the files have the values of the
 records, and differences are computed when they are read: after a load was removed, or older records were
-loaded, they are right.
+loaded, they are right. A record that is more than a day older does not count as the one before: the rows of a
+day need the records of that day and the day before, and no others.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 DIFFERENCE, RESTART, FIRST = "difference", "since restart", "no record before"
 _START = "interval_start_utc"
 _END = "coalesce(interval_end_utc, written_utc)"
+_A_DAY = "INTERVAL 24 HOUR"
 
 
 def visible_rows_sql(table: str, source: str) -> str:
@@ -46,8 +48,8 @@ FROM (
     FROM (
         SELECT
             *,
-            lag(load_id) OVER in_time IS NULL AS is_first,
             lag({_END}) OVER in_time AS end_before,
+            lag(load_id) OVER in_time IS NULL OR coalesce(end_before < {_END} - {_A_DAY}, false) AS is_first,
             {_before(totals)}
         FROM {source}
         WHERE {SUBTYPE} IN ({subtypes})
@@ -69,7 +71,7 @@ def _difference(table: str, name: str, totals: RunningTotals) -> str:
     if name == BASIS.name:
         return f"found_basis::{kind} AS {name}"
     if name == _START:
-        return f"end_before AS {name}"
+        return f"if(is_first, NULL, end_before) AS {name}"
     if name not in totals.columns:
         return name
     return (

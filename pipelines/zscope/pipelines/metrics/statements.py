@@ -51,7 +51,7 @@ def view_sql(metric: Metric) -> str:
     """Return the statement of the view: rows at the declared grain; none of a step computed in Python."""
     if metric.computed_by:
         return no_rows_sql(metric)
-    return statement(metric) if metric.combinable else metric.sql
+    return _combined_rows(metric, metric.grain, _computed(metric)) if metric.combinable else metric.sql
 
 
 def no_rows_sql(metric: Metric) -> str:
@@ -72,7 +72,11 @@ def statement(
         if by is not None:
             raise MetricQueryError(f"{metric.name}: its rows cannot be combined, so there is no --by")
         return f"SELECT * FROM {finest}"
-    keys = metric.grain if by is None else _with_apart_columns(metric, by)
+    return _combined_rows(metric, metric.grain if by is None else _with_apart_columns(metric, by), finest)
+
+
+def _combined_rows(metric: Metric, keys: Sequence[str], finest: str) -> str:
+    """Return the statement that groups the finest rows of a metric, given as text for a FROM clause."""
     grouped = [_key(metric, key) for key in keys] + [_combined(column) for column in metric.measures]
     group = f"\nGROUP BY {', '.join(str(n + 1) for n in range(len(keys)))}" if keys else ""
     combined = f"SELECT\n{indent(_listed(grouped), '    ')}\nFROM {finest}{group}"
@@ -86,10 +90,12 @@ def finest_rows(metric: Metric, selection: MetricSelection | None = None) -> str
     """Return the selected rows of a metric before they are combined, for the FROM clause of a statement."""
     conditions = _conditions(metric, selection or MetricSelection())
     where = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
-    if metric.keep and not metric.combinable:
-        # Its rows are in a table already, with the same columns.
-        return f"{metric.name} AS finest{where}"
-    return f"(\n{indent(metric.sql, '    ')}\n) AS finest{where}"
+    # Rows that are kept are in a table; those of a combinable metric at its grain, which has all dimensions.
+    return (f"{metric.name} AS finest" if metric.keep else _computed(metric)) + where
+
+
+def _computed(metric: Metric) -> str:
+    return f"(\n{indent(metric.sql, '    ')}\n) AS finest"
 
 
 def _listed(expressions: Sequence[str]) -> str:

@@ -289,7 +289,8 @@ def _create_live_steps(
                 wanted[leaf] |= {other for day in wanted[step] for other in window.around(day)}
     for name in names:
         if name in data_tables():
-            text = days_sql(summaries.folder, summaries.state, name, wanted[name])
+            recorded = days_sql(summaries.folder, summaries.state, name, wanted[name])
+            text = visible_rows_sql(name, f"(\n{recorded}\n)")
             files = [file for day in wanted[name] for file in summaries.state.files_on(name, day or None)]
             if not readable(summaries.folder, files):
                 text = damaged(name)

@@ -40,6 +40,7 @@ from zscope.pipelines.metrics import (
     stored_names,
     view_sql,
 )
+from zscope.pipelines.metrics.running_totals import visible_rows_sql
 from zscope.pipelines.runs import run_table
 from zscope.pipelines.store.commits import NO_DAY_KEY, Commit, DayRows, SummaryFile, append
 from zscope.pipelines.store.computed import computed_rows
@@ -518,7 +519,8 @@ class _Computation:
         found: dict[str, str] = {}
         for name in needed(step, stored=True)[:-1]:
             if name in tables:
-                found[name] = days_sql(self._summaries.folder, self._summaries.state, name, tables[name])
+                recorded = days_sql(self._summaries.folder, self._summaries.state, name, tables[name])
+                found[name] = visible_rows_sql(name, f"(\n{recorded}\n)")
             elif name in steps:
                 found[name] = self._summaries.rows_sql(name, steps[name])
             elif name not in declared():

@@ -55,5 +55,6 @@ SELECT
     ((io_interrupt_ms + region_control_ms + hiperspace_ms) / 1000)::DOUBLE AS overhead_s,
     (ziip_ms / 1000)::DOUBLE AS ziip_s,
     (ziip_on_cp_ms / 1000)::DOUBLE AS ziip_on_cp_s,
-    (zaap_ms / 1000)::DOUBLE AS zaap_s
+    (zaap_ms / 1000)::DOUBLE AS zaap_s,
+    day::DATE AS day
 FROM record

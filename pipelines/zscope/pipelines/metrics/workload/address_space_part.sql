@@ -2,8 +2,9 @@
 --
 -- The intervals are those of cpu_slot. An interval of an address space that begins and ends with one of them,
 -- within two seconds, is aligned; one that lies inside is counted there completely; any other is apportioned
--- by time. The part of it that lies in no CPU interval is a row of its own. Both are cut at full hours and
--- joined by the hour, which is much faster than a comparison of moments.
+-- by time. The part of it that lies in no CPU interval is a row of its own, and so is one of more than a day,
+-- which says nothing about the intervals in it. Both are cut at full hours and joined by the hour, which is much
+-- faster than a comparison of moments.
 
 WITH slot AS (
     SELECT
@@ -43,6 +44,7 @@ space_hour AS (
         end_us,
         unnest(range(start_us // 3600000000, (end_us - 1) // 3600000000 + 1)) AS hour_no
     FROM space
+    WHERE end_us - start_us <= 86400000000
 ),
 
 overlap AS (
@@ -119,6 +121,7 @@ part AS (
 )
 
 SELECT
+    day::DATE AS day,
     system::VARCHAR AS system,
     make_timestamptz(begin_us) AS interval_start_utc,
     make_timestamptz(until_us) AS interval_end_utc,
