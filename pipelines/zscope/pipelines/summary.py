@@ -175,6 +175,15 @@ def _certificates(query: Query) -> str:
     return f"{text}."
 
 
+def _relative(change_pct: float) -> str:
+    """A change in percent; from the tenfold on, how many times as many there are.
+
+    >>> _relative(-9.24), _relative(3649.5)
+    ('-9.2 %', '37 times as many')
+    """
+    return f"{change_pct:+.1f} %" if change_pct < 900 else f"{1 + change_pct / 100:,.0f} times as many"
+
+
 def _change(query: Query, *, chosen_period: bool) -> str:
     rows = query("period_comparison", _CHANGES)
     counted = [row for row in rows if row["subject"] != "AT-TLS policy"]
@@ -184,7 +193,7 @@ def _change(query: Query, *, chosen_period: bool) -> str:
         period = "chosen period" if chosen_period else "last seven days of the data"
         return f"The data have no connections from before the {period} to compare with.{policy}"
     totals = [
-        f"{row['subject']} {row['change_pct']:+.1f} %"
+        f"{row['subject']} {_relative(row['change_pct'])}"
         for row in counted
         if row["value"] == "all" and row["change_pct"] is not None
     ]

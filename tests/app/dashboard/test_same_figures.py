@@ -29,8 +29,8 @@ def test_the_resumption_rate_is_the_same_everywhere(
 ) -> None:
     shown = {
         tile(drawn_page("overview", recorded, query), "Resumption rate"),
-        tile(drawn_page("handshakes", recorded, query), "Resumed, of full and resumed"),
-        tile(drawn_page("resumption", recorded, query), "Resumed, of full and resumed"),
+        tile(drawn_page("handshakes", recorded, query), "Resumed handshakes"),
+        tile(drawn_page("resumption", recorded, query), "Resumed handshakes"),
     }
     assert len(shown) == 1
     assert "%" in shown.pop()

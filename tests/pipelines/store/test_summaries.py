@@ -32,6 +32,7 @@ from zscope.app.cli.main import program
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.metrics import declared, metric, needed, steps_of_computed, stored_names
 from zscope.pipelines.metrics.narrowing import prepared
+from zscope.pipelines.metrics.running_totals import visible_rows_sql
 from zscope.pipelines.runs import FILE_NAME as RUNS
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import maintenance, open_reader
@@ -122,6 +123,18 @@ def test_metrics_are_equal_with_and_without_stored_rows(
         for sql in prepared(metric(name), summarised=True):
             with_them.execute(sql)
         assert rows(with_them, name) == rows(world_metrics, name)
+
+
+def test_stored_rows_depend_on_how_records_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store computes them again if a version shows other rows of a table."""
+    definition = module._definition.__wrapped__
+    before = {step: definition(step) for step in stored_names()}
+    monkeypatch.setattr(
+        module, "visible_rows_sql",
+        lambda table, source: "" if table == "smf30_interval" else visible_rows_sql(table, source),
+    )  # fmt: skip
+    changed = {step for step in stored_names() if definition(step) != before[step]}
+    assert changed == {step for step in stored_names() if "smf30_interval" in needed(step)}
 
 
 @pytest.mark.deep

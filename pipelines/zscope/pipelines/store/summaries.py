@@ -134,6 +134,7 @@ def _definition(step: str) -> str:
         version("zscope"),
         macros_sql(),
         *(view_sql(declared()[n]) for n in needed(step) if n in declared()),
+        *(visible_rows_sql(n, "") for n in needed(step) if n in data_tables()),
         *(declared()[n].sql for n in needed(step) if _is_computed_in_python(n)),
     ]
     return sha256("\n".join(parts).encode()).hexdigest()[:12]

@@ -21,7 +21,7 @@ def test_numbers_are_those_of_the_metric(drawn_page: Open, world: Path) -> None:
         "FROM handshake_mix",
     )
     assert shown["Handshakes"] == f"{handshakes:,.0f}"
-    assert shown["Resumed, of full and resumed"] == f"{resumed_pct:.1f} %"
+    assert shown["Resumed handshakes"] == f"{resumed_pct:.1f} %"
     assert len(page.get("vega_lite_chart")) == 2
 
 

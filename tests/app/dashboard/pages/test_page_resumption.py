@@ -59,7 +59,7 @@ def test_numbers_are_those_of_the_records(
     """)
     page = drawn_page("resumption", recorded)
     assert {metric.label: metric.value for metric in page.metric} == {
-        "Resumed, of full and resumed": f"{zert['pct']:.1f} %",
+        "Resumed handshakes": f"{zert['pct']:.1f} %",
         "Servers only, zERT": f"{zert['servers_pct']:.1f} %",
         "Servers only, GSKSRVR": f"{gsk['pct']:.1f} %",
         "Cache hit rate": f"{gsk['hit_rate']:.1f} %",

@@ -103,17 +103,18 @@ def render(data: PageData) -> None:
             "zscope ingest SMF.DUMP --select '119(11)'",
         )
         return
-    for column, (title, key, digits, unit) in zip(
+    for column, (title, key, digits, unit, explanation) in zip(
         st.columns(4),
         [
-            ("Handshakes", "handshakes", 0, ""),
-            ("Resumed, of full and resumed", "resumed_pct", 1, "%"),
-            ("Full, of full and resumed", "full_pct", 1, "%"),
-            ("Failed, of all", "failed_pct", 2, "%"),
+            ("Handshakes", "handshakes", 0, "", ""),
+            ("Resumed handshakes", "resumed_pct", 1, "%", "Of the full and resumed handshakes."),
+            ("Full handshakes", "full_pct", 1, "%", "Of the full and resumed handshakes."),
+            ("Failed handshakes", "failed_pct", 2, "%", "Of all handshakes."),
         ],
         strict=True,
     ):
-        tile(column, data, title, number(counts[key], digits, unit), MetricFigure("handshake_mix", key))
+        shown = number(counts[key], digits, unit)
+        tile(column, data, title, shown, MetricFigure("handshake_mix", key), explanation)
     _over_time(data)
     _by_place(data)
 

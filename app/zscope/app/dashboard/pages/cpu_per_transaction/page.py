@@ -254,7 +254,8 @@ def _by_system(data: PageData, way: str) -> None:
     table = by_system(data, way)
     shown = [name for name in columns if name in table.column_names]
     grid(table, "cpu-per-transaction-by-system", sources=[METRIC], columns=shown,
-         config={"transactions_per_s": st.column_config.NumberColumn("Transactions per second",
+         config={"why": st.column_config.TextColumn("Why", width="medium"),
+                 "transactions_per_s": st.column_config.NumberColumn("Transactions per second",
                                                                      format="%.4g")})  # fmt: skip
     with st.expander("Time by status: which intervals are used"):
         grid(statuses(data, way), "cpu-per-transaction-statuses", sources=[METRIC])

@@ -221,7 +221,7 @@ def _numbers(data: PageData) -> None:
     of_gsksrvr = "side = 'server' AND source = 'GSKSRVR'"
     counted = f"{of_gsksrvr} AND {IN_PERIOD}"
     cards = [
-        ("Resumed, of full and resumed", resumed(data), 1, "%", MetricFigure("handshake_mix", "resumed_pct"),
+        ("Resumed handshakes", resumed(data), 1, "%", MetricFigure("handshake_mix", "resumed_pct"),
          "Of the handshakes of clients and servers in zERT records, as on Overview and Handshakes."),
         ("Servers only, zERT", resumed(data, "server"), 1, "%",
          MetricFigure("handshake_mix", "resumed_pct", where=of_servers),
