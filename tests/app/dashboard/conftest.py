@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from tests.made_once import made_once
 from tests.samples.world_reading import SLOW, write
 
+from zscope.app.dashboard import drawing
 from zscope.app.shared.dashboard_server import STORE
 from zscope.parsers.text.coding import DEFAULT_CODE_PAGE, code_page
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
@@ -45,6 +46,14 @@ Open = Callable[..., AppTest]
 SETTINGS = Settings().merge(["+01:00"])
 SUMMARISED = replace(SETTINGS, summarise_from_rows=1000)
 """Of stores with summaries, as users have them; the smaller ones of the tests have none."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def opened_data() -> Iterator[None]:
+    """Draw what can be opened as if it was open; the browser tests open it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing, "FOLDED", False)
+        yield
 
 
 def _load(store: Path, *paths: Path, settings: Settings = SETTINGS) -> Path:

@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from zscope.app.dashboard import drawing
 from zscope.app.dashboard.drawing import as_csv, as_parquet, clean, plain
 from zscope.app.dashboard.labels import column_config, explained
 from zscope.app.dashboard.style import values
@@ -83,3 +85,19 @@ def test_downloaded_texts_are_no_formulas() -> None:
         '"-5","-5","5"',
         '"CN=a\\x1b[0m","CN=a\\x1b[0m",',
     ]
+
+
+def _opened_or_not() -> None:
+    import streamlit as st
+
+    from zscope.app.dashboard.drawing import folded
+
+    folded("Data (2 rows)", "few-data", lambda: st.text("both rows"))
+
+
+def test_what_is_folded_is_drawn_when_it_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "FOLDED", True)
+    page = AppTest.from_function(_opened_or_not).run()
+    assert ([each.label for each in page.expander], list(page.text)) == (["Data (2 rows)"], [])
+    monkeypatch.setattr(drawing, "FOLDED", False)
+    assert [each.value for each in AppTest.from_function(_opened_or_not).run().text] == ["both rows"]

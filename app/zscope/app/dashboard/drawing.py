@@ -29,6 +29,8 @@ ROWS = alt.NamedData("rows")
 """Placeholder for the rows of a chart with thousands of them (see `with_rows`)."""
 ZOOMED = "zoomed"
 """Name of the selection in a chart over time with the range that the reader has marked."""
+FOLDED = True
+"""Whether what can be opened is closed at first."""
 FILTERED = "filtered"
 """Set in the session while filters are chosen."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=])")
@@ -152,8 +154,17 @@ def panels(
 
 def data_below(data: pa.Table, name: str, sources: Sequence[str]) -> None:
     """Draw the data of a chart, folded."""
-    with st.expander(f"Data ({data.num_rows:,} rows)", icon=":material/table:"):
-        grid(data, name, sources=sources)
+    title = f"Data ({data.num_rows:,} rows)"
+    folded(title, f"{name}-data", partial(grid, data, name, sources=sources), ":material/table:")
+
+
+@st.fragment
+def folded(title: str, key: str, draw: Callable[[], object], icon: str | None = None) -> None:
+    """Draw something below a title when the reader opens it; until then it takes no time."""
+    section = st.expander(title, expanded=not FOLDED, key=key, icon=icon, on_change="rerun")
+    if section.open:
+        with section:
+            draw()
 
 
 def _drawn(

@@ -233,18 +233,18 @@ def comparison_chart(panel: ResultPanel) -> Chart:
     base = alt.Chart(values(_without_nulls(panel.rows))).encode(y=_rows(panel))
     scale = alt.Scale(domain=list(panel.ends), nice=False, zero=False)
     agrees = base.mark_bar(color=PUBLISHED, opacity=0.25, height=_ROW_PX - 8).encode(
-        x=alt.X("agrees_from:Q", title=panel.title, scale=scale), x2="agrees_to:Q"
+        x=alt.X("agrees_from:Q", title=panel.title, scale=scale), x2=alt.X2("agrees_to:Q")
     )
-    published = base.mark_tick(color=PUBLISHED, thickness=3, size=_ROW_PX - 6).encode(x="published:Q")
+    published = base.mark_tick(color=PUBLISHED, thickness=3, size=_ROW_PX - 6).encode(x=alt.X("published:Q"))
     present = [verdict for verdict in VERDICT_MARKS if verdict in panel.rows["verdict"].to_pylist()]
     legend = alt.Legend(orient="top")
     verdict = alt.Color(
         "verdict:N", title=None, legend=legend,
         scale=colours({name: VERDICT_COLOURS[name] for name in present}),
     )  # fmt: skip
-    interval = base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", color=verdict)
+    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), color=verdict)
     measured = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x="value:Q",
+        x=alt.X("value:Q"),
         color=verdict,
         shape=alt.Shape(
             "verdict:N", title=None, scale=colours({name: _SHAPES[name] for name in present}), legend=legend
@@ -256,9 +256,9 @@ def comparison_chart(panel: ResultPanel) -> Chart:
         .encode(tooltip=[alt.Tooltip(f"{name}:N", title=title) for name, title in _TIPS.items()])
         .add_params(picked)
     )
-    zero = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY).encode(x="zero:Q")
+    zero = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY).encode(x=alt.X("zero:Q"))
     drawn = [agrees, zero, published, interval, measured, row]
-    return alt.layer(*drawn).properties(height=_AXES_PX + _ROW_PX * panel.rows.num_rows)
+    return alt.layer(*drawn, height=_AXES_PX + _ROW_PX * panel.rows.num_rows)
 
 
 def _without_nulls(rows: pa.Table) -> pa.Table:
@@ -282,8 +282,8 @@ def verdict_chart(table: pa.Table) -> Chart:
         tooltip=[alt.Tooltip("verdict:N", title="Verdict"), alt.Tooltip("results:Q", title="Results")],
     )
     bars = base.mark_bar().encode(color=alt.Color("verdict:N", scale=colours(VERDICT_COLOURS), legend=None))
-    numbers = base.mark_text(align="left", dx=4).encode(text="results:Q")
-    return alt.layer(bars, numbers).properties(height=180)
+    numbers = base.mark_text(align="left", dx=4).encode(text=alt.Text("results:Q"))
+    return alt.layer(bars, numbers, height=180)
 
 
 def published_section(data: PageData, area: str, slug: str) -> None:

@@ -117,7 +117,7 @@ def draw_intervals(table: pa.Table, measure: str, runs: Sequence[str], name: str
             "used:N", title="Interval", scale=alt.Scale(domain=["used", "left out"], range=[40, 160]),
             legend=legend,
         ),
-        detail="side:N",
+        detail=alt.Detail("side:N"),
         tooltip=[
             alt.Tooltip("run:N", title="Run"),
             alt.Tooltip("side:N", title="Side"),
@@ -127,6 +127,6 @@ def draw_intervals(table: pa.Table, measure: str, runs: Sequence[str], name: str
             alt.Tooltip("why:N", title="Why"),
         ],
     )  # fmt: skip
-    chart = alt.layer(lines, points).properties(height=280)
+    chart = alt.layer(lines, points, height=280)
     words = f"{MEASURES[measure]} of each interval of the two runs, by minutes since the start of its run."
     picture(chart, table, name, words, sources=["run_interval"])

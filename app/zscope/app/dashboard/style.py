@@ -103,10 +103,10 @@ def text_colours(theme: str) -> dict[str, Any]:
 def reference_line(value: float, words: str) -> list[alt.Chart]:
     """Return a horizontal line at a published value with its label, to be layered over a chart."""
     row = alt.InlineData([{"value": value, "words": words}])
-    rule = alt.Chart(row).mark_rule(strokeDash=[6, 4], color=PUBLISHED).encode(y="value:Q")
+    rule = alt.Chart(row).mark_rule(strokeDash=[6, 4], color=PUBLISHED).encode(y=alt.Y("value:Q"))
     text = (
         alt.Chart(row)
         .mark_text(align="left", dx=4, dy=-6)
-        .encode(y="value:Q", x=alt.value(0), text="words:N")
+        .encode(y=alt.Y("value:Q"), x=alt.value(0), text=alt.Text("words:N"))
     )
     return [rule, text]

@@ -242,6 +242,6 @@ def _curve(table: pa.Table, column: str, title: str) -> None:
         ):
             figure = published_figures()[name]
             drawn += reference_line(figure.value, f"{words}: about {figure.value:,.0f}")
-    chart = alt.layer(*drawn).properties(height=280, title="MODEL: simulated, not measured")
+    chart = alt.layer(*drawn, height=280, title="MODEL: simulated, not measured")
     words = f"{title} over time in the model, not measured: one line before PJ48040, one line with it."
     picture(chart, table, f"flood-model-{column}", words)

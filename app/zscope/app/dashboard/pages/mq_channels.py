@@ -145,7 +145,7 @@ def _round_trips(data: PageData, added: pa.Table) -> None:
         alt.Chart(values(published_overhead(data)))
         .mark_tick(color=PUBLISHED, thickness=3, size=16)
         .encode(
-            x="added_pct:Q",
+            x=alt.X("added_pct:Q"),
             y=alt.Y("cipher:N", title=None),
             yOffset=alt.YOffset("message:N", sort=sizes),
             tooltip=[
@@ -176,7 +176,7 @@ def _tasks(data: PageData, busy: pa.Table, moment: str) -> None:
         "x": time_axis(moment),
         "y": alt.Y("busy_pct:Q", title="Busy (% of the time of the tasks)"),
         "color": alt.Color("task_type:N", title="Task", scale=spread_colours(_TASKS)),
-        "detail": f"{PIECE}:N",
+        "detail": alt.Detail(f"{PIECE}:N"),
     }
     chart = (
         alt.Chart(values(pieces))

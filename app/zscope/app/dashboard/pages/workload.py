@@ -228,7 +228,7 @@ def _over_time(data: PageData) -> None:
         "x": time_axis(column),
         "y": alt.Y("captured_pct:Q", title="Captured (%)", scale=alt.Scale(zero=False)),
         "color": alt.Color("source:N", title="Source", scale=colours(_SOURCES)),
-        "detail": f"{PIECE}:N",
+        "detail": alt.Detail(f"{PIECE}:N"),
     }
     chart = (
         alt.Chart(values(lines))

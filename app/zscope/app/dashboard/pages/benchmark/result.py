@@ -120,17 +120,19 @@ def _changes(lines: pa.Table) -> None:
     title = f"Measured ({unit}), with the 95 % interval if there is one"
     x = alt.X("value:Q", title=title, scale=alt.Scale(zero=True, nice=True))
     drawn: list[alt.Chart] = [
-        alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY).encode(x="zero:Q"),
-        base.mark_rule(strokeWidth=2, color=BLUE).encode(x="low:Q", x2="high:Q"),
+        alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY).encode(x=alt.X("zero:Q")),
+        base.mark_rule(strokeWidth=2, color=BLUE).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
         base.mark_point(filled=True, size=80, color=BLUE, opacity=1).encode(x=x),
     ]
     words = "Change on each side with its interval."
     for accepted in lines.filter(pc.field("part") == "accepted").to_pylist():
         band = alt.Chart(alt.InlineData([{"from": accepted["low"], "to": accepted["high"]}]))
-        drawn.insert(0, band.mark_rect(color=ORANGE, opacity=0.25).encode(x="from:Q", x2="to:Q"))
+        drawn.insert(
+            0, band.mark_rect(color=ORANGE, opacity=0.25).encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"))
+        )
         words = "Change on each side with its interval; a band for what agrees with the published figure."
         st.caption("Orange band: values that agree with the published figure.")
-    chart = alt.layer(*drawn).properties(height=90 + 30 * table.num_rows)
+    chart = alt.layer(*drawn, height=90 + 30 * table.num_rows)
     picture(chart, table, "benchmark-changes", words, sources=_SOURCE)
 
 

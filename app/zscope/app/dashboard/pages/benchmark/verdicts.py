@@ -126,8 +126,8 @@ def _chart(table: pa.Table) -> Chart:
         .encode(color=alt.Color("verdict:N", legend=None, scale=colours(VERDICT_COLOURS)))
         .add_params(picked)
     )
-    numbers = base.mark_text(fontSize=14, color=_ON_COLOUR).encode(text="results:Q")
-    return alt.layer(cells, numbers).properties(height=alt.Step(_ROW_PX))
+    numbers = base.mark_text(fontSize=14, color=_ON_COLOUR).encode(text=alt.Text("results:Q"))
+    return alt.layer(cells, numbers, height=alt.Step(_ROW_PX))
 
 
 def _in_lines(names: Sequence[str]) -> str:

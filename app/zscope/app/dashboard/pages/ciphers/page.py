@@ -95,7 +95,7 @@ def shares(whole: pa.Table, subject: Subject, measure: Measure) -> None:
         else alt.Color("mark:N", scale=colours({**_MARK_COLOURS, "": GREY}), legend=None)
     )
     words = base.mark_text(align="left", dx=4).encode(text=alt.Text("share_pct:Q", format=".1f"))
-    chart = alt.layer(base.mark_bar().encode(color=filled), words).properties(height=alt.Step(22))
+    chart = alt.layer(base.mark_bar().encode(color=filled), words, height=alt.Step(22))
     picture(chart, whole, f"{_short(subject)}-shares",
             f"Share of {measure} of each {_TITLES[subject]}, as bars.",
             sources=[METRICS[subject]])  # fmt: skip

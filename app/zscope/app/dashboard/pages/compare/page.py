@@ -171,8 +171,8 @@ def drawn(shown: pa.Table) -> Chart:
     )
     zero = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY, strokeDash=[6, 4])
     layers = [
-        zero.encode(x="zero:Q"),
-        base.mark_rule(strokeWidth=2).encode(x="low_pct:Q", x2="high_pct:Q"),
+        zero.encode(x=alt.X("zero:Q")),
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low_pct:Q"), x2=alt.X2("high_pct:Q")),
         base.mark_point(filled=True, size=110, opacity=1).encode(
             x=x,
             shape=alt.Shape(
@@ -181,7 +181,7 @@ def drawn(shown: pa.Table) -> Chart:
             ),
         ),
     ]  # fmt: skip
-    return alt.layer(*layers).properties(height=60 + 34 * shown.num_rows)
+    return alt.layer(*layers, height=60 + 34 * shown.num_rows)
 
 
 def sentence(row: dict[str, Any]) -> str:

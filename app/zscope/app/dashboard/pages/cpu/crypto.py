@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from zscope.app.dashboard.drawing import ROWS, ChartWithRows, clean, grid, no_data, picture, with_rows
+from zscope.app.dashboard.drawing import ROWS, ChartWithRows, clean, folded, grid, no_data, picture, with_rows
 from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
 from zscope.app.dashboard.pages.cpu.partitions import START, Clock
 from zscope.app.dashboard.style import spread_colours, time_axis, time_tip, values
@@ -273,8 +273,7 @@ def cards_section(data: PageData) -> None:
         "is "
         f"missing. An accelerator with several engines is busy when all of them are.{hidden}"
     )
-    with st.expander("Each card and operation"):
-        grid(by_card(data, scope), "crypto-cards")
+    folded("Each card and operation", "crypto-cards-data", lambda: grid(by_card(data, scope), "crypto-cards"))
 
 
 def _panels(cards: CardsOverTime, before: pa.Table | None) -> ChartWithRows:
@@ -287,7 +286,7 @@ def _panels(cards: CardsOverTime, before: pa.Table | None) -> ChartWithRows:
             "x": time_axis(cards.clock) if last else time_axis(cards.clock).axis(None),
             "y": alt.Y(f"{measure}:Q", title=title, axis=alt.Axis(tickCount=4), scale=alt.Scale(zero=True)),
             "color": alt.Color("card:N", title="Card", scale=spread_colours(cards.shown), legend=legend),
-            "detail": f"{PIECE}:N",
+            "detail": alt.Detail(f"{PIECE}:N"),
         }
         lines = (
             alt.Chart(ROWS, height=130)

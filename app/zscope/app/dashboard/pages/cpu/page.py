@@ -227,7 +227,7 @@ def _encodings(busy: BusyOverTime, processors: Processors) -> dict[str, Any]:
         "y": alt.Y("busy_pct:Q", title=f"Busy, {processors} (%)", scale=alt.Scale(zero=True)),
         "color": alt.Color("system:N", title="System", scale=spread_colours(busy.systems),
                            legend=alt.Legend(orient="top")),
-        "detail": f"{PIECE}:N",
+        "detail": alt.Detail(f"{PIECE}:N"),
     }  # fmt: skip
 
 
@@ -253,5 +253,5 @@ def _lines(busy: BusyOverTime, processors: Processors) -> ChartWithRows:
                         legend=alt.Legend(orient="top", symbolFillColor=GREY, symbolStrokeColor=GREY)),
     )  # fmt: skip
     lines = named.mark_line(strokeWidth=1.2).encode(detail=encodings["detail"])
-    chart = alt.layer(lines, points).properties(height=320)
+    chart = alt.layer(lines, points, height=320)
     return with_rows(chart, busy.rows, (clock, PIECE, "system", "source", "busy_pct", "online", "busy_s"))

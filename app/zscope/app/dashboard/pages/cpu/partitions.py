@@ -323,5 +323,5 @@ def _by_partition(of_kind: pa.Table) -> Chart:
         x=alt.X("used_pct:Q", title="Share (%)"),
         color=alt.Color("sharing:N", title="Processors", scale=colours(_SHARING)),
     )
-    weights = base.mark_tick(color=ORANGE, thickness=3, height=20).encode(x="weight_pct:Q")
-    return alt.layer(bars, weights).properties(height=alt.Step(26))
+    weights = base.mark_tick(color=ORANGE, thickness=3, height=20).encode(x=alt.X("weight_pct:Q"))
+    return alt.layer(bars, weights, height=alt.Step(26))

@@ -11,6 +11,7 @@ import streamlit as st
 from zscope.app.dashboard.amounts import amount, amount_axis, amount_tip, with_amounts
 from zscope.app.dashboard.drawing import (
     clean,
+    folded,
     grid,
     no_data,
     number,
@@ -126,13 +127,13 @@ def _dots(measured: pa.Table) -> Chart:
     scale = alt.Scale(type="log", nice=False, padding=12)
     intervals = base.mark_rule(strokeWidth=6, opacity=0.4).encode(
         x=alt.X("low:Q", title="CPU per transaction (logarithmic)", scale=scale, axis=amount_axis("us")),
-        x2="high:Q",
+        x2=alt.X2("high:Q"),
     )
     dots = base.mark_point(filled=True, size=30, opacity=1).encode(
         x=alt.X("value:Q", scale=scale),
         shape=alt.Shape("role:N", title="Side", scale=alt.Scale(domain=list(_SIDES))),
     )
-    return alt.layer(intervals, dots).properties(height=alt.Step(20))
+    return alt.layer(intervals, dots, height=alt.Step(20))
 
 
 _LINEAR, _LOGARITHMIC = "linear", "logarithmic"
@@ -257,14 +258,19 @@ def _by_system(data: PageData, way: str) -> None:
          config={"why": st.column_config.TextColumn("Why", width="medium"),
                  "transactions_per_s": st.column_config.NumberColumn("Transactions per second",
                                                                      format="%.4g")})  # fmt: skip
-    with st.expander("Time by status: which intervals are used"):
-        grid(statuses(data, way), "cpu-per-transaction-statuses", sources=[METRIC])
-        st.caption(
-            "CPU per transaction uses the intervals with the status ok or no transactions. In all others, "
-            "CPU "
-            "time or part of the count is missing: gap (between CPU intervals), no CPU data, partly counted, "
-            "no end time (of connections), no records (before, after or between the times with records)."
-        )
+    folded(
+        "Time by status: which intervals are used", "cpu-per-transaction-statuses-data",
+        lambda: _statuses(data, way),
+    )  # fmt: skip
+
+
+def _statuses(data: PageData, way: str) -> None:
+    grid(statuses(data, way), "cpu-per-transaction-statuses", sources=[METRIC])
+    st.caption(
+        "CPU per transaction uses the intervals with the status ok or no transactions. In all others, CPU "
+        "time or part of the count is missing: gap (between CPU intervals), no CPU data, partly counted, "
+        "no end time (of connections), no records (before, after or between the times with records)."
+    )
 
 
 def _by_job(data: PageData, way: str) -> None:

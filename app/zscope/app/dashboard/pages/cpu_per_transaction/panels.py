@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from statistics import quantiles
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -40,7 +40,6 @@ _DAY_HOURS = 24
 _PANEL_PX, _AXIS_PX, _LABEL_PX = 110, 45, 170
 _SAME_EXTENT: dict[str, Any] = {"minExtent": _LABEL_PX, "maxExtent": _LABEL_PX}
 """Panels have one time axis, so their vertical axes need the same room."""
-_QUANTILES = (0.1, 0.5, 0.9)
 _STATUS_COLOURS = {
     "no transactions": SKY, "no transaction data": GREY, "no records": GREY,
     "partly counted": PURPLE, "gap": RED, "no CPU data": ORANGE, "overlap": GREEN, "no UTC": GREY,
@@ -124,7 +123,8 @@ def in_parts(
             piece += 1
         before = (system, run, start)
         sizes = groups[system, run, start]
-        low, middle, high = np.quantile(sizes, _QUANTILES).tolist()
+        tenths = quantiles(sizes, n=10, method="inclusive") if len(sizes) > 1 else sizes * 9
+        low, middle, high = tenths[0], tenths[4], tenths[8]
         unit = MEASURES[measure]
         parts.append(
             {
@@ -228,10 +228,10 @@ def _panel(
     # A logarithmic scale has no zero.
     shown = rows.filter(pc.field("low") > 0) if logarithmic else rows
     scale = alt.Scale(type="log") if logarithmic else alt.Scale(zero=True)
-    base = alt.Chart(values(shown)).encode(x=_place(days, labelled=labelled), detail=f"{PIECE}:N")
+    base = alt.Chart(values(shown)).encode(x=_place(days, labelled=labelled), detail=alt.Detail(f"{PIECE}:N"))
     axis = amount_axis("" if unit == "transactions" else unit, tickCount=3, **_SAME_EXTENT)
     band = base.mark_area(opacity=0.25, color=BLUE).encode(
-        y=alt.Y("low:Q", title=None, scale=scale, axis=axis), y2="high:Q"
+        y=alt.Y("low:Q", title=None, scale=scale, axis=axis), y2=alt.Y2("high:Q")
     )
     line = base.mark_line(color=BLUE, strokeWidth=1.4, point=alt.OverlayMarkDef(size=14, color=BLUE)).encode(
         y=alt.Y("middle:Q", title=None, scale=scale, axis=axis),
@@ -246,7 +246,7 @@ def _panel(
     if before is not None and before.num_rows:
         encodings = {
             "x": _place(days, labelled=labelled), "y": alt.Y("middle:Q", title=None, scale=scale, axis=axis),
-            "detail": f"{PIECE}:N",
+            "detail": alt.Detail(f"{PIECE}:N"),
         }  # fmt: skip
         known = before.filter(pc.field("middle") > 0) if logarithmic else before
         drawn.append(LinesBefore(known, encodings).chart())
@@ -254,8 +254,8 @@ def _panel(
         breaks = alt.Chart(alt.InlineData([{"place": place} for place in days.breaks()]))
         rule = breaks.mark_rule(color=GREY, strokeDash=[2, 3])
         drawn.append(rule.encode(x=_place(days, labelled=labelled)))
-    chart: Chart = alt.layer(*drawn).properties(
-        height=_PANEL_PX + (_AXIS_PX if labelled else 0), title=_title(clean(system))
+    chart: Chart = alt.layer(
+        *drawn, height=_PANEL_PX + (_AXIS_PX if labelled else 0), title=_title(clean(system))
     )
     return chart
 
@@ -271,7 +271,7 @@ def _reasons(reasons: list[dict[str, Any]], days: CollapsedDays) -> alt.Chart:
         .mark_bar(height=9)
         .encode(
             x=_place(days, labelled=True),
-            x2="end:Q",
+            x2=alt.X2("end:Q"),
             y=alt.Y(
                 "reason:N",
                 title=None,

@@ -166,7 +166,7 @@ def _chart(sources: pa.Table, systems: pa.Table, clock: str) -> Chart:
         time_tip("newest", f"Newest ({clock})"),
     ]
     bars = base.mark_bar(size=8, color=BLUE, yOffset=8).encode(
-        x=time_axis("first_seen", f"Time ({clock})"), x2="newest:T", tooltip=tips
+        x=time_axis("first_seen", f"Time ({clock})"), x2=alt.X2("newest:T"), tooltip=tips
     )
     ticks = (
         alt.Chart(values(systems))
@@ -181,5 +181,5 @@ def _chart(sources: pa.Table, systems: pa.Table, clock: str) -> Chart:
             ],
         )
     )
-    words = base.mark_text(align="left", dy=-6).encode(x=alt.value(2), text="amount:N")
-    return alt.layer(bars, ticks, words).properties(height=_ROW_PX * sources.num_rows + 40)
+    words = base.mark_text(align="left", dy=-6).encode(x=alt.value(2), text=alt.Text("amount:N"))
+    return alt.layer(bars, ticks, words, height=_ROW_PX * sources.num_rows + 40)

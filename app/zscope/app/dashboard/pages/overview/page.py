@@ -10,7 +10,16 @@ import pyarrow as pa
 import streamlit as st
 
 from zscope.app.dashboard.amounts import amount
-from zscope.app.dashboard.drawing import downloads, grid, no_data, number, picture, plain, without_effect
+from zscope.app.dashboard.drawing import (
+    downloads,
+    folded,
+    grid,
+    no_data,
+    number,
+    picture,
+    plain,
+    without_effect,
+)
 from zscope.app.dashboard.filter_bar import choices
 from zscope.app.dashboard.pages.cpu_per_transaction.queries import TITLES, WAYS, measure
 from zscope.app.dashboard.pages.overview.loaded import loaded_section
@@ -108,8 +117,8 @@ def _figures(data: PageData) -> None:
     trends += _cpu_tiles(data, columns[3], others)
     rows = pa.concat_tables(trends)
     if rows.num_rows:
-        with st.expander(f"Data of the trends ({rows.num_rows:,} rows)", icon=":material/table:"):
-            grid(rows, "overview-trends")
+        title = f"Data of the trends ({rows.num_rows:,} rows)"
+        folded(title, "overview-trends-data", lambda: grid(rows, "overview-trends"), ":material/table:")
 
 
 def _share_tile(data: PageData, name: str, figure: KeyFigure, published: float | None = None) -> pa.Table:
@@ -288,7 +297,7 @@ def _severities(counts: pa.Table) -> None:
     )
     listed = ", ".join(f"{row['findings']:,} {row['severity']}" for row in counts.to_pylist())
     picture(
-        alt.layer(bars, numbers).properties(height=180), counts, "overview-severities",
+        alt.layer(bars, numbers, height=180), counts, "overview-severities",
         f"Findings of each severity, as bars: {listed}.",
     )  # fmt: skip
     st.caption("A finding is one kind of weakness on one system, port and job.")

@@ -263,8 +263,8 @@ def _by_month(certificates: pa.Table) -> None:
         color=alt.Color("mark:N", title="The first to end", scale=colours(present),
                         legend=alt.Legend(orient="top")),
     )  # fmt: skip
-    numbers = base.mark_text(color="black", fontSize=13).encode(text="certificates:Q")
-    picture(alt.layer(cells, numbers).properties(height=alt.Step(30)), months, "certificates-by-month",
+    numbers = base.mark_text(color="black", fontSize=13).encode(text=alt.Text("certificates:Q"))
+    picture(alt.layer(cells, numbers, height=alt.Step(30)), months, "certificates-by-month",
             "Number of certificates that end in each month, as a calendar.")  # fmt: skip
     st.download_button(
         "Calendar file (iCal)", lambda: calendar_of(certificates.to_pylist(), datetime.now(UTC)),
@@ -305,7 +305,7 @@ def _on_time_axis(near: pa.Table, total: int, as_of: datetime | None) -> None:
             ],
         )
     )  # fmt: skip
-    chart = alt.layer(*(_days_ahead(as_of) if as_of else ()), points).properties(height=alt.Step(24))
+    chart = alt.layer(*(_days_ahead(as_of) if as_of else ()), points, height=alt.Step(24))
     picture(chart, near, "certificates-by-expiry",
             "Certificates by expiry date on a time axis, with lines for the end of the data and 30, 60 and "
             "90 days after it.",
@@ -328,7 +328,7 @@ def _days_ahead(as_of: datetime) -> list[alt.Chart]:
         lines.append(base.mark_rule(color=GREY, strokeDash=[4, 4] if days else [1, 0], strokeWidth=1.5))
         lines.append(
             base.mark_text(align="left", dx=3).encode(
-                text="words:N", y=alt.value(-8 - 12 * (len(_AHEAD_DAYS) - 1 - floor))
+                text=alt.Text("words:N"), y=alt.value(-8 - 12 * (len(_AHEAD_DAYS) - 1 - floor))
             )
         )
     return lines

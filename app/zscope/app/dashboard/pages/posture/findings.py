@@ -110,7 +110,7 @@ def _by_kind(table: pa.Table) -> None:
             alt.Tooltip("connections:Q", title="Connections", format=","),
         ],
     )
-    words = base.mark_text(align="left", dx=6).encode(text="mark:N")
+    words = base.mark_text(align="left", dx=6).encode(text=alt.Text("mark:N"))
     picture(
         (bars + words).properties(height=alt.Step(24)), table, "findings-by-kind",
         "Number of places of each kind of finding, as bars, the worst severity first.",

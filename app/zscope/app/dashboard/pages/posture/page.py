@@ -227,7 +227,7 @@ def _over_time(data: PageData, weight: Weight) -> None:
         "color": alt.Color(
             "kind:N", title="What", scale=colours({kind: _COLOURS[kind] for kind in kinds})
         ),
-        "detail": f"{PIECE}:N",
+        "detail": alt.Detail(f"{PIECE}:N"),
     }  # fmt: skip
     chart = (
         alt.Chart(values(table))

@@ -281,7 +281,7 @@ def _periods(table: pa.Table, colour: str, tips: list[alt.Tooltip]) -> alt.Chart
         .mark_bar(color=colour, stroke=colour, strokeWidth=2, height=8)
         .encode(
             x=time_axis("begin", _LOCAL),
-            x2="end:T",
+            x2=alt.X2("end:T"),
             y=alt.Y("what:N", title=None, axis=alt.Axis(labelLimit=360, labelOverlap=False)),
             tooltip=[alt.Tooltip("what:N", title="What"), *_FROM_TO, *tips],
         )

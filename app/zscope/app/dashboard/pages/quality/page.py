@@ -105,7 +105,7 @@ def _chart(table: pa.Table) -> None:
             alt.Tooltip("issues:Q", title="Issues", format=","),
         ],
     )
-    words = base.mark_text(align="left", dx=6).encode(text="mark:N")
+    words = base.mark_text(align="left", dx=6).encode(text=alt.Text("mark:N"))
     picture((bars + words).properties(height=alt.Step(24)), table, "issues-by-file",
             "Issues by code and file, as bars, the most frequent first.", sources=["issue"])  # fmt: skip
 

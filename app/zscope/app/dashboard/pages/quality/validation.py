@@ -164,7 +164,7 @@ def _by_kind(data: PageData, run: ValidationSummary) -> None:
     dots = base.mark_circle(size=130, opacity=1).encode(
         color=alt.Color("verdict:N", scale=colours(_COLOURS), legend=None)
     )
-    words = base.mark_text(align="left", dx=11).encode(text="expectations:Q")
+    words = base.mark_text(align="left", dx=11).encode(text=alt.Text("expectations:Q"))
     picture((dots + words).properties(height=alt.Step(24)), table, "expectations-by-kind",
             "Expectations of each kind by outcome, as dots with their number.",
             sources=["validation"])  # fmt: skip

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from zscope.app.dashboard.drawing import grid, no_data, number, picture, without_effect
+from zscope.app.dashboard.drawing import folded, grid, no_data, number, picture, without_effect
 from zscope.app.dashboard.pages.resumption.queries import REASONS, cache_use, fill, misses, resets
 from zscope.app.dashboard.style import BLUE, GREEN, GREY, ORANGE, colours, values
 
@@ -75,11 +75,11 @@ def _misses(use: pa.Table) -> None:
     )
     rates = (
         base.mark_text(align="left", dx=4)
-        .encode(x="missed_pct:Q", y=_NAME, text="words:N")
+        .encode(x=alt.X("missed_pct:Q"), y=_NAME, text=alt.Text("words:N"))
         .transform_aggregate(missed_pct="sum(share_pct)", hit_rate="max(hit_rate_pct)", groupby=["name"])
         .transform_calculate(words="'hit rate ' + format(datum.hit_rate, '.1f') + ' %'")
     )
-    picture(alt.layer(bars, rates).properties(height=alt.Step(24)), table, "cache-misses",
+    picture(alt.layer(bars, rates, height=alt.Step(24)), table, "cache-misses",
             "Share of missed lookups of each session cache by reason, as stacked bars.",
             sources=["resumption_rate"])  # fmt: skip
     st.caption(
@@ -104,13 +104,15 @@ def _fill(full: pa.Table) -> None:
     room = base.mark_bar(color=GREY, opacity=0.25).encode(
         x=alt.X("maximum_mb:Q", title="Size (MB): used, and what it can grow to"), y=_NAME, tooltip=tips
     )
-    used = base.mark_bar(color=BLUE, height=10).encode(x="used_mb:Q", y=_NAME, tooltip=tips)
+    used = base.mark_bar(color=BLUE, height=10).encode(x=alt.X("used_mb:Q"), y=_NAME, tooltip=tips)
     words = base.transform_calculate(
         words="(datum.used_mb === null ? 'n/a' : datum.used_mb) + ' of ' + datum.maximum_mb + ' MB, '"
         " + (datum.most_entries === null ? 'n/a' : format(datum.most_entries, ',')) + ' entries at most'"
     )
-    label = words.mark_text(align="left", dx=6).encode(x=alt.datum(0), y=_NAME, text="words:N", tooltip=tips)
-    picture(alt.layer(room, used, label).properties(height=alt.Step(24)), full, "cache-fill",
+    label = words.mark_text(align="left", dx=6).encode(
+        x=alt.datum(0), y=_NAME, text=alt.Text("words:N"), tooltip=tips
+    )
+    picture(alt.layer(room, used, label, height=alt.Step(24)), full, "cache-fill",
             "Used size of each session cache and its maximum size, as bars.",
             sources=["gsk_cache_status", "gsk_cache_stats"])  # fmt: skip
 
@@ -121,8 +123,10 @@ def _room(use: pa.Table) -> None:
         f"**Refused and replaced**: {refused:,} sessions were not stored because a cache was full, "
         f"{replaced:,} were replaced by newer ones. If these are not zero, a larger cache would help."
     )
-    with st.expander(f"Counts of each cache ({use.num_rows:,})", icon=":material/table:"):
-        grid(use, "cache-use", sources=["resumption_rate"])
+    folded(
+        f"Counts of each cache ({use.num_rows:,})", "cache-use-data",
+        lambda: grid(use, "cache-use", sources=["resumption_rate"]), ":material/table:",
+    )  # fmt: skip
 
 
 def _resets(data: PageData) -> None:
@@ -135,5 +139,7 @@ def _resets(data: PageData) -> None:
         f"**Counter resets**: {table.num_rows:,}. Counting starts again at each reset; the counts of "
         f"{number(uncounted, 1)} hours before the resets are lost."
     )
-    with st.expander(f"Resets ({table.num_rows:,})", icon=":material/restart_alt:"):
-        grid(table, "cache-resets", sources=["gsk_cache_delta"])
+    folded(
+        f"Resets ({table.num_rows:,})", "cache-resets-data",
+        lambda: grid(table, "cache-resets", sources=["gsk_cache_delta"]), ":material/restart_alt:",
+    )  # fmt: skip

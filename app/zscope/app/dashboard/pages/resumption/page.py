@@ -102,16 +102,16 @@ def _by_estimate(savings: pa.Table, target: int) -> None:
         ]
         axis = alt.X("saving_low_s_per_day:Q", title="CPU seconds saved per day, with the 95 % interval")
         spread = base.mark_rule(strokeWidth=3, color=BLUE).encode(
-            x=axis, x2="saving_high_s_per_day:Q", y=_SYSTEM, tooltip=tips
+            x=axis, x2=alt.X2("saving_high_s_per_day:Q"), y=_SYSTEM, tooltip=tips
         )
         points = base.mark_point(filled=True, size=110, color=BLUE).encode(
-            x="saving_s_per_day:Q", y=_SYSTEM, tooltip=tips
+            x=alt.X("saving_s_per_day:Q"), y=_SYSTEM, tooltip=tips
         )
         labels = base.mark_text(dy=-11).encode(
-            x="saving_s_per_day:Q", y=_SYSTEM, text=alt.Text("saving_s_per_day:Q", format=",.1f")
+            x=alt.X("saving_s_per_day:Q"), y=_SYSTEM, text=alt.Text("saving_s_per_day:Q", format=",.1f")
         )
-        zero = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY).encode(x="zero:Q")
-        chart = alt.layer(zero, spread, points, labels).properties(height=alt.Step(34))
+        zero = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY).encode(x=alt.X("zero:Q"))
+        chart = alt.layer(zero, spread, points, labels, height=alt.Step(34))
         picture(chart, table, "saving-by-estimate",
                 f"CPU seconds that each system would save per day at {target} %, with the interval.",
                 sources=["resumption_saving"])  # fmt: skip
@@ -159,7 +159,7 @@ def _by_bound(data: PageData, savings: pa.Table, target: int) -> None:
     ends = base.mark_text(dx=4, align="left").encode(
         x=axis, y=_SYSTEM, text=alt.Text("saving_high_s_per_day:Q", format="<,.1f")
     )
-    picture(alt.layer(bars, ends).properties(height=alt.Step(34)), table, "saving-by-bound",
+    picture(alt.layer(bars, ends, height=alt.Step(34)), table, "saving-by-bound",
             f"CPU seconds that each system would save per day at most at {target} %, from published bounds.",
             sources=["resumption_saving"])  # fmt: skip
     results = cited_results(data, *BOUNDS)
@@ -306,7 +306,7 @@ def _by_system(versions: str, table: pa.Table) -> None:
         tooltip=_TIPS,
     )
     picture(
-        alt.layer(points, *_line_at(table)).properties(height=alt.Step(28)), table,
+        alt.layer(points, *_line_at(table), height=alt.Step(28)), table,
         f"resumed-by-system-{_short(versions)}",
         f"Share of resumed handshakes with {versions} by system: a circle for zERT, a diamond for GSKSRVR.",
         sources=["resumption_rate"],
@@ -319,7 +319,7 @@ def _line_at(table: pa.Table) -> list[alt.Chart]:
     if not shares:
         return []
     row = alt.InlineData([{"published": shares[0]}])
-    return [alt.Chart(row).mark_rule(strokeDash=[6, 4], color=PUBLISHED).encode(x="published:Q")]
+    return [alt.Chart(row).mark_rule(strokeDash=[6, 4], color=PUBLISHED).encode(x=alt.X("published:Q"))]
 
 
 def _over_time(data: PageData, versions: str, table: pa.Table, before: pa.Table | None) -> None:
@@ -338,14 +338,18 @@ def _over_time(data: PageData, versions: str, table: pa.Table, before: pa.Table 
     }
     shares = [share for share in table["published_pct"].to_pylist() if share is not None]
     chart = alt.layer(
-        *(marks.mark_rule(strokeWidth=width).encode(**shown, x2="end_utc:T") for marks, width in sources),
+        *(
+            marks.mark_rule(strokeWidth=width).encode(**shown, x2=alt.X2("end_utc:T"))
+            for marks, width in sources
+        ),
         *(marks.mark_point(filled=True, size=45).encode(**shown, shape=_SHAPE) for marks, _ in sources),
         *(reference_line(shares[0], f"published: more than {shares[0]:g} %") if shares else []),
-    ).properties(height=280)
+        height=280,
+    )
     lines = (
         None
         if before is None or not before.num_rows
-        else LinesBefore(before, {**encodings, "detail": "system:N"})
+        else LinesBefore(before, {**encodings, "detail": alt.Detail("system:N")})
     )
     picture_over_time(
         data,

@@ -150,10 +150,10 @@ def _ranges(known: pa.Table) -> Chart:
         )
     )  # fmt: skip
     bars = base.mark_rule(strokeWidth=8, opacity=0.4).encode(
-        x=alt.X("low_cpu_s_per_day:Q", title="CPU seconds a day"), x2="high_cpu_s_per_day:Q"
+        x=alt.X("low_cpu_s_per_day:Q", title="CPU seconds a day"), x2=alt.X2("high_cpu_s_per_day:Q")
     )
     dots = base.transform_filter("isValid(datum.cpu_s_per_day)").mark_point(filled=True, size=50, opacity=1)
-    return alt.layer(bars, dots.encode(x="cpu_s_per_day:Q")).properties(height=alt.Step(24))
+    return alt.layer(bars, dots.encode(x=alt.X("cpu_s_per_day:Q")), height=alt.Step(24))
 
 
 def _shares(data: PageData) -> None:

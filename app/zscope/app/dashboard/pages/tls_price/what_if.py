@@ -151,11 +151,11 @@ def _result(chosen: PricedSystem, then: PriceRange) -> None:
     )
     bars = base.mark_rule(strokeWidth=8, opacity=0.4).encode(
         x=alt.X("low_cpu_s_per_day:Q", title="CPU seconds a day", scale=alt.Scale(zero=True)),
-        x2="high_cpu_s_per_day:Q",
+        x2=alt.X2("high_cpu_s_per_day:Q"),
     )
     dots = base.transform_filter("isValid(datum.cpu_s_per_day)").mark_point(filled=True, size=60, opacity=1)
     picture(
-        alt.layer(bars, dots.encode(x="cpu_s_per_day:Q")).properties(height=alt.Step(28)),
+        alt.layer(bars, dots.encode(x=alt.X("cpu_s_per_day:Q")), height=alt.Step(28)),
         rows, "tls-price-what-if",
         "CPU seconds a day of TLS today and with the numbers of the sliders.", sources=[_PRICE],
     )  # fmt: skip
