@@ -123,8 +123,7 @@ def _commit(folder: Folder, state: State, number: int) -> None:
         folder,
         state,
         staged,
-        lambda file: {number: file.rows},
-        lambda files: Commit("load", adds=files, load=load),
+        lambda files: Commit("load", adds=files, loads=(load,)),
     )
 
 

@@ -79,8 +79,7 @@ def add_load(store: Path, tables: Sequence[str] = TABLES, days: Sequence[str] = 
     load = Load(load_id, f"{load_id}.smf", (), "smf", "rdw", "", f"{load_id:032x}", 0, None, now, 0.1)
     commit_files(
         folder, state, staged,
-        lambda file: {load_id: file.rows} if "load_id" in parquet_schema(file.table).names else {},
-        lambda files: Commit("load", adds=files, load=load),
+        lambda files: Commit("load", adds=files, loads=(load,)),
     )  # fmt: skip
     return load_id
 

@@ -10,7 +10,7 @@ from zscope.pipelines.store.commits import DataFile
 
 def changed(commit: int, at_ms: int, adds: str = "", drops: str = "") -> TableChange:
     files = {name: DataFile(name, "t", None, 1, 1, {}, "", "") for name in adds.split()}
-    return TableChange(commit, "load", at_ms, files, frozenset(drops.split()), commit)
+    return TableChange(commit, "load", at_ms, files, frozenset(drops.split()), (commit,))
 
 
 CHANGES = [
@@ -37,7 +37,7 @@ def test_joined_changes_have_the_effect_of_all() -> None:
     [joined] = readable_changes(CHANGES, 5_000, 0, 10)
     assert joined.adds.keys() == {"c", "d", "e"}
     assert joined.drops == {"x"}
-    assert (joined.at_ms, joined.load_id) == (4000, 4)
+    assert (joined.at_ms, joined.loads) == (4000, (4,))
 
 
 def test_without_changes_there_is_nothing_to_publish() -> None:

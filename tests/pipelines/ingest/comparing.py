@@ -35,7 +35,12 @@ def dump(framing: str = "rdw") -> bytes:
 @cache
 def records() -> list[bytes]:
     """Its records, with their length words."""
-    data, found, at = dump(), [], 0
+    return records_in(dump())
+
+
+def records_in(data: bytes) -> list[bytes]:
+    """Return the records of a dump, with their length words."""
+    found, at = [], 0
     while at < len(data):
         end = at + int.from_bytes(data[at : at + 2], "big")
         found.append(data[at:end])

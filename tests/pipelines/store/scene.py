@@ -44,8 +44,9 @@ def without_process(name: str) -> str:
 class Scene:
     """A store before a job, again and again at the same place: the catalogue names its files in full.
 
-    The jobs are `first` and `second`, loads of a dump into a new store and into one that is there; `grown`,
-    the load of a report of which the store has the beginning; `compact`, `remove` and `expire`.
+    The jobs are `first` and `second`, loads of a dump into a new store and into one that is there;
+    `together`, the load of three files with one commit; `grown`, the load of a report of which the store has
+    the beginning; `compact`, `remove` and `expire`.
     """
 
     def __init__(self, place: Path, job: str) -> None:
@@ -55,6 +56,9 @@ class Scene:
         self._small.write_bytes(dump_bytes(24, 2, seed=9, mix={"tcp-init": 1}))
         self._dump.write_bytes(dump_bytes(40, 1, mix={"tcp-init": 1}))
         self._report = place / REPORT.name
+        self._parts = [place / f"part-{number}.smf" for number in range(3)]
+        for number, path in enumerate(self._parts):
+            path.write_bytes(dump_bytes(12, 1, seed=number, mix={"tcp-init": 1}))
 
     def prepare(self) -> None:
         """Load what the job finds."""
@@ -66,7 +70,7 @@ class Scene:
             self._report.write_bytes(whole[: len(whole) // 2])
             ingest(self.store, [self._report], EVERYTHING)
             self._report.write_bytes(whole)
-        elif self.job != "second":
+        elif self.job not in {"second", "together"}:
             ingest(self.store, [self._dump], EVERYTHING)
         if self.job == "remove":  # of files that hold rows of others, too
             self._change(compact)
@@ -82,6 +86,8 @@ class Scene:
         """Do the job."""
         if self.job in {"first", "second"}:
             ingest(self.store, [self._dump], ONE_BY_ONE)
+        elif self.job == "together":
+            ingest(self.store, self._parts, ONE_BY_ONE)
         elif self.job == "grown":
             ingest(self.store, [self._report], ONE_BY_ONE)
         elif self.job == "compact":

@@ -61,8 +61,8 @@ def folder_of(path: Path) -> Folder:
 
 def test_commits_are_read_back(tmp_path: Path) -> None:
     folder, state = folder_of(tmp_path), State()
-    append(folder, state, Commit("load", adds=(data_file(1),), load=load(1)))
-    append(folder, state, Commit("load", adds=(data_file(2),), load=load(2)))
+    append(folder, state, Commit("load", adds=(data_file(1),), loads=(load(1),)))
+    append(folder, state, Commit("load", adds=(data_file(2),), loads=(load(2),)))
     append(folder, state, Commit("remove", drops=(data_file(1).path,), removed_load=1, reopened=(2,)))
     assert read_state(folder) == state
     assert state.files == {data_file(2).path: data_file(2)}
@@ -82,7 +82,7 @@ def test_checkpoints_only_save_time(
         folder, state = folder_of(tmp_path_factory.mktemp("commits")), State()
         for number, adds in enumerate(steps, 1):
             if adds or not state.files:
-                append(folder, state, Commit("load", adds=(data_file(number),), load=load(number)))
+                append(folder, state, Commit("load", adds=(data_file(number),), loads=(load(number),)))
             else:
                 append(folder, state, Commit("expire", drops=(next(iter(state.files)),)))
         assert read_state(folder) == state
@@ -97,7 +97,7 @@ def test_checkpoints_only_save_time(
 def test_damaged_commit_is_named(tmp_path: Path, damage: bytes) -> None:
     folder, state = folder_of(tmp_path), State()
     for number in (1, 2, 3):
-        append(folder, state, Commit("load", adds=(data_file(number),), load=load(number)))
+        append(folder, state, Commit("load", adds=(data_file(number),), loads=(load(number),)))
     path = folder.commits / "00000002.json"
     path.write_bytes(damage)
     with pytest.raises(StoreError, match=r"00000002\.json: a commit of the store is missing or damaged"):
@@ -109,8 +109,8 @@ def test_damaged_commit_is_named(tmp_path: Path, damage: bytes) -> None:
 
 def test_commit_of_another_process_is_never_replaced(tmp_path: Path) -> None:
     folder, mine, other = folder_of(tmp_path), State(), State()
-    append(folder, other, Commit("load", adds=(data_file(1),), load=load(1)))
+    append(folder, other, Commit("load", adds=(data_file(1),), loads=(load(1),)))
     with pytest.raises(StoreError, match="another process committed at the same time"):
-        append(folder, mine, Commit("load", adds=(data_file(2),), load=load(1)))
+        append(folder, mine, Commit("load", adds=(data_file(2),), loads=(load(1),)))
     assert read_state(folder) == other
     assert mine == State()

@@ -41,7 +41,7 @@ FULL = replace(
 def state_of(*loads: Load) -> State:
     state = State()
     for one in loads:
-        state.apply(Commit("load", adds=(data_file(one.load_id),), load=one))
+        state.apply(Commit("load", adds=(data_file(one.load_id),), loads=(one,)))
     return state
 
 
@@ -128,7 +128,7 @@ def test_the_tables_follow_the_state(catalogue: duckdb.DuckDBPyConnection) -> No
     assert rows_in(catalogue) == rows_of(state)
     assert len(rows_in(catalogue)["load_kind"]) == 2
     later = replace(load(3), replaces=(2,))
-    state.apply(Commit("load", adds=(data_file(3),), load=later, removed_load=2))
+    state.apply(Commit("load", adds=(data_file(3),), loads=(later,), removed_load=2))
     update_history(catalogue, state)
     assert rows_in(catalogue) == rows_of(state)
     state.apply(Commit("remove", drops=(data_file(1).path,), removed_load=1, reopened=(3,)))

@@ -1,7 +1,7 @@
 """A writer that is killed at any instant leaves the store unchanged or with its whole change.
 
 The program `killing.py` kills forked processes. `make test` kills one job at three instants around the
-commit; the deep tests kill six jobs at each operation on files, and 100 times at random instants.
+commit; the deep tests kill seven jobs at each operation on files, and 100 times at random instants.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Kills = list[dict[str, Any]]
-EVERY = ("first", "second", "grown", "remove", "compact", "expire")
+EVERY = ("first", "second", "together", "grown", "remove", "compact", "expire")
 AT_RANDOM = (("second", 45), ("second again", 45), ("first", 10))
 LONGEST_S = 1200
 """On a very busy machine."""

@@ -134,7 +134,8 @@ def test_sweep_recognises_files_of_all_kinds_of_commits(tmp_path: Path) -> None:
     second.write_bytes(dump_bytes(60, 1, seed=9, mix={"tcp-init": 1.0}) + data)
     cut = tmp_path / "cut.smf"
     cut.write_bytes(data[:-10])
-    load(store, first, second, cut, NETSTAT)
+    for each in (first, second, cut, NETSTAT):
+        load(store, each)
     folder = existing_store(store)
     record_validation(store, results_table([result_of_a_check("a")]), NO_GRACE, silent)
     found = files_on_disk(folder)

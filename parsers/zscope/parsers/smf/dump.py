@@ -472,6 +472,10 @@ def _runs(follows: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[tuple[int
     return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
 
 
+SMALL_BYTES = 256 << 10
+"""Smaller files are decoded by one thread."""
+
+
 @dataclass
 class Dump:
     """One dump."""
@@ -495,7 +499,10 @@ class Dump:
         # A condition on the system would be evaluated before the name from the options is filled in.
         hooks = replace(self.hooks, where=None) if self.options.system else self.hooks
         decoder = Decoder(selection, self.issues, self.member.name, self.options.page, hooks)
-        with closing(decode_windows(self._reader(), decoder, self.options.jobs)) as windows:
+        # To start threads would take longer than to decode a small file.
+        is_small = not self.member.packing and (self.member.size or SMALL_BYTES) < SMALL_BYTES
+        jobs = 1 if is_small else self.options.jobs
+        with closing(decode_windows(self._reader(), decoder, jobs)) as windows:
             for window, batches in windows:
                 self._advance(window)
                 if self.hooks.count:

@@ -31,8 +31,8 @@ class TableChange:
     adds: Mapping[str, DataFile]
     """By path."""
     drops: frozenset[str]
-    load_id: int | None = None
-    """The load that it adds or removes."""
+    loads: tuple[int, ...] = ()
+    """The loads that it adds, or the one that it removes."""
     commits: int = 1
     """The number of commits that are one snapshot, as nobody can read the tables between them any more."""
 
@@ -53,10 +53,11 @@ def _by_table(number: int, commit: Commit) -> Iterable[tuple[str, TableChange]]:
         adds[file.table][file.path] = file
     for path in commit.drops:
         drops[table_of(path)].add(path)
-    load_id = commit.load.load_id if commit.load else commit.removed_load
+    removed = () if commit.removed_load is None else (commit.removed_load,)
+    loads = tuple(load.load_id for load in commit.loads) or removed
     for table in sorted(adds.keys() | drops.keys()):
         change = TableChange(
-            number, commit.kind, _milliseconds(commit.at_utc), adds[table], frozenset(drops[table]), load_id
+            number, commit.kind, _milliseconds(commit.at_utc), adds[table], frozenset(drops[table]), loads
         )
         yield table, change
 
@@ -129,7 +130,7 @@ def _joined(changes: Sequence[TableChange]) -> TableChange:
             if adds.pop(path, None) is None:
                 drops.add(path)
         adds |= change.adds
-    return TableChange(last.commit, last.kind, last.at_ms, adds, frozenset(drops), last.load_id, len(changes))
+    return TableChange(last.commit, last.kind, last.at_ms, adds, frozenset(drops), last.loads, len(changes))
 
 
 def _milliseconds(at_utc: str) -> int:

@@ -350,8 +350,9 @@ def _summary(change: TableChange, changed: Changed, parent: Snapshot | None) -> 
             values[_DELETED[name]] = deleted
     texts = {name: str(value) for name, value in values.items()}
     texts |= {COMMIT: str(change.commit), "zscope.kind": change.kind, "zscope.commits": str(change.commits)}
-    if change.load_id is not None:
-        texts["zscope.load"] = str(change.load_id)
+    if change.loads:
+        # The loads of one commit have consecutive numbers.
+        texts["zscope.load"] = "-".join(str(load) for load in sorted({change.loads[0], change.loads[-1]}))
     return Summary(_operation(change), **texts)
 
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from zscope.parsers.inputs import STANDARD_INPUT, shown
 from zscope.parsers.planning import RANGE_BYTES
-from zscope.pipelines.ingest.decoding import Candidate, Decoding, Refused, Repeated
+from zscope.pipelines.ingest.decoding import Candidate, Refused, Repeated
 from zscope.pipelines.ingest.interface import FileStatus
-from zscope.pipelines.ingest.known_inputs import DUMP, comparable_loads
+from zscope.pipelines.ingest.known_inputs import DUMP, KnownLoads, comparable_loads
 from zscope.pipelines.ingest.load import LocalDecoder
 from zscope.pipelines.ingest.tasks import DecodeTask, Survey, SurveyTask, Work, new_name, whole_dump
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from zscope.pipelines.ingest.decoding import Decoded
-    from zscope.pipelines.ingest.interface import FileOutcome
     from zscope.pipelines.ingest.load import InputPath
     from zscope.pipelines.ingest.settling import IngestContext
+    from zscope.pipelines.store.commits import Load
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -83,10 +83,10 @@ class BulkDecoder:
         self._context = context
         self._engine = engine
         self._local = LocalDecoder(context)
-        self._first = context.state.next_load_id
+        self._first = context.next_load_id
         self._prepared: dict[str, _Prepared] = {}
-        self._heads: dict[int, bytes] = {}
-        """The first bytes of new loads, by load."""
+        self._loads: list[tuple[Load, bytes]] = []
+        """The new loads, with the first bytes of their inputs."""
         self._name = new_name()
         self._folder: Path = context.folder.stage / self._name
 
@@ -100,8 +100,10 @@ class BulkDecoder:
         read = replace(options.read_options, progress=None, jobs=self._engine.jobs)
         loads = comparable_loads(self._context.state, options.selection_key)
         work = Work(
-            Decoding(options.selection, read, options.settings.zones),
-            tuple(replace(load, kinds=(), tables={}, gaps=(), issues={}, offsets=()) for load in loads),
+            replace(self._context.decoding, read_options=read),
+            KnownLoads.of(
+                replace(load, kinds=(), tables={}, gaps=(), issues={}, offsets=()) for load in loads
+            ),
             self._folder,
             self._name,
             tuple({os.path.getsize(path) for path in files}),  # noqa: PTH202 - takes any text
@@ -174,6 +176,8 @@ class BulkDecoder:
             for each in prepared.decoded or ():
                 if self._is_outdated(prepared, each):
                     break
+                if isinstance(each, Candidate) and each.reading:
+                    each.reading.read_few()
                 yield each
                 done += 1
             else:
@@ -205,19 +209,18 @@ class BulkDecoder:
             decoded.known = replace(decoded.known, grown_from=known.grown_from)
         if reading.summary.kind == DUMP and decoded.packing:
             return False
-        same_kind = (load for load in earlier.loads if (load.kind == DUMP) == (reading.summary.kind == DUMP))
         return any(
-            load.load_id >= self._first
+            (load.kind == DUMP) == (reading.summary.kind == DUMP)
             and load.content_bytes < reading.content.size
             and load.content_bytes not in reading.content.at_marks
-            and _alike(self._heads.get(load.load_id, b""), decoded.origin.head)
-            for load in same_kind
+            and _alike(head, decoded.origin.head)
+            and earlier.counts(load)
+            for load, head in self._loads
         )
 
-    def loaded(self, candidate: Candidate, outcome: FileOutcome) -> None:
+    def loaded(self, candidate: Candidate, load: Load) -> None:
         """Note the first bytes of a new load."""
-        if outcome.status is FileStatus.LOADED and outcome.load:
-            self._heads[outcome.load.load_id] = candidate.origin.head
+        self._loads.append((load, candidate.origin.head))
 
 
 def _loads_in(decoded: Sequence[Decoded]) -> int:

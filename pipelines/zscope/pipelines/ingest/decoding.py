@@ -40,11 +40,11 @@ from zscope.pipelines.ingest.range_checks import RangeChecks
 from zscope.pipelines.ingest.time_checks import TimeChecks
 from zscope.pipelines.store.columns import stored_values
 from zscope.pipelines.store.folder import ContentDigest, digest_of
-from zscope.pipelines.store.parts import Stage, data_tables, parquet_schema
+from zscope.pipelines.store.parts import Stage, data_tables, parquet_schema, rows_in
 from zscope.schemas.stored import BASIS, LOAD_ID, SUBTYPE, local_clock, recorded_basis, utc_clock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from zscope.parsers.inputs import FileSummary, InputReader
@@ -53,7 +53,14 @@ if TYPE_CHECKING:
     from zscope.pipelines.settings import Zones
     from zscope.pipelines.store.commits import Load
     from zscope.pipelines.store.folder import KnownContent
-    from zscope.pipelines.store.parts import StagedFile
+    from zscope.pipelines.store.parts import StagedFile, TableRows
+
+
+FEW_ROWS_BYTES = 4 << 20
+"""Rows of an input stay in memory up to this size; then they can be written together with those of others."""
+
+FEW_FILES_BYTES = FEW_ROWS_BYTES >> 4
+"""The same for rows in files, which are smaller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +75,19 @@ class Decoding:
     def writers(self) -> int:
         """Threads that compress the data files."""
         return self.read_options.jobs or os.cpu_count() or 1
+
+    def stage(self, place: StagePlace) -> Stage:
+        """Return the stage for the rows of an input."""
+        return Stage(place.folder, place.load_id, self.writers, place.suffix)
+
+    def staged(self, rows: Iterable[TableRows], place: StagePlace) -> list[StagedFile]:
+        """Write rows that are in memory to staged files."""
+        stage = self.stage(place)
+        try:
+            stage.add_all(rows)
+            return stage.finish()
+        finally:
+            stage.abandon()
 
     def facts(self, issues: Issues, file: str) -> InputFacts:
         """Return the facts of a file that is about to be read."""
@@ -141,6 +161,13 @@ class Reading:
     facts: InputFacts
     files: list[StagedFile] | None = None
     """The staged files; None if an earlier load has the same content, or there is nothing to load."""
+    rows: list[TableRows] | None = None
+    """Few rows, which are in memory instead of in staged files."""
+
+    def read_few(self) -> None:
+        """Read the rows of small staged files, which another process has written."""
+        if self.files is not None and sum(file.bytes for file in self.files) <= FEW_FILES_BYTES:
+            self.rows, self.files = list(rows_in(self.files)), None
 
 
 @dataclass
@@ -197,7 +224,7 @@ class PathDecoder:
         """Compare an open file with earlier loads and return to its beginning."""
         earlier = self.earlier(name)
         try:
-            content = digest_of(file, earlier.dump_lengths()).known()
+            content = digest_of(file, earlier.known.dump_lengths).known()
             file.seek(0)
         except OSError as error:
             raise InputError(Issue(Code.UNREADABLE, unreadable(error), name)) from error
@@ -274,7 +301,7 @@ class MemberDecoder:
     """Of a range of a dump, the digest of its bytes is not used."""
 
     def __post_init__(self) -> None:
-        lengths = self.known.lengths or self.earlier.report_lengths()
+        lengths = self.known.lengths or self.earlier.known.report_lengths
         self.content = ContentDigest.of_lengths([*lengths, *self.lengths])
 
     def decode(self, origin: InputOrigin, place: StagePlace) -> Candidate:
@@ -291,16 +318,28 @@ class MemberDecoder:
                 source = reader_for(member, self.decoding.read_options, self.issues, hooks)
         except EmptyInputError:
             return candidate
-        stage = Stage(place.folder, place.load_id, self.decoding.writers, place.suffix)
+        few: list[TableRows] = []
+        size = 0
+        stage: Stage | None = None
         try:
             for table, rows in self._rows(source, facts, place.load_id):
+                if stage is None and size + rows.nbytes <= FEW_ROWS_BYTES:
+                    few.append((table, rows))
+                    size += rows.nbytes
+                    continue
+                if stage is None:
+                    stage = self.decoding.stage(place)
+                    stage.add_all(few)
+                    few.clear()
                 stage.add(table, rows)
             reading = Reading(source.summary, self.content.known(), facts)
             nothing = reading.summary.no_report or reading.summary.skipped
             if not nothing and not self.earlier.with_content(reading.content.digest):
-                reading.files = stage.finish()
+                reading.files = stage.finish() if stage else None
+                reading.rows = None if stage else few
         finally:
-            stage.abandon()
+            if stage:
+                stage.abandon()
         candidate.reading, candidate.status = reading, FileStatus.EMPTY if nothing else FileStatus.LOADED
         return candidate
 

@@ -3,12 +3,12 @@
 Two records are equal if their bytes are; for that the store has the digests of all records, by day. Two rows
 of reports are equal if all their values are, including time and system. Rows without a time are compared only
 with rows of the same file (loaded with another selection), as in two files they can be of different days.
-Rows that a report itself repeats stay; only rows of other loads are removed.
+Rows that a report itself repeats stay; only rows of earlier loads are removed.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ Config = dict[str, str | bool | int | float | list[str]]
 """Settings of a DuckDB connection."""
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -50,12 +50,12 @@ _FROM_RECORDS = frozenset(record_table_names())
 
 @dataclass(frozen=True, slots=True)
 class StoreBefore:
-    """The store before a load."""
+    """The store before one load, or before several that are committed together."""
 
     folder: Folder
     state: State
-    content_digest: str
-    """Digest of the file that is loaded."""
+    content_digest: str = ""
+    """Digest of the file, if one is loaded: of several, none has a content that the store has."""
     shorter: Load | None = None
     """The load that it replaces, whose rows do not count."""
 
@@ -109,25 +109,73 @@ class IntervalConflict:
 
 
 @dataclass(slots=True)
-class Duplicates:
-    """The files of a load without duplicates, and how many were removed."""
+class Omitted:
+    """What was removed from one load, and its conflicts."""
 
-    files: list[StagedFile]
     total: int = 0
     """Records and rows of reports."""
     by_table: Counter[str] = field(default_factory=Counter)
     by_load: Counter[int] = field(default_factory=Counter)
+    """By the load that has them; what the same load repeats is not counted."""
     conflicts: list[IntervalConflict] = field(default_factory=list)
 
-    def count(self, loads: pa.ChunkedArray) -> None:
-        """Count duplicates by the load that has them; null means that the same load repeats them."""
-        self.total += len(loads)
-        counted = loads.drop_null().value_counts().to_pylist()
-        self.by_load.update({each["values"]: each["counts"] for each in counted})
+
+@dataclass(slots=True)
+class Duplicates:
+    """The files of some loads without duplicates, and what was removed from each load."""
+
+    files: list[StagedFile]
+    of_load: dict[int, Omitted] = field(default_factory=lambda: defaultdict(Omitted))
+
+    def count(self, repeated: pa.Table) -> None:
+        """Count duplicates: columns `load_id` and `known_by`, which is null if the same load repeats them."""
+        counts = repeated.group_by(["load_id", "known_by"]).aggregate([([], "count_all")])
+        for each in counts.to_pylist():
+            omitted = self.of_load[each["load_id"]]
+            omitted.total += each["count_all"]
+            if each["known_by"] is not None:
+                omitted.by_load[each["known_by"]] += each["count_all"]
+
+
+@dataclass(frozen=True, slots=True)
+class _RepeatedRecords:
+    """Which records of some loads are repeated."""
+
+    first_load: int
+    begins: NDArray[np.int64]
+    """The place of record 0 of each load, from the first one on."""
+    repeated: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, last_records: dict[int, int], repeated: pa.Table) -> _RepeatedRecords:
+        """Return the columns `load_id` and `record_no`, given the last record of each load."""
+        first = min(last_records)
+        begins = np.zeros(max(last_records) - first + 1, np.int64)
+        size = 0
+        for load, last in last_records.items():
+            begins[load - first] = size
+            size += last + 1
+        found = cls(first, begins, np.zeros(size, np.bool_))
+        found.repeated[found._places(repeated)] = True
+        return found
+
+    def _places(self, rows: pa.Table) -> NDArray[np.int64]:
+        loads, numbers = (rows[name].fill_null(0).to_numpy() for name in (LOAD_ID.name, "record_no"))
+        places: NDArray[np.int64] = self.begins[loads - self.first_load] + numbers.astype(np.int64)
+        return places
+
+    def keep(self, rows: pa.Table, _: int) -> NDArray[np.bool_]:
+        """Return which rows are of other records; rows of reports in the same table have no record number."""
+        mask: NDArray[np.bool_] = ~self.repeated[self._places(rows)]
+        mask[rows["record_no"].is_null().to_numpy()] = True
+        return mask
 
 
 def remove_duplicates(before: StoreBefore, staged: list[StagedFile], work: Path) -> Duplicates:
-    """Rewrite the staged files that have duplicates; return all files that are left."""
+    """Rewrite the staged files that have duplicates; return all files that are left.
+
+    The files can have rows of several loads; each is compared with the store and the loads before it.
+    """
     result = Duplicates([])
     settings: Config = {"memory_limit": MEMORY, "temp_directory": str(work / "spill")}
     with duckdb.connect(config=settings) as connection:
@@ -137,75 +185,67 @@ def remove_duplicates(before: StoreBefore, staged: list[StagedFile], work: Path)
         for file in staged:
             left: StagedFile | None = file
             if records is not None and file.table in _FROM_RECORDS:
-                left = _without_records(file, records, result)
+                left = _rewritten(file, records.keep, result)
             if left and file.table in report_tables():
                 left = _without_rows(connection, before, left, result)
             if left:
                 result.files.append(left)
                 if left.table == _CPU_INTERVALS:
-                    result.conflicts += _conflicts(connection, before, left)
+                    _find_conflicts(connection, before, left, result)
     return result
 
 
-def _conflicts(
-    connection: duckdb.DuckDBPyConnection, before: StoreBefore, file: StagedFile
-) -> Iterator[IntervalConflict]:
-    """Yield the records of a file for whose interval there is another record, here or in the store.
+def _find_conflicts(
+    connection: duckdb.DuckDBPyConnection, before: StoreBefore, file: StagedFile, result: Duplicates
+) -> None:
+    """Add the records of a file for whose interval there is another record, in an earlier load or before it.
 
     Equal records are removed already. A record that is too long for SMF is written in numbered parts, and a
     clock that is set back shows an hour twice: neither is a conflict.
     """
     columns = (
-        "record_no, record_offset, system::VARCHAR AS system, interval_start_local, interval_ms, "
+        "load_id, record_no, record_offset, system::VARCHAR AS system, interval_start_local, interval_ms, "
         "interval_end_utc, reassembly_number"
     )
-    others = f"SELECT NULL::BIGINT AS load_id, {columns} FROM {_parquet([file.path])}"
+    others = f"SELECT {columns} FROM {_parquet([file.path])}"
     if before.files(file):
         others += (
-            f" UNION ALL SELECT load_id, {columns} FROM {before.rows([file])} "
-            f"WHERE {before.loads_for(dated=True)}"
+            f" UNION ALL SELECT {columns} FROM {before.rows([file])} WHERE {before.loads_for(dated=True)}"
         )
     rows = connection.execute(
         f"""
-        SELECT a.system, a.interval_start_local, a.record_no, a.record_offset, b.record_no, b.load_id
-        FROM (SELECT {columns} FROM {_parquet([file.path])}) AS a
-        INNER JOIN ({others}) AS b
-            ON a.system = b.system
-            AND a.interval_start_local = b.interval_start_local
-            AND a.interval_ms = b.interval_ms
-            AND a.reassembly_number IS NOT DISTINCT FROM b.reassembly_number
-        WHERE
-            (b.load_id IS NOT NULL OR b.record_no < a.record_no)
-            AND coalesce(abs(epoch_us(a.interval_end_utc) - epoch_us(b.interval_end_utc)) < 1800000000, true)
-        QUALIFY row_number() OVER (PARTITION BY a.record_no ORDER BY b.load_id, b.record_no) = 1
-        ORDER BY a.record_no
-        LIMIT {MAX_CONFLICTS}
+        WITH conflict AS (
+            SELECT
+                a.load_id, a.system, a.interval_start_local, a.record_no, a.record_offset,
+                b.record_no AS other_record, nullif(b.load_id, a.load_id) AS other_load
+            FROM (SELECT {columns} FROM {_parquet([file.path])}) AS a
+            INNER JOIN ({others}) AS b
+                ON a.system = b.system
+                AND a.interval_start_local = b.interval_start_local
+                AND a.interval_ms = b.interval_ms
+                AND a.reassembly_number IS NOT DISTINCT FROM b.reassembly_number
+            WHERE
+                (b.load_id < a.load_id OR (b.load_id = a.load_id AND b.record_no < a.record_no))
+                AND coalesce(
+                    abs(epoch_us(a.interval_end_utc) - epoch_us(b.interval_end_utc)) < 1800000000, true
+                )
+            QUALIFY
+                row_number() OVER (PARTITION BY a.load_id, a.record_no ORDER BY b.load_id, b.record_no) = 1
+        )
+
+        FROM conflict
+        QUALIFY row_number() OVER (PARTITION BY load_id ORDER BY record_no) <= {MAX_CONFLICTS}
+        ORDER BY load_id, record_no
         """
     ).fetchall()
-    yield from (IntervalConflict(*row) for row in rows)
-
-
-def _without_records(file: StagedFile, repeated: NDArray[np.bool_], result: Duplicates) -> StagedFile | None:
-    """Remove the rows of repeated records; rows of reports in the same table have no record number."""
-
-    def keep(rows: pa.Table, _: int) -> NDArray[np.bool_]:
-        numbers = rows["record_no"]
-        mask: NDArray[np.bool_] = ~repeated[numbers.fill_null(0).to_numpy().astype(np.int64)]
-        mask[numbers.is_null().to_numpy()] = True
-        return mask
-
-    return _rewritten(file, keep, result)
-
-
-def _numbers(rows: pa.Table) -> NDArray[np.int64]:
-    numbers: NDArray[np.int64] = rows["record_no"].to_numpy().astype(np.int64)
-    return numbers
+    for load_id, *conflict in rows:
+        result.of_load[load_id].conflicts.append(IntervalConflict(*conflict))
 
 
 def _repeated_records(
     connection: duckdb.DuckDBPyConnection, before: StoreBefore, staged: list[StagedFile], result: Duplicates
-) -> NDArray[np.bool_] | None:
-    """Return which record numbers are repeated; None if no record is."""
+) -> _RepeatedRecords | None:
+    """Return which records are repeated; None if no record is."""
     digests = [file for file in staged if file.table == DIGEST_TABLE]
     if not digests:
         return None
@@ -218,76 +258,84 @@ def _repeated_records(
         """
         WITH twice AS (SELECT digest FROM staged GROUP BY digest HAVING count(*) > 1),
         known AS (
-            SELECT staged.record_no, min(stored.load_id) AS load_id
+            SELECT staged.load_id, staged.record_no, min(stored.load_id) AS known_by
             FROM staged
             INNER JOIN stored
                 ON staged.digest = stored.digest
                 AND staged.written_local IS NOT DISTINCT FROM stored.written_local
-            GROUP BY staged.record_no
+            GROUP BY staged.load_id, staged.record_no
         ),
         numbered AS (
             SELECT
+                load_id,
                 record_no,
-                row_number() OVER (PARTITION BY digest, written_local ORDER BY record_no) AS nth
+                row_number() OVER same_record AS nth,
+                first_value(load_id) OVER same_record AS first_load
             FROM staged
             WHERE digest IN (FROM twice)
+            WINDOW same_record AS (PARTITION BY digest, written_local ORDER BY load_id, record_no)
         )
-        SELECT record_no, load_id FROM known
+        SELECT load_id, record_no, known_by FROM known
         UNION ALL
-        SELECT record_no, NULL FROM numbered
-        WHERE nth > 1 AND record_no NOT IN (SELECT record_no FROM known)
+        SELECT load_id, record_no, nullif(first_load, load_id)
+        FROM numbered
+        ANTI JOIN known USING (load_id, record_no)
+        WHERE nth > 1
         """
     ).to_arrow_table()
     if not repeated.num_rows:
         return None
-    result.count(repeated["load_id"])
-    numbers = _numbers(repeated)
-    last = connection.execute("SELECT max(record_no) FROM staged").fetchone()
-    assert last is not None
-    mask = np.zeros(last[0] + 1, np.bool_)
-    mask[numbers] = True
-    return mask
+    result.count(repeated)
+    last = connection.execute("SELECT load_id, max(record_no) FROM staged GROUP BY load_id").fetchall()
+    return _RepeatedRecords.of(dict(last), repeated)
 
 
 def _without_rows(
     connection: duckdb.DuckDBPyConnection, before: StoreBefore, file: StagedFile, result: Duplicates
 ) -> StagedFile | None:
-    """Remove the rows of reports that other loads have, as many times as they have them.
+    """Remove the rows of reports that earlier loads have, as many times as they have them.
 
     The same table can have rows of records, which have a record number; they are not compared here.
     """
-    if not before.files(file):
-        return file
-    reported = "record_no IS NULL" if file.table in _FROM_RECORDS else "true"
     clock = local_clock(file.table)
     # Tables without a local clock have times in UTC.
     dated = clock is None or file.day is not None
+    several = dated and len(file.loads) > 1
+    if not several and not before.files(file):
+        return file
+    reported = "record_no IS NULL" if file.table in _FROM_RECORDS else "true"
     ignored = _ORIGIN | ({utc_clock(clock)} if clock else set())
     compared = [name for name in stored_schema(file.table).names if name not in ignored]
     columns = ", ".join(compared)
     same = " AND ".join(f"staged.{name} IS NOT DISTINCT FROM stored.{name}" for name in compared)
+    first_load, first_nth = (
+        f"min(load_id) OVER (PARTITION BY {each})" if several else "load_id"
+        for each in (columns, f"{columns}, nth")
+    )
     repeated = connection.execute(
         f"""
-        WITH staged AS (
-            SELECT {columns}, file_row_number AS place,
-                row_number() OVER (PARTITION BY {columns} ORDER BY file_row_number) AS nth
+        WITH numbered AS (
+            SELECT {columns}, load_id, file_row_number AS place,
+                row_number() OVER (PARTITION BY load_id, {columns} ORDER BY file_row_number) AS nth
             FROM read_parquet({literal(str(file.path))}, file_row_number = true, hive_partitioning = false)
             WHERE {reported}
         ),
+        staged AS (SELECT *, {first_load} AS first_load, {first_nth} AS first_nth FROM numbered),
         stored AS (
             SELECT {columns}, count(*) AS times, min(load_id) AS load_id
             FROM {before.rows([file])}
             WHERE {before.loads_for(dated=dated)} AND {reported}
             GROUP BY {columns}
         )
-        SELECT staged.place, stored.load_id FROM staged
-        INNER JOIN stored ON {same}
-        WHERE staged.nth <= stored.times
+        SELECT staged.load_id, staged.place, coalesce(stored.load_id, staged.first_load) AS known_by
+        FROM staged
+        LEFT JOIN stored ON {same}
+        WHERE staged.nth <= stored.times OR staged.first_nth < staged.load_id
         """
     ).to_arrow_table()
     if not repeated.num_rows:
         return file
-    result.count(repeated["load_id"])
+    result.count(repeated)
     keep = np.ones(file.rows, np.bool_)
     keep[repeated["place"].to_numpy()] = False
     return _rewritten(file, lambda rows, first: keep[first : first + rows.num_rows], result)
@@ -304,7 +352,8 @@ def _rewritten(file: StagedFile, keep: KeepRows, result: Duplicates) -> StagedFi
     """Write the file again without the duplicates; return None if no row is left."""
     target = file.path.with_name(f"{file.path.stem}-kept.parquet")
     left = rewrite_file(file.table, file.day, file.path, target, keep)
-    result.by_table[file.table] += file.rows - (left.rows if left else 0)
+    for load, rows in (Counter(file.loads) - Counter(left.loads if left else {})).items():
+        result.of_load[load].by_table[file.table] += rows
     file.path.unlink()
     return left
 

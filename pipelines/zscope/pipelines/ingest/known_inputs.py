@@ -6,13 +6,13 @@ by record and by row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zscope.parsers.inputs import day_of, system_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from zscope.pipelines.store.commits import Load, State
     from zscope.pipelines.store.folder import KnownContent
@@ -41,58 +41,104 @@ class KnownFile:
         return [self.grown_from.content_bytes] if self.grown_from else []
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierLoads:
-    """The loads that a file can repeat or continue: they have the same selection of rows."""
+@dataclass
+class KnownLoads:
+    """The loads that inputs can repeat or continue, by their contents, so that no input compares all of them.
 
-    loads: tuple[Load, ...]
+    They have the same selection of rows.
+    """
+
+    _by_digest: dict[str, list[Load]] = field(default_factory=dict)
+    """By the digest of their content, and of the file if that was packed."""
+    _dumps: dict[tuple[int, str], Load] = field(default_factory=dict)
+    """The dumps that a file can continue, by length and digest."""
+    _reports: dict[tuple[int, str], list[Load]] = field(default_factory=dict)
+    dump_lengths: set[int] = field(default_factory=set)
+    """The lengths of the dumps that a file can continue."""
+    report_lengths: set[int] = field(default_factory=set)
+    """The lengths of the reports, some of which can have been removed."""
 
     @classmethod
-    def of(cls, loads: Iterable[Load], name: str) -> EarlierLoads:
-        """Return the loads that count for a file of this name, of reports only those with the same facts in
-        the file name.
+    def of(cls, loads: Iterable[Load]) -> KnownLoads:
+        """Return some loads, in the order of their numbers."""
+        known = cls()
+        for load in loads:
+            known.add(load)
+        return known
 
-        A name without facts does not distinguish reports: under it, equal content is the same report.
-        """
-        facts = name_facts(name)
-        same = (
-            load
-            for load in loads
-            if load.kind == DUMP or all(load.name_facts.get(key) == value for key, value in facts.items())
+    def add(self, load: Load) -> None:
+        """Add the next load."""
+        for digest in _digests(load):
+            self._by_digest.setdefault(digest, []).append(load)
+        place = (load.content_bytes, load.content_digest)
+        if load.kind != DUMP:
+            self._reports.setdefault(place, []).append(load)
+            self.report_lengths.add(load.content_bytes)
+        elif load.last_record_offset is not None:
+            self._dumps[place] = load
+            self.dump_lengths.add(load.content_bytes)
+
+    def remove_report(self, load: Load) -> None:
+        """Remove a report that another one replaces."""
+        for digest in _digests(load):
+            self._by_digest[digest] = [
+                each for each in self._by_digest[digest] if each.load_id != load.load_id
+            ]
+        place = (load.content_bytes, load.content_digest)
+        self._reports[place] = [each for each in self._reports[place] if each.load_id != load.load_id]
+
+    def earlier(self, name: str) -> EarlierLoads:
+        """Return the loads that count for a file of this name."""
+        return EarlierLoads(self, name_facts(name))
+
+    def of_digest(self, digest: str) -> Sequence[Load]:
+        """Return the loads of a content or packed file."""
+        return self._by_digest.get(digest, ())
+
+    def dump(self, length: int, digest: str) -> Load | None:
+        """Return the load of a dump that a file can continue."""
+        return self._dumps.get((length, digest))
+
+    def reports(self, length: int, digest: str) -> Sequence[Load]:
+        """Return the loads of a report."""
+        return self._reports.get((length, digest), ())
+
+
+def _digests(load: Load) -> set[str]:
+    outer = load.outer_digest if "zip" not in load.packing else None
+    return {load.content_digest, outer} if outer else {load.content_digest}
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierLoads:
+    """The loads that a file can repeat or continue: of reports, those with the same facts in the file name.
+
+    A name without facts does not distinguish reports: under it, equal content is the same report.
+    """
+
+    known: KnownLoads
+    name_facts: dict[str, str]
+
+    def counts(self, load: Load) -> bool:
+        """Whether a load counts for the file."""
+        return load.kind == DUMP or all(
+            load.name_facts.get(key) == value for key, value in self.name_facts.items()
         )
-        return cls(tuple(same))
-
-    def dump_lengths(self) -> list[int]:
-        """Return the lengths of the loaded dumps that a file can continue."""
-        return [load.content_bytes for load in self._dumps().values()]
-
-    def _dumps(self) -> dict[tuple[int, str], Load]:
-        return {
-            (load.content_bytes, load.content_digest): load
-            for load in self.loads
-            if load.kind == DUMP and load.last_record_offset is not None
-        }
 
     def recognise(self, content: KnownContent) -> KnownFile:
         """Compare the bytes of a file with the loads."""
-        for load in self.loads:
-            outer = load.outer_digest if "zip" not in load.packing else None
-            if content.digest in {load.content_digest, outer}:
-                return KnownFile(content.digest, load)
-        dumps = self._dumps()
+        if load := next(filter(self.counts, self.known.of_digest(content.digest)), None):
+            return KnownFile(content.digest, load)
         for mark in sorted(content.at_marks.items(), reverse=True):
-            before = dumps.get(mark)
+            before = self.known.dump(*mark)
             if before is not None and before.last_record_offset is not None:
                 return KnownFile(content.digest, begin_at=before.last_record_offset + 1, grown_from=before)
         return KnownFile(content.digest)
 
     def with_content(self, digest: str) -> Load | None:
         """Return the load of this unpacked content."""
-        return next((load for load in self.loads if load.content_digest == digest), None)
-
-    def report_lengths(self) -> list[int]:
-        """Return the lengths of the loaded reports."""
-        return [load.content_bytes for load in self.loads if load.kind != DUMP]
+        loads = filter(self.counts, self.known.of_digest(digest))
+        return next((load for load in loads if load.content_digest == digest), None)
 
     def beginning_of(self, content: KnownContent) -> Load | None:
         """Return the load of the longest beginning of a text.
@@ -100,11 +146,10 @@ class EarlierLoads:
         The whole text is loaded again, unlike a dump: the last report of the beginning may have been
         incomplete.
         """
-        reports = {
-            (load.content_bytes, load.content_digest): load for load in self.loads if load.kind != DUMP
-        }
-        marks = (mark for mark in sorted(content.at_marks.items(), reverse=True) if mark[0] < content.size)
-        return next((reports[mark] for mark in marks if mark in reports), None)
+        for mark in sorted(content.at_marks.items(), reverse=True):
+            if mark[0] < content.size and (loads := list(filter(self.counts, self.known.reports(*mark)))):
+                return loads[-1]
+        return None
 
 
 def name_facts(name: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Load inputs into the store, one after the other; each is committed by itself.
+"""Load inputs into the store, one after the other; small ones share a commit.
 
 An input is decoded, its rows are written to staged files, duplicates are removed, and the rest is committed.
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,7 +18,6 @@ from zscope.parsers.inputs import STANDARD_INPUT, input_paths
 from zscope.parsers.issues import InputError, Issue, Issues, Severity
 from zscope.pipelines.ingest.decoding import (
     Candidate,
-    Decoding,
     PathDecoder,
     Refused,
     Repeated,
@@ -24,7 +25,7 @@ from zscope.pipelines.ingest.decoding import (
 )
 from zscope.pipelines.ingest.interface import FileOutcome, FileStatus, IngestReport, repeated_note
 from zscope.pipelines.ingest.quarantine import NOT_LOADED, record_input_issues, write_report
-from zscope.pipelines.ingest.settling import IngestContext, Settlement
+from zscope.pipelines.ingest.settling import IngestContext, LoadBatch, Settlement
 from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.change import changing
 from zscope.pipelines.store.folder import make_store
@@ -36,8 +37,13 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.ingest.decoding import Decoded
     from zscope.pipelines.ingest.interface import IngestOptions
+    from zscope.pipelines.store.commits import Load
 
 
+SMALL_FILE_BYTES = 16 << 20
+"""Before a larger file is read, the loads before it are committed."""
+MERGE_FROM_FILES = 256
+"""Number of new files in the store from which on small ones are merged during a load."""
 PUBLISH_EVERY_S = 60.0
 """While many files are loaded, the catalogue shows what was committed this often."""
 
@@ -54,8 +60,8 @@ class InputDecoder(Protocol):
     def decode(self, path: str, *, named: bool) -> Iterator[Decoded]:
         """Decode the inputs in one file, each when it is asked for."""
 
-    def loaded(self, candidate: Candidate, outcome: FileOutcome) -> None:
-        """Note that a candidate was compared with the store."""
+    def loaded(self, candidate: Candidate, load: Load) -> None:
+        """Note that a candidate is loaded with the next commit, or was."""
 
 
 class LoadEngine(Protocol):
@@ -75,7 +81,6 @@ def ingest(
     started = time.perf_counter()
     folder = make_store(store, for_everybody=options.settings.readable_by_everybody)
     with changing(folder, options.settings, options.notify) as state:
-        files_before = len(state.files)
         context = IngestContext(folder, state, options)
         run = _IngestRun(context, engine.decoder(context) if engine else LocalDecoder(context))
         outcomes = tuple(run.load_all(paths))
@@ -83,7 +88,7 @@ def ingest(
         if not options.dry_run and (not_loaded or state.files_for(INPUT_ISSUE_TABLE, None)):
             record_input_issues(folder, state, outcomes)
         if not options.dry_run:
-            merge_after_load(folder, state, files_before)
+            run.merge()
     return IngestReport(outcomes, time.perf_counter() - started, committed=not options.dry_run)
 
 
@@ -92,12 +97,10 @@ class LocalDecoder:
 
     def __init__(self, context: IngestContext) -> None:
         self._context = context
-        options = context.options
-        decoding = Decoding(options.selection, options.read_options, options.settings.zones)
-        self._paths = PathDecoder(decoding, context.earlier_loads, self._place)
+        self._paths = PathDecoder(context.decoding, context.earlier_loads, self._place)
 
     def _place(self) -> StagePlace:
-        load_id = self._context.state.next_load_id
+        load_id = self._context.next_load_id
         return StagePlace(self._context.folder.stage / f"load-{load_id}", load_id)
 
     def prepare(self, paths: Sequence[InputPath]) -> None:
@@ -107,8 +110,8 @@ class LocalDecoder:
         """Decode the inputs in one file, each when it is asked for."""
         return self._paths.decode(path, named=named)
 
-    def loaded(self, candidate: Candidate, outcome: FileOutcome) -> None:
-        """Do nothing: the next input is compared with the store as it is then."""
+    def loaded(self, candidate: Candidate, load: Load) -> None:
+        """Do nothing: the next input is compared with all loads before it."""
 
 
 class _IngestRun:
@@ -118,6 +121,11 @@ class _IngestRun:
         self._context = context
         self._decoder = decoder
         self._options = context.options
+        self._batch = LoadBatch(context)
+        self._held: list[FileOutcome | Settlement] = []
+        """The inputs since the last commit, which are reported after it, in their order."""
+        self._merged = len(context.state.files)
+        """The number of files in the store after the last merge."""
         self._published = time.monotonic()
         self._waiting: list[InputPath] = []
         """Paths of reports that are loaded last, because SMF 70 records tell the hour of their intervals."""
@@ -135,6 +143,7 @@ class _IngestRun:
             yield from self._load_path(path, named=named, can_wait=not self._options.dry_run)
         for path, named in self._waiting:
             yield from self._load_path(path, named=named, can_wait=False)
+        yield from self._commit()
         for issue in path_issues:
             if self._in_store(issue.file):
                 continue
@@ -144,10 +153,36 @@ class _IngestRun:
             yield outcome
 
     def _load_path(self, path: str, *, named: bool, can_wait: bool) -> Iterator[FileOutcome]:
-        for outcome in self._load_file(path, named=named, can_wait=can_wait):
-            self._publish_if_due(outcome)
+        if not _is_small(path):
+            yield from self._commit()
+        for each in self._load_file(path, named=named, can_wait=can_wait):
+            self._held.append(each)
+            if self._batch.is_due:
+                yield from self._commit()
+
+    def _commit(self) -> Iterator[FileOutcome]:
+        """Commit the loads that wait for it, and report them."""
+        self._batch.commit()
+        held, self._held = self._held, []
+        for each in held:
+            outcome = each.outcome() if isinstance(each, Settlement) else self._as_committed(each)
             self._options.on_outcome(outcome)
             yield outcome
+        if not self._options.dry_run:
+            if len(self._context.state.files) - self._merged >= MERGE_FROM_FILES:
+                self.merge()
+            if any(isinstance(each, Settlement) for each in held):
+                self._publish_if_due()
+
+    def _as_committed(self, outcome: FileOutcome) -> FileOutcome:
+        """Return the outcome of a file that is not loaded; the load that it repeats can be a new one."""
+        load = outcome.load
+        return replace(outcome, load=self._context.state.loads[load.load_id]) if load else outcome
+
+    def merge(self) -> None:
+        """Merge small files, in proportion to those that were added since the last time."""
+        merge_after_load(self._context.folder, self._context.state, self._merged)
+        self._merged = len(self._context.state.files)
 
     def _in_store(self, path: str) -> bool:
         """Whether a file, or a link to it, belongs to the store, which may be inside a folder to load."""
@@ -157,7 +192,7 @@ class _IngestRun:
         places = Path(os.path.realpath(path)), Path(os.path.realpath(folder), name)
         return any(self._context.folder.path in place.parents for place in places)
 
-    def _load_file(self, path: str, *, named: bool, can_wait: bool) -> Iterator[FileOutcome]:
+    def _load_file(self, path: str, *, named: bool, can_wait: bool) -> Iterator[FileOutcome | Settlement]:
         """Load a file, or the members of an archive. A file that has to wait has no outcome yet."""
         for decoded in self._decoder.decode(path, named=named):
             match decoded:
@@ -175,20 +210,19 @@ class _IngestRun:
                         return
                     yield outcome
 
-    def _settle(self, candidate: Candidate, *, can_wait: bool) -> FileOutcome | None:
+    def _settle(self, candidate: Candidate, *, can_wait: bool) -> FileOutcome | Settlement | None:
         try:
-            outcome = Settlement(self._context, candidate, can_wait).settle()
+            settled = self._batch.add(candidate, can_wait=can_wait)
         except InputError as error:
             reasons = [*candidate.issues, error.issue]
             return self._refuse(Refused.of(candidate.file, reasons, candidate.origin, error.__cause__))
         finally:
             shutil.rmtree(candidate.place.folder, ignore_errors=True)
-        if outcome is None:
-            return None
-        self._decoder.loaded(candidate, outcome)
-        if outcome.worst is Severity.REFUSED and outcome.status is not FileStatus.LOADED:
-            return self._refuse(Refused.of(candidate.file, list(outcome.issues), candidate.origin))
-        return outcome
+        if isinstance(settled, Settlement):
+            self._decoder.loaded(candidate, settled.load)
+        elif settled and settled.worst is Severity.REFUSED:
+            return self._refuse(Refused.of(candidate.file, list(settled.issues), candidate.origin))
+        return settled
 
     def _refuse(self, refused: Refused) -> FileOutcome:
         """Refuse an input and write a report about it to the folder `quarantine`."""
@@ -200,12 +234,21 @@ class _IngestRun:
             )  # fmt: skip
         return _not_loaded(refused.file, refused.issues, FileStatus.REFUSED)
 
-    def _publish_if_due(self, outcome: FileOutcome) -> None:
-        if outcome.status is not FileStatus.LOADED or self._options.dry_run:
-            return
+    def _publish_if_due(self) -> None:
         if time.monotonic() - self._published >= PUBLISH_EVERY_S:
             publish_catalogue(self._context.folder, self._context.state)
             self._published = time.monotonic()
+
+
+def _is_small(path: str) -> bool:
+    """Whether a file is read so quickly that the loads before it can wait for their commit until then."""
+    try:
+        if path == STANDARD_INPUT:
+            return False
+        status = os.stat(path)  # noqa: PTH116 - takes any text
+    except (OSError, ValueError):
+        return True
+    return stat.S_ISREG(status.st_mode) and status.st_size <= SMALL_FILE_BYTES
 
 
 def _not_loaded(file: str, issues: Sequence[Issue], status: FileStatus) -> FileOutcome:

@@ -349,7 +349,7 @@ def record_input_issues(folder: Folder, state: State, outcomes: Sequence[FileOut
     part = Part(folder.stage / partition(INPUT_ISSUE_TABLE, None) / name, INPUT_ISSUE_TABLE, None, schema)
     part.write(pa.Table.from_pylist(after, schema))
     commit_files(
-        folder, state, [part.close()], lambda _: {},
+        folder, state, [part.close()],
         lambda files: Commit("inputs", adds=files, drops=dropped),
     )  # fmt: skip
 

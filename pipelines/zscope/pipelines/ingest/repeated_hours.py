@@ -14,7 +14,7 @@ Workload Activity as well.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from zscope.pipelines.ingest.duplicates import MEMORY, Config
 from zscope.pipelines.metrics import declared, macros_sql, needed, view_sql
-from zscope.pipelines.store.parts import StagedFile, open_writer
+from zscope.pipelines.store.parts import open_writer
 from zscope.pipelines.store.tables import table_sql
 from zscope.schemas.arrow import LOCAL, literal
 from zscope.schemas.arrow import UTC as UTC_TYPE
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.ingest.clocks import Clocks
     from zscope.pipelines.ingest.duplicates import StoreBefore
+    from zscope.pipelines.store.parts import StagedFile
 
 _START = "interval_start_local"
 _START_UTC = utc_clock(_START)
@@ -235,8 +236,7 @@ def _with_starts(file: StagedFile, starts: dict[ReportInterval, int]) -> StagedF
             rows = rows.set_column(column, rows.schema.field(column), times)
             writer.write_table(rows, row_group_size=rows.num_rows)
     file.path.unlink()
-    size = target.stat().st_size
-    return StagedFile(target, file.table, file.day, file.rows, size, file.first_local, file.last_local)
+    return replace(file, path=target, bytes=target.stat().st_size, digest="")
 
 
 def _rows_of(rows: pa.Table, interval: ReportInterval) -> pa.ChunkedArray:

@@ -31,7 +31,7 @@ from zscope.pipelines.ingest.decoding import (
     StagePlace,
     changed_while_read,
 )
-from zscope.pipelines.ingest.known_inputs import EarlierLoads, KnownFile
+from zscope.pipelines.ingest.known_inputs import KnownFile, KnownLoads
 from zscope.pipelines.ingest.quarantine import HEAD_BYTES
 from zscope.pipelines.store.folder import digest_of, digest_of_file, fsync_all
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from zscope.pipelines.ingest.decoding import Decoded, Decoding
-    from zscope.pipelines.store.commits import Load
     from zscope.pipelines.store.folder import KnownContent
 
 
@@ -108,7 +107,7 @@ class Work:
     """What all tasks of one bulk load share."""
 
     decoding: Decoding
-    loads: tuple[Load, ...]
+    loads: KnownLoads
     """The loads that inputs can repeat or continue."""
     folder: Path
     """Folder for the staged rows, which exists before the first task."""
@@ -123,11 +122,11 @@ class Work:
         self._require(task.path)
         begun = time.perf_counter()
         name = shown(task.path)
-        earlier = EarlierLoads.of(self.loads, name)
+        earlier = self.loads.earlier(name)
         stamp = FileStamp.of(task.path)
         try:
             with open_input(task.path) as (file, _):
-                content = digest_of(file, [*earlier.dump_lengths(), *self.lengths]).known()
+                content = digest_of(file, [*self.loads.dump_lengths, *self.lengths]).known()
         except (InputError, OSError):
             decoded = tuple(self._paths(task.number, 0, attempt).decode(task.path, named=task.named))
             return Survey(stamp, None, KnownFile(), decoded)
@@ -195,10 +194,7 @@ class Work:
             folder = self.folder / str(number) / f"{attempt}-{count}"
             return StagePlace(folder, load_id + count - 1, f"-{self.name}-{number}-{attempt}-{count}")
 
-        def earlier(name: str) -> EarlierLoads:
-            return EarlierLoads.of(self.loads, name)
-
-        return PathDecoder(self.decoding, earlier, place, self.lengths)
+        return PathDecoder(self.decoding, self.loads.earlier, place, self.lengths)
 
     def _loads_of(self, task: SurveyTask) -> int | None:
         """Return the number of inputs in a dump or packed file; None for reports and what cannot be used."""
@@ -230,10 +226,15 @@ class Work:
         """Flush the staged files to disk, and compute their digests, which the driver need not do then."""
         done = tuple(decoded)
         for each in done:
-            if isinstance(each, Candidate) and each.reading and each.reading.files:
-                files = each.reading.files
-                fsync_all(file.path for file in files)
-                each.reading.files = [replace(file, digest=digest_of_file(file.path)) for file in files]
+            if not isinstance(each, Candidate) or not each.reading:
+                continue
+            reading = each.reading
+            if reading.rows is not None:
+                # The results of all tasks would not fit in the memory of the driver.
+                reading.files, reading.rows = self.decoding.staged(reading.rows, each.place), None
+            if reading.files:
+                fsync_all(file.path for file in reading.files)
+                reading.files = [replace(file, digest=digest_of_file(file.path)) for file in reading.files]
         return done
 
 

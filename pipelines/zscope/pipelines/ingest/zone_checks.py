@@ -12,6 +12,7 @@ and end at the same time.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -29,7 +30,7 @@ from zscope.schemas.stored import HOUR_US, local_clock, stored_schema
 from zscope.schemas.zones import offset_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -219,6 +220,33 @@ class _Claim:
         return [self.zone] if self.zone else list(dict.fromkeys(offset_text(s.offset_s) for s in self.spans))
 
 
+class LoadsByEnd:
+    """Loads in the order of their last local time, to find those of a period without reading all."""
+
+    def __init__(self, loads: Iterable[Load]) -> None:
+        self._loads = {load.load_id: load for load in loads}
+        self._ends = sorted((load.last_local or "", load.load_id) for load in self._loads.values())
+
+    def add(self, load: Load) -> None:
+        """Add a load."""
+        self._loads[load.load_id] = load
+        insort(self._ends, (load.last_local or "", load.load_id))
+
+    def remove(self, load_id: int) -> None:
+        """Remove a load."""
+        load = self._loads.pop(load_id)
+        self._ends.remove((load.last_local or "", load_id))
+
+    def near(self, begin: datetime, end: datetime) -> list[Load]:
+        """Return the loads that can have times of a period, in the order of their numbers."""
+        first, last = begin.isoformat(), end.isoformat()
+        ended_later = self._ends[bisect_left(self._ends, (first,)) :]
+        loads = (self._loads[number] for _, number in ended_later)
+        return sorted(
+            (load for load in loads if (load.first_local or "") <= last), key=lambda load: load.load_id
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class ZoneChecks:
     """Checks the time zones of one load, before it is committed."""
@@ -226,7 +254,9 @@ class ZoneChecks:
     load: Load
     offsets: RecordedOffsets
     zones: Zones
-    others: Sequence[Load]
+    others: LoadsByEnd
+    replaced: int | None = None
+    """The load that this one replaces, which does not count."""
 
     def report(self, issues: Issues, *, stored: bool) -> None:
         """Add the issues; without `stored`, the load is not committed and needs no removal."""
@@ -271,8 +301,8 @@ class ZoneChecks:
         """Return what is known about the clock: from this file if possible, otherwise from other loads."""
         claims = list(self._recorded(self.load, system, own=True))
         if not claims and (period := _period(self.load, system)):
-            for load in self.others:
-                claims += self._of_load(load, system, *period, distance=_NEXT_DAY)
+            for others in self._of_others(system, *period, distance=_NEXT_DAY):
+                claims += others
         return claims[0] if claims else None
 
     def _conflict(self, system: str) -> str:
@@ -288,8 +318,7 @@ class ZoneChecks:
             own.insert(0, configured)
         pairs = [(one, other) for i, one in enumerate(own) for other in own[i + 1 :]]
         if own:
-            for load in self.others:
-                claims = self._of_load(load, system, *period)
+            for claims in self._of_others(system, *period):
                 pairs += ((one, other) for one in own for other in claims)
         found = [text for one, other in pairs if (text := _compare(one, other, configured))]
         if not found:
@@ -301,13 +330,19 @@ class ZoneChecks:
             "ingest their files again with the right --timezone"
         )
 
+    def _of_others(
+        self, system: str, begin: datetime, end: datetime, distance: timedelta = timedelta()
+    ) -> Iterator[list[_Claim]]:
+        """Yield the claims of each other load about a period."""
+        for load in self.others.near(begin - distance, end + distance):
+            if load.load_id != self.replaced:
+                yield self._of_load(load, system, begin, end, distance)
+
     def _of_load(
-        self, load: Load, system: str, begin: datetime, end: datetime, distance: timedelta = timedelta()
+        self, load: Load, system: str, begin: datetime, end: datetime, distance: timedelta
     ) -> list[_Claim]:
         """Return the claims of another load about a period."""
         if system not in load.zones and not any(each.system == system for each in load.offsets):
-            return []
-        if (load.last_local or "") < (begin - distance).isoformat():
             return []
         period = _period(load, system)
         if period is None or not _OffsetSpan(*period, 0).near(begin, end, distance):

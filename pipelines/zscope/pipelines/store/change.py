@@ -33,7 +33,7 @@ from zscope.pipelines.store.permissions import as_created, readable_by
 from zscope.pipelines.store.summaries import days_touched, steps_to_store, update_summaries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from zscope.pipelines.settings import Settings
     from zscope.pipelines.store.lock import Notify
@@ -232,7 +232,6 @@ def commit_files(
     folder: Folder,
     state: State,
     staged: Sequence[StagedFile],
-    loads_of: Callable[[StagedFile], Mapping[int, int]],
     commit_of: Callable[[tuple[DataFile, ...]], Commit],
 ) -> None:
     """Move staged files to their places, then append the commit that adds them.
@@ -249,12 +248,11 @@ def commit_files(
         file.path.rename(target)
         as_created(target)  # a worker on another machine can have written it
         places |= {target.parent, target.parent.parent}
-        loads = dict(loads_of(file))
         schema, digest = schema_digest(file.table), file.digest or digest_of_file(target)
         data_files.append(
             DataFile(
-                name, file.table, file.day, file.rows, file.bytes, loads, schema, digest, file.first_local,
-                file.last_local, dict(file.days),
+                name, file.table, file.day, file.rows, file.bytes, dict(file.loads), schema, digest,
+                file.first_local, file.last_local, dict(file.days),
             )
         )  # fmt: skip
     fsync_all([*places, folder.data] if places else [])

@@ -1,6 +1,6 @@
 """The numbered commits of a store, each one a file that is created atomically; together they are its state.
 
-A commit adds data files, drops data files, or both, and describes the load if it is one. Only commits define
+A commit adds data files, drops data files, or both, and describes the loads in it. Only commits define
 what is in the store: a data file that no commit lists is ignored. Because reading the commits of years takes
 time, the state is written to a checkpoint from time to time; a missing or damaged checkpoint only costs time.
 """
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 _NAME_FACTS = "told_by_name"
 """Key of `Load.name_facts` in the stored commits."""
+_ONE_LOAD = "load"
+"""Key of the load in commits of earlier versions of zscope, which had one at most."""
 
 
 class UnknownContentError(ValueError):
@@ -305,7 +307,8 @@ class Commit:
     """
     adds: tuple[DataFile, ...] = ()
     drops: tuple[str, ...] = ()
-    load: Load | None = None
+    loads: tuple[Load, ...] = ()
+    """The files that were loaded: one large file, or many small ones."""
     removed_load: int | None = None
     reopened: tuple[int, ...] = ()
     """Loads that omitted records because the removed one had them; their files can be loaded again."""
@@ -318,19 +321,19 @@ class Commit:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON object."""
-        return asdict(self) | {"load": self.load.to_json() if self.load else None}
+        return asdict(self) | {"loads": [load.to_json() for load in self.loads]}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Commit:
         """Return the value of a JSON object."""
-        known_fields(cls, raw)
+        known_fields(cls, raw, (_ONE_LOAD,))
         if raw["kind"] not in _KINDS:
             raise UnknownContentError(f"the kind {raw['kind']!r}")
         return cls(
             kind=raw["kind"],
             adds=tuple(DataFile.from_json(file) for file in raw["adds"]),
             drops=tuple(raw["drops"]),
-            load=Load.from_json(raw["load"]) if raw["load"] else None,
+            loads=tuple(Load.from_json(load) for load in raw.get("loads", [raw.get(_ONE_LOAD)]) if load),
             removed_load=raw["removed_load"],
             reopened=tuple(raw["reopened"]),
             summaries=tuple(SummaryFile.from_json(file) for file in raw.get("summaries", ())),
@@ -419,8 +422,7 @@ class State:
             self._replace_summaries(summary, commit.at_utc)
         if commit.summaries_of:
             self.summaries_at, self.summaries_of = self.number, commit.summaries_of
-        if commit.load:
-            self.loads[commit.load.load_id] = commit.load
+        self.loads |= {load.load_id: load for load in commit.loads}
         if commit.removed_load is not None:
             self.removed.add(commit.removed_load)
         self.reopened |= set(commit.reopened)

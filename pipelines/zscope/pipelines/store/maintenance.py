@@ -113,21 +113,17 @@ def _by_month(files: Iterable[DataFile]) -> list[list[DataFile]]:
 
 
 def _merge_groups(folder: Folder, state: State, groups: list[list[DataFile]]) -> CompactResult:
-    merged: dict[StagedFile, list[DataFile]] = {}
-    for number, files in enumerate(groups):
-        merged[_merge(folder, f"c{state.number + 1:08}-{number}.parquet", files)] = files
+    merged = [
+        _merge(folder, f"c{state.number + 1:08}-{number}.parquet", files)
+        for number, files in enumerate(groups)
+    ]
     if not merged:
         return CompactResult(0, 0)
-
-    def loads_of(staged: StagedFile) -> Counter[int]:
-        return sum((Counter(file.loads) for file in merged[staged]), Counter[int]())
-
-    replaced = [file for files in merged.values() for file in files]
+    replaced = [file for files in groups for file in files]
     commit_files(
         folder,
         state,
-        list(merged),
-        loads_of,
+        merged,
         lambda files: Commit(COMPACT, adds=files, drops=tuple(file.path for file in replaced)),
     )
     return CompactResult(len(replaced), len(merged))
@@ -215,35 +211,29 @@ def expire(folder: Folder, state: State, first_day: date, *, dry_run: bool = Fal
 
 def _drop_days(folder: Folder, state: State, files: list[DataFile], first_day: date) -> None:
     """Drop files with old days in one commit; newer days of the same files are written to new ones."""
-    loads: dict[StagedFile, Counter[int]] = {}
+    left: list[StagedFile] = []
     for number, file in enumerate(files):
         if (file.each_day[-1] or "") < first_day.isoformat():
             continue
-        counted: Counter[int] = Counter()
         name = f"e{state.number + 1:08}-{number}.parquet"
         target = folder.stage / partition(file.table, file.day, file.days) / name
         source = folder.data / file.path
-        kept = rewrite_file(file.table, file.day, source, target, _keep_from(first_day, counted))
+        kept = rewrite_file(file.table, file.day, source, target, _keep_from(first_day))
         if kept:
-            loads[kept] = counted
+            left.append(kept)
     commit_files(
         folder,
         state,
-        list(loads),
-        loads.__getitem__,
+        left,
         lambda added: Commit("expire", adds=added, drops=tuple(file.path for file in files)),
     )
 
 
-def _keep_from(first_day: date, counted: Counter[int]) -> KeepRows:
-    """Return a filter of rows by day, which counts the rows that stay by load."""
+def _keep_from(first_day: date) -> KeepRows:
+    """Return a filter of rows by day."""
 
     def keep(rows: pa.Table, _: int) -> NDArray[np.bool_]:
-        mask = pc.greater_equal(rows[DAY.name], pa.scalar(first_day, DAY.type))
-        if LOAD_ID.name in rows.column_names:
-            for each in pc.value_counts(rows[LOAD_ID.name].filter(mask)).to_pylist():
-                counted[each["values"]] += each["counts"]
-        kept: NDArray[np.bool_] = mask.to_numpy()
+        kept: NDArray[np.bool_] = pc.greater_equal(rows[DAY.name], pa.scalar(first_day, DAY.type)).to_numpy()
         return kept
 
     return keep
@@ -367,6 +357,4 @@ def record_validation(
         schema = parquet_schema(VALIDATION_TABLE)
         part = Part(folder.stage / partition(VALIDATION_TABLE, day) / name, VALIDATION_TABLE, day, schema)
         part.write(results.cast(schema))
-        commit_files(
-            folder, state, [part.close()], lambda _: {}, lambda files: Commit("validate", adds=files)
-        )
+        commit_files(folder, state, [part.close()], lambda files: Commit("validate", adds=files))

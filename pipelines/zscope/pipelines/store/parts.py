@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,11 +27,12 @@ from zscope.schemas.stored import DAY, LOAD_ID, local_clock, stored_schema
 from zscope.schemas.tables import ANY_RECORD_TABLES, DIGEST_TABLE, table_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
 
+Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 ISSUE_TABLE = "issue"
 INPUT_ISSUE_TABLE = "input_issue"
 VALIDATION_TABLE = "validation"
@@ -105,6 +106,10 @@ _ORDER = ("record_no", "line_no", "section_no")
 """Columns by which rows of the same time are sorted into the order of their file."""
 
 
+TableRows = tuple[str, pa.RecordBatch]
+"""A table and some of its rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class StagedFile:
     """A complete file that is not committed yet."""
@@ -121,6 +126,8 @@ class StagedFile:
     """Number of rows by day, if it has several days."""
     digest: str = field(default="", compare=False)
     """XXH3-128 of the file, if whoever wrote it has computed it."""
+    loads: Mapping[int, int] = field(default_factory=dict, compare=False)
+    """Number of rows by load; empty for tables whose rows are of no load."""
 
 
 @dataclass(slots=True)
@@ -137,6 +144,7 @@ class Part:
     rows: int = 0
     _times: list[datetime] = field(default_factory=list, init=False)
     _days: Counter[str] = field(default_factory=Counter, init=False)
+    _loads: Counter[int] = field(default_factory=Counter, init=False)
     _writer: pq.ParquetWriter | None = field(default=None, init=False)
 
     def write(self, rows: pa.Table) -> None:
@@ -153,6 +161,8 @@ class Part:
         if DAY.name in self.schema.names:
             for each in pc.value_counts(rows[DAY.name]).to_pylist():
                 self._days[each["values"].isoformat()] += each["counts"]
+        if LOAD_ID.name in self.schema.names:
+            self._loads.update(rows_by_load(rows))
 
     def close(self) -> StagedFile:
         """Finish the file."""
@@ -164,13 +174,19 @@ class Part:
         )
         size = self.path.stat().st_size
         days = dict(sorted(self._days.items()))
-        return StagedFile(self.path, self.table, self.day, self.rows, size, first, last, days)
+        loads = dict(sorted(self._loads.items()))
+        return StagedFile(self.path, self.table, self.day, self.rows, size, first, last, days, loads=loads)
 
     def abandon(self) -> None:
         """Close the incomplete file, which the caller deletes."""
         if self._writer:
             with suppress(OSError):
                 self._writer.close()
+
+
+def rows_by_load(rows: pa.Table) -> dict[int, int]:
+    """Return the number of rows of each load."""
+    return {each["values"]: each["counts"] for each in pc.value_counts(rows[LOAD_ID.name]).to_pylist()}
 
 
 def open_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
@@ -204,18 +220,29 @@ def sorted_by_time(rows: pa.Table, clock: str | None) -> pa.Table:
     return rows.take(pc.sort_indices(rows, sort_keys=keys))
 
 
+def numbered_rows(rows: Rows, load_id: int) -> Rows:
+    """Return rows with the number of their load."""
+    place = rows.schema.get_field_index(LOAD_ID.name)
+    numbers = pa.repeat(pa.scalar(load_id, LOAD_ID.type), rows.num_rows)
+    return rows.set_column(place, rows.schema.field(place), numbers)
+
+
+def rows_in(files: Iterable[StagedFile]) -> Iterator[TableRows]:
+    """Yield the rows of staged files."""
+    for file in files:
+        with pq.ParquetFile(file.path) as source:
+            yield from ((file.table, batch) for batch in source.iter_batches())
+
+
 def with_load_id(file: StagedFile, load_id: int) -> StagedFile:
     """Write a staged file again with another number of the load."""
     target = file.path.with_name(f"{load_id:08}-{file.path.stem}.parquet")
     with pq.ParquetFile(file.path) as source, open_writer(target, source.schema_arrow) as writer:
-        place = source.schema_arrow.get_field_index(LOAD_ID.name)
         for index in range(source.num_row_groups):
-            rows = source.read_row_group(index)
-            numbers = pa.repeat(pa.scalar(load_id, LOAD_ID.type), rows.num_rows)
-            rows = rows.set_column(place, rows.schema.field(place), numbers)
+            rows = numbered_rows(source.read_row_group(index), load_id)
             writer.write_table(rows, row_group_size=rows.num_rows)
     file.path.unlink()
-    return replace(file, path=target, bytes=target.stat().st_size, digest="")
+    return replace(file, path=target, bytes=target.stat().st_size, digest="", loads={load_id: file.rows})
 
 
 BUFFER_BYTES = 96 << 20
@@ -245,7 +272,7 @@ class RowBuffer:
 
 
 class Stage:
-    """The staged files of one load; they become part of the store when the load is committed."""
+    """The staged files of one commit; they become part of the store with it."""
 
     def __init__(self, folder: Path, load_id: int, writers: int, suffix: str = "") -> None:
         self._folder = folder
@@ -273,6 +300,11 @@ class Stage:
                 self._write(table, day)
         while self._bytes > BUFFER_BYTES:
             self._write(*max(self._buffers, key=lambda place: self._buffers[place].bytes))
+
+    def add_all(self, rows: Iterable[TableRows]) -> None:
+        """Add rows of several tables."""
+        for table, batch in rows:
+            self.add(table, batch)
 
     def finish(self) -> list[StagedFile]:
         """Write the remaining buffers and close all files."""

@@ -68,8 +68,8 @@ class StoreWithoutLoad:
 
     drops: tuple[str, ...]
     """Files with rows of the load."""
-    rewritten: dict[StagedFile, dict[int, int]]
-    """New files with the rows of other loads, and the number of rows by load."""
+    rewritten: tuple[StagedFile, ...]
+    """New files with the rows of other loads."""
     rows: int
     """Rows of the load."""
 
@@ -83,8 +83,7 @@ def remove_load(folder: Folder, state: State, load_id: int) -> Removed:
     commit_files(
         folder,
         state,
-        list(without.rewritten),
-        without.rewritten.__getitem__,
+        without.rewritten,
         lambda files: Commit(
             "remove",
             adds=files,
@@ -111,12 +110,9 @@ def files_without(folder: Folder, state: State, load_id: int) -> StoreWithoutLoa
     shared = (file for file in affected if len(file.loads) > 1)
     return StoreWithoutLoad(
         drops=tuple(file.path for file in affected),
-        rewritten={
-            _rewritten(folder, state, file, load_id, number): {
-                load: rows for load, rows in file.loads.items() if load != load_id
-            }
-            for number, file in enumerate(shared)
-        },
+        rewritten=tuple(
+            _rewritten(folder, state, file, load_id, number) for number, file in enumerate(shared)
+        ),
         rows=sum(file.loads[load_id] for file in affected),
     )
 

@@ -37,7 +37,7 @@ def silent(_text: str) -> None:
 def three_commits(path: Path) -> tuple[Folder, State]:
     folder, state = folder_of(path), State()
     for number in (1, 2, 3):
-        append(folder, state, Commit("load", adds=(data_file(number),), load=load(number)))
+        append(folder, state, Commit("load", adds=(data_file(number),), loads=(load(number),)))
     return folder, state
 
 
@@ -157,10 +157,10 @@ def test_a_head_that_is_behind_is_no_damage(tmp_path: Path) -> None:
     """A writer can be killed between its commit and the record of it."""
     folder, state = three_commits(tmp_path)
     head = (folder.commits / "head").read_bytes()
-    append(folder, state, Commit("load", adds=(data_file(4),), load=load(4)))
+    append(folder, state, Commit("load", adds=(data_file(4),), loads=(load(4),)))
     (folder.commits / "head").write_bytes(head)
     assert read_state(folder) == state
-    append(folder, state, Commit("load", adds=(data_file(5),), load=load(5)))
+    append(folder, state, Commit("load", adds=(data_file(5),), loads=(load(5),)))
     head_now = read_head(folder)
     assert head_now is not None
     assert (head_now.number, head_now.checksum) == (5, state.checksum)
@@ -171,7 +171,7 @@ def test_a_head_that_is_behind_is_no_damage(tmp_path: Path) -> None:
     [
         (lambda content: content.update(kind="encrypt"), "does not know the kind 'encrypt'"),
         (lambda content: content.update(more=1), "does not know the field 'more' of a Commit"),
-        (lambda content: content["load"].update(more=1), "does not know the field 'more' of a Load"),
+        (lambda content: content["loads"][0].update(more=1), "does not know the field 'more' of a Load"),
         (lambda content: content["adds"][0].update(key=1), "does not know the field 'key' of a DataFile"),
     ],
 )
@@ -205,7 +205,7 @@ def test_commits_of_earlier_versions_are_read_and_continued(tmp_path: Path) -> N
     rewrite_commits(folder)
     old = read_state(folder)
     assert (old.files, old.loads) == (state.files, state.loads)
-    append(folder, old, Commit("load", adds=(data_file(4),), load=load(4)))
+    append(folder, old, Commit("load", adds=(data_file(4),), loads=(load(4),)))
     assert read_state(folder) == old
     edit(commit_path(folder, 3), fewer_rows)
     with pytest.raises(StoreError, match=r"00000004\.json: this commit does not follow 00000003\.json"):

@@ -135,10 +135,10 @@ def command(  # noqa: PLR0913 - one argument for each option
 ) -> int:
     """Load dumps and reports into the store.
 
-    PATH is a file, a folder (searched recursively) or - for standard input. Each file is one commit: it is
-    loaded completely or not at all. A file that was loaded before is skipped, even if it is packed or has
-    another name; records that are already in the store are not stored again. A refused file leaves a
-    report in the folder `quarantine` of the store. Prints one row for each file.
+    PATH is a file, a folder (searched recursively) or - for standard input. Each file is loaded completely
+    or not at all; small files are committed together. A file that was loaded before is skipped, even if it
+    is packed or has another name; records that are already in the store are not stored again. A refused
+    file leaves a report in the folder `quarantine` of the store. Prints one row for each file.
 
     \b
     Examples:
