@@ -40,7 +40,7 @@ DONE, WITH_NOTES, WITH_WARNINGS = 0, 4, 8
 DEFECT = "defect in zscope"
 """In the message for an unexpected error."""
 BUSY_S = 3600
-"""Limit for a command: thousands of files take 20 minutes on a busy machine."""
+"""Limit for a command on a busy machine."""
 MOST_OPERATIONS = 10_000
 """Operations on files in a load of a few files, about."""
 YEAR_S = 31_556_952

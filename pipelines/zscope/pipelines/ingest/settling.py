@@ -189,6 +189,7 @@ class LoadBatch:
     ) -> Settlement | None:
         context, facts, place = self._context, reading.facts, candidate.place
         files = reading.files
+        assert files is not None or reading.rows is not None, "only contents that a load has are not decoded"
         with unexpected_errors(candidate.file):
             facts.times.report()
             if facts.clocks.has_unordered:
