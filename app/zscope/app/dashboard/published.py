@@ -36,6 +36,8 @@ _PCT = "pct"
 _TEXT_COLUMNS = ("id", "metric", "side", "workload", "as_printed", "measured", "verdict", "why")
 _NUMBERS = ("published", "agrees_from", "agrees_to", "value", "low", "high")
 _FIGURE_CHARACTERS = 30
+_SHORT_ON_A_PHONE = "windowSize()[0] < 600 ? split(datum.value, ' · ')[1] : datum.value"
+"""The label of a row; a narrow window has room for the name of the result without its place."""
 _SHAPES = {
     "agrees": "circle", "differs": "cross", "direction only": "triangle-up", "not comparable": "diamond",
     "no data": "square",
@@ -270,7 +272,9 @@ def _without_nulls(rows: pa.Table) -> pa.Table:
 
 
 def _rows(panel: ResultPanel) -> alt.Y:
-    axis = alt.Axis(labelLimit=380, labelOverlap=False, grid=True, tickBand="extent")
+    axis = alt.Axis(
+        labelLimit=380, labelExpr=_SHORT_ON_A_PHONE, labelOverlap=False, grid=True, tickBand="extent"
+    )
     return alt.Y("row:N", title=None, sort=panel.rows["row"].to_pylist(), axis=axis)
 
 

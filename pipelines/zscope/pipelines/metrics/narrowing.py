@@ -59,8 +59,9 @@ def prepared(
     stored steps of a `summarised` store.
     """
     selection = selection or MetricSelection()
-    computed = set() if metric.keep else {metric.name}
-    ready = set(made) | (set(stored_names()) - computed if summarised else set())
+    # The statement of a metric reads what is kept by its name, and has the SQL of all others in it.
+    in_statement = set() if metric.keep else {metric.name}
+    ready = set(made) | (set(stored_names()) - in_statement if summarised else set())
     ready |= {name for name, step in declared().items() if step.computed_by}
     narrower = narrowed(metric, selection, ready)
     steps = [declared()[name] for name in _to_make(metric.name, ready)]
