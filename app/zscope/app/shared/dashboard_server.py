@@ -19,6 +19,7 @@ SIGN_IN = "ZSCOPE_DASHBOARD_SIGN_IN"
 
 _ALWAYS: Mapping[str, str] = {
     "browser.gatherUsageStats": "false",  # otherwise every page view is reported to Streamlit
+    "runner.postScriptGC": "false",  # a full collection would take a third of the time of a page
     "client.showErrorDetails": "none",  # the details of a defect are in the log; readers get a message
     "client.showErrorLinks": "false",
     "client.toolbarMode": "viewer",

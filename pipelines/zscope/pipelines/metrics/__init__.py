@@ -80,6 +80,8 @@ def needed(name: str, *, stored: bool = False) -> tuple[str, ...]:
     names: dict[str, None] = {}
 
     def visit(dependency: str) -> None:
+        if dependency in names:
+            return  # most steps are read by several others
         if dependency in declared() and not (stored and dependency != name and declared()[dependency].stored):
             for other in declared()[dependency].inputs:
                 visit(other)

@@ -73,10 +73,17 @@ def prepared(
 
 def _to_make(name: str, ready: Collection[str]) -> list[str]:
     """A metric and the steps it reads that are not ready, each after those it reads itself."""
-    if name in ready or name not in declared():
-        return []
-    below = [step for other in declared()[name].inputs for step in _to_make(other, ready)]
-    return list(dict.fromkeys([*below, name]))
+    found: dict[str, None] = {}
+
+    def visit(step: str) -> None:
+        if step in found or step in ready or step not in declared():
+            return
+        for other in declared()[step].inputs:
+            visit(other)
+        found.setdefault(step)
+
+    visit(name)
+    return list(found)
 
 
 def narrowed(metric: Metric, selection: MetricSelection, ready: Collection[str] = ()) -> list[str]:
