@@ -304,7 +304,7 @@ def rows_of_csv(name: str, file: str, table: str) -> Between:
     comment, names, *lines = sample(file).splitlines(keepends=True)
     heading = comment + names
     return Between(
-        name, heading + b"".join(lines[:5]), b"".join(lines[5:10]), (table,), (lines[0], lines[3]),
+        name, heading + b"".join(lines[:5]), b"\n" + b"".join(lines[5:10]), (table,), (lines[0], lines[3]),
         heading=heading,
     )  # fmt: skip
 

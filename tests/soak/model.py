@@ -15,7 +15,7 @@ import threading
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -27,6 +27,7 @@ from tests.soak import faults
 
 from zscope.parsers import read
 from zscope.samples import Recipe, generate
+from zscope.samples.reports import report_files
 
 FIRST_DAY = datetime(2026, 1, 5, tzinfo=UTC)
 RECORDS = 300
@@ -49,8 +50,10 @@ SMALL_DISK_BLOCKS = 100
 MOST_DAYS = 2
 """With fewer days between the first and the last one, no day expires."""
 
+PLACES = ("record_offset", "line_no")
+"""Columns with the place of a row in a dump or report."""
 Contents = Counter[str]
-"""The number of rows by table, and under TABLE.offsets the sum of the offsets of their records."""
+"""The number of rows by table, and under TABLE.PLACE the sum of their places."""
 
 
 class WrongStoreError(AssertionError):
@@ -65,7 +68,7 @@ class Soak:
     seed: int
     choice: random.Random = field(init=False)
     contents: dict[str, Contents] = field(default_factory=dict)
-    """What each loaded file adds to the store, by name."""
+    """What each loaded file adds to the store, by its path in the folder of inputs."""
     done: Counter[str] = field(default_factory=Counter)
     """How often each operation was done."""
     killed: int = 0
@@ -99,7 +102,7 @@ class Soak:
     def operations(self) -> dict[Callable[[], None], int]:
         """Return the operations and how often each is chosen."""
         operations: dict[Callable[[], None], int] = {
-            self.load: 6, self.load_again: 2, self.load_killed: 4, self.load_by_two: 2,
+            self.load: 6, self.load_reports: 2, self.load_again: 2, self.load_killed: 4, self.load_by_two: 2,
             self.load_damaged: 2, self.load_growing: 2, self.load_small_files: 1, self.load_on_full_disk: 2,
             self.remove: 2, self.compact: 1, self.expire: 1,
         }  # fmt: skip
@@ -114,12 +117,16 @@ class Soak:
         """Load one to three new files."""
         self._load([self._dump() for _ in range(self.choice.randint(1, 3))])
 
+    def load_reports(self) -> None:
+        """Load RMF reports, and displays of NETSTAT and GSKSRVR."""
+        self._load(self._reports())
+
     def load_again(self) -> None:
         """Load a file that was loaded already, under its own name or another one: nothing changes."""
         name = self.choice.choice(sorted(self.contents))
         path = self.inputs / name
         if self.choice.random() < 0.5:
-            other = self.folder / f"copy-of-{name}"
+            other = self.folder / f"copy-of-{path.name}"
             other.write_bytes(path.read_bytes())
             path = other
         self._zscope("ingest", path)
@@ -144,7 +151,7 @@ class Soak:
 
     def load_damaged(self) -> None:
         """Load a file in which some bytes are wrong; what can be read is loaded."""
-        path = self._dump()
+        path = self._dump() if self.choice.random() < 0.5 else self.choice.choice(self._reports())
         content = bytearray(path.read_bytes())
         begin = self.choice.randrange(len(content) // 4, len(content) - 100)
         content[begin : begin + self.choice.randint(1, 80)] = self.choice.randbytes(
@@ -241,21 +248,18 @@ class Soak:
 
     def _drop_days_before(self, first_kept: date) -> None:
         """Reduce the expected contents to rows of later days and without a day, as they are stored now."""
-        tables = {
-            key for contents in self.contents.values() for key in contents if not key.endswith(".offsets")
-        }
         left: dict[str, Contents] = {name: Counter() for name in self.contents}
         with self._connection() as connection:
-            for table in tables:
+            for table, place in sums_of(self.contents):
                 rows_left = connection.execute(
-                    f"SELECT file, count(*), coalesce(sum(record_offset), 0) FROM {table} "
+                    f"SELECT file, count(*), sum({place}) FROM {table} "
                     "JOIN load USING (load_id) WHERE day IS NULL OR day >= ? GROUP BY file",
                     [first_kept],
                 ).fetchall()
-                for file, rows, offsets in rows_left:
-                    contents = left[Path(file).name]
+                for file, rows, places in rows_left:
+                    contents = left[self._name(file)]
                     contents[table] += rows
-                    contents[f"{table}.offsets"] += int(offsets)
+                    contents[f"{table}.{place}"] += int(places)
         self.contents = left
 
     def remove(self) -> None:
@@ -264,7 +268,7 @@ class Soak:
             loads = connection.execute(
                 "SELECT load_id, file FROM load WHERE status = 'loaded' AND rows > 0 ORDER BY load_id"
             ).fetchall()
-        loads = [(number, Path(file).name) for number, file in loads if Path(file).name in self.contents]
+        loads = [(number, self._name(file)) for number, file in loads if self._name(file) in self.contents]
         if len(loads) < 2:
             return
         number, name = self.choice.choice(loads)
@@ -284,11 +288,11 @@ class Soak:
             expected.update(contents)
         found: Contents = Counter()
         with self._connection() as connection:
-            for name in [key for key in expected if not key.endswith(".offsets")]:
-                rows, offsets = connection.execute(
-                    f"SELECT count(*), coalesce(sum(record_offset), 0) FROM {name}"
-                ).fetchall()[0]
-                found[name], found[f"{name}.offsets"] = rows, int(offsets)
+            for table, place in sums_of(self.contents):
+                [(rows, places)] = connection.execute(
+                    f"SELECT count(*), coalesce(sum({place}), 0) FROM {table}"
+                ).fetchall()
+                found[table], found[f"{table}.{place}"] = rows, int(places)
         if found != expected:
             raise WrongStoreError(
                 f"expected, not found: {expected - found}; found, not expected: {found - expected}"
@@ -304,13 +308,33 @@ class Soak:
         path.write_bytes(content)
         return path
 
+    def _reports(self) -> list[Path]:
+        """Write the reports about a new dump, which is not loaded itself."""
+        self.files += 1
+        folder = self.inputs / f"reports-{self.files:05}"
+        folder.mkdir()
+        dump = self.folder / "dump-of-reports.smf"
+        dump.write_bytes(self._new_dump(self.files, RECORDS))
+        paths = []
+        for file in report_files(dump, self._recipe(self.files, RECORDS)):
+            paths.append(folder / file.name)
+            paths[-1].write_bytes(file.content)
+        return paths
+
     def _new_dump(self, number: int, records: int, hours: int = 1) -> bytes:
+        out = io.BytesIO()
+        generate(self._recipe(number, records, hours), out)
+        return out.getvalue()
+
+    def _recipe(self, number: int, records: int, hours: int = 1) -> Recipe:
         # Two dumps of the same hour could contain the same record, which is stored once.
         start = FIRST_DAY + timedelta(hours=number)
         seed = self.seed * 1_000_003 + number
-        out = io.BytesIO()
-        generate(Recipe(records=records, seed=seed, start=start, end=start + timedelta(hours=hours)), out)
-        return out.getvalue()
+        return Recipe(records=records, seed=seed, start=start, end=start + timedelta(hours=hours))
+
+    def _name(self, file: str) -> str:
+        """Return the path of a loaded file in the folder of inputs."""
+        return file.removeprefix(f"{self.inputs}/")
 
     def _load(self, paths: list[Path]) -> None:
         self._zscope("ingest", *paths)
@@ -319,7 +343,7 @@ class Soak:
     def _expect(self, paths: list[Path]) -> None:
         """Add the contents of files, read without a store, to the expected contents."""
         for path in paths:
-            self.contents[path.name] = contents_of(path)
+            self.contents[self._name(str(path))] = contents_of(path)
 
     def _zscope(self, *arguments: object) -> None:
         self._finish(self._start(*arguments))
@@ -358,24 +382,46 @@ class Soak:
 
 
 def contents_of(path: Path) -> Contents:
-    """Read a dump without a store, and count its rows. Of equal records the store has the first.
+    """Read a file without a store, and count its rows. Of equal records the store has the first.
 
     A dump has equal records if its compressed data are damaged: data can then be repeated.
     """
-    tables = {name: table for name, table in read(path).items() if "record_offset" in table.column_names}
-    bytes_read = _unpacked(path)
+    places: dict[tuple[str, str], list[int]] = {
+        (name, place): table[place].to_pylist()
+        for name, table in read(path).items()
+        for place in PLACES
+        if place in table.column_names
+    }
+    stored = first_of_equal_records(
+        path,
+        {offset for (_, place), offsets in places.items() if place == "record_offset" for offset in offsets},
+    )
+    contents: Contents = Counter()
+    for (name, place), all_places in places.items():
+        if there := [each for each in all_places if place != "record_offset" or each in stored]:
+            contents[name], contents[f"{name}.{place}"] = len(there), sum(there)
+    return contents
+
+
+def first_of_equal_records(dump: Path, offsets: set[int]) -> set[int]:
+    """Return the offsets of records, of equal ones the first."""
+    bytes_read = _unpacked(dump)
     first: dict[bytes, int] = {}
-    for offset in sorted(
-        {offset for table in tables.values() for offset in table["record_offset"].to_pylist()}
-    ):
+    for offset in sorted(offsets):
         length = int.from_bytes(bytes_read[offset : offset + 2], "big")
         first.setdefault(bytes_read[offset : offset + length], offset)
-    stored = set(first.values())
-    contents: Contents = Counter()
-    for name, table in tables.items():
-        if offsets := [offset for offset in table["record_offset"].to_pylist() if offset in stored]:
-            contents[name], contents[f"{name}.offsets"] = len(offsets), sum(offsets)
-    return contents
+    return set(first.values())
+
+
+def sums_of(contents: Mapping[str, Contents]) -> list[tuple[str, str]]:
+    """Return the tables of files, and the column with the place of a row in each."""
+    keys = {key for each in contents.values() for key in each if "." in key}
+    return [(table, place) for table, _, place in (key.partition(".") for key in sorted(keys))]
+
+
+def rows_in(contents: Mapping[str, Contents]) -> int:
+    """Return the number of rows of files."""
+    return sum(count for each in contents.values() for key, count in each.items() if "." not in key)
 
 
 def pieces_of(dump: bytes, count: int) -> list[bytes]:

@@ -1,7 +1,8 @@
 """Randomized stress test of a store: `make soak MINUTES=120`.
 
-Another process queries the store continuously with DuckDB. The report contains the operations, and the memory
-usage and number of open files of both processes. `--write-docs` writes it into `docs/reliability.md`.
+Two other processes read the store continuously: one queries it with DuckDB, one opens pages of the dashboard.
+The report contains the operations, and the memory usage and number of open files of each process.
+`--write-docs` writes it into `docs/reliability.md`.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.document_parts import write_between
-from tests.soak.model import Soak, memory_mb, open_files
+from tests.soak.model import Soak, memory_mb, open_files, rows_in
+from tests.soak.reader import READERS
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DOCUMENT = CHECKOUT / "docs" / "reliability.md"
@@ -31,6 +35,10 @@ MOST_GROWTH, MOST_NEW_FILES = 1.5, 8
 """How much the memory may grow after the first quarter, and how many more files may be open at the end."""
 
 
+THIS = "stress test"
+"""The process that executes the operations, next to those in READERS."""
+
+
 @dataclass
 class Point:
     """The state at one moment."""
@@ -38,10 +46,10 @@ class Point:
     minutes: float
     operations: int
     rows: int
-    memory_mb: int
-    files: int
-    reader_mb: int
-    reader_files: int
+    memory_mb: dict[str, int]
+    """Memory of each process."""
+    files: dict[str, int]
+    """Open files of each process."""
 
 
 @dataclass
@@ -51,21 +59,20 @@ class Report:
     points: list[Point] = field(default_factory=list)
     done: Counter[str] = field(default_factory=Counter)
     killed: int = 0
-    reads: int = 0
+    reads: dict[str, int] = field(default_factory=dict)
+    """How often each reader has read the store."""
     seed: int = 0
 
     def problems(self) -> list[str]:
         """Return what is not level."""
-        late = self.points[len(self.points) // 4 :]
+        begin, end = self.points[len(self.points) // 4], self.points[-1]
         found = []
-        for name, most in (("memory_mb", MOST_GROWTH), ("reader_mb", MOST_GROWTH)):
-            begin, end = (getattr(late[at], name) for at in (0, -1))
-            if end > most * begin:
-                found.append(f"{name} grew from {begin} to {end}")
-        for name in ("files", "reader_files"):
-            begin, end = (getattr(late[at], name) for at in (0, -1))
-            if end > begin + MOST_NEW_FILES:
-                found.append(f"{name} grew from {begin} to {end}")
+        for process, memory in end.memory_mb.items():
+            if memory > MOST_GROWTH * begin.memory_mb[process]:
+                found.append(f"{process}: memory grew from {begin.memory_mb[process]} to {memory} MB")
+        for process, files in end.files.items():
+            if files > begin.files[process] + MOST_NEW_FILES:
+                found.append(f"{process}: open files grew from {begin.files[process]} to {files}")
         return found
 
     def text(self) -> str:
@@ -74,18 +81,22 @@ class Report:
         done = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in self.done.most_common())
         step = max(1, len(self.points) // POINTS)
         shown = [*self.points[:-1:step], last]
-        rows = "\n".join(
-            f"| {point.minutes:.0f} | {point.operations:,} | {point.rows:,} | {point.memory_mb} "
-            f"| {point.files} | {point.reader_mb} | {point.reader_files} |"
+        rows = "".join(
+            f"| {point.minutes:.0f} | {point.operations:,} | {point.rows:,} | "
+            + " | ".join(f"{point.memory_mb[each]} | {point.files[each]}" for each in last.memory_mb)
+            + " |\n"
             for point in shown
         )
+        columns = "".join(f" {each}: memory, MB | {each}: open files |" for each in last.memory_mb)
         return (
-            "| minutes | operations | rows in the store | memory, MB | open files | memory of the reader, MB "
-            "| open files of the reader |\n|---:|---:|---:|---:|---:|---:|---:|\n" + rows + "\n\n"
+            f"| minutes | operations | rows in the store |{columns}\n"
+            f"|---:|---:|---:|{'---:|---:|' * len(last.memory_mb)}\n{rows}\n"
             f"- {datetime.now(UTC).date()}, seed {self.seed}: {last.operations:,} operations in "
             f"{last.minutes:.0f} minutes, each with the expected contents\n"
             f"- {done}\n"
-            f"- {self.killed} killed loads; {self.reads:,} concurrent queries without an error\n"
+            f"- {self.killed} killed loads; store read without an error by "
+            + ", ".join(f"{reader} {count:,} times" for reader, count in self.reads.items())
+            + "\n"
         )
 
 
@@ -93,48 +104,53 @@ def soak(folder: Path, minutes: float, seed: int) -> Report:
     """Run for so many minutes, and return the report; an error ends it."""
     report, began = Report(seed=seed), time.monotonic()
     subject = Soak(folder, seed)
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.soak.reader", str(subject.store)],
-        cwd=CHECKOUT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    ) as reader:  # fmt: skip
-        try:
-            operations = 0
-            while time.monotonic() - began < 60 * minutes:
-                half = time.monotonic() - began > 30 * minutes
-                many = half and minutes >= LONG_MINUTES and not subject.done[subject.load_many_files.__name__]
-                name = subject.round(subject.load_many_files if many else None)
-                operations += 1
-                seen = _ask(reader)
-                report.reads = seen["reads"]
-                rows = sum(
-                    count
-                    for contents in subject.contents.values()
-                    for key, count in contents.items()
-                    if not key.endswith(".offsets")
+    operations = 0
+    with ExitStack() as ends:
+        readers = {name: ends.enter_context(_reading(name, subject.store)) for name in READERS}
+        while time.monotonic() - began < 60 * minutes:
+            half = time.monotonic() - began > 30 * minutes
+            many = half and minutes >= LONG_MINUTES and not subject.done[subject.load_many_files.__name__]
+            name = subject.round(subject.load_many_files if many else None)
+            operations += 1
+            seen = {reader: _ask(reader, process) for reader, process in readers.items()}
+            report.reads = {reader: state["reads"] for reader, state in seen.items()}
+            report.points.append(
+                Point(
+                    (time.monotonic() - began) / 60,
+                    operations,
+                    rows_in(subject.contents),
+                    {THIS: memory_mb()} | {reader: state["memory_mb"] for reader, state in seen.items()},
+                    {THIS: open_files()} | {reader: state["files"] for reader, state in seen.items()},
                 )
-                report.points.append(
-                    Point(
-                        (time.monotonic() - began) / 60, operations, rows, memory_mb(), open_files(),
-                        seen["memory_mb"], seen["files"],
-                    )
-                )  # fmt: skip
-                print(f"\r{operations} {name:20s}", end="", file=sys.stderr, flush=True)
-        finally:
-            reader.kill()
+            )
+            print(f"\r{operations} {name:20s}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     report.done, report.killed = subject.done, subject.killed
     return report
 
 
-def _ask(reader: subprocess.Popen[str]) -> dict[str, int]:
-    """Return what the reader has seen since it began; an error of the reader ends the soak."""
-    assert reader.stdin is not None
-    assert reader.stdout is not None
-    reader.stdin.write("\n")
-    reader.stdin.flush()
-    line = reader.stdout.readline()
+@contextmanager
+def _reading(name: str, store: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run a reader on a store."""
+    command = [sys.executable, "-m", "tests.soak.reader", str(store), name]
+    with subprocess.Popen(
+        command, cwd=CHECKOUT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _ask(name: str, process: subprocess.Popen[str]) -> dict[str, int]:
+    """Return what a reader has seen since it began; an error of the reader ends the soak."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+    line = process.stdout.readline()
     if not line:
-        raise AssertionError(f"the reader ended with {reader.wait()}")
+        raise AssertionError(f"{name}: the reader ended with {process.wait()}")
     seen: dict[str, int] = json.loads(line)
     return seen
 

@@ -16,7 +16,7 @@ from tests.soak.run import soak
 def test_store_equals_the_model_after_each_change(tmp_path: Path) -> None:
     report = soak(tmp_path, 0.75, 1)
     assert sum(report.done.values()) == report.points[-1].operations >= 1
-    assert report.reads > 0
+    assert min(report.reads.values()) > 0
     assert report.problems() == []
     assert f"{report.points[-1].operations:,} operations" in report.text()
 
@@ -47,13 +47,13 @@ def test_a_dump_is_divided_between_records(tmp_path: Path) -> None:
     for number, piece in enumerate(pieces):
         (tmp_path / f"{number}.smf").write_bytes(piece)
     (tmp_path / "all.smf").write_bytes(content)
-    rows = sum((rows_in(tmp_path / f"{number}.smf") for number in range(20)), Counter())
-    assert rows == rows_in(tmp_path / "all.smf") != Counter()
+    rows = sum((rows_by_table(tmp_path / f"{number}.smf") for number in range(20)), Counter())
+    assert rows == rows_by_table(tmp_path / "all.smf") != Counter()
 
 
-def rows_in(path: Path) -> Counter[str]:
+def rows_by_table(path: Path) -> Counter[str]:
     """Return the number of rows by table."""
-    return Counter({name: n for name, n in contents_of(path).items() if not name.endswith(".offsets")})
+    return Counter({name: n for name, n in contents_of(path).items() if "." not in name})
 
 
 @pytest.mark.deep
