@@ -1,7 +1,8 @@
 """Coverage-guided fuzzing with Atheris: `make fuzz ENTRY=smf MINUTES=30`.
 
-The corpus of an entry is stored in `build/fuzz/ENTRY`, and the next run continues with it. A failing input
-ends the run and is copied to `tests/fuzz/found/ENTRY`, where the tests check it. The totals of all runs are
+The corpus of an entry is in `build/fuzz/ENTRY`; its smaller inputs are in `tests/fuzz/corpora/ENTRY.zip`,
+too, and the next run continues with both. A failing input ends the run and is copied to
+`tests/fuzz/found/ENTRY`. The tests check the stored inputs and the failing ones. The totals of all runs are
 stored in `tests/fuzz/runs.json`. `--write-docs` writes them into `docs/reliability.md`.
 """
 
@@ -17,8 +18,10 @@ import subprocess
 import sys
 import time
 import traceback
+import zipfile
 from dataclasses import asdict, dataclass
-from hashlib import sha256
+from hashlib import sha1, sha256
+from itertools import accumulate
 from pathlib import Path
 
 from tests.document_parts import write_between
@@ -26,6 +29,9 @@ from tests.document_parts import write_between
 CHECKOUT = Path(__file__).resolve().parents[2]
 RUNS = Path(__file__).with_name("runs.json")
 FOUND = Path(__file__).with_name("found")
+CORPORA = Path(__file__).with_name("corpora")
+MOST_STORED = 100_000
+"""Bytes of the inputs of an entry that are stored, before compression."""
 DOCUMENT = CHECKOUT / "docs" / "reliability.md"
 BEGIN, END = "<!-- begin of the table of fuzzing -->\n", "<!-- end of the table of fuzzing -->\n"
 LONGEST_S, MOST_MEMORY_MB, LONGEST_BYTES = 20, 2048, 4096
@@ -98,7 +104,7 @@ def run(name: str, minutes: float) -> bool:
     shutil.rmtree(artifacts, ignore_errors=True)
     for folder in (corpus, artifacts):
         folder.mkdir(parents=True, exist_ok=True)
-    _write_seeds(name, corpus)
+    _write_inputs(name, corpus)
     began = time.monotonic()
     process = subprocess.run(
         [
@@ -119,6 +125,7 @@ def run(name: str, minutes: float) -> bool:
     of.seconds += round(time.monotonic() - began)
     of.code_reached = max([of.code_reached, *(int(reached) for _, reached in status)])
     of.kept = len(list(corpus.iterdir()))
+    store_inputs(name, corpus)
     of.findings += len(failed)
     of.peak_mb = max(of.peak_mb, int(done[2]) if done else 0)
     RUNS.write_text(json.dumps({key: asdict(total[key]) for key in sorted(total)}, indent=1) + "\n", "ascii")
@@ -134,11 +141,31 @@ def run(name: str, minutes: float) -> bool:
     return not failed and process.returncode == 0
 
 
-def _write_seeds(name: str, corpus: Path) -> None:
+def _write_inputs(name: str, corpus: Path) -> None:
+    """Write the seeds and the stored inputs of an entry into its corpus, with the file names of libFuzzer."""
     from tests.fuzz.entries import ENTRIES
 
-    for seed in ENTRIES[name]().seeds:
-        (corpus / sha256(seed).hexdigest()[:12]).write_bytes(seed)
+    for content in (*ENTRIES[name]().seeds, *stored_inputs(name)):
+        (corpus / sha1(content, usedforsecurity=False).hexdigest()).write_bytes(content)
+
+
+def stored_inputs(name: str) -> list[bytes]:
+    """Return the stored inputs of an entry."""
+    path = CORPORA / f"{name}.zip"
+    if not path.exists():
+        return []
+    with zipfile.ZipFile(path) as archive:
+        return [archive.read(each) for each in archive.namelist()]
+
+
+def store_inputs(name: str, corpus: Path) -> None:
+    """Store the smallest inputs of a corpus, as many as fit; the same inputs give the same bytes."""
+    contents = sorted((path.read_bytes() for path in corpus.iterdir()), key=lambda each: (len(each), each))
+    CORPORA.mkdir(exist_ok=True)
+    with zipfile.ZipFile(CORPORA / f"{name}.zip", "w") as archive:
+        for number, (content, size) in enumerate(zip(contents, accumulate(map(len, contents)), strict=True)):
+            if size <= MOST_STORED:
+                archive.writestr(zipfile.ZipInfo(f"{number:04}"), content, zipfile.ZIP_DEFLATED)
 
 
 def table() -> str:
