@@ -252,8 +252,8 @@ class Soak:
         with self._connection() as connection:
             for table, place in sums_of(self.contents):
                 rows_left = connection.execute(
-                    f"SELECT file, count(*), sum({place}) FROM {table} "
-                    "JOIN load USING (load_id) WHERE day IS NULL OR day >= ? GROUP BY file",
+                    f"SELECT load.file, count(*), sum({place}) FROM {table} "
+                    "JOIN load USING (load_id) WHERE day IS NULL OR day >= ? GROUP BY load.file",
                     [first_kept],
                 ).fetchall()
                 for file, rows, places in rows_left:
