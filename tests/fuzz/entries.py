@@ -187,12 +187,16 @@ def _is_about(issue: Issue, in_front: bytes, part: bytes) -> bool:
     if issue.code is Code.REPORT_REPEATED:
         return True  # the later of two is used, so it is about both
     if issue.line_no is not None:
-        first = 1 + in_front.count(b"\n")
-        return first <= issue.line_no <= first + part.count(b"\n")
+        first = 1 + _line_ends(in_front)
+        return first <= issue.line_no <= first + _line_ends(part)
     if issue.offset is None:
         return True
     end = len(in_front) + len(part)
     return issue.offset < end and (end if issue.end is None else issue.end) > len(in_front)
+
+
+def _line_ends(content: bytes) -> int:
+    return len(re.findall(rb"\r\n|\r|\n", content))
 
 
 @dataclass(frozen=True)

@@ -532,6 +532,43 @@ def test_damage_ends_with_the_report() -> None:
         assert Code.XML_DAMAGED in read.codes
 
 
+OTHER = GOLDEN.replace("PRDA", "PRDC")
+
+
+@pytest.mark.parametrize("piece", [50, 1 << 20])
+@pytest.mark.parametrize("between", ["", "\n\n", "\0\0\x1a\n", "<!-- another system -->"])
+@pytest.mark.parametrize("second", [OTHER, OTHER[OTHER.index("<ddsml") :]])
+def test_documents_can_be_concatenated(second: str, between: str, piece: int) -> None:
+    read = XmlReading(GOLDEN + between + second, piece)
+    assert read.codes == XmlReading(GOLDEN).codes * 2
+    for table in TABLES:
+        systems = [row["system"] for row in read.tables[table]]
+        assert systems == ["PRDA"] * (len(systems) // 2) + ["PRDC"] * (len(systems) // 2)
+        assert len(systems) == 2 * len(XmlReading(GOLDEN).tables[table])
+
+
+@pytest.mark.parametrize("piece", [50, 1 << 20])
+@pytest.mark.parametrize("second", [OTHER[OTHER.index("<ddsml") :], f"{_postprocessor(OTHER)}</ddsml>"])
+def test_after_other_content_behind_the_end_the_next_report_is_read(second: str, piece: int) -> None:
+    read = XmlReading(f"{GOLDEN}</row> and\n<b>more</b>\n{second}", piece)
+    [damage] = [issue for issue in read.issues if issue.code is Code.XML_DAMAGED]
+    end = GOLDEN.count("\n") + 1
+    assert (damage.line_no, damage.column_no) == (end, 1)
+    assert f"there is more after the end of the document; it is not read up to line {end + 2}" in damage.text
+    first = XmlReading(GOLDEN).tables["rmf_cpu"]
+    assert read.tables["rmf_cpu"][: len(first)] == first
+    after = read.tables["rmf_cpu"][len(first) :]
+    assert [row | {"line_no": 0} for row in after] == [
+        row | {"line_no": 0, "system": "PRDC"} for row in first
+    ]
+
+
+def test_content_behind_the_end_without_a_report_is_reported() -> None:
+    read = XmlReading(f"{GOLDEN}and more")
+    assert read.tables == XmlReading(GOLDEN).tables
+    assert "cannot be read beyond this place: there is more after the end" in read.issues[-1].text
+
+
 @pytest.mark.parametrize("piece", [50, 1 << 20])
 def test_a_run_of_characters_is_one_damaged_place(piece: int) -> None:
     second = _postprocessor(GOLDEN).replace("PRDA", "PRDC")

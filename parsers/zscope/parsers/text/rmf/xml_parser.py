@@ -1,7 +1,8 @@
 """Parse an XML document in bounded memory, and continue after damage.
 
 Characters that are not allowed are replaced. After tags that do not fit, the document continues at the next
-row, table, part, segment or report; in a report with many damaged places, at the next report.
+row, table, part, segment or report; in a report with many damaged places, at the next report. A document can
+be followed by others.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ MOST_DAMAGES = 500
 
 _REPORT = "postprocessor"
 _BLANKS = " \t\r\n\x85"
-_PADDING = _BLANKS + "\0\x1a"
+_PADDING = _BLANKS + "\0\x1a\ufeff"
 _REPLACEMENT = "\ufffd"
 _NOT_ALLOWED = re.compile(
     "[\0-\x08\x0b\x0c\x0e-\x1f\ufffd-\uffff\ud800-\udfff]+"
@@ -40,6 +41,9 @@ _BEGUN = re.compile(r"<!--(?:(?!-->)[\s\S])*$|<[^>]*$|&[^;\s<]{0,9}$")
 _RESUMED = re.compile(
     rf"<(?P<end>/?)(?:[\w.-]+:)?(?P<name>{'|'.join(RESUMED)})(?=[\s>/])", re.ASCII | re.IGNORECASE
 )
+_BETWEEN = re.compile(rf"(?:[{_PADDING}]|<\?[^<>]*\?>|<!--(?:(?!-->)[\s\S])*-->)*")
+"""What can be between two documents that were concatenated."""
+_BEGINS = re.compile(r"<(?:[\w.-]+:)?(?P<name>ddsml|postprocessor)(?=[\s>/])", re.ASCII | re.IGNORECASE)
 _NEXT_REPORT = re.compile(rf"<(?P<end>)(?:[\w.-]+:)?(?P<name>{_REPORT})(?=[\s>/])", re.ASCII | re.IGNORECASE)
 
 
@@ -135,9 +139,7 @@ class XmlParser:
     def _parse(self, text: str) -> str:
         """Parse the beginning of a text; return the rest."""
         if self.tree.closed:
-            if text.strip(_PADDING):
-                raise self._damage("there is more after the end of the document")
-            return ""
+            return self._after_end(text)
         invalid = _NOT_ALLOWED.search(text)
         if invalid is None:
             return self._expat(text[:SLICE]) + text[SLICE:]
@@ -159,6 +161,27 @@ class XmlParser:
         self._expat(instead, printed)
         return text[len(printed) :]
 
+    def _after_end(self, text: str) -> str:
+        """Skip what can be between concatenated documents; return the text of the next one.
+
+        After anything else, a place to continue is searched.
+        """
+        between = _BETWEEN.match(text)
+        assert between is not None
+        rest = text[between.end() :]
+        self._advance(between[0])
+        if not rest:
+            return ""
+        self.tree.closed = False
+        begins = _BEGINS.match(rest)
+        if begins is not None:
+            self.tree.continue_at(begins["name"].lower(), end=False)
+            self._begin_parser()
+        else:
+            problem = "there is more after the end of the document"
+            self._searching = XmlDamageError(problem, self._line, self._column)
+        return rest
+
     def _expat(self, text: str, printed: str | None = None) -> str:
         """Parse a text, which replaces what is printed; return the rest after damage."""
         data = text.encode()
@@ -177,10 +200,12 @@ class XmlParser:
                 raise self._damage(f"a comment has more than {LONGEST_TOKEN:,} bytes")
             return ""
         at = max(0, at)
-        if self.tree.closed:
-            return data[at:].decode("utf-8", "ignore")
+        if self.tree.closed and data[at - 1 : at] == b"<":
+            at -= 1  # the place after it is reported
         if printed is None:
             self._advance(data[:at].decode("utf-8", "ignore"))
+        if self.tree.closed:
+            return data[at:].decode("utf-8", "ignore")
         self._searching = damage
         return "" if printed else data[at:].decode("utf-8", "ignore")
 
