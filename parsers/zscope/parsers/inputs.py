@@ -227,7 +227,7 @@ class _Unwrapping:
             yield member
 
     def _inner(self, member: Member, packing: str, pieces: Iterator[bytes], name: str = "") -> Member:
-        inside = f"{member.name}/{name}" if name else member.name
+        inside = f"{member.name}/{shown(name)}" if name else member.name
 
         def on_damage(text: str, anything: bool) -> None:
             if self.budget.exceeded:

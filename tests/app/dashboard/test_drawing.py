@@ -55,6 +55,16 @@ def test_downloads_contain_the_table() -> None:
     assert pa.parquet.read_table(io.BytesIO(as_parquet(TABLE))).schema.equals(TABLE.schema)
 
 
+def test_dates_without_end_are_downloaded() -> None:
+    days = pa.array([0, None, 2**31 - 1], pa.date32())
+    moments = pa.array([0, 2**63 - 1, -(2**63) + 1], pa.timestamp("us", "UTC"))
+    assert as_csv(pa.table({"day": days, "moment": moments})).decode().splitlines()[1:] == [
+        '"1970-01-01","1970-01-01T00:00:00.000000Z"',
+        ',"infinity"',
+        '"infinity","-infinity"',
+    ]
+
+
 def test_charts_get_utc_times_and_no_nan() -> None:
     first, second = values(TABLE).values
     assert first["hour_utc"] == "2026-03-02T10:00:00+00:00"

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import os
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.pipelines.stores import EVERYTHING, dump_bytes
 
 from zscope.parsers.issues import Code, Issue, Severity
 from zscope.parsers.text.coding import code_page
+from zscope.pipelines.ingest import ingest, quarantine
 from zscope.pipelines.ingest.quarantine import (
     HEAD_BYTES,
     KEPT,
@@ -23,9 +26,7 @@ from zscope.pipelines.ingest.quarantine import (
     remedy_for,
     write_report,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from zscope.pipelines.store import open_reader
 
 STRIPPED = Issue(Code.RDW_STRIPPED, "the record lengths were not transferred", "a.smf", offset=0)
 EMPTY = Issue(Code.EMPTY, "there is nothing in it", "a.smf")
@@ -239,3 +240,32 @@ def test_every_refusing_code_has_a_remedy() -> None:
     assert set(REMEDIES) == refusing
     assert len(set(REMEDIES.values())) == len(refusing)
     assert remedy_for(Code.BAD_DATE) == STRICT
+
+
+def test_inputs_whose_issues_are_not_listed_have_a_row_for_each_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quarantine, "MAX_INPUT_ISSUES", 3)
+    store, folder = tmp_path / "store", tmp_path / "new"
+    folder.mkdir()
+
+    def listed() -> list[tuple[str, str, str]]:
+        ingest(store, [folder], EVERYTHING)
+        with open_reader(store) as connection:
+            rows = connection.execute(
+                "SELECT file, code, text FROM input_issue ORDER BY file DESC"
+            ).fetchall()
+        return [(Path(file).name, code, text) for file, code, text in rows]
+
+    for name in "abcdef":
+        (folder / f"{name}.smf").write_bytes(b"" if name < "f" else b"\xff" * 100)
+    for _ in range(2):
+        first = listed()
+        assert [name for name, _, _ in first] == ["c.smf", "b.smf", "a.smf", "", ""]
+        assert {(code, text) for name, code, text in first if not name} == {
+            (code, "more inputs have this issue; 3 issues of inputs are listed")
+            for code in ("empty", "unknown-data")
+        }
+    for name in "abcd":
+        (folder / f"{name}.smf").write_bytes(dump_bytes(2, 1, seed=ord(name), mix={"tcp-init": 1}))
+    assert [name for name, _, _ in listed()] == ["f.smf", "e.smf"]

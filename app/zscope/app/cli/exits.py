@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -49,7 +50,9 @@ def exit_code_of(program: Callable[[], object]) -> int:
         sys.stdout.flush()
         code = result if isinstance(result, int) else ExitCode.OK
     except click.ClickException as error:
-        error.show()
+        message = io.StringIO()
+        error.show(message)
+        click.echo(plain(message.getvalue()), err=True, nl=False)
         code = ExitCode.NOTHING if isinstance(error, click.UsageError) else error.exit_code
     except click.Abort:
         code = _failed(_INTERRUPTED)
@@ -77,9 +80,20 @@ def describe(error: OSError) -> str:
     return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason
 
 
+def plain(message: str) -> str:
+    """Return a message without control characters, which a terminal would execute; line ends remain.
+
+    >>> plain("no table \\x1b[31mX").encode()
+    b'no table \\\\x1b[31mX'
+    """
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in message
+    )
+
+
 def _failed(message: str) -> int:
     _discard_output()
-    click.echo(f"Error: {message}", err=True)
+    click.echo(f"Error: {plain(message)}", err=True)
     return ExitCode.NOTHING
 
 

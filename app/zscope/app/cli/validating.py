@@ -40,6 +40,7 @@ def validate_slice(store: Path, part: StoreSlice, settings: Settings) -> pa.Tabl
     from zscope.pipelines.store.change import current_catalogue
     from zscope.pipelines.store.folder import existing_store
     from zscope.pipelines.store.maintenance import record_validation
+    from zscope.pipelines.store.permissions import readable_by
 
     def report(text: str) -> None:
         click.echo(text, err=True)
@@ -48,7 +49,8 @@ def validate_slice(store: Path, part: StoreSlice, settings: Settings) -> pa.Tabl
         folder = existing_store(store)
         catalogue = current_catalogue(folder, settings, report)
     try:
-        results = validate_in_subprocess(catalogue, part, folder.docs)
+        with readable_by(folder.path, everybody=settings.readable_by_everybody):
+            results = validate_in_subprocess(catalogue, part, folder.docs)
     except QualityError as error:
         raise NothingDoneError(str(error)) from error
     with store_errors():

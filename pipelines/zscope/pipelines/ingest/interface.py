@@ -161,6 +161,8 @@ class IngestOptions:
     """Whether the paths are files that the caller listed in folders. A text without reports is then skipped,
     as in a named folder, and not refused.
     """
+    passed_over: tuple[Issue, ...] = ()
+    """Issues of what the caller found in folders and did not name; they are stored like those of inputs."""
     notify: Callable[[str], None] = _ignore
     """Called with messages for the user, for example that another process is changing the store."""
     on_outcome: Callable[[FileOutcome], None] = _ignore

@@ -84,9 +84,10 @@ def ingest(
         context = IngestContext(folder, state, options)
         run = _IngestRun(context, engine.decoder(context) if engine else LocalDecoder(context))
         outcomes = tuple(run.load_all(paths))
-        not_loaded = any(outcome.status in NOT_LOADED for outcome in outcomes)
+        inputs = (*outcomes, *map(_passed_over, options.passed_over))
+        not_loaded = any(outcome.status in NOT_LOADED for outcome in inputs)
         if not options.dry_run and (not_loaded or state.files_for(INPUT_ISSUE_TABLE, None)):
-            record_input_issues(folder, state, outcomes)
+            record_input_issues(folder, state, inputs)
         if not options.dry_run:
             run.merge()
     return IngestReport(outcomes, time.perf_counter() - started, committed=not options.dry_run)
@@ -147,8 +148,7 @@ class _IngestRun:
         for issue in path_issues:
             if self._in_store(issue.file):
                 continue
-            refused = issue.severity is Severity.REFUSED
-            outcome = _not_loaded(issue.file, [issue], FileStatus.REFUSED if refused else FileStatus.EMPTY)
+            outcome = _passed_over(issue)
             self._options.on_outcome(outcome)
             yield outcome
 
@@ -249,6 +249,12 @@ def _is_small(path: str) -> bool:
     except (OSError, ValueError):
         return True
     return stat.S_ISREG(status.st_mode) and status.st_size <= SMALL_FILE_BYTES
+
+
+def _passed_over(issue: Issue) -> FileOutcome:
+    """Return the outcome of something in a folder that is not an input."""
+    refused = issue.severity is Severity.REFUSED
+    return _not_loaded(issue.file, [issue], FileStatus.REFUSED if refused else FileStatus.EMPTY)
 
 
 def _not_loaded(file: str, issues: Sequence[Issue], status: FileStatus) -> FileOutcome:

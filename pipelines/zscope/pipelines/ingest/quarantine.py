@@ -337,7 +337,7 @@ def record_input_issues(folder: Folder, state: State, outcomes: Sequence[FileOut
         if outcome.status in NOT_LOADED
         for row in (issue.to_row() for issue in outcome.issues)
     ]
-    after = [*current, *(row for row in before if row["file"] not in attempted)][:MAX_INPUT_ISSUES]
+    after = _newest([*current, *(row for row in before if row["file"] not in attempted)])
     if {_key(row) for row in after} == since.keys():
         return
     dropped = tuple(file.path for file in known)
@@ -352,6 +352,24 @@ def record_input_issues(folder: Folder, state: State, outcomes: Sequence[FileOut
         folder, state, [part.close()],
         lambda files: Commit("inputs", adds=files, drops=dropped),
     )  # fmt: skip
+
+
+def _newest(rows: Sequence[IssueRow]) -> list[IssueRow]:
+    """Return the newest rows, and for each code of the others a row without a file that says so.
+
+    These rows remain until fewer inputs have issues.
+    """
+    of_inputs = [row for row in rows if row["file"]]
+    if len(of_inputs) < MAX_INPUT_ISSUES:
+        return of_inputs
+    omitted = {row["code"]: row for row in rows if not row["file"]}
+    nothing = dict.fromkeys(
+        ("record_no", "byte_offset", "byte_end", "line_no", "column_no", "section", "field")
+    )
+    for row in of_inputs[MAX_INPUT_ISSUES:]:
+        text = f"more inputs have this issue; {MAX_INPUT_ISSUES:,} issues of inputs are listed"
+        omitted.setdefault(row["code"], row | nothing | {"file": "", "text": text})
+    return [*of_inputs[:MAX_INPUT_ISSUES], *omitted.values()]
 
 
 def _input_issues(folder: Folder, files: Sequence[DataFile]) -> list[IssueRow]:

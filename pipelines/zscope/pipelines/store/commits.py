@@ -459,6 +459,7 @@ class State:
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> State:
         """Return the value of a JSON object."""
+        known_fields(cls, raw, ("last_checksum",))
         files = (DataFile.from_json(file) for file in raw["files"])
         loads = (Load.from_json(load) for load in raw["loads"])
         summaries = (SummaryFile.from_json(file) for file in raw.get("summaries", ()))

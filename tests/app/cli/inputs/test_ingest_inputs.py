@@ -106,7 +106,9 @@ def test_an_unreadable_input_is_not_an_error_of_the_store(run: Run, store: Path,
 @pytest.mark.deep
 def test_pipes_and_links_in_a_folder_are_reported(run: Run, store: Path, tmp_path: Path) -> None:
     folder = tmp_path / "night"
-    folder.mkdir()
+    (folder / "module").mkdir(parents=True)
+    (folder / "module" / "__init__.py").touch()
+    (folder / "linked").symlink_to("module")
     shutil.copy(DUMP, folder / "a.smf")
     os.mkfifo(folder / "pipe")
     result = run("ingest", folder, "--store", store, "--quiet", "--format", "json")
@@ -117,10 +119,16 @@ def test_pipes_and_links_in_a_folder_are_reported(run: Run, store: Path, tmp_pat
     (folder / "b.smf").symlink_to("gone.smf")
     result = run("ingest", folder, "--store", store, "--format", "json")
     assert result.exit_code == 8
-    assert [row["status"] for row in report(result)] == ["repeated", "refused", "nothing to load"]
+    assert [row["status"] for row in report(result)] == ["repeated", "refused", *["nothing to load"] * 3]
     assert f"{folder}/b.smf: cannot be read: it is a link to gone.smf, which does not exist" in result.stderr
     refused = run("loads", "--refused", "--store", store, "--format", "json")
     assert [row["file"] for row in report(refused)] == [str(folder / "b.smf")]
+    skipped = run("issues", "--code", "not-an-input", "--store", store, "--format", "json")
+    assert {row["file"]: row["text"] for row in report(skipped)} == {
+        str(folder / "linked"): "skipped: a link to a folder; name it directly to read its contents",
+        str(folder / "module"): "skipped: a Python package",
+        str(folder / "pipe"): "skipped: a pipe; name it directly to read from it",
+    }
 
 
 def test_links_in_the_store_are_not_inputs(run: Run, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import zipfile
@@ -9,8 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.app.cli.nightly.nights import LOAD, SMALL, NightFolder, step
+from tests.pipelines.ingest.in_turn import InTurn
 
+from zscope.parsers import ReadOptions
 from zscope.parsers.containers.budget import UnpackLimits
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
+from zscope.pipelines.ingest.bulk import BulkEngine
 
 if TYPE_CHECKING:
     from tests.app.conftest import Run
@@ -48,6 +54,47 @@ def test_the_limit_can_be_set_in_the_settings(run: Run, archive: Path, tmp_path:
     command = ("ingest", "--store", tmp_path / "store", archive, "--settings", settings)
     assert "contains more than 1,000 bytes" in run(*command).stderr
     assert "contains more" not in run(*command, "--unpack-limits", "bytes=1GB").stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("inventory",), ("decode", "--table", "smf119_tcp_init"), ("unpack", "-o", "-")],
+    ids=lambda command: command[0],
+)
+def test_commands_without_a_store_have_the_limits(command: tuple[str, ...], run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "dump.smf.gz"
+    file.write_bytes(gzip.compress(SMALL))
+    limited = run(*command, file, "--unpack-limits", "bytes=1000")
+    assert "contains more than 1,000 bytes" in limited.stderr
+    assert limited.exit_code == 8
+    assert run(*command, file).exit_code == 0
+
+
+def test_the_nightly_batch_has_the_limits_of_the_settings(tmp_path: Path) -> None:
+    night = NightFolder(tmp_path)
+    night.settings(LOAD)
+    night.add("a.smf.gz", gzip.compress(SMALL))
+    (tmp_path / "zscope.toml").write_text('[ingest]\nunpack_limits = "bytes=1000"\n', encoding="utf-8")
+    load = step(night.night(), "load")
+    assert load["counts"]["refused"] == 1
+    assert "contains more than 1,000 bytes" in load["details"][0]
+
+
+@pytest.mark.parametrize(("limits", "layers", "decoded"), [("nesting=1", 2, 0), ("nesting=9", 9, 1)])
+def test_the_survey_of_a_bulk_load_has_the_limits(
+    limits: str, layers: int, decoded: int, tmp_path: Path
+) -> None:
+    """A file that exceeds them is done with its survey; any other packed dump has a task of its own."""
+    content = SMALL
+    for _ in range(layers):
+        content = gzip.compress(content)
+    file = tmp_path / "dump.smf.gz"
+    file.write_bytes(content)
+    options = IngestOptions(selection=row_selection(None), read_options=ReadOptions(unpack_limits=limits))
+    scheduler = InTurn()
+    report = ingest(tmp_path / "store", [file], options, BulkEngine(scheduler))
+    assert scheduler.labels == [("survey", 1), ("decode", decoded)]
+    assert len(report.loads) == decoded
 
 
 def test_a_wrong_limit_is_an_error(run: Run, archive: Path, tmp_path: Path) -> None:

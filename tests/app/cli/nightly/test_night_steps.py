@@ -63,6 +63,21 @@ def test_a_refused_file_among_good_ones(night: NightFolder) -> None:
     assert len(rows(night.store, "SELECT * FROM load")) == 2
 
 
+def test_what_is_passed_over_is_listed_with_the_issues_of_inputs(night: NightFolder) -> None:
+    night.settings(LOAD.replace('["new"]', '["new", "gone"]'))
+    night.add("module/__init__.py", b"")
+    os.mkfifo(night.path / "new" / "pipe")
+    (night.path / "new" / "linked").symlink_to("module")
+    for again in range(2):
+        report = night.night()
+        assert step(report, "load")["counts"]["files"] == 0
+        issues = rows(night.store, "SELECT file, code FROM input_issue ORDER BY file")
+        assert issues == [
+            (str(night.path / "gone"), "unreadable"),
+            *((str(night.path / "new" / name), "not-an-input") for name in ("linked", "module", "pipe")),
+        ], again
+
+
 def test_a_night_without_new_files_is_a_warning_unless_it_is_expected(night: NightFolder) -> None:
     codes_by_setting = {}
     for setting in ("", 'no_files = "ok"', 'no_files = "failure"'):
@@ -70,6 +85,26 @@ def test_a_night_without_new_files_is_a_warning_unless_it_is_expected(night: Nig
         codes_by_setting[setting] = night.night()["exit_code"]
     assert list(codes_by_setting.values()) == [4, 0, 8]
     assert step(night.night(), "load")["text"].startswith("no new file; 0 rows")
+
+
+@pytest.mark.parametrize(("readers", "folders", "files"), [("group", 0o750, 0o640), ("all", 0o755, 0o644)])
+def test_a_night_creates_files_for_the_readers_of_the_store(
+    night: NightFolder, readers: str, folders: int, files: int
+) -> None:
+    before = os.umask(0o022)
+    try:
+        (night.path / "zscope.toml").write_text(f'[store]\nreadable_by = "{readers}"\n')
+        night.settings(LOAD + EXPORT)
+        night.add("a.smf", SMALL)
+        (night.path / "out").mkdir()
+        night.night()
+    finally:
+        os.umask(before)
+    paths = [night.store, *night.store.rglob("*")]
+    assert {path.stat().st_mode & 0o777 for path in paths if path.is_dir()} == {folders}
+    assert {path.stat().st_mode & 0o777 for path in paths if path.is_file()} == {files}
+    exported = list((night.path / "out").rglob("*.csv"))
+    assert {path.stat().st_mode & 0o777 for path in exported} == {0o644}
 
 
 def test_files_that_may_still_be_written_are_left(night: NightFolder) -> None:

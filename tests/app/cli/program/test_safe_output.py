@@ -85,6 +85,23 @@ def test_texts_are_unchanged_on_request(tmp_path: Path) -> None:
     assert [row[0] for row in cells(_of_texts(texts), tmp_path, raw=True)[1:]] == texts
 
 
+@pytest.mark.parametrize(
+    ("form", "raw", "lines"),
+    [
+        (OutputFormat.TSV, False, ["'=n\tm", "'=1\ta\\\\x07"]),
+        (OutputFormat.TSV, True, ["=n\tm", "=1\ta\x07"]),
+        (OutputFormat.MARKDOWN, False, ["| '=n | m |", "| --- | --- |", "| '=1 | a\\\\x07 |"]),
+        (OutputFormat.MARKDOWN, True, ["| =n | m |", "| --- | --- |", "| =1 | a\x07 |"]),
+    ],
+)
+def test_tsv_and_markdown_are_safe_and_raw_on_request(
+    form: OutputFormat, lines: list[str], tmp_path: Path, *, raw: bool
+) -> None:
+    table = pa.table({"=n": ["=1"], "m": ["a\x07"]})
+    Output(form, str(tmp_path / "out"), raw).write(Rows.of(table))
+    assert (tmp_path / "out").read_text().splitlines() == lines
+
+
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
 def test_every_type_of_text_is_safe(kind: pa.DataType, tmp_path: Path) -> None:
     table = pa.table({"x": pa.array(["=1", None, "a\x07"], pa.string()).cast(kind)})

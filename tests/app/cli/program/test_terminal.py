@@ -7,6 +7,7 @@ import pty
 import re
 import subprocess
 import sys
+import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -94,3 +95,18 @@ def test_text_of_records_cannot_control_the_terminal(dump: Path) -> None:
     _, screen = on_terminal("decode", dump, "-t", "smf119_zert_detail", "-c", "job_name", "-q")
     assert "\x1b" not in screen
     assert "\\x1b[" in screen
+
+
+def test_texts_of_others_cannot_control_the_terminal(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a\x1b[31m.bin", b"no records")
+    store = tmp_path / "store"
+    for command in ("inventory", "ingest"):
+        where = () if command == "inventory" else ("--store", store)
+        code, screen = on_terminal(command, tmp_path / "a.zip", *where, columns=400)
+        assert code == 0
+        assert "a\x1b[31m.bin" not in screen
+        assert rf"note: {tmp_path}/a.zip/a\x1b[31m.bin: skipped" in screen
+    code, screen = on_terminal("sql", "SELECT error(chr(27) || '[31mX' || chr(7))", "--store", store)
+    assert code == 12
+    assert screen == "Error: Invalid Input Error: X\\x07\n"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from tests.app.report_reading import ReportReader
 
 from zscope.app.shared.report.declared import ChartDeclaration, PartDeclaration
 from zscope.app.shared.report.elements import LONGEST, add, document, written
 from zscope.app.shared.report.pictures import add_picture
-from zscope.app.shared.report.queries import PartRows
+from zscope.app.shared.report.queries import PartRows, _plain_rows
 from zscope.app.shared.report.tables import add_table
 
 HOSTILE = (
@@ -98,6 +99,13 @@ def test_a_number_has_all_its_digits_and_a_missing_one_no_place() -> None:
     assert (line["Real"].text, line["Real"].value) == ("0.333", repr(1 / 3))
     assert (line["Empty"].text, line["Empty"].value) == ("", None)
     assert line["Time"].text == "2026-03-02 13:00:00"
+
+
+def test_dates_without_end_are_texts() -> None:
+    table = pa.table(
+        {"day": pa.array([2**31 - 1], pa.date32()), "moment": pa.array([-(2**63) + 1], pa.timestamp("us"))}
+    )
+    assert _plain_rows(table) == [{"day": "infinity", "moment": "-infinity"}]
 
 
 def test_attributes_and_texts_are_cut_and_in_one_line() -> None:

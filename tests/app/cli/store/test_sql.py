@@ -138,6 +138,11 @@ def test_the_time_limit_exits_with_12_and_keeps_the_output_unchanged(ask: Ask, t
     assert target.read_text() == "old"
 
 
+def test_the_space_for_temporary_files_can_be_limited(ask: Ask) -> None:
+    result = ask("SELECT current_setting('max_temp_directory_size') AS size", "--temp-size", "3MiB")
+    assert (result.exit_code, result.stdout) == (0, "size\n3.0 MiB\n")
+
+
 @pytest.mark.deep
 def test_ctrl_c_exits_with_12_and_keeps_the_output_unchanged(store: Path, tmp_path: Path) -> None:
     target = tmp_path / "rows.csv"

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
@@ -108,6 +109,18 @@ def test_a_damaged_file_is_detected(run: Run, store: Path) -> None:
     result = run("store", "check", "--store", store)
     assert result.exit_code == 8
     assert victim.name in result.stderr
+
+
+def test_only_a_deep_check_counts_the_rows_of_each_load(run: Run, store: Path) -> None:
+    def other_load(content: dict[str, Any]) -> None:
+        for file in content["adds"]:
+            file["loads"] = {str(int(load) + 1): rows for load, rows in file["loads"].items()}
+
+    rewrite_commits(existing_store(store), other_load)
+    assert run("store", "check", "--store", store).exit_code == 0
+    result = run("store", "check", "--deep", "--store", store)
+    assert result.exit_code == 8
+    assert "has rows of loads {1: " in result.stderr
 
 
 @pytest.mark.parametrize("keep", ["", "0d", "tomorrow", "-3d", "400q"])

@@ -21,10 +21,12 @@ from zscope.app.dashboard.pages.workbench import statements as module
 from zscope.app.dashboard.pages.workbench.page import EXAMPLES, StatementExample, columns, tables
 from zscope.app.dashboard.pages.workbench.process import StatementTask, run_task
 from zscope.app.dashboard.pages.workbench.statements import MOST_BYTES, MOST_ROWS, StatementOutcome, run
+from zscope.pipelines.store import open_reader
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import duckdb
     from streamlit.testing.v1 import AppTest
 
     from zscope.app.dashboard.store import PageData
@@ -264,10 +266,53 @@ def test_a_slow_start_does_not_count_as_time_of_the_statement(
     assert "did not start within 0.2 seconds, because the machine is busy; the statement did not run" in error
 
 
+def test_time_to_open_the_store_does_not_count_as_time_of_the_statement(
+    data: PageData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def open_slowly(store: Path) -> duckdb.DuckDBPyConnection:
+        time.sleep(1.5)
+        return open_reader(store)
+
+    monkeypatch.setattr(process, "open_reader", open_slowly)
+    outcome = run_here(data, "SELECT 1 AS one", 1)
+    assert outcome.error is None
+    assert outcome.seconds < 1
+
+
+def test_the_space_for_temporary_files_is_limited(data: PageData) -> None:
+    rows = run_here(data, "SELECT current_setting('max_temp_directory_size') AS size", 5).rows
+    assert rows is not None
+    assert rows.to_pylist() == [{"size": "3.7 GiB"}], "4 GB"
+
+
 def test_nothing_comes_between_the_rows(data: PageData) -> None:
     outcome = run(data, "FROM enable_logging(storage = 'stdout')", 5)
     assert "the table function enable_logging is not allowed" in (outcome.error or "")
     assert run(data, "SELECT 1 AS one", 5).rows is not None
+
+
+PRINTING = f"""
+import os
+from {process.__name__} import main, run_task
+
+def printing(*arguments):
+    done = run_task(*arguments)
+    print("from Python", flush=True)
+    os.write(1, b"from a library")
+    return done
+
+main.__globals__["run_task"] = printing
+main()
+"""
+
+
+def test_what_the_process_prints_does_not_come_between_the_rows(
+    data: PageData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_command", lambda: [sys.executable, "-c", PRINTING])
+    rows = run(data, "SELECT 1 AS one", 5).rows
+    assert rows is not None
+    assert rows.to_pylist() == [{"one": 1}]
 
 
 def test_dates_without_end_are_shown_and_downloaded(data: PageData) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.pipelines.store.test_commits import data_file, folder_of, load
-from tests.pipelines.stores import rewrite_commits
+from tests.pipelines.stores import dump_bytes, rewrite_commits
+from tests.pipelines.stores import load as load_files
 
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import commits, open_reader
@@ -21,13 +23,25 @@ from zscope.pipelines.store.checksums import (
     read_head,
     with_checksum,
 )
-from zscope.pipelines.store.commits import Commit, State, append, read_commit, read_state
+from zscope.pipelines.store.commits import (
+    Commit,
+    DayRows,
+    LoadOffset,
+    State,
+    SummaryFile,
+    append,
+    read_commit,
+    read_state,
+)
 from zscope.pipelines.store.folder import DamagedStoreError, Folder, StoreError, existing_store
-from zscope.pipelines.store.maintenance import check_store
+from zscope.pipelines.store.maintenance import check_store, compact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+OFFSET = LoadOffset("SYSA", "smf70_cpu", "2026-03-02T01:00:00", "2026-03-02T02:00:00", 3600)
+SUMMARY = SummaryFile("summaries/s/1.parquet", "s", 3, 100, "abc", "def", {"2026-03-02": DayRows(1, 1)})
 
 
 def silent(_text: str) -> None:
@@ -145,6 +159,17 @@ def test_an_edited_checkpoint_is_not_used(tmp_path: Path, monkeypatch: pytest.Mo
     assert read_state(folder) == state
 
 
+def test_a_checkpoint_of_a_later_version_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commits, "CHECKPOINT_EVERY", 3)
+    folder, state = three_commits(tmp_path)
+    path = folder.commits / "checkpoint-00000003.json"
+    content = parse_with_checksum(path.read_text("utf-8")).content
+    content["files"] = []
+    for more in ({}, {"more": 1}):
+        path.write_text(with_checksum(content | more, 3, "")[0], "utf-8")
+        assert (read_state(folder) == state) is bool(more)
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b'{"number": "3", "checksum": "x"}', b"\xff"])
 def test_a_damaged_head_is_named(content: bytes, tmp_path: Path) -> None:
     folder, _ = three_commits(tmp_path)
@@ -173,6 +198,26 @@ def test_a_head_that_is_behind_is_no_damage(tmp_path: Path) -> None:
         (lambda content: content.update(more=1), "does not know the field 'more' of a Commit"),
         (lambda content: content["loads"][0].update(more=1), "does not know the field 'more' of a Load"),
         (lambda content: content["adds"][0].update(key=1), "does not know the field 'key' of a DataFile"),
+        (
+            lambda content: content["loads"][0]["tables"]["t"].update(more=1),
+            "does not know the field 'more' of a LoadTable",
+        ),
+        (
+            lambda content: content["loads"][0]["kinds"][0].update(more=1),
+            "does not know the field 'more' of a LoadKind",
+        ),
+        (
+            lambda content: content["loads"][0]["gaps"][0].update(more=1),
+            "does not know the field 'more' of a LoadGap",
+        ),
+        (
+            lambda content: content["loads"][0].update(offsets=[asdict(OFFSET) | {"more": 1}]),
+            "does not know the field 'more' of a LoadOffset",
+        ),
+        (
+            lambda content: content.update(summaries=[asdict(SUMMARY) | {"more": 1}]),
+            "does not know the field 'more' of a SummaryFile",
+        ),
     ],
 )
 def test_what_a_later_version_wrote_is_refused(
@@ -212,6 +257,17 @@ def test_commits_of_earlier_versions_are_read_and_continued(tmp_path: Path) -> N
         read_state(folder)
 
 
+def test_a_changed_byte_in_a_data_file_is_noticed(copied_store: Path) -> None:
+    """The size of the file and the number of its rows are as before."""
+    folder = existing_store(copied_store)
+    file = max(read_state(folder).files.values(), key=lambda file: file.bytes)
+    content = bytearray((folder.data / file.path).read_bytes())
+    content[60] ^= 0x55
+    (folder.data / file.path).write_bytes(content)
+    with pytest.raises(DamagedStoreError, match=rf"{re.escape(file.path)}: has other content"):
+        check_store(folder)
+
+
 @pytest.mark.parametrize("deep", [False, True])
 def test_other_row_counts_than_in_the_files_are_noticed(deep: bool, copied_store: Path) -> None:
     """In commits without checksums, as those of earlier versions."""
@@ -236,6 +292,26 @@ def test_a_deep_check_counts_the_rows_of_each_load(copied_store: Path) -> None:
     rewrite_commits(folder, other_load)
     assert check_store(folder).files
     with pytest.raises(DamagedStoreError, match=r"has rows of loads \{1: "):
+        check_store(folder, deep=True)
+
+
+def test_a_deep_check_counts_the_rows_of_each_day(tmp_path: Path) -> None:
+    (tmp_path / "days.smf").write_bytes(dump_bytes(24, 2, mix={"tcp-init": 1}))
+    load_files(tmp_path / "store", tmp_path / "days.smf")
+    folder = existing_store(tmp_path / "store")
+    with changing(folder, Settings(), silent) as state:
+        compact(folder, state)
+
+    def other_days(content: dict[str, Any]) -> None:
+        for file in content["adds"]:
+            if len(file["days"]) > 1:
+                first, *_, last = file["days"]
+                file["days"][first] -= 1
+                file["days"][last] += 1
+
+    rewrite_commits(folder, other_days)
+    assert check_store(folder).files
+    with pytest.raises(DamagedStoreError, match="has other numbers of rows by day"):
         check_store(folder, deep=True)
 
 

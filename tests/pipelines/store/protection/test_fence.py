@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -15,6 +16,7 @@ import pytest
 from tests.pipelines.store.forked import CHECKOUT
 from tests.pipelines.store.test_session import make_store, rows
 
+from zscope.pipelines.store import spill
 from zscope.pipelines.store.session import QueryError, Session
 
 if TYPE_CHECKING:
@@ -136,10 +138,10 @@ def test_the_space_for_temporary_files_is_limited(store: Path, temporary: Path) 
     assert not list(temporary.iterdir())
 
 
-def test_by_default_half_of_the_free_space_can_be_used(store: Path) -> None:
+def test_by_default_half_of_the_free_space_can_be_used(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spill, "disk_usage", lambda _: SimpleNamespace(free=10 << 30))
     with fenced(store) as session:
-        [row] = rows(session, "SELECT current_setting('max_temp_directory_size')")
-    assert "%" not in str(row)
+        assert rows(session, "SELECT current_setting('max_temp_directory_size')") == [("5.0 GiB",)]
     with fenced(store, spill_size="3MiB") as session:
         assert rows(session, "SELECT current_setting('max_temp_directory_size')") == [("3.0 MiB",)]
 
@@ -189,6 +191,22 @@ def test_folders_of_earlier_versions_are_deleted_after_a_day(store: Path, tempor
         "other-sql-old", "zscope-sql-link", "zscope-sql-new",
     ]  # fmt: skip
     assert list(other.iterdir())
+
+
+def test_folders_of_other_users_are_not_deleted(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, killed = temporary / "zscope-sql-old", temporary / "zscope-sql-killed"
+    old.mkdir()
+    killed.mkdir()
+    (killed / "lock").touch()
+    yesterday = time.time() - 2 * 24 * 3600
+    os.utime(old, (yesterday, yesterday))
+    with monkeypatch.context() as other_user:
+        other_user.setattr(os, "geteuid", lambda: old.stat().st_uid + 1)
+        spill.delete_leftovers()
+    assert old.is_dir()
+    assert killed.is_dir()
+    spill.delete_leftovers()
+    assert not list(temporary.iterdir()), "they are those of the same user"
 
 
 def test_a_session_can_be_closed_twice(store: Path, temporary: Path) -> None:

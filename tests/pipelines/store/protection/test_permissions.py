@@ -12,10 +12,13 @@ from tests.pipelines.stores import EVERYTHING, dump_bytes
 from zscope.pipelines.ingest import ingest
 from zscope.pipelines.settings import Settings, SettingsError, read_settings
 from zscope.pipelines.store.folder import make_store
+from zscope.pipelines.store.parts import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from zscope.pipelines.store.parts import StagedFile
 
 FOR_ALL = Settings(readable_by_everybody=True)
 
@@ -72,6 +75,23 @@ def test_by_option_all_can_read(dumps: list[Path], tmp_path: Path) -> None:
     os.umask(0o022)
     assert store.stat().st_mode & 0o777 == 0o755
     assert modes(store) == {"folder 755", "file 644"}
+
+
+def test_files_of_workers_with_another_mask_get_the_rights_of_the_store(
+    dumps: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers on other machines can have one."""
+    close = Part.close
+
+    def closed(part: Part) -> StagedFile:
+        staged = close(part)
+        staged.path.chmod(0o600)
+        return staged
+
+    monkeypatch.setattr(Part, "close", closed)
+    store = tmp_path / "store"
+    load(store, dumps[0])
+    assert modes(store) == {"folder 750", "file 640"}
 
 
 @pytest.mark.deep

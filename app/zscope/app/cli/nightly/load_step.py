@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -34,12 +35,12 @@ def load_files(night: Night) -> StepResult:
     section = night.settings.one(LoadSection)
     listing = list_files(section, list(_outside(night)), night.started.timestamp())
     if len(listing.missing) >= len(section.folders):
-        text = f"no folder with new files can be read: {'; '.join(listing.missing)}"
+        text = f"no folder with new files can be read: {'; '.join(map(str, listing.missing))}"
         return StepResult(code=ExitCode.NOTHING, text=text, stops=True)
     outcomes: list[FileOutcome] = []
     error = ""
     try:
-        if listing.files:
+        if listing.files or listing.missing or listing.skipped:
             _ingest(night, section, listing, outcomes.append)
     except click.ClickException as failure:
         error = failure.format_message()
@@ -69,7 +70,9 @@ def _ingest(night: Night, section: LoadSection, listing: Listing, add: Callable[
 
     return_memory_soon()
     with input_errors(), store_errors(), progress(quiet=night.quiet) as shown:
-        options = _options(night, section, on_outcome, shown)
+        options = replace(
+            _options(night, section, on_outcome, shown), passed_over=(*listing.missing, *listing.skipped)
+        )
         ingest(night.store, [file.path for file in listing.files], options)
 
 
@@ -241,7 +244,7 @@ def _details(listing: Listing, loads: _NightLoads) -> Iterator[str]:
         if outcome.status.value == "nothing to load":
             yield f"{outcome.file}: nothing to load"
     yield from (f"{file}; left for the next night" for file in listing.unsettled)
-    yield from listing.notes
+    yield from map(str, listing.skipped)
 
 
 def _count(number: int, noun: str) -> str:

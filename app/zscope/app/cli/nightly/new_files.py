@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from zscope.app.cli.nightly.sections import LoadSection
+    from zscope.parsers.issues import Issue
     from zscope.pipelines.ingest.interface import FileOutcome
 
 
@@ -59,26 +60,26 @@ class Listing:
     """Files that changed too recently."""
     not_matching: int
     """Number of files that no pattern selects."""
-    missing: tuple[str, ...]
+    missing: tuple[Issue, ...]
     """Folders that do not exist or cannot be read."""
-    notes: tuple[str, ...]
+    skipped: tuple[Issue, ...]
     """What else was skipped in the folders."""
 
 
 def list_files(section: LoadSection, outside: Sequence[Path], now: float) -> Listing:
     """List the new files of the folders, without those in the folders `outside`; `now` is in seconds."""
     from zscope.parsers.inputs import input_paths, shown
-    from zscope.parsers.issues import Code, Issues
+    from zscope.parsers.issues import Code, Issue, Issues
 
     left_out = [place.resolve() for place in outside]
     issues = Issues()
     files: dict[Path, NewFile] = {}
     unsettled: list[str] = []
-    missing: list[str] = []
     not_matching = 0
     for folder in section.folders:
         if not folder.is_dir():
-            missing.append(f"{shown(str(folder))}: {'not a folder' if folder.exists() else 'does not exist'}")
+            text = "not a folder" if folder.exists() else "does not exist"
+            issues.add(Issue(Code.UNREADABLE, text, shown(str(folder))))
             continue
         for path in (Path(each) for each, _ in input_paths([folder], issues)):
             real = path.parent.resolve() / path.name
@@ -98,14 +99,13 @@ def list_files(section: LoadSection, outside: Sequence[Path], now: float) -> Lis
                 unsettled.append(_unsettled(shown(str(path)), about.st_mtime, now))
             else:
                 files[real] = NewFile(path, folder, about.st_size, about.st_mtime_ns)
-    missing += [str(issue) for issue in issues if issue.code is Code.UNREADABLE]
-    notes = [issue for issue in issues if issue.code is not Code.UNREADABLE]
+    skipped = [issue for issue in issues if issue.code is not Code.UNREADABLE]
     return Listing(
         tuple(files.values()),
         tuple(unsettled),
         not_matching,
-        tuple(missing),
-        tuple(str(n) for n in notes if not any(p in (Path(n.file), *Path(n.file).parents) for p in outside)),
+        tuple(issue for issue in issues if issue.code is Code.UNREADABLE),
+        tuple(n for n in skipped if not any(p in (Path(n.file), *Path(n.file).parents) for p in outside)),
     )
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 import traceback
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.exits import ExitCode, describe
+from zscope.app.cli.exits import ExitCode, describe, plain
 from zscope.app.cli.nightly.night import (
     Night,
     NightBegin,
@@ -43,6 +44,7 @@ def run_night(
 ) -> NightReport:
     """Run the steps that the settings set up, and write the report. A dry run changes nothing."""
     from zscope.pipelines.store.folder import make_store
+    from zscope.pipelines.store.permissions import readable_by
 
     started = datetime.now(UTC).astimezone()
     of_store = store_settings(settings)
@@ -53,9 +55,11 @@ def run_night(
         with store_errors():
             make_store(store, for_everybody=of_store.readable_by_everybody)
             notes = store / NIGHTLY_FOLDER
-            if not dry_run or notes.exists():  # a dry run creates nothing
-                stack.enter_context(only_night(notes))
-            begin = NightBegin(started, 0) if dry_run else begin_night(notes, store, started)
+            as_in_store = partial(readable_by, store, everybody=of_store.readable_by_everybody)
+            with as_in_store():
+                if not dry_run or notes.exists():  # a dry run creates nothing
+                    stack.enter_context(only_night(notes))
+                begin = NightBegin(started, 0) if dry_run else begin_night(notes, store, started)
         if begin.resumed:
             notify(f"the run that began at {begin.at:%Y-%m-%d %H:%M:%S %Z} was interrupted; continuing it")
         night = Night(
@@ -78,7 +82,8 @@ def run_night(
             steps=_run_steps(night, steps),
         ).ended_now()
         if not dry_run:
-            write_reports(report, settings.reports, settings.general.keep_reports)
+            with nullcontext() if settings.general.reports else as_in_store():
+                write_reports(report, settings.reports, settings.general.keep_reports)
             end_night(notes)
         return report
 
@@ -110,9 +115,9 @@ def _result_of(step: NightStep, night: Night) -> StepResult:
     try:
         return step.run(night)
     except click.ClickException as error:
-        text = error.format_message()
+        text = plain(error.format_message())
     except OSError as error:
-        text = describe(error)
+        text = plain(describe(error))
     except MemoryError:
         text = "not enough memory"
     except Exception as error:
