@@ -192,6 +192,7 @@ def test_a_part_is_not_more_than_the_whole(tmp_path: Path) -> None:
         ("55  No       11      9      8      8      5      4      4    12.9M     ...", Code.BAD_VALUE),
         ("55  No       11      9      8      8      5      4      4    12.9M   12.8T", Code.BAD_VALUE),
         ("55  No       11      9      8      8      5      4      4    12.9M", Code.REPORT_CUT),
+        (" User Data:", Code.UNKNOWN_LINE),
     ],
 )
 def test_a_path_that_does_not_fit_is_left_out(tmp_path: Path, line: str, code: Code) -> None:

@@ -50,6 +50,8 @@ class ZvmReportKind:
     """Columns without which a row is useless."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Columns of text by their words, with their name in the table or an empty name."""
+    classes: bool = False
+    """Whether it can have rows of classes of users, and then a line that announces the users."""
 
 
 _SYSTEM, _OWN = frozenset({"SYSTEM"}), frozenset({"OWN", "PARTITION"})
@@ -68,6 +70,7 @@ USER = ZvmReportKind(
     },
     required=("tcpu_s",),
     texts={"USER STATUS": "", "STATUS": ""},
+    classes=True,
 )
 CHANNEL = ZvmReportKind(
     title="FCHANNEL",

@@ -131,7 +131,7 @@ class PerformanceToolkit:
         out.add_report(f"ZVM FCX{heading.number} {kind.title}", first.first_line)
         if period.contradiction:
             out.issue(Code.ARITHMETIC, period.contradiction, first.first_line, table=kind.table)
-        body = ZvmReportBody(kind, out, _has_classes(pages.bodies))
+        body = ZvmReportBody(kind, out, kind.classes and _has_classes(pages.bodies))
         refusals = 0
         for lines in pages.bodies:
             count = len(body.rows)

@@ -148,7 +148,7 @@ class ZvmReportBody:
         plain = line.text.strip()
         if plain.startswith(">") or _FRAME.match(plain):
             return
-        if _ends_class(plain):
+        if self.kind.classes and _ends_class(plain):
             self._skipping = plain.upper() != USERS_BEGIN
             return
         if self._skipping:
