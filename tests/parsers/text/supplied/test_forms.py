@@ -151,6 +151,35 @@ def test_tables_of_several_kinds_in_one_file(tmp_path: Path) -> None:
     assert issues_of(result) == [(Code.REPORT_CUT, 6, "")]
 
 
+@pytest.mark.parametrize("mark", ["```", "~~~", "{code}", "</pre>"])
+def test_the_lines_after_the_end_of_a_block_are_read(tmp_path: Path, mark: str) -> None:
+    """A line such as a closing fence can be damage, and all lines after it were lost."""
+    lines = [
+        "time,note,ecbs_in_use",
+        "0,,62",
+        mark,
+        "a, b",
+        "1,,63",
+        "<pre>",
+        "2,,64",
+        mark,
+        "end",
+    ]
+    result = read_lines(tmp_path, SERIES, lines)
+    assert values(result, "line_no", "series", "ecbs_in_use") == [
+        (2, "figures", 62),
+        (5, "figures", 63),
+        (7, "figures", 64),
+    ]
+
+
+def test_lists_in_blocks_of_markup_are_read_without_the_text_around_them(tmp_path: Path) -> None:
+    first, second = (f"```\ntime,ecbs_in_use\n0,{n}\n```\n" for n in (62, 63))
+    result = read_text(tmp_path, SERIES, f"# Two lists\n{first}The other\n{second}That is all\n", "ticket.md")
+    assert values(result, "line_no", "ecbs_in_use") == [(4, 62), (9, 63)]
+    assert issues_of(result) == []
+
+
 def test_a_line_that_names_the_columns_of_two_tables_is_reported(tmp_path: Path) -> None:
     text = "chpid,write_bytes_per_s,read_bytes_per_s,userid,period_s,tcpu_s\n54,1,2,RSCS,600,3\n"
     result = read_text(tmp_path, "zvm_channel", text)
