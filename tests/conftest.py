@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -42,6 +43,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left = set(other)
         items[:] = [item for item in items if item not in left]
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+
+
+def pytest_collection_finish() -> None:
+    """Leave the collected tests out of garbage collection, which spent a tenth of the CPU time on them."""
+    gc.collect()
+    gc.freeze()
 
 
 def _divided_by(item: pytest.Item) -> str:

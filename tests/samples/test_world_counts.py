@@ -37,6 +37,7 @@ def test_another_seed_gives_other_bytes(tmp_path: Path) -> None:
     assert first["README.txt"] == other["README.txt"]
 
 
+@pytest.mark.deep
 def test_reading_it_gives_the_rows_of_the_manifest_and_no_warning(world: ReadWorld) -> None:
     expected = world.manifest["rows_by_table"]
     assert {name: world.tables[name].num_rows for name in expected} == expected

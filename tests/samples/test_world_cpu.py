@@ -78,6 +78,7 @@ def _priced(world: ReadWorld) -> dict[str, list[float]]:
     return sums
 
 
+@pytest.mark.deep
 def test_without_noise_rmf_shows_the_cost_of_the_records_by_the_model(world: ReadWorld) -> None:
     shown, priced = _shown(world), _priced(world)
     assert len(shown) == 4 * QUARTERS - 3 - 3 - 2  # six are in reports, two in neither

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
         ("posture", "world", {"posture_part": "Protection"}),
         pytest.param("mq_channels", "systems", {}, marks=pytest.mark.deep),
         ("cpu", "world", {}),
-        ("cpu_per_transaction", "world", {}),
-        ("workload", "world", {}),
+        pytest.param("cpu_per_transaction", "world", {}, marks=pytest.mark.deep),
+        pytest.param("workload", "world", {}, marks=pytest.mark.deep),
     ],
 )
 def test_lines_over_time_break_off(

@@ -32,7 +32,7 @@ from zscope.pipelines.store.maintenance import check_store
 if TYPE_CHECKING:
     from zscope.pipelines.ingest.interface import FileOutcome
 
-MANY = 300
+MANY = 100
 MOST_LOADS = "zscope.pipelines.ingest.settling.MOST_LOADS"
 REPORTS = Path(__file__).resolve().parents[3] / "sample-data" / "reports"
 
@@ -62,11 +62,11 @@ def test_many_small_files_are_few_commits_and_few_data_files(tmp_path: Path) -> 
     assert statuses(report) == ["loaded"] * MANY
     folder = existing_store(store)
     state = read_state(folder)
-    assert state.number < 10
+    assert state.number < 5
     assert len(list(folder.data.rglob("*.parquet"))) < MANY
     assert sorted(state.loads) == list(range(1, MANY + 1))
     check_store(folder, deep=True)
-    for path, loaded in list(zip(paths, report.loads, strict=True))[::50]:
+    for path, loaded in list(zip(paths, report.loads, strict=True))[::25]:
         expected = {
             name: table for name, table in read(path).items() if "record_offset" in table.column_names
         }
@@ -158,6 +158,7 @@ def test_a_file_is_refused_alone_by_a_strict_load(tmp_path: Path) -> None:
     assert [load.load_id for load in report.loads] == list(range(1, len(report.loads) + 1))
 
 
+@pytest.mark.deep
 def test_an_interrupted_load_has_the_files_of_the_commits_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +178,7 @@ def test_an_interrupted_load_has_the_files_of_the_commits_before(
     assert differences(everything_in(clean), everything_in(store)) == []
 
 
+@pytest.mark.deep
 def test_files_are_merged_during_a_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A load of any number of files has few data files in the store at any time."""
     monkeypatch.setattr(MOST_LOADS, 2)
@@ -195,6 +197,7 @@ def test_files_are_merged_during_a_load(tmp_path: Path, monkeypatch: pytest.Monk
     assert differences(everything_in(clean), everything_in(store)) == []
 
 
+@pytest.mark.deep
 def test_a_large_file_is_committed_by_itself_and_after_those_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

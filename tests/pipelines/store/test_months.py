@@ -125,6 +125,7 @@ def test_conditions_on_the_day_find_the_same_rows(merged: Path, by_day: Path) ->
             assert rows
 
 
+@pytest.mark.deep
 def test_a_month_of_one_day_is_merged_with_new_files_of_the_day(tmp_path: Path) -> None:
     """After the other days of the month have expired."""
     store = tmp_path / "store"

@@ -81,6 +81,7 @@ def test_readers_use_the_published_catalogue_while_a_writer_works(
     assert catalogue_version(store) != before
 
 
+@pytest.mark.deep
 def test_readers_see_what_a_killed_writer_committed(store: Path, dumps: list[Path], tmp_path: Path) -> None:
     shutil.copy(store / CATALOGUE, tmp_path / "earlier")
     before = catalogue_version(store)

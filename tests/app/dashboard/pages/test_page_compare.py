@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.app.dashboard.conftest import WORLD, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
+from tests.marking import deep_except
 
 from zscope.app.dashboard.pages.compare.page import intervals, measured_pairs, newest_pair, runs
 from zscope.app.dashboard.tags import side_by_side
@@ -145,7 +146,9 @@ def test_a_run_is_not_compared_with_itself(open_page: Open, world: Path) -> None
     assert len(page.get("vega_lite_chart")) == 2
 
 
-@pytest.mark.parametrize("store", ["empty", "only_rmf", "only_netstat", "only_zert", "hostile"])
+@pytest.mark.parametrize(
+    "store", deep_except(["hostile"], ["empty", "only_rmf", "only_netstat", "only_zert", "hostile"])
+)
 def test_without_two_runs_the_page_shows_how_to_name_them(
     drawn_page: Open, store: str, request: pytest.FixtureRequest
 ) -> None:
