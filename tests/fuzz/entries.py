@@ -131,6 +131,9 @@ class Between:
         """Read the file with the damage."""
         content = self.before + damage + self.after
         rows, issues = rows_of(self.name, content, self.tables, self.options)
+        if not rows and not issues:
+            # The damage made a dump of it, whose issues are about records.
+            _, issues = rows_of(self.name, content, (*self.tables, RECORD_TABLE), self.options)
         before, after = self.good
         missing_before, missing_after = before - rows, after - (rows - before)
         near_before = self.before[len(self.before_last) :]

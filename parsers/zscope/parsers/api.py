@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from zscope.parsers.options import ScanHooks
 
 
+_BEGINNING = 512
+"""Bytes that show that a file is a text with damage if it is no dump."""
 _SHOWN = 10
 """Rows and columns of a batch that notebooks show."""
 
@@ -54,7 +56,8 @@ def reader_for(
     """Return the reader for a file, or raise an `InputError` that names what the file is instead.
 
     Text is tested first: data that are nearly all printable are no dump, while a few bytes of nearly anything
-    can pass for a length word. With a framing in the options, no test is made.
+    can pass for a length word. With a framing in the options, no test is made. What is neither is a damaged
+    text if it begins like a text.
     """
     if member.part is not None and member.part.framing is not None:
         return Dump(member, member.part.framing, options, issues, hooks)
@@ -69,10 +72,23 @@ def reader_for(
         if xml_coding(head):
             return ReportInput(member, Coding("xml"), options, issues, "xml")
         if coding := detect_coding(head[:HEAD_BYTES], whole=len(head) <= HEAD_BYTES):
-            kind = "json" if looks_like_json(head, coding) else "text"
-            return ReportInput(member, coding, options, issues, kind)
-    framing = options.framing or detect(head[:HEAD_BYTES], whole=len(head) <= HEAD_BYTES, file=member.name)
+            return _text_reader(member, coding, options, issues, head)
+    try:
+        framing = options.framing or detect(
+            head[:HEAD_BYTES], whole=len(head) <= HEAD_BYTES, file=member.name
+        )
+    except InputError:
+        if coding := detect_coding(head[:_BEGINNING], whole=False):
+            return _text_reader(member, coding, options, issues, head)
+        raise
     return Dump(member, framing, options, issues, hooks)
+
+
+def _text_reader(
+    member: Member, coding: Coding, options: ReadOptions, issues: Issues, head: bytes
+) -> InputReader:
+    kind = "json" if looks_like_json(head, coding) else "text"
+    return ReportInput(member, coding, options, issues, kind)
 
 
 def readers(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -149,6 +150,38 @@ def test_a_damaged_capture_gives_correct_rows_or_issues(
     for issue in result.issues:
         assert issue.line_no is None or 0 < issue.line_no <= len(spoiled) + 1
     inventory(path)
+
+
+@pytest.mark.parametrize("mark", ["~~~", "</pre>", "{code}"])
+@pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.name)
+def test_a_mark_of_markup_in_a_report_takes_no_rows(report: Path, mark: str, tmp_path: Path) -> None:
+    """It looks like the end of a block of Markdown or HTML, which was never opened."""
+    lines = report.read_text(encoding="utf-8").splitlines()
+    every = max(3, len(lines) // 20)
+    path = tmp_path / report.name
+    path.write_text(
+        "\n".join(part for at, line in enumerate(lines) for part in _marked(line, mark, at % every))
+    )
+    result = _read(path)
+    reported = any(issue.severity > Severity.NOTE for issue in result.issues)
+    assert reported or not Counter(_good_rows(report)) - Counter(_rows(result))
+
+
+def _marked(line: str, mark: str, number: int) -> list[str]:
+    return [line, mark] if number == 2 else [line]
+
+
+@pytest.mark.parametrize("size", [100, 4_000])
+@pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.name)
+def test_a_text_is_read_around_binary_data(report: Path, size: int, tmp_path: Path) -> None:
+    lines = report.read_bytes().splitlines(keepends=True)
+    middle = max(len(lines) // 2, 12)
+    binary = random.Random(size).randbytes(size)
+    path = tmp_path / report.name
+    path.write_bytes(b"".join((*lines[:middle], binary, b"\n", *lines[middle:])))
+    result = _read(path)
+    assert any(issue.severity > Severity.NOTE for issue in result.issues)
+    assert set(_rows(result)) & set(_good_rows(report))
 
 
 HEADING = b"MVS TCP/IP NETSTAT CS V2R5       TCPIP Name: TCPIP           07:15:31\n"

@@ -36,7 +36,7 @@ from zscope.parsers.text.headings import (
     nearly_heading,
 )
 from zscope.parsers.text.report_rows import quoted
-from zscope.parsers.text.supplied.forms import SuppliedForms, cells, forms_for
+from zscope.parsers.text.supplied.forms import SuppliedForms, forms_for
 from zscope.parsers.text.syslog_replies import MOST_LINES, ReplyCollector, SyslogReply
 from zscope.parsers.text.text_envelopes import Stamp, TextUnwrapper, UnwrappedLine
 
@@ -106,10 +106,8 @@ class ReportSplitter:
     _titled: bool = False
     """Whether the column headings of the table were read."""
     _report: CapturedReport | None = None
-    _ended: CapturedReport | None = None
-    """A CSV before the end of a block of markup. Lines with as many values continue it: the end of the block
-    can be damage in the middle of a file.
-    """
+    _in_block: bool = False
+    """Whether a block of markup was open before the report began."""
     _interrupted: bool = False
     """A prompt or a message ended the report, unless a line that looks like part of it follows."""
     _pending: list[Line] = field(default_factory=list)
@@ -159,11 +157,14 @@ class ReportSplitter:
         for line in unwrapper.lines(lines):
             stamp = None
             if isinstance(line, UnwrappedLine):
-                if line.ends and self._report and self._report.family in CSV_FAMILIES:
-                    self._ended, self._report = self._report, None
-                elif line.ends and self._report:
+                # In a report that is in no block, a mark is a line like others: it can be damage.
+                is_mark = line.mark and (self._in_block or self._report is None)
+                if line.ends or is_mark:
+                    self._in_block = is_mark and self._report is None and not self._in_block
                     yield from self._close()
-                if line.ends or (line.outside and self._is_outside(line, unwrapper)):
+                if line.ends or is_mark or (line.mark and not line.text):
+                    continue
+                if line.outside and self._is_outside(line, unwrapper):
                     continue
                 stamp = line.stamp
             # A form feed begins a page but is not a line.
@@ -218,22 +219,12 @@ class ReportSplitter:
         elif self._report is not None:
             csv = self._report.family in CSV_FAMILIES
             yield from self._continue(self._report, number, raw if csv else text)
-        elif self._ended and self._has_as_many_values(self._ended, raw):
-            self._report, self._ended = self._ended, None
-            yield from self._continue(self._report, number, raw)
         elif is_report_line(text):
             self._report_damaged_heading()
             problem = f"{quoted(text.strip())} belongs to a report whose beginning is missing"
             self.report_problem(number, problem)
         elif text:
             self._before = Line(number, text)
-
-    def _has_as_many_values(self, csv: CapturedReport, text: str) -> bool:
-        """Return whether a line has at least as many values as the CSV has columns."""
-        names = csv.lines[0].text
-        heading = self.defaults.forms.heading(names)
-        separator = heading.separator if heading else ","
-        return len(cells(text, separator)) >= len(cells(names, separator))
 
     def _is_statement(self, heading: ReportHeading) -> bool:
         """Return whether a heading is a further statement of a policy file, or a line of another report."""
@@ -338,9 +329,6 @@ class ReportSplitter:
         return text
 
     def _close(self) -> Iterator[CapturedReport]:
-        if self._ended is not None:
-            ended, self._ended = self._ended, None
-            yield ended
         if self._report is not None:
             report, self._report = self._report, None
             self._interrupted = False

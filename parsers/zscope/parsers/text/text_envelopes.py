@@ -49,6 +49,10 @@ class UnwrappedLine(NamedTuple):
     """Length of the prefix that the lines around it have and this line lacks."""
     ends: bool = False
     """Whether the answer of a command ends here; the line has no text."""
+    mark: bool = False
+    """Whether a block of markup begins or ends here, for example in Markdown; the text is that line, if the
+    line has nothing else.
+    """
 
 
 _NEXT_LINES = 12
@@ -76,6 +80,11 @@ class _Wrapping:
     """Each line begins with a carriage control character."""
     numbered: bool = False
     """Columns 73 to 80 contain sequence numbers."""
+
+    @property
+    def quotes(self) -> bool:
+        """Whether a mark was added to each line, as in a quoted mail: the begin of a block has it as well."""
+        return self.cell or self.item or self.prefix is not None
 
     def removed_from(self, text: str) -> str | None:
         """Return a line without what was added; None if the line lacks its prefix."""
@@ -159,10 +168,7 @@ class TextUnwrapper:
                 text = printable(text)
                 line = Line(line.no, text)
             if "<" in text or self._markup:
-                for part in self._without_markup(text):
-                    yield self._unwrapped(Line(line.no, part))
-                if self._markup and "</pre" in text.lower():
-                    yield UnwrappedLine(line.no, "", ends=True)
+                yield from self._without_markup(line.no, text)
             elif may_have_heading(text):
                 if text[0] in "[{" and is_json(text):
                     yield from self._embedded(line.no, text)
@@ -202,7 +208,9 @@ class TextUnwrapper:
         if wrapping is not None and text is None:
             return UnwrappedLine(line.no, line.text, outside=wrapping.width)
         if text and _FENCE.match(text):
-            return UnwrappedLine(line.no, "", ends=True)
+            if wrapping is not None and wrapping.quotes:
+                return UnwrappedLine(line.no, "", ends=True)
+            return UnwrappedLine(line.no, text, mark=True)
         return line if wrapping is None else Line(line.no, text or "")
 
     def _removed(self, wrapping: _Wrapping, line: Line) -> str | None:
@@ -256,12 +264,20 @@ class TextUnwrapper:
         self._removed(wrapping, line)
         return UnwrappedLine(line.no, text, stamp)
 
-    def _without_markup(self, text: str) -> list[str]:
-        if not self._markup:
-            self._markup = _MARKUP.search(text) is not None
-            if not self._markup:
-                return [text]
-        return _plain_parts(text)
+    def _without_markup(self, no: int, text: str) -> Iterator[Line | UnwrappedLine]:
+        """Yield the lines in a line of HTML, with the begin and the end of a block."""
+        self._markup = self._markup or _MARKUP.search(text) is not None
+        parts, tags = ([text], "") if not self._markup else (_plain_parts(text), text.lower())
+        begins, ends = "<pre" in tags, "</pre" in tags
+        if begins != ends and not any(map(str.strip, parts)):
+            yield UnwrappedLine(no, text, mark=True)
+            return
+        if begins:
+            yield UnwrappedLine(no, "", mark=True)
+        for part in parts:
+            yield self._unwrapped(Line(no, part))
+        if ends:
+            yield UnwrappedLine(no, "", mark=True)
 
     def _result_of_play(self, no: int, first: str) -> Iterator[Line | UnwrappedLine]:
         """Unwrap the result of a task, whose JSON ends in this line or in a line with its last brace."""

@@ -152,7 +152,7 @@ def test_tables_of_several_kinds_in_one_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mark", ["```", "~~~", "{code}", "</pre>"])
-def test_the_lines_after_the_end_of_a_block_are_read(tmp_path: Path, mark: str) -> None:
+def test_the_lines_after_a_mark_of_markup_are_read(tmp_path: Path, mark: str) -> None:
     """A line such as a closing fence can be damage, and all lines after it were lost."""
     lines = [
         "time,note,ecbs_in_use",
