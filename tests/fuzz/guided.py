@@ -35,6 +35,8 @@ MOST_STORED = 100_000
 DOCUMENT = CHECKOUT / "docs" / "reliability.md"
 BEGIN, END = "<!-- begin of the table of fuzzing -->\n", "<!-- end of the table of fuzzing -->\n"
 LONGEST_S, MOST_MEMORY_MB, LONGEST_BYTES = 20, 2048, 4096
+NEW_PROCESS_MB = 1024
+"""A process that instruments code grows with each execution: from this size on, the next one continues."""
 _DONE = re.compile(r"(\d+) executions, (\d+) MB")
 _STATUS = re.compile(r"^#(\d+)\s.*\bcov: (\d+)", re.MULTILINE)
 
@@ -76,12 +78,12 @@ def fuzz_in_this_process(name: str, arguments: list[str]) -> None:
     done = 0
 
     def check(content: bytes) -> None:
-        """Check an input; one that fails is stored and ends the process, and so does the end of the time.
+        """Check an input; one that fails is stored and ends the process, and so do time and memory.
 
         The interpreter is not shut down: libFuzzer does that while threads of Streamlit run.
         """
         nonlocal done
-        if time.monotonic() > end:
+        if time.monotonic() > end or (done % 64 == 63 and _memory_mb() > NEW_PROCESS_MB):
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
             print(f"{done} executions, {peak} MB", file=sys.stderr, flush=True)
             os._exit(0)
@@ -98,6 +100,11 @@ def fuzz_in_this_process(name: str, arguments: list[str]) -> None:
     atheris.Fuzz()
 
 
+def _memory_mb() -> int:
+    """Return the memory of this process."""
+    return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * resource.getpagesize() >> 20
+
+
 def run(name: str, minutes: float) -> bool:
     """Fuzz an entry in a process of its own, add up the counts, and return whether no input failed."""
     corpus, artifacts = CHECKOUT / "build" / "fuzz" / name, CHECKOUT / "build" / "fuzz" / f"{name}-failed"
@@ -106,28 +113,35 @@ def run(name: str, minutes: float) -> bool:
         folder.mkdir(parents=True, exist_ok=True)
     _write_inputs(name, corpus)
     began = time.monotonic()
-    process = subprocess.run(
-        [
-            *(sys.executable, "-m", "tests.fuzz.guided", name, "--child"),
-            *(str(corpus), f"-max_total_time={round(60 * minutes)}", f"-timeout={LONGEST_S}"),
-            *(f"-rss_limit_mb={MOST_MEMORY_MB}", f"-max_len={LONGEST_BYTES}"),
-            f"-artifact_prefix={artifacts}/",
-        ],
-        cwd=CHECKOUT, capture_output=True, check=False,
-    )  # fmt: skip
-    text = process.stdout.decode(errors="replace") + process.stderr.decode(errors="replace")
-    done, status = _DONE.search(text), _STATUS.findall(text)
-    inputs = int(done[1]) if done else max((int(number) for number, _ in status), default=0)
+    inputs, peak_mb, reached, left_s = 0, 0, 0, round(60 * minutes)
+    while left_s > 0:
+        process = subprocess.run(
+            [
+                *(sys.executable, "-m", "tests.fuzz.guided", name, "--child"),
+                *(str(corpus), f"-max_total_time={left_s}", f"-timeout={LONGEST_S}"),
+                *(f"-rss_limit_mb={MOST_MEMORY_MB}", f"-max_len={LONGEST_BYTES}"),
+                f"-artifact_prefix={artifacts}/",
+            ],
+            cwd=CHECKOUT, capture_output=True, check=False,
+        )  # fmt: skip
+        text = process.stdout.decode(errors="replace") + process.stderr.decode(errors="replace")
+        done, status = _DONE.search(text), _STATUS.findall(text)
+        inputs += int(done[1]) if done else max((int(number) for number, _ in status), default=0)
+        peak_mb = max(peak_mb, int(done[2]) if done else 0)
+        reached = max([reached, *(int(each) for _, each in status)])
+        if not done:
+            break
+        left_s = round(60 * minutes - (time.monotonic() - began))
     failed = sorted(path for path in artifacts.iterdir() if not path.name.startswith("slow-unit"))
     total = totals()
     of = total.setdefault(name, Total())
     of.inputs += inputs
     of.seconds += round(time.monotonic() - began)
-    of.code_reached = max([of.code_reached, *(int(reached) for _, reached in status)])
+    of.code_reached = max(of.code_reached, reached)
     of.kept = len(list(corpus.iterdir()))
     store_inputs(name, corpus)
     of.findings += len(failed)
-    of.peak_mb = max(of.peak_mb, int(done[2]) if done else 0)
+    of.peak_mb = max(of.peak_mb, peak_mb)
     RUNS.write_text(json.dumps({key: asdict(total[key]) for key in sorted(total)}, indent=1) + "\n", "ascii")
     for path in failed:
         content = path.read_bytes()

@@ -93,6 +93,18 @@ def test_an_object_above_a_limit_is_skipped(value: str, problem: str) -> None:
         assert [(line, problem in what) for line, what in problems] == [(1, True)]
 
 
+@pytest.mark.parametrize("longest", [1, 7, 1000])
+def test_objects_after_a_skipped_one_without_end_are_read(longest: int) -> None:
+    deep = '{"a": ' + "[" * (MOST_NESTED + 1)
+    result, problems = objects(*in_pieces(deep + '\n{"b": 1}\n{"b": 2}\n\n{"b": 3}', 1, longest))
+    assert result == [(3, {"b": 2}), (5, {"b": 3})]
+    assert [line for line, _ in problems] == [1]
+    result, problems = objects(*in_pieces(deep + '1,\n{"b": 1},\n{"b": 2}]', 1, longest))
+    assert result == []
+    assert [line for line, _ in problems] == [1, 3]
+    assert "the objects between are not read" in problems[1][1]
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

@@ -53,6 +53,7 @@ _NEXT = re.compile(r"\n[ \t,\[]*(?=\{)")
 _CLOSES = {"}": "{", "]": "["}
 _BEFORE_BRACE = {"{": ":", "[": "[,"}
 """The character that must be before the brace of an object, by the bracket around it."""
+_BEFORE_ANY_BRACE = "".join(_BEFORE_BRACE.values())
 
 
 def looks_like_json(opening: str) -> bool:
@@ -104,6 +105,8 @@ class _Scanner:
     report_problem: ProblemReporter
     _text: str = ""
     """The text that is not processed yet."""
+    _before: str = " "
+    """The last character before it that is not blank."""
     _position: int = 0
     _counted: int = 0
     """Position up to which lines are counted."""
@@ -127,6 +130,7 @@ class _Scanner:
         """Process another piece of the text."""
         self._line = self._line_at(self._position)
         self._scanned -= self._position
+        self._before = self._text[: self._position].rstrip()[-1:] or self._before
         self._text, self._position, self._counted = self._text[self._position :] + piece, 0, 0
         step = {
             _State.BETWEEN: self._find_object,
@@ -144,6 +148,9 @@ class _Scanner:
             self.report_problem(
                 self._line_at(self._position), "the text ends inside an object; it is skipped"
             )
+        if self._state is _State.SKIPPING:
+            problem = "the text ends inside the skipped object before; the objects between are not read"
+            self.report_problem(self._line_at(self._position), problem)
 
     def _line_at(self, position: int) -> int:
         self._line += self._text.count("\n", self._counted, position)
@@ -252,7 +259,7 @@ class _Scanner:
     def _character_before(self, position: int) -> str:
         while position and self._text[position - 1].isspace():
             position -= 1
-        return self._text[position - 1 : position] or " "
+        return self._text[position - 1 : position] or self._before
 
     def _finish_object(self, end: int) -> bool:
         line, text = self._line_at(self._position), self._text[self._position : end]
@@ -296,6 +303,10 @@ class _Scanner:
             self._position = token.end()
             if mark == '"':
                 return self._skip_string(token.start())
+            if mark == "{" and self._character_before(token.start()) not in _BEFORE_ANY_BRACE:
+                # The end of the skipped object is missing: this is the next object.
+                self._begin_object(token.start())
+                return True
             if len(mark) == 1:
                 self._open_brackets += -1 if mark in _CLOSES else 1
             if not self._open_brackets:
