@@ -82,6 +82,16 @@ def rows_of(
     return rows, list(result.issues)
 
 
+def issues_of(name: str, content: bytes, options: ReadOptions) -> list[Issue]:
+    """Return the issues of a file with this content, about all tables."""
+    path = folder() / name
+    path.write_bytes(content)
+    try:
+        return list(read(path, None, options=options).issues)
+    except InputError as error:
+        return [error.issue]
+
+
 @dataclass(frozen=True)
 class Between:
     """An entry whose inputs are inserted between two valid parts of a file."""
@@ -131,9 +141,15 @@ class Between:
         """Read the file with the damage."""
         content = self.before + damage + self.after
         rows, issues = rows_of(self.name, content, self.tables, self.options)
-        if not rows and not issues:
-            # The damage made a dump of it, whose issues are about records.
-            _, issues = rows_of(self.name, content, (*self.tables, RECORD_TABLE), self.options)
+        try:
+            self._check(content, damage, rows, issues)
+        except SilentLossError:
+            # The damage can be a heading of another report, whose issues are about other tables.
+            self._check(content, damage, rows, issues_of(self.name, content, self.options))
+
+    def _check(
+        self, content: bytes, damage: bytes, rows: Counter[tuple[str, Row]], issues: list[Issue]
+    ) -> None:
         before, after = self.good
         missing_before, missing_after = before - rows, after - (rows - before)
         near_before = self.before[len(self.before_last) :]

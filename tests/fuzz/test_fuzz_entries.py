@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from tests.fuzz import entries, guided
-from tests.fuzz.entries import ENTRIES, Between, SilentLossError
+from tests.fuzz.entries import ENTRIES, Between, SilentLossError, issues_of, rows_of
 from tests.fuzz.guided import CORPORA, FOUND, stored_inputs
 from tests.marking import deep_except
 
-from zscope.parsers import ReadOptions, Tables, read
+from zscope.parsers import ReadOptions, Severity, Tables, read
 
 
 @pytest.mark.parametrize("name", deep_except(("smf", "gzip", "zone", "runs"), ENTRIES))
@@ -25,6 +25,37 @@ def test_seeds_pass(name: str) -> None:
 )
 def test_inputs_that_showed_a_defect_pass(path: Path) -> None:
     ENTRIES[path.parent.name]().check(path.read_bytes())
+
+
+TEXTS = (
+    "netstat", "syslog", "rmf", "attls-messages", "attls-policy", "pasearch", "zvm", "csv", "rmf-xml",
+    "mq-json",
+)  # fmt: skip
+STRANGE = (
+    b"", b"\f", b"\t", b"\x1a", b"\x1b[2J", b"0", b"1", b"#", b"[", b"]", b"{", b"}", b"<", b"<b>",
+    b"<table>", b"</pre>", b"~~~", b"{code}", b"- x", b"> x", b'"x"', b"=> {", b"ok: [SYSA] => {", b"sep=;",
+    b"//STEP", b"/*", b" ***", b"READY", b"$ ls -l", b"IBMUSER:/u/ibmuser: >date",
+    b"IEE136I LOCAL: TIME=10.15.00", b"-" * 60, b"TOTAL", b"END OF THE REPORT",
+    b"EZD0101I NETSTAT CS V2R5 TCPIP 612",
+    b"EZZ2350I MVS TCP/IP NETSTAT", b"GSK01032I", b"EZD1286I", b"policyRule", b"TTLSRule x", b"User Data:",
+    b"1" + b" " * 30 + b"R M F", b"NC0000000 SYSA     26061 10:00:00.00 OPER01   00000090  D TCPIP",
+)  # fmt: skip
+"""Lines that mean something in one report or around one, and that damage can put into any other."""
+
+
+@pytest.mark.parametrize("name", deep_except(("csv",), TEXTS))
+def test_a_strange_line_in_a_report_takes_no_rows_in_silence(name: str) -> None:
+    entry = ENTRIES[name]()
+    assert isinstance(entry, Between)
+    lines = (entry.before + entry.after).splitlines(keepends=True)
+    whole, _ = rows_of(entry.name, b"".join(lines), entry.tables, entry.options)
+    for at in range(1, len(lines), max(1, len(lines) // 8)):
+        for line in STRANGE:
+            content = b"".join((*lines[:at], line, b"\n", *lines[at:]))
+            rows, issues = rows_of(entry.name, content, entry.tables, entry.options)
+            if whole - rows and not any(issue.severity > Severity.NOTE for issue in issues):
+                issues = issues_of(entry.name, content, entry.options)
+                assert any(issue.severity > Severity.NOTE for issue in issues), (line, at)
 
 
 @pytest.mark.deep
@@ -55,7 +86,7 @@ def test_a_row_that_is_lost_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(entry, Between)
     entry.check(b"")
 
-    def read_half(path: Path, tables: tuple[str, ...], *, options: ReadOptions) -> Tables:
+    def read_half(path: Path, tables: tuple[str, ...] | None, *, options: ReadOptions) -> Tables:
         path.write_bytes(path.read_bytes()[: len(entry.before)])
         return read(path, tables, options=options)
 

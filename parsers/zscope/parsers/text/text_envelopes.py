@@ -280,14 +280,24 @@ class TextUnwrapper:
             yield UnwrappedLine(no, "", mark=True)
 
     def _result_of_play(self, no: int, first: str) -> Iterator[Line | UnwrappedLine]:
-        """Unwrap the result of a task, whose JSON ends in this line or in a line with its last brace."""
-        lines = [first[first.find("{") :]]
-        printed = lines[0].strip() == "{"
-        while printed and len(lines) < _MOST_JSON_LINES and (following := next(iter(self._take(1)), None)):
-            lines.append(following.text)
+        """Unwrap the result of a task, whose JSON ends in this line or in a line with its last brace.
+
+        Lines that are no JSON are read as they are.
+        """
+        text = first[first.find("{") :]
+        taken: list[Line] = []
+        while text.strip() == "{" and len(taken) < _MOST_JSON_LINES:
+            following = next(iter(self._peek(1)), None)
+            if following is None or _PLAY.match(following.text):
+                break
+            taken += self._take(1)
             if following.text.startswith("}"):
                 break
-        yield from self._embedded(no, "\n".join(lines))
+        text = "\n".join([text, *(line.text for line in taken)])
+        if may_have_heading(text) or is_json(text):
+            yield from self._embedded(no, text)
+        else:
+            self._ahead.extendleft(reversed(taken))
 
     def _embedded(self, no: int, text: str) -> Iterator[Line | UnwrappedLine]:
         if not is_json(text):

@@ -79,6 +79,10 @@ class MessageLines:
     _open: list[Line] = field(default_factory=list)
     _id: str = ""
 
+    def may_take(self, text: str) -> bool:
+        """Return whether a line begins a message or can continue one."""
+        return bool(self._open) or (may_have_message(text) and message_id(text) is not None)
+
     def take(self, no: int, text: str) -> tuple[list[list[Line]], bool]:
         """Read a line; return the finished messages, and whether the line is part of a message."""
         if not self._open and "EZ" not in text and "TTLS " not in text and "GRPID" not in text:
