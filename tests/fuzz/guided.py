@@ -9,6 +9,7 @@ stored in `tests/fuzz/runs.json`. `--write-docs` writes them into `docs/reliabil
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import re
@@ -57,8 +58,6 @@ class Total:
 
 def totals() -> dict[str, Total]:
     """Return the counts of all entries."""
-    if not RUNS.exists():
-        return {}
     return {name: Total(**counts) for name, counts in json.loads(RUNS.read_text("ascii")).items()}
 
 
@@ -133,16 +132,19 @@ def run(name: str, minutes: float) -> bool:
             break
         left_s = round(60 * minutes - (time.monotonic() - began))
     failed = sorted(path for path in artifacts.iterdir() if not path.name.startswith("slow-unit"))
-    total = totals()
-    of = total.setdefault(name, Total())
-    of.inputs += inputs
-    of.seconds += round(time.monotonic() - began)
-    of.code_reached = max(of.code_reached, reached)
-    of.kept = len(list(corpus.iterdir()))
     store_inputs(name, corpus)
-    of.findings += len(failed)
-    of.peak_mb = max(of.peak_mb, peak_mb)
-    RUNS.write_text(json.dumps({key: asdict(total[key]) for key in sorted(total)}, indent=1) + "\n", "ascii")
+    with RUNS.open("r+", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # other entries may run at the same time
+        total = totals()
+        of = total.setdefault(name, Total())
+        of.inputs += inputs
+        of.seconds += round(time.monotonic() - began)
+        of.code_reached = max(of.code_reached, reached)
+        of.kept = len(list(corpus.iterdir()))
+        of.findings += len(failed)
+        of.peak_mb = max(of.peak_mb, peak_mb)
+        counts = {key: asdict(total[key]) for key in sorted(total)}
+        RUNS.write_text(json.dumps(counts, indent=1) + "\n", "ascii")
     for path in failed:
         content = path.read_bytes()
         kept = FOUND / name / sha256(content).hexdigest()[:12]
