@@ -197,6 +197,7 @@ def test_dispatched_time_replaces_a_missing_busy_share(smf: Tables, rows: RmfRow
         assert got["ziip_s"] == pytest.approx(wanted["ziip_s"], abs=0.0006)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("table", "column"), [("rmf_partition", "dedicated"), ("rmf_interval", "wait_completion")]
 )
@@ -239,6 +240,7 @@ def test_the_better_source_has_priority(smf: Tables, rows: RmfRows) -> None:
     assert [row["source"] for row in found] == ["smf70"] * 6 + ["xml"] * 3 + ["text"] * 3
 
 
+@pytest.mark.deep
 def test_an_interval_is_the_same_within_two_seconds(smf: Tables, rows: RmfRows) -> None:
     def later(by: timedelta) -> Tables:
         moved = [

@@ -115,6 +115,7 @@ def test_caches_count_the_handshakes_of_the_dump(everything: Tables) -> None:
         assert row["retrieval_successful"] == sum(s["handshake_type"] == 2 for s in mine)
 
 
+@pytest.mark.deep
 def test_an_inventory_of_all_samples_has_every_kind_of_file() -> None:
     folders = [SAMPLE_DATA / name for name in ("reports", "world", "systems")]
     result = inventory([DUMP, *folders])

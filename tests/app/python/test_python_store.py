@@ -48,10 +48,14 @@ def of_command(store: zs.Store, *arguments: str) -> list[dict[str, str]]:
 @pytest.mark.parametrize(
     ("options", "arguments"),
     [
-        ({}, []),
+        pytest.param({}, [], marks=pytest.mark.deep),
         ({"by": "system,day"}, ["--by", "system,day"]),
         ({"by": ["server_port"], "system": "SYSA"}, ["--by", "server_port", "--system", "SYSA"]),
-        ({"by": "all", "where": "server_port = 443"}, ["--by", "all", "--where", "server_port = 443"]),
+        pytest.param(
+            {"by": "all", "where": "server_port = 443"},
+            ["--by", "all", "--where", "server_port = 443"],
+            marks=pytest.mark.deep,
+        ),
         (
             {"from_": "2026-03-02", "to": "2026-03-02T09:00Z"},
             ["--from", "2026-03-02", "--to", "2026-03-02T09:00Z"],

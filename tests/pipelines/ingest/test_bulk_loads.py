@@ -52,6 +52,7 @@ def packed(path: Path, content: bytes) -> Path:
     return write(path, gzip.compress(content, mtime=0))
 
 
+@pytest.mark.deep
 def test_a_dump_in_ranges_and_reports(fresh: Fresh, place: Path) -> None:
     one = write(place / "one.smf", dump())
     reports = sorted(REPORTS.glob("netstat*"))

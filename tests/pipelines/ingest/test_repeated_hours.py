@@ -141,6 +141,7 @@ def test_the_hour_whose_record_has_the_same_figures(
     assert ("SMF 70 records of the two hours do not tell which one it was" in note) == (len(loaded) == 2)
 
 
+@pytest.mark.deep
 def test_figures_of_neither_hour(
     tmp_path: Path, report: Path, dumps: Mapping[tuple[int, float], Path]
 ) -> None:
@@ -189,6 +190,7 @@ def test_partition_data_is_enough(
     assert starts_in(store, "rmf_interval", "rmf_partition") == SECOND_STARTS
 
 
+@pytest.mark.deep
 def test_other_rows_of_the_interval_have_the_same_time(
     tmp_path: Path, report: Path, dumps: Mapping[tuple[int, float], Path]
 ) -> None:
@@ -207,6 +209,7 @@ def test_other_rows_of_the_interval_have_the_same_time(
     assert starts_in(store, *REPORT_TABLES, "rmf_crypto") == SECOND_STARTS
 
 
+@pytest.mark.deep
 def test_the_order_of_files_in_a_run_does_not_matter(
     tmp_path: Path, report: Path, dumps: Mapping[tuple[int, float], Path]
 ) -> None:

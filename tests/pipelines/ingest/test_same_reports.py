@@ -90,6 +90,7 @@ def test_same_capture_in_two_files_is_stored_once(
 NAMES = ("netstat.SYSC.2026-03-02.txt", "netstat.SYSA.2026-03-05.txt")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", deep_except(NAMES[:1], NAMES))
 def test_same_content_with_another_system_or_day_in_the_name_is_loaded(
     fresh: Fresh, place: Path, name: str
@@ -114,6 +115,7 @@ def test_same_content_under_a_name_without_facts_is_repeated(fresh: Fresh, place
     assert rows_of(store) == before
 
 
+@pytest.mark.deep
 def test_options_and_file_name_give_the_same_rows(fresh: Fresh, place: Path) -> None:
     store, content = fresh(), NETSTAT.read_bytes()
     load(store, write(place / "named" / NETSTAT.name, content))

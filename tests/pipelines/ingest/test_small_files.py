@@ -99,6 +99,7 @@ def test_files_of_one_commit_are_compared_with_each_other(tmp_path: Path) -> Non
     assert sum(len(load.duplicates_of) for load in report.loads) > 0
 
 
+@pytest.mark.deep
 def test_a_removed_load_can_have_records_that_others_of_its_commit_omitted(tmp_path: Path) -> None:
     some = records()
     daily, weekly = (
@@ -116,6 +117,7 @@ def test_a_removed_load_can_have_records_that_others_of_its_commit_omitted(tmp_p
     check_store(existing_store(store), deep=True)
 
 
+@pytest.mark.deep
 def test_reports_of_one_commit_are_compared_by_row(tmp_path: Path) -> None:
     """Also a report that an earlier one has, up to its last line, and one that an earlier one begins."""
     apart, together = tmp_path / "apart", tmp_path / "together"

@@ -97,6 +97,7 @@ def test_readers_see_what_a_killed_writer_committed(store: Path, dumps: list[Pat
     assert loads(store) == [1, 2, 3]
 
 
+@pytest.mark.deep
 def test_readers_of_another_version_update_a_copy_while_a_writer_works(
     store: Path, dumps: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

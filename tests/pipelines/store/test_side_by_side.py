@@ -219,6 +219,7 @@ def test_dry_run_waits_for_a_writer(tmp_path: Path, dump: Path) -> None:
         assert run("ingest", dump, "--store", store, "--dry-run", "--wait", 0).exit_code == 12
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("rounds", [10, pytest.param(60, marks=pytest.mark.deep)])
 def test_processes_can_create_one_store_at_the_same_time(tmp_path: Path, rounds: int) -> None:
     results = printed_by(program(SHARING, "crowd", tmp_path, rounds), LONGEST_S)

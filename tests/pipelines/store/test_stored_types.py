@@ -334,6 +334,7 @@ def test_files_without_a_column_of_this_version(copied_store: Path, tmp_path: Pa
     assert everything(copied_store) == before
 
 
+@pytest.mark.deep
 def test_records_of_an_older_load_are_recognised(tmp_path: Path) -> None:
     dump, more, store = tmp_path / "dump.smf", tmp_path / "more.smf", tmp_path / "store"
     whole = dump_bytes(200, 2)

@@ -126,6 +126,7 @@ def result_of_a_check(name: str) -> dict[str, object]:
     return result_row(run, CheckResult(check, 0), SliceSize(1, 1), UnexpectedRows())
 
 
+@pytest.mark.deep
 def test_sweep_recognises_files_of_all_kinds_of_commits(tmp_path: Path) -> None:
     """As if they had been killed just before their commits, so that nothing names their files."""
     store, data = tmp_path / "store", dump_bytes(60, 1, mix={"tcp-init": 1.0})

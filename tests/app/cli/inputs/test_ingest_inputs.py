@@ -95,6 +95,7 @@ def test_an_archive_that_cannot_be_opened_is_refused(
     assert [row["status"] for row in report(result)] == ["refused", "loaded"]
 
 
+@pytest.mark.deep
 def test_an_unreadable_input_is_not_an_error_of_the_store(run: Run, store: Path, tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     unreadable = [tmp_path / "loop", tmp_path / ("a" * 300)]
@@ -131,6 +132,7 @@ def test_pipes_and_links_in_a_folder_are_reported(run: Run, store: Path, tmp_pat
     }
 
 
+@pytest.mark.deep
 def test_links_in_the_store_are_not_inputs(run: Run, tmp_path: Path) -> None:
     """As where the data lie on another disk."""
     shutil.copy(DUMP, tmp_path / "a.smf")

@@ -54,6 +54,7 @@ def test_rows_are_a_table_or_records_of_the_width() -> None:
     )
 
 
+@pytest.mark.deep
 def test_a_long_table_is_shown_with_the_pager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = tmp_path / "seen"
     monkeypatch.setenv("PAGER", f"tee {seen}")

@@ -108,6 +108,7 @@ def explained(measured: Path) -> Callable[[str], list[dict[str, Any]]]:
     return start
 
 
+@pytest.mark.deep
 def test_without_runs_every_result_still_has_a_row(run: Run, bare: Path) -> None:
     result = run("benchmark", "--store", bare)
     rows = rows_of(result)
@@ -262,6 +263,7 @@ def test_the_verdict_can_be_computed_again_from_the_printed_lines(
     assert accepted["high"] >= verdict["low"]
 
 
+@pytest.mark.deep
 def test_explain_lists_the_runs_and_why_they_were_chosen(
     explained: Callable[[str], list[dict[str, Any]]],
 ) -> None:

@@ -99,10 +99,10 @@ def rows(run: Run) -> Callable[..., list[Row]]:
         ((GOOD,), "low", ExitCode.OK),
         (MIXED, "high", ExitCode.REFUSED),
         (MIXED, "never", ExitCode.WARNINGS),
-        ((TLS10,), "high", ExitCode.WARNINGS),
-        ((TLS10,), "medium", ExitCode.REFUSED),
+        pytest.param((TLS10,), "high", ExitCode.WARNINGS, marks=pytest.mark.deep),
+        pytest.param((TLS10,), "medium", ExitCode.REFUSED, marks=pytest.mark.deep),
         (LOW, "medium", ExitCode.WARNINGS),
-        (LOW, "low", ExitCode.REFUSED),
+        pytest.param(LOW, "low", ExitCode.REFUSED, marks=pytest.mark.deep),
     ],
 )
 def test_the_exit_code_follows_from_the_severity(

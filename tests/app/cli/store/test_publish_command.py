@@ -68,6 +68,7 @@ def test_publishing_again_changes_nothing_until_it_is_requested(run: Run, small:
     assert same_rows(small, small.with_name("store-iceberg"))
 
 
+@pytest.mark.deep
 def test_commands_that_change_a_store_publish_if_set(run: Run, small: Path) -> None:
     (small / "zscope.toml").write_text("[publish]\niceberg = true\n")
     target = small.with_name("store-iceberg")

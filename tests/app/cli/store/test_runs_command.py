@@ -58,6 +58,7 @@ def test_without_runs_the_message_explains_how_to_add_one(store: Path) -> None:
     assert "add one with zscope runs add" in done.stderr
 
 
+@pytest.mark.deep
 def test_problems_of_runs_toml_are_printed(store: Path) -> None:
     add(store, "good")
     file = store / "runs.toml"
@@ -76,6 +77,7 @@ def test_an_invalid_runs_toml_does_not_affect_the_store(store: Path) -> None:
     assert start("sql", "SELECT count(*) FROM run", "--store", store).exit_code == 0
 
 
+@pytest.mark.deep
 def test_a_doubtful_run_is_added_with_a_warning(store: Path) -> None:
     add(store, "one")
     done = add(store, "two", "--tag", "cypher=1302")
@@ -107,6 +109,7 @@ def test_an_invalid_run_is_not_added(store: Path, options: tuple[str, ...], prob
     assert not (store / "runs.toml").exists()
 
 
+@pytest.mark.deep
 def test_an_existing_side_is_not_added_again(store: Path) -> None:
     add(store, "one")
     done = add(store, "one")
