@@ -62,6 +62,7 @@ def _meaning(field: pa.Field) -> dict[bytes, bytes]:
     return {key: value for key, value in (field.metadata or {}).items() if key != b"PARQUET:field_id"}
 
 
+@pytest.mark.deep
 def test_files_have_the_rows_of_the_store(source: ExportSource, tmp_path: Path) -> None:
     tables = [table for table in source.names_with_rows() if not table.startswith("code_")]
     rows_by_table = files(source, tables, tmp_path / "out")

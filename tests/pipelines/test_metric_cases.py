@@ -42,7 +42,7 @@ SLOW = {
     "period_comparison", "protocol_distribution", "rule_use", "tls_hour", "tls_price",
 }  # fmt: skip
 """Metrics over many others, whose statements DuckDB takes half a second to plan."""
-AT_ONCE = 3
+AT_ONCE = 2
 """So many cases of each metric run in `make test`, and one of each slow metric; the others are deep tests."""
 
 

@@ -94,6 +94,7 @@ def test_rates_of_two_separate_days_are_those_of_each_day(tmp_path: Path) -> Non
     assert whole["transactions_per_s"] == pytest.approx(mean, rel=0.02)
 
 
+@pytest.mark.deep
 def test_cpu_time_of_a_system_is_no_price_of_a_connection(tmp_path: Path) -> None:
     """The system uses 40 % of its processors for other work: a connection would cost seconds."""
     store = store_of(tmp_path, dump())

@@ -155,6 +155,7 @@ def test_publishing_again_after_a_move_that_was_stopped_is_completed(
     assert all(location.startswith(f"file://{store}/data/") for location in locations)
 
 
+@pytest.mark.deep
 def test_readers_see_a_complete_commit_at_every_moment(prepared: Path, tmp_path: Path) -> None:
     store = prepared_elsewhere(prepared, tmp_path)
     target = default_target(store)

@@ -55,6 +55,7 @@ def test_overlapping_dumps(fresh: Fresh, place: Path) -> None:
     assert tasks(store) == {"smf": 3 * 6}
 
 
+@pytest.mark.deep
 def test_the_same_rows_of_the_formatter_in_two_files(fresh: Fresh, place: Path) -> None:
     store = fresh()
     load(store, write(place / "one.csv", csv(BUSY)))
@@ -76,6 +77,7 @@ def test_dump_and_formatter_output_are_both_stored(fresh: Fresh, place: Path, du
     assert tasks(store) == {"smf": 12, "csv": 2}
 
 
+@pytest.mark.deep
 def test_both_in_one_archive(fresh: Fresh, place: Path) -> None:
     store = fresh()
     for name, dump, lines in (

@@ -129,6 +129,7 @@ def test_dropped_files_stay_for_the_grace_period(copied_store: Path) -> None:
         assert files_on_disk(folder) == set(state.files)
 
 
+@pytest.mark.deep
 def test_expiring_drops_whole_days(copied_store: Path) -> None:
     folder = existing_store(copied_store)
     before = counts(copied_store)

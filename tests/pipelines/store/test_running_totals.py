@@ -121,6 +121,7 @@ def test_a_record_that_is_more_than_a_day_older_is_not_the_one_before(tmp_path: 
     ]  # fmt: skip
 
 
+@pytest.mark.deep
 def test_stored_rows_have_the_difference_from_the_day_before(tmp_path: Path) -> None:
     store = tmp_path / "store"
     how = replace(UTC_CLOCK, settings=Settings(summarise_from_rows=0).merge(["+00:00"]))

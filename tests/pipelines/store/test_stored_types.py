@@ -364,6 +364,7 @@ def test_rows_of_reports_in_an_older_load_are_recognised(copied_store: Path, tmp
     assert everything(copied_store)[0] == before
 
 
+@pytest.mark.deep
 def test_a_store_becomes_format_2_with_its_next_file(copied_store: Path, tmp_path: Path) -> None:
     """Versions of zscope that know only format 1 would load the records of the new files twice."""
     make_older(copied_store)

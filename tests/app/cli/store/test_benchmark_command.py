@@ -277,6 +277,7 @@ def test_explain_lists_the_runs_and_why_they_were_chosen(
     assert conflict["what"] == "perf32-tls13-vs-tls12-cpu"
 
 
+@pytest.mark.deep
 def test_explain_compares_the_recomputed_number_with_the_row(run: Run, measured: Path) -> None:
     result = run("benchmark", "--store", measured, "--explain", RESUMED, "--format", "table")
     assert result.exit_code == 0

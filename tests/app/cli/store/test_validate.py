@@ -82,6 +82,7 @@ def spoiled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     return store, zscope("validate", "--store", store, "--table", "gsk_cache_stats", "--format", "json")
 
 
+@pytest.mark.deep
 def test_a_fault_exits_with_8_and_only_it_is_printed(spoiled: tuple[Path, Result]) -> None:
     _, result = spoiled
     assert result.exit_code == 8, result.output

@@ -25,6 +25,7 @@ def test_cost_of_each_case_is_shown(drawn_page: Open, systems: Path) -> None:
     assert "channel path shared with other partitions" in words(page)
 
 
+@pytest.mark.deep
 def test_two_cases_are_compared_as_in_the_published_tables(open_page: Open, systems: Path) -> None:
     page = open_page("zvm_links", systems)
     page.selectbox(key="zvm_from").set_value("rscs-case-1").run()
