@@ -30,7 +30,7 @@ from tests.parsers.text.envelopes import (
     zosmf_log,
 )
 
-from zscope.parsers import Tables, inventory
+from zscope.parsers import Tables, inventory, read
 from zscope.parsers.issues import Code, Severity
 from zscope.parsers.text import json_envelopes
 from zscope.parsers.text.json_envelopes import MOST_NESTED
@@ -262,6 +262,15 @@ def test_a_prefix_that_one_line_lacks_is_reported(tmp_path: Path) -> None:
     result = read_text("\n".join([*lines[:4], "I mean this one:", lines[4]]), tmp_path)
     assert result["netstat_conn"].num_rows == 2
     assert (Code.UNKNOWN_LINE, 5) in [(issue.code, issue.line_no) for issue in result.issues]
+
+
+def test_messages_after_a_display_with_a_prefix_are_read(tmp_path: Path) -> None:
+    log = CHECKOUT / "sample-data" / "world" / "logs" / "syslogd.SRV2.2026-03-15.log"
+    lines = [*(f"> {line}" for line in CONN), log.read_text(encoding="utf-8")]
+    path = tmp_path / log.name
+    path.write_text("\n".join(lines), encoding="utf-8")
+    found, alone = (read(each, ("tls_message",))["tls_message"].num_rows for each in (path, log))
+    assert found == alone > 0
 
 
 @pytest.mark.parametrize("written", [mail, carriage_control, rfc_3164, spreadsheet, sequence_numbers])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -108,10 +109,7 @@ THREE_FILES, ONE_FILE = ("a", "b", "c"), ("a", "a", "a")
 @pytest.mark.deep
 @pytest.mark.parametrize(
     ("names", "removed"),
-    [
-        *((THREE_FILES, removed) for removed in (1, 2, 3)),
-        *((ONE_FILE, removed) for removed in (1, 2, 3)),
-    ],
+    list(product((THREE_FILES, ONE_FILE), (1, 2, 3))),
 )
 def test_removed_load_of_a_growing_dump_can_be_restored(
     fresh: Fresh, clean: Clean, place: Path, names: tuple[str, ...], removed: int

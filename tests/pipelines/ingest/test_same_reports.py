@@ -91,7 +91,7 @@ NAMES = ("netstat.SYSC.2026-03-02.txt", "netstat.SYSA.2026-03-05.txt")
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("name", deep_except(NAMES[:1], NAMES))
+@pytest.mark.parametrize("name", NAMES)
 def test_same_content_with_another_system_or_day_in_the_name_is_loaded(
     fresh: Fresh, place: Path, name: str
 ) -> None:

@@ -220,7 +220,7 @@ def test_dry_run_waits_for_a_writer(tmp_path: Path, dump: Path) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("rounds", [10, pytest.param(60, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("rounds", [10, 60])
 def test_processes_can_create_one_store_at_the_same_time(tmp_path: Path, rounds: int) -> None:
     results = printed_by(program(SHARING, "crowd", tmp_path, rounds), LONGEST_S)
     assert results == [[[0] * CROWD, {}]] * rounds

@@ -37,7 +37,7 @@ from zscope.parsers.text.headings import (
 )
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.supplied.forms import SuppliedForms, forms_for
-from zscope.parsers.text.syslog_replies import MOST_LINES, ReplyCollector, SyslogReply, is_log_record
+from zscope.parsers.text.syslog_replies import MOST_LINES, ReplyCollector, SyslogReply
 from zscope.parsers.text.text_envelopes import Stamp, TextUnwrapper, UnwrappedLine
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class ReportSplitter:
         if find_heading(line.text, forms=self.defaults.forms):
             unwrapper.end_wrapping()
             return False
-        if self._report is None or self._messages.may_take(line.text) or is_log_record(line.text):
+        if self._report is None or self._messages.may_take(line.text):
             return False
         text = line.text.strip()
         damaged = (text, line.text[line.outside - 1 :], line.text[line.outside :].lstrip())
