@@ -1,6 +1,6 @@
 """Measure how often the estimate of the price of TLS contains the truth: `make bench-coverage`.
 
-Worlds with known costs are simulated (`zscope.samples.cost_worlds`), estimated as a store would be, and
+Worlds with known costs are simulated (`zscope.samples.cost_truth`), estimated as a store would be, and
 compared with what the simulation put in. `--write-docs` also writes the tables into
 `docs/metrics/estimate.md`.
 """
@@ -27,10 +27,10 @@ from figures import aligned, machine, verdict
 
 from zscope.app.docs import write_documents
 from zscope.pipelines.estimate.costs import estimate_costs
-from zscope.pipelines.estimate.document import COVERAGE_FILE
+from zscope.pipelines.estimate.estimate_document import COVERAGE_FILE
 from zscope.pipelines.estimate.intervals import SystemIntervals
 from zscope.pipelines.estimate.periods import compare_periods
-from zscope.samples.cost_worlds import (
+from zscope.samples.cost_truth import (
     FULL_US,
     WORLDS,
     CostIntervals,

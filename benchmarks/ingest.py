@@ -41,8 +41,8 @@ from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.catalogue import empty_catalogue
-from zscope.pipelines.store.change import changing
 from zscope.pipelines.store.folder import existing_store
+from zscope.pipelines.store.transaction import changing
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- begin of the ingest figures -->\n", "<!-- end of the ingest figures -->\n"

@@ -26,11 +26,11 @@ from working_folder import working_folder
 
 from zscope.pipelines.iceberg import default_target, publish_iceberg
 from zscope.pipelines.settings import Settings
-from zscope.pipelines.store.change import commit_files
 from zscope.pipelines.store.commits import Commit, Load, State
 from zscope.pipelines.store.folder import Folder, make_store, partition
 from zscope.pipelines.store.maintenance import merge_after_load
-from zscope.pipelines.store.parts import Part, StagedFile, parquet_schema
+from zscope.pipelines.store.parquet_files import Part, StagedFile, parquet_schema
+from zscope.pipelines.store.transaction import commit_files
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "scale.md"
 BEGIN, END = "<!-- begin of the figures of publication -->\n", "<!-- end of the figures of publication -->\n"

@@ -23,7 +23,7 @@ from figures import aligned, machine, verdict
 from working_folder import working_folder
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
-from zscope.pipelines.ingest.bulk import BulkEngine
+from zscope.pipelines.ingest.parallel_load import BulkEngine
 from zscope.pipelines.ingest.spark_scheduler import SparkScheduler
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader

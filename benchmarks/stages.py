@@ -53,10 +53,13 @@ LOADING: Mapping[str, tuple[str, ...]] = {
     "digests of the records": (f"{_SMF}.tables:digest_batch",),
     **DECODING,
     "times in UTC": ("zscope.pipelines.ingest.decoding:stored_rows",),
-    "sort by day": ("zscope.pipelines.store.parts:Stage.add",),
-    "write Parquet": ("zscope.pipelines.store.parts:Part.write", "zscope.pipelines.store.parts:Part.close"),
-    "find duplicates": ("zscope.pipelines.ingest.settling:remove_duplicates",),
-    "commit": ("zscope.pipelines.store.change:commit_files",),
+    "sort by day": ("zscope.pipelines.store.parquet_files:Stage.add",),
+    "write Parquet": (
+        "zscope.pipelines.store.parquet_files:Part.write",
+        "zscope.pipelines.store.parquet_files:Part.close",
+    ),
+    "find duplicates": ("zscope.pipelines.ingest.commit_new_rows:remove_duplicates",),
+    "commit": ("zscope.pipelines.store.transaction:commit_files",),
     "catalogue": ("zscope.pipelines.store.catalogue:publish_catalogue",),
 }
 OTHER = "other"

@@ -27,7 +27,7 @@ from figures import aligned, machine, verdict
 from working_folder import working_folder
 
 from zscope.app.docs import write_documents
-from zscope.pipelines.estimate.document import WORLDS_FILE
+from zscope.pipelines.estimate.estimate_document import WORLDS_FILE
 
 ZSCOPE = Path(sys.executable).with_name("zscope")
 DAYS = 14

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from zscope.pipelines.analysis import MetricQueryError, Names, Store, StoreError
+    from zscope.pipelines.python_store import MetricQueryError, Names, Store, StoreError
 
 __version__ = version("zscope")
 
@@ -100,7 +100,7 @@ def open(store: str | Path | None = None) -> Store:  # noqa: A001 - zs.open, as 
     zscope.pipelines.store.folder.StoreError: no-store: there is no store; zscope ingest --store no-store \
 FILE creates one
     """
-    from zscope.pipelines.analysis import Store
+    from zscope.pipelines.python_store import Store
 
     return Store(os.environ.get("ZSCOPE_STORE") or "zscope-store" if store is None else store)
 
@@ -122,7 +122,7 @@ if not TYPE_CHECKING:  # a type checker would accept every name
             raise AttributeError(
                 f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
             )
-        return getattr(import_module("zscope.pipelines.analysis"), name)
+        return getattr(import_module("zscope.pipelines.python_store"), name)
 
 
 def __dir__() -> list[str]:

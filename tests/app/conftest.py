@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from tests.made_once import made_once
 
 from zscope.app.cli.main import program
-from zscope.parsers.smf.write import SectionBytes, encode_records, encode_section
+from zscope.parsers.smf.record_writer import SectionBytes, encode_records, encode_section
 from zscope.schemas import catalog
 from zscope.schemas.arrow import arrow_type
 

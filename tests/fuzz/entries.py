@@ -31,13 +31,13 @@ from zscope.parsers import Code, InputError, Issue, ReadOptions, Severity, read
 from zscope.parsers.containers.terse_write import pack
 from zscope.parsers.options import SelectionError, parse
 from zscope.parsers.smf.framing import Framing
-from zscope.parsers.smf.write import as_blocks, as_segments
+from zscope.parsers.smf.record_writer import as_blocks, as_segments
+from zscope.parsers.zones import zone_of
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.runs.read import parse_runs
 from zscope.pipelines.settings import Settings, SettingsError, read_settings
-from zscope.schemas.days import parse_day
+from zscope.pipelines.written_days import parse_day
 from zscope.schemas.tables import RECORD_TABLE
-from zscope.schemas.zones import zone_of
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample-data"
 LIMITS = "bytes=64MB,seconds=20"

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from zscope.parsers.smf.framing import Framing
-from zscope.parsers.spark.rows import SparkRows, column_filter, converted, meeting
-from zscope.parsers.spark.settings import ISSUE_TABLE, OPTIONS, SparkOptionError, settings
+from zscope.parsers.spark.spark_options import ISSUE_TABLE, OPTIONS, SparkOptionError, settings
+from zscope.parsers.spark.spark_rows import SparkRows, column_filter, converted, meeting
 
 ZERT = "smf119_zert_detail"
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from zscope.pipelines.metrics import creating_views, declared, macros_sql, needed
 from zscope.pipelines.runs.read import RUN_SCHEMA
 from zscope.pipelines.store.history import HISTORY_SCHEMAS
-from zscope.pipelines.store.parts import parquet_schema, parquet_tables
+from zscope.pipelines.store.parquet_files import parquet_schema, parquet_tables
 from zscope.schemas.arrow import create_table
 from zscope.schemas.reference import reference_tables
 from zscope.schemas.stored import DAY

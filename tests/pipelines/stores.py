@@ -15,7 +15,7 @@ from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import Folder
-from zscope.pipelines.store.parts import data_tables
+from zscope.pipelines.store.parquet_files import data_tables
 from zscope.pipelines.store.session import Session
 from zscope.samples import Recipe, RecordKind, generate
 from zscope.samples.dump.recipe import TYPICAL_MIX
@@ -24,7 +24,7 @@ from zscope.schemas.arrow import literal
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zscope.pipelines.ingest.interface import IngestReport
+    from zscope.pipelines.ingest.options_and_outcomes import IngestReport
 
 CATALOGUE = "zscope.duckdb"
 WHERE_FROM = ("load_id", "record_no", "record_offset", "file", "line_no")

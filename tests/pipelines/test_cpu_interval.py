@@ -22,7 +22,7 @@ from zscope.parsers.text.rmf.partition import partition_pages
 from zscope.parsers.text.rmf.xml import RmfXml
 from zscope.parsers.text.rmf.xml_write import rmf_xml
 from zscope.pipelines.metrics import declared, macros_sql, needed, view_sql
-from zscope.pipelines.store.parts import parquet_schema
+from zscope.pipelines.store.parquet_files import parquet_schema
 from zscope.samples.reports.rmf import TABLES_NEEDED, RmfRows, rmf_rows
 from zscope.schemas.arrow import table_schema
 from zscope.schemas.stored import DAY

@@ -15,9 +15,9 @@ from zscope.pipelines.runs.edit import RunsChangeError, add_runs, import_runs, r
 from zscope.pipelines.runs.read import parse_runs, proposed_runs
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
-from zscope.pipelines.store.change import changing, write_lock
 from zscope.pipelines.store.folder import Folder, make_store
 from zscope.pipelines.store.lock import StoreBusyError
+from zscope.pipelines.store.transaction import changing, write_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from zscope.parsers import zones as zones_module
+from zscope.parsers.zones import ZoneError, zone_of
 from zscope.pipelines.settings import FILE_NAME, Settings, SettingsError, Zones, read_settings
-from zscope.schemas import zones as zones_module
-from zscope.schemas.zones import ZoneError, zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

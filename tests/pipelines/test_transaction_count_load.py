@@ -11,7 +11,7 @@ from zscope.pipelines.store import open_reader
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zscope.pipelines.ingest.interface import IngestReport
+    from zscope.pipelines.ingest.options_and_outcomes import IngestReport
 
 HEAD = "system,start,end,transactions,workload"
 FIRST = "SYSA,2026-03-02T10:00:00+01:00,2026-03-02T10:15:00+01:00,900,RR60(4kB)"

@@ -75,7 +75,7 @@ import pyarrow as pa
 from click.testing import CliRunner
 
 from zscope.app.cli.main import program
-from zscope.parsers.smf.write import SectionBytes, encode_records, encode_section
+from zscope.parsers.smf.record_writer import SectionBytes, encode_records, encode_section
 from zscope.schemas import catalog
 from zscope.schemas.arrow import LOCAL, UTC
 

@@ -12,8 +12,8 @@ from zscope.parsers.inputs import members
 from zscope.parsers.issues import Issues
 from zscope.parsers.options import Selection, everything
 from zscope.parsers.smf.dump import decode_windows, default_decoder
-from zscope.parsers.smf.frames import FrameReader
 from zscope.parsers.smf.framing import HEAD_BYTES, detect
+from zscope.parsers.smf.walker import FrameReader
 from zscope.schemas.tables import RECORD_TABLE
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from zscope.parsers.smf.write import (
+from zscope.parsers.smf.record_writer import (
     SectionBytes,
     SectionRows,
     cut_rows,

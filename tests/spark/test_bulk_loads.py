@@ -19,13 +19,13 @@ from tests.pipelines.stores import EVERYTHING
 from zscope.app.cli.exits import ExitCode
 from zscope.app.cli.main import program as zscope
 from zscope.pipelines.ingest import ingest
-from zscope.pipelines.ingest.bulk import BulkEngine, EngineError
+from zscope.pipelines.ingest.parallel_load import BulkEngine, EngineError
 from zscope.pipelines.ingest.spark_scheduler import SparkScheduler
 from zscope.pipelines.ingest.tasks import DecodeTask
 from zscope.pipelines.settings import Settings
-from zscope.pipelines.store.change import write_lock
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import Folder, make_store
+from zscope.pipelines.store.transaction import write_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -20,8 +20,8 @@ from tests.parsers.smf.test_mutations import MUTATIONS
 from tests.spark.reading import SAMPLE, SMALL, frame, issues_of, rows_of, scanned
 
 import zscope.api as zs
-from zscope.parsers.spark.settings import ISSUE_TABLE
 from zscope.parsers.spark.source import SmfDataSource
+from zscope.parsers.spark.spark_options import ISSUE_TABLE
 from zscope.schemas.tables import table_names
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from tests.pipelines.readers.extremes import plain, write_extremes
 
-from zscope.pipelines.store.parts import parquet_tables
+from zscope.pipelines.store.parquet_files import parquet_tables
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from zscope.app.cli.main import program
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zscope.pipelines.metrics.document import Picture
+    from zscope.pipelines.metrics.metric_documents import Picture
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PICTURES = "docs/images/pictures.toml"
@@ -53,8 +53,8 @@ def documents() -> dict[str, str]:
     """Return every rendered document by its path in the checkout."""
     from zscope.app.cli.nightly.document import example_settings, settings_document
     from zscope.app.python_reference import python_reference
-    from zscope.pipelines.estimate.document import estimate_document
-    from zscope.pipelines.metrics.document import metrics_documents
+    from zscope.pipelines.estimate.estimate_document import estimate_document
+    from zscope.pipelines.metrics.metric_documents import metrics_documents
     from zscope.schemas.docs import data_dictionary
 
     return {
@@ -71,7 +71,7 @@ def documents() -> dict[str, str]:
 
 def _pictures() -> dict[str, Picture]:
     """Return the pictures of metrics that `make pictures` takes."""
-    from zscope.pipelines.metrics.document import Picture
+    from zscope.pipelines.metrics.metric_documents import Picture
 
     listed = tomllib.loads((CHECKOUT / PICTURES).read_text(encoding="utf-8"))["metric"]
     return {name: Picture(f"../images/metrics/{name}.png", entry["chart"]) for name, entry in listed.items()}

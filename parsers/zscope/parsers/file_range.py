@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zscope.parsers.smf.frames import WHOLE, Span
+from zscope.parsers.smf.walker import WHOLE, Span
 
 if TYPE_CHECKING:
     from zscope.parsers.smf.framing import Framing

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 from zscope.parsers.containers.budget import UnpackLimits
 from zscope.parsers.smf.framing import Framing
 from zscope.parsers.text.coding import DEFAULT_CODE_PAGE, CodePage, code_page
-from zscope.parsers.text.supplied.forms import checked_mapping
-from zscope.parsers.text.supplied.times import check_time_format
+from zscope.parsers.text.csv_and_json.forms import checked_mapping
+from zscope.parsers.text.csv_and_json.times import check_time_format
+from zscope.parsers.zones import zone_of
 from zscope.schemas import catalog
 from zscope.schemas.arrow import table_schema
 from zscope.schemas.suggestions import suggestion
 from zscope.schemas.tables import ANY_RECORD_TABLES, table_names
-from zscope.schemas.zones import zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from zscope.parsers.smf.frames import Window
+    from zscope.parsers.smf.walker import Window
 
     Watch = Callable[[Window], None]
 

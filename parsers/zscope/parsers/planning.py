@@ -11,8 +11,8 @@ from zscope.parsers.inputs import STANDARD_INPUT, file_ranges, members, open_inp
 from zscope.parsers.issues import EmptyInputError, InputError, Issues
 from zscope.parsers.options import DEFAULT_OPTIONS
 from zscope.parsers.smf.dump import Dump
-from zscope.parsers.smf.frames import WINDOW_BYTES, FrameReader
-from zscope.parsers.smf.spans import spans
+from zscope.parsers.smf.file_splits import spans
+from zscope.parsers.smf.walker import WINDOW_BYTES, FrameReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from zscope.pipelines.export_target import ExportError, new_file, new_folder, spill_of
 from zscope.pipelines.metrics import declared
-from zscope.pipelines.store.parts import parquet_schema, parquet_tables
+from zscope.pipelines.store.parquet_files import parquet_schema, parquet_tables
 from zscope.schemas.arrow import literal
 from zscope.schemas.reference import reference_schemas
 from zscope.schemas.stored import DAY

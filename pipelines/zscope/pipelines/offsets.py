@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from zscope.parsers.zones import zone_of
 from zscope.schemas.arrow import LOCAL
 from zscope.schemas.arrow import UTC as UTC_TYPE
-from zscope.schemas.zones import zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zscope.schemas.zones import EXPECTED, ZoneError, zone_of
+from zscope.parsers.zones import EXPECTED, ZoneError, zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

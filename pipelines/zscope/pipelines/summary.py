@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zscope.schemas.quantities import number, percent
+from zscope.pipelines.quantities import number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

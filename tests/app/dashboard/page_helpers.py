@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from tests.app.dashboard.conftest import fine
 
+from zscope.app.dashboard.page_data import PageData
 from zscope.app.dashboard.shell import queries_of
-from zscope.app.dashboard.store import PageData
 from zscope.app.shared.filters import Filters
 from zscope.pipelines.store import open_reader
 

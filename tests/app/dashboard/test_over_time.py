@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.app.dashboard.conftest import Open
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 DAY = timedelta(days=1)
 BEGIN = datetime(2026, 3, 10, tzinfo=UTC)

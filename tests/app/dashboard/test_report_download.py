@@ -15,16 +15,16 @@ from tests.app.report_reading import ReportReader, harmless
 from zscope.app.cli.reporting import report_on
 from zscope.app.dashboard import style
 from zscope.app.dashboard.filter_bar import choices, filters_of_address
+from zscope.app.report import write_report_page
+from zscope.app.report.elements import LONGEST
+from zscope.app.report.section_declarations import report_declaration
 from zscope.app.shared.filters import Filters
-from zscope.app.shared.report import write_report_page
-from zscope.app.shared.report.declared import report_declaration
-from zscope.app.shared.report.elements import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 NOW = datetime(2026, 3, 20, 12, 0, tzinfo=UTC)
 SECTIONS = report_declaration().sections

@@ -15,8 +15,8 @@ import pytest
 from tests.app.python.conftest import DUMP, REPORTS
 
 import zscope.api as zs
-from zscope.parsers.smf.frames import FrameReader
-from zscope.parsers.smf.tables import TableBuilder
+from zscope.parsers.smf.record_batches import TableBuilder
+from zscope.parsers.smf.walker import FrameReader
 from zscope.samples import Recipe, generate
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from zscope.parsers.smf.frames import Window
+    from zscope.parsers.smf.walker import Window
     from zscope.schemas import TableLayout
 
 Engine = Literal["in-memory", "streaming"]

@@ -24,7 +24,7 @@ import zscope.api as zs
 from zscope.app.cli.main import program
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.metrics import metric_names
-from zscope.pipelines.store.parts import data_tables
+from zscope.pipelines.store.parquet_files import data_tables
 from zscope.samples import Recipe, generate
 
 if TYPE_CHECKING:

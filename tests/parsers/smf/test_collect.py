@@ -14,8 +14,8 @@ from tests.marking import deep_except
 from zscope.parsers.issues import Code, InputError, Issues
 from zscope.parsers.options import Selection, everything, parse
 from zscope.parsers.smf.dump import ENOUGH_RECORDS, decode_windows, default_decoder
-from zscope.parsers.smf.frames import SMALLEST_WINDOW, FrameReader
 from zscope.parsers.smf.framing import detect
+from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader
 from zscope.samples import Recipe, generate
 from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.parsers.issues import Code, InputError, Issue, Issues, Severity
-from zscope.parsers.smf.frames import SMALLEST_WINDOW, FrameReader
 from zscope.parsers.smf.framing import Framing
+from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader
 
 DAMAGED, TRUNCATED, PADDING = Code.DAMAGED_RANGE, Code.TRUNCATED, Code.ZERO_PADDING
 GARBAGE = bytes(range(0xA0, 0xBD))

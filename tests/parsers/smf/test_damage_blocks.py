@@ -8,8 +8,8 @@ import struct
 import pytest
 
 from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.smf.frames import SMALLEST_WINDOW, FrameReader
 from zscope.parsers.smf.framing import Framing, detect
+from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader
 
 GARBAGE = bytes(range(0xA0, 0xBD))
 WRONG_BLOCK = "the length word of a block is wrong; its records were read"

@@ -8,8 +8,8 @@ import struct
 import pytest
 
 from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.smf.frames import SMALLEST_WINDOW, FrameReader
 from zscope.parsers.smf.framing import Framing, detect
+from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader
 
 FIRST, LAST, MIDDLE = 1, 2, 3
 ORDER, TRUNCATED, DAMAGED = Code.SEGMENT_ORDER, Code.TRUNCATED, Code.DAMAGED_RANGE

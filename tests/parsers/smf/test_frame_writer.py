@@ -11,9 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.parsers.issues import Code, Issues
-from zscope.parsers.smf.frames import SMALLEST_WINDOW, FrameReader
 from zscope.parsers.smf.framing import Framing, detect
-from zscope.parsers.smf.write import as_blocks, as_exclusive, as_segments, as_stream, block, segment, split
+from zscope.parsers.smf.record_writer import (
+    as_blocks,
+    as_exclusive,
+    as_segments,
+    as_stream,
+    block,
+    segment,
+    split,
+)
+from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

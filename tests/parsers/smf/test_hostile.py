@@ -14,8 +14,8 @@ import pytest
 from tests.marking import deep_except
 
 from zscope.parsers.issues import Code, InputError, Issues
-from zscope.parsers.smf.frames import SLACK, FrameReader
 from zscope.parsers.smf.framing import Framing, detect
+from zscope.parsers.smf.walker import SLACK, FrameReader
 
 TIMES = 9
 ENOUGH = 0.2

@@ -15,7 +15,7 @@ import pytest
 from tests.parsers.smf.mq_composed import ACCOUNTING, STATISTICS, TABLES, decoded
 
 from zscope.parsers import Code, read
-from zscope.parsers.smf.write import (
+from zscope.parsers.smf.record_writer import (
     SectionBytes,
     SectionRows,
     cut_rows,

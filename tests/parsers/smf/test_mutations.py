@@ -18,9 +18,9 @@ import pytest
 from zscope.parsers.issues import InputError, Issues, Severity
 from zscope.parsers.options import Selection
 from zscope.parsers.smf.dump import decode_windows, default_decoder
-from zscope.parsers.smf.frames import SLACK, FrameReader, Window
 from zscope.parsers.smf.framing import detect
 from zscope.parsers.smf.header import HEADER_LENGTH
+from zscope.parsers.smf.walker import SLACK, FrameReader, Window
 from zscope.samples.dump.recipe import FRAMINGS, Recipe, RecordKind
 from zscope.samples.dump.write import generate
 from zscope.schemas.tables import table_names

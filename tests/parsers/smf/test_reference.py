@@ -19,9 +19,9 @@ import pytest
 from zscope.parsers.issues import Issues
 from zscope.parsers.options import parse
 from zscope.parsers.smf.dump import decode_windows, default_decoder
-from zscope.parsers.smf.frames import FrameReader
 from zscope.parsers.smf.framing import Framing
-from zscope.parsers.smf.write import SectionBytes, encode_entries, encode_records, encode_section
+from zscope.parsers.smf.record_writer import SectionBytes, encode_entries, encode_records, encode_section
+from zscope.parsers.smf.walker import FrameReader
 from zscope.schemas import Format, Section, catalog
 from zscope.schemas.arrow import arrow_type
 from zscope.schemas.tables import columns_of

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 from zscope.parsers.issues import Code, Issues
 from zscope.parsers.smf.codecs import CODECS
-from zscope.parsers.smf.columns import SectionReader
-from zscope.parsers.smf.frames import SLACK, Window
+from zscope.parsers.smf.record_writer import encode_section
+from zscope.parsers.smf.section_columns import SectionReader
 from zscope.parsers.smf.sections import RecordGroup, SectionPlaces
-from zscope.parsers.smf.write import encode_section
+from zscope.parsers.smf.walker import SLACK, Window
 from zscope.parsers.text.coding import code_page
 from zscope.schemas import Evidence, Field, Format, Section, catalog
 from zscope.schemas.arrow import arrow_type

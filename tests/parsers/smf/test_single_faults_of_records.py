@@ -18,7 +18,7 @@ from tests.parsers.single_fault import Fault
 from tests.parsers.smf.sample_records import records
 
 from zscope.parsers import InputError, Issue, Severity, read
-from zscope.parsers.smf.write import as_blocks, as_segments, as_stream
+from zscope.parsers.smf.record_writer import as_blocks, as_segments, as_stream
 from zscope.schemas import catalog
 from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE
 

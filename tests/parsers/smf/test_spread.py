@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zscope.parsers.smf.columns import spread
+from zscope.parsers.smf.section_columns import spread
 
 VALUES: list[tuple[pa.DataType, list[object]]] = [
     (pa.uint8(), [0, 1, 255]),

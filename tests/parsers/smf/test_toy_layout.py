@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from zscope.parsers import Code, read
-from zscope.parsers.smf.write import (
+from zscope.parsers.smf.record_writer import (
     SectionBytes,
     SectionRows,
     encode_alike,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from zscope.parsers.issues import Issue, Issues
-from zscope.parsers.smf.frames import SMALLEST_WINDOW, FrameReader, Readable
 from zscope.parsers.smf.framing import Framing
-from zscope.parsers.smf.write import as_blocks, as_exclusive, as_segments
+from zscope.parsers.smf.record_writer import as_blocks, as_exclusive, as_segments
+from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader, Readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

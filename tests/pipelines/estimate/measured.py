@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.estimate.intervals import SystemIntervals
-from zscope.samples.cost_worlds import WORLDS, CostWorld, cost_intervals
+from zscope.samples.cost_truth import WORLDS, CostWorld, cost_intervals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from tests.pipelines.estimate.measured import changed, replicates
 from zscope.pipelines.estimate.costs import ITEMS, PARTS, estimate_costs
 from zscope.pipelines.estimate.intervals import selected
 from zscope.pipelines.estimate.statuses import sentences
-from zscope.samples.cost_worlds import FULL_US, MB_US, RESUMED_US
+from zscope.samples.cost_truth import FULL_US, MB_US, RESUMED_US
 
 if TYPE_CHECKING:
     from zscope.pipelines.estimate.costs import SystemEstimate

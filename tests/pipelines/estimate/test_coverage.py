@@ -7,7 +7,7 @@ from tests.pipelines.estimate.measured import changed
 
 from zscope.pipelines.estimate.costs import estimate_costs
 from zscope.pipelines.estimate.intervals import SystemIntervals
-from zscope.samples.cost_worlds import cost_intervals
+from zscope.samples.cost_truth import cost_intervals
 
 UNITS = {"full handshake": "us", "full less resumed": "us", "TLS": "s/day"}
 REPLICATES = 100

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.pipelines.stores import load
 
-from zscope.pipelines.estimate.rows import estimate_rows
+from zscope.pipelines.estimate.estimate_rows import estimate_rows
 from zscope.pipelines.ingest import IngestOptions, row_selection
 from zscope.pipelines.metrics import declared
 from zscope.pipelines.settings import Settings

@@ -8,7 +8,7 @@ from tests.pipelines.estimate.measured import changed, replicates
 
 from zscope.pipelines.estimate.costs import estimate_costs
 from zscope.pipelines.estimate.periods import TlsChange, compare_periods
-from zscope.samples.cost_worlds import FULL_US
+from zscope.samples.cost_truth import FULL_US
 
 SEEDS = 20
 CHEAPER_US = 0.8 * FULL_US

@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from tests.pipelines.exposition.promql import PromQLError, parse
 
 from zscope.pipelines.exposition import exported_metrics, series_query
-from zscope.pipelines.exposition.page import about_names
+from zscope.pipelines.exposition.metrics_page import about_names
 from zscope.pipelines.exposition.ready_made import alert_rules, dashboard
 from zscope.pipelines.metrics import metric
 

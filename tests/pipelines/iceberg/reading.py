@@ -17,7 +17,7 @@ from zscope.pipelines.iceberg.publish import published_tables
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import existing_store
-from zscope.pipelines.store.parts import parquet_schema
+from zscope.pipelines.store.parquet_files import parquet_schema
 from zscope.pipelines.store.tables import table_sql
 from zscope.schemas.arrow import duckdb_type
 

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from tests.pipelines.stores import rewrite_commits
 
-from zscope.pipelines.iceberg import columns, publish
-from zscope.pipelines.store.change import commit_files
+from zscope.pipelines.iceberg import iceberg_columns, publish
 from zscope.pipelines.store.commits import Commit, Load, read_state
 from zscope.pipelines.store.folder import Folder, digest_of_file, existing_store, make_store, partition
-from zscope.pipelines.store.parts import Part, StagedFile, parquet_schema, schema_digest, time_column
+from zscope.pipelines.store.parquet_files import Part, StagedFile, parquet_schema, schema_digest, time_column
+from zscope.pipelines.store.transaction import commit_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ DAYS = ("2026-03-02", "2026-03-03")
 def synthetic_rows(table: str, load_id: int, day: str, rows: int) -> pa.Table:
     """Rows of a table with numbers, texts and times of a day."""
     begin = datetime.fromisoformat(day).replace(tzinfo=UTC)
-    columns = []
+    iceberg_columns = []
     for place, field in enumerate(parquet_schema(table)):
         values: list[Any]
         if field.name == "load_id":
@@ -59,8 +59,8 @@ def synthetic_rows(table: str, load_id: int, day: str, rows: int) -> pa.Table:
             raise TypeError(f"{table}.{field.name}: {field.type}")
         if rows > 2 and field.nullable and place % 3 == 0:
             values[2] = None
-        columns.append(pa.array(values, field.type))
-    return pa.Table.from_arrays(columns, schema=parquet_schema(table))
+        iceberg_columns.append(pa.array(values, field.type))
+    return pa.Table.from_arrays(iceberg_columns, schema=parquet_schema(table))
 
 
 def add_load(store: Path, tables: Sequence[str] = TABLES, days: Sequence[str] = DAYS, rows: int = 5) -> int:
@@ -102,7 +102,7 @@ def earlier_version(store: Path, table: str, column: str) -> Iterator[None]:
             publish, "schema_digest", lambda name: "earlier" if name == table else schema_digest(name)
         )
         earlier.setattr(
-            columns, "parquet_schema", lambda name: fewer if name == table else parquet_schema(name)
+            iceberg_columns, "parquet_schema", lambda name: fewer if name == table else parquet_schema(name)
         )
         yield
 

@@ -36,12 +36,12 @@ from zscope.pipelines.iceberg import (
     publish_iceberg,
 )
 from zscope.pipelines.iceberg.changes import WHOLE_TABLE
-from zscope.pipelines.iceberg.table import KEPT_SNAPSHOTS
+from zscope.pipelines.iceberg.published_table import KEPT_SNAPSHOTS
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import existing_store, make_store
 from zscope.pipelines.store.maintenance import check_store, compact, expire
-from zscope.pipelines.store.parts import parquet_schema, table_description
+from zscope.pipelines.store.parquet_files import parquet_schema, table_description
 from zscope.pipelines.store.remove import remove_load
 from zscope.schemas.arrow import column_comment
 

@@ -29,7 +29,7 @@ from tests.pipelines.iceberg.scenes import CONNECTION, DETAIL, add_load, change
 from tests.pipelines.iceberg.stopping import StoppedError, stop_before, watched
 
 from zscope.pipelines.iceberg import default_target, publish_iceberg
-from zscope.pipelines.iceberg.table import PublishedVersion
+from zscope.pipelines.iceberg.published_table import PublishedVersion
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import existing_store
@@ -206,7 +206,7 @@ PUBLISH = """
 import sys
 from pathlib import Path
 from zscope.pipelines.iceberg import publish_iceberg
-import zscope.pipelines.iceberg.table
+import zscope.pipelines.iceberg.published_table
 print("ready", flush=True)
 publish_iceberg(Path(sys.argv[1]))
 """

@@ -12,10 +12,10 @@ from click.testing import CliRunner, Result
 from tests.pipelines.stores import Contents, dump_bytes
 
 from zscope.app.cli.main import program as zscope
-from zscope.parsers.smf.write import as_stream
+from zscope.parsers.smf.record_writer import as_stream
 
 if TYPE_CHECKING:
-    from zscope.pipelines.ingest.interface import IngestReport
+    from zscope.pipelines.ingest.options_and_outcomes import IngestReport
 
 MIX = {"zert-detail": 0.5, "tcp-init": 0.3, "rmf-cpu": 0.05, "foreign": 0.1}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tests.pipelines.stores import contents, leftovers
 
-from zscope.pipelines.ingest.bulk import EngineError
+from zscope.pipelines.ingest.parallel_load import EngineError
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import Folder

@@ -17,7 +17,7 @@ from tests.pipelines.stores import EVERYTHING, leftovers
 
 from zscope.parsers.options import ReadOptions
 from zscope.pipelines.ingest import IngestOptions, ingest
-from zscope.pipelines.ingest.bulk import BulkEngine, EngineError
+from zscope.pipelines.ingest.parallel_load import BulkEngine, EngineError
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import Folder

@@ -16,16 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.parsers.issues import Code, Issue, Issues
-from zscope.parsers.smf.frames import SMALLEST_WINDOW, FrameReader, Window
 from zscope.parsers.smf.framing import Framing
-from zscope.parsers.smf.write import plain_records
+from zscope.parsers.smf.record_writer import plain_records
+from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader, Window
 from zscope.parsers.text.coding import code_page
+from zscope.parsers.zones import zone_of
 from zscope.pipelines.ingest.clocks import Clocks
 from zscope.pipelines.offsets import offsets_of
 from zscope.pipelines.settings import Zones
 from zscope.schemas.arrow import LOCAL
 from zscope.schemas.arrow import UTC as UTC_TYPE
-from zscope.schemas.zones import zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.parsers import read
+from zscope.parsers.zones import zone_of
 from zscope.pipelines.ingest.gaps import GAP_SCHEMA, INTERVAL_COLUMNS, INTERVAL_TABLES, find_gaps
 from zscope.pipelines.settings import Zones
 from zscope.schemas.arrow import LOCAL, table_schema
-from zscope.schemas.zones import zone_of
 
 QUARTER = timedelta(minutes=15)
 NOON = datetime.fromisoformat("2026-03-02T12:00")

@@ -16,9 +16,9 @@ from zscope.parsers import read
 from zscope.parsers.issues import Code
 from zscope.parsers.options import ReadOptions
 from zscope.parsers.text.capture_writer import as_bytes
-from zscope.parsers.text.rmf.workload.listing_write import workload_pages
+from zscope.parsers.text.rmf.workload.workload_listing_write import workload_pages
 from zscope.parsers.text.rmf.xml_write import rmf_xml
-from zscope.pipelines.ingest.interface import FileStatus
+from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import read_state
@@ -32,7 +32,7 @@ from zscope.samples.reports.rmf import TABLES_NEEDED, RmfRows, rmf_rows
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zscope.pipelines.ingest.interface import FileOutcome
+    from zscope.pipelines.ingest.options_and_outcomes import FileOutcome
 
 BERLIN = replace(EVERYTHING, settings=Settings().merge(["Europe/Berlin"]))
 HOUR = timedelta(hours=1)

@@ -25,7 +25,7 @@ from tests.pipelines.ingest.comparing import (
 from tests.pipelines.stores import load, rows_of
 
 from zscope.parsers.containers import terse_write
-from zscope.parsers.smf.write import as_blocks, as_segments
+from zscope.parsers.smf.record_writer import as_blocks, as_segments
 from zscope.pipelines.ingest import IngestOptions, row_selection
 
 if TYPE_CHECKING:

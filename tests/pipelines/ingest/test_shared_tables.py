@@ -12,7 +12,7 @@ from tests.pipelines.ingest.comparing import Fresh, duplicates, statuses, write
 from tests.pipelines.stores import load
 
 from zscope.pipelines.ingest import IngestOptions, row_selection
-from zscope.pipelines.quality.declared import grain_of
+from zscope.pipelines.quality.declared_checks import grain_of
 from zscope.pipelines.settings import Settings, Zones
 from zscope.pipelines.store import open_reader
 

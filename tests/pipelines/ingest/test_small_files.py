@@ -30,10 +30,10 @@ from zscope.pipelines.store.folder import existing_store
 from zscope.pipelines.store.maintenance import check_store
 
 if TYPE_CHECKING:
-    from zscope.pipelines.ingest.interface import FileOutcome
+    from zscope.pipelines.ingest.options_and_outcomes import FileOutcome
 
 MANY = 100
-MOST_LOADS = "zscope.pipelines.ingest.settling.MOST_LOADS"
+MOST_LOADS = "zscope.pipelines.ingest.commit_new_rows.MOST_LOADS"
 REPORTS = Path(__file__).resolve().parents[3] / "sample-data" / "reports"
 
 

@@ -10,7 +10,7 @@ from tests.pipelines.conftest import WORLD
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.metrics import metric
-from zscope.pipelines.metrics.statements import statement
+from zscope.pipelines.metrics.metric_statements import statement
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
 

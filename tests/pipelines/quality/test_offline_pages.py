@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.pipelines.quality import QualityError
-from zscope.pipelines.quality.pages import index_page, offline_page, publish_pages
-from zscope.pipelines.quality.results import results_table
+from zscope.pipelines.quality.validation_pages import index_page, offline_page, publish_pages
+from zscope.pipelines.quality.validation_results import results_table
 
 if TYPE_CHECKING:
     from pathlib import Path

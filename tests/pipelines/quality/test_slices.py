@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from zscope.pipelines.quality.checks import QualityError
+from zscope.pipelines.quality.quality_checks import QualityError
 from zscope.pipelines.quality.slices import SliceSize, StoreSlice, load_ids, make_views
 
 Tables = Mapping[str, pa.Table]

@@ -25,7 +25,7 @@ from zscope.pipelines.quality import (
     validate_in_subprocess,
     worst_outcome,
 )
-from zscope.pipelines.quality.checks import CheckKind
+from zscope.pipelines.quality.quality_checks import CheckKind
 
 Tables = Mapping[str, pa.Table]
 MakeCatalogue = Callable[[Path, Tables], Path]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from zscope.pipelines.store.parts import open_writer, parquet_schema
+from zscope.pipelines.store.parquet_files import open_writer, parquet_schema
 
 if TYPE_CHECKING:
     from pathlib import Path

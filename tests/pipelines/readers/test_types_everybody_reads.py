@@ -16,7 +16,7 @@ from tests.pipelines.readers.extremes import plain, write_extremes
 
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import existing_store
-from zscope.pipelines.store.parts import parquet_schema, parquet_tables
+from zscope.pipelines.store.parquet_files import parquet_schema, parquet_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from tests.pipelines.stores import rewrite_commits
 from zscope.parsers.issues import ISSUE_SCHEMA
 from zscope.pipelines.quality import VALIDATION_SCHEMA
 from zscope.pipelines.store.folder import Folder, digest_of_file
-from zscope.pipelines.store.parts import data_tables, parquet_schema
+from zscope.pipelines.store.parquet_files import data_tables, parquet_schema
 from zscope.schemas.arrow import table_schema
 from zscope.schemas.stored import DAY
 from zscope.schemas.tables import DIGEST_TABLE

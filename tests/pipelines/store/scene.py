@@ -18,10 +18,10 @@ from zscope.parsers.options import ReadOptions
 from zscope.pipelines.ingest import ingest
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import StoreError
-from zscope.pipelines.store.change import changing
 from zscope.pipelines.store.folder import existing_store
 from zscope.pipelines.store.maintenance import check_store, compact, expire
 from zscope.pipelines.store.remove import remove_load
+from zscope.pipelines.store.transaction import changing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -30,10 +30,10 @@ from tests.pipelines.stores import CATALOGUE, EVERYTHING, counts, load, rows_of
 from zscope.pipelines.ingest import ingest
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
-from zscope.pipelines.store.change import changing
 from zscope.pipelines.store.folder import existing_store, make_store
 from zscope.pipelines.store.maintenance import compact, expire
 from zscope.pipelines.store.remove import remove_load
+from zscope.pipelines.store.transaction import changing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

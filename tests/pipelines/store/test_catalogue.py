@@ -17,7 +17,7 @@ from zscope.pipelines.store.catalogue import fill, publish_catalogue
 from zscope.pipelines.store.catalogue_file import ABOUT
 from zscope.pipelines.store.commits import State, read_state
 from zscope.pipelines.store.folder import existing_store, make_store
-from zscope.pipelines.store.parts import data_tables, parquet_schema, parquet_tables
+from zscope.pipelines.store.parquet_files import data_tables, parquet_schema, parquet_tables
 from zscope.pipelines.store.tables import damaged
 from zscope.schemas.arrow import duckdb_type
 
@@ -212,7 +212,7 @@ def test_every_column_is_in_the_field_catalogue(sample_store: Path) -> None:
     [
         ("zscope.schemas", "layouts/smf119_11.toml"),
         ("zscope.pipelines", "metrics/macros.sql"),
-        ("zscope.pipelines", "quality/results.py"),
+        ("zscope.pipelines", "quality/validation_results.py"),
     ],
 )
 def test_every_declaration_is_in_the_digest(

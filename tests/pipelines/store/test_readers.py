@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from zscope.pipelines.ingest.interface import FileOutcome, IngestOptions
+    from zscope.pipelines.ingest.options_and_outcomes import FileOutcome, IngestOptions
 
 OF_A_KILLED_WRITER = (
     '{"pid": 1, "host": "lpar", "since": "2026-03-01 02:00:00 UTC", "command": "zscope ingest"}'
@@ -59,7 +59,7 @@ def after_each_commit(look: Callable[[], None]) -> IngestOptions:
 def test_readers_use_the_published_catalogue_while_a_writer_works(
     store: Path, dumps: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zscope.pipelines.ingest.settling.MOST_LOADS", 1)
+    monkeypatch.setattr("zscope.pipelines.ingest.commit_new_rows.MOST_LOADS", 1)
     before = catalogue_version(store)
     commits: list[int] = []
 

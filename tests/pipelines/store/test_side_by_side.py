@@ -28,10 +28,10 @@ from tests.pipelines.stores import (
 
 from zscope.app.cli.main import program as zscope
 from zscope.pipelines.store.catalogue import publish_catalogue
-from zscope.pipelines.store.change import changing
 from zscope.pipelines.store.commits import State
 from zscope.pipelines.store.folder import existing_store, make_store
 from zscope.pipelines.store.maintenance import check_store, expire
+from zscope.pipelines.store.transaction import changing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

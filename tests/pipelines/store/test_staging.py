@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from zscope.pipelines.store import parts
-from zscope.pipelines.store.parts import Stage, parquet_schema
+from zscope.pipelines.store import parquet_files
+from zscope.pipelines.store.parquet_files import Stage, parquet_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zscope.pipelines.store.parts import StagedFile
+    from zscope.pipelines.store.parquet_files import StagedFile
 
 TABLE = "record_digest"
 BEGIN = datetime(2026, 3, 2, 23, 0)  # noqa: DTZ001 - local time has no zone
@@ -60,7 +60,7 @@ def test_rows_are_partitioned_by_day(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("writers", [1, 3])
 def test_row_groups_are_sorted_by_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writers: int) -> None:
-    monkeypatch.setattr(parts, "ROW_GROUP_ROWS", 50)
+    monkeypatch.setattr(parquet_files, "ROW_GROUP_ROWS", 50)
     stage = Stage(tmp_path, 1, writers)
     times = every_minute(1000, BEGIN.replace(hour=0))
     for place in range(0, 1000, 20):
@@ -80,9 +80,9 @@ def test_row_groups_are_sorted_by_time(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_number_of_days_and_open_files_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Damaged dates: every record of another day."""
-    monkeypatch.setattr(parts, "MAX_DAYS", 7)
-    monkeypatch.setattr(parts, "MAX_OPEN_FILES", 3)
-    monkeypatch.setattr(parts, "BUFFER_BYTES", 2000)
+    monkeypatch.setattr(parquet_files, "MAX_DAYS", 7)
+    monkeypatch.setattr(parquet_files, "MAX_OPEN_FILES", 3)
+    monkeypatch.setattr(parquet_files, "BUFFER_BYTES", 2000)
     stage = Stage(tmp_path, 1, writers=2)
     for number in range(100):
         stage.add(TABLE, rows(number + 1, [BEGIN + timedelta(days=number)]))
@@ -93,7 +93,7 @@ def test_number_of_days_and_open_files_is_limited(tmp_path: Path, monkeypatch: p
 
 
 def test_buffers_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "BUFFER_BYTES", 50_000)
+    monkeypatch.setattr(parquet_files, "BUFFER_BYTES", 50_000)
     stage = Stage(tmp_path, 1, writers=1)
     for number in range(0, 20_000, 100):
         stage.add(TABLE, rows(number + 1, every_minute(100)))
@@ -111,7 +111,7 @@ def test_write_error_is_raised(tmp_path: Path) -> None:
 
 
 def test_abandoned_stage_ignores_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "ROW_GROUP_ROWS", 10)
+    monkeypatch.setattr(parquet_files, "ROW_GROUP_ROWS", 10)
     stage = Stage(tmp_path, 1, writers=2)
     for number in range(0, 100, 10):
         stage.add(TABLE, rows(number + 1, every_minute(10)))

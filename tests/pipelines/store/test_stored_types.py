@@ -23,14 +23,14 @@ from zscope.pipelines.ingest.clocks import Clocks
 from zscope.pipelines.ingest.decoding import stored_rows
 from zscope.pipelines.settings import Settings, Zones
 from zscope.pipelines.store import open_reader
-from zscope.pipelines.store.change import changing
-from zscope.pipelines.store.columns import column_sql, in_current_columns
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import existing_store
 from zscope.pipelines.store.history import HISTORY_SCHEMAS
 from zscope.pipelines.store.maintenance import check_store, compact
-from zscope.pipelines.store.parts import Part, parquet_schema, parquet_tables, schema_digest
+from zscope.pipelines.store.parquet_files import Part, parquet_schema, parquet_tables, schema_digest
 from zscope.pipelines.store.remove import remove_load
+from zscope.pipelines.store.stored_columns import column_sql, in_current_columns
+from zscope.pipelines.store.transaction import changing
 from zscope.schemas.arrow import table_schema
 from zscope.schemas.reference import reference_tables
 from zscope.schemas.stored import DAY

@@ -9,23 +9,23 @@ from pathlib import Path
 import pytest
 from tests.pipelines.stores import dump_bytes, load
 
-from zscope.pipelines.quality.checks import Check, CheckKind, CheckSeverity
-from zscope.pipelines.quality.results import (
+from zscope.pipelines.quality.quality_checks import Check, CheckKind, CheckSeverity
+from zscope.pipelines.quality.slices import SliceSize, StoreSlice
+from zscope.pipelines.quality.validation_results import (
     CheckResult,
     UnexpectedRows,
     ValidationRun,
     result_row,
     results_table,
 )
-from zscope.pipelines.quality.slices import SliceSize, StoreSlice
 from zscope.pipelines.settings import Settings
-from zscope.pipelines.store import change, commits
+from zscope.pipelines.store import commits, transaction
 from zscope.pipelines.store.catalogue import publish_catalogue
-from zscope.pipelines.store.change import changing, sweep
 from zscope.pipelines.store.commits import Commit, State, append, read_state
 from zscope.pipelines.store.folder import Folder, StoreError, existing_store
 from zscope.pipelines.store.maintenance import check_store, compact, record_validation
 from zscope.pipelines.store.remove import remove_load
+from zscope.pipelines.store.transaction import changing, sweep
 
 NO_GRACE = Settings(grace_s=0)
 NETSTAT = Path("sample-data/reports/netstat.SYSA.2026-03-02.txt")
@@ -113,7 +113,7 @@ def test_message_for_an_error_says_whether_something_was_committed(
     folder = existing_store(copied_store)
     before = read_state(folder).number
     publish_catalogue(folder, read_state(folder))  # of another folder until now
-    monkeypatch.setattr(change, "publish_catalogue", fail)
+    monkeypatch.setattr(transaction, "publish_catalogue", fail)
     with pytest.raises(StoreError, match=expected):
         append_and_fail()
     assert read_state(folder).number == before + commits_first

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zscope.pipelines.ingest.interface import FileOutcome, IngestReport
+    from zscope.pipelines.ingest.options_and_outcomes import FileOutcome, IngestReport
 
 
 def return_memory_soon() -> None:
@@ -21,7 +21,7 @@ def return_memory_soon() -> None:
 
 def describe_outcome(outcome: FileOutcome) -> str:
     """Return a line about an input that is done."""
-    from zscope.pipelines.ingest.interface import FileStatus
+    from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 
     load, note = outcome.load, outcome.note
     if outcome.status is FileStatus.LOADED and load:
@@ -32,7 +32,7 @@ def describe_outcome(outcome: FileOutcome) -> str:
 
 def describe_report(report: IngestReport, store: Path) -> str:
     """Return a line with the numbers of an ingest."""
-    from zscope.pipelines.ingest.interface import FileStatus
+    from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 
     counts = {status.value: report.count(status) for status in FileStatus}
     done = ", ".join(f"{count:,} {status}" for status, count in sorted(counts.items()) if count)

@@ -23,10 +23,10 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 def day_or_moment(text: str) -> date:
     """Parse the value of an option: a day, or a point in time."""
-    from zscope.pipelines.metrics import options
+    from zscope.pipelines.metrics import query_options
 
     try:
-        return options.day_or_moment(text)
+        return query_options.day_or_moment(text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 
@@ -54,45 +54,45 @@ def period_options(command: Command) -> Command:
 
 def period(begin: date | None, end: date | None) -> tuple[datetime | None, datetime | None]:
     """Return the first moment of --from and --to, and the first moment after it."""
-    from zscope.pipelines.metrics import options
+    from zscope.pipelines.metrics import query_options
 
     try:
-        return options.period(begin, end)
+        return query_options.period(begin, end)
     except ValueError as error:
         raise click.UsageError(f"--to {end} is not after --from {begin}: the period is empty") from error
 
 
 def check_systems(session: Session, systems: Sequence[str]) -> None:
     """Raise an error for a system that the store does not have."""
-    from zscope.pipelines.metrics import MetricQueryError, options
+    from zscope.pipelines.metrics import MetricQueryError, query_options
 
     if not systems:
         return
-    known = query_table(session, options.KNOWN_SYSTEMS)["system"].to_pylist()
+    known = query_table(session, query_options.KNOWN_SYSTEMS)["system"].to_pylist()
     try:
-        options.check_systems(systems, known)
+        query_options.check_systems(systems, known)
     except MetricQueryError as error:
         raise NothingDoneError(f"--{error}") from error
 
 
 def check_condition(session: Session, metric: Metric, where: str) -> None:
     """Raise an error for a condition of --where that DuckDB cannot evaluate."""
-    from zscope.pipelines.metrics import options
+    from zscope.pipelines.metrics import query_options
     from zscope.pipelines.store.session import QueryError
 
     if not where:
         return
     try:
-        session.run(options.condition_check(metric, where))
+        session.run(query_options.condition_check(metric, where))
     except QueryError as error:
-        raise NothingDoneError(f"--{options.wrong_condition(metric, where, error)}") from error
+        raise NothingDoneError(f"--{query_options.wrong_condition(metric, where, error)}") from error
 
 
 def why_no_rows(session: Session, metric: Metric, *, narrowed: bool) -> str:
     """Explain a result without rows: the inputs that are missing, or which tables it needs and are empty."""
     from zscope.pipelines.metrics import declared, needed
     from zscope.pipelines.metrics.narrowing import FILES
-    from zscope.pipelines.store.parts import data_tables
+    from zscope.pipelines.store.parquet_files import data_tables
     from zscope.schemas.questions import questions
 
     tables = [table for table in needed(metric.name) if table not in declared()]
@@ -119,12 +119,12 @@ def why_no_rows(session: Session, metric: Metric, *, narrowed: bool) -> str:
 
 def set_statement(metric: Metric, text: str) -> str:
     """Return the SQL statement that sets a parameter of a metric, from NAME=VALUE."""
-    from zscope.pipelines.metrics import MetricQueryError, options
+    from zscope.pipelines.metrics import MetricQueryError, query_options
 
     name, sign, value = text.partition("=")
     if not sign:
         raise NothingDoneError(f"--set {text}: the value is missing; write {name}=VALUE")
     try:
-        return options.set_statement(metric, name, value)
+        return query_options.set_statement(metric, name, value)
     except MetricQueryError as error:
         raise NothingDoneError(f"--set {text}: {error}") from error

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from zscope.app.cli.exits import NothingDoneError
 from zscope.app.cli.store_option import open_session, query_table
 from zscope.pipelines.metrics import declared, metric, needed, statement
+from zscope.pipelines.metrics.metric_statements import settings
 from zscope.pipelines.metrics.narrowing import prepared
-from zscope.pipelines.metrics.statements import settings
-from zscope.pipelines.metrics.time_zones import unzoned_note, unzoned_query
+from zscope.pipelines.unzoned_rows import unzoned_note, unzoned_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from zscope.app.report import Report
     from zscope.app.shared.filters import Filters
-    from zscope.app.shared.report import Report
     from zscope.pipelines.metrics import Metric
     from zscope.pipelines.store.session import Session
 
@@ -81,7 +81,7 @@ class SessionData:
 def report_on(store: Path, filters: Filters, now: datetime | None = None) -> Report:
     """Return the report of a store."""
     from zscope.app.cli.metric_options import check_systems
-    from zscope.app.shared.report import write_report_page
+    from zscope.app.report import write_report_page
 
     with open_session(store) as session:
         check_systems(session, filters.systems)

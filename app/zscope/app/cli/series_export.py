@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import click
 
 from zscope.app.cli.exits import ExitCode, NothingDoneError
-from zscope.app.cli.output.options import STANDARD_OUTPUT
+from zscope.app.cli.output.output_options import STANDARD_OUTPUT
 from zscope.app.cli.store_option import open_session
 from zscope.schemas.suggestions import suggestion
 
@@ -95,7 +95,12 @@ def export_events(request: SeriesRequest, store: Path) -> Exported:
     from zscope.app.cli.metric_options import check_systems
     from zscope.pipelines.export_target import ExportError
     from zscope.pipelines.exposition import Resources
-    from zscope.pipelines.exposition.findings import check_results, write_ecs, write_otlp_logs, write_splunk
+    from zscope.pipelines.exposition.finding_events import (
+        check_results,
+        write_ecs,
+        write_otlp_logs,
+        write_splunk,
+    )
 
     _check_event_options(request)
     now = datetime.now(UTC).replace(microsecond=0)
@@ -192,7 +197,7 @@ def _series_writer(form: str, out: BinaryIO, store: Path) -> SeriesWriter:
 @contextmanager
 def _opened(request: SeriesRequest, store: Path) -> Iterator[BinaryIO]:
     from zscope.pipelines.export_target import check_text_target, new_file
-    from zscope.pipelines.exposition import collector, findings, openmetrics, otlp
+    from zscope.pipelines.exposition import collector, finding_events, openmetrics, otlp
 
     if collector.is_address(request.target):
         if request.form not in SENT_FORMS:
@@ -206,7 +211,7 @@ def _opened(request: SeriesRequest, store: Path) -> Iterator[BinaryIO]:
     if request.target == STANDARD_OUTPUT:
         yield sys.stdout.buffer
         return
-    marks = {OTLP: otlp.MARKS, **dict.fromkeys(EVENT_FORMS, findings.MARKS)}.get(
+    marks = {OTLP: otlp.MARKS, **dict.fromkeys(EVENT_FORMS, finding_events.MARKS)}.get(
         request.form, openmetrics.MARKS
     )
     target = Path(request.target)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zscope.app.cli.exits import NothingDoneError
 from zscope.app.cli.output import Output, Rows
-from zscope.app.cli.output.options import OutputFormat
+from zscope.app.cli.output.output_options import OutputFormat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

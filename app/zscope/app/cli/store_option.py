@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.cli.exits import NothingDoneError, RefusedError
-from zscope.app.shared.store import DEFAULT_STORE
+from zscope.app.shared.default_store import DEFAULT_STORE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,7 +85,7 @@ def note_missing_zones(session: Session, *metrics: str, systems: Iterable[str] =
 
     With `systems` the metrics were narrowed to these.
     """
-    from zscope.pipelines.metrics.time_zones import unzoned_note, unzoned_query
+    from zscope.pipelines.unzoned_rows import unzoned_note, unzoned_query
 
     if (query := unzoned_query(metrics, systems)) and (note := unzoned_note(query_table(session, query))):
         click.echo(f"note: {note}", err=True)

@@ -37,10 +37,10 @@ def validated_and_existing_loads(store: Path) -> tuple[set[int], set[int]]:
 def validate_slice(store: Path, part: StoreSlice, settings: Settings) -> pa.Table:
     """Validate a slice of a store in a separate process, and store the results."""
     from zscope.pipelines.quality import QualityError, validate_in_subprocess
-    from zscope.pipelines.store.change import current_catalogue
     from zscope.pipelines.store.folder import existing_store
     from zscope.pipelines.store.maintenance import record_validation
     from zscope.pipelines.store.permissions import readable_by
+    from zscope.pipelines.store.transaction import current_catalogue
 
     def report(text: str) -> None:
         click.echo(text, err=True)

@@ -4,7 +4,7 @@
 share: queries with their cache (`store`), filters (`filters`, `filter_bar`), charts and tables (`drawing`,
 `style`, `labels`, `time_axis`), and what several pages show (`published`, `run_intervals`, `tags`, `suites`,
 `table_roles`). `shell` draws the frame around a page, and Streamlit runs
-`server/main.py`.
+`server/dashboard_main.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Amounts with their units, written in the same way in tiles, axes, tooltips and tables.
 
-All of them use the units and digits of `zscope.schemas.quantities`, as the commands do: 679,824 µs is
+All of them use the units and digits of `zscope.pipelines.quantities`, as the commands do: 679,824 µs is
 `680 ms` in a tile, at an axis and in a tooltip. A table has one unit for each column, which its heading
 names.
 """
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from zscope.app.shared.column_labels import TIMES, unit_of
-from zscope.schemas.quantities import quantity, scales
+from zscope.pipelines.quantities import quantity, scales
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

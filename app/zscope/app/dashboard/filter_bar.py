@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from zscope.app.dashboard.page_data import StoreQueries
     from zscope.app.dashboard.periods import Period
-    from zscope.app.dashboard.store import StoreQueries
 
 _MOST = 1000
 """Of jobs and ports only the busiest are offered: a store can have very many."""

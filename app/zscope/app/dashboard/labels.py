@@ -11,7 +11,7 @@ import streamlit as st
 from zscope.app.dashboard.amounts import WRITTEN
 from zscope.app.shared.column_labels import label
 from zscope.pipelines.metrics import declared
-from zscope.pipelines.store.parts import parquet_schema, parquet_tables
+from zscope.pipelines.store.parquet_files import parquet_schema, parquet_tables
 from zscope.schemas.arrow import column_comment
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from zscope.app.dashboard.style import GREY, time_axis, time_tip, values
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.style import Chart
 
 _BEFORE = "period before"

@@ -18,7 +18,7 @@ from zscope.pipelines.metrics import metric
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.style import Chart
 
 ResultRow = dict[str, Any]

@@ -1,8 +1,8 @@
 """The pages of the dashboard: every module in the folder `pages` that declares one.
 
-A page is a module `pages/<name>.py`, or a package `pages/<name>/` with a module `page`. The module declares
-`PAGE` and defines `render`, the function that draws the page. Its name is the path of the page in the address
-bar.
+A page is a module `pages/<name>.py`, or a package `pages/<name>/` with a module `<name>_page`. The module
+declares `PAGE` and defines `render`, the function that draws the page. Its name is the path of the page in
+the address bar.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 _FOLDER = "zscope.app.dashboard.pages"
 
@@ -60,6 +60,6 @@ def _modules() -> dict[str, ModuleType]:
     """The module of each page, by the name of the page."""
     folder = import_module(_FOLDER)
     return {
-        entry.name: import_module(f"{_FOLDER}.{entry.name}{'.page' if entry.ispkg else ''}")
+        entry.name: import_module(f"{_FOLDER}.{entry.name}{f'.{entry.name}_page' if entry.ispkg else ''}")
         for entry in iter_modules(folder.__path__)
     }

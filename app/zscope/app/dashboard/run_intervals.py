@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 MEASURES = {
     "cpu_per_tran": "CPU per transaction",

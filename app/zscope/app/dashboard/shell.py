@@ -16,12 +16,12 @@ from zscope.app.dashboard.drawing import FILTERED, plain, synthetic_badge
 from zscope.app.dashboard.filter_address import filters_in_address, remember_filters
 from zscope.app.dashboard.filter_bar import choices, filter_bar, filters_of_address
 from zscope.app.dashboard.links import keep_entries, page_link
+from zscope.app.dashboard.page_data import PageData, StoreQueries, TooManyRowsError
 from zscope.app.dashboard.registry import RegisteredPage, registered_pages
-from zscope.app.dashboard.store import PageData, StoreQueries, TooManyRowsError
+from zscope.app.report import write_report_page
 from zscope.app.shared.dashboard_server import MEMORY, SIGN_IN, STORE, THREADS
+from zscope.app.shared.default_store import DEFAULT_STORE
 from zscope.app.shared.filters import Filters
-from zscope.app.shared.report import write_report_page
-from zscope.app.shared.store import DEFAULT_STORE
 from zscope.pipelines.store import StoreError
 from zscope.pipelines.store.session import QueryError
 

@@ -16,7 +16,7 @@ from zscope.pipelines.metrics import metric
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
     from zscope.app.shared.filters import Filters
 
 FROM = "` of the rows of `"

@@ -26,7 +26,6 @@ from zscope.parsers.issues import Code
 from zscope.parsers.options import NO_HOOKS, ScanHooks
 from zscope.parsers.smf.codecs.numbers_and_times import DAY_US, decode_dates
 from zscope.parsers.smf.coverage import report_uncovered
-from zscope.parsers.smf.frames import FIRST_ROWS_BYTES, SLACK, WHOLE, WINDOW_BYTES, FrameReader, Window
 from zscope.parsers.smf.header import (
     HUNDREDTHS_OF_A_DAY,
     has_subtype,
@@ -34,8 +33,7 @@ from zscope.parsers.smf.header import (
     read_headers,
     valid_dates,
 )
-from zscope.parsers.smf.sections import RecordGroup
-from zscope.parsers.smf.tables import (
+from zscope.parsers.smf.record_batches import (
     LayoutPlan,
     TableBuilder,
     digest_batch,
@@ -46,6 +44,8 @@ from zscope.parsers.smf.tables import (
     record_kinds,
     type_and_subtype,
 )
+from zscope.parsers.smf.sections import RecordGroup
+from zscope.parsers.smf.walker import FIRST_ROWS_BYTES, SLACK, WHOLE, WINDOW_BYTES, FrameReader, Window
 from zscope.parsers.text.coding import CodePage, code_page
 from zscope.schemas import catalog
 from zscope.schemas.tables import ANY_RECORD_TABLES, DIGEST_TABLE, RAW_TABLE, RECORD_TABLE, record_table_names
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from zscope.parsers.options import ReadOptions, Selection
     from zscope.parsers.smf.framing import Framing
     from zscope.parsers.smf.header import Positions
-    from zscope.parsers.smf.tables import Kinds
+    from zscope.parsers.smf.record_batches import Kinds
     from zscope.schemas import RecordLayout, TableLayout
 
 

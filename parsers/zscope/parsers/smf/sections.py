@@ -19,8 +19,8 @@ from zscope.schemas.model import TRIPLET_BYTES, TripletArea
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from zscope.parsers.smf.frames import Window
     from zscope.parsers.smf.header import Mask
+    from zscope.parsers.smf.walker import Window
     from zscope.schemas import RecordLayout, Section
 
 USUAL_TRIPLETS = 10

@@ -21,8 +21,8 @@ from zscope.parsers.file_range import FileRange
 from zscope.parsers.issues import Code, InputError, Issue, Issues, Severity
 from zscope.parsers.options import ScanHooks, Selection
 from zscope.parsers.planning import plan_ranges
-from zscope.parsers.spark.rows import SparkRows, castable, column_filter, condition, meeting
-from zscope.parsers.spark.settings import ISSUE_TABLE, SparkOptionError, SparkSettings, settings
+from zscope.parsers.spark.spark_options import ISSUE_TABLE, SparkOptionError, SparkSettings, settings
+from zscope.parsers.spark.spark_rows import SparkRows, castable, column_filter, condition, meeting
 from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.datasource import Filter
 
-    from zscope.parsers.spark.rows import ColumnFilter
+    from zscope.parsers.spark.spark_rows import ColumnFilter
 
 NEVER_CUT = 1 << 62
 

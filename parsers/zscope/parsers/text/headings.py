@@ -8,10 +8,10 @@ from datetime import date, datetime, time
 
 from zscope.parsers.text.attls.message_lines import damaged_message, may_have_message, message_id
 from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, ReportSource
+from zscope.parsers.text.csv_and_json.forms import SuppliedForms, forms_for
 from zscope.parsers.text.mq_formatter.layout import names_structure
 from zscope.parsers.text.rmf.page_title import damaged_title
-from zscope.parsers.text.supplied.forms import SuppliedForms, forms_for
-from zscope.parsers.text.zvm.heading import begins_page, from_screen, is_heading_line
+from zscope.parsers.text.zvm.zvm_heading import begins_page, from_screen, is_heading_line
 
 RMF, NETSTAT, GSKSRVR, ZVM, MQ, SUPPLIED = "rmf", "netstat", "gsksrvr", "zvm", "mq", "supplied"
 ATTLS, ATTLS_FILE, ATTLS_LOG = "attls", "attls_file", "attls_log"

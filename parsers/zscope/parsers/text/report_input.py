@@ -15,6 +15,7 @@ from zscope.parsers.issues import Code, InputError, Issue
 from zscope.parsers.smf.framing import refuse
 from zscope.parsers.text.captured_report import KnownFrom, ReportSource
 from zscope.parsers.text.coding import read_lines, read_pieces
+from zscope.parsers.text.csv_and_json.forms import forms_for
 from zscope.parsers.text.families import (
     FAMILIES,
     OBJECT_FAMILIES,
@@ -36,7 +37,6 @@ from zscope.parsers.text.json_objects import JsonObjectReader
 from zscope.parsers.text.json_objects import looks_like_json as opens_object
 from zscope.parsers.text.report_rows import FileRows, ReportSummary, quoted
 from zscope.parsers.text.report_splitter import FileDefaults, ReportSplitter
-from zscope.parsers.text.supplied.forms import forms_for
 from zscope.schemas.reports import report_tables
 
 if TYPE_CHECKING:

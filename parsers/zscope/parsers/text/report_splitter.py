@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from zscope.parsers.text.attls.message_lines import MessageLines
 from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, Line, Origin, ReportSource
+from zscope.parsers.text.csv_and_json.forms import SuppliedForms, forms_for
 from zscope.parsers.text.headings import (
     ATTLS_FILE,
     ATTLS_LOG,
@@ -36,7 +37,6 @@ from zscope.parsers.text.headings import (
     nearly_heading,
 )
 from zscope.parsers.text.report_rows import quoted
-from zscope.parsers.text.supplied.forms import SuppliedForms, forms_for
 from zscope.parsers.text.syslog_replies import MOST_LINES, ReplyCollector, SyslogReply
 from zscope.parsers.text.text_envelopes import Stamp, TextUnwrapper, UnwrappedLine
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from zscope.pipelines.export_target import ExportError
 from zscope.pipelines.metrics import MetricColumn, MetricSelection, statement
-from zscope.pipelines.metrics.statements import finest_rows
+from zscope.pipelines.metrics.metric_statements import finest_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

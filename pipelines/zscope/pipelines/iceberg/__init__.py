@@ -7,7 +7,7 @@ from the commits, so the folder can be deleted and published again at any time.
 from __future__ import annotations
 
 from zscope.pipelines.iceberg.publish import publish_iceberg
-from zscope.pipelines.iceberg.target import (
+from zscope.pipelines.iceberg.published_folder import (
     Publication,
     PublicationError,
     PublishedTable,

@@ -30,8 +30,8 @@ from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC
 from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
 
-from zscope.pipelines.iceberg.columns import bounds_of
-from zscope.pipelines.iceberg.target import uri_of
+from zscope.pipelines.iceberg.iceberg_columns import bounds_of
+from zscope.pipelines.iceberg.published_folder import uri_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.iceberg.changes import changes_after, whole_tables
-from zscope.pipelines.iceberg.target import (
+from zscope.pipelines.iceberg.published_folder import (
     FORMAT,
     Publication,
     PublicationError,
@@ -27,14 +27,14 @@ from zscope.pipelines.store.catalogue_file import digest_of_declarations
 from zscope.pipelines.store.checksums import last_commit
 from zscope.pipelines.store.commits import commit_digest, read_state
 from zscope.pipelines.store.folder import StoreError, existing_store, fsync_all
-from zscope.pipelines.store.parts import parquet_tables, schema_digest
+from zscope.pipelines.store.parquet_files import parquet_tables, schema_digest
 from zscope.schemas.tables import DIGEST_TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zscope.pipelines.iceberg.changes import TableChange, WholeTables
-    from zscope.pipelines.iceberg.table import NextVersion, PublishedVersion
+    from zscope.pipelines.iceberg.published_table import NextVersion, PublishedVersion
     from zscope.pipelines.store.folder import Folder
     from zscope.pipelines.store.lock import Notify
 
@@ -183,7 +183,7 @@ class _PublicationRun:
                 self._publish_whole(table)
 
     def _newest(self, table: str) -> PublishedVersion:
-        from zscope.pipelines.iceberg.table import PublishedVersion
+        from zscope.pipelines.iceberg.published_table import PublishedVersion
 
         known = self.mark.tables.get(table)
         return PublishedVersion.newest(self._target.table(table), table, known.version if known else 0)
@@ -246,7 +246,7 @@ class _PublicationRun:
 
     def _problem(self, table: str, change: TableChange | None) -> str:
         """Return why a table cannot be published, or an empty text."""
-        from zscope.pipelines.iceberg.columns import problem_of_file
+        from zscope.pipelines.iceberg.iceberg_columns import problem_of_file
 
         if table == DIGEST_TABLE:
             return _DIGESTS if change else ""
@@ -258,7 +258,7 @@ class _PublicationRun:
         return next(filter(None, problems), "")
 
     def _next(self, version: PublishedVersion) -> NextVersion:
-        from zscope.pipelines.iceberg.table import NextVersion, Retention
+        from zscope.pipelines.iceberg.published_table import NextVersion, Retention
 
         return NextVersion(version, self._folder.data, Retention(self._settings.grace_s * 1000))
 
@@ -269,7 +269,7 @@ class _PublicationRun:
             self._snapshots[table] = following.new_snapshots
 
     def _remove(self, table: str) -> None:
-        from zscope.pipelines.iceberg.table import remove_table
+        from zscope.pipelines.iceberg.published_table import remove_table
 
         self.mark.tables.pop(table, None)
         remove_table(self._target.table(table))

@@ -16,13 +16,13 @@ import numpy as np
 
 from zscope.parsers.smf.codecs.base import each_once
 from zscope.parsers.smf.codecs.numbers_and_times import DAY_US, decode_dates
-from zscope.parsers.smf.frames import DUMP_HEADER, DUMP_TRAILER
 from zscope.parsers.smf.header import HUNDREDTHS_OF_A_DAY, read_headers, sliding
+from zscope.parsers.smf.walker import DUMP_HEADER, DUMP_TRAILER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from zscope.parsers.smf.frames import Window
+    from zscope.parsers.smf.walker import Window
     from zscope.parsers.text.coding import CodePage
     from zscope.pipelines.offsets import Times
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zscope.parsers.issues import Issues
-    from zscope.parsers.smf.frames import Window
+    from zscope.parsers.smf.walker import Window
     from zscope.parsers.text.coding import CodePage
     from zscope.pipelines.offsets import Changes, Times
     from zscope.pipelines.settings import Zones

@@ -1,8 +1,8 @@
 """The first half of a load: decode one input, and stage its rows in files that no commit lists yet.
 
 It needs the options, and the digests of earlier loads, but changes nothing in the store: so it can be done in
-another process or on another machine, and what it returns can be sent. `zscope.pipelines.ingest.settling` is
-the second half.
+another process or on another machine, and what it returns can be sent.
+`zscope.pipelines.ingest.commit_new_rows` is the second half.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from zscope.parsers.options import ScanHooks
 from zscope.parsers.text.coding import code_page
 from zscope.pipelines.ingest.clocks import Clocks
 from zscope.pipelines.ingest.facts import InputFacts
-from zscope.pipelines.ingest.interface import FileStatus
 from zscope.pipelines.ingest.known_inputs import EarlierLoads, KnownFile
+from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 from zscope.pipelines.ingest.quarantine import HEAD_BYTES, failure_of
 from zscope.pipelines.ingest.range_checks import RangeChecks
 from zscope.pipelines.ingest.time_checks import TimeChecks
-from zscope.pipelines.store.columns import stored_values
 from zscope.pipelines.store.folder import ContentDigest, digest_of
-from zscope.pipelines.store.parts import Stage, data_tables, parquet_schema, rows_in
+from zscope.pipelines.store.parquet_files import Stage, data_tables, parquet_schema, rows_in
+from zscope.pipelines.store.stored_columns import stored_values
 from zscope.schemas.stored import BASIS, LOAD_ID, SUBTYPE, local_clock, recorded_basis, utc_clock
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
 
     from zscope.parsers.inputs import FileSummary, InputReader
     from zscope.parsers.options import ReadOptions
-    from zscope.pipelines.ingest.interface import RowSelection
+    from zscope.pipelines.ingest.options_and_outcomes import RowSelection
     from zscope.pipelines.settings import Zones
     from zscope.pipelines.store.commits import Load
     from zscope.pipelines.store.folder import KnownContent
-    from zscope.pipelines.store.parts import StagedFile, TableRows
+    from zscope.pipelines.store.parquet_files import StagedFile, TableRows
 
 
 FEW_ROWS_BYTES = 4 << 20

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.store.commits import DataFile, Load, State
     from zscope.pipelines.store.folder import Folder
-    from zscope.pipelines.store.parts import StagedFile
+    from zscope.pipelines.store.parquet_files import StagedFile
     from zscope.pipelines.store.remove import KeepRows
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from zscope.parsers.issues import Issues
-    from zscope.parsers.smf.frames import Window
+    from zscope.parsers.smf.walker import Window
     from zscope.pipelines.ingest.clocks import Clocks
     from zscope.pipelines.ingest.time_checks import TimeChecks
 

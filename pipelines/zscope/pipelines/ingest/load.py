@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from zscope.parsers.inputs import STANDARD_INPUT, input_paths
 from zscope.parsers.issues import InputError, Issue, Issues, Severity
+from zscope.pipelines.ingest.commit_new_rows import IngestContext, LoadBatch, Settlement
 from zscope.pipelines.ingest.decoding import (
     Candidate,
     PathDecoder,
@@ -23,20 +24,19 @@ from zscope.pipelines.ingest.decoding import (
     Repeated,
     StagePlace,
 )
-from zscope.pipelines.ingest.interface import FileOutcome, FileStatus, IngestReport, repeated_note
+from zscope.pipelines.ingest.options_and_outcomes import FileOutcome, FileStatus, IngestReport, repeated_note
 from zscope.pipelines.ingest.quarantine import NOT_LOADED, record_input_issues, write_report
-from zscope.pipelines.ingest.settling import IngestContext, LoadBatch, Settlement
 from zscope.pipelines.store.catalogue import publish_catalogue
-from zscope.pipelines.store.change import changing
 from zscope.pipelines.store.folder import make_store
 from zscope.pipelines.store.maintenance import merge_after_load
-from zscope.pipelines.store.parts import INPUT_ISSUE_TABLE
+from zscope.pipelines.store.parquet_files import INPUT_ISSUE_TABLE
+from zscope.pipelines.store.transaction import changing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from zscope.pipelines.ingest.decoding import Decoded
-    from zscope.pipelines.ingest.interface import IngestOptions
+    from zscope.pipelines.ingest.options_and_outcomes import IngestOptions
     from zscope.pipelines.store.commits import Load
 
 

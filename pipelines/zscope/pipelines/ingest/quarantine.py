@@ -28,19 +28,19 @@ from xxhash import xxh3_128_hexdigest
 
 from zscope.parsers.issues import ISSUE_SCHEMA, Code
 from zscope.parsers.text.coding import code_page
-from zscope.pipelines.ingest.interface import FileStatus
-from zscope.pipelines.store.change import commit_files
-from zscope.pipelines.store.columns import in_current_columns
+from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 from zscope.pipelines.store.commits import Commit, append
 from zscope.pipelines.store.folder import partition, write_atomically
-from zscope.pipelines.store.parts import INPUT_ISSUE_TABLE, Part, parquet_schema
+from zscope.pipelines.store.parquet_files import INPUT_ISSUE_TABLE, Part, parquet_schema
+from zscope.pipelines.store.stored_columns import in_current_columns
+from zscope.pipelines.store.transaction import commit_files
 from zscope.schemas.arrow import UTC as UTC_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from zscope.parsers.issues import Issue
-    from zscope.pipelines.ingest.interface import FileOutcome
+    from zscope.pipelines.ingest.options_and_outcomes import FileOutcome
     from zscope.pipelines.store.commits import DataFile, State
     from zscope.pipelines.store.folder import Folder
 

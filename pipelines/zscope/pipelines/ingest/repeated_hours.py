@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from zscope.pipelines.ingest.duplicates import MEMORY, Config
 from zscope.pipelines.metrics import declared, macros_sql, needed, view_sql
-from zscope.pipelines.store.parts import open_writer
+from zscope.pipelines.store.parquet_files import open_writer
 from zscope.pipelines.store.tables import table_sql
 from zscope.schemas.arrow import LOCAL, literal
 from zscope.schemas.arrow import UTC as UTC_TYPE
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.ingest.clocks import Clocks
     from zscope.pipelines.ingest.duplicates import StoreBefore
-    from zscope.pipelines.store.parts import StagedFile
+    from zscope.pipelines.store.parquet_files import StagedFile
 
 _START = "interval_start_local"
 _START_UTC = utc_clock(_START)

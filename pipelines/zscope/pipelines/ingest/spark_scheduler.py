@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zscope.pipelines.ingest.bulk import EngineError
+from zscope.pipelines.ingest.parallel_load import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from zscope.parsers.issues import Code, Issue
+from zscope.parsers.zones import offset_text
 from zscope.pipelines.ingest.clocks import system_indices
 from zscope.pipelines.ingest.time_checks import MISSING, time_numbers
 from zscope.pipelines.offsets import microseconds, spans
 from zscope.pipelines.store.commits import LoadOffset
 from zscope.schemas.stored import HOUR_US, local_clock, stored_schema
-from zscope.schemas.zones import offset_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -16,7 +16,7 @@ from zscope.pipelines.metrics.declarations import (
     MetricParameter,
     declared,
 )
-from zscope.pipelines.metrics.statements import (
+from zscope.pipelines.metrics.metric_statements import (
     MetricQueryError,
     MetricSelection,
     macros_sql,

@@ -51,7 +51,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from zscope.pipelines.metrics.checks import filled
+from zscope.pipelines.metrics.metric_checks import filled
 from zscope.pipelines.metrics.series_declaration import SeriesDeclaration, series_problem
 from zscope.schemas.arrow import duckdb_type
 from zscope.schemas.reference import reference_schemas

@@ -10,15 +10,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from zscope.pipelines.quality.checks import CheckSeverity, QualityError
-    from zscope.pipelines.quality.process import validate_in_subprocess
-    from zscope.pipelines.quality.results import (
+    from zscope.pipelines.quality.quality_checks import CheckSeverity, QualityError
+    from zscope.pipelines.quality.slices import StoreSlice
+    from zscope.pipelines.quality.validation_process import validate_in_subprocess
+    from zscope.pipelines.quality.validation_results import (
         VALIDATION_SCHEMA,
         CheckOutcome,
         unvalidated_loads,
         worst_outcome,
     )
-    from zscope.pipelines.quality.slices import StoreSlice
 
 __all__ = [
     "VALIDATION_SCHEMA",
@@ -32,16 +32,16 @@ __all__ = [
 ]
 
 _MODULES = {
-    "CheckSeverity": "checks",
-    "QualityError": "checks",
+    "CheckSeverity": "quality_checks",
+    "QualityError": "quality_checks",
     "StoreSlice": "slices",
-    "validate_in_subprocess": "process",
+    "validate_in_subprocess": "validation_process",
 }
-"""The modules of the names that are not in `results`."""
+"""The modules of the names that are not in `validation_results`."""
 
 
 def __getattr__(name: str) -> object:
-    """Import a name when it is first used: every command that opens a store imports `results` only."""
+    """Import a name when it is first used: commands that open a store import `validation_results` only."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'results')}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'validation_results')}"), name)

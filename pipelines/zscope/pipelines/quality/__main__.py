@@ -11,9 +11,9 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zscope.pipelines.quality.checks import QualityError
-from zscope.pipelines.quality.process import EXIT_NOT_VALIDATED
+from zscope.pipelines.quality.quality_checks import QualityError
 from zscope.pipelines.quality.slices import SAMPLE_ROWS, StoreSlice
+from zscope.pipelines.quality.validation_process import EXIT_NOT_VALIDATED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

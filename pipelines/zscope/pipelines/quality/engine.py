@@ -24,7 +24,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zscope.pipelines.quality.checks import (
+from zscope.pipelines.quality.declared_checks import all_checks
+from zscope.pipelines.quality.quality_checks import (
     SAMPLED,
     Between,
     Check,
@@ -34,9 +35,9 @@ from zscope.pipelines.quality.checks import (
     OneOf,
     QualityError,
 )
-from zscope.pipelines.quality.declared import all_checks
-from zscope.pipelines.quality.pages import publish_pages, refuse_other
-from zscope.pipelines.quality.results import (
+from zscope.pipelines.quality.slices import SAMPLE_ROWS, SliceSize, StoreSlice, load_ids, make_views
+from zscope.pipelines.quality.validation_pages import publish_pages, refuse_other
+from zscope.pipelines.quality.validation_results import (
     CheckOutcome,
     CheckResult,
     UnexpectedRows,
@@ -44,7 +45,6 @@ from zscope.pipelines.quality.results import (
     result_row,
     results_table,
 )
-from zscope.pipelines.quality.slices import SAMPLE_ROWS, SliceSize, StoreSlice, load_ids, make_views
 from zscope.schemas.stored import local_clock
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from zscope.pipelines.runs.read import FILE_NAME, RunsFile, header_lines, parse_runs
-from zscope.pipelines.store.change import changing
 from zscope.pipelines.store.folder import Folder, write_atomically
+from zscope.pipelines.store.transaction import changing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -35,11 +35,16 @@ from zscope.pipelines.metrics.running_totals import visible_rows_sql
 from zscope.pipelines.runs import run_table
 from zscope.pipelines.store.catalogue_file import ABOUT, DESCRIBING, attach_catalogue, newest, shown_by
 from zscope.pipelines.store.commits import State, read_state
+from zscope.pipelines.store.empty_catalogue import prepared
 from zscope.pipelines.store.folder import Folder, StoreError, fsync_all, temporary_path
 from zscope.pipelines.store.history import HISTORY_SCHEMAS, update_history
-from zscope.pipelines.store.parts import data_tables, parquet_schema, parquet_tables, table_description
-from zscope.pipelines.store.prepared import prepared
-from zscope.pipelines.store.summaries import Summaries, leaves, stored_rows_sql
+from zscope.pipelines.store.parquet_files import (
+    data_tables,
+    parquet_schema,
+    parquet_tables,
+    table_description,
+)
+from zscope.pipelines.store.stored_steps import Summaries, leaves, stored_rows_sql
 from zscope.pipelines.store.tables import damaged, days_sql, is_parquet, on_days, readable, table_sql
 from zscope.schemas.arrow import column_comment, create_table, literal
 from zscope.schemas.reference import reference_tables

@@ -12,8 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from zscope.pipelines.store.change import changing, commit_files
-from zscope.pipelines.store.columns import in_current_columns, rewritten_schema
 from zscope.pipelines.store.commits import COMPACT, Commit, has_checksum, read_state
 from zscope.pipelines.store.folder import (
     DamagedStoreError,
@@ -24,8 +22,16 @@ from zscope.pipelines.store.folder import (
     month_of,
     partition,
 )
-from zscope.pipelines.store.parts import ROW_GROUP_ROWS, VALIDATION_TABLE, Part, parquet_schema, schema_digest
+from zscope.pipelines.store.parquet_files import (
+    ROW_GROUP_ROWS,
+    VALIDATION_TABLE,
+    Part,
+    parquet_schema,
+    schema_digest,
+)
 from zscope.pipelines.store.remove import KeepRows, rewrite_file
+from zscope.pipelines.store.stored_columns import in_current_columns, rewritten_schema
+from zscope.pipelines.store.transaction import changing, commit_files
 from zscope.schemas.stored import DAY, LOAD_ID
 
 if TYPE_CHECKING:
@@ -37,7 +43,7 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.settings import Settings
     from zscope.pipelines.store.commits import DataFile, State, SummaryFile
-    from zscope.pipelines.store.parts import StagedFile
+    from zscope.pipelines.store.parquet_files import StagedFile
 
 
 SMALL_BYTES = 32 << 20

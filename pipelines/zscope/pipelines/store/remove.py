@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from zscope.pipelines.store.change import commit_files
-from zscope.pipelines.store.columns import in_current_columns, rewritten_schema
 from zscope.pipelines.store.commits import Commit, DataFile, State
 from zscope.pipelines.store.folder import Folder, StoreError, partition
-from zscope.pipelines.store.parts import Part, StagedFile
+from zscope.pipelines.store.parquet_files import Part, StagedFile
+from zscope.pipelines.store.stored_columns import in_current_columns, rewritten_schema
+from zscope.pipelines.store.transaction import commit_files
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,8 +19,8 @@ import duckdb
 import pyarrow as pa
 
 from zscope.pipelines.store.catalogue_file import has_summaries
-from zscope.pipelines.store.guard import lock_down, refusal, refused_function
 from zscope.pipelines.store.spill import SpillFolder
+from zscope.pipelines.store.sql_sandbox import lock_down, refusal, refused_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zscope.pipelines.store.columns import column_sql
 from zscope.pipelines.store.commits import NO_DAY_KEY
-from zscope.pipelines.store.parts import parquet_schema, schema_digest
+from zscope.pipelines.store.parquet_files import parquet_schema, schema_digest
+from zscope.pipelines.store.stored_columns import column_sql
 from zscope.schemas.arrow import duckdb_type, literal
 from zscope.schemas.stored import DAY
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.parsers.smf.write import SectionBytes, SectionRows, cut_rows, encode_alike, encode_records
+from zscope.parsers.smf.record_writer import SectionBytes, SectionRows, cut_rows, encode_alike, encode_records
 from zscope.samples.dump.manifest import ExpectedCounts
 
 if TYPE_CHECKING:

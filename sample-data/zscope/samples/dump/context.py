@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from zscope.parsers.smf.write import encode_headers, encode_section
+from zscope.parsers.smf.record_writer import encode_headers, encode_section
 from zscope.samples.dump.arrays import local, pick, same
 from zscope.samples.dump.site import RELEASES, STACK, SYSPLEX, Site
 from zscope.schemas import Section, catalog

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from zscope.parsers.issues import Code
 from zscope.parsers.smf.chain import FIRST, MIDDLE
-from zscope.parsers.smf.write import (
+from zscope.parsers.smf.record_writer import (
     DESCRIPTOR,
     TCPIP_FIRST_TRIPLET,
     TCPIP_TRIPLET_COUNT,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from zscope.parsers.containers import terse_write
 from zscope.parsers.smf.chain import LONGEST_IN_FILE
-from zscope.parsers.smf.write import DESCRIPTOR
+from zscope.parsers.smf.record_writer import DESCRIPTOR
 from zscope.samples.dump.recipe import TERSE_LIMIT, RecipeError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.smf.chain import LONGEST_IN_FILE
-from zscope.parsers.smf.write import DEFAULT_BLOCK
+from zscope.parsers.smf.record_writer import DEFAULT_BLOCK
 from zscope.samples.dump.damage import AT_END, DAMAGES, FEWEST_RECORDS, ON_RECORDS, REPLACING
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from zscope.parsers.smf.write import plain_records
+from zscope.parsers.smf.record_writer import plain_records
 from zscope.samples.dump.arrays import local, pick
 from zscope.samples.dump.assemble import SmfBatch
 from zscope.samples.dump.connections import CONNECTION, ConnectionGenerator

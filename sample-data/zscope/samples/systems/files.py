@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zscope.parsers.text.capture_writer import as_bytes, with_control
-from zscope.parsers.text.mq_formatter.write import JSON_FILE, csv_files, json_lines
-from zscope.parsers.text.supplied.reader import supplied_lines
-from zscope.parsers.text.zvm.write import ZvmPrintForm, channel_pages, user_pages
+from zscope.parsers.text.csv_and_json.table_reader import supplied_lines
+from zscope.parsers.text.mq_formatter.formatter_write import JSON_FILE, csv_files, json_lines
+from zscope.parsers.text.zvm.zvm_write import ZvmPrintForm, channel_pages, user_pages
 from zscope.samples.reports.files import LABEL
 from zscope.samples.systems.mq import UNITS_PER_US, QueueManager, dump, round_trip_rows
 from zscope.samples.systems.plan import declared, floods, link_cases, mq_run, round_trips, zone

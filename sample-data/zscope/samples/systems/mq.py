@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from zscope.parsers.smf.write import SectionBytes, cut_rows, encode_records, encode_section, plain_records
+from zscope.parsers.smf.record_writer import (
+    SectionBytes,
+    cut_rows,
+    encode_records,
+    encode_section,
+    plain_records,
+)
 from zscope.samples.dump.write import DUMP_HEADER, DUMP_TRAILER
 from zscope.samples.systems.plan import declared, start, zone
 from zscope.schemas import catalog

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zscope.parsers.smf.write import SectionRows, encode_section, plain_records
+from zscope.parsers.smf.record_writer import SectionRows, encode_section, plain_records
 from zscope.samples.dump.arrays import local, pick
 from zscope.samples.dump.assemble import RecordAssembler, SmfBatch
 from zscope.samples.dump.connections import FAILED

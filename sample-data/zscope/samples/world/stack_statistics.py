@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.parsers.smf.write import SectionRows, encode_section
+from zscope.parsers.smf.record_writer import SectionRows, encode_section
 from zscope.samples.dump.arrays import same
 from zscope.samples.dump.assemble import RecordAssembler, SmfBatch
 from zscope.samples.dump.context import INTERVAL, RecordContext

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from zscope.parsers.smf.write import SectionRows, encode_section
+from zscope.parsers.smf.record_writer import SectionRows, encode_section
 from zscope.samples.dump.arrays import local, utc
 from zscope.samples.dump.assemble import RecordAssembler, SmfBatch
 from zscope.samples.dump.records.rmf_record import ZOS_LEVELS, columns_for

@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.text.capture_writer import as_bytes
-from zscope.parsers.text.rmf.workload.listing_write import workload_pages
-from zscope.parsers.text.rmf.workload.rows import PERIOD
+from zscope.parsers.text.rmf.workload.workload_listing_write import workload_pages
+from zscope.parsers.text.rmf.workload.workload_rows import PERIOD
 from zscope.parsers.text.rmf.workload.xml_report_write import workload_xml
 from zscope.samples.reports.files import LABEL, ReportFile, labelled
 from zscope.samples.world.displays import CLOCK

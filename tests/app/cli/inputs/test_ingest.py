@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from zscope.pipelines.store import open_reader, parts
+from zscope.pipelines.store import open_reader, parquet_files
 
 Run = Callable[..., Result]
 
@@ -199,7 +199,7 @@ def test_records_of_a_load_of_very_many_days_are_recognised(
     run: Run, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(parts, "MAX_DAYS", 1)
+        patch.setattr(parquet_files, "MAX_DAYS", 1)
         run("ingest", DUMP, "--store", store, "--to", "2026-03-03")
     assert value(store, "SELECT count(*) > 0 FROM record_digest WHERE day IS NULL")
     [row] = report(run("ingest", DUMP, "--store", store, "--format", "json"))

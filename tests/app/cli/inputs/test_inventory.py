@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import Result
 
-from zscope.app.cli import reading
+from zscope.app.cli import input_options
 from zscope.parsers import Framing
 from zscope.parsers.text.coding import CODE_PAGES
 
@@ -126,8 +126,8 @@ def test_an_unknown_file_ending_is_refused_before_reading(run: Run, dump: Path) 
 
 
 def test_the_choices_are_those_of_the_parsers() -> None:
-    assert reading.CODE_PAGES == CODE_PAGES
-    assert sorted(reading.FRAMINGS) == sorted(framing.value for framing in Framing)
+    assert input_options.CODE_PAGES == CODE_PAGES
+    assert sorted(input_options.FRAMINGS) == sorted(framing.value for framing in Framing)
 
 
 def test_a_wrong_framing_is_an_issue(run: Run, dump: Path) -> None:

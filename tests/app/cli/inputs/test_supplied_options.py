@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from zscope.parsers import ReadOptions, inventory, read
-from zscope.parsers.text.supplied.forms import MappingError
-from zscope.parsers.text.supplied.times import TimeFormatError
+from zscope.parsers.text.csv_and_json.forms import MappingError
+from zscope.parsers.text.csv_and_json.times import TimeFormatError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import Result
 
-from zscope.parsers.smf.write import as_blocks, as_exclusive, as_segments
+from zscope.parsers.smf.record_writer import as_blocks, as_exclusive, as_segments
 
 if TYPE_CHECKING:
     from pathlib import Path

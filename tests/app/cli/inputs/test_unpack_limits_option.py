@@ -16,7 +16,7 @@ from tests.pipelines.ingest.in_turn import InTurn
 from zscope.parsers import ReadOptions
 from zscope.parsers.containers.budget import UnpackLimits
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
-from zscope.pipelines.ingest.bulk import BulkEngine
+from zscope.pipelines.ingest.parallel_load import BulkEngine
 
 if TYPE_CHECKING:
     from tests.app.conftest import Run

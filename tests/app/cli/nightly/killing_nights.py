@@ -66,7 +66,7 @@ _IMPORTED_BY_A_NIGHT = (
     "zscope.app.cli.nightly.running",
     "zscope.app.cli.output.writers",
     "zscope.app.cli.reporting",
-    "zscope.app.shared.report",
+    "zscope.app.report",
     "zscope.pipelines.export",
     "zscope.pipelines.exposition",
     "zscope.pipelines.metrics.narrowing",

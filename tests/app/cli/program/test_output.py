@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from zscope.app.cli.output import Output, Rows
 from zscope.app.cli.output.aligned import write_table
-from zscope.app.cli.output.options import OutputFormat
+from zscope.app.cli.output.output_options import OutputFormat
 from zscope.app.cli.output.writers import write_arrow, write_csv, write_json, write_jsonl, write_parquet
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zscope.app.cli.reading import ProgressLines, progress, progress_text
+from zscope.app.cli.input_options import ProgressLines, progress, progress_text
 from zscope.parsers import ProgressState
 
 if TYPE_CHECKING:

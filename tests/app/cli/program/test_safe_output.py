@@ -16,7 +16,7 @@ from tests.pipelines.stores import open_session
 
 from zscope.app.cli.commands.export import table_writer
 from zscope.app.cli.output import Output, Rows
-from zscope.app.cli.output.options import BINARY, OutputFormat
+from zscope.app.cli.output.output_options import BINARY, OutputFormat
 from zscope.app.shared.far_times import far_texts
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ import pyarrow as pa
 import pytest
 from click.testing import Result
 
-from zscope.app.cli.output import Rows, options, terminal
+from zscope.app.cli.output import Rows, output_options, terminal
 from zscope.app.cli.output.terminal import screen
-from zscope.pipelines.ingest import settling
+from zscope.pipelines.ingest import commit_new_rows
 
 Run = Callable[..., Result]
 
@@ -105,9 +105,9 @@ def test_commands_that_change_a_store_show_the_same(
         shutil.copy(SAMPLE / name, tmp_path / "arrived")
     (tmp_path / "nightly.toml").write_text(SETTINGS, encoding="utf-8")
     (tmp_path / "zscope.toml").write_text(ZONES, encoding="utf-8")
-    monkeypatch.setattr(options, "is_terminal", lambda: True)
+    monkeypatch.setattr(output_options, "is_terminal", lambda: True)
     monkeypatch.setattr(terminal, "screen", _with_constants)
-    monkeypatch.setattr(settling, "LONGEST_S", 3600.0)  # else a slow machine makes more commits
+    monkeypatch.setattr(commit_new_rows, "LONGEST_S", 3600.0)  # else a slow machine makes more commits
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("PAGER", "")
     monkeypatch.chdir(tmp_path)

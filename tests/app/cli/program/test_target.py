@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from zscope.app.cli.output.options import AbandonedError, open_target
+from zscope.app.cli.output.output_options import AbandonedError, open_target
 
 Run = Callable[..., Result]
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.app.report_reading import ReadTable, ReportReader, harmless
 
+from zscope.app.report.report_tables import heading
+from zscope.app.report.section_declarations import PartDeclaration, report_declaration
 from zscope.app.shared.column_labels import label
-from zscope.app.shared.report.declared import PartDeclaration, report_declaration
-from zscope.app.shared.report.tables import heading
 from zscope.pipelines.metrics import metric
 
 if TYPE_CHECKING:

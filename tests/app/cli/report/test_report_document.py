@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.app.report_reading import harmless
 
-from zscope.app.shared.report.declared import report_declaration
+from zscope.app.report.section_declarations import report_declaration
 
 if TYPE_CHECKING:
     from tests.app.conftest import Run

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from tests.app.report_reading import ReportReader
 
-from zscope.app.shared.report.declared import ChartDeclaration, PartDeclaration
-from zscope.app.shared.report.elements import LONGEST, add, document, written
-from zscope.app.shared.report.pictures import add_picture
-from zscope.app.shared.report.queries import PartRows, _plain_rows
-from zscope.app.shared.report.tables import add_table
+from zscope.app.report.elements import LONGEST, add, document, written
+from zscope.app.report.pictures import add_picture
+from zscope.app.report.report_rows import PartRows, _plain_rows
+from zscope.app.report.report_tables import add_table
+from zscope.app.report.section_declarations import ChartDeclaration, PartDeclaration
 
 HOSTILE = (
     "\"><script>alert(1)</script></title></style>'<img src=x onerror=alert(1)> javascript:alert(1) &lt; "

@@ -14,7 +14,7 @@ import pytest
 from click.testing import Result
 
 from zscope.app.cli.exits import ExitCode
-from zscope.parsers.smf.write import SectionBytes, encode_records, encode_section
+from zscope.parsers.smf.record_writer import SectionBytes, encode_records, encode_section
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.schemas import catalog
 from zscope.schemas.arrow import arrow_type

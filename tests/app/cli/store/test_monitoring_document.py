@@ -12,7 +12,7 @@ from tests.app.cli.store.test_serve_metrics import served
 from tests.app.conftest import deep
 from tests.pipelines.exposition.collector_end_point import collector
 
-from zscope.pipelines.exposition.page import about_names
+from zscope.pipelines.exposition.metrics_page import about_names
 from zscope.pipelines.exposition.ready_made import alert_rules
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from zscope.app.cli.main import program
-from zscope.parsers.smf.write import SectionBytes, encode_records, encode_section
+from zscope.parsers.smf.record_writer import SectionBytes, encode_records, encode_section
 from zscope.schemas import catalog
 from zscope.schemas.arrow import arrow_type
 

@@ -18,7 +18,7 @@ import pytest
 from click.testing import Result
 from tests.marking import deep_except
 
-from zscope.app.cli.output import Rows, options, terminal
+from zscope.app.cli.output import Rows, output_options, terminal
 from zscope.app.cli.output.terminal import screen
 from zscope.pipelines.metrics import metric_names
 
@@ -96,7 +96,7 @@ def some(rows: Rows) -> Iterator[pa.RecordBatch]:
 def screens(monkeypatch: pytest.MonkeyPatch) -> Screens:
     """A terminal of all widths."""
     recorder = Screens()
-    monkeypatch.setattr(options, "is_terminal", lambda: True)
+    monkeypatch.setattr(output_options, "is_terminal", lambda: True)
     monkeypatch.setattr(terminal, "screen", recorder.lay_out)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(CHECKOUT)

@@ -9,7 +9,7 @@ from tests.app.conftest import deep
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 
-from zscope.app.dashboard.pages.ciphers.queries import (
+from zscope.app.dashboard.pages.ciphers.ciphers_queries import (
     NAMES,
     ONCE,
     PORTS,
@@ -28,7 +28,7 @@ from zscope.app.dashboard.suites import WEAK, is_without_pfs, mark
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from tests.app.conftest import deep
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 
+from zscope.app.dashboard.pages.connections.connection_key import ConnectionKey
 from zscope.app.dashboard.pages.connections.events import (
     ConnectionEvent,
     ConnectionFacts,
@@ -20,7 +21,6 @@ from zscope.app.dashboard.pages.connections.events import (
     match_condition,
     sentence,
 )
-from zscope.app.dashboard.pages.connections.key import ConnectionKey
 from zscope.app.dashboard.pages.connections.search import (
     PAGE_ROWS,
     ConnectionSearch,
@@ -33,15 +33,15 @@ from zscope.app.dashboard.pages.connections.search import (
 )
 from zscope.app.dashboard.table_roles import ConnectionTable, connection_tables
 from zscope.app.shared.filters import Filters
-from zscope.pipelines.store.parts import parquet_schema
+from zscope.pipelines.store.parquet_files import parquet_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from streamlit.testing.v1 import AppTest
 
+    from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.pages.connections.search import ConnectionSource
-    from zscope.app.dashboard.store import PageData
 
 KEY = "connections_key"
 DISPLAYED = "SELECT system, connection_id FROM netstat_ttls WHERE taken_utc IS NOT NULL"

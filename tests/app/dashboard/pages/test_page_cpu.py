@@ -10,7 +10,7 @@ from tests.app.dashboard.conftest import MARKUP, SAMPLE, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 
 from zscope.app.dashboard.pages.cpu import crypto
-from zscope.app.dashboard.pages.cpu.page import busy_over_time, compared, disagreements, use_by_system
+from zscope.app.dashboard.pages.cpu.cpu_page import busy_over_time, compared, disagreements, use_by_system
 from zscope.app.dashboard.pages.cpu.partitions import partition_sources, partitions, use_over_time
 from zscope.app.shared.filters import Filters
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection

@@ -11,8 +11,13 @@ import pytest
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 
+from zscope.app.dashboard.pages.cpu_per_transaction.cpu_per_transaction_queries import (
+    by_system,
+    over_time,
+    totals,
+    ways,
+)
 from zscope.app.dashboard.pages.cpu_per_transaction.panels import CollapsedDays, in_parts
-from zscope.app.dashboard.pages.cpu_per_transaction.queries import by_system, over_time, totals, ways
 from zscope.app.dashboard.time_axis import PIECE, in_pieces
 from zscope.app.shared.filters import Filters
 

@@ -18,7 +18,7 @@ from zscope.app.dashboard.drawing import plain
 from zscope.app.dashboard.table_roles import data_kinds
 from zscope.app.shared.filters import Filters
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
-from zscope.pipelines.store.parts import data_tables
+from zscope.pipelines.store.parquet_files import data_tables
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from zscope.app.dashboard.pages.posture.certificates import NO_REMARK, closest, 
 from zscope.app.dashboard.pages.posture.certificates import all_certificates as certificates
 from zscope.app.dashboard.pages.posture.findings import all_findings as findings
 from zscope.app.dashboard.pages.posture.findings import evidence
-from zscope.app.dashboard.pages.posture.page import WEAKNESSES, by_place, totals
+from zscope.app.dashboard.pages.posture.posture_page import WEAKNESSES, by_place, totals
 from zscope.app.dashboard.style import SEVERITY_MARKS
 from zscope.app.shared.filters import Filters
 

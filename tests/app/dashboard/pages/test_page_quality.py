@@ -12,7 +12,7 @@ import pytest
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import choose, data_of, listed, sql, table
 
-from zscope.app.dashboard.pages.quality.loads import coverage
+from zscope.app.dashboard.pages.quality.load_history import coverage
 from zscope.app.dashboard.pages.quality.validation import examples
 from zscope.pipelines.ingest import IngestOptions, ingest
 from zscope.pipelines.ingest import row_selection as chosen_types

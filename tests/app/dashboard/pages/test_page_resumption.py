@@ -10,7 +10,7 @@ from tests.app.conftest import deep
 from tests.app.dashboard.conftest import MARKUP, WORLD, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 
-from zscope.app.dashboard.pages.resumption.queries import (
+from zscope.app.dashboard.pages.resumption.resumption_queries import (
     by_bound,
     by_estimate,
     cache_use,

@@ -13,7 +13,7 @@ import pytest
 from tests.marking import deep_except
 
 from zscope.parsers import read
-from zscope.parsers.smf.write import SectionBytes, encode_records, encode_section, triplet_count
+from zscope.parsers.smf.record_writer import SectionBytes, encode_records, encode_section, triplet_count
 from zscope.schemas import Format, RecordLayout, Section, catalog
 from zscope.schemas.arrow import UTC, arrow_type
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tests.parsers.text.reading import Reading, Row, in_turn, read_reports
 
 from zscope.parsers.text.captured_report import CapturedReport, Origin, ReportSource
-from zscope.parsers.text.gsksrvr.grammar import Gsksrvr
+from zscope.parsers.text.gsksrvr.gsk_grammar import Gsksrvr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

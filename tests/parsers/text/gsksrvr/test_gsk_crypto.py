@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.parsers.text.gsksrvr.displays import read_display
 
 from zscope.parsers.issues import Code, Issue
-from zscope.parsers.text.gsksrvr.grammar import crypto_lines
+from zscope.parsers.text.gsksrvr.gsk_grammar import crypto_lines
 
 if TYPE_CHECKING:
     from tests.parsers.text.reading import Row

@@ -12,7 +12,7 @@ from tests.parsers.text.reading import numbered
 
 from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.captured_report import Origin, ReportSource
-from zscope.parsers.text.gsksrvr.heading import Cache, Display, heading_lines, read_heading
+from zscope.parsers.text.gsksrvr.gsk_heading import Cache, Display, heading_lines, read_heading
 
 TABLES = ("gsk_cache_status", "gsk_cache_stats", "gsk_crypto")
 

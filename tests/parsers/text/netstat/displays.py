@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.parsers.text.reading import Reading, Row, numbered, read_reports
 
 from zscope.parsers.text.captured_report import CapturedReport, Origin, ReportSource
-from zscope.parsers.text.netstat.grammar import Netstat
+from zscope.parsers.text.netstat.netstat_grammar import Netstat
 from zscope.schemas.reports import report_table
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tests.parsers.text.reading import Reading, numbered
 from zscope.parsers.issues import Code, Issue, Severity
 from zscope.parsers.text.captured_report import KnownFrom, Origin, ReportSource
 from zscope.parsers.text.netstat.conn import conn_lines
-from zscope.parsers.text.netstat.grammar import HeadingForm, NetstatHeading, read_heading
+from zscope.parsers.text.netstat.netstat_grammar import HeadingForm, NetstatHeading, read_heading
 from zscope.parsers.text.netstat.reply import Command
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from tests.marking import deep_except
 
 from zscope.parsers.text.netstat.all import _COMMON
-from zscope.parsers.text.netstat.labels import pairs_of
+from zscope.parsers.text.netstat.netstat_labels import pairs_of
 
 
 @pytest.mark.parametrize(

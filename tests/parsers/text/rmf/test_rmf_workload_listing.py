@@ -19,8 +19,8 @@ from tests.parsers.text.rmf.test_rmf_workload import BATCH, CICS, ONLINE, PERIOD
 from zscope.parsers import InputError, ReadOptions, Severity, Tables, inventory, read
 from zscope.parsers.issues import Code
 from zscope.parsers.text.rmf.page_write import RmfPrintForm
-from zscope.parsers.text.rmf.workload.labels import group_headings
-from zscope.parsers.text.rmf.workload.listing_write import WorkloadPrintForm, workload_pages
+from zscope.parsers.text.rmf.workload.workload_labels import group_headings
+from zscope.parsers.text.rmf.workload.workload_listing_write import WorkloadPrintForm, workload_pages
 from zscope.parsers.text.rmf.workload.xml_report_write import workload_xml
 from zscope.schemas.reports import PrintedFormat, report_table
 

@@ -23,7 +23,7 @@ from tests.parsers.text.zvm.listings import (
 
 from zscope.parsers.issues import Code, Severity
 from zscope.parsers.text import report_splitter
-from zscope.parsers.text.zvm import reader as grammar
+from zscope.parsers.text.zvm import zvm_reader as grammar
 
 if TYPE_CHECKING:
     from collections.abc import Callable

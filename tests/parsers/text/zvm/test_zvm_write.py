@@ -12,8 +12,8 @@ from tests.parsers.text.zvm.listings import CPU, Row, extra, read_listing
 
 from zscope.parsers.issues import Code
 from zscope.parsers.text.capture_writer import with_control
-from zscope.parsers.text.zvm.columns import figure_of, print_figure
-from zscope.parsers.text.zvm.write import ZvmPrintForm, channel_pages, user_pages
+from zscope.parsers.text.zvm.zvm_columns import figure_of, print_figure
+from zscope.parsers.text.zvm.zvm_write import ZvmPrintForm, channel_pages, user_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -15,7 +15,6 @@ from tests.pipelines.stores import load as load_files
 
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import commits, open_reader
-from zscope.pipelines.store.change import changing
 from zscope.pipelines.store.checksums import (
     commit_path,
     last_commit,
@@ -35,6 +34,7 @@ from zscope.pipelines.store.commits import (
 )
 from zscope.pipelines.store.folder import DamagedStoreError, Folder, StoreError, existing_store
 from zscope.pipelines.store.maintenance import check_store, compact
+from zscope.pipelines.store.transaction import changing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

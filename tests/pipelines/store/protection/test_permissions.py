@@ -12,13 +12,13 @@ from tests.pipelines.stores import EVERYTHING, dump_bytes
 from zscope.pipelines.ingest import ingest
 from zscope.pipelines.settings import Settings, SettingsError, read_settings
 from zscope.pipelines.store.folder import make_store
-from zscope.pipelines.store.parts import Part
+from zscope.pipelines.store.parquet_files import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from zscope.pipelines.store.parts import StagedFile
+    from zscope.pipelines.store.parquet_files import StagedFile
 
 FOR_ALL = Settings(readable_by_everybody=True)
 

@@ -11,7 +11,7 @@ import click
 
 from zscope.app.cli.exits import NothingDoneError, RefusedError
 from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.output.options import OutputFormat
+from zscope.app.cli.output.output_options import OutputFormat
 from zscope.app.cli.store_option import (
     note_missing_zones,
     open_session,
@@ -19,7 +19,7 @@ from zscope.app.cli.store_option import (
     query_table,
     store_option,
 )
-from zscope.app.shared.store import unusable_runs
+from zscope.app.shared.default_store import unusable_runs
 from zscope.pipelines.benchmark.wording import SYNTHETIC_MEASUREMENT, VERDICTS, verdict_summary
 
 if TYPE_CHECKING:

@@ -80,7 +80,7 @@ def command(
 
 def _checked(session: Session, only: str | None, systems: tuple[str, ...]) -> pa.Table:
     """Return the rows of both metrics, the worst first."""
-    from zscope.pipelines.exposition.findings import ORDER, selected_systems
+    from zscope.pipelines.exposition.finding_events import ORDER, selected_systems
 
     kind = f"WHERE kind = '{_KINDS[only]}'" if only else ""
     return query_table(

@@ -9,8 +9,8 @@ import click
 from zscope.app.cli.exits import ExitCode, NothingDoneError
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.store_option import open_session, prepare_metric, query_table, store_option
+from zscope.app.shared.default_store import unusable_runs
 from zscope.app.shared.percent_changes import decimals
-from zscope.app.shared.store import unusable_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

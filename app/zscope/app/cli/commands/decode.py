@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.cli import completion
-from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.reading import (
+from zscope.app.cli.input_options import (
     ReadingOptions,
     SuppliedOptions,
     code_page_option,
@@ -24,6 +23,7 @@ from zscope.app.cli.reading import (
     report_issues,
     supplied_options,
 )
+from zscope.app.cli.output import Output, Rows, row_options
 from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:

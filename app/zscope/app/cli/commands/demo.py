@@ -12,7 +12,7 @@ import click
 
 from zscope.app.cli.commands.summary import conclusions_of, paragraphs
 from zscope.app.cli.output import Output, Rows
-from zscope.app.cli.output.options import OutputFormat
+from zscope.app.cli.output.output_options import OutputFormat
 from zscope.app.cli.runs_file import changing_runs
 from zscope.app.cli.store_option import open_session, prepare_metric, store_errors
 from zscope.samples.sample_folder import DUMP, REPORTS, SYSTEMS, WORLD
@@ -20,7 +20,7 @@ from zscope.samples.sample_folder import DUMP, REPORTS, SYSTEMS, WORLD
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zscope.pipelines.ingest.interface import IngestReport
+    from zscope.pipelines.ingest.options_and_outcomes import IngestReport
     from zscope.pipelines.store.session import Session
 
 CHECKOUT = Path(__file__).resolve().parents[5]
@@ -218,7 +218,7 @@ def _ingest(store: Path, folder: Path) -> IngestReport:
 
 
 def _print_load(report: IngestReport, title: str, store: Path) -> None:
-    from zscope.pipelines.ingest.interface import FileStatus
+    from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 
     records, rows = (sum(getattr(load, what) for load in report.loads) for what in ("records", "rows"))
     _print(

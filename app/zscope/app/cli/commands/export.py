@@ -10,7 +10,7 @@ import click
 
 from zscope.app.cli.exits import ExitCode, NothingDoneError
 from zscope.app.cli.output import Rows
-from zscope.app.cli.output.options import STANDARD_OUTPUT
+from zscope.app.cli.output.output_options import STANDARD_OUTPUT
 from zscope.app.cli.series_export import (
     ECS,
     EVENT_FORMS,

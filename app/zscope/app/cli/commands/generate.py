@@ -14,8 +14,8 @@ import click
 from click.core import ParameterSource
 
 from zscope.app.cli.exits import NothingDoneError
-from zscope.app.cli.output.options import STANDARD_OUTPUT, open_target
-from zscope.app.cli.reading import distinct_outputs
+from zscope.app.cli.input_options import distinct_outputs
+from zscope.app.cli.output.output_options import STANDARD_OUTPUT, open_target
 from zscope.samples import (
     DAMAGES,
     FRAMINGS,

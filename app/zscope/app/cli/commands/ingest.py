@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.cli.exits import ExitCode, NothingDoneError
-from zscope.app.cli.loading import describe_outcome, describe_report, return_memory_soon
-from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.output.options import OutputFormat
-from zscope.app.cli.publishing import publish_if_set
-from zscope.app.cli.reading import (
+from zscope.app.cli.input_options import (
     ReadingOptions,
     SuppliedOptions,
     code_page_option,
@@ -25,6 +21,10 @@ from zscope.app.cli.reading import (
     report_issues,
     supplied_options,
 )
+from zscope.app.cli.loading import describe_outcome, describe_report, return_memory_soon
+from zscope.app.cli.output import Output, Rows, row_options
+from zscope.app.cli.output.output_options import OutputFormat
+from zscope.app.cli.publishing import publish_if_set
 from zscope.app.cli.store_option import settings_option, store_errors, store_option
 from zscope.app.cli.validating import validate_loads
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from zscope.pipelines.ingest.interface import FileOutcome
     from zscope.pipelines.ingest.load import LoadEngine
+    from zscope.pipelines.ingest.options_and_outcomes import FileOutcome
     from zscope.pipelines.settings import Settings
 
 NESTED = (OutputFormat.JSON, OutputFormat.JSONL, OutputFormat.PARQUET, OutputFormat.ARROW)
@@ -149,7 +149,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     """
     from zscope.parsers.options import ReadOptions
     from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
-    from zscope.pipelines.ingest.interface import ESSENTIAL_COLUMNS, FileStatus, report_rows
+    from zscope.pipelines.ingest.options_and_outcomes import ESSENTIAL_COLUMNS, FileStatus, report_rows
     from zscope.pipelines.settings import SettingsError
 
     return_memory_soon()
@@ -211,7 +211,7 @@ def _engine(
             raise click.UsageError("--master and --spark-conf need --engine spark")
         yield None
         return
-    from zscope.pipelines.ingest.bulk import BulkEngine, EngineError
+    from zscope.pipelines.ingest.parallel_load import BulkEngine, EngineError
     from zscope.pipelines.ingest.spark_scheduler import SparkScheduler
 
     settings = {}

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.reading import (
+from zscope.app.cli.input_options import (
     ReadingOptions,
     SuppliedOptions,
     code_page_option,
@@ -22,6 +21,7 @@ from zscope.app.cli.reading import (
     report_issues,
     supplied_options,
 )
+from zscope.app.cli.output import Output, Rows, row_options
 
 if TYPE_CHECKING:
     from datetime import date

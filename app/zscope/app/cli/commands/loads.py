@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from zscope.app.cli.exits import ExitCode
 from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.output.options import OUTPUT_ARGUMENTS
+from zscope.app.cli.output.output_options import OUTPUT_ARGUMENTS
 from zscope.app.cli.publishing import publish_if_set
 from zscope.app.cli.store_option import open_session, settings_option, store_errors, store_option
 
@@ -81,9 +81,9 @@ def remove(load_ids: tuple[int, ...], *, store: Path, settings: Settings) -> int
     Example:
       zscope loads remove 3
     """
-    from zscope.pipelines.store.change import changing
     from zscope.pipelines.store.folder import existing_store
     from zscope.pipelines.store.remove import removable_load, remove_load
+    from zscope.pipelines.store.transaction import changing
 
     code = ExitCode.OK
     with store_errors():

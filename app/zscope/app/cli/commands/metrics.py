@@ -89,7 +89,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     The exit code is 12 if the metric, column, parameter or system does not exist.
     """
     from zscope.pipelines.metrics import MetricSelection
-    from zscope.pipelines.metrics.options import grouping
+    from zscope.pipelines.metrics.query_options import grouping
 
     metric = None if name is None else _metric(name)
     if price_per_msu is not None:

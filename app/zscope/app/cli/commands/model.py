@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.output.options import OUTPUT_ARGUMENTS, OutputFormat
+from zscope.app.cli.output.output_options import OUTPUT_ARGUMENTS, OutputFormat
 from zscope.pipelines.flood.parameters import (
     MOST_SAMPLES,
     NUMBERS,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.cli.exits import ExitCode
-from zscope.app.cli.output.options import STANDARD_OUTPUT, open_target
+from zscope.app.cli.output.output_options import STANDARD_OUTPUT, open_target
 
 if TYPE_CHECKING:
     from zscope.app.cli.nightly.night_report import NightReport

@@ -10,7 +10,7 @@ import click
 
 from zscope.app.cli.exits import ExitCode
 from zscope.app.cli.metric_options import period, period_options
-from zscope.app.cli.output.options import STANDARD_OUTPUT
+from zscope.app.cli.output.output_options import STANDARD_OUTPUT
 from zscope.app.cli.store_option import store_option
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from zscope.app.cli.exits import ExitCode, RefusedError
 from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.output.options import OUTPUT_ARGUMENTS
+from zscope.app.cli.output.output_options import OUTPUT_ARGUMENTS
 from zscope.app.cli.runs_file import changing_runs
 from zscope.app.cli.store_option import (
     open_session,

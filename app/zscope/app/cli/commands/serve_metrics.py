@@ -55,7 +55,7 @@ def command(metrics: tuple[str, ...], *, host: str, port: int, most_series: int,
 
     from zscope.pipelines.export_target import ExportError
     from zscope.pipelines.exposition import series_query
-    from zscope.pipelines.exposition.page import MetricsPage
+    from zscope.pipelines.exposition.metrics_page import MetricsPage
     from zscope.pipelines.exposition.page_server import PageServer
     from zscope.pipelines.metrics import metric, metric_names
     from zscope.schemas.suggestions import suggestion

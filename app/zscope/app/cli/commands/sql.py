@@ -9,7 +9,7 @@ import click
 
 from zscope.app.cli.exits import NothingDoneError
 from zscope.app.cli.output import Output, row_options
-from zscope.app.cli.output.options import STANDARD_OUTPUT
+from zscope.app.cli.output.output_options import STANDARD_OUTPUT
 from zscope.app.cli.statements import run_statements
 from zscope.app.cli.store_option import open_session, store_option
 

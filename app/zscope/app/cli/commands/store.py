@@ -46,8 +46,8 @@ def _days_to_keep(context: click.Context, parameter: click.Parameter, text: str)
 def _changing(
     store: Path, settings: Settings, *, all_summaries: bool = False
 ) -> Iterator[tuple[Folder, State]]:
-    from zscope.pipelines.store.change import changing
     from zscope.pipelines.store.folder import existing_store
+    from zscope.pipelines.store.transaction import changing
 
     with store_errors():
         folder = existing_store(store)
@@ -153,7 +153,7 @@ def rebuild_command(*, store: Path, settings: Settings) -> None:
       zscope store rebuild
     """
     from zscope.pipelines.store.catalogue import publish_catalogue
-    from zscope.pipelines.store.summaries import drop_summaries
+    from zscope.pipelines.store.stored_steps import drop_summaries
 
     with _changing(store, settings, all_summaries=True) as (folder, state):
         drop_summaries(folder, state)

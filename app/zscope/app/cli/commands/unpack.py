@@ -6,8 +6,7 @@ import sys
 
 import click
 
-from zscope.app.cli.output.options import STANDARD_OUTPUT, AbandonedError, open_target
-from zscope.app.cli.reading import (
+from zscope.app.cli.input_options import (
     ReadingOptions,
     input_errors,
     print_files,
@@ -15,6 +14,7 @@ from zscope.app.cli.reading import (
     reading_options,
     report_issues,
 )
+from zscope.app.cli.output.output_options import STANDARD_OUTPUT, AbandonedError, open_target
 
 
 @click.command()

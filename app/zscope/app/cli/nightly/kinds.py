@@ -256,7 +256,7 @@ class TableKind:
 
 def zone(text: str) -> str:
     """Return the name of a time zone; raise ValueError if there is none of this name."""
-    from zscope.schemas.zones import zone_of
+    from zscope.parsers.zones import zone_of
 
     zone_of(text)
     return text
@@ -279,7 +279,7 @@ def days_of(text: str) -> int:
 
 def time_format(text: str) -> str:
     """Return a format of times; raise ValueError if it is not one."""
-    from zscope.parsers.text.supplied.times import check_time_format
+    from zscope.parsers.text.csv_and_json.times import check_time_format
 
     check_time_format(text)
     return text

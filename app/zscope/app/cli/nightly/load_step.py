@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.cli.exits import ExitCode
+from zscope.app.cli.input_options import ISSUES_SHOWN, exit_code_for, input_errors, progress
 from zscope.app.cli.loading import describe_outcome, return_memory_soon
 from zscope.app.cli.nightly.new_files import Listing, list_files, with_outcomes
 from zscope.app.cli.nightly.night import Night, StepResult
 from zscope.app.cli.nightly.sections import FilesSection, LoadSection
-from zscope.app.cli.reading import ISSUES_SHOWN, exit_code_for, input_errors, progress
 from zscope.app.cli.store_option import store_errors
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from zscope.parsers.issues import Severity
     from zscope.parsers.options import ProgressState
     from zscope.pipelines.ingest import IngestOptions
-    from zscope.pipelines.ingest.interface import FileOutcome
+    from zscope.pipelines.ingest.options_and_outcomes import FileOutcome
     from zscope.pipelines.store.commits import Load
 
 _NO_FILES = {"ok": ExitCode.OK, "warning": ExitCode.WARNINGS, "failure": ExitCode.REFUSED}
@@ -112,7 +112,7 @@ def _options(
 
 def _earlier_loads(night: Night, outcomes: Sequence[FileOutcome]) -> list[Load]:
     """Return what the interrupted run of this night had loaded."""
-    from zscope.pipelines.ingest.interface import FileStatus
+    from zscope.pipelines.ingest.options_and_outcomes import FileStatus
     from zscope.pipelines.store.commits import read_state
     from zscope.pipelines.store.folder import existing_store
 
@@ -132,7 +132,7 @@ class _NightLoads:
 
     def all(self) -> list[Load]:
         """Return the loads of the night, by number."""
-        from zscope.pipelines.ingest.interface import FileStatus
+        from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 
         new = [each.load for each in self.outcomes if each.load and each.status is FileStatus.LOADED]
         return sorted([*self.earlier, *new], key=lambda load: load.load_id)
@@ -144,7 +144,7 @@ class _NightLoads:
         return [*(_item_of_load(load) for load in gone), *map(self._item, self.outcomes)]
 
     def _item(self, outcome: FileOutcome) -> dict[str, object]:
-        from zscope.pipelines.ingest.interface import FileStatus
+        from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 
         load = outcome.load
         if load and load.load_id in self._earlier:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from zscope.app.cli.nightly.sections import LoadSection
     from zscope.parsers.issues import Issue
-    from zscope.pipelines.ingest.interface import FileOutcome
+    from zscope.pipelines.ingest.options_and_outcomes import FileOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def _places(name: str) -> Iterator[str]:
 def why_it_stays(loaded: LoadedFile) -> str | None:
     """Return why a file must not be moved or deleted; None if all of it is in the store."""
     from zscope.parsers.issues import REFUSALS
-    from zscope.pipelines.ingest.interface import FileStatus
+    from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 
     refusals = {code.value for code in REFUSALS}
     statuses = {outcome.status for outcome in loaded.outcomes}

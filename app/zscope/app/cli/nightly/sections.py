@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
+from zscope.app.cli.input_options import CODE_PAGES, FRAMINGS
 from zscope.app.cli.nightly.declaring import DeclaredSetting
 from zscope.app.cli.nightly.kinds import (
     ChoiceKind,
@@ -28,7 +29,6 @@ from zscope.app.cli.nightly.kinds import (
     time_format,
     zone,
 )
-from zscope.app.cli.reading import CODE_PAGES, FRAMINGS
 from zscope.pipelines.settings import LONGEST_WAIT_S
 
 NIGHTLY_FOLDER = "nightly"
@@ -241,7 +241,7 @@ class LoadSection:
 
     def check(self, place: SettingPlace) -> None:
         """Raise SettingsError for columns that no supplied table has."""
-        from zscope.parsers.text.supplied.forms import MappingError, checked_mapping
+        from zscope.parsers.text.csv_and_json.forms import MappingError, checked_mapping
 
         if self.columns:
             try:

@@ -87,10 +87,10 @@ def _not_met(results: pa.Table) -> Iterator[dict[str, object]]:
 
 def expire_old_days(night: Night) -> StepResult:
     """Remove the days that are older than the period to keep."""
-    from zscope.pipelines.store.change import changing
     from zscope.pipelines.store.folder import existing_store
     from zscope.pipelines.store.maintenance import expire
     from zscope.pipelines.store.retention import describe_expired, first_kept_day
+    from zscope.pipelines.store.transaction import changing
 
     section = night.settings.one(ExpireSection)
     first_kept = first_kept_day(night.started.astimezone(UTC).date(), section.keep)
@@ -114,7 +114,7 @@ def expire_old_days(night: Night) -> StepResult:
 
 def _newest_day(state: State) -> str:
     """Return the newest day with decoded data; rows about loads have the day of the load."""
-    from zscope.pipelines.store.parts import data_tables
+    from zscope.pipelines.store.parquet_files import data_tables
 
     tables = set(data_tables())
     days = (file.each_day[-1] for file in state.files.values() if file.table in tables)

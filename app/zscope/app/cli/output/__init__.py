@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zscope.app.cli.output.options import Output, row_options
-from zscope.app.cli.output.rows import Rows
+from zscope.app.cli.output.output_options import Output, row_options
+from zscope.app.cli.output.row_stream import Rows
 
 __all__ = ["Output", "Rows", "row_options"]

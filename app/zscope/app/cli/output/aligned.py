@@ -14,7 +14,7 @@ from zscope.app.cli.output.writers import joined
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from zscope.app.cli.output.rows import Rows
+    from zscope.app.cli.output.row_stream import Rows
 
 GAP = "  "
 

@@ -41,7 +41,7 @@ def rounded(column: pa.Array, name: str = "") -> pa.Array:
     if not pa.types.is_floating(column.type):
         return column
     # A hundred thousand values have a few different sizes.
-    from zscope.schemas.quantities import decimals  # most columns have no fractions
+    from zscope.pipelines.quantities import decimals  # most columns have no fractions
 
     percentages = name.endswith("_pct")
     with_size = pc.if_else(pc.is_finite(column), pc.abs(column), None)

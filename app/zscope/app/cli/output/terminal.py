@@ -29,7 +29,7 @@ from zscope.app.cli.output.cells import cells, is_right_aligned, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from zscope.app.cli.output.rows import Rows
+    from zscope.app.cli.output.row_stream import Rows
 
 FIRST_ROWS = 200
 """Rows that a terminal shows unless all are wanted."""

@@ -27,7 +27,7 @@ from zscope.app.shared.spreadsheet_texts import CONTROLS, is_text, replace_match
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from zscope.app.cli.output.rows import Rows
+    from zscope.app.cli.output.row_stream import Rows
 
 
 _BYTES = (

@@ -15,7 +15,7 @@ import streamlit as st
 from zscope.app.dashboard.drawing import clean, grid, plain, selectable_grid
 from zscope.app.dashboard.registry import Page
 from zscope.pipelines.metrics import declared
-from zscope.pipelines.store.parts import parquet_schema, parquet_tables, time_column
+from zscope.pipelines.store.parquet_files import parquet_schema, parquet_tables, time_column
 from zscope.schemas.arrow import table_meaning
 from zscope.schemas.docs import EVIDENCE
 from zscope.schemas.field_catalog import FIELD_CATALOG_SCHEMA, field_catalog
@@ -26,7 +26,7 @@ from zscope.schemas.model import Evidence
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
     from zscope.pipelines.metrics import Metric
 
 PAGE = Page(title="Fields", icon="menu_book", section="Data", order=180, filtered=False)

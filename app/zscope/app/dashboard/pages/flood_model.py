@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 PAGE = Page(title="Flood model", icon="model_training", section="Other systems", order=130, filtered=False)
 

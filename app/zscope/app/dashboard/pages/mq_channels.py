@@ -12,9 +12,9 @@ import streamlit as st
 from zscope.app.dashboard.amounts import amount_tip, with_amounts
 from zscope.app.dashboard.drawing import grid, no_data, picture, without_effect
 from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
+from zscope.app.dashboard.page_data import MOST_ROWS
 from zscope.app.dashboard.published import published_section
 from zscope.app.dashboard.registry import Page
-from zscope.app.dashboard.store import MOST_ROWS
 from zscope.app.dashboard.style import (
     BLUE,
     GREEN,
@@ -29,7 +29,7 @@ from zscope.app.dashboard.style import (
 from zscope.app.dashboard.time_axis import PIECE, STEPS, in_pieces
 
 if TYPE_CHECKING:
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 PAGE = Page(title="MQ channels", icon="sync_alt", section="Other systems", order=100)
 

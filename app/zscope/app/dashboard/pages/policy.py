@@ -24,7 +24,7 @@ from zscope.app.dashboard.style import HANDSHAKE_COLOURS, colours, values
 from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 PAGE = Page(title="AT-TLS policy", icon="policy", section="TLS", order=18)
 

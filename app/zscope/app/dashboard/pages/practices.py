@@ -16,7 +16,7 @@ from zscope.app.dashboard.tiles import MetricFigure, tile
 from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 PAGE = Page(title="Best practices", icon="checklist", section="Benchmark", order=90, filtered=False)
 

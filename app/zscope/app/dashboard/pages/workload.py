@@ -32,7 +32,7 @@ from zscope.app.shared.column_labels import label
 from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 PAGE = Page(title="Workload", icon="workspaces", section="Data", order=155)
 

@@ -17,7 +17,7 @@ from zscope.app.dashboard.style import spread_colours, values
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 PAGE = Page(title="z/TPF floods", icon="flood", section="Other systems", order=120, filtered=False)
 

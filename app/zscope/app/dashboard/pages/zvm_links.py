@@ -16,7 +16,7 @@ from zscope.app.dashboard.style import spread_colours, values
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 PAGE = Page(title="z/VM links", icon="link", section="Other systems", order=110, filtered=False)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
 from zscope.parsers.text.captured_report import KnownFrom
-from zscope.parsers.text.gsksrvr.heading import Cache, Display, heading_lines
+from zscope.parsers.text.gsksrvr.gsk_heading import Cache, Display, heading_lines
 from zscope.parsers.text.gsksrvr.statistics_history import StatisticsDisplay
 from zscope.parsers.text.gsksrvr.statistics_lines import (
     BLOCKS,

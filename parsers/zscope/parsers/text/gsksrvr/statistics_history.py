@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from zscope.parsers.text.gsksrvr.heading import Cache
+    from zscope.parsers.text.gsksrvr.gsk_heading import Cache
     from zscope.parsers.text.gsksrvr.statistics_values import Values
     from zscope.parsers.text.report_rows import ReportRows
 

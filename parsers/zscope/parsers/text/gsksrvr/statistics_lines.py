@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyparsing as pp
 
-from zscope.parsers.text.gsksrvr.heading import Cache
+from zscope.parsers.text.gsksrvr.gsk_heading import Cache
 from zscope.schemas.reports import plain_label, report_table
 
 if TYPE_CHECKING:

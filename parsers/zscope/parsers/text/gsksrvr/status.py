@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyparsing as pp
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.gsksrvr.heading import Cache, Display, heading_lines
+from zscope.parsers.text.gsksrvr.gsk_heading import Cache, Display, heading_lines
 from zscope.parsers.text.report_rows import quoted
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.netstat.labels import LabelValue, NetstatRow, pairs_of, spreader
+from zscope.parsers.text.netstat.netstat_labels import LabelValue, NetstatRow, pairs_of, spreader
 from zscope.parsers.text.netstat.reply import Command, reply_lines
 from zscope.parsers.text.netstat.sockets import printed_socket, split_socket, state_name
 from zscope.parsers.text.report_rows import quoted

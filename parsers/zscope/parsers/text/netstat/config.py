@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.netstat.labels import doubtful, pairs_of, spreader
+from zscope.parsers.text.netstat.netstat_labels import doubtful, pairs_of, spreader
 from zscope.parsers.text.netstat.reply import Command, reply_lines
 from zscope.parsers.text.report_rows import quoted
 from zscope.schemas.reports import plain_label

@@ -13,7 +13,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.netstat.labels import LabelValue, NetstatRow, pairs_of, spreader
+from zscope.parsers.text.netstat.netstat_labels import LabelValue, NetstatRow, pairs_of, spreader
 from zscope.schemas.reports import PrintedFormat, plain_label, report_table
 
 if TYPE_CHECKING:

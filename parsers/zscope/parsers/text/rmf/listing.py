@@ -29,7 +29,7 @@ from zscope.parsers.text.rmf.page_title import (
     title_of,
 )
 from zscope.parsers.text.rmf.partition import PartitionPages
-from zscope.parsers.text.rmf.workload.listing import WorkloadListing
+from zscope.parsers.text.rmf.workload.workload_listing import WorkloadListing
 from zscope.parsers.text.spelling import edit_distance
 
 if TYPE_CHECKING:

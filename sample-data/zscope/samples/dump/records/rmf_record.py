@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from zscope.parsers.smf.codecs.numbers_and_times import TOD_EPOCH_US
-from zscope.parsers.smf.write import SectionRows, encode_section
+from zscope.parsers.smf.record_writer import SectionRows, encode_section
 from zscope.samples.dump.arrays import local, utc
 from zscope.samples.dump.site import SYSPLEX
 from zscope.schemas.arrow import arrow_type

@@ -33,7 +33,7 @@ from zscope.schemas.arrow import arrow_type
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from zscope.parsers.smf.write import SectionRows
+    from zscope.parsers.smf.record_writer import SectionRows
     from zscope.samples.dump.arrays import Numbers
     from zscope.samples.dump.context import RecordContext
     from zscope.samples.dump.recipe import Recipe

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from zscope.parsers.smf.write import SectionRows, encode_section, write_fields
+from zscope.parsers.smf.record_writer import SectionRows, encode_section, write_fields
 from zscope.samples.dump.arrays import Choice, Connections, Numbers, local, pick, utc
 from zscope.samples.dump.assemble import RecordAssembler, SmfBatch
 from zscope.samples.dump.connections import FULL, RESUMED, common_columns

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from zscope.parsers.smf.write import SectionRows, encode_section
+from zscope.parsers.smf.record_writer import SectionRows, encode_section
 from zscope.parsers.text.coding import code_page
 from zscope.samples.dump.arrays import Numbers, local, pick, pick_few, same
 from zscope.samples.dump.assemble import RecordAssembler, SmfBatch

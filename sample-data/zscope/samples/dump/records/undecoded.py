@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.parsers.smf.write import TCPIP_FIRST_TRIPLET, cut_rows, with_descriptor
+from zscope.parsers.smf.record_writer import TCPIP_FIRST_TRIPLET, cut_rows, with_descriptor
 from zscope.samples.dump.assemble import SmfBatch
 from zscope.schemas.model import TRIPLET_BYTES
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from zscope.parsers.smf.write import SectionRows, encode_entries
+from zscope.parsers.smf.record_writer import SectionRows, encode_entries
 from zscope.samples.dump.arrays import same
 from zscope.schemas.arrow import UTC
 

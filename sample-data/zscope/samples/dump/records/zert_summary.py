@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zscope.parsers.smf.write import SectionRows, encode_section, write_fields
+from zscope.parsers.smf.record_writer import SectionRows, encode_section, write_fields
 from zscope.samples.dump.arrays import Numbers, pick, pick_few
 from zscope.samples.dump.assemble import RecordAssembler, SmfBatch
 from zscope.samples.dump.records.rmf_machine import ConnectionCpuTime

@@ -13,15 +13,15 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from zscope.app.dashboard.drawing import clean
-from zscope.app.dashboard.pages.connections.key import ConnectionKey, moment
+from zscope.app.dashboard.pages.connections.connection_key import ConnectionKey, moment
 from zscope.app.dashboard.table_roles import connection_tables
-from zscope.pipelines.store.parts import parquet_schema
+from zscope.pipelines.store.parquet_files import parquet_schema
 from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.table_roles import ConnectionTable
     from zscope.schemas.model import ConnectionMatch
 

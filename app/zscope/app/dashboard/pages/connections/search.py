@@ -12,7 +12,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING, Literal, get_args
 
 from zscope.app.dashboard.filter_bar import choices
-from zscope.app.dashboard.pages.connections.key import ConnectionKey, moment
+from zscope.app.dashboard.pages.connections.connection_key import ConnectionKey, moment
 from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 
 _HEX_DIGITS = 8

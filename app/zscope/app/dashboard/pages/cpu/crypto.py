@@ -22,7 +22,7 @@ from zscope.app.dashboard.style import spread_colours, time_axis, time_tip, valu
 from zscope.app.dashboard.time_axis import PIECE, in_pieces
 
 if TYPE_CHECKING:
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.style import Chart
 
 

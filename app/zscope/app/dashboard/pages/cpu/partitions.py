@@ -30,7 +30,7 @@ from zscope.app.dashboard.style import (
 )
 
 if TYPE_CHECKING:
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.style import Chart
 
 

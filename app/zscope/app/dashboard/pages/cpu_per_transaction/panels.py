@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from zscope.app.dashboard.amounts import amount, amount_axis
 from zscope.app.dashboard.drawing import clean
 from zscope.app.dashboard.over_time import LinesBefore
-from zscope.app.dashboard.pages.cpu_per_transaction.queries import TITLES
+from zscope.app.dashboard.pages.cpu_per_transaction.cpu_per_transaction_queries import TITLES
 from zscope.app.dashboard.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, colours, time_tip, values
 from zscope.app.dashboard.time_axis import PIECE
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
-    from zscope.app.dashboard.pages.cpu_per_transaction.queries import CostOverTime
+    from zscope.app.dashboard.pages.cpu_per_transaction.cpu_per_transaction_queries import CostOverTime
     from zscope.app.dashboard.style import Chart
 
 MEASURES = {

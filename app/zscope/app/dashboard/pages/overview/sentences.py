@@ -11,7 +11,7 @@ from zscope.app.dashboard.links import page_link
 from zscope.pipelines.summary import conclusions
 
 if TYPE_CHECKING:
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
     from zscope.pipelines.summary import Conclusion
 
 _LONGEST = 1000

@@ -36,7 +36,7 @@ from zscope.app.dashboard.tiles import MetricFigure, tile
 from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 
 PLACE = ("system", "server_port", "job_name")

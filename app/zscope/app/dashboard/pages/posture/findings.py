@@ -24,7 +24,7 @@ from zscope.app.dashboard.tiles import MetricFigure, tile
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 
 PLACE = ("system", "server_port", "job_name")

@@ -14,7 +14,7 @@ from zscope.app.dashboard.tiles import MetricFigure, tile
 from zscope.schemas.attls import attls_defaults
 
 if TYPE_CHECKING:
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 _POSTURE = "tls_posture"
 OPEN, NOT_OPEN, UNKNOWN = "open to a quantum computer", "not open", "not known"

@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import folded, grid, no_data, number, picture, without_effect
-from zscope.app.dashboard.pages.resumption.queries import REASONS, cache_use, fill, misses, resets
+from zscope.app.dashboard.pages.resumption.resumption_queries import REASONS, cache_use, fill, misses, resets
 from zscope.app.dashboard.style import BLUE, GREEN, GREY, ORANGE, colours, values
 
 if TYPE_CHECKING:
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 _COLOURS = dict(zip(REASONS.values(), (ORANGE, BLUE, GREEN), strict=True))
 _MOST_CACHES = 24

@@ -14,7 +14,7 @@ from zscope.app.dashboard.style import BLUE, GREY, colours, values
 from zscope.pipelines.estimate.what_if import KnownSum, PriceRange
 
 if TYPE_CHECKING:
-    from zscope.app.dashboard.store import PageData
+    from zscope.app.dashboard.page_data import PageData
 
 _PRICE, _COST = "tls_price", "handshake_cost"
 _LONGEST = 600

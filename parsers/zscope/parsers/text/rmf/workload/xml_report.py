@@ -14,7 +14,7 @@ from zscope.parsers.issues import Code
 from zscope.parsers.text.captured_report import KnownFrom
 from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.report_rows import NO_VALUE, quoted
-from zscope.parsers.text.rmf.workload.rows import (
+from zscope.parsers.text.rmf.workload.workload_rows import (
     NAME,
     PERIOD,
     TABLE,

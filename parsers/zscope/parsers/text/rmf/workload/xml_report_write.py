@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from zscope.parsers.text.rmf.workload.rows import PERIOD
+from zscope.parsers.text.rmf.workload.workload_rows import PERIOD
 from zscope.parsers.text.rmf.workload.xml_report import ACTIVATION, GOALS, KINDS, POLICY_SECTION
 from zscope.parsers.text.rmf.xml_write import XmlIds, XmlTable, document, inside, leaf, report_times
 from zscope.schemas.reports import PrintedFormat, report_table

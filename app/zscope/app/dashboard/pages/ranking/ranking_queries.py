@@ -1,0 +1,199 @@
+"""Queries of the page Ports and jobs: connections of each, over time and against the period before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+
+from zscope.app.dashboard.time_axis import period_length
+from zscope.schemas.arrow import literal
+
+if TYPE_CHECKING:
+    from zscope.app.dashboard.page_data import PageData
+
+Ranked = Literal["server_port", "job_name"]
+RankedBy = Literal["connections", "bytes", "CPU time", "change"]
+
+COUNTED_ONCE = ("each connection once", "zERT summary")
+"""Sources that count no connection twice."""
+PRICE, HANDSHAKES, POSTURE = "tls_price", "handshake_mix", "tls_posture"
+_SHARED_BY: dict[Ranked, str] = {"server_port": "port", "job_name": "job"}
+_HOURLY = timedelta(days=2)
+"""Up to this length the small bars are those of hours, otherwise those of days."""
+_WEEK = timedelta(hours=168)
+_HOUR = timedelta(hours=1)
+_STATUSES = ("refused", "conditional", "ok")
+_COLUMNS = [
+    ("connections", pa.int64()), ("share_pct", pa.float64()), ("trend", pa.list_(pa.int64())),
+    ("change_pct", pa.float64()), ("bytes", pa.int64()), ("high_cpu_s_per_day", pa.float64()),
+    ("cpu_s_per_day", pa.float64()), ("status", pa.string()), ("resumed_pct", pa.float64()),
+    ("failed_handshakes", pa.int64()), ("unprotected_pct", pa.float64()),
+]  # fmt: skip
+_KINDS: dict[Ranked, pa.DataType] = {"server_port": pa.int64(), "job_name": pa.string()}
+_SORTED_BY: dict[RankedBy, str] = {
+    "connections": "connections", "bytes": "bytes", "CPU time": "high_cpu_s_per_day", "change": "change_pct",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPeriods:
+    """The later period of a comparison and the one before it, which is as long."""
+
+    begin: datetime
+    end: datetime
+
+    @property
+    def before(self) -> datetime:
+        """The begin of the period before."""
+        return self.begin - (self.end - self.begin)
+
+    def later(self) -> str:
+        """Return the condition on the hours of the later period."""
+        return _within(self.begin, self.end)
+
+    def earlier(self) -> str:
+        """Return the condition on the hours of the period before."""
+        return _within(self.before, self.begin)
+
+
+def _within(begin: datetime, end: datetime) -> str:
+    return (
+        f"hour_utc >= TIMESTAMPTZ {literal(begin.isoformat())} AND "
+        f"hour_utc < TIMESTAMPTZ {literal(end.isoformat())}"
+    )
+
+
+def connections_by_source(data: PageData) -> dict[str, int]:
+    """Return the number of connections in each of the sources that count none twice, the greatest first."""
+    rows = data.rows(f"""
+        SELECT source, sum(connections)::BIGINT AS connections
+        FROM tls_hour {_where(data, f"source IN ({', '.join(map(literal, COUNTED_ONCE))})")}
+        GROUP BY source HAVING sum(connections) > 0 ORDER BY 2 DESC
+    """)
+    return {row["source"]: row["connections"] for row in rows.to_pylist()}
+
+
+def compared_periods(data: PageData, source: str) -> ComparedPeriods | None:
+    """Return the period that is compared with the one before: the chosen one, or the last seven days."""
+    chosen = data.filters
+    [row] = data.rows(f"""
+        SELECT min(hour_utc) AS first, max(hour_utc) AS last
+        FROM tls_hour WHERE source = {literal(source)}
+    """).to_pylist()
+    if row["last"] is None:
+        return None
+    end = chosen.end or row["last"] + _HOUR
+    begin = chosen.begin or (row["first"] if chosen.end else end - _WEEK)
+    return ComparedPeriods(begin, end)
+
+
+def ranking(data: PageData, by: Ranked, source: str, ranked_by: RankedBy = "connections") -> pa.Table:
+    """Return the ports or jobs with their figures, the greatest first."""
+    counts = _counts(data, by, source)
+    changes = _changes(data, by, source)
+    trends = _trends(data, by, source)
+    prices = _prices(data, by)
+    handshakes = {row[by]: row for row in data.metric(HANDSHAKES, [by]).to_pylist()}
+    posture = {row[by]: row for row in data.metric(POSTURE, [by]).to_pylist()}
+    whole = sum(row["connections"] for row in counts)
+    rows = [
+        {
+            by: row[by],
+            "connections": row["connections"],
+            "share_pct": 100 * row["connections"] / whole if whole else None,
+            "trend": trends.get(row[by]),
+            "change_pct": changes.get(row[by]),
+            "bytes": row["bytes"],
+            **prices.get(row[by], {}),
+            "resumed_pct": handshakes.get(row[by], {}).get("resumed_pct"),
+            "failed_handshakes": handshakes.get(row[by], {}).get("failed_handshakes"),
+            "unprotected_pct": posture.get(row[by], {}).get("unprotected_pct"),
+        }
+        for row in counts
+    ]
+    column = _SORTED_BY[ranked_by]
+    rows.sort(key=lambda row: (row.get(column) is None, -(row.get(column) or 0), str(row[by])))
+    return pa.Table.from_pylist(rows, pa.schema([(by, _KINDS[by]), *_COLUMNS]))
+
+
+def _where(data: PageData, *further: str) -> str:
+    return data.where(("system", "stack", "server_port", "job_name"), "hour_utc", *further)
+
+
+def _in_all_periods(data: PageData, *further: str) -> str:
+    """The filters without the period."""
+    everything = replace(data, filters=replace(data.filters, begin=None, end=None))
+    return _where(everything, *further)
+
+
+def _counts(data: PageData, by: Ranked, source: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = data.rows(f"""
+        SELECT {by}, sum(connections)::BIGINT AS connections, sum(in_bytes + out_bytes)::BIGINT AS bytes
+        FROM tls_hour {_where(data, f"source = {literal(source)}")}
+        GROUP BY {by} HAVING sum(connections) > 0
+    """).to_pylist()
+    return rows
+
+
+def _changes(data: PageData, by: Ranked, source: str) -> dict[object, float | None]:
+    """The change of the connections per hour in which the source has any of the same filters."""
+    periods = compared_periods(data, source)
+    if periods is None:
+        return {}
+    either = f"({periods.later()} OR {periods.earlier()})"
+    rows = data.rows(f"""
+        WITH found AS (
+            SELECT {by} AS place, hour_utc, connections, {periods.later()} AS is_later
+            FROM tls_hour
+            {_in_all_periods(data, f"source = {literal(source)}", either)}
+        ),
+        hours AS (
+            SELECT
+                count(DISTINCT hour_utc) FILTER (is_later) AS later_hours,
+                count(DISTINCT hour_utc) FILTER (NOT is_later) AS earlier_hours
+            FROM found
+        )
+        SELECT place,
+            100 * (
+                sum(connections) FILTER (is_later) / any_value(later_hours)
+                / nullif(sum(connections) FILTER (NOT is_later) / nullif(any_value(earlier_hours), 0), 0) - 1
+            ) AS change_pct
+        FROM found CROSS JOIN hours
+        GROUP BY place
+    """)
+    return {row["place"]: row["change_pct"] for row in rows.to_pylist()}
+
+
+def _trends(data: PageData, by: Ranked, source: str) -> dict[object, list[int]]:
+    """The connections of each hour or day; hours and days without any data are left out."""
+    span = "INTERVAL 1 HOUR" if period_length(data) <= _HOURLY else "INTERVAL 24 HOUR"
+    rows = data.rows(f"""
+        SELECT {by} AS place, time_bucket({span}, hour_utc) AS moment, sum(connections)::BIGINT AS connections
+        FROM tls_hour {_where(data, f"source = {literal(source)}", "hour_utc IS NOT NULL")}
+        GROUP BY ALL
+    """).to_pylist()
+    moments = sorted({row["moment"] for row in rows})
+    counted: dict[object, Counter[datetime]] = {}
+    for row in rows:
+        counted.setdefault(row["place"], Counter())[row["moment"]] = row["connections"]
+    return {place: [of[moment] for moment in moments] for place, of in counted.items()}
+
+
+def _prices(data: PageData, by: Ranked) -> dict[object, dict[str, Any]]:
+    """The price of TLS of each, over all systems, with the least certain status of them."""
+    found: dict[object, dict[str, Any]] = {}
+    where = f"shared_by = '{_SHARED_BY[by]}' AND part = 'TLS' AND high_cpu_s_per_day IS NOT NULL"
+    for row in data.metric(PRICE, where=where).to_pylist():
+        known = found.setdefault(
+            row[by], {"high_cpu_s_per_day": 0.0, "cpu_s_per_day": 0.0, "status": _STATUSES[-1]}
+        )
+        known["high_cpu_s_per_day"] += row["high_cpu_s_per_day"]
+        if known["cpu_s_per_day"] is not None:
+            value = row["cpu_s_per_day"]
+            known["cpu_s_per_day"] = None if value is None else known["cpu_s_per_day"] + value
+        known["status"] = min(known["status"], row["status"], key=_STATUSES.index)
+    return found

@@ -1,0 +1,13 @@
+"""A report: what a store says about TLS, as one HTML file that needs nothing else.
+
+`sections.toml` declares what it shows. The modules read the declarations (`declared`), run the queries
+(`queries`), and build the page (`page`, with `facts`, `tables`, `pictures` and `definitions`) as a tree of
+elements, so that every text of the data is escaped.
+"""
+
+from __future__ import annotations
+
+from zscope.app.report.report_page import Report, write_report_page
+from zscope.app.report.report_rows import ReportData
+
+__all__ = ["Report", "ReportData", "write_report_page"]

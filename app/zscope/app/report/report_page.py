@@ -1,0 +1,267 @@
+"""The page of a report."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.resources import files
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from zscope.app.report.definitions import add_definitions, plain_meaning
+from zscope.app.report.elements import add, add_text, document, written
+from zscope.app.report.pictures import add_picture
+from zscope.app.report.report_rows import part_rows, store_facts
+from zscope.app.report.report_tables import add_table, heading, shown
+from zscope.app.report.section_declarations import report_declaration
+from zscope.pipelines.metrics import metric
+from zscope.pipelines.store.session import QueryError
+from zscope.pipelines.summary import conclusions
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from zscope.app.report.report_rows import PartRows, ReportData, Row
+    from zscope.app.report.section_declarations import DeclaredSection
+
+_TITLE = "Report on TLS"
+_SYNTHETIC = "The store has synthetic data: its benchmark runs check the calculation, not the result."
+_SECTION_OF = {
+    "price": "price", "saving": "advice", "exposure": "exposure", "certificates": "exposure",
+    "change": "changes",
+}  # fmt: skip
+"""The section with the evidence of each sentence."""
+_HEADINGS = {
+    "price": "What TLS costs", "saving": "What to change first", "exposure": "What is unprotected",
+    "certificates": "What will expire", "change": "What changed",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A written report."""
+
+    page: bytes
+    """The HTML file."""
+    failed: tuple[str, ...]
+    """The parts whose rows could not be computed, each with the reason; the page says so as well."""
+
+
+def write_report_page(data: ReportData, store: str, now: datetime) -> Report:
+    """Return the report about a store, whose name it shows, for the filters of the data."""
+    facts = store_facts(data)
+    policy = f"default-src 'none'; style-src '{_digest()}'; base-uri 'none'; form-action 'none'"
+    root, body = document(f"{_TITLE}: {store}", _METAS, policy, _style())
+    main = add(body, "main")
+    _header(main, data, store, facts, now)
+    failed = [*_sentences(main, data)]
+    _contents(main)
+    filled: dict[str, bool] = {}
+    for section in report_declaration().sections:
+        failed += _section(main, data, section, filled)
+    _note_zones(main, data)
+    add_definitions(main, (part for section in report_declaration().sections for part in section.parts))
+    foot = add(body, "footer")
+    add(foot, "p", f"Written by zscope {version('zscope')} at {now.astimezone(UTC):%Y-%m-%d %H:%M} UTC.")
+    return Report(written(root), tuple(failed))
+
+
+_METAS = {
+    "viewport": "width=device-width, initial-scale=1",
+    "color-scheme": "light dark",
+    "referrer": "no-referrer",
+    "robots": "noindex",
+}
+
+
+@cache
+def _style() -> str:
+    return (files("zscope.app.report") / "style.css").read_text(encoding="utf-8")
+
+
+@cache
+def _digest() -> str:
+    """The only style that the page may have."""
+    return f"sha256-{b64encode(sha256(_style().encode()).digest()).decode()}"
+
+
+def _header(main: Element, data: ReportData, store: str, facts: Row, now: datetime) -> None:
+    header = add(main, "header")
+    add(header, "h1", f"{_TITLE}: {store}")
+    if facts["synthetic"]:
+        add(header, "p", _SYNTHETIC, class_="warning")
+    terms = add(header, "dl", class_="facts")
+    _fact(terms, "Data", _period(facts))
+    if facts["first_local"] is not None:
+        _fact(
+            terms,
+            "By the clocks of the systems",
+            f"{shown(facts['first_local'])} to {shown(facts['last_local'])} local time",
+        )
+    _fact(terms, "Shown", data.filters.words() or "all data")
+    _fact(terms, "Loaded", f"{facts['loads']:,} files, {facts['rows']:,} rows{_last_load(facts)}")
+    local = now.astimezone()
+    here = f" ({local:%Y-%m-%d %H:%M %Z})" if local.utcoffset() else ""
+    _fact(terms, "Written", f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC{here}")
+
+
+def _fact(terms: Element, name: str, text: str) -> None:
+    add(terms, "dt", name)
+    add(terms, "dd", text)
+
+
+def _period(facts: Row) -> str:
+    if facts["first_local"] is None:
+        return "nothing with a time is loaded"
+    if facts["first_utc"] is None:
+        return "the time zone of the systems is not known"
+    partly = "" if facts["in_utc"] else " (some systems have no known time zone)"
+    return f"{shown(facts['first_utc'])} to {shown(facts['last_utc'])} UTC{partly}"
+
+
+def _last_load(facts: Row) -> str:
+    last = facts["last_load_utc"]
+    return "" if last is None else f", the last at {last.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _sentences(main: Element, data: ReportData) -> list[str]:
+    """Add the sentences of the summary."""
+
+    def run(name: str, sql: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = data.found(name, sql).to_pylist()
+        return rows
+
+    section = add(main, "section", id="summary")
+    add(section, "h2", "In short")
+    filters = data.filters
+    try:
+        said = conclusions(run, chosen_period=bool(filters.begin or filters.end))
+    except QueryError as error:
+        return [_failure(section, "summary", error)]
+    listed = add(section, "ul", class_="sentences")
+    for each in said:
+        item = add(listed, "li")
+        add(item, "a", _HEADINGS[each.about], href=f"#{_SECTION_OF[each.about]}")
+        add_text(item, f": {each.sentence}")
+        _note_ignored(item, data.without_effect(each.metric))
+    return []
+
+
+def _contents(main: Element) -> None:
+    contents = add(main, "nav", aria_label="Contents")
+    listed = add(contents, "ul")
+    sections = [(section.id, section.title) for section in report_declaration().sections]
+    for name, title in (*sections, ("definitions", "Definitions")):
+        add(add(listed, "li"), "a", title, href=f"#{name}")
+
+
+def _section(
+    main: Element, data: ReportData, declared: DeclaredSection, filled: dict[str, bool]
+) -> list[str]:
+    """Add a section; without any data it is one line, which names the input to load."""
+    section = add(main, "section", id=declared.id)
+    add(section, "h2", declared.title)
+    if declared.words:
+        add(section, "p", declared.words)
+    failed: list[str] = []
+    found: list[PartRows] = []
+    for part in declared.parts:
+        try:
+            found.append(part_rows(data, part, filled))
+        except QueryError as error:
+            failed.append(_failure(section, part.title, error))
+    if not failed and not any(part.has_data for part in found):
+        filtered = (
+            " It is also possible that no loaded data matches the filters." if data.filters.words() else ""
+        )
+        add(section, "p", f"{declared.capture}{filtered}", class_="capture")
+        return []
+    for part_found in found:
+        _part(section, data, part_found)
+    return failed
+
+
+def _failure(section: Element, title: str, error: QueryError) -> str:
+    text = f"{title}: could not be computed: {str(error).partition(chr(10))[0]}"
+    add(section, "p", text, class_="warning")
+    return text
+
+
+def _part(section: Element, data: ReportData, found: PartRows) -> None:
+    part = found.part
+    if not found.rows and not (found.has_data and part.none):
+        return
+    add(section, "h3", part.title, id=part.id)
+    if not found.rows:
+        add(section, "p", part.none)
+        return
+    add_picture(section, found)
+    place = section
+    if part.folded:
+        place = add(section, "details")
+        add(place, "summary", f"Table with {len(found.rows):,} rows")
+    filled = [name for name in part.columns if any(shown(row[name]) for row in found.rows)]
+    add_table(place, filled, found.rows, data_part=part.id)
+    if found.count > len(found.rows):
+        add(section, "p", f"The first {len(found.rows):,} of {found.count:,} rows.", class_="note")
+    if part.note:
+        add(section, "p", part.note, class_="note")
+    for column in part.explain:
+        meanings = {each.name: each.meaning for each in metric(part.metric).columns}
+        add(section, "p", f"{heading(column)}: {plain_meaning(meanings[column])}", class_="note")
+    _note_ignored(section, found.ignored)
+    if command := command_of(data, found):
+        line = add(section, "p", "The same: ", class_="note command")
+        add(line, "code", command)
+
+
+def command_of(data: ReportData, found: PartRows) -> str:
+    """Return the command that prints the rows, if there is one for the filters and the part."""
+    part, filters = found.part, data.filters
+    if (
+        not part.metric
+        or part.select
+        or part.having
+        or filters.stacks
+        or filters.ports
+        or filters.jobs
+        or filters.roles
+    ):
+        return ""
+    words = ["zscope", "metrics", part.metric]
+    if found.by is not None:
+        words += ["--by", ",".join(found.by)]
+    if found.where:
+        words += ["--where", found.where]
+    if filters.begin and "period" not in found.ignored:
+        words += ["--from", filters.begin.isoformat()]
+    if filters.end and "period" not in found.ignored:
+        words += ["--to", filters.end.isoformat()]
+    if "system" not in found.ignored:
+        words += [word for system in filters.systems for word in ("--system", system)]
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    """Quote a word for a shell; SQL has apostrophes, so quotation marks are easier to read.
+
+    >>> print(_quoted("part = 'TLS'"), _quoted("day"), _quoted("a b"))
+    "part = 'TLS'" day 'a b'
+    """
+    return f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else quote(word)
+
+
+def _note_ignored(parent: Element, ignored: tuple[str, ...]) -> None:
+    if ignored:
+        add(
+            parent, "p", f"Not filtered by {', '.join(ignored)}: this data has no such column.", class_="note"
+        )
+
+
+def _note_zones(main: Element, data: ReportData) -> None:
+    if note := data.missing_zones():
+        add(main, "p", f"Note: {note}", class_="warning")

@@ -1,0 +1,157 @@
+"""The options of metrics on the command line and in Python: period, systems, condition and parameters.
+
+DuckDB would report most mistakes in them too, but in terms of a statement that the user did not write.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import TYPE_CHECKING
+
+from zscope.pipelines.metrics import settable
+from zscope.pipelines.metrics.metric_statements import MetricQueryError
+from zscope.pipelines.written_days import parse_day
+from zscope.schemas.arrow import literal
+from zscope.schemas.suggestions import with_suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from zscope.pipelines.metrics.declarations import Metric
+
+YEARS = (1970, 2999)
+"""SMF has no dates before the first; DuckDB cannot add days to dates far beyond the last."""
+KNOWN_SYSTEMS = """
+SELECT DISTINCT system FROM (SELECT system FROM load_kind UNION ALL SELECT system FROM run)
+WHERE system IS NOT NULL ORDER BY system
+"""
+ONE_GROUP = "all"
+"""The grouping of all rows into one."""
+
+
+def day_or_moment(text: str) -> date:
+    """Parse a day, or a point in time, which is in UTC unless it has another offset.
+
+    >>> day_or_moment("2026-03-02T09:00+01:00")
+    datetime.datetime(2026, 3, 2, 8, 0, tzinfo=datetime.timezone.utc)
+    """
+    try:
+        value = parse_day(text) if len(text) <= len("2026-03-02") else datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not a day or time such as 2026-03-02 or 2026-03-02T09:41Z") from error
+    if not YEARS[0] <= value.year <= YEARS[1]:
+        raise ValueError(f"{text!r}: the year must be between {YEARS[0]} and {YEARS[1]}")
+    return _in_utc(value) if isinstance(value, datetime) else value
+
+
+def _in_utc(value: datetime) -> datetime:
+    return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def _start_of(day: date) -> datetime:
+    return _in_utc(day) if isinstance(day, datetime) else datetime.combine(day, time(), UTC)
+
+
+def period(begin: date | None, end: date | None) -> tuple[datetime | None, datetime | None]:
+    """Return the first moment of a period, and the first moment after it; both days are part of it.
+
+    >>> [f"{moment:%d %H}" for moment in period(date(2026, 3, 2), date(2026, 3, 2)) if moment]
+    ['02 00', '03 00']
+    """
+    first = None if begin is None else _start_of(begin)
+    last = None if end is None else _start_of(end)
+    if last is not None and not isinstance(end, datetime):
+        last += timedelta(days=1)
+    if first is not None and last is not None and last <= first:
+        raise ValueError(f"the period from {begin} to {end} is empty")
+    return first, last
+
+
+def grouping(by: str | Sequence[str] | None) -> list[str] | None:
+    """Return the columns to group by, without repeated ones; None for the grain of the metric.
+
+    >>> grouping("system, day"), grouping("all"), grouping(["port"])
+    (['system', 'day'], [], ['port'])
+    """
+    if by is None or by == ONE_GROUP:
+        return None if by is None else []
+    keys = by.split(",") if isinstance(by, str) else by
+    return list(dict.fromkeys(key.strip() for key in keys))
+
+
+def check_systems(systems: Sequence[str], known: Sequence[str]) -> None:
+    """Raise an error for a system that the store does not have: no rows would look like good news."""
+    for system in systems:
+        if system not in known:
+            hint = f"it has {', '.join(known)}" if known else "it has none"
+            message = f"system {system}: there is no such system in the store; {hint}"
+            raise MetricQueryError(with_suggestion(message, system, known))
+
+
+def condition_check(metric: Metric, where: str) -> str:
+    """Return a query that applies a condition to one row of nulls: it fails if the condition is wrong."""
+    columns = [column for column in metric.columns if column.in_file]
+    row = ", ".join(f"CAST(NULL AS {column.type}) AS {column.name}" for column in columns)
+    return f"SELECT 1 FROM (SELECT {row}) WHERE (\n{where}\n)"
+
+
+def wrong_condition(metric: Metric, where: str, error: Exception) -> MetricQueryError:
+    """Return the error for a condition whose check failed; it names the columns of the metric."""
+    message, _, _ = str(error).partition("\n")
+    names = ", ".join(column.name for column in metric.columns if column.in_file)
+    return MetricQueryError(
+        f"where {where}: {message}\nWrite an SQL condition on the columns of {metric.name}: {names}"
+    )
+
+
+def set_statement(metric: Metric, name: str, value: str) -> str:
+    """Return the SQL statement that sets a parameter of a metric."""
+    known = {key: parameter for key, (_, parameter) in settable(metric.name).items()}
+    if name not in known:
+        hint = f"it has: {', '.join(known)}" if known else "it has none"
+        raise MetricQueryError(
+            with_suggestion(f"{metric.name} has no parameter {name!r}; {hint}", name, known)
+        )
+    parameter = known[name]
+    if parameter.type in _PARSERS:
+        expected, parse = _PARSERS[parameter.type]
+        parsed = parse(value)
+        if parsed is None:
+            raise MetricQueryError(
+                f"{value!r} is not a {expected}; "
+                f"zscope metrics {metric.name} --parameters explains the parameter"
+            )
+        value = parsed
+    return f"SET VARIABLE {name} = CAST({literal(value)} AS {parameter.type})"
+
+
+def _real(text: str) -> str | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return repr(value) if value >= 0 else None  # this also refuses nan
+
+
+def _whole(text: str, largest: int) -> str | None:
+    try:
+        value = int(text)
+    except ValueError:
+        return None
+    return str(value) if 0 <= value <= largest else None
+
+
+def _moment(text: str) -> str | None:
+    try:
+        return _start_of(day_or_moment(text)).isoformat()
+    except ValueError:
+        return None
+
+
+_PARSERS: Mapping[str, tuple[str, Callable[[str], str | None]]] = {
+    "DOUBLE": ("number of 0 or more", _real),
+    "INTEGER": ("whole number of 0 or more", lambda text: _whole(text, 2**31 - 1)),
+    "BIGINT": ("whole number of 0 or more", lambda text: _whole(text, 2**63 - 1)),
+    "TIMESTAMP WITH TIME ZONE": ("day or time such as 2026-03-02 or 2026-03-02T09:41Z", _moment),
+}
+"""How values of each type are parsed. Parameters are counts, shares and durations: none can be negative."""

@@ -1,0 +1,642 @@
+"""The rows of stored steps: computed once after a load, kept as Parquet files, replaced day by day.
+
+A step that is declared as stored has few rows, however many connections the store has. Its rows for a day
+depend only on the records of that day, and of neighbouring days if the declaration says so. So after a load
+only the days that it touched are computed again. The files are immutable and listed by commits, as those of
+the tables: a new file replaces the same days of older ones. Small files are merged when a new one is written,
+so that there are few.
+
+Steps that are computed in Python are stored in every store, with the steps that they read; all others only in
+stores so large that views would be slow.
+
+The views of the catalogue read these files. Days that are not stored yet, because a writer was interrupted or
+an older version wrote them, are computed by the views from the data; the rows are the same, only slower.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from zscope.pipelines.metrics import (
+    RUNS,
+    declared,
+    macros_sql,
+    needed,
+    no_rows_sql,
+    steps_of_computed,
+    stored_names,
+    view_sql,
+)
+from zscope.pipelines.metrics.running_totals import visible_rows_sql
+from zscope.pipelines.runs import run_table
+from zscope.pipelines.store.commits import NO_DAY_KEY, Commit, DayRows, SummaryFile, append
+from zscope.pipelines.store.folder import digest_of_file, fsync_all, runs_digest
+from zscope.pipelines.store.parquet_files import COMPRESSION, LEVEL, data_tables
+from zscope.pipelines.store.python_steps import computed_rows
+from zscope.pipelines.store.tables import days_sql, on_days
+from zscope.schemas.arrow import literal
+from zscope.schemas.reference import reference_table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from zscope.pipelines.metrics import Metric
+    from zscope.pipelines.store.commits import State
+    from zscope.pipelines.store.folder import Folder
+
+ROWS_AT_ONCE = 4_000_000
+"""Limit of the rows of tables that are read at once, unless a single day has more."""
+ROWS_IN_A_LOAD = 40_000_000
+"""Limit of the rows that are read after one load, besides those for the days that it touched: an old store is
+brought up to date over several loads."""
+MERGED_ROWS = 1_000_000
+"""Files with more rows are not merged with others."""
+ROWS_IN_A_GROUP = 122_880
+"""Rows of a row group in the files."""
+MEMORY = "160MB"
+"""Limit of DuckDB's memory; what does not fit is written to the stage."""
+MORE_MEMORY = "2GB"
+"""The limit for a statement that needs more."""
+_FROM_PYTHON = "rows_from_python"
+_COMPUTED = "computed_rows"
+"""Table with the rows that were just computed."""
+_ONE_DAY = timedelta(days=1)
+_LAST_DAY = date.max.toordinal()
+
+
+class DayWindow(NamedTuple):
+    """How many days before and after a day an input matters for the rows of that day."""
+
+    before: int
+    after: int
+
+    def around(self, day: str) -> Iterator[str]:
+        """Yield the days of an input that the rows of a day depend on."""
+        return _days(day, -self.before, self.after)
+
+    def touched(self, day: str) -> Iterator[str]:
+        """Yield the days whose rows depend on a day of an input."""
+        return _days(day, -self.after, self.before)
+
+
+def _days(day: str, first: int, last: int) -> Iterator[str]:
+    if day == NO_DAY_KEY:
+        yield day
+        return
+    middle = date.fromisoformat(day).toordinal()
+    for number in range(max(1, middle + first), min(_LAST_DAY, middle + last) + 1):
+        yield date.fromordinal(number).isoformat()
+
+
+@cache
+def leaves(step: str) -> Mapping[str, DayWindow]:
+    """Return the tables and stored steps that a stored step reads, directly or through other steps.
+
+    >>> sorted(leaves("handshake_slot_day")), leaves("handshake_slot_day")["cpu_slot"]
+    (['cpu_slot', 'job_port', 'smf119_zert_detail'], DayWindow(before=1, after=0))
+    """
+    metric = declared()[step]
+    found: dict[str, DayWindow] = {}
+
+    def visit(name: str) -> None:
+        if name in data_tables() or (name != step and name in declared() and declared()[name].stored):
+            found[name] = DayWindow(*metric.around.get(name, metric.around.get("all", (0, 0))))
+        elif name in declared():
+            for other in declared()[name].inputs:
+                visit(other)
+
+    visit(step)
+    return found
+
+
+@cache
+def _read_by_others() -> frozenset[str]:
+    return frozenset(leaf for step in stored_names() for leaf in leaves(step)) - frozenset(data_tables())
+
+
+@cache
+def _definition(step: str) -> str:
+    """Return a digest of all statements that determine the rows of a step."""
+    parts = [
+        version("zscope"),
+        macros_sql(),
+        *(view_sql(declared()[n]) for n in needed(step) if n in declared()),
+        *(visible_rows_sql(n, "") for n in needed(step) if n in data_tables()),
+        *(declared()[n].sql for n in needed(step) if _is_computed_in_python(n)),
+    ]
+    return sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+def _is_computed_in_python(name: str) -> bool:
+    return name in declared() and bool(declared()[name].computed_by)
+
+
+@dataclass
+class Summaries:
+    """What is stored of each step, and what has to be computed."""
+
+    folder: Folder
+    state: State
+    steps: tuple[str, ...] = ()
+    """The steps whose rows are stored; if not given, as the state has them."""
+    runs: str = field(init=False)
+    """Digest of the benchmark runs, on which stored results depend."""
+    _by_step: dict[str, list[SummaryFile]] = field(default_factory=lambda: defaultdict(list))
+    _places: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The days of each table with files."""
+    _run_days: frozenset[str] = frozenset()
+    _complete_at: int = 0
+    """The commit with which everything was up to date: only later changes matter."""
+
+    def __post_init__(self) -> None:
+        self.runs = runs_digest(self.folder)
+        for file in self.state.files.values():
+            self._places[file.table].update(day or NO_DAY_KEY for day in file.each_day)
+        for summary in self.state.summaries.values():
+            if self._is_of_this_version(summary):
+                self._by_step[summary.step].append(summary)
+        self.steps = self.steps or steps_to_store(self.state)
+        self._run_days = _days_of_runs(self.folder)
+        if self.state.summaries_of == self.definitions:
+            self._complete_at = self.state.summaries_at
+
+    @property
+    def definitions(self) -> str:
+        """A digest of all that determines the stored rows, apart from the data."""
+        return sha256("".join(map(self.definition, self.steps)).encode()).hexdigest()[:12]
+
+    def definition(self, step: str) -> str:
+        """Return a digest of all that determines the rows of a step, apart from the data."""
+        if step not in declared():
+            return ""
+        return _definition(step) + (f"-{self.runs}" if declared()[step].stored == "result" else "")
+
+    def _is_of_this_version(self, file: SummaryFile) -> bool:
+        """Whether the rows of a file are those that this version computes.
+
+        Rows computed in Python are also shown if runs have changed since, as views cannot compute others.
+        """
+        if _is_computed_in_python(file.step):
+            return file.definition.partition("-")[0] == _definition(file.step)
+        return file.definition == self.definition(file.step)
+
+    def files(self, step: str) -> list[SummaryFile]:
+        """Return the files of a step that are of this version."""
+        return self._by_step.get(step, [])
+
+    def stored_days(self, step: str) -> dict[str, DayRows]:
+        """Return the days of a step that are stored, some of which may be out of date."""
+        return {day: rows for file in self.files(step) for day, rows in file.days.items()}
+
+    def add(self, added: SummaryFile) -> None:
+        """Add a file that was just written."""
+        kept = (file.without(set(added.days)) for file in self.files(added.step))
+        self._by_step[added.step] = [*(file for file in kept if file.days), added]
+
+    @property
+    def is_used(self) -> bool:
+        """Whether any rows are stored."""
+        return any(self._by_step.values())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether rows of all stored steps are there, and not only of those that Python needs."""
+        return self.is_used and self.steps == stored_names()
+
+    def out_of_date(self) -> dict[str, set[str]]:
+        """Return for each stored step the days that have to be computed; a result has one, without a date."""
+        dirty: dict[str, set[str]] = {}
+        for step in self.steps:
+            if days := self.days_to_compute(step, dirty):
+                dirty[step] = days
+        return dirty
+
+    def days_to_compute(self, step: str, dirty: Mapping[str, set[str]]) -> set[str]:
+        """Return the days of a step that have to be computed, given those of the steps that it reads."""
+        metric = declared()[step]
+        known = self.stored_days(step)
+        days: set[str] = set()
+        for leaf, window in leaves(step).items():
+            for day, number in self._changes(leaf, dirty, of_runs=leaf in metric.of_runs):
+                for touched in window.touched(day) if metric.stored == "day" else (NO_DAY_KEY,):
+                    if touched not in known or known[touched].up_to < number:
+                        days.add(touched)
+        if metric.stored == "result":
+            current = {file.definition for file in self.files(step)} == {self.definition(step)}
+            return days if known and current else {NO_DAY_KEY}
+        wanted = self._wanted(step)
+        missing = set() if self._complete_at else wanted - known.keys()
+        return missing | days & (wanted | known.keys())
+
+    def _wanted(self, step: str) -> set[str]:
+        """Return the days with data that rows of a step can be about."""
+        tables = [leaf for leaf in leaves(step) if leaf in data_tables()]
+        days = {day for table in tables for day in self._places.get(table, ())}
+        return days if tables else {day for leaf in leaves(step) for day in self._wanted(leaf)}
+
+    def _changes(
+        self, leaf: str, dirty: Mapping[str, set[str]], *, of_runs: bool
+    ) -> Iterator[tuple[str, int]]:
+        """Yield the days of an input and the commit that last changed them."""
+        if leaf in declared():
+            changes = [(day, rows.changed) for day, rows in self.stored_days(leaf).items()]
+            changes += [(day, self.state.number + 1) for day in dirty.get(leaf, ())]
+        else:
+            changes = list(self.state.changed.get(leaf, {}).items())
+        for day, number in changes:
+            if number > self._complete_at and (not of_runs or day == NO_DAY_KEY or day in self._run_days):
+                yield day, number
+
+    def rows_sql(self, step: str, days: Collection[str] | None = None) -> str:
+        """Return the statement that reads the stored rows of a step, or those of some days."""
+        files = self.files(step)
+        if days is not None:
+            days = self.stored_days(step).keys() & days
+            files = [file for file in files if not file.days.keys().isdisjoint(days)]
+        text = stored_rows_sql(
+            declared()[step], [(str(self.folder.path / file.path), file.stale) for file in files]
+        )
+        return text if days is None else f"FROM (\n{text}\n) WHERE {on_days(days)}"
+
+    def days_for(self, step: str, days: Collection[str]) -> Iterator[tuple[str, set[str] | None]]:
+        """Yield each stored step that a step reads, with the days of it that these days need, or None."""
+        for leaf, window in leaves(step).items():
+            if leaf in declared():
+                by_day = declared()[step].stored == declared()[leaf].stored == "day"
+                yield leaf, {other for day in days for other in window.around(day)} if by_day else None
+
+    def tables_for(self, step: str, days: Collection[str]) -> dict[str, set[str]]:
+        """Return the days of tables that the rows of these days depend on."""
+        metric = declared()[step]
+        found: dict[str, set[str]] = {}
+        for table, window in leaves(step).items():
+            if table not in data_tables():
+                continue
+            if metric.stored == "day":
+                around = {other for day in days for other in window.around(day)}
+            elif table in metric.of_runs:
+                around = {*self._run_days, NO_DAY_KEY}
+            else:
+                around = self._places.get(table, set())
+            found[table] = around & self._places.get(table, set())
+        return found
+
+    def rows_of(self, tables: Mapping[str, set[str]]) -> int:
+        """Return the number of rows of some days of tables."""
+        return sum(
+            file.rows_on(day or None)
+            for table, days in tables.items()
+            for day in days
+            for file in self.state.files_on(table, day or None)
+        )
+
+
+def _days_of_runs(folder: Folder) -> frozenset[str]:
+    """Return the days of all benchmark runs, with those before and after, as clocks differ from UTC."""
+    days: set[str] = set()
+    for run in run_table(folder.path).select(["from_utc", "to_utc"]).to_pylist():
+        if run["from_utc"] is None or run["to_utc"] is None:
+            continue
+        first, last = run["from_utc"].date(), run["to_utc"].date()
+        length = min((last - first).days, 366)
+        days.update((first + number * _ONE_DAY).isoformat() for number in range(-1, length + 2))
+    return frozenset(days)
+
+
+def stored_rows_sql(metric: Metric, files: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Return the statement that reads the rows of a step from files, without days that others have."""
+    columns = ", ".join(column.name for column in metric.view_columns)
+    selects = [
+        f"SELECT {columns} FROM read_parquet({literal(path)}) WHERE {_not_on_days(stale)}"
+        for path, stale in files
+        if stale
+    ]
+    if whole := ", ".join(literal(path) for path, stale in files if not stale):
+        selects.append(f"SELECT {columns} FROM read_parquet([{whole}])")
+    return "\nUNION ALL\n".join(selects) or no_rows_sql(metric)
+
+
+def _not_on_days(days: Sequence[str]) -> str:
+    return f"({on_days(days)}) IS NOT TRUE"
+
+
+def update_summaries(
+    folder: Folder, state: State, before: int, last_load: int, steps: tuple[str, ...], *, everything: bool
+) -> tuple[set[str], set[str]]:
+    """Compute what is out of date and commit it; return the days that were computed, and those left.
+
+    Days that were touched by commits after number `before` are always computed, the others up to a limit,
+    or if `everything` is to be computed.
+    """
+    summaries = Summaries(folder, state, steps)
+    computed: set[str] = set()
+    left: dict[str, set[str]] = {}
+    read = 0
+    touched = days_touched(state, before)
+    with _Computation(summaries, last_load) as computation:
+        # In this order, as what a step reads can turn out to be unchanged, or to have changed.
+        for step in steps:
+            days = summaries.days_to_compute(step, left)
+            new = _batches(summaries, step, days & touched)
+            for batch in chain(new, _batches(summaries, step, days - touched)):
+                is_old = touched.isdisjoint(batch)
+                is_enough = is_old and read >= ROWS_IN_A_LOAD and not everything
+                if is_enough or left.keys() & leaves(step).keys():
+                    break
+                rows = computation.compute(step, batch)
+                read += rows if is_old else 0
+                computed.update(batch)
+                days = days.difference(batch)
+            if days:
+                left[step] = days
+        if computation.written:
+            places = {folder.path / file.path for file in computation.written}
+            fsync_all([*places, *{place.parent for place in places}])
+            live = {file.path for step in steps for file in summaries.files(step)}
+            added = tuple(file for file in computation.written if file.path in live)
+            for file in computation.written:
+                if file.path not in live:  # merged into another one meanwhile
+                    (folder.path / file.path).unlink()
+            complete = "" if left else summaries.definitions
+            computation.written = []  # a commit can list them from here on
+            append(folder, state, Commit("summarise", summaries=added, summaries_of=complete))
+    return computed, {day for days in left.values() for day in days}
+
+
+def days_touched(state: State, before: int) -> set[str]:
+    """Return the days with data that commits after a number have changed, and the key of what has no day."""
+    days = {day for of in state.changed.values() for day, number in of.items() if number > before}
+    return days | {NO_DAY_KEY} if days else days
+
+
+def drop_summaries(folder: Folder, state: State) -> None:
+    """Drop all stored rows; the end of the change computes them again."""
+    if state.summaries:
+        append(folder, state, Commit("summarise", drops_summaries=True))
+
+
+def _batches(summaries: Summaries, step: str, days: set[str]) -> Iterator[list[str]]:
+    """Split days into batches of a limited number of rows, the newest first."""
+    if declared()[step].stored == "result":
+        if days:
+            yield [NO_DAY_KEY]
+        return
+    batch: list[str] = []
+    rows = 0
+    for day in sorted(days, reverse=True):
+        count = summaries.rows_of(summaries.tables_for(step, [day]))
+        if batch and rows + count > ROWS_AT_ONCE:
+            yield batch
+            batch, rows = [], 0
+        batch.append(day)
+        rows += count
+    if batch:
+        yield batch
+
+
+class _Computation:
+    """Computes rows of stored steps in a database in memory, from the files that they need.
+
+    What a step reads are common table expressions of its statement. Views would take longer: when a view is
+    created, DuckDB binds all views that it reads again.
+    """
+
+    def __init__(self, summaries: Summaries, last_load: int) -> None:
+        self._summaries = summaries
+        self._last_load = last_load
+        self._count = 0
+        self.written: list[SummaryFile] = []
+        self._spill = summaries.folder.stage / "summaries"
+        self._connection = duckdb.connect()
+        self._made: dict[str, str] = {}
+        """The tables that exist in it, and their statements."""
+
+    def __enter__(self) -> _Computation:
+        self._connection.execute("SET threads = 1")
+        self._connection.execute(f"SET memory_limit = '{MEMORY}'")
+        self._spill.mkdir(parents=True, exist_ok=True)
+        self._connection.execute(f"SET temp_directory = {literal(str(self._spill))}")
+        self._connection.execute("SET TimeZone = 'UTC'")
+        self._connection.execute(macros_sql())
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self._connection.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
+        if error is not None:
+            for file in self.written:
+                (self._summaries.folder.path / file.path).unlink(missing_ok=True)
+
+    def compute(self, step: str, days: list[str]) -> int:
+        """Compute the rows of some days and write them to a file, together with small files of the step.
+
+        Returns the number of rows of tables that were read.
+        """
+        metric = declared()[step]
+        tables = self._summaries.tables_for(step, days)
+        steps = dict(self._summaries.days_for(step, days))
+        if metric.days_from:
+            chosen = self._days_from(metric, tables)
+            tables |= {name: tables[name] & chosen for name in tables if name not in metric.all_days}
+            steps |= {
+                name: chosen
+                for name in steps
+                if declared()[name].stored == "day" and name not in metric.all_days
+            }
+        read = self._summaries.rows_of(tables)
+        inputs = self._inputs(step, tables, steps)
+        condition = on_days(days) if metric.stored == "day" else "true"
+        order = " ORDER BY day" if metric.stored == "day" else ""
+        # DuckDB writes a large table to the stage, so that memory has only a part of it at any time.
+        text = view_sql(metric)
+        if metric.computed_by:
+            self._register_rows(metric, inputs)
+            text = f"FROM {_FROM_PYTHON}"
+        self._create_computed(
+            f"{inputs}SELECT {_column_names(metric)} FROM (\n{text}\n) WHERE {condition}{order}"
+        )
+        contents = self._contents(metric, days)
+        known = self._summaries.stored_days(step)
+        number = self._summaries.state.number + 1
+        computed = {
+            day: DayRows(
+                number,
+                known[day].changed if day in known and known[day].content == contents[day] else number,
+                contents[day],
+            )
+            for day in days
+        }
+        self._write(step, computed)
+        self._connection.execute(f"DROP TABLE {_COMPUTED}")
+        return read
+
+    def _days_from(self, metric: Metric, tables: Mapping[str, set[str]]) -> set[str]:
+        """Return the days of inputs that the rows of a step depend on."""
+        steps = dict(self._summaries.days_for(metric.days_from, []))
+        inputs = self._inputs(metric.days_from, tables, steps)
+        ranges = self._connection.execute(
+            f"{inputs}SELECT first_day, last_day FROM (\n{view_sql(declared()[metric.days_from])}\n)"
+        ).fetchall()
+        found = {NO_DAY_KEY}
+        for first, last in ranges:
+            found.update((first + number * _ONE_DAY).isoformat() for number in range((last - first).days + 1))
+        return found
+
+    def _register_rows(self, metric: Metric, inputs: str) -> None:
+        """Register the rows of a step that is computed in Python."""
+        stored = [_rows_of(self._summaries, file) for file in self._summaries.files(metric.name)]
+        given = self._connection.execute(f"{inputs}FROM (\n{metric.sql}\n)").to_arrow_table()
+        schema = self._connection.execute(no_rows_sql(metric)).to_arrow_table().schema
+        rows = computed_rows(metric, given, schema, pa.concat_tables(stored) if stored else None)
+        self._connection.register(_FROM_PYTHON, rows)
+
+    def _create_computed(self, select: str) -> None:
+        statement = f"CREATE OR REPLACE TEMP TABLE {_COMPUTED} AS {select}"
+        try:
+            self._connection.execute(statement)
+        except duckdb.OutOfMemoryException:
+            # Some operators keep in memory what they cannot write to the stage.
+            self._connection.execute(f"SET memory_limit = '{MORE_MEMORY}'")
+            self._connection.execute(statement)
+
+    def _inputs(self, step: str, tables: Mapping[str, set[str]], steps: Mapping[str, set[str] | None]) -> str:
+        """Return the WITH clause of a step: tables and stored steps on these days, and other steps.
+
+        What several steps computed in Python read becomes a table: it is computed once for all of them.
+        """
+        found: dict[str, str] = {}
+        for name in needed(step, stored=True)[:-1]:
+            if name in tables:
+                recorded = days_sql(self._summaries.folder, self._summaries.state, name, tables[name])
+                found[name] = visible_rows_sql(name, f"(\n{recorded}\n)")
+            elif name in steps:
+                found[name] = self._summaries.rows_sql(name, steps[name])
+            elif name not in declared():
+                self._make_reference(name)
+            elif declared()[step].computed_by and declared()[name].keep:
+                of_step = {other: found[other] for other in needed(name, stored=True) if other in found}
+                self._make_table(name, f"{_with(of_step)}FROM (\n{view_sql(declared()[name])}\n)")
+            else:
+                found[name] = view_sql(declared()[name])
+        return _with(found)
+
+    def _make_table(self, name: str, select: str) -> None:
+        if self._made.get(name) != select:
+            self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS {select}")
+            self._made[name] = select
+
+    def _make_reference(self, name: str) -> None:
+        if name not in self._made:
+            rows = run_table(self._summaries.folder.path) if name == RUNS else reference_table(name)
+            self._connection.register("rows_to_copy", rows)
+            self._connection.execute(f"CREATE TABLE {name} AS SELECT * FROM rows_to_copy")
+            self._connection.unregister("rows_to_copy")
+            self._made[name] = ""
+
+    def _contents(self, metric: Metric, days: list[str]) -> dict[str, str]:
+        """Return a digest of the computed rows of each day, for steps that others read."""
+        contents = dict.fromkeys(days, "")
+        if metric.name in _read_by_others():
+            day = f"coalesce(day::VARCHAR, '{NO_DAY_KEY}')" if metric.stored == "day" else "''"
+            contents |= dict(
+                self._connection.execute(
+                    f"SELECT {day}, sum(hash({_column_names(metric)})::HUGEINT)::VARCHAR "
+                    f"FROM {_COMPUTED} GROUP BY 1"
+                ).fetchall()
+            )
+        return contents
+
+    def _write(self, step: str, days: dict[str, DayRows]) -> None:
+        """Write the computed rows to a file, with the rows of other days from small files of the step."""
+        summaries = self._summaries
+        [[count]] = self._connection.execute(f"SELECT count(*) FROM {_COMPUTED}").fetchall()
+        computed = self._connection.execute(f"FROM {_COMPUTED}").to_arrow_reader(ROWS_IN_A_GROUP)
+        merged = []
+        for file in sorted(summaries.files(step), key=lambda file: file.rows):
+            if file.rows > 2 * max(count, 1000) or count + file.rows > MERGED_ROWS:
+                break
+            left = file.without(set(days))
+            if left.days:
+                merged.append(left)
+            days |= left.days
+            count += file.rows
+        self._count += 1
+        path = f"summaries/{step}/{summaries.state.number + 1:08}-{self._count}.parquet"
+        target = summaries.folder.path / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        rows = 0
+        with pq.ParquetWriter(
+            target, computed.schema, compression=COMPRESSION, compression_level=LEVEL
+        ) as writer:
+            others = (_rows_of(summaries, file).cast(computed.schema) for file in merged)
+            for part in chain((pa.Table.from_batches([batch]) for batch in computed), others):
+                writer.write_table(part)
+                rows += part.num_rows
+        written = SummaryFile(
+            path=path, step=step, rows=rows, bytes=target.stat().st_size,
+            digest=digest_of_file(target), definition=summaries.definition(step), days=days,
+            load_id=self._last_load,
+        )  # fmt: skip
+        summaries.add(written)
+        self.written.append(written)
+
+
+def _with(inputs: Mapping[str, str]) -> str:
+    """Return a WITH clause that reads like views: each is computed where it is read."""
+    each = ",\n".join(f"{name} AS NOT MATERIALIZED (\n{text}\n)" for name, text in inputs.items())
+    return f"WITH {each}\n" if each else ""
+
+
+def _column_names(metric: Metric) -> str:
+    return ", ".join(column.name for column in metric.view_columns)
+
+
+def _rows_of(summaries: Summaries, file: SummaryFile) -> pa.Table:
+    """Return the rows of a file that are not replaced."""
+    rows = pq.read_table(summaries.folder.path / file.path)
+    if not file.stale:
+        return rows
+    days = [date.fromisoformat(day) for day in file.stale if day != NO_DAY_KEY]
+    stale = pc.is_in(rows["day"], value_set=pa.array(days, pa.date32()))
+    if NO_DAY_KEY in file.stale:
+        stale = pc.or_(stale, pc.is_null(rows["day"]))
+    return rows.filter(pc.invert(stale))
+
+
+def steps_to_store(state: State, min_rows: int | None = None) -> tuple[str, ...]:
+    """Return the steps of which a store keeps rows.
+
+    These are all stored steps if rows of some are there already, or if the tables that they read have so many
+    rows that metrics are slow without them; otherwise those that are computed in Python, if they can be.
+    """
+    there = {file.step for file in state.summaries.values()}
+    few = steps_of_computed()
+    if there - set(few):
+        return stored_names()
+    tables = _summarised_tables()
+    rows: Counter[str] = Counter()
+    for file in state.files.values():
+        rows[file.table] += file.rows
+    if min_rows is not None and sum(rows[table] for table in tables) >= min_rows:
+        return stored_names()
+    wanted = [declared()[name].from_rows for name in few if declared()[name].computed_by]
+    enough = any(rows[table] >= count for each in wanted for table, count in each.items())
+    return few if there or (enough and min_rows is not None) else ()
+
+
+@cache
+def _summarised_tables() -> frozenset[str]:
+    return frozenset(leaf for step in stored_names() for leaf in leaves(step)) & frozenset(data_tables())

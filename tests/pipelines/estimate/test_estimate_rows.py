@@ -1,0 +1,131 @@
+"""The rows of the steps cost_estimate and cost_change."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from zscope.pipelines.estimate.costs import ITEMS
+from zscope.pipelines.estimate.estimate_rows import change_rows, estimate_rows
+from zscope.pipelines.metrics import DIGEST_COLUMN, declared
+from zscope.samples.cost_truth import FULL_US, MONDAY, WORLDS, cost_intervals
+
+HALF = 672
+"""Half of 14 days."""
+
+
+def table(tls_share: float | None = None, *, cheaper_us: float = 0) -> pa.Table:
+    """The intervals of 14 days; in the second week a full handshake is cheaper."""
+    columns = cost_intervals(WORLDS["AR 0.8"], 1, seed=1).measured(0, tls_share)
+    saved = np.where(np.arange(2 * HALF) < HALF, 0, cheaper_us * columns["full_handshakes"] / 1e6)
+    columns["start_local"] = columns["start_local"].astype("datetime64[us]")
+    columns["cpu_s"] = columns["cpu_s"] - saved
+    if tls_share is None:
+        columns["tls_spaces_cpu_s"] = pa.nulls(2 * HALF, pa.float64())
+    else:
+        columns["tls_spaces_cpu_s"] = columns["tls_spaces_cpu_s"] - saved
+    # The first week has SMF 72, and a second on zIIPs in each interval.
+    first = np.arange(2 * HALF) < HALF
+    columns["handshakes"] = columns["full_handshakes"] + columns["resumed_handshakes"]
+    columns["handshake_source"] = ["zERT detail"] * (2 * HALF)
+    columns["tls_spaces_ziip_s"] = pa.array(np.ones(2 * HALF))
+    columns["tls_classes_cpu_s"] = pa.array(np.full(2 * HALF, 300.0), mask=~first)
+    return pa.table({**columns, "is_after": np.arange(2 * HALF) >= HALF})
+
+
+def by_item(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(row["item"], row["unit"]): row for row in rows}
+
+
+@pytest.mark.parametrize(("tls_share", "source"), [(None, "LPAR"), (0.1, "address spaces with TLS")])
+def test_a_row_for_each_cost_with_its_data(tls_share: float | None, source: str) -> None:
+    rows = list(estimate_rows(table(tls_share)))
+    assert [(row["item"], row["unit"]) for row in rows] == list(ITEMS)
+    full = by_item(rows)["full handshake", "us"]
+    assert full["low"] < FULL_US < full["high"]
+    assert (full["cpu_source"], full["interval_s"], full["intervals"], full["days"]) == (
+        source,
+        900,
+        1344,
+        14,
+    )
+    start: datetime = MONDAY.astype(datetime)
+    assert full["first_local"] == start
+    assert full["last_local"] == start + timedelta(days=14) - timedelta(minutes=15)
+    assert full["tls_spaces_ziip_s_per_day"] == 96
+    assert full["tls_classes_cpu_s_per_day"] == 300 * 96
+    assert (full["tls_spaces_cpu_s_per_day"] is None) == (tls_share is None)
+    assert 0 < full["full_handshakes_per_day"] < full["resumed_handshakes_per_day"]
+    assert abs(full["residual_autocorrelation"]) < 0.1
+    assert 0 < full["time_effects_pct"] + full["tls_pct"] < 100
+    assert full["unexplained_ratio"] == (None if tls_share is None else pytest.approx(1 / 9, rel=0.1))
+
+
+def test_intervals_of_summaries_have_handshakes_of_both_kinds() -> None:
+    detail = table()
+    missing = pa.nulls(2 * HALF, pa.float64())
+    columns = dict(zip(detail.column_names, detail.columns, strict=True))
+    columns |= {"full_handshakes": missing, "resumed_handshakes": missing}
+    rows = by_item(list(estimate_rows(pa.table(columns))))
+    known = by_item(list(estimate_rows(detail)))
+    assert rows["full handshake", "us"]["status"] == "refused"
+    assert "zERT summaries" in rows["full handshake", "us"]["why"]
+    for row, expected in ((rows[item], known[item]) for item in (("mean handshake", "us"), ("TLS", "s/day"))):
+        assert row["value"] == pytest.approx(expected["value"], rel=0.15)
+        assert row["full_handshakes_per_day"] is None
+        assert row["handshakes_per_day"] == pytest.approx(expected["handshakes_per_day"])
+
+
+def test_rows_have_the_declared_columns() -> None:
+    for step, rows in (
+        ("cost_estimate", estimate_rows(table(0.1))),
+        ("cost_change", change_rows(table(0.1))),
+    ):
+        metric = declared()[step]
+        added = {*metric.computed_for, DIGEST_COLUMN}
+        assert {name for row in rows for name in row} == {column.name for column in metric.columns} - added
+
+
+def test_the_inputs_have_the_columns_of_the_intervals() -> None:
+    declared_columns = {column.name for column in declared()["cost_interval"].columns}
+    assert {*table().column_names} - {"is_after"} <= declared_columns
+
+
+def test_a_refused_estimate_has_the_reason_in_each_row() -> None:
+    rows = list(estimate_rows(table().slice(0, 20)))
+    assert {row["status"] for row in rows} == {"refused"}
+    assert {row["why"] for row in rows} == {
+        "20 intervals of 15 minutes can be used, 88 are needed; load more days"
+    }
+    assert "cpu_source" not in rows[0]
+
+
+def test_a_change_is_found_and_split() -> None:
+    rows = by_item(list(change_rows(table(0.1, cheaper_us=300))))
+    full = rows["full handshake", "us"]
+    assert full["low"] <= -300 <= full["high"] < 0
+    tls = rows["TLS", "s/day"]
+    assert tls["by_costs"] + tls["by_number"] + tls["by_mix"] == pytest.approx(tls["after"] - tls["before"])
+    assert tls["by_costs"] < 0
+
+
+def test_no_change_is_found_where_there_is_none() -> None:
+    full = by_item(list(change_rows(table(0.1))))["full handshake", "us"]
+    assert full["low"] < 0 < full["high"]
+
+
+def test_a_refused_change_has_the_reason() -> None:
+    [row] = change_rows(table().slice(0, HALF + 20))
+    assert row["status"] == "refused"
+    assert "20 intervals of 15 minutes can be used" in row["why"]
+
+
+def test_periods_with_different_sources_are_refused() -> None:
+    both = pa.concat_tables([table().slice(0, HALF), table(0.1).slice(HALF)])
+    [row] = change_rows(both)
+    assert row["status"] == "refused"
+    assert "only one of the two periods has SMF 30 intervals" in row["why"]
