@@ -140,8 +140,8 @@ bench-extras: build ## measure the size of each extra
 bench-readers: env ## measure the dashboard with 30 readers at once during loads
 	$(PY) benchmarks/readers.py
 
-structure: env ## size and structure of the project in numbers
-	$(PY) benchmarks/structure.py
+structure: env ## size and structure of the project in numbers, beside an earlier checkout: make structure BEFORE=../old
+	$(PY) benchmarks/structure.py $(if $(BEFORE),--before $(BEFORE))
 
 compare: env ## compare the results of another checkout with this one: make compare BEFORE=../old
 	$(PY) benchmarks/compare_versions.py $(BEFORE) . $(COMPARE_FLAGS)

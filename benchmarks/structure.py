@@ -1,7 +1,8 @@
 """State the size and the structure of the project in numbers: `python benchmarks/structure.py [CHECKOUT]`.
 
-Modules, modules with a single importer, import cycles, large folders, repeated class names, and how many
-files and functions of zscope one record of type 119 subtype 11 passes on its way from a dump into the store.
+Lines by area, beside those of an earlier checkout if `--before` names one; modules, modules with a single
+importer, import cycles, large folders, repeated class names, and how many files and functions of zscope one
+record of type 119 subtype 11 passes on its way from a dump into the store.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 CHECKOUT = Path(__file__).resolve().parents[1]
 ROOTS = ("schemas", "parsers", "pipelines", "sample-data", "app")
 LARGE_FOLDER = 25
+KINDS = ("Python", "declarations")
 TRACE = """
 import sys, threading
 from importlib.metadata import entry_points
@@ -98,6 +100,43 @@ def class_names(known: dict[str, Path]) -> dict[str, list[str]]:
     return {name: where for name, where in sorted(places.items()) if len(where) > 1}
 
 
+def area_of(path: Path) -> str:
+    """Return the area of a file: the folder below a package, two folders of the tests, else the first folder.
+
+    >>> area_of(Path("pipelines/zscope/pipelines/store/folder.py")), area_of(Path("tests/rules/x.py"))
+    ('pipelines/store', 'tests/rules')
+    """
+    folders = path.parent.parts
+    if "zscope" in folders[:2]:
+        return "/".join((folders[0], *folders[3:4]))
+    if folders[:1] == ("tests",):
+        return "/".join(folders[:3] if "cases" in folders else folders[:2])
+    return folders[0] if folders else "."
+
+
+def lines_by_area(checkout: Path) -> dict[str, Counter[str]]:
+    """Return the lines of Python and of declarations (TOML, SQL) under version control in each area."""
+    areas: dict[str, Counter[str]] = defaultdict(Counter)
+    listed = subprocess.run(["git", "ls-files"], cwd=checkout, capture_output=True, text=True, check=True)
+    for path in map(Path, listed.stdout.splitlines()):
+        kind = {".py": "Python", ".toml": "declarations", ".sql": "declarations"}.get(path.suffix)
+        if kind and (checkout / path).is_file():
+            areas[area_of(path)][kind] += len((checkout / path).read_text(encoding="utf-8").splitlines())
+    return areas
+
+
+def print_areas(checkout: Path, before: Path | None) -> None:
+    """Print the lines of each area; with another checkout, what it has and the difference."""
+    now = lines_by_area(checkout)
+    then = lines_by_area(before or checkout)
+    print(f"{'area':32}" + "".join(f"{kind:>14}{'before':>9}{'change':>9}" for kind in KINDS))
+    for areas in (now, then):
+        areas["all"] = sum(areas.values(), Counter())
+    for area in (*sorted({*now, *then} - {"all"}), "all"):
+        counts = [(now[area][kind], then[area][kind]) for kind in KINDS]
+        print(f"{area:32}" + "".join(f"{new:14,}{old:9,}{new - old:+9,}" for new, old in counts))
+
+
 def large_folders(checkout: Path) -> Iterator[tuple[str, int]]:
     """Folders under version control with more than 25 files."""
     listed = subprocess.run(["git", "ls-files"], cwd=checkout, capture_output=True, text=True, check=True)
@@ -119,24 +158,29 @@ def passed_by_a_record(checkout: Path) -> tuple[int, int]:
     return len({file for file, _ in seen}), len(seen)
 
 
-def checkout_named(arguments: Sequence[str] | None) -> Path:
-    """Return the checkout of the command line; any other folder ends the program with a message."""
+def checkouts_named(arguments: Sequence[str] | None) -> tuple[Path, Path | None]:
+    """Return the checkouts of the command line; any other folder ends the program with a message."""
     parser = argparse.ArgumentParser(description=__doc__.partition(": ")[0] + ".")
     parser.add_argument(
         "checkout", type=Path, nargs="?", default=CHECKOUT,
         help="a checkout in which `make env` has run; default: the one of this program",
     )  # fmt: skip
-    checkout: Path = parser.parse_args(arguments).checkout.resolve()
+    parser.add_argument("--before", type=Path, help="an earlier checkout, whose lines are printed beside")
+    named = parser.parse_args(arguments)
+    checkout: Path = named.checkout.resolve()
     if missing := [root for root in ROOTS if not (checkout / root / "zscope").is_dir()]:
         parser.error(f"{checkout} is no checkout of zscope: it has no folder {missing[0]}/zscope")
     if not (checkout / ".venv" / "bin" / "python").exists():
         parser.error(f"{checkout} has no environment: run `make env` there")
-    return checkout
+    if named.before and not (named.before / "pyproject.toml").is_file():
+        parser.error(f"{named.before} is no checkout of zscope")
+    return checkout, named.before
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the numbers."""
-    checkout = checkout_named(arguments)
+    checkout, before = checkouts_named(arguments)
+    print_areas(checkout, before)
     known = modules(checkout)
     graph = {name: imports(name, path, known) for name, path in known.items()}
     importers = Counter(target for targets in graph.values() for target in targets)

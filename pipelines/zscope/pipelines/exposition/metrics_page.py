@@ -195,7 +195,7 @@ class MetricsPage:
                 [exposed] = expose(
                     [query],
                     lambda: Session.guard(open_reader(self._store), self._store),
-                    _Part(part),
+                    _PagePart(part),
                     self._most_series - used,
                     now,
                     newest=True,
@@ -233,7 +233,7 @@ def about_names() -> dict[str, frozenset[str]]:
     return {f"{PREFIX}_{PAGE}_{name}": frozenset(labels) for name, (_, _, labels) in _ABOUT.items()}
 
 
-class _Part(OpenMetrics):
+class _PagePart(OpenMetrics):
     """A writer of a part of a page, which has no end mark."""
 
     def __init__(self, out: io.BytesIO) -> None:
