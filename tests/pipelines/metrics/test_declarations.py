@@ -22,9 +22,13 @@ question = "Q?"
 inputs = ["smf119_tcp_term"]
 grain = ["system"]
 """
-SYSTEM = '[[column]]\nname = "system"\ntype = "VARCHAR"\ndimension = true\nmeaning = "System."\n'
-COUNT = '[[column]]\nname = "ended"\ntype = "BIGINT"\ncombine = "sum"\nmeaning = "Connections."\n'
+SYSTEM = '{ name = "system", type = "VARCHAR", dimension = true, meaning = "System." }'
+COUNT = '{ name = "ended", type = "BIGINT", combine = "sum", meaning = "Connections." }'
 SQL = "-- Connections of a system.\nSELECT system, 1::BIGINT AS ended FROM smf119_tcp_term\n"
+
+
+def columns(*entries: str) -> str:
+    return f"columns = [{', '.join(entries)}]\n"
 
 
 def write(folder: Path, name: str, declaration: str, sql: str | None = SQL) -> None:
@@ -39,7 +43,7 @@ def only(folder: Path, declaration: str, sql: str | None = SQL) -> Metric:
 
 
 def test_a_declaration_is_read(tmp_path: Path) -> None:
-    found = only(tmp_path, HEAD + SYSTEM + COUNT)
+    found = only(tmp_path, HEAD + columns(SYSTEM, COUNT))
     assert found.combinable
     assert found.meaning == "Connections of a system."
     assert [column.name for column in found.view_columns] == ["system", "ended"]
@@ -49,19 +53,32 @@ def test_a_declaration_is_read(tmp_path: Path) -> None:
     ("declaration", "problem"),
     [
         ("kind = ", "m.toml: "),
-        (HEAD.replace('title = "T"\n', "") + SYSTEM, "title is missing"),
-        (HEAD + 'tilte = "x"\n' + SYSTEM, "unknown key tilte"),
-        (HEAD.replace('"metric"', '"measure"') + SYSTEM, "kind is 'measure', not one of metric, step"),
-        (HEAD + SYSTEM + SYSTEM, "column system is declared twice"),
-        (HEAD.replace('["system"]', '["job"]') + SYSTEM, "grain: no column job"),
-        (HEAD + 'clock = "ended"\n' + SYSTEM + COUNT, "clock: no column ended of type TIMESTAMP"),
-        (HEAD + SYSTEM + COUNT.replace('"sum"', '"mean"'), "column ended: combine is 'mean'"),
-        (HEAD + SYSTEM + COUNT + 'from = "1"\n', "column ended: only one of dimension, combine, from"),
-        (HEAD + SYSTEM + COUNT.replace('combine = "sum"\n', "") + COUNT.replace("ended", "x").replace(
-            'combine = "sum"', 'from = "1"'), "only if all columns can be combined"),
-        (HEAD.replace('["system"]', '["ended"]') + SYSTEM + COUNT, "grain of a combinable metric"),
-        (HEAD + '[[column]]\ninherit = ["nothing"]', "column nothing: no input has a column to inherit"),
-        (HEAD + '[[column]]\ninherit = ["system"]\ntype = "VARCHAR"', "column: unknown key type"),
+        (HEAD.replace('title = "T"\n', "") + columns(SYSTEM), "title is missing"),
+        (HEAD + 'tilte = "x"\n' + columns(SYSTEM), "unknown key tilte"),
+        (
+            HEAD.replace('"metric"', '"measure"') + columns(SYSTEM),
+            "kind is 'measure', not one of metric, step",
+        ),
+        (HEAD + columns(SYSTEM, SYSTEM), "column system is declared twice"),
+        (HEAD.replace('["system"]', '["job"]') + columns(SYSTEM), "grain: no column job"),
+        (HEAD + 'clock = "ended"\n' + columns(SYSTEM, COUNT), "clock: no column ended of type TIMESTAMP"),
+        (HEAD + columns(SYSTEM, COUNT.replace('"sum"', '"mean"')), "column ended: combine is 'mean'"),
+        (
+            HEAD + columns(SYSTEM, COUNT.replace(" }", ', from = "1" }')),
+            "column ended: only one of dimension, combine, from",
+        ),
+        (
+            HEAD
+            + columns(
+                SYSTEM,
+                COUNT.replace('combine = "sum", ', ""),
+                COUNT.replace("ended", "x").replace('combine = "sum"', 'from = "1"'),
+            ),
+            "only if all columns can be combined",
+        ),
+        (HEAD.replace('["system"]', '["ended"]') + columns(SYSTEM, COUNT), "grain of a combinable metric"),
+        (HEAD + columns('{ inherit = ["nothing"] }'), "column nothing: no input has a column to inherit"),
+        (HEAD + columns('{ inherit = ["system"], type = "VARCHAR" }'), "column: unknown key type"),
     ],
 )  # fmt: skip
 def test_an_invalid_declaration_is_refused(tmp_path: Path, declaration: str, problem: str) -> None:
@@ -72,37 +89,37 @@ def test_an_invalid_declaration_is_refused(tmp_path: Path, declaration: str, pro
 
 def test_a_declaration_without_sql_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DeclarationError, match=r"there is no m\.sql next to it"):
-        only(tmp_path, HEAD + SYSTEM, sql=None)
+        only(tmp_path, HEAD + columns(SYSTEM), sql=None)
 
 
 def test_sql_without_the_meaning_of_a_row_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DeclarationError, match="does not begin with the meaning of a row"):
-        only(tmp_path, HEAD + SYSTEM, sql="SELECT 1")
+        only(tmp_path, HEAD + columns(SYSTEM), sql="SELECT 1")
 
 
 def test_steps_come_before_what_reads_them(tmp_path: Path) -> None:
-    write(tmp_path, "a", HEAD.replace("smf119_tcp_term", "z") + SYSTEM)
-    write(tmp_path, "z", HEAD + SYSTEM)
+    write(tmp_path, "a", HEAD.replace("smf119_tcp_term", "z") + columns(SYSTEM))
+    write(tmp_path, "z", HEAD + columns(SYSTEM))
     assert list(load(tmp_path)) == ["z", "a"]
 
 
 def test_metrics_that_read_each_other_are_refused(tmp_path: Path) -> None:
-    write(tmp_path, "a", HEAD.replace("smf119_tcp_term", "z") + SYSTEM)
-    write(tmp_path, "z", HEAD.replace("smf119_tcp_term", "a") + SYSTEM)
+    write(tmp_path, "a", HEAD.replace("smf119_tcp_term", "z") + columns(SYSTEM))
+    write(tmp_path, "z", HEAD.replace("smf119_tcp_term", "a") + columns(SYSTEM))
     with pytest.raises(DeclarationError, match="reads itself through others: "):
         load(tmp_path)
 
 
 def test_columns_of_an_input_are_inherited_by_name(tmp_path: Path) -> None:
-    write(tmp_path, "z", HEAD + SYSTEM + COUNT)
-    passed_on = '[[column]]\ninherit = ["ended", "system"]\n'
+    write(tmp_path, "z", HEAD + columns(SYSTEM, COUNT))
+    passed_on = columns('{ inherit = ["ended", "system"] }')
     write(tmp_path, "a", HEAD.replace("smf119_tcp_term", "z") + passed_on)
     loaded = load(tmp_path)
     assert loaded["a"].columns == (loaded["z"].columns[1], loaded["z"].columns[0])
 
 
 def test_columns_of_a_table_are_inherited_with_another_use(tmp_path: Path) -> None:
-    declaration = HEAD + '[[column]]\ninherit = ["system"]\ndimension = true\n'
+    declaration = HEAD + columns('{ inherit = ["system"], dimension = true }')
     [column] = only(tmp_path, declaration).columns
     field = stored_schema("smf119_tcp_term").field("system")
     assert (column.meaning, column.type) == (field.metadata[b"meaning"].decode(), "VARCHAR")
@@ -161,4 +178,4 @@ def test_every_metric_declares_the_columns_that_answer_its_question(name: str) -
 )
 def test_what_a_terminal_shows_must_exist(tmp_path: Path, added: str, problem: str) -> None:
     with pytest.raises(DeclarationError, match=problem):
-        only(tmp_path, added + HEAD + '[[column]]\ninherit = ["system"]\ndimension = true\n')
+        only(tmp_path, added + HEAD + columns('{ inherit = ["system"], dimension = true }'))

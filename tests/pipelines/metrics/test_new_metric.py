@@ -30,19 +30,11 @@ title = "Connections by port"
 question = "How many connections end on each port?"
 inputs = ["connection_ended"]
 grain = ["system", "local_port"]
-
-[[column]]
-inherit = ["system", "local_port"]
-dimension = true
-[[column]]
-name = "connections"
-type = "BIGINT"
-combine = "sum"
-meaning = "Ended connections."
-[[column]]
-inherit = ["duration_ms"]
-dimension = false
-combine = "max"
+columns = [
+    { inherit = ["system", "local_port"], dimension = true },
+    { name = "connections", type = "BIGINT", combine = "sum", meaning = "Ended connections." },
+    { inherit = ["duration_ms"], dimension = false, combine = "max" },
+]
 """
 CASES = """\
 [defaults.smf119_tcp_term]

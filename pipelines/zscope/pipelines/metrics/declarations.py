@@ -7,12 +7,14 @@ There are two sorts of metrics. If every column is a dimension, declares how it 
 from combined columns, the metric is combinable: its SQL returns the finest rows, which can be grouped by any
 of its dimensions. If a column cannot be combined, such as a fitted value, the rows are used as they are.
 
-Columns that a metric passes on from one of its inputs are declared by name alone. They inherit type, meaning,
-unit and use from the first input that has a column of this name; the entry can state another use:
+Each line of `columns` declares a column, or passes columns on from one of the inputs by name. These inherit
+type, meaning, unit and use from the first input that has a column of this name; the line can state another
+use:
 
-    [[column]]
-    inherit = ["system", "hour_utc"]
-    dimension = true
+    columns = [
+        { inherit = ["system", "hour_utc"], dimension = true },
+        { name = "ended", type = "BIGINT", combine = "sum", meaning = "Connections that ended." },
+    ]
 
 A step can do the same as another one with other rows: `like` names that step, and `instead_of` which of its
 inputs are replaced. Such a step has no SQL file.
@@ -275,7 +277,7 @@ def _declarations(folder: Traversable) -> Iterator[tuple[str, Traversable]]:
                 yield name, place
 
 
-_REQUIRED = {"kind", "title", "question", "inputs", "grain", "column"}
+_REQUIRED = {"kind", "title", "question", "inputs", "grain", "columns"}
 _STORING = {
     "stored",
     "around",
@@ -288,7 +290,7 @@ _STORING = {
 }
 _OPTIONAL = {
     "keep", "looks_around", "clock", "period", "formula", "sources", "planning", "limits", "references",
-    "parameter", "series", "answer", "shown_by", "shown_where", *_STORING,
+    "parameters", "series", "answer", "shown_by", "shown_where", *_STORING,
 }  # fmt: skip
 _LIKE_REQUIRED = {"kind", "title", "question", "like", "instead_of"}
 _COLUMN_REQUIRED = {"name", "type", "meaning"}
@@ -328,7 +330,7 @@ def _metric(name: str, content: Mapping[str, Any], sql: str, others: Mapping[str
         grain=tuple(content["grain"]),
         columns=tuple(
             column
-            for entry in content["column"]
+            for entry in content["columns"]
             for column in _columns(name, entry, content["inputs"], others)
         ),
         sql=sql,
@@ -349,7 +351,7 @@ def _metric(name: str, content: Mapping[str, Any], sql: str, others: Mapping[str
         planning=content.get("planning", "").strip(),
         limits=tuple(content.get("limits", ())),
         references=tuple(content.get("references", ())),
-        parameters=tuple(_parameter(name, entry) for entry in content.get("parameter", ())),
+        parameters=tuple(_parameter(name, entry) for entry in content.get("parameters", ())),
         answer=tuple(content.get("answer", ())),
         shown_by=tuple(content.get("shown_by", ())),
         shown_where=content.get("shown_where", ""),
