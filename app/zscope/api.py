@@ -8,7 +8,7 @@ Rows of files, without a store:
 ['job_name', 'tls_version']
 
 `zs.scan` returns the same rows as an Arrow stream and `zs.scan_polars` as a polars `LazyFrame`, both in
-bounded memory. `zs.open` opens a store, with tables and metrics.
+bounded memory. `zs.open` opens a store, with tables and metrics. All errors are kinds of `zs.Error`.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ from zscope.parsers import (
     scan,
     scan_polars,
 )
+from zscope.parsers.zones import ZoneError
+from zscope.schemas.errors import DeclarationError, Error, SettingsError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,6 +60,8 @@ __all__ = [
     "Batch",
     "Code",
     "DataWarning",
+    "DeclarationError",
+    "Error",
     "FileRange",
     "Framing",
     "InputError",
@@ -71,11 +75,13 @@ __all__ = [
     "ReadOptions",
     "Scan",
     "SelectionError",
+    "SettingsError",
     "Severity",
     "Store",
     "StoreError",
     "Tables",
     "UnknownTableError",
+    "ZoneError",
     "__version__",
     "inventory",
     "issues",

@@ -35,8 +35,9 @@ from zscope.parsers.smf.record_writer import as_blocks, as_segments
 from zscope.parsers.zones import zone_of
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.runs.read import parse_runs
-from zscope.pipelines.settings import Settings, SettingsError, read_settings
+from zscope.pipelines.settings import Settings, read_settings
 from zscope.pipelines.written_days import parse_day
+from zscope.schemas.errors import SettingsError
 from zscope.schemas.tables import RECORD_TABLE
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample-data"

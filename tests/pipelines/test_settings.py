@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from zscope.parsers import zones as zones_module
 from zscope.parsers.zones import ZoneError, zone_of
-from zscope.pipelines.settings import FILE_NAME, Settings, SettingsError, Zones, read_settings
+from zscope.pipelines.settings import FILE_NAME, Settings, Zones, read_settings
+from zscope.schemas.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

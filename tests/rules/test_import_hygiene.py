@@ -114,7 +114,8 @@ BUILDING_A_CATALOGUE = (
     "zscope.pipelines.runs",
     "zscope.pipelines.store.catalogue",
     "zscope.pipelines.store.commits",
-    "zscope.schemas",
+    "zscope.schemas.load",
+    "zscope.schemas.model",
 )
 
 

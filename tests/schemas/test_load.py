@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zscope.schemas.load import LayoutError, read_catalog
+from zscope.schemas.errors import DeclarationError
+from zscope.schemas.load import read_catalog
 from zscope.schemas.model import CodeTable, MaskedCodes, TripletArea
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def test_reads_a_table_of_several_sections(tmp_path: Path) -> None:
     ],
 )
 def test_reports_what_is_wrong_with_header_and_triplets(tmp_path: Path, start: str, problem: str) -> None:
-    with pytest.raises(LayoutError) as caught:
+    with pytest.raises(DeclarationError) as caught:
         read_catalog(_folder(tmp_path, "", start=start))
     assert problem in str(caught.value)
     assert caught.value.file == "record.toml"
@@ -169,7 +170,7 @@ def test_reports_what_is_wrong_with_header_and_triplets(tmp_path: Path, start: s
     ],
 )
 def test_reports_what_is_wrong(tmp_path: Path, record: str, problem: str) -> None:
-    with pytest.raises(LayoutError) as caught:
+    with pytest.raises(DeclarationError) as caught:
         read_catalog(_folder(tmp_path, record))
     assert problem in str(caught.value)
     assert caught.value.file == "record.toml"
@@ -177,7 +178,7 @@ def test_reports_what_is_wrong(tmp_path: Path, record: str, problem: str) -> Non
 
 def test_code_table_of_unknown_kind(tmp_path: Path) -> None:
     codes = '[c]\ntitle = "C"\nkind = "odd"\n[c.codes]\n0x01 = "one"\n'
-    with pytest.raises(LayoutError, match=r"codes.toml: c: kind 'odd' is not one of"):
+    with pytest.raises(DeclarationError, match=r"codes.toml: c: kind 'odd' is not one of"):
         read_catalog(_folder(tmp_path, "", codes))
 
 

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from zscope.schemas.arrow import create_table
-from zscope.schemas.load import LayoutError
+from zscope.schemas.errors import DeclarationError
 from zscope.schemas.published import published_tables, read_published
 from zscope.schemas.reference import reference_tables
 
@@ -262,7 +262,7 @@ def test_reports_what_is_wrong(tmp_path: Path, file: str, old: str, new: str, pr
     text = (folder / file).read_text(encoding="utf-8")
     assert old in text
     (folder / file).write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(LayoutError, match=re.escape(problem)) as caught:
+    with pytest.raises(DeclarationError, match=re.escape(problem)) as caught:
         read_published(folder)
     assert caught.value.file == file
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from zscope.schemas.load import LayoutError, read_toml
+from zscope.schemas.errors import DeclarationError
+from zscope.schemas.load import read_toml
 from zscope.schemas.published import published_tables, read_published
 
 if TYPE_CHECKING:
@@ -147,6 +148,6 @@ def test_a_wrong_filling_is_refused(tmp_path: Path, file: str, old: str, new: st
     text = (folder / f"{file}.toml").read_text(encoding="utf-8")
     assert old in text
     (folder / f"{file}.toml").write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(LayoutError, match=re.escape(problem)) as caught:
+    with pytest.raises(DeclarationError, match=re.escape(problem)) as caught:
         read_published(folder)
     assert caught.value.file == f"{file}.toml"

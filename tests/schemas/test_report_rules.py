@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zscope.schemas import LayoutError, catalog
+from zscope.schemas import catalog
 from zscope.schemas.arrow import column_field
+from zscope.schemas.errors import DeclarationError
 from zscope.schemas.model import unit_in
 from zscope.schemas.reports import PrintedFormat, ReportTable, read_report_tables, report_tables
 from zscope.schemas.tables import table_columns
@@ -85,10 +86,10 @@ def test_records_and_reports_have_to_agree_on_a_column_of_both() -> None:
     requests = next(column for column in table_columns("mq_task") if column.name == "requests")
     assert requests.from_reports
     wider = replace(requests, from_reports=replace(requests.from_reports, type="uint64"))
-    with pytest.raises(LayoutError, match=r"mq_task: requests: is declared as uint32 and as uint64"):
+    with pytest.raises(DeclarationError, match=r"mq_task: requests: is declared as uint32 and as uint64"):
         column_field("mq_task", wider)
     in_bytes = replace(requests, from_reports=replace(requests.from_reports, unit="bytes"))
-    with pytest.raises(LayoutError, match=r"requests: is declared as uint32 and as uint32 bytes"):
+    with pytest.raises(DeclarationError, match=r"requests: is declared as uint32 and as uint32 bytes"):
         column_field("mq_task", in_bytes)
 
 
@@ -108,6 +109,6 @@ def test_records_and_reports_have_to_agree_on_a_column_of_both() -> None:
 def test_an_invalid_declaration_is_reported(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "lead.toml").write_text("[trail]\ncolumns = []\n")
     (tmp_path / "t.toml").write_text(content)
-    with pytest.raises(LayoutError, match=r"t\.toml") as error:
+    with pytest.raises(DeclarationError, match=r"t\.toml") as error:
         read_report_tables(tmp_path)
     assert message in str(error.value)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from zscope.parsers.notebook_html import html_table
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -222,7 +223,7 @@ class Issue:
         return f"{place}: {self.text} [{self.code}]" if place else f"{self.text} [{self.code}]"
 
 
-class InputError(Exception):
+class InputError(Error):
     """An input that cannot be used; the issue has the file, the reason and the remedy."""
 
     def __init__(self, issue: Issue) -> None:
@@ -230,7 +231,7 @@ class InputError(Exception):
         self.issue = issue
 
 
-class EmptyInputError(Exception):
+class EmptyInputError(Error):
     """Not one byte of a file could be read; its stream has reported this as an issue."""
 
 

@@ -20,6 +20,7 @@ from zscope.parsers.text.csv_and_json.times import check_time_format
 from zscope.parsers.zones import zone_of
 from zscope.schemas import catalog
 from zscope.schemas.arrow import table_schema
+from zscope.schemas.errors import Error, SettingsError
 from zscope.schemas.suggestions import suggestion
 from zscope.schemas.tables import ANY_RECORD_TABLES, table_names
 
@@ -92,9 +93,9 @@ class ReadOptions:
     def __post_init__(self) -> None:
         code_page(self.code_page)
         if self.framing is not None:
-            object.__setattr__(self, "framing", Framing(self.framing))
+            object.__setattr__(self, "framing", _framing(self.framing))
         if self.jobs is not None and self.jobs < 1:
-            raise ValueError(f"jobs is {self.jobs}: at least one thread is needed")
+            raise SettingsError("", "", f"jobs is {self.jobs}: at least one thread is needed")
         _check_type("taken", self.taken, date)
         pairs = self.mapping.items() if isinstance(self.mapping, Mapping) else self.mapping
         object.__setattr__(self, "mapping", checked_mapping(pairs) if pairs else ())
@@ -135,9 +136,17 @@ class ReadOptions:
         return None if self.formatter_zone is None else zone_of(self.formatter_zone)
 
 
+def _framing(name: str) -> Framing:
+    try:
+        return Framing(name)
+    except ValueError as error:
+        known = ", ".join(Framing)
+        raise SettingsError("", "", f"framing {name!r} is not one of {known}") from error
+
+
 def _check_type(name: str, value: object, kind: type) -> None:
     if value is not None and not isinstance(value, kind):
-        raise ValueError(f"{name} must be a {kind.__name__}, not {value!r}")
+        raise SettingsError("", "", f"{name} must be a {kind.__name__}, not {value!r}")
 
 
 DEFAULT_OPTIONS = ReadOptions()
@@ -172,7 +181,7 @@ class ScanHooks:
 NO_HOOKS = ScanHooks()
 
 
-class SelectionError(ValueError):
+class SelectionError(Error, ValueError):
     """A selection that is empty, cannot be parsed or names something unknown."""
 
 

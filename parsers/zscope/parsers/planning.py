@@ -13,6 +13,7 @@ from zscope.parsers.options import DEFAULT_OPTIONS
 from zscope.parsers.smf.dump import Dump
 from zscope.parsers.smf.file_splits import spans
 from zscope.parsers.smf.walker import WINDOW_BYTES, FrameReader
+from zscope.schemas.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +71,7 @@ def plan_ranges(
     True
     """
     if size < 1:
-        raise ValueError(f"size is {size}: a range needs at least one byte")
+        raise SettingsError("", "", f"size is {size}: a range needs at least one byte")
     issues = Issues()
     named = [paths] if isinstance(paths, str) or not hasattr(paths, "__iter__") else paths
     planned = [part for file in file_ranges(named, issues) for part in _parts(file, size, options, window)]

@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from zscope.parsers.notebook_html import html_table
+from zscope.schemas.errors import Error
 from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _SHOWN = 10
 """Tables that are listed; further ones are counted."""
 
 
-class UnknownTableError(KeyError):
+class UnknownTableError(Error, KeyError):
     """There is no table with this name in a result; the message has similar names."""
 
     def __str__(self) -> str:

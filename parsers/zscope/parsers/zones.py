@@ -11,13 +11,15 @@ from difflib import get_close_matches
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
+from zscope.schemas.errors import Error
+
 _FIXED = re.compile(r"([+-])(\d{2}):?(\d{2})")
 _FARTHEST = timedelta(hours=16)
 """Clocks of real systems are up to 14 hours from UTC; more is a typing error."""
 EXPECTED = 'a name such as "Europe/Berlin" or a fixed offset from UTC such as "+01:00"'
 
 
-class ZoneError(ValueError):
+class ZoneError(Error, ValueError):
     """A text that is not a time zone; the message contains what is expected."""
 
 

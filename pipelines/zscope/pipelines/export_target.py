@@ -9,6 +9,8 @@ from glob import escape
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
+from zscope.schemas.errors import Error
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 _DUCKDB_MARK = slice(8, 12), b"DUCK"
 
 
-class ExportError(Exception):
+class ExportError(Error):
     """An export that is not possible; the message contains the reason and what to do."""
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.zones import EXPECTED, ZoneError, zone_of
+from zscope.schemas.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,16 +38,6 @@ LONGEST_NAME = 8
 """Length limit of a z/OS system name; the identifier in SMF records has at most four characters."""
 LONGEST_WAIT_S = 30 * 24 * 3600
 _TIMEZONE_OPTION = "--timezone"
-
-
-class SettingsError(Exception):
-    """An invalid setting, with its file or option, its key, and the problem."""
-
-    def __init__(self, file: str, key: str, problem: str) -> None:
-        super().__init__(": ".join(part for part in (file, key, problem) if part))
-        self.file = file
-        self.key = key
-        self.problem = problem
 
 
 @dataclass(frozen=True, slots=True)

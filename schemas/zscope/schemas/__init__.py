@@ -8,21 +8,25 @@
 
 from __future__ import annotations
 
-from zscope.schemas.load import CipherSuite, LayoutError, catalog, cipher_suites, standard_header
-from zscope.schemas.model import (
-    Catalog,
-    CodeTable,
-    Condition,
-    Evidence,
-    Field,
-    Format,
-    Join,
-    RecordLayout,
-    RowKind,
-    Section,
-    TableLayout,
-    TripletArea,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zscope.schemas.load import CipherSuite, catalog, cipher_suites, standard_header
+    from zscope.schemas.model import (
+        Catalog,
+        CodeTable,
+        Condition,
+        Evidence,
+        Field,
+        Format,
+        Join,
+        RecordLayout,
+        RowKind,
+        Section,
+        TableLayout,
+        TripletArea,
+    )
 
 __all__ = [
     "Catalog",
@@ -33,7 +37,6 @@ __all__ = [
     "Field",
     "Format",
     "Join",
-    "LayoutError",
     "RecordLayout",
     "RowKind",
     "Section",
@@ -43,3 +46,15 @@ __all__ = [
     "cipher_suites",
     "standard_header",
 ]
+
+_LOADED = ("CipherSuite", "catalog", "cipher_suites", "standard_header")
+"""The names in `load`; the others are in `model`."""
+
+
+if not TYPE_CHECKING:  # a type checker would accept every name
+
+    def __getattr__(name: str) -> object:
+        """Import a name when it is first used: programs that only need the errors read no layouts."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{'load' if name in _LOADED else 'model'}"), name)

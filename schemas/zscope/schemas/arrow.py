@@ -9,7 +9,8 @@ from functools import cache
 
 import pyarrow as pa
 
-from zscope.schemas.load import LayoutError, catalog
+from zscope.schemas.errors import DeclarationError
+from zscope.schemas.load import catalog
 from zscope.schemas.model import Field, Format
 from zscope.schemas.reports import PrintedField, PrintedFormat, report_tables
 from zscope.schemas.tables import (
@@ -136,7 +137,7 @@ def column_field(table: str, column: TableColumn) -> pa.Field:
         declared.append(column.from_reports)
     kinds = {f"{arrow_type(field)} {field.unit}".strip() for field in declared}
     if len(kinds) > 1:
-        raise LayoutError(table, column.name, f"is declared as {' and as '.join(sorted(kinds))}")
+        raise DeclarationError(table, column.name, f"is declared as {' and as '.join(sorted(kinds))}")
     also = column.from_reports.label if column.from_reports and column.from_records else ""
     return arrow_field(declared[0], nullable=not column.never_null, also=also)
 

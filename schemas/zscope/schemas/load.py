@@ -10,6 +10,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from zscope.schemas.errors import DeclarationError
 from zscope.schemas.model import (
     HEADER,
     TRIPLET_BYTES,
@@ -38,16 +39,6 @@ if TYPE_CHECKING:
 
 TRIPLET_COUNT_BYTES = 2
 _ANY_PREFIX = "SMFx"
-
-
-class LayoutError(Exception):
-    """A declaration that cannot be used: file, key, and what is wrong."""
-
-    def __init__(self, file: str, key: str, problem: str) -> None:
-        super().__init__(f"{file}: {key}: {problem}")
-        self.file = file
-        self.key = key
-        self.problem = problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +80,7 @@ def read_catalog(folder: Traversable) -> Catalog:
             for record in _records(file, content, layouts, header):
                 if (record.type, record.subtype) in records:
                     problem = f"{record.type}-{record.subtype} is declared by another file"
-                    raise LayoutError(file.name, "subtype", problem)
+                    raise DeclarationError(file.name, "subtype", problem)
                 records[record.type, record.subtype] = record
     codes: dict[str, CodeTable] = {}
     for file in sorted((folder / "codes").iterdir(), key=lambda f: f.name):
@@ -105,7 +96,7 @@ def read_header(folder: Traversable) -> Section:
     file = folder / "layouts" / "smf_header.toml"
     sections = _sections(file.name, read_toml(file))
     if [section.key for section in sections] != [HEADER]:
-        raise LayoutError(file.name, HEADER, "must be the only section of this file")
+        raise DeclarationError(file.name, HEADER, "must be the only section of this file")
     return sections[0]
 
 
@@ -126,7 +117,7 @@ def family_triplets(common: str) -> TripletArea:
     header = _header(file.name, content.get(HEADER, {}), standard_header())
     area = _triplet_area(file.name, content.get("triplets", {}), header)
     if area is None:
-        raise LayoutError(file.name, "triplets", "is missing")
+        raise DeclarationError(file.name, "triplets", "is missing")
     return area
 
 
@@ -146,7 +137,7 @@ def read_toml(file: Traversable) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise LayoutError(file.name, "file", f"is not TOML: {error}") from error
+        raise DeclarationError(file.name, "file", f"is not TOML: {error}") from error
 
 
 def _records(
@@ -154,10 +145,10 @@ def _records(
 ) -> list[RecordLayout]:
     """The layouts of one file: one for each subtype, equal but for its number."""
     if ("subtype" in content) == ("subtypes" in content):
-        raise LayoutError(file.name, "subtype", "takes either 'subtype' or 'subtypes'")
+        raise DeclarationError(file.name, "subtype", "takes either 'subtype' or 'subtypes'")
     subtypes = tuple(int(subtype) for subtype in content.get("subtypes", (content.get("subtype"),)))
     if not subtypes:
-        raise LayoutError(file.name, "subtypes", "is empty")
+        raise DeclarationError(file.name, "subtypes", "is empty")
     record = _record(file, content | {"subtype": subtypes[0]}, layouts, standard)
     return [replace(record, subtype=subtype, subtypes=subtypes) for subtype in subtypes]
 
@@ -171,7 +162,7 @@ def _record(
         family_file = f"{common}.toml"
         family = read_toml(layouts / family_file)
     if HEADER not in family and HEADER not in content:
-        raise LayoutError(
+        raise DeclarationError(
             file.name, HEADER, "is missing: declare [header] here or in the file that `common` names"
         )
     header = standard
@@ -182,7 +173,7 @@ def _record(
     keys: set[str] = set()
     for section in sections:
         if section.key in keys:
-            raise LayoutError(file.name, section.key, "is declared twice")
+            raise DeclarationError(file.name, section.key, "is declared twice")
         keys.add(section.key)
     tables = tuple(_table(file.name, raw, keys) for raw in content.get("table", ()))
     _check_conditions(file.name, sections)
@@ -201,7 +192,9 @@ def _record(
         continued_by=str(family.get("continued_by", content.get("continued_by", ""))),
     )
     if record.continued_by and record.continued_by not in keys:
-        raise LayoutError(file.name, "continued_by", f"{record.continued_by!r} is no section of the record")
+        raise DeclarationError(
+            file.name, "continued_by", f"{record.continued_by!r} is no section of the record"
+        )
     _check_places(file.name, record)
     return record
 
@@ -218,25 +211,27 @@ def _header(file: str, raw: dict[str, Any], inherited: Section) -> Section:
     added = [_field(file, HEADER, proof | entry) for entry in raw.pop("fields", ())]
     names = {field.name: field.name.replace(_ANY_PREFIX, prefix) for field in inherited.fields}
     if unknown := [name for name in changes if name not in names]:
-        raise LayoutError(file, f"{HEADER}.{unknown[0]}", "is no field of the inherited header")
+        raise DeclarationError(file, f"{HEADER}.{unknown[0]}", "is no field of the inherited header")
     names |= {name: change["name"] for name, change in changes.items() if "name" in change}
     fields = []
     for field in inherited.fields:
         change = dict(changes.get(field.name, {}))
         for fixed in ("offset", "length", "format", "date"):
             if fixed in change:
-                raise LayoutError(file, f"{HEADER}.{field.name}", f"{fixed!r} is the same in all records")
+                raise DeclarationError(
+                    file, f"{HEADER}.{field.name}", f"{fixed!r} is the same in all records"
+                )
         change = proof | change | {"name": names[field.name], "date": names.get(field.date, "")}
         try:
             if "evidence" in change:
                 change["evidence"] = Evidence(change["evidence"])
             fields.append(replace(field, **change))
         except (TypeError, ValueError) as error:
-            raise LayoutError(file, f"{HEADER}.{field.name}", str(error)) from error
+            raise DeclarationError(file, f"{HEADER}.{field.name}", str(error)) from error
     try:
         return replace(inherited, fields=(*fields, *added), **raw)
     except TypeError as error:
-        raise LayoutError(file, HEADER, str(error)) from error
+        raise DeclarationError(file, HEADER, str(error)) from error
 
 
 def _triplet_area(file: str, raw: dict[str, Any], header: Section) -> TripletArea | None:
@@ -246,40 +241,40 @@ def _triplet_area(file: str, raw: dict[str, Any], header: Section) -> TripletAre
     if "places" in raw:
         return _placed_triplets(file, raw, header)
     if unknown := raw.keys() - {"at", "count", "number"}:
-        raise LayoutError(file, "triplets", f"{min(unknown)!r} is not one of at, count, number")
+        raise DeclarationError(file, "triplets", f"{min(unknown)!r} is not one of at, count, number")
     if "at" not in raw:
-        raise LayoutError(file, "triplets", "'at' is missing")
+        raise DeclarationError(file, "triplets", "'at' is missing")
     if ("count" in raw) == ("number" in raw):
-        raise LayoutError(file, "triplets", "takes either 'count' or 'number'")
+        raise DeclarationError(file, "triplets", "takes either 'count' or 'number'")
     at = int(raw["at"])
     if at < header.known_length:
-        raise LayoutError(
+        raise DeclarationError(
             file, "triplets", f"at {at}, they lie over the header of {header.known_length} bytes"
         )
     if "number" in raw:
         return TripletArea(at, number=int(raw["number"]))
     counts = [field for field in header.fields if field.name == raw["count"]]
     if not counts:
-        raise LayoutError(file, "triplets", f"{raw['count']!r} is no field of the header")
+        raise DeclarationError(file, "triplets", f"{raw['count']!r} is no field of the header")
     if counts[0].format is not Format.UINT or counts[0].length != TRIPLET_COUNT_BYTES:
-        raise LayoutError(file, "triplets", f"{raw['count']!r} is not a number of two bytes")
+        raise DeclarationError(file, "triplets", f"{raw['count']!r} is not a number of two bytes")
     return TripletArea(at, count_at=counts[0].offset)
 
 
 def _placed_triplets(file: str, raw: dict[str, Any], header: Section) -> TripletArea:
     """Triplets with other fields between them: `places`, and `least`, how many every record has."""
     if unknown := raw.keys() - {"places", "least"}:
-        raise LayoutError(file, "triplets", f"{min(unknown)!r} is not one of places, least")
+        raise DeclarationError(file, "triplets", f"{min(unknown)!r} is not one of places, least")
     places, least = tuple(int(place) for place in raw["places"]), int(raw.get("least", 1))
     if not 0 < least <= len(places):
-        raise LayoutError(file, "triplets", f"'least' is {least}, but there are {len(places)} places")
+        raise DeclarationError(file, "triplets", f"'least' is {least}, but there are {len(places)} places")
     taken = [(field.offset, field.end, field.name) for field in header.fields]
     taken += [(place, place + TRIPLET_BYTES, f"triplet {index}") for index, place in enumerate(places)]
     for before, after in pairwise(sorted(taken)):
         if after[0] < before[1]:
-            raise LayoutError(file, "triplets", f"{after[2]} overlaps {before[2]}")
+            raise DeclarationError(file, "triplets", f"{after[2]} overlaps {before[2]}")
     if list(places) != sorted(places):
-        raise LayoutError(file, "triplets", "'places' are not in order")
+        raise DeclarationError(file, "triplets", "'places' are not in order")
     ends = tuple((header.lengths or {}).values())
     return TripletArea(places[0], number=len(places), places=places, ends=ends, least=least)
 
@@ -291,14 +286,16 @@ def _check_places(file: str, record: RecordLayout) -> None:
     for section in record.sections:
         if section.triplet is None:
             if section.key in used and section.key != HEADER:
-                raise LayoutError(file, section.key, "is used by a table, but has no triplet that locates it")
+                raise DeclarationError(
+                    file, section.key, "is used by a table, but has no triplet that locates it"
+                )
         elif record.triplets is None:
-            raise LayoutError(
+            raise DeclarationError(
                 file, "triplets", f"is missing: section {section.key!r} is located by a triplet"
             )
         elif record.triplets.number is not None and section.triplet >= record.triplets.number:
             problem = f"has triplet {section.triplet}, but there are only {record.triplets.number}"
-            raise LayoutError(file, section.key, problem)
+            raise DeclarationError(file, section.key, problem)
 
 
 def _check_conditions(file: str, sections: list[Section]) -> None:
@@ -309,7 +306,7 @@ def _check_conditions(file: str, sections: list[Section]) -> None:
             for condition in (*field.when, *field.unless):
                 if condition.field not in known:
                     problem = f"depends on {condition.field!r}, which is not declared"
-                    raise LayoutError(file, f"{section.key}.{field.name}", problem)
+                    raise DeclarationError(file, f"{section.key}.{field.name}", problem)
 
 
 def _sections(file: str, content: dict[str, Any]) -> list[Section]:
@@ -325,12 +322,12 @@ def _section(file: str, raw: dict[str, Any]) -> Section:
     try:
         section = Section(fields=fields, **raw)
     except TypeError as error:
-        raise LayoutError(file, key, str(error)) from error
+        raise DeclarationError(file, key, str(error)) from error
     names = {field.name for field in fields}
     for field in fields:
         for partner in (field.date, field.size, field.form):
             if partner and partner not in names:
-                raise LayoutError(
+                raise DeclarationError(
                     file, f"{key}.{field.name}", f"names {partner!r}, which is not declared here"
                 )
     return section
@@ -348,9 +345,9 @@ def _field(file: str, section: str, raw: dict[str, Any]) -> Field:
         raw.setdefault("length", None)
         return Field(**raw)
     except KeyError as error:
-        raise LayoutError(file, key, f"{error.args[0]!r} is missing") from error
+        raise DeclarationError(file, key, f"{error.args[0]!r} is missing") from error
     except (TypeError, ValueError) as error:
-        raise LayoutError(file, key, str(error)) from error
+        raise DeclarationError(file, key, str(error)) from error
 
 
 def _table(file: str, raw: dict[str, Any], sections: set[str]) -> TableLayout:
@@ -364,22 +361,22 @@ def _table(file: str, raw: dict[str, Any], sections: set[str]) -> TableLayout:
         connection = connection_rows(raw["connection"]) if "connection" in raw else None
         running = running_totals(raw["running"]) if "running" in raw else None
     except TypeError as error:
-        raise LayoutError(file, raw["name"], str(error)) from error
+        raise DeclarationError(file, raw["name"], str(error)) from error
     table = TableLayout(
         raw["name"], raw["meaning"], rows, joins, tuple(raw["grain"]), kind, connection, running
     )
     for key in (*rows, *(join.section for join in joins)):
         if key not in sections:
-            raise LayoutError(file, table.name, f"uses section {key!r}, which is not declared")
+            raise DeclarationError(file, table.name, f"uses section {key!r}, which is not declared")
     if set(kind.texts if kind else rows[:1]) != set(rows):
-        raise LayoutError(file, table.name, "needs one text in `kind` for each section that makes rows")
+        raise DeclarationError(file, table.name, "needs one text in `kind` for each section that makes rows")
     return table
 
 
 def _code_table(file: str, name: str, raw: dict[str, Any]) -> CodeTable:
     kind = str(raw.get("kind", "value"))
     if kind not in {"value", "bits", "text"}:
-        raise LayoutError(file, name, f"kind {kind!r} is not one of value, bits, text")
+        raise DeclarationError(file, name, f"kind {kind!r} is not one of value, bits, text")
     masked = tuple(
         MaskedCodes(int(group["mask"]), {int(code, 0): text for code, text in group["codes"].items()})
         for group in raw.get("masked", ())

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from zscope.schemas.load import LayoutError, read_toml
+from zscope.schemas.errors import DeclarationError
+from zscope.schemas.load import read_toml
 from zscope.schemas.published_columns import (
     CHOICES,
     FILLING_SCHEMA,
@@ -52,8 +53,8 @@ def filling(
 ) -> dict[str, Any]:
     """Return the row of `reference_filling` for one declared result; `file` and `key` are for errors."""
 
-    def wrong(problem: str) -> LayoutError:
-        return LayoutError(file, key, problem)
+    def wrong(problem: str) -> DeclarationError:
+        return DeclarationError(file, key, problem)
 
     name = result.get("filled_by")
     if name is None:
@@ -92,8 +93,8 @@ def filling(
 def _checked(name: str, rule: Mapping[str, Any]) -> Mapping[str, Any]:
     """Validate the keys of a rule."""
 
-    def wrong(problem: str) -> LayoutError:
-        return LayoutError("fillings.toml", name, problem)
+    def wrong(problem: str) -> DeclarationError:
+        return DeclarationError("fillings.toml", name, problem)
 
     for key, value in rule.items():
         if key not in _RULE_KEYS:
@@ -114,7 +115,7 @@ def _checked(name: str, rule: Mapping[str, Any]) -> Mapping[str, Any]:
     return rule
 
 
-def _level(result: Mapping[str, Any], wrong: Callable[[str], LayoutError]) -> float | None:
+def _level(result: Mapping[str, Any], wrong: Callable[[str], DeclarationError]) -> float | None:
     """Return the published level of which a published difference is a part."""
     level = result.get("percent_of")
     if level is not None and (not isinstance(level, (int, float)) or level <= 0):
@@ -122,7 +123,9 @@ def _level(result: Mapping[str, Any], wrong: Callable[[str], LayoutError]) -> fl
     return level
 
 
-def _payload(result: Mapping[str, Any], wrong: Callable[[str], LayoutError]) -> tuple[int | None, int | None]:
+def _payload(
+    result: Mapping[str, Any], wrong: Callable[[str], DeclarationError]
+) -> tuple[int | None, int | None]:
     """Return the least and the most bytes of a payload; None where any payload fits."""
     match result.get("payload_bytes"):
         case None:
@@ -133,14 +136,14 @@ def _payload(result: Mapping[str, Any], wrong: Callable[[str], LayoutError]) -> 
             raise wrong(f"payload_bytes {other!r} is not the least and the most number of bytes")
 
 
-def _filling_tags(result: Mapping[str, Any], key: str, wrong: Callable[[str], LayoutError]) -> list[str]:
+def _filling_tags(result: Mapping[str, Any], key: str, wrong: Callable[[str], DeclarationError]) -> list[str]:
     values = result.get(key, {})
     if not isinstance(values, Mapping):
         raise wrong(f"{key} is not a table")
     return tag_texts(values)
 
 
-def _texts(result: Mapping[str, Any], key: str, wrong: Callable[[str], LayoutError]) -> list[str]:
+def _texts(result: Mapping[str, Any], key: str, wrong: Callable[[str], DeclarationError]) -> list[str]:
     values = result.get(key, [])
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise wrong(f"{key} is not a list of texts")
@@ -172,8 +175,8 @@ class _PublishedEntry:
     key: str
     values: Mapping[str, Any]
 
-    def error(self, problem: str) -> LayoutError:
-        return LayoutError(self.file, self.key, problem)
+    def error(self, problem: str) -> DeclarationError:
+        return DeclarationError(self.file, self.key, problem)
 
 
 PUBLISHED_SCHEMAS: Mapping[str, pa.Schema] = {
@@ -227,7 +230,7 @@ def _keyed(file: Traversable) -> Iterator[_PublishedEntry]:
     """The entries of a file in which each is a table under its own name."""
     for key, values in read_toml(file).items():
         if not isinstance(values, dict):
-            raise LayoutError(file.name, key, "is not a table")
+            raise DeclarationError(file.name, key, "is not a table")
         yield _PublishedEntry(file.name, key, values)
 
 

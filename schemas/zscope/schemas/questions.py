@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from zscope.schemas.load import LayoutError, read_toml
+from zscope.schemas.errors import DeclarationError
+from zscope.schemas.load import read_toml
 from zscope.schemas.tables import table_names
 
 _FILE = "questions.toml"
@@ -44,10 +45,12 @@ def questions() -> tuple[Question, ...]:
     declared = []
     for entry in read_toml(file)["question"]:
         if unknown := entry.keys() - {"id", "question", "metric", "needs"}:
-            raise LayoutError(_FILE, str(entry.get("id", "question")), f"{min(unknown)!r} is an unknown key")
+            raise DeclarationError(
+                _FILE, str(entry.get("id", "question")), f"{min(unknown)!r} is an unknown key"
+            )
         needs = tuple(Need(tuple(need["any"]), str(need["without"])) for need in entry["needs"])
         if unknown := {table for need in needs for table in need.tables} - known:
-            raise LayoutError(_FILE, str(entry["id"]), f"{min(unknown)} is not a table")
+            raise DeclarationError(_FILE, str(entry["id"]), f"{min(unknown)} is not a table")
         declared.append(Question(entry["id"], entry["question"], entry["metric"], needs))
     return tuple(declared)
 

@@ -12,7 +12,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from zscope.schemas.load import LayoutError, read_toml
+from zscope.schemas.errors import DeclarationError
+from zscope.schemas.load import read_toml
 from zscope.schemas.model import ConnectionRows, Evidence, connection_rows
 
 if TYPE_CHECKING:
@@ -177,9 +178,9 @@ def _table(file: str, raw: dict[str, Any], shared: Mapping[str, tuple[PrintedFie
         raw.setdefault("shown_as", raw.get("title", ""))
         return ReportTable(lead=lead, columns=columns, trail=shared["trail"], grain=grain, **(raw | listed))
     except KeyError as error:
-        raise LayoutError(file, "table", f"{error.args[0]!r} is missing") from error
+        raise DeclarationError(file, "table", f"{error.args[0]!r} is missing") from error
     except TypeError as error:
-        raise LayoutError(file, "table", str(error)) from error
+        raise DeclarationError(file, "table", str(error)) from error
 
 
 def _field(file: str, table: str, raw: dict[str, Any]) -> PrintedField:
@@ -192,6 +193,6 @@ def _field(file: str, table: str, raw: dict[str, Any]) -> PrintedField:
         raw["aliases"] = tuple(raw.get("aliases", ()))
         return PrintedField(**raw)
     except KeyError as error:
-        raise LayoutError(file, key, f"{error.args[0]!r} is missing") from error
+        raise DeclarationError(file, key, f"{error.args[0]!r} is missing") from error
     except (TypeError, ValueError) as error:
-        raise LayoutError(file, key, str(error)) from error
+        raise DeclarationError(file, key, str(error)) from error

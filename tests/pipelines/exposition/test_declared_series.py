@@ -11,7 +11,7 @@ from tests.pipelines.exposition.small_metrics import lines, metric, nothing, tex
 
 from zscope.pipelines.exposition import exported_metrics, series_query
 from zscope.pipelines.metrics import MetricSelection, declared
-from zscope.pipelines.metrics.declarations import DeclarationError
+from zscope.schemas.errors import DeclarationError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zscope.pipelines.metrics import DeclarationError, Metric, declared, metric_names, needed, settable
+from zscope.pipelines.metrics import Metric, declared, metric_names, needed, settable
 from zscope.pipelines.metrics.declarations import load
+from zscope.schemas.errors import DeclarationError
 from zscope.schemas.reference import reference_tables
 from zscope.schemas.stored import stored_schema
 

@@ -10,7 +10,8 @@ import pytest
 from tests.pipelines.metric_world import database
 
 from zscope.pipelines.metrics import declared
-from zscope.pipelines.metrics.metric_checks import RuleError, filled, findings, practice_parts, rules
+from zscope.pipelines.metrics.metric_checks import filled, findings, practice_parts, rules
+from zscope.schemas.errors import DeclarationError
 from zscope.schemas.published import published_tables
 
 Given = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -64,12 +65,12 @@ def test_condition_of_a_finding_can_be_run(rule: Mapping[str, str]) -> None:
     "change", [{"severity": "bad"}, {"of": "job"}, {"colour": "red"}], ids=["severity", "of", "unknown key"]
 )
 def test_an_invalid_finding_is_refused_with_its_id(change: dict[str, str]) -> None:
-    with pytest.raises(RuleError, match="not-encrypted"):
+    with pytest.raises(DeclarationError, match="not-encrypted"):
         findings([{**rules("finding")[0], **change}])
 
 
 def test_a_practice_without_judgement_is_refused_with_its_id() -> None:
-    with pytest.raises(RuleError, match=r"p1: .*judged"):
+    with pytest.raises(DeclarationError, match=r"p1: .*judged"):
         practice_parts([{"id": "p1", "capture": "x", "seen": "SELECT 1"}])
 
 

@@ -27,7 +27,7 @@ from zscope.pipelines.quality.quality_checks import (
 )
 from zscope.pipelines.quality.slices import StoreSlice, make_views
 from zscope.schemas.arrow import table_schema
-from zscope.schemas.load import LayoutError
+from zscope.schemas.errors import DeclarationError
 from zscope.schemas.stored import stored_schema
 from zscope.schemas.tables import table_names
 
@@ -261,7 +261,7 @@ def test_a_wrong_declaration_is_refused(entry: dict[str, str], problem: str) -> 
         "id": "x", "table": "rmf_cpu", "kind": "order", "severity": "note", "meaning": "M.", "where": "false",
         "shows": [],
     }  # fmt: skip
-    with pytest.raises(LayoutError, match=problem):
+    with pytest.raises(DeclarationError, match=problem):
         list(explicit_checks({"x.toml": {"expectation": [good | entry]}}))
 
 

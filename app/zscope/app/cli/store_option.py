@@ -111,7 +111,8 @@ def settings_option(command: Command) -> Command:
     )  # fmt: skip
     @wraps(command)
     def with_settings(*, settings_path: Path | None, store: Path, **options: object) -> int | None:
-        from zscope.pipelines.settings import SettingsError, read_settings
+        from zscope.pipelines.settings import read_settings
+        from zscope.schemas.errors import SettingsError
 
         try:
             settings = read_settings(settings_path, store)

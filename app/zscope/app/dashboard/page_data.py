@@ -23,6 +23,7 @@ from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.store import catalogue_version, open_reader
 from zscope.pipelines.store.session import Session
 from zscope.pipelines.unzoned_rows import unzoned_note, unzoned_query
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,7 +42,7 @@ _WORD = re.compile(r"\w+")
 _Key = tuple[str, ...]
 
 
-class TooManyRowsError(Exception):
+class TooManyRowsError(Error):
     """A result has more rows than a page can show."""
 
 

@@ -31,6 +31,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
 from zscope.pipelines.metrics import declared as declared_metrics
+from zscope.schemas.errors import DeclarationError
 from zscope.schemas.load import read_toml
 
 if TYPE_CHECKING:
@@ -43,10 +44,6 @@ TIME_COLUMN = "time_utc"
 TITLE_COLUMN = "title"
 _FILE = "sections.toml"
 _MOST = 20
-
-
-class SectionError(Exception):
-    """A declaration that cannot be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,9 +154,9 @@ def _part(entry: Mapping[str, Any]) -> PartDeclaration:
         values["chart"] = ChartDeclaration(**_values(values["chart"]))
     part = PartDeclaration(**values)
     if bool(part.metric) == bool(part.query):
-        raise SectionError(f"{_FILE}: {part.id}: needs a metric or a query")
+        raise DeclarationError(_FILE, part.id, "needs a metric or a query")
     if part.metric and part.metric not in declared_metrics():
-        raise SectionError(f"{_FILE}: {part.id}: there is no metric {part.metric}")
+        raise DeclarationError(_FILE, part.id, f"there is no metric {part.metric}")
     return part
 
 

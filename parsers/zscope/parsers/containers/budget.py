@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from zscope.parsers.containers.streams import DamagedError
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ _RATIO_FROM_BYTES = 32 << 20
 """Less than this is quickly read, however small it was packed."""
 
 
-class LimitsError(ValueError):
+class LimitsError(Error, ValueError):
     """Limits that cannot be parsed."""
 
 

@@ -6,6 +6,8 @@ import zlib
 from io import BufferedIOBase, FileIO
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, Protocol
 
+from zscope.schemas.errors import Error
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -22,7 +24,7 @@ UNPACKED_CHUNK = 1 << 20
 """The most bytes that one step of unpacking yields."""
 
 
-class DamagedError(Exception):
+class DamagedError(Error):
     """Packed data that cannot be unpacked further."""
 
 

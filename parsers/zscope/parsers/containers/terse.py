@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from zscope.parsers.containers.streams import FLAG_MVS, HEADER_SIZE, VERSIONS, Form, foreign_terse
 from zscope.parsers.containers.terse_phrases import END_CODE, MARK, BadCodeError, Pack, Spack
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +36,7 @@ _LEAST_GATHERED: Final = 1 << 16
 """Output is not passed on in smaller pieces, because copying an unclosed record would dominate."""
 
 
-class TerseError(Exception):
+class TerseError(Error):
     """The packed data cannot be read on: `reason`, noticed at byte `offset` of the packed stream."""
 
     def __init__(self, offset: int, reason: str) -> None:

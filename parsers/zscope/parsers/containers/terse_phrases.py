@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
+from zscope.schemas.errors import Error
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -28,7 +30,7 @@ KEPT_PHRASE: Final = 16 << 10
 """Maximum length of a stored SPACK text; with 3838 entries this bounds the memory."""
 
 
-class BadCodeError(Exception):
+class BadCodeError(Error):
     """The code at `index` of a batch has no meaning, for this `reason`."""
 
     def __init__(self, index: int, reason: str) -> None:

@@ -18,6 +18,7 @@ from zscope.parsers.options import ReadOptions, Selection, SelectionError, parse
 from zscope.parsers.planning import RANGE_BYTES
 from zscope.parsers.smf.framing import Framing
 from zscope.schemas.arrow import in_stored_types
+from zscope.schemas.errors import Error
 from zscope.schemas.suggestions import suggestion
 from zscope.schemas.tables import table_names
 
@@ -35,7 +36,7 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 
 
-class SparkOptionError(ValueError):
+class SparkOptionError(Error, ValueError):
     """An option, a path or a schema that `format("smf")` cannot use."""
 
 

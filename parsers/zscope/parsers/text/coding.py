@@ -17,6 +17,8 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from zscope.schemas.errors import SettingsError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -71,7 +73,7 @@ def code_page(name: str = DEFAULT_CODE_PAGE) -> CodePage:
     ('[', '[')
     """
     if name not in CODE_PAGES:
-        raise ValueError(f"code page {name!r} is not one of {', '.join(CODE_PAGES)}")
+        raise SettingsError("", "", f"code page {name!r} is not one of {', '.join(CODE_PAGES)}")
     characters = list(bytes(range(256)).decode("cp037"))
     if name == "1047":
         for code, character in _MOVED_IN_1047.items():

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from zscope.pipelines.benchmark.wording import closest_ids
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,11 +37,11 @@ _TABLES: Mapping[str, tuple[str, ...]] = {
 """The parts of the arithmetic in each table."""
 
 
-class UnknownResultError(Exception):
+class UnknownResultError(Error):
     """There is no published result with this id; the message suggests others."""
 
 
-class ArithmeticMismatchError(Exception):
+class ArithmeticMismatchError(Error):
     """The arithmetic and the verdict have different numbers; the message says which."""
 
 

@@ -6,8 +6,10 @@ import math
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
+from zscope.schemas.errors import Error
 
-class FloodError(ValueError):
+
+class FloodError(Error, ValueError):
     """Parameters that cannot be simulated; the message contains which and why."""
 
 

@@ -32,6 +32,7 @@ from pyiceberg.typedef import Record
 
 from zscope.pipelines.iceberg.iceberg_columns import bounds_of
 from zscope.pipelines.iceberg.published_folder import uri_of
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,7 +51,7 @@ _UNCOMPRESSED: AvroCompressionCodec = "null"
 """Each entry would be compressed by itself, which takes more time and saves nothing."""
 
 
-class CannotContinueError(Exception):
+class CannotContinueError(Error):
     """The manifests are missing, damaged or not those of the commits: the table has to be published again."""
 
 

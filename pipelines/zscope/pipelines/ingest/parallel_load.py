@@ -22,6 +22,7 @@ from zscope.pipelines.ingest.known_inputs import DUMP, KnownLoads, comparable_lo
 from zscope.pipelines.ingest.load import LocalDecoder
 from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 from zscope.pipelines.ingest.tasks import DecodeTask, Survey, SurveyTask, Work, new_name, whole_dump
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -47,7 +48,7 @@ class Scheduler(Protocol):
         """
 
 
-class EngineError(Exception):
+class EngineError(Error):
     """The scheduler cannot run the tasks, or one of them failed for good; the store is unchanged."""
 
 

@@ -35,6 +35,7 @@ from zscope.pipelines.store.parquet_files import INPUT_ISSUE_TABLE, Part, parque
 from zscope.pipelines.store.stored_columns import in_current_columns
 from zscope.pipelines.store.transaction import commit_files
 from zscope.schemas.arrow import UTC as UTC_TYPE
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -229,7 +230,7 @@ def _is_report(path: Path) -> bool:
         return False
 
 
-class _ReportError(Exception):
+class _ReportError(Error):
     """A report that cannot be read."""
 
 

@@ -34,6 +34,7 @@ from zscope.pipelines.ingest.decoding import (
 from zscope.pipelines.ingest.known_inputs import KnownFile, KnownLoads
 from zscope.pipelines.ingest.quarantine import HEAD_BYTES
 from zscope.pipelines.store.folder import digest_of, digest_of_file, fsync_all
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from zscope.pipelines.store.folder import KnownContent
 
 
-class TaskError(Exception):
+class TaskError(Error):
     """A task cannot be done where it runs, for a reason that is not in its input."""
 
 

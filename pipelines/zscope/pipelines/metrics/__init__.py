@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics.declarations import (
     DIGEST_COLUMN,
-    DeclarationError,
     Metric,
     MetricColumn,
     MetricParameter,
@@ -34,7 +33,6 @@ RUNS = "run"
 __all__ = [
     "DIGEST_COLUMN",
     "RUNS",
-    "DeclarationError",
     "Metric",
     "MetricColumn",
     "MetricParameter",

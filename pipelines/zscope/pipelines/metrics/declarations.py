@@ -56,6 +56,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from zscope.pipelines.metrics.metric_checks import filled
 from zscope.pipelines.metrics.series_declaration import SeriesDeclaration, series_problem
 from zscope.schemas.arrow import duckdb_type
+from zscope.schemas.errors import DeclarationError
 from zscope.schemas.reference import reference_schemas
 from zscope.schemas.stored import stored_schema
 from zscope.schemas.tables import table_names
@@ -200,13 +201,6 @@ class Metric:
         return (*(by_name[name] for name in self.grain), *self.measures, *self.derived)
 
 
-class DeclarationError(Exception):
-    """An invalid declaration: which file, and what is wrong with it."""
-
-    def __init__(self, name: str, problem: str) -> None:
-        super().__init__(f"{name}.toml: {problem}")
-
-
 @cache
 def declared() -> Mapping[str, Metric]:
     """Return all metrics and steps by name, each after those it reads.
@@ -231,7 +225,9 @@ def load(folder: Traversable) -> dict[str, Metric]:
         order = list(TopologicalSorter(needs).static_order())
     except CycleError as error:
         around = " -> ".join(error.args[1])
-        raise DeclarationError(error.args[1][0], f"reads itself through others: {around}") from error
+        raise DeclarationError(
+            f"{error.args[1][0]}.toml", "", f"reads itself through others: {around}"
+        ) from error
     metrics: dict[str, Metric] = {}
     for name in order:
         subject = "" if places[name] == folder else places[name].name
@@ -246,7 +242,9 @@ def _like(name: str, content: Mapping[str, Any], contents: Mapping[str, Mapping[
     other = {key: value for key, value in contents[content["like"]].items() if key not in _STORING}
     replaced = content["instead_of"]
     if unknown := sorted(set(replaced) - set(other["inputs"])):
-        raise DeclarationError(name, f"instead_of: {content['like']} does not read {', '.join(unknown)}")
+        raise DeclarationError(
+            f"{name}.toml", "", f"instead_of: {content['like']} does not read {', '.join(unknown)}"
+        )
     inputs = [replaced.get(table, table) for table in other["inputs"]]
     own = {key: value for key, value in content.items() if key not in {"like", "instead_of"}}
     return {**other, "inputs": inputs, **own}
@@ -258,10 +256,10 @@ def _sql(
     """Return the statement of a metric, or that of the step that it is like with other inputs."""
     like = content.get("like", name)
     if like not in places or (like != name and "like" in contents[like]):
-        raise DeclarationError(name, f"like: there is no step {like} with an SQL file")
+        raise DeclarationError(f"{name}.toml", "", f"like: there is no step {like} with an SQL file")
     file = places[like] / f"{like}.sql"
     if not file.is_file():
-        raise DeclarationError(name, f"there is no {like}.sql next to it")
+        raise DeclarationError(f"{name}.toml", "", f"there is no {like}.sql next to it")
     text = filled(like, file.read_text(encoding="utf-8").rstrip())
     for table, other in content.get("instead_of", {}).items():
         text = re.sub(rf"\b{table}\b", other, text)
@@ -308,15 +306,17 @@ def _read(name: str, file: Traversable) -> dict[str, Any]:
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise DeclarationError(name, str(error)) from error
+        raise DeclarationError(f"{name}.toml", "", str(error)) from error
     if "like" in content:
         _check_keys(name, "declaration", content, _LIKE_REQUIRED, {*_REQUIRED, *_OPTIONAL})
     else:
         _check_keys(name, "declaration", content, _REQUIRED, _OPTIONAL)
     if content["kind"] not in _KINDS:
-        raise DeclarationError(name, f"kind is {content['kind']!r}, not one of {', '.join(_KINDS)}")
+        raise DeclarationError(
+            f"{name}.toml", "", f"kind is {content['kind']!r}, not one of {', '.join(_KINDS)}"
+        )
     if content.get("stored", "") not in _STORED:
-        raise DeclarationError(name, f"stored is {content['stored']!r}, not one of day, result")
+        raise DeclarationError(f"{name}.toml", "", f"stored is {content['stored']!r}, not one of day, result")
     return content
 
 
@@ -360,7 +360,7 @@ def _metric(name: str, content: Mapping[str, Any], sql: str, others: Mapping[str
     if (series := content.get("series")) is not None:
         names = [column.name for column in metric.columns]
         if problem := series_problem(series, names, clocked=bool(metric.clock and metric.combinable)):
-            raise DeclarationError(name, problem)
+            raise DeclarationError(f"{name}.toml", "", problem)
         return replace(metric, series=SeriesDeclaration(**series))
     return metric
 
@@ -387,7 +387,7 @@ def _inherited(name: str, column: str, inputs: Sequence[str], others: Mapping[st
         for other in columns:
             if other.name == column:
                 return replace(other, source="")
-    raise DeclarationError(name, f"column {column}: no input has a column to inherit")
+    raise DeclarationError(f"{name}.toml", "", f"column {column}: no input has a column to inherit")
 
 
 @cache
@@ -428,11 +428,13 @@ def _column(name: str, entry: Mapping[str, Any]) -> MetricColumn:
 
 def _checked(name: str, column: MetricColumn) -> MetricColumn:
     if column.combine not in (None, *_COMBINE):
-        raise DeclarationError(name, f"column {column.name}: combine is {column.combine!r}")
+        raise DeclarationError(f"{name}.toml", "", f"column {column.name}: combine is {column.combine!r}")
     if column.apart and not column.dimension:
-        raise DeclarationError(name, f"column {column.name}: only a dimension keeps rows apart")
+        raise DeclarationError(f"{name}.toml", "", f"column {column.name}: only a dimension keeps rows apart")
     if column.dimension + bool(column.combine) + bool(column.source) > 1:
-        raise DeclarationError(name, f"column {column.name}: only one of dimension, combine, from")
+        raise DeclarationError(
+            f"{name}.toml", "", f"column {column.name}: only one of dimension, combine, from"
+        )
     return column
 
 
@@ -445,27 +447,37 @@ def _check(metric: Metric) -> None:
     """Check what can be checked without running the SQL."""
     names = [column.name for column in metric.columns]
     if doubled := [name for name, count in Counter(names).items() if count > 1]:
-        raise DeclarationError(metric.name, f"column {doubled[0]} is declared twice")
+        raise DeclarationError(f"{metric.name}.toml", "", f"column {doubled[0]} is declared twice")
     if unknown := set(metric.grain) - set(names):
-        raise DeclarationError(metric.name, f"grain: no column {', '.join(sorted(unknown))}")
+        raise DeclarationError(f"{metric.name}.toml", "", f"grain: no column {', '.join(sorted(unknown))}")
     if metric.clock and (metric.clock, _MOMENT) not in [(c.name, c.type) for c in metric.columns]:
-        raise DeclarationError(metric.name, f"clock: no column {metric.clock} of type {_MOMENT}")
+        raise DeclarationError(
+            f"{metric.name}.toml", "", f"clock: no column {metric.clock} of type {_MOMENT}"
+        )
     if metric.period and (metric.clock or len(metric.period) != 2):
-        raise DeclarationError(metric.name, "period: needs two parameters, and no clock")
+        raise DeclarationError(f"{metric.name}.toml", "", "period: needs two parameters, and no clock")
     if metric.derived and not metric.combinable:
-        raise DeclarationError(metric.name, "only if all columns can be combined may one have `from`")
+        raise DeclarationError(
+            f"{metric.name}.toml", "", "only if all columns can be combined may one have `from`"
+        )
     if metric.combinable and set(metric.grain) - {column.name for column in metric.dimensions}:
-        raise DeclarationError(metric.name, "the grain of a combinable metric consists of dimensions")
+        raise DeclarationError(
+            f"{metric.name}.toml", "", "the grain of a combinable metric consists of dimensions"
+        )
     if metric.combinable and metric.keep and {*metric.grain} != {column.name for column in metric.dimensions}:
-        raise DeclarationError(metric.name, "keep: all dimensions have to be in the grain")
+        raise DeclarationError(f"{metric.name}.toml", "", "keep: all dimensions have to be in the grain")
     if metric.stored == "day" and ("day", "DATE") not in [(c.name, c.type) for c in metric.columns]:
-        raise DeclarationError(metric.name, "stored by day: no column day of type DATE")
+        raise DeclarationError(f"{metric.name}.toml", "", "stored by day: no column day of type DATE")
     if metric.computed_by and (metric.stored != "result" or metric.combinable or metric.kind != "step"):
-        raise DeclarationError(metric.name, "computed_by: only for a step stored as a result")
+        raise DeclarationError(f"{metric.name}.toml", "", "computed_by: only for a step stored as a result")
     if metric.computed_by and not (metric.computed_for and {*metric.computed_for, DIGEST_COLUMN} <= {*names}):
-        raise DeclarationError(metric.name, f"computed_by: needs computed_for, and a column {DIGEST_COLUMN}")
+        raise DeclarationError(
+            f"{metric.name}.toml", "", f"computed_by: needs computed_for, and a column {DIGEST_COLUMN}"
+        )
     if not metric.sql.startswith("-- "):
-        raise DeclarationError(metric.name, f"{metric.name}.sql does not begin with the meaning of a row")
+        raise DeclarationError(
+            f"{metric.name}.toml", "", f"{metric.name}.sql does not begin with the meaning of a row"
+        )
     _check_shown(metric)
 
 
@@ -473,18 +485,18 @@ def _check_shown(metric: Metric) -> None:
     """Check what a terminal shows of a metric."""
     visible = {column.name for column in metric.view_columns}
     if unknown := sorted({*metric.answer} - visible):
-        raise DeclarationError(metric.name, f"answer: no column {', '.join(unknown)}")
+        raise DeclarationError(f"{metric.name}.toml", "", f"answer: no column {', '.join(unknown)}")
     if metric.shown_by and not metric.combinable:
-        raise DeclarationError(metric.name, "shown_by: its rows cannot be combined")
+        raise DeclarationError(f"{metric.name}.toml", "", "shown_by: its rows cannot be combined")
     times = {"day", "week"} if metric.clock else set()
     if unknown := sorted({*metric.shown_by} - times - {column.name for column in metric.dimensions}):
-        raise DeclarationError(metric.name, f"shown_by: no dimension {', '.join(unknown)}")
+        raise DeclarationError(f"{metric.name}.toml", "", f"shown_by: no dimension {', '.join(unknown)}")
 
 
 def _check_keys(
     name: str, where: str, entry: Mapping[str, Any], required: set[str], optional: set[str]
 ) -> None:
     if unknown := sorted(set(entry) - required - optional):
-        raise DeclarationError(name, f"{where}: unknown key {', '.join(unknown)}")
+        raise DeclarationError(f"{name}.toml", "", f"{where}: unknown key {', '.join(unknown)}")
     if missing := sorted(required - set(entry)):
-        raise DeclarationError(name, f"{where}: {', '.join(missing)} is missing")
+        raise DeclarationError(f"{name}.toml", "", f"{where}: {', '.join(missing)} is missing")

@@ -14,6 +14,7 @@ from textwrap import dedent, indent
 from typing import Any
 
 from zscope.schemas.arrow import literal
+from zscope.schemas.errors import DeclarationError
 
 Rule = Mapping[str, Any]
 
@@ -23,11 +24,8 @@ _FINDING_KEYS = {"id", "of", "severity", "condition", "what", "remedy"}
 _PRACTICE_KEYS = {"id", "capture"}
 _EVIDENCE_KEYS = {"seen", "judged"}
 _STATED_KEYS = {"tag", "good"}
+_FINDINGS_FILE = "checks.toml"
 _UNION = "\nUNION ALL\n"
-
-
-class RuleError(Exception):
-    """An invalid check: which, and what is wrong with it."""
 
 
 def rules(metric: str) -> tuple[Rule, ...]:
@@ -94,7 +92,8 @@ def _checked(rules: Sequence[Rule]) -> Sequence[Rule]:
     for rule in rules:
         _check_keys(rule, _FINDING_KEYS)
         if rule["severity"] not in SEVERITIES or rule["of"] not in {"connection", "certificate"}:
-            raise RuleError(f"{rule['id']}: severity {rule['severity']!r} of {rule['of']!r}")
+            problem = f"severity {rule['severity']!r} of {rule['of']!r}"
+            raise DeclarationError(_FINDINGS_FILE, str(rule["id"]), problem)
     return rules
 
 
@@ -164,7 +163,8 @@ def _texts(values: Sequence[str]) -> str:
 def _check_keys(rule: Rule, keys: set[str]) -> None:
     if set(rule) != keys:
         differing = ", ".join(sorted(set(rule) ^ keys))
-        raise RuleError(f"{rule.get('id', 'a rule without an id')}: missing or unknown keys: {differing}")
+        name = str(rule.get("id", "a rule without an id"))
+        raise DeclarationError(_FINDINGS_FILE, name, f"missing or unknown keys: {differing}")
 
 
 _PARTS: Mapping[str, tuple[str, Callable[[Sequence[Rule]], Mapping[str, str]]]] = {

@@ -9,6 +9,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from zscope.schemas.arrow import literal
+from zscope.schemas.errors import Error
 from zscope.schemas.suggestions import with_suggestion
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ They are in hours: with days, DuckDB takes a hundred times as long.
 """
 
 
-class MetricQueryError(Exception):
+class MetricQueryError(Error, ValueError):
     """The metric cannot answer the query; the message names what it has."""
 
 

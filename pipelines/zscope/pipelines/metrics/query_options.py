@@ -38,9 +38,11 @@ def day_or_moment(text: str) -> date:
     try:
         value = parse_day(text) if len(text) <= len("2026-03-02") else datetime.fromisoformat(text)
     except ValueError as error:
-        raise ValueError(f"{text!r} is not a day or time such as 2026-03-02 or 2026-03-02T09:41Z") from error
+        raise MetricQueryError(
+            f"{text!r} is not a day or time such as 2026-03-02 or 2026-03-02T09:41Z"
+        ) from error
     if not YEARS[0] <= value.year <= YEARS[1]:
-        raise ValueError(f"{text!r}: the year must be between {YEARS[0]} and {YEARS[1]}")
+        raise MetricQueryError(f"{text!r}: the year must be between {YEARS[0]} and {YEARS[1]}")
     return _in_utc(value) if isinstance(value, datetime) else value
 
 
@@ -63,7 +65,7 @@ def period(begin: date | None, end: date | None) -> tuple[datetime | None, datet
     if last is not None and not isinstance(end, datetime):
         last += timedelta(days=1)
     if first is not None and last is not None and last <= first:
-        raise ValueError(f"the period from {begin} to {end} is empty")
+        raise MetricQueryError(f"the period from {begin} to {end} is empty")
     return first, last
 
 

@@ -26,7 +26,8 @@ from zscope.pipelines.quality.quality_checks import (
 )
 from zscope.schemas import catalog
 from zscope.schemas.arrow import literal, table_schema
-from zscope.schemas.load import LayoutError, read_toml
+from zscope.schemas.errors import DeclarationError
+from zscope.schemas.load import read_toml
 from zscope.schemas.reports import report_tables
 from zscope.schemas.stored import INTERVAL_LENGTHS, LOAD_ID, comparisons, local_clock, stored_schema
 from zscope.schemas.tables import RAW_TABLE, record_table_names, table_names
@@ -268,7 +269,7 @@ def _value_range(file: str, key: str, raw: dict[str, Any]) -> ValueRange:
             str(raw["meaning"]).strip(),
         )
     except (KeyError, ValueError) as error:
-        raise LayoutError(file, key, str(error)) from error
+        raise DeclarationError(file, key, str(error)) from error
 
 
 def explicit_checks(contents: dict[str, dict[str, Any]]) -> Iterator[Check]:
@@ -279,7 +280,7 @@ def explicit_checks(contents: dict[str, dict[str, Any]]) -> Iterator[Check]:
             try:
                 yield _check(raw)
             except (KeyError, ValueError) as error:
-                raise LayoutError(file, key, str(error)) from error
+                raise DeclarationError(file, key, str(error)) from error
 
 
 def _check(raw: dict[str, Any]) -> Check:

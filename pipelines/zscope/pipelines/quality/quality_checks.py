@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from zscope.schemas.errors import Error
+
 SAMPLED = "sampled"
 """Schema with the rows of the slice for checks of single rows; for a large table, a sample."""
 CHECKED = "checked"
@@ -13,7 +15,7 @@ NEARBY = "nearby"
 """Schema with all rows of the days of the slice and the day before, of any load."""
 
 
-class QualityError(Exception):
+class QualityError(Error):
     """Validation could not run; the message contains the reason. Bad data never raises this."""
 
 

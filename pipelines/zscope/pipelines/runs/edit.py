@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from zscope.pipelines.runs.read import FILE_NAME, RunsFile, header_lines, parse_runs
 from zscope.pipelines.store.folder import Folder, write_atomically
 from zscope.pipelines.store.transaction import changing
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _UNSUPPORTED = "its runs are not all written as blocks [[run]]; edit the file by hand"
 
 
-class RunsChangeError(Exception):
+class RunsChangeError(Error):
     """The runs cannot be changed; the message contains the reason and what to do."""
 
 

@@ -8,6 +8,8 @@ from datetime import UTC, date, datetime, time
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from zscope.schemas.errors import Error
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -26,7 +28,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST = 2**63 - 1
 
 
-class RunError(Exception):
+class RunError(Error):
     """An invalid value in a run, with its key and the problem."""
 
     def __init__(self, key: str, problem: str) -> None:

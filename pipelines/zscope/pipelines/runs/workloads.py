@@ -8,6 +8,8 @@ from typing import Literal
 
 import pyparsing as pp
 
+from zscope.schemas.errors import Error
+
 WorkloadKind = Literal["CRR", "RR", "STR"]
 DEFAULT_KB = 1000
 """Bytes in a kB; a MB has as many kB."""
@@ -15,7 +17,7 @@ _MAX_DIGITS = 12
 """Keeps every number of bytes within the range of its column."""
 
 
-class WorkloadError(ValueError):
+class WorkloadError(Error, ValueError):
     """An invalid name of a workload, with the position and what was expected there."""
 
     def __init__(self, text: str, column: int, expected: str) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from xxhash import xxh3_128
 
 from zscope.pipelines.store.folder import StoreError, commit_numbers, write_atomically
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +27,7 @@ _DIGITS = 8
 _BEFORE_CHECKSUM = f', "{_CHECKSUM}": "'
 
 
-class ChecksumError(ValueError):
+class ChecksumError(Error, ValueError):
     """A text whose checksum is not that of its content."""
 
 

@@ -34,6 +34,7 @@ from zscope.pipelines.store.folder import (
     names_of_commits,
     write_atomically,
 )
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -45,7 +46,7 @@ _ONE_LOAD = "load"
 """Key of the load in commits of earlier versions of zscope, which had one at most."""
 
 
-class UnknownContentError(ValueError):
+class UnknownContentError(Error, ValueError):
     """A commit has a field or kind that this version of zscope does not know."""
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from xxhash import xxh3_128, xxh128_hexdigest
 
 from zscope.pipelines.store.permissions import close_to_others, readable_by
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -27,7 +28,7 @@ NO_DAY = "__HIVE_DEFAULT_PARTITION__"
 _FSYNC_THREADS = 8
 
 
-class StoreError(Exception):
+class StoreError(Error):
     """The store cannot be used; the message contains the reason and what to do."""
 
 

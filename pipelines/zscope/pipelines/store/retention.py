@@ -6,6 +6,8 @@ import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from zscope.schemas.errors import Error
+
 if TYPE_CHECKING:
     from zscope.pipelines.store.maintenance import ExpireResult
 
@@ -13,7 +15,7 @@ _PERIOD = re.compile(r"(\d{1,6})\s*([dwmy]?)", re.IGNORECASE)
 _DAYS = {"": 1, "d": 1, "w": 7, "m": 31, "y": 366}
 
 
-class PeriodError(ValueError):
+class PeriodError(Error, ValueError):
     """A text that is not a period."""
 
 

@@ -21,6 +21,7 @@ import pyarrow as pa
 from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.pipelines.store.spill import SpillFolder
 from zscope.pipelines.store.sql_sandbox import lock_down, refusal, refused_function
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -106,7 +107,7 @@ _MISSING_FILE = ".parquet/**/*.parquet"
 _Value = TypeVar("_Value")
 
 
-class QueryError(Exception):
+class QueryError(Error):
     """A statement failed or was refused; for errors of DuckDB the message is DuckDB's."""
 
 

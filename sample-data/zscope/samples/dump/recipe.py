@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from zscope.parsers.smf.chain import LONGEST_IN_FILE
 from zscope.parsers.smf.record_writer import DEFAULT_BLOCK
 from zscope.samples.dump.damage import AT_END, DAMAGES, FEWEST_RECORDS, ON_RECORDS, REPLACING
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +23,7 @@ YEARS = (1971, 2041)
 """Packed dates go further, but the TOD clock ends in 2042."""
 
 
-class RecipeError(ValueError):
+class RecipeError(Error, ValueError):
     """A recipe that cannot be carried out; the message contains the reason and what to change."""
 
 

@@ -16,7 +16,7 @@ from zscope.app.cli.nightly.kinds import FlagKind, ListKind, NumberKind
 from zscope.app.cli.nightly.sections import GeneralSection
 from zscope.app.cli.nightly.settings_file import read_nightly_settings
 from zscope.app.cli.nightly.steps import SECTIONS
-from zscope.pipelines.settings import SettingsError
+from zscope.schemas.errors import SettingsError
 
 EXPORT = '\n[[export]]\ntarget = "out.duckdb"\n'
 

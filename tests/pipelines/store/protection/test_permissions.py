@@ -10,9 +10,10 @@ import pytest
 from tests.pipelines.stores import EVERYTHING, dump_bytes
 
 from zscope.pipelines.ingest import ingest
-from zscope.pipelines.settings import Settings, SettingsError, read_settings
+from zscope.pipelines.settings import Settings, read_settings
 from zscope.pipelines.store.folder import make_store
 from zscope.pipelines.store.parquet_files import Part
+from zscope.schemas.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -150,7 +150,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     from zscope.parsers.options import ReadOptions
     from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
     from zscope.pipelines.ingest.options_and_outcomes import ESSENTIAL_COLUMNS, FileStatus, report_rows
-    from zscope.pipelines.settings import SettingsError
+    from zscope.schemas.errors import SettingsError
 
     return_memory_soon()
     distinct_outputs(output.path, reading.issues.path if reading.issues else None, "--issues")

@@ -67,7 +67,7 @@ def command(*, path: Path, dry_run: bool, example: bool, form: str, target: str,
     from zscope.app.cli.nightly.running import run_night
     from zscope.app.cli.nightly.settings_file import read_nightly_settings
     from zscope.app.cli.nightly.steps import SECTIONS
-    from zscope.pipelines.settings import SettingsError
+    from zscope.schemas.errors import SettingsError
 
     try:
         settings = read_nightly_settings(path, SECTIONS)

@@ -9,7 +9,8 @@ from datetime import date
 from pathlib import Path
 from typing import Protocol
 
-from zscope.pipelines.settings import SettingsError, shortened, system_name
+from zscope.pipelines.settings import shortened, system_name
+from zscope.schemas.errors import SettingsError
 from zscope.schemas.suggestions import suggestion
 
 

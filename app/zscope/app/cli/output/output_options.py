@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from zscope.schemas.errors import Error
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 STANDARD_OUTPUT = "-"
 
 
-class AbandonedError(Exception):
+class AbandonedError(Error):
     """Raised while writing if there is nothing to write; `open_target` catches it and keeps the old file."""
 
 

@@ -14,6 +14,7 @@ from zscope.parsers.text.captured_report import ReportSource
 from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.csv_and_json.forms import RUN, SYSTEM
 from zscope.parsers.text.report_rows import NO_VALUE, quoted
+from zscope.schemas.errors import Error
 from zscope.schemas.reports import PrintedField, PrintedFormat
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _EXPONENT = re.compile(r"-?\d+(?:\.\d*)?[eE][+-]?\d{1,2}", re.ASCII)
 _WHOLE = re.compile(r"(\d+)\.0+", re.ASCII)
 
 
-class UnclearError(ValueError):
+class UnclearError(Error, ValueError):
     """A number with two possible meanings, which the message names."""
 
 
@@ -110,7 +111,7 @@ _NO_TEXT = {"", "N/A"}
 _NUMBERS = (PrintedFormat.COUNT, PrintedFormat.NUMBER)
 
 
-class BadCellError(ValueError):
+class BadCellError(Error, ValueError):
     """A cell with a wrong value; the message gives the reason."""
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from zscope.schemas.errors import Error
 from zscope.schemas.reports import PrintedField, ReportTable, plain_label, report_tables
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def _words(form: SuppliedForm) -> Iterator[str]:
             yield from (max(name.lower().split(), key=len) for name in names if name.strip())
 
 
-class MappingError(ValueError):
+class MappingError(Error, ValueError):
     """A column that cannot be mapped; the message names those that can."""
 
 

@@ -9,6 +9,8 @@ from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from zscope.schemas.errors import Error
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -48,7 +50,7 @@ class SampleTime:
     moment: datetime | None = None
 
 
-class TimeFormatError(ValueError):
+class TimeFormatError(Error, ValueError):
     """A time format that cannot be used."""
 
 

@@ -6,6 +6,8 @@ import csv
 import re
 from datetime import UTC, datetime, tzinfo
 
+from zscope.schemas.errors import Error
+
 MICROSECONDS = 1_000_000
 _NUMBER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _HEX_NUMBER = re.compile(r"(?=0.|.*[A-F])[0-9A-F]{1,8}", re.ASCII | re.IGNORECASE)
@@ -17,11 +19,11 @@ _NO_DATE = re.compile(r"|1970[/-]01[/-]01", re.ASCII)
 _NOT_THERE = "-1"
 
 
-class AmbiguousError(ValueError):
+class AmbiguousError(Error, ValueError):
     """A time that occurs twice in a zone, because clocks are set back."""
 
 
-class SkippedError(ValueError):
+class SkippedError(Error, ValueError):
     """A time that does not exist in a zone, because clocks are set forward."""
 
 

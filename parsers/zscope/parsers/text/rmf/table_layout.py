@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.rmf.label_lines import LONGEST
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -125,7 +126,7 @@ class RmfLayout:
         return self.places[-1].edge + 4
 
 
-class HeadingUnreadableError(Exception):
+class HeadingUnreadableError(Error):
     """A heading line whose columns are not in the known order."""
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from xml.parsers import expat
 
 from zscope.parsers.text.rmf.xml_tree import RESUMED, XmlLimitError, XmlNestingError, XmlTree
+from zscope.schemas.errors import Error
 
 LONGEST_TOKEN = 1 << 18
 """Length of a single tag or comment, far beyond those of any report."""
@@ -47,7 +48,7 @@ _BEGINS = re.compile(r"<(?:[\w.-]+:)?(?P<name>ddsml|postprocessor)(?=[\s>/])", r
 _NEXT_REPORT = re.compile(rf"<(?P<end>)(?:[\w.-]+:)?(?P<name>{_REPORT})(?=[\s>/])", re.ASCII | re.IGNORECASE)
 
 
-class XmlDamageError(Exception):
+class XmlDamageError(Error):
     """The document cannot be parsed any further."""
 
     def __init__(self, problem: str, line: int, column: int) -> None:
@@ -55,7 +56,7 @@ class XmlDamageError(Exception):
         self.problem, self.line, self.column = problem, line, column
 
 
-class _TagDamageError(Exception):
+class _TagDamageError(Error):
     """A tag that does not fit, with its place while the parser knows it."""
 
     def __init__(self, at: int, damage: XmlDamageError) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zscope.parsers.text.spelling import nearly
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,15 +37,15 @@ RESUMED = (*_PARENTS, "postprocessor", "rmf-mfpmsg", _ROOT)
 """Elements whose tags are places to continue after damage."""
 
 
-class XmlLimitError(Exception):
+class XmlLimitError(Error):
     """The document has something that no report has."""
 
 
-class XmlNestingError(Exception):
+class XmlNestingError(Error):
     """An element begins inside another one of its kind, whose end is missing."""
 
 
-class MonitorThreeError(Exception):
+class MonitorThreeError(Error):
     """The document is a Monitor III report."""
 
 

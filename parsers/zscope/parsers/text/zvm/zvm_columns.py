@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from zscope.parsers.text.rmf.table_layout import Cell, cells_of
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -103,7 +104,7 @@ _GROUP = re.compile(r"<[^<>]{1,200}>|[^\s<>]+")
 _RULES = "<>-_= "
 
 
-class AmbiguousColumnError(Exception):
+class AmbiguousColumnError(Error):
     """Two words fit one column equally well, so no figure of the report is reliable."""
 
     def __init__(self, column: int, text: str) -> None:

@@ -23,6 +23,7 @@ from zscope.parsers.text.zvm.zvm_columns import (
     place_cells,
 )
 from zscope.parsers.text.zvm.zvm_heading import begins_with_number, is_label, is_ruled
+from zscope.schemas.errors import Error
 from zscope.schemas.reports import report_table
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ _FRAME = re.compile(
 """Text of screens and sessions around a report."""
 
 
-class ReportRefusedError(Exception):
+class ReportRefusedError(Error):
     """A page without any reliable row."""
 
     def __init__(self, line: Line, error: AmbiguousColumnError) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from zscope.app.dashboard.filter_bar import choices
 from zscope.app.dashboard.pages.connections.connection_key import ConnectionKey, moment
 from zscope.schemas.arrow import literal
+from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ _LAST_NUMBER = 2**32 - 1
 _LAST_PORT = 2**16 - 1
 
 
-class SearchTermError(Exception):
+class SearchTermError(Error):
     """A search term cannot be read; the message describes valid terms."""
 
 
