@@ -29,12 +29,14 @@ def metric(folder: Path, head: str, columns: Sequence[str], rows: Sequence[str])
     subject = folder / "subject"
     subject.mkdir(parents=True, exist_ok=True)
     split = [[part.strip() for part in column.split("|")] for column in columns]
-    declarations = "".join(
-        "\n".join([f'[[column]]\nname = "{name}"\ntype = "{kind}"\nmeaning = "Of {name}."', *more, ""])
+    fields = [
+        ", ".join([f'name = "{name}", type = "{kind}", meaning = "Of {name}."', *more])
         for name, kind, *more in split
-    )
+    ]
+    declarations = "".join(f"    {{ {column} }},\n" for column in fields)
     (subject / "small.toml").write_text(
-        f'kind = "metric"\ntitle = "Small"\nquestion = "Q?"\ninputs = []\n{head}\n{declarations}',
+        'kind = "metric"\ntitle = "Small"\nquestion = "Q?"\ninputs = []\n'
+        f"columns = [\n{declarations}]\n{head}\n",
         encoding="utf-8",
     )
     given = [(name, kind) for name, kind, *more in split if not any(one.startswith("from") for one in more)]
