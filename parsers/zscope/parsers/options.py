@@ -51,14 +51,14 @@ Progress = Callable[[ProgressState], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """How to read files. The defaults fit most files; a value that cannot be used raises a `ValueError`.
+    """How to read files. The defaults fit most files; a wrong value raises an `Error` that is a `ValueError`.
 
     >>> ReadOptions(system="SYSA", taken=date(2026, 3, 2), mapping={"ecbs_in_use": "ECBs in use"}).mapping
     (('ecbs_in_use', 'ECBs in use'),)
     >>> ReadOptions(code_page="850")
     Traceback (most recent call last):
     ...
-    ValueError: code page '850' is not one of 1047, 037
+    zscope.schemas.errors.SettingsError: code page '850' is not one of 1047, 037
     """
 
     system: str | None = None
