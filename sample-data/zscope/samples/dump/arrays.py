@@ -25,12 +25,6 @@ def pick(values: Sequence[str | None], choice: Choice) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array(choice.astype(np.int32)), pa.array(values, pa.string()))
 
 
-def pick_few(values: Sequence[str | None], choice: Choice) -> pa.DictionaryArray:
-    """Like `pick`, for many values of which few occur: only those are converted."""
-    distinct, index = np.unique(choice, return_inverse=True)
-    return pick([values[number] for number in distinct.tolist()], index)
-
-
 def same(value: str, count: int) -> pa.DictionaryArray:
     """Return a column with the same text in every row."""
     return pick([value], np.zeros(count, np.int32))

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.parsers.smf.record_writer import SectionBytes, SectionRows, cut_rows, encode_alike, encode_records
+from zscope.parsers.smf.record_writer import SectionBytes, SectionRows, cut_rows, encode_alike
 from zscope.samples.dump.manifest import ExpectedCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import pyarrow as pa
+    from collections.abc import Callable, Sequence
 
     from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.samples.dump.arrays import Choice, Numbers
@@ -70,30 +68,16 @@ class RecordAssembler:
         sections: Callable[[Choice], list[SectionRows]],
         systems: Choice,
         written: Numbers,
-        triplets: Callable[[Choice], int] | None = None,
     ) -> None:
         """Add records to a batch, all of one shape at once.
 
         Records of the same shape have the same sections in the same lengths. `sections` returns those of some
-        rows, and `triplets` the number of triplets where it depends on the shape.
+        rows.
         """
         for shape in np.unique(shapes):
             rows = np.flatnonzero(shapes == shape)
-            number = self.triplets if triplets is None else triplets(rows)
-            records = encode_alike(self.layout, heads[rows], sections(rows), number)
+            records = encode_alike(self.layout, heads[rows], sections(rows), self.triplets)
             batch.add((self.layout.type, self.layout.subtype), records, systems[rows], written[rows])
-
-    def add_varied(
-        self,
-        batch: SmfBatch,
-        columns: Mapping[str, pa.Array],
-        sections: Sequence[SectionBytes],
-        systems: Choice,
-        written: Numbers,
-    ) -> None:
-        """Add records whose sections differ in length; they are encoded one by one."""
-        records = encode_records(self.layout, columns, sections, len(systems), self.triplets)
-        batch.add((self.layout.type, self.layout.subtype), records, systems, written)
 
 
 def once(section: Section, rows: ByteRows) -> SectionBytes:

@@ -221,17 +221,7 @@ def zert_records(connections: Connections, end: int) -> NDArray[np.int64]:
     return records
 
 
-def common_columns(connections: Connections, site: Site) -> dict[str, Any]:
-    """Return the columns that several record types have in common."""
-    outward = site.calls_out[connections["application"]]
-    ports = site.ports[connections["application"]]
-    partner_port = connections["partner_port"]
-    return {
-        "remote_port": np.where(outward, ports, partner_port),
-        "local_port": np.where(outward, partner_port, ports),
-        "connection_id": connections["connection_id"],
-        "in_bytes": connections["in_bytes"],
-        "out_bytes": connections["out_bytes"],
-        "in_segments": 4 + connections["in_bytes"] // np.uint64(1_400),
-        "out_segments": 4 + connections["out_bytes"] // np.uint64(1_400),
-    }
+def connection_arrays(connections: Connections, site: Site) -> dict[str, Any]:
+    """Return the fields of connections as arrays, with the numbers of their local addresses."""
+    arrays = {name: np.ascontiguousarray(connections[name]) for name in CONNECTION.names or ()}
+    return arrays | {"local_row": site.local_rows(connections)}

@@ -12,15 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from zscope.parsers.smf.codecs import CODECS
-from zscope.parsers.text.coding import code_page
-from zscope.schemas import Evidence, Field, Format, cipher_suites
+from zscope.schemas import cipher_suites
 
 if TYPE_CHECKING:
-    from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.samples.dump.arrays import Connections
     from zscope.samples.dump.recipe import Recipe
 
@@ -251,9 +247,3 @@ class Site:
         v6 = self.partner_is_v6[connections["partner"]]
         rows: NDArray[np.int64] = 2 * connections["system"].astype(np.int64) + v6
         return rows
-
-
-def addresses(texts: tuple[str, ...], form: Format) -> ByteRows:
-    """Encode addresses as the 16 bytes of a record field."""
-    field = Field("", 0, 16, form, "", "", evidence=Evidence.IBM_DOC)
-    return CODECS[form].encode(field, pa.array(texts), code_page())

@@ -25,11 +25,11 @@ from zscope.samples.dump.damage import (
     framer,
     positions,
 )
+from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.dump.manifest import DamageDone, ExpectedCounts, Manifest, positive
 from zscope.samples.dump.output import HashingWriter, PieceWriter, packed
 from zscope.samples.dump.plan import RMF, DumpClock, RecordPlan
 from zscope.samples.dump.recipe import TYPICAL_BYTES, Recipe, RecipeError, RecordKind
-from zscope.samples.dump.records.ftp import CLIENT, SERVER, FtpRecords
 from zscope.samples.dump.records.rmf_machine import ConnectionCpuTime
 from zscope.samples.dump.records.rmf_record import RmfInterval
 from zscope.samples.dump.records.smf70 import CpuRecords, CryptoRecords
@@ -102,10 +102,9 @@ class RecordGenerator:
             return self._clock.between(self._random(kind, 1), begin, end, counts[kind])
 
         self._connections(batch, counts, begin, end, until)
-        ftp, telnet, other = self._ftp, self._telnet, self._undecoded
-        batch.extend(ftp.transfers(self._random(RecordKind.FTP_CLIENT), CLIENT, times(RecordKind.FTP_CLIENT)))
-        batch.extend(ftp.transfers(self._random(RecordKind.FTP_SERVER), SERVER, times(RecordKind.FTP_SERVER)))
-        batch.extend(ftp.failures(self._random(RecordKind.FTP_FAILURE), times(RecordKind.FTP_FAILURE)))
+        telnet, other = self._telnet, self._undecoded
+        for kind, records in self._declared.items():
+            batch.extend(records.make({}, times(kind), self._random(kind)))
         started, ended = times(RecordKind.TN3270_INIT), times(RecordKind.TN3270_TERM)
         batch.extend(telnet.make(self._random(RecordKind.TN3270_TERM), started, ended))
         batch.extend(other.foreign(self._random(RecordKind.FOREIGN), times(RecordKind.FOREIGN)))
@@ -181,8 +180,16 @@ class RecordGenerator:
         return TcpRecords(self.context)
 
     @cached_property
-    def _ftp(self) -> FtpRecords:
-        return FtpRecords(self.context)
+    def _declared(self) -> dict[RecordKind, DeclaredRecords]:
+        """Kinds whose records follow from their declaration alone."""
+        return {
+            kind: DeclaredRecords(self.context, f"dump/records/{name}.toml", subtype)
+            for kind, name, subtype in (
+                (RecordKind.FTP_CLIENT, "ftp_transfer", 3),
+                (RecordKind.FTP_SERVER, "ftp_transfer", 70),
+                (RecordKind.FTP_FAILURE, "ftp_failure", 72),
+            )
+        }
 
     @cached_property
     def _telnet(self) -> TelnetRecords:

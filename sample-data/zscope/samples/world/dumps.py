@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zscope.parsers.smf.record_writer import SectionRows, encode_section, plain_records
+from zscope.parsers.smf.record_writer import plain_records
 from zscope.samples.dump.arrays import local, pick
-from zscope.samples.dump.assemble import RecordAssembler, SmfBatch
+from zscope.samples.dump.assemble import SmfBatch
 from zscope.samples.dump.connections import FAILED
+from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.dump.manifest import ExpectedCounts, positive
 from zscope.samples.dump.output import HashingWriter, PieceWriter, packed
 from zscope.samples.dump.records.tcp import TcpRecords
@@ -21,11 +22,9 @@ from zscope.samples.dump.records.zert_detail import (
     ENDED,
     SHORT,
     STARTED,
-    TRIPLETS,
     Events,
     ZertDetail,
 )
-from zscope.samples.dump.records.zert_sections import one_row
 from zscope.samples.dump.records.zert_summary import (
     ACTIVE,
     EIGHT_BYTES,
@@ -38,7 +37,6 @@ from zscope.samples.dump.site import CLIENT_CERTIFICATES
 from zscope.samples.dump.write import DUMP_HEADER, DUMP_TRAILER
 from zscope.samples.world.recipe import CLIENTS, NAMES
 from zscope.samples.world.services import DISTRIBUTED, FIRST_RUN_SERVICE, SERVICES, SUITES, application
-from zscope.schemas import catalog
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,17 +160,8 @@ class ConnectionRecords:
 
     def switched(self, system: int, event: int, at_us: int) -> SmfBatch:
         """Return the record of a system that zERT begins or ceases to write records of connections."""
-        layout = catalog().records[119, 11]
-        identification, common = layout.section("identification"), layout.section("common")
-        batch, systems, written = SmfBatch(), np.array([system]), np.array([at_us])
-        names, length = self._context.identification("STACK")[systems], self._context.length(common)
-        values = encode_section(common, one_row(common, {"event_type": event}), 1, length)
-        parts = [SectionRows(identification, names, names.shape[1]), SectionRows(common, values, length)]
-        assembler = RecordAssembler(self._context, layout, TRIPLETS)
-        heads = self._context.headers(119, 11, systems, written, "TCP")
-        assembler.add_alike(batch, np.zeros(1), heads, lambda _: parts, systems, written)
-        batch.expected.tables["smf119_zert_detail"] += 1
-        return batch
+        switched = DeclaredRecords(self._context, "dump/records/zert_switched.toml", 11)
+        return switched.make({"system": np.array([system]), "event": event}, np.array([at_us]))
 
     @cached_property
     def _zert(self) -> ZertDetail:
@@ -264,13 +253,10 @@ class WorldSummary(ZertSummary):
             name: step[name] if name == ACTIVE else counter + step[name] for name, counter in before.items()
         }
         busy = np.any([added != 0 for added in step.values()], axis=0)
-        common = (
-            {newest: self._common(before, newest=newest) for newest in (False, True)} if busy.any() else {}
-        )
         batches = []
         for system in range(len(NAMES)):
             batch = SmfBatch()
-            self._write(batch, common, np.flatnonzero(busy & (self._sessions.systems == system)))
+            self._write(batch, before, np.flatnonzero(busy & (self._sessions.systems == system)))
             batches.append(batch)
         self._done += 1
         return batches

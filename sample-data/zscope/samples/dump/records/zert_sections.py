@@ -1,21 +1,22 @@
-"""Sections that zERT detail and summary records have in common: certificates, names, SSH and IPsec."""
+"""Sections that zERT detail and summary records have in common: certificates and their names."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from zscope.parsers.smf.record_writer import SectionRows, encode_entries
-from zscope.samples.dump.arrays import same
+from zscope.samples.dump.site import CLIENT_CERTIFICATES
 from zscope.schemas.arrow import UTC
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
     from datetime import datetime
 
-    from zscope.samples.dump.site import Certificate
+    from zscope.samples.dump.site import Certificate, Site
     from zscope.schemas import Section
 
 SERVER_SUBJECT, CLIENT_SUBJECT = 5, 7
@@ -29,13 +30,13 @@ UNKNOWN_CIPHER = "FFFFFF"
 VERSION_NAMES = {0x0301: "TLSv1.0", 0x0302: "TLSv1.1", 0x0303: "TLSv1.2", 0x0304: "TLSv1.3"}
 
 
-def certificate_columns(kind: str, certificates: list[Certificate | None]) -> dict[str, pa.Array]:
-    """Return the columns about certificates of one kind (`server_cert`, `local_cert` and so on)."""
+def certificate_columns(certificates: Sequence[Certificate | None]) -> dict[str, pa.Array]:
+    """Return the columns about certificates; the names of columns of records begin with the kind."""
     there = np.array([certificate is not None for certificate in certificates])
     keys = [(0, 0) if c is None else ELLIPTIC_CURVE if c.elliptic else RSA for c in certificates]
     serials = [c.serial if c else None for c in certificates]
     times: list[datetime | None] = [c.not_after if c else None for c in certificates]
-    columns: dict[str, Any] = {
+    return {
         "sig_method": pa.array((there * RSA_WITH_SHA256).astype(np.uint16)),
         "enc_method": pa.array([method for method, _ in keys], pa.uint16()),
         "digest_alg": pa.array((there * SHA256).astype(np.uint16)),
@@ -46,7 +47,49 @@ def certificate_columns(kind: str, certificates: list[Certificate | None]) -> di
         "key_type": pa.array([key for _, key in keys], pa.uint16()),
         "key_length_bits": pa.array([c.bits if c else 0 for c in certificates], pa.uint16()),
     }
-    return {f"{kind}_{name}": column for name, column in columns.items()}
+
+
+def session_names(site: Site) -> dict[str, Any]:
+    """Return the names about protected sessions that declarations of zERT records use."""
+    owners, suites = site.applications, site.known_suites
+    return {
+        "certificates": certificate_columns([*site.certificates, None]),
+        "no_certificate": len(site.certificates),
+        "applications": len(owners),
+        "ciphers": [*(suite.code for suite in suites), UNKNOWN_CIPHER],
+        "algorithms": np.array([suite.algorithms for suite in suites], np.uint16),
+        "job_ids": [f"STC{7_000 + number:05}" for number in range(len(owners))],
+        "observed": np.array([owner.provider == "Observation" for owner in owners]),
+        "providers": [owner.provider for owner in owners],
+        "fips_modes": np.array([owner.fips_mode for owner in owners], np.uint8),
+        "unpublished_bytes": site.unpublished_tls_bytes,
+    }
+
+
+@dataclass(frozen=True)
+class CertificateNames:
+    """The sections with names of certificates.
+
+    They have numbers: twice the number of the session's certificates, and one more if they are described as
+    one block, as at level 3.2.
+    """
+
+    site: Site
+    section: Section
+    _known: dict[int, SectionRows] = field(default_factory=dict)
+
+    def of(self, number: int) -> SectionRows:
+        """Return the section with a number."""
+        if number not in self._known:
+            self._known[number] = self._made(number)
+        return self._known[number]
+
+    def _made(self, number: int) -> SectionRows:
+        named, block = divmod(number, 2)
+        application, client = divmod(named, CLIENT_CERTIFICATES + 1)
+        certificates = self.site.certificates
+        partner = certificates[len(self.site.applications) + client - 1] if client else None
+        return names_section(self.section, certificates[application], partner, block=bool(block))
 
 
 def names_section(
@@ -64,64 +107,3 @@ def names_section(
     if block:
         return SectionRows(section, row, row.shape[1])
     return SectionRows(section, row, max(map(len, entries)), len(entries))
-
-
-def _column(value: int | str, kind: pa.DataType) -> pa.Array:
-    return same(value, 1) if isinstance(value, str) else pa.array([value], kind)
-
-
-def one_row(section: Section, values: Mapping[str, int | str]) -> dict[str, pa.Array]:
-    """Return the columns of a single row, without the values that the section has no field for."""
-    lengths = {field.column: field.length or 0 for field in section.fields}
-    kinds = {1: pa.uint8(), 2: pa.uint16(), 4: pa.uint32()}
-    there = {name: value for name, value in values.items() if name in lengths}
-    return {name: _column(value, kinds.get(lengths[name], pa.uint64())) for name, value in there.items()}
-
-
-SSH_SESSION: Mapping[str, int | str] = {
-    "ssh_version": 2,
-    "ssh_source": 2,
-    "ssh_crypto_flags": 0xC0,
-    "ssh_component": "SSHD",
-    "ssh_provider": "IBM OpenSSH",
-    "auth_method": 3,
-    "kex_method": 6,
-    "server_key_type": 5,
-    "server_key_length_bits": 256,
-    "client_key_type": 2,
-    "client_key_length_bits": 4096,
-    "server_key_fingerprint_length": 32,
-    "server_key_fingerprint": "5e" * 32,
-    "client_key_fingerprint_length": 32,
-    "client_key_fingerprint": "c1" * 32,
-}
-IPSEC_TUNNEL: Mapping[str, int | str] = {
-    "ike_tunnel_id": 17,
-    "ike_major_version": 2,
-    "key_exchange_rule": "Synthetic~Branch~IKE",
-    "tunnel_local_ip": "192.168.1.10",
-    "tunnel_remote_ip": "192.168.200.1",
-    "ike_local_auth_method": 2,
-    "ike_remote_auth_method": 2,
-    "ike_dh_group": 20,
-    "ike_pseudo_random_function": 3,
-    "ike_lifesize_kb": 0,
-    "ike_lifetime_min": 480,
-    "ike_reauth_interval_min": 1440,
-    "tunnel_id": 4711,
-    "tunnel_type": 2,
-    "tunnel_state": 1,
-    "encapsulation_mode": 1,
-    "auth_protocol": 50,
-    "tunnel_msg_auth": 1,
-    "pfs_group": 20,
-    "sa_lifesize_kb": 4_194_304,
-    "sa_lifetime_min": 240,
-    "vpn_lifetime_min": 1440,
-}
-IP_FILTER_RULES: Mapping[str, int | str] = {
-    "out_filter_action": 2,
-    "in_filter_action": 2,
-    "out_filter_rule": "Synthetic~Branch~Out",
-    "in_filter_rule": "Synthetic~Branch~In",
-}

@@ -1,0 +1,513 @@
+"""Records of one layout from a declaration: a TOML file that says what is in each of their fields.
+
+A declaration names the type of the records, who writes them, and values and sections:
+
+    type = 119
+    subtypes = [20]
+    triplets = 2
+    subsystem = "TCP"
+    writer = { component = "TN3270S", job = "TN3270", user = "TCPIP" }
+
+    [lists]
+    devices = ["IBM-3278-2-E", "IBM-3279-4-E"]
+
+    [values]
+    device = "integers(0, 2)"
+
+    [[section]]
+    key = "session"
+    only_if = "device > 0"
+    constants = { local_port = 992 }
+
+    [section.columns]
+    telnet_device_type = "pick(devices, device)"
+    start_local = "local(start)"
+
+Constants are the same in all records. Values and columns are expressions of Python with one value for each
+record: they use the arrays that the caller gives, the lists, the site and earlier values. Values are computed
+in the order of the file, so that is the order in which random numbers are drawn. A column that a layout does
+not have is left out, so one declaration can describe several subtypes. Sections follow each other as in the
+file, after the identification.
+
+A section can have `only_if` (which records have it), `subtypes` (which of them have it), `same_text` (its
+whole content), `text` (an expression for its whole content, which differs in length), `length` (an expression
+that uses `known`, its usual length, or `at_level`) or `block` (an expression for the number of one of several
+ready sections, -1 for none). `as_in` is another declaration whose section of this key has the same columns.
+`tables` are expressions for several columns whose names begin in the same way.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.resources import files
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from zscope.parsers.smf.codecs import CODECS
+from zscope.parsers.smf.record_writer import (
+    SectionRows,
+    encode_alike,
+    encode_records,
+    encode_section,
+    write_fields,
+)
+from zscope.parsers.text.coding import code_page
+from zscope.samples.dump.arrays import local, pick, utc
+from zscope.samples.dump.assemble import SmfBatch, once, optional
+from zscope.samples.dump.site import FIRST_PARTNERS, PARTNERS
+from zscope.schemas import catalog
+from zscope.schemas.arrow import arrow_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from zscope.parsers.smf.codecs.base import ByteRows
+    from zscope.parsers.smf.record_writer import SectionBytes
+    from zscope.samples.dump.arrays import Choice, Numbers
+    from zscope.samples.dump.context import RecordContext
+    from zscope.schemas import Field, RecordLayout, Section
+
+Names = dict[str, Any]
+_Cell = tuple[slice, "ByteRows", "Choice"]
+"""Place in a section, the bytes of different values, and for each record the number of its value."""
+KEYS = {"type", "subtypes", "triplets", "subsystem", "writer", "shape", "lists", "values", "section"}
+SECTION_KEYS = {
+    "key",
+    "subtypes",
+    "constants",
+    "columns",
+    "tables",
+    "as_in",
+    "only_if",
+    "text",
+    "same_text",
+    "block",
+    "length",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SectionDeclaration:
+    """One section of a declaration."""
+
+    key: str
+    subtypes: tuple[int, ...] | None
+    constants: Mapping[str, Any]
+    columns: Mapping[str, CodeType]
+    tables: Mapping[str, CodeType]
+    """Several columns at once, by the beginning of their names."""
+    same_text: str | None
+    only_if: CodeType | None
+    text: CodeType | None
+    block: CodeType | None
+    length: CodeType | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDeclaration:
+    """A declaration with compiled expressions."""
+
+    type: int
+    subtypes: tuple[int, ...]
+    triplets: CodeType
+    subsystem: str
+    writers: Mapping[int, Mapping[str, Any]]
+    """The identification section, by subtype."""
+    shape: CodeType | None
+    """Numbers the kinds of records that have the same sections; they are written in this order."""
+    lists: Mapping[str, Any]
+    values: Mapping[str, CodeType]
+    sections: tuple[SectionDeclaration, ...]
+
+    def section(self, key: str) -> SectionDeclaration:
+        """Return the section with a key."""
+        return next(section for section in self.sections if section.key == key)
+
+
+@cache
+def read_declaration(path: str) -> RecordDeclaration:
+    """Read a declaration, by its path in this package."""
+    content = tomllib.loads((files("zscope.samples") / path).read_text(encoding="utf-8"))
+    _check_keys(path, content, KEYS)
+
+    def compiled(name: str, text: object) -> CodeType:
+        return compile(str(text), f"{path}: {name}", "eval")
+
+    def expressions(texts: Mapping[str, str]) -> dict[str, CodeType]:
+        return {name: compiled(name, text) for name, text in texts.items()}
+
+    def expression(owner: Mapping[str, Any], name: str) -> CodeType | None:
+        return compiled(name, owner[name]) if name in owner else None
+
+    sections = []
+    for section in content["section"]:
+        _check_keys(path, section, SECTION_KEYS)
+        other = read_declaration(section["as_in"]).section(section["key"]) if "as_in" in section else None
+        sections.append(
+            SectionDeclaration(
+                section["key"],
+                tuple(section["subtypes"]) if "subtypes" in section else None,
+                other.constants if other else section.get("constants", {}),
+                other.columns if other else expressions(section.get("columns", {})),
+                other.tables if other else expressions(section.get("tables", {})),
+                section.get("same_text"),
+                *(expression(section, name) for name in ("only_if", "text", "block", "length")),
+            )
+        )
+    subtypes = tuple(content["subtypes"])
+    writer = content["writer"]
+    return RecordDeclaration(
+        content["type"],
+        subtypes,
+        compiled("triplets", content["triplets"]),
+        content["subsystem"],
+        {subtype: writer.get(str(subtype), writer) for subtype in subtypes},
+        expression(content, "shape"),
+        {name: _listed(values) for name, values in content.get("lists", {}).items()},
+        expressions(content.get("values", {})),
+        tuple(sections),
+    )
+
+
+def _check_keys(path: str, owner: Mapping[str, Any], known: set[str]) -> None:
+    if unknown := sorted(owner.keys() - known):
+        raise ValueError(f"{path}: key {unknown[0]!r} is not one of {', '.join(sorted(known))}")
+
+
+def _listed(values: Sequence[Any]) -> Any:  # noqa: ANN401 - texts stay a list, numbers become an array
+    return list(values) if isinstance(values[0], str) else np.array(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A column with few different values: row i has `values[index[i]]`."""
+
+    values: Any
+    """Texts, an Arrow column, or several Arrow columns by name."""
+    index: Choice
+
+
+def numbered(pattern: str, numbers: Numbers) -> Picked:
+    """Return texts with a number in each."""
+    distinct, index = np.unique(numbers, return_inverse=True)
+    return Picked([pattern.format(number) for number in distinct.tolist()], index)
+
+
+def whole(numbers: Choice) -> Numbers:
+    """Return whole numbers, rounded towards zero."""
+    result: Numbers = numbers.astype(np.int64)
+    return result
+
+
+@dataclass(frozen=True)
+class DeclaredRecords:
+    """Generates the records of one subtype of a declaration."""
+
+    context: RecordContext
+    path: str
+    subtype: int
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """More names that expressions can use."""
+    blocks: Callable[[int], SectionRows] | None = None
+    """Returns the ready section with a number."""
+    _tables: dict[tuple[str, str, int], list[tuple[slice, ByteRows]]] = field(default_factory=dict)
+    """Tables of the site, encoded."""
+    _encoded: dict[tuple[str, str], tuple[Any, ByteRows]] = field(default_factory=dict)
+    """Values of columns with few different ones, encoded: they are usually the same each time."""
+
+    def make(
+        self, given: Mapping[str, Any], written: Numbers, rng: np.random.Generator | None = None
+    ) -> SmfBatch:
+        """Generate one record for each element of the given arrays, written at these times.
+
+        The array `system` is a given one or a declared value.
+        """
+        batch, count = SmfBatch(), len(written)
+        if not count:
+            return batch
+        names: Names = {**self._names, **(_random(rng, count) if rng else {}), **given}
+        names |= {"count": count, "time": written, "subtype": self.subtype}
+        names["local"] = lambda times: local(self.context.local_us(names["system"], times))
+        for name, code in self._declaration.values.items():
+            names[name] = _evaluate(code, names)
+        sections = [s for s in self._declaration.sections if s.subtypes is None or self.subtype in s.subtypes]
+        if any(section.text for section in sections):
+            self._add_varied(batch, names, sections)
+        else:
+            self._add_alike(batch, names, sections)
+        batch.expected.tables[self._layout.tables[0].name] += count
+        return batch
+
+    @cached_property
+    def _declaration(self) -> RecordDeclaration:
+        return read_declaration(self.path)
+
+    @cached_property
+    def _layout(self) -> RecordLayout:
+        return catalog().records[self._declaration.type, self.subtype]
+
+    @cached_property
+    def _identification(self) -> ByteRows:
+        return self.context.identification(**self._declaration.writers[self.subtype])
+
+    @cached_property
+    def _names(self) -> Names:
+        """Names that all expressions can use."""
+        return {**FUNCTIONS, **site_names(self.context), **self._declaration.lists, **self.more}
+
+    def _add_alike(self, batch: SmfBatch, names: Names, sections: Sequence[SectionDeclaration]) -> None:
+        """Add records, all of one shape at once."""
+        systems, written = names["system"], names["time"]
+        parts = [self._part(section, names) for section in sections]
+        shapes = np.zeros(len(written), np.int64)
+        for part in parts:
+            if part.kind is not None:
+                shapes = shapes * 2 + part.kind
+        if self._declaration.shape:
+            shapes = _evaluate(self._declaration.shape, names)
+        everywhere = [_Part(self._section("identification"), self._identification[systems]), *parts]
+        triplets = np.broadcast_to(_evaluate(self._declaration.triplets, names), len(written))
+        kind = self._declaration.type, self.subtype
+        heads = self.context.headers(*kind, systems, written, self._declaration.subsystem)
+        for shape in np.unique(shapes):
+            rows = np.flatnonzero(shapes == shape)
+            there = [section for part in everywhere if (section := part.of(rows, self.blocks))]
+            records = encode_alike(self._layout, heads[rows], there, int(triplets[rows[0]]))
+            batch.add(kind, records, systems[rows], written[rows])
+
+    def _add_varied(self, batch: SmfBatch, names: Names, sections: Sequence[SectionDeclaration]) -> None:
+        """Add records with texts of different lengths."""
+        systems, written = names["system"], names["time"]
+        parts = [once(self._section("identification"), self._identification[systems])]
+        for section in sections:
+            if section.text or section.same_text:
+                parts.append(self._texts(section, names))
+            else:
+                parts.append(once(self._section(section.key), self._rows(section, names)))
+        columns = {
+            "system": pick(self.context.names, systems),
+            "written_local": names["local"](written),
+            "subsystem": pick([self._declaration.subsystem], np.zeros(len(written))),
+        }
+        triplets = int(_evaluate(self._declaration.triplets, names))
+        records = encode_records(self._layout, columns, parts, len(systems), triplets)
+        batch.add((self._declaration.type, self.subtype), records, systems, written)
+
+    def _texts(self, declared: SectionDeclaration, names: Names) -> SectionBytes:
+        if declared.same_text:
+            texts = [declared.same_text] * names["count"]
+        else:
+            picked = _evaluate(declared.text, names)
+            texts = [picked.values[number] for number in picked.index.tolist()]
+        there = [True] * len(texts) if declared.only_if is None else _evaluate(declared.only_if, names)
+        encoded = [
+            code_page().encode(text) if is_there else None
+            for text, is_there in zip(texts, there, strict=True)
+        ]
+        return optional(self._section(declared.key), encoded)
+
+    def _section(self, key: str) -> Section:
+        return self._layout.section(key)
+
+    def _part(self, declared: SectionDeclaration, names: Names) -> _Part:
+        section = self._section(declared.key)
+        if declared.block:
+            return _Part(section, None, numbers=_evaluate(declared.block, names))
+        kind = None if declared.only_if is None else _evaluate(declared.only_if, names)
+        lengths = None if declared.length is None else self._lengths(declared, names)
+        return _Part(section, self._rows(declared, names), kind, lengths)
+
+    def _lengths(self, declared: SectionDeclaration, names: Names) -> Numbers:
+        section = self._section(declared.key)
+        of_levels = dict(section.lengths or {})
+
+        def at_level(level: str) -> int:
+            return self.context.length(section, of_levels.get(level, section.known_length))
+
+        lengths = _evaluate(
+            declared.length, names | {"known": self.context.length(section), "at_level": at_level}
+        )
+        return np.broadcast_to(np.asarray(lengths, np.int64), names["count"])
+
+    def _rows(self, declared: SectionDeclaration, names: Names) -> ByteRows:
+        """Encode a section of all records, in the greatest length that one of them has."""
+        section, count = self._section(declared.key), names["count"]
+        if declared.same_text:
+            text = np.frombuffer(code_page().encode(declared.same_text), np.uint8)
+            return np.broadcast_to(text, (count, len(text)))
+        length = self.context.length(section)
+        if declared.length is not None:
+            length = int(self._lengths(declared, names).max())
+        fields = {one.column: one for one in section.columns}
+        constants = {
+            name: pa.array([value], _plain(arrow_type(fields[name])))
+            for name, value in declared.constants.items()
+            if name in fields
+        }
+        row = encode_section(section, constants, 1, length)
+        cells, columns = self._cells(declared, names, length)
+        for place, encoded, index in cells:
+            if not np.ndim(index):
+                row[:, place] = encoded[index]
+        cells = [cell for cell in cells if np.ndim(cell[2])]
+        if not cells and not columns:
+            return np.broadcast_to(row, (count, length))
+        rows = np.repeat(row, count, axis=0)
+        for place, encoded, index in cells:
+            rows[:, place] = encoded[index]
+        write_fields(rows, section, columns)
+        return rows
+
+    def _cells(
+        self, declared: SectionDeclaration, names: Names, length: int
+    ) -> tuple[list[_Cell], dict[str, pa.Array]]:
+        """Return what is written into a section: encoded values to pick from, and columns to encode."""
+        section = self._section(declared.key)
+        fields = {one.column: one for one in section.columns if one.end <= length}
+        values = {name: _evaluate(code, names) for name, code in declared.columns.items()}
+        cells: list[_Cell] = []
+        for prefix, code in declared.tables.items():
+            table = _evaluate(code, names)
+            if isinstance(table, Picked):
+                places = self._table(section, prefix, table, length)
+                cells += [(place, encoded, table.index) for place, encoded in places]
+            else:
+                values |= {f"{prefix}_{name}": amounts for name, amounts in table.items()}
+        columns = {}
+        for name in values.keys() & fields.keys():
+            value, of = values[name], fields[name]
+            place = slice(of.offset, of.end)
+            if isinstance(value, Picked):
+                cells.append((place, self._encode(declared.key, of, value.values), value.index))
+            elif isinstance(value, np.ndarray) and value.ndim > 1:
+                cells.append((place, value, np.arange(len(value))))
+            elif value is not None:
+                columns[name] = _column(value, arrow_type(of))
+        return cells, columns
+
+    def _encode(self, key: str, of: Field, values: Any) -> ByteRows:  # noqa: ANN401 - texts or an Arrow column
+        """Encode the different values of a column."""
+        known, encoded = self._encoded.get((key, of.column), (None, None))
+        if known is not values or encoded is None:
+            column = values if isinstance(values, pa.Array) else pa.array(values, pa.string())
+            encoded = CODECS[of.format].encode(of, column, code_page())
+            self._encoded[key, of.column] = values, encoded
+        return encoded
+
+    def _table(
+        self, section: Section, prefix: str, table: Picked, length: int
+    ) -> list[tuple[slice, ByteRows]]:
+        """Encode the different rows of a table: their places in the section, and their bytes there.
+
+        Fields side by side are one place, as each place takes time for each record.
+        """
+        key = section.key, prefix, length
+        if key not in self._tables:
+            runs: list[tuple[slice, ByteRows]] = []
+            mine = {f"{prefix}_{name}": values for name, values in table.values.items()}
+            for one in sorted(section.columns, key=lambda one: one.offset):
+                if one.column not in mine or one.end > length:
+                    continue
+                place, encoded = slice(one.offset, one.end), self._encode(section.key, one, mine[one.column])
+                if runs and runs[-1][0].stop == one.offset:
+                    before, beside = runs.pop()
+                    place, encoded = slice(before.start, one.end), np.hstack([beside, encoded])
+                runs.append((place, encoded))
+            self._tables[key] = runs
+        return self._tables[key]
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _column(values: Any, kind: pa.DataType) -> pa.Array:  # noqa: ANN401 - an array or one value for all records
+    if isinstance(values, pa.Array):
+        return values
+    return pa.array(np.atleast_1d(np.asarray(values)).astype(kind.to_pandas_dtype()), kind)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One section of all records."""
+
+    section: Section
+    rows: ByteRows | None
+    kind: Choice | None = None
+    """Which records have it; None: all."""
+    lengths: Numbers | None = None
+    numbers: Choice | None = None
+    """For each record, the number of a ready section; -1 for none."""
+
+    def of(self, rows: Choice, blocks: Callable[[int], SectionRows] | None) -> SectionRows | None:
+        """Return the section of records that have the same shape."""
+        first = rows[0]
+        if self.numbers is not None:
+            number = int(self.numbers[first])
+            return blocks(number) if blocks and number >= 0 else None
+        if self.rows is None or (self.kind is not None and not self.kind[first]):
+            return None
+        length = self.rows.shape[1] if self.lengths is None else int(self.lengths[first])
+        return SectionRows(self.section, self.rows[rows][:, :length], length)
+
+
+def _evaluate(code: CodeType | None, names: Names) -> Any:  # noqa: ANN401 - whatever the expression is
+    """Return the value of an expression of a declaration, which is a part of this package."""
+    assert code is not None
+    return eval(code, {"__builtins__": {}}, names)
+
+
+def _random(rng: np.random.Generator, count: int) -> Names:
+    """Return the functions that draw one random number for each record."""
+
+    def choice(weights: Choice) -> Numbers:
+        drawn: Numbers = rng.choice(len(weights), count, p=weights)
+        return drawn
+
+    return {
+        "choice": choice,
+        "integers": lambda low, high: rng.integers(low, high, count),
+        "normal": lambda mean, deviation: rng.normal(mean, deviation, count),
+        "random": lambda: rng.random(count),
+    }
+
+
+FUNCTIONS: Names = {
+    "exp": np.exp,
+    "isin": np.isin,
+    "maximum": np.maximum,
+    "numbered": numbered,
+    "pick": Picked,
+    "utc": utc,
+    "where": np.where,
+    "whole": whole,
+}
+
+
+def site_names(context: RecordContext) -> Names:
+    """Return the names of the site: arrays and lists by number of system, application, partner or suite."""
+    site = context.site
+    return {
+        "systems": len(context.names),
+        "newest": context.newest,
+        "first_partners": FIRST_PARTNERS,
+        "partners": PARTNERS,
+        "partner_addresses": site.partner_addresses,
+        "partner_is_v6": site.partner_is_v6,
+        "local_addresses": site.local_addresses,
+        "jobs": [application.job for application in site.applications],
+        "users": [application.user for application in site.applications],
+        "calls_out": site.calls_out,
+        "ports": site.ports,
+        "roles": site.roles,
+        "protections": site.protection,
+        "suites": len(site.known_suites),
+        "suite_codes": [suite.code for suite in site.known_suites],
+        "suite_versions": np.array([suite.version for suite in site.known_suites], np.uint16),
+        "long_ciphers": site.writes_long_ciphers,
+    }
