@@ -16,7 +16,7 @@ REASONS = {
 SAME = {"__init__", "__main__"}
 
 
-@pytest.mark.parametrize("root", ["schemas", "parsers", "pipelines", "app"])
+@pytest.mark.parametrize("root", ["schemas", "parsers", "pipelines", "sample-data", "app"])
 def test_no_two_modules_of_a_package_have_the_same_name(root: str) -> None:
     modules = defaultdict(list)
     for path in (CHECKOUT / root / "zscope").rglob("*.py"):

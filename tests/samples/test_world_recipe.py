@@ -21,7 +21,7 @@ from zscope.schemas.published import published_tables
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zscope.samples.world.connections import WorldConnections
+    from zscope.samples.world.world_connections import WorldConnections
 
 
 @cache

@@ -28,8 +28,8 @@ from zscope.samples.dump.damage import (
 from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.dump.manifest import DamageDone, ExpectedCounts, Manifest, positive
 from zscope.samples.dump.output import HashingWriter, PieceWriter, packed
-from zscope.samples.dump.plan import RMF, DumpClock, RecordPlan
 from zscope.samples.dump.recipe import TYPICAL_BYTES, Recipe, RecipeError, RecordKind
+from zscope.samples.dump.record_plan import RMF, DumpClock, RecordPlan
 from zscope.samples.dump.records.rmf_machine import ConnectionCpuTime
 from zscope.samples.dump.records.rmf_record import RmfInterval
 from zscope.samples.dump.records.smf70 import CpuRecords, CryptoRecords

@@ -6,6 +6,6 @@ output, listings, chart exports and tables.
 
 from __future__ import annotations
 
-from zscope.samples.systems.files import MANIFEST, write_systems
+from zscope.samples.systems.systems_folder import MANIFEST, write_systems
 
 __all__ = ["MANIFEST", "write_systems"]

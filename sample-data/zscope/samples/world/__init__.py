@@ -9,8 +9,15 @@ from __future__ import annotations
 
 from zscope.samples.dump.recipe import RecipeError
 from zscope.samples.world.cost import CostModel, SideCost, read_costs
-from zscope.samples.world.recipe import PACKINGS, RECORDINGS, RUN_CHOICES, ZONE, WorldRecipe, small_world
-from zscope.samples.world.write import MANIFEST, write_world
+from zscope.samples.world.world_folder import MANIFEST, write_world
+from zscope.samples.world.world_recipe import (
+    PACKINGS,
+    RECORDINGS,
+    RUN_CHOICES,
+    ZONE,
+    WorldRecipe,
+    small_world,
+)
 
 __all__ = [
     "MANIFEST",

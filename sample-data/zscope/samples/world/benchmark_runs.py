@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zscope.samples.dump.connections import FULL, NO_TLS, RESUMED
-from zscope.samples.world.connections import (
+from zscope.samples.world.cost import Factors, RunFactors
+from zscope.samples.world.services import RUN_SERVICES, SERVICES, SUITE_NUMBERS
+from zscope.samples.world.world_connections import (
     SHORTEST_LONG_US,
     TICK_US,
     WORLD_CONNECTION,
     WorldConnections,
     ticks,
 )
-from zscope.samples.world.cost import Factors, RunFactors
-from zscope.samples.world.recipe import MINUTE_US, NIGHTS, WorldRecipe
-from zscope.samples.world.services import RUN_SERVICES, SERVICES, SUITE_NUMBERS
+from zscope.samples.world.world_recipe import MINUTE_US, NIGHTS, WorldRecipe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from zscope.samples.dump.connections import FAILED, FULL, RESUMED
 from zscope.samples.world.cost import FULL_KINDS, RESUMED_KINDS, SIDES
-from zscope.samples.world.recipe import CLIENTS, NAMES
 from zscope.samples.world.services import IS_TLS13, KEY_EXCHANGES, SERVICES
+from zscope.samples.world.world_recipe import CLIENTS, NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zscope.samples.dump.arrays import Numbers
-    from zscope.samples.world.connections import WorldConnections
     from zscope.samples.world.cost import CostModel, RunFactors, SideCost
+    from zscope.samples.world.world_connections import WorldConnections
 
 Floats = NDArray[np.float64]
 FOUR_HOURS_US = 4 * 3_600_000_000

@@ -35,8 +35,8 @@ from zscope.samples.dump.records.zert_summary import (
 )
 from zscope.samples.dump.site import CLIENT_CERTIFICATES
 from zscope.samples.dump.write import DUMP_HEADER, DUMP_TRAILER
-from zscope.samples.world.recipe import CLIENTS, NAMES
 from zscope.samples.world.services import DISTRIBUTED, FIRST_RUN_SERVICE, SERVICES, SUITES, application
+from zscope.samples.world.world_recipe import CLIENTS, NAMES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from zscope.samples.dump.arrays import Connections, Numbers
     from zscope.samples.dump.context import RecordContext
-    from zscope.samples.world.connections import WorldConnections
+    from zscope.samples.world.world_connections import WorldConnections
 
 
 def _kind(record: bytes) -> int:

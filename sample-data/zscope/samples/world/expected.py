@@ -12,8 +12,8 @@ from zscope.samples.dump.connections import FAILED, FULL, NO_TLS, RESUMED
 from zscope.samples.dump.records.zert_sections import VERSION_NAMES
 from zscope.samples.world.address_spaces import address_spaces, time_of
 from zscope.samples.world.cpu_time import ConnectionCost, CpuTimeGrid
-from zscope.samples.world.recipe import CLIENTS, DAY_US, INTERVALS_A_DAY, NAMES, moment
 from zscope.samples.world.services import IS_TLS13, KEY_EXCHANGES, SERVICES, SUITES
+from zscope.samples.world.world_recipe import CLIENTS, DAY_US, INTERVALS_A_DAY, NAMES, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from zscope.samples.dump.arrays import Numbers
     from zscope.samples.world.benchmark_runs import PlannedRun
-    from zscope.samples.world.connections import WorldConnections
     from zscope.samples.world.cost import CostModel
-    from zscope.samples.world.rmf import Coverage, IntervalRange
     from zscope.samples.world.workload import CapturedTime
+    from zscope.samples.world.world_connections import WorldConnections
+    from zscope.samples.world.world_rmf import Coverage, IntervalRange
 
 
 Plain = dict[str, Any]

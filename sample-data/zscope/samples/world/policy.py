@@ -18,10 +18,10 @@ from zscope.parsers.text.capture_writer import SyslogWriter, as_bytes
 from zscope.samples.dump.connections import FAILED
 from zscope.samples.dump.site import CLIENT, STACK
 from zscope.samples.reports.files import LABEL, ReportFile
-from zscope.samples.world.connections import WorldConnections, seen_by
-from zscope.samples.world.displays import CLOCK, connection_row
-from zscope.samples.world.recipe import CLIENTS, NAMES, SYSTEMS, WorldRecipe, moment
 from zscope.samples.world.services import ADDRESSES, FIRST_RUN_SERVICE, SERVICES, SUITES, Service
+from zscope.samples.world.world_connections import WorldConnections, seen_by
+from zscope.samples.world.world_displays import CLOCK, connection_row
+from zscope.samples.world.world_recipe import CLIENTS, NAMES, SYSTEMS, WorldRecipe, moment
 from zscope.schemas import cipher_suites
 
 if TYPE_CHECKING:

@@ -21,14 +21,14 @@ from zscope.samples.dump.site import (
     Site,
     Suite,
 )
-from zscope.samples.world.recipe import CLIENTS, NAMES
+from zscope.samples.world.world_recipe import CLIENTS, NAMES
 from zscope.schemas import cipher_suites
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zscope.samples.dump.arrays import Connections
-    from zscope.samples.world.recipe import WorldRecipe
+    from zscope.samples.world.world_recipe import WorldRecipe
 
 AUTHORITY = "Synthetic World CA"
 TLS10, TLS12 = 0x0301, 0x0303

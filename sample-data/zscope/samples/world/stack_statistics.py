@@ -12,9 +12,9 @@ from zscope.samples.dump.arrays import same
 from zscope.samples.dump.assemble import RecordAssembler, SmfBatch
 from zscope.samples.dump.context import INTERVAL, RecordContext
 from zscope.samples.dump.records.rmf_record import columns_for
-from zscope.samples.world.recipe import CLIENTS, INTERVALS_A_DAY
 from zscope.samples.world.services import ADDRESSES, LISTENING
 from zscope.samples.world.traffic import INTERVAL_US
+from zscope.samples.world.world_recipe import CLIENTS, INTERVALS_A_DAY
 from zscope.schemas import catalog
 
 if TYPE_CHECKING:

@@ -11,14 +11,15 @@ import numpy as np
 
 from zscope.samples.dump.connections import FAILED, FULL, NO_TLS, RESUMED, resume
 from zscope.samples.dump.site import CLIENT_CERTIFICATES
-from zscope.samples.world.connections import (
+from zscope.samples.world.services import FAILED_SHARE, IS_TLS13, PLAIN, PLAIN_SHARE, SERVICES
+from zscope.samples.world.world_connections import (
     SHORTEST_LONG_US,
     TICK_US,
     WORLD_CONNECTION,
     WorldConnections,
     ticks,
 )
-from zscope.samples.world.recipe import (
+from zscope.samples.world.world_recipe import (
     CLIENTS,
     CONNECTIONS_A_ROW,
     DAY_US,
@@ -28,7 +29,6 @@ from zscope.samples.world.recipe import (
     NAMES,
     SYSTEMS,
 )
-from zscope.samples.world.services import FAILED_SHARE, IS_TLS13, PLAIN, PLAIN_SHARE, SERVICES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zscope.samples.dump.arrays import Numbers
-    from zscope.samples.world.recipe import WorldRecipe
+    from zscope.samples.world.world_recipe import WorldRecipe
 
 
 INTERVAL_US = INTERVAL_MINUTES * MINUTE_US

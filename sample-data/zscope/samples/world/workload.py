@@ -28,8 +28,8 @@ from zscope.samples.world.address_spaces import (
     time_of,
     use_of,
 )
-from zscope.samples.world.recipe import INTERVALS_A_DAY, NAMES
-from zscope.samples.world.rmf import ZIIP_USED
+from zscope.samples.world.world_recipe import INTERVALS_A_DAY, NAMES
+from zscope.samples.world.world_rmf import ZIIP_USED
 from zscope.schemas import catalog
 
 if TYPE_CHECKING:

@@ -10,8 +10,6 @@ from zscope.parsers.text.rmf.workload.workload_listing_write import workload_pag
 from zscope.parsers.text.rmf.workload.workload_rows import PERIOD
 from zscope.parsers.text.rmf.workload.xml_report_write import workload_xml
 from zscope.samples.reports.files import LABEL, ReportFile, labelled
-from zscope.samples.world.displays import CLOCK
-from zscope.samples.world.recipe import NAMES, moment
 from zscope.samples.world.workload import (
     PERIODS,
     RESPONSE_US,
@@ -21,6 +19,8 @@ from zscope.samples.world.workload import (
     captured_time,
     class_uses,
 )
+from zscope.samples.world.world_displays import CLOCK
+from zscope.samples.world.world_recipe import NAMES, moment
 
 if TYPE_CHECKING:
     from zscope.samples.world.cpu_time import CpuTimeGrid

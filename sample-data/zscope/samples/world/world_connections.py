@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zscope.samples.dump.connections import CONNECTION, FULL, RESUMED, SESSION_ID_BYTES
-from zscope.samples.world.recipe import CLIENTS, NAMES
 from zscope.samples.world.services import DISTRIBUTED, FIRST_RUN_SERVICE, IS_TLS13, SERVICES, application
+from zscope.samples.world.world_recipe import CLIENTS, NAMES
 
 if TYPE_CHECKING:
     from zscope.samples.dump.arrays import Connections, Numbers

@@ -18,15 +18,7 @@ import numpy as np
 from zscope.samples.dump.manifest import ExpectedCounts, positive
 from zscope.samples.reports.files import LABEL
 from zscope.samples.world.benchmark_runs import RUN_CLIENT, RUN_SERVER, night_connections, planned_runs
-from zscope.samples.world.connections import (
-    WORLD_CONNECTION,
-    Numbering,
-    WorldConnections,
-    seen_by,
-    session_prefixes,
-)
 from zscope.samples.world.cpu_time import CpuTimeGrid
-from zscope.samples.world.displays import Caches, Displays
 from zscope.samples.world.dumps import BEGINS, CEASES, ConnectionRecords, SystemDump, WorldSummary
 from zscope.samples.world.expected import (
     ConnectionPrices,
@@ -38,7 +30,20 @@ from zscope.samples.world.expected import (
     role_of,
 )
 from zscope.samples.world.policy import Messages, policy_files
-from zscope.samples.world.recipe import (
+from zscope.samples.world.services import ADDRESSES, world_context
+from zscope.samples.world.stack_statistics import StackStatistics
+from zscope.samples.world.traffic import INTERVAL_US, Traffic, other_work, other_work_of_connection
+from zscope.samples.world.workload import WORKLOAD_SYSTEM, WorkloadRecords, captured_time
+from zscope.samples.world.workload_report import workload_listing, workload_report
+from zscope.samples.world.world_connections import (
+    WORLD_CONNECTION,
+    Numbering,
+    WorldConnections,
+    seen_by,
+    session_prefixes,
+)
+from zscope.samples.world.world_displays import Caches, Displays
+from zscope.samples.world.world_recipe import (
     CLIENTS,
     DAY_US,
     INTERVAL_MINUTES,
@@ -51,12 +56,7 @@ from zscope.samples.world.recipe import (
     ZONE,
     moment,
 )
-from zscope.samples.world.rmf import Coverage, RmfFiles, measured_minutes
-from zscope.samples.world.services import ADDRESSES, world_context
-from zscope.samples.world.stack_statistics import StackStatistics
-from zscope.samples.world.traffic import INTERVAL_US, Traffic, other_work, other_work_of_connection
-from zscope.samples.world.workload import WORKLOAD_SYSTEM, WorkloadRecords, captured_time
-from zscope.samples.world.workload_report import workload_listing, workload_report
+from zscope.samples.world.world_rmf import Coverage, RmfFiles, measured_minutes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from zscope.samples.dump.assemble import SmfBatch
     from zscope.samples.reports.files import ReportFile
     from zscope.samples.world.benchmark_runs import PlannedRun
-    from zscope.samples.world.recipe import WorldRecipe
+    from zscope.samples.world.world_recipe import WorldRecipe
 
 
 RUNS, TRANSACTIONS, README = "runs.toml", "transactions.csv", "README.txt"

@@ -32,7 +32,7 @@ from zscope.samples.reports.files import ReportFile, listing, xml_report
 from zscope.samples.reports.rmf import TABLES_NEEDED, rmf_rows
 from zscope.samples.world.benchmark_runs import RUN_CLIENT, RUN_SERVER
 from zscope.samples.world.cpu_time import is_server
-from zscope.samples.world.recipe import INTERVALS_A_DAY, NAMES, moment
+from zscope.samples.world.world_recipe import INTERVALS_A_DAY, NAMES, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

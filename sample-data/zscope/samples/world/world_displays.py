@@ -14,8 +14,9 @@ from zscope.samples.dump.site import STACK
 from zscope.samples.reports.displays import LocalClock
 from zscope.samples.reports.files import LABEL, ReportFile, cache_displays, console_displays, shell_session
 from zscope.samples.reports.snapshots import CLOSED_S, CacheCounters, Snapshot
-from zscope.samples.world.connections import WorldConnections, seen_by
-from zscope.samples.world.recipe import (
+from zscope.samples.world.services import ADDRESSES, IS_TLS13, LISTENING, SUITES, local_address
+from zscope.samples.world.world_connections import WorldConnections, seen_by
+from zscope.samples.world.world_recipe import (
     CLIENTS,
     DAY_US,
     MINUTE_US,
@@ -26,7 +27,6 @@ from zscope.samples.world.recipe import (
     WorldRecipe,
     moment,
 )
-from zscope.samples.world.services import ADDRESSES, IS_TLS13, LISTENING, SUITES, local_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
