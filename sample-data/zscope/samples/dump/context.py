@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from zscope.samples.dump.recipe import Recipe
 
 
-EVENT, INTERVAL = 0x08, 0x80
-"""Why a record of type 119 is written."""
+EVENT = 0x08
+"""Why most records of type 119 are written."""
 
 
 @dataclass(frozen=True)

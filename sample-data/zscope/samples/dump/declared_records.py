@@ -26,14 +26,20 @@ A declaration names the type of the records, who writes them, and values and sec
 Constants are the same in all records. Values and columns are expressions of Python with one value for each
 record: they use the arrays that the caller gives, the lists, the site and earlier values. Values are computed
 in the order of the file, so that is the order in which random numbers are drawn. A column that a layout does
-not have is left out, so one declaration can describe several subtypes. Sections follow each other as in the
-file, after the identification.
+not have is left out, so one declaration can describe several subtypes. `writer` fills the identification
+section of TCP/IP, which is the first one; the others follow in the order of the file.
 
-A section can have `only_if` (which records have it), `subtypes` (which of them have it), `same_text` (its
-whole content), `text` (an expression for its whole content, which differs in length), `length` (an expression
-that uses `known`, its usual length, or `at_level`) or `block` (an expression for the number of one of several
-ready sections, -1 for none). `as_in` is another declaration whose section of this key has the same columns.
-`tables` are expressions for several columns whose names begin in the same way.
+A section can have more keys:
+
+- `only_if`: which records have it
+- `subtypes`: which subtypes have it
+- `each`: how many times every record has it; a value has a row for each record, a column for each occurrence
+- `same_text`: its whole content
+- `text`: its whole content, which differs in length
+- `length`: an expression that uses `known`, its usual length, or `at_level("3.2")`
+- `block`: the number of one of several ready sections, -1 for none
+- `tables`: several columns whose names begin in the same way
+- `as_in`: another declaration whose section of this key has the same columns
 """
 
 from __future__ import annotations
@@ -87,6 +93,7 @@ SECTION_KEYS = {
     "text",
     "same_text",
     "block",
+    "each",
     "length",
 }
 
@@ -102,6 +109,8 @@ class SectionDeclaration:
     tables: Mapping[str, CodeType]
     """Several columns at once, by the beginning of their names."""
     same_text: str | None
+    each: CodeType | None
+    """Number of times that each record has it."""
     only_if: CodeType | None
     text: CodeType | None
     block: CodeType | None
@@ -116,8 +125,9 @@ class RecordDeclaration:
     subtypes: tuple[int, ...]
     triplets: CodeType
     subsystem: str
+    """In the header; in place of it the name of a given text."""
     writers: Mapping[int, Mapping[str, Any]]
-    """The identification section, by subtype."""
+    """The identification section, by subtype; empty for records that do not have the one of TCP/IP."""
     shape: CodeType | None
     """Numbers the kinds of records that have the same sections; they are written in this order."""
     lists: Mapping[str, Any]
@@ -156,11 +166,12 @@ def read_declaration(path: str) -> RecordDeclaration:
                 other.columns if other else expressions(section.get("columns", {})),
                 other.tables if other else expressions(section.get("tables", {})),
                 section.get("same_text"),
+                expression(section, "each"),
                 *(expression(section, name) for name in ("only_if", "text", "block", "length")),
             )
         )
     subtypes = tuple(content["subtypes"])
-    writer = content["writer"]
+    writer = content.get("writer", {})
     return RecordDeclaration(
         content["type"],
         subtypes,
@@ -270,10 +281,13 @@ class DeclaredRecords:
                 shapes = shapes * 2 + part.kind
         if self._declaration.shape:
             shapes = _evaluate(self._declaration.shape, names)
-        everywhere = [_Part(self._section("identification"), self._identification[systems]), *parts]
+        everywhere = parts
+        if self._declaration.writers[self.subtype]:
+            everywhere = [_Part(self._section("identification"), self._identification[systems]), *parts]
         triplets = np.broadcast_to(_evaluate(self._declaration.triplets, names), len(written))
         kind = self._declaration.type, self.subtype
-        heads = self.context.headers(*kind, systems, written, self._declaration.subsystem)
+        subsystem = self._declaration.subsystem
+        heads = self.context.headers(*kind, systems, written, names.get(subsystem, subsystem))
         for shape in np.unique(shapes):
             rows = np.flatnonzero(shapes == shape)
             there = [section for part in everywhere if (section := part.of(rows, self.blocks))]
@@ -320,7 +334,14 @@ class DeclaredRecords:
             return _Part(section, None, numbers=_evaluate(declared.block, names))
         kind = None if declared.only_if is None else _evaluate(declared.only_if, names)
         lengths = None if declared.length is None else self._lengths(declared, names)
-        return _Part(section, self._rows(declared, names), kind, lengths)
+        if declared.each:
+            number = _evaluate(declared.each, names)
+            if not number:
+                return _Part(section, None)
+            rows = self._rows(declared, names).reshape(names["count"], -1)
+            return _Part(section, rows, kind, number=number)
+        rows = self._rows(declared, names)
+        return _Part(section, rows, kind, lengths)
 
     def _lengths(self, declared: SectionDeclaration, names: Names) -> Numbers:
         section = self._section(declared.key)
@@ -337,6 +358,8 @@ class DeclaredRecords:
     def _rows(self, declared: SectionDeclaration, names: Names) -> ByteRows:
         """Encode a section of all records, in the greatest length that one of them has."""
         section, count = self._section(declared.key), names["count"]
+        if declared.each:
+            count *= _evaluate(declared.each, names)
         if declared.same_text:
             text = np.frombuffer(code_page().encode(declared.same_text), np.uint8)
             return np.broadcast_to(text, (count, len(text)))
@@ -381,6 +404,8 @@ class DeclaredRecords:
         columns = {}
         for name in values.keys() & fields.keys():
             value, of = values[name], fields[name]
+            if declared.each:
+                value = _spread(value, (names["count"], _evaluate(declared.each, names)))
             place = slice(of.offset, of.end)
             if isinstance(value, Picked):
                 cells.append((place, self._encode(declared.key, of, value.values), value.index))
@@ -422,6 +447,13 @@ class DeclaredRecords:
         return self._tables[key]
 
 
+def _spread(value: Any, shape: tuple[int, int]) -> Any:  # noqa: ANN401 - what an expression has as value
+    """Return one value for each occurrence of a section, those of one record side by side."""
+    if isinstance(value, Picked):
+        return Picked(value.values, np.broadcast_to(value.index, shape).ravel())
+    return np.broadcast_to(value, shape).ravel()
+
+
 def _plain(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
@@ -443,6 +475,8 @@ class _Part:
     lengths: Numbers | None = None
     numbers: Choice | None = None
     """For each record, the number of a ready section; -1 for none."""
+    number: int = 1
+    """Number of times that each record has it."""
 
     def of(self, rows: Choice, blocks: Callable[[int], SectionRows] | None) -> SectionRows | None:
         """Return the section of records that have the same shape."""
@@ -453,7 +487,7 @@ class _Part:
         if self.rows is None or (self.kind is not None and not self.kind[first]):
             return None
         length = self.rows.shape[1] if self.lengths is None else int(self.lengths[first])
-        return SectionRows(self.section, self.rows[rows][:, :length], length)
+        return SectionRows(self.section, self.rows[rows][:, :length], length // self.number, self.number)
 
 
 def _evaluate(code: CodeType | None, names: Names) -> Any:  # noqa: ANN401 - whatever the expression is
@@ -479,7 +513,7 @@ def _random(rng: np.random.Generator, count: int) -> Names:
 
 FUNCTIONS: Names = {
     "exp": np.exp,
-    "isin": np.isin,
+    "len": len,
     "maximum": np.maximum,
     "numbered": numbered,
     "pick": Picked,
@@ -494,6 +528,7 @@ def site_names(context: RecordContext) -> Names:
     site = context.site
     return {
         "systems": len(context.names),
+        "system_names": context.names,
         "newest": context.newest,
         "first_partners": FIRST_PARTNERS,
         "partners": PARTNERS,

@@ -42,6 +42,11 @@ class AddressSpace:
     """Numbers of its counters of cryptographic instructions."""
     service: int | None = None
 
+    @property
+    def job_id(self) -> str:
+        """Number of the job or started task; the name where there is none."""
+        return self.job if self.cumulative else f"{'JOB' if self.batch else 'STC'}{self.number:05}"
+
 
 _OWN = (
     AddressSpace("TCPIP", "EZBTCPIP", 0x52, "SYSSTC", "RTCPIP", 0.18, 0.3, 0.5, counters=(11, 12)),

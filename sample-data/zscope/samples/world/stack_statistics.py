@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zscope.parsers.smf.record_writer import SectionRows, encode_section
-from zscope.samples.dump.arrays import same
-from zscope.samples.dump.assemble import RecordAssembler, SmfBatch
-from zscope.samples.dump.context import INTERVAL, RecordContext
-from zscope.samples.dump.records.rmf_record import columns_for
+from zscope.samples.dump.assemble import SmfBatch
+from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.world.services import ADDRESSES, LISTENING
 from zscope.samples.world.traffic import INTERVAL_US
 from zscope.samples.world.world_recipe import CLIENTS, INTERVALS_A_DAY
-from zscope.schemas import catalog
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from collections.abc import Mapping
 
     from zscope.samples.dump.arrays import Connections, Numbers
-    from zscope.samples.dump.records.rmf_record import Values
-    from zscope.schemas import Section
+    from zscope.samples.dump.context import RecordContext
 
-INTERFACE, SEGMENT_BYTES, HEADER_BYTES = "OSAETH1", 1_400, 40
-_TRIPLETS = {5: 7, 6: 3, 7: 3}
+SEGMENT_BYTES = 1_400
+_SITE = {
+    "length_us": INTERVAL_US,
+    "addresses": ADDRESSES,
+    "listening_jobs": list(LISTENING),
+    "listening_ports": np.array(list(LISTENING.values())),
+    "listeners": np.arange(len(LISTENING)),
+}
+"""Names that the declarations of these records use."""
 
 
 @dataclass(frozen=True)
@@ -39,37 +41,29 @@ class StackStatistics:
         """Generate the records of a day from all connections that are open in it."""
         batch = SmfBatch()
         edges = begin + np.arange(INTERVALS_A_DAY + 1) * INTERVAL_US
-        self._stack(batch, seen, edges)
-        self._interface(batch, seen, edges)
+        batch.extend(self._made("stack_counters", 5, edges, self._connections(seen, edges)))
+        batch.extend(self._made("interface_counters", 6, edges, self._traffic(seen, edges)))
         if self.system >= CLIENTS:
-            self._ports(batch, seen, edges)
+            batch.extend(self._made("port_counters", 7, edges, self._ports(seen, edges)))
+            # Every record has a row for each port.
+            batch.expected.tables["smf119_port_statistics"] += (len(LISTENING) - 1) * INTERVALS_A_DAY
         return batch
 
-    def _stack(self, batch: SmfBatch, seen: Connections, edges: Numbers) -> None:
+    def _made(self, name: str, subtype: int, edges: Numbers, counted: Mapping[str, Any]) -> SmfBatch:
+        records = DeclaredRecords(self.context, f"world/records/{name}.toml", subtype, _SITE)
+        return records.make({"system": np.full(INTERVALS_A_DAY, self.system), **counted}, edges[1:])
+
+    def _connections(self, seen: Connections, edges: Numbers) -> dict[str, Any]:
         opened, closed = (_counted(seen, name, edges) for name in ("start", "end"))
-        # The clients open connections, the servers accept them.
-        calls = self.system < CLIENTS
         sent, received = self._segments(seen, edges)
-        values: Values = {
-            "interval_us": [INTERVAL_US] * INTERVALS_A_DAY,
-            "opened_connections": (opened * calls).tolist(),
-            "accepted_connections": (opened * (not calls)).tolist(),
-            "failed_opens": (opened // 100).tolist(),
-            "closed_connections": closed.tolist(),
-            "open_connections": _open(seen, edges).tolist(),
-            "sent_segments": sent.tolist(),
-            "received_segments": received.tolist(),
-            "retransmitted_segments": (sent // 1_000).tolist(),
+        return {
+            "calls": self.system < CLIENTS,
+            "opened": opened,
+            "closed": closed,
+            "still_open": _open(seen, edges),
+            "sent": sent,
+            "received": received,
         }
-        datagrams: Values = {
-            "ip_interval_us": [INTERVAL_US] * INTERVALS_A_DAY,
-            "ip_received": received.tolist(),
-            "ip_delivered": received.tolist(),
-            "ip_sent": sent.tolist(),
-        }
-        layout = catalog().records[119, 5]
-        parts = [self._rows(layout.section("ip"), datagrams), self._rows(layout.section("tcp"), values)]
-        self._add(batch, 5, "STACK", edges, parts, ("smf119_stack_statistics",))
 
     def _segments(self, seen: Connections, edges: Numbers) -> tuple[Numbers, Numbers]:
         """Segments sent and received; those of a connection count when it ends."""
@@ -79,76 +73,21 @@ class StackStatistics:
         )
         return out + into // 2, into + out // 2
 
-    def _interface(self, batch: SmfBatch, seen: Connections, edges: Numbers) -> None:
+    def _traffic(self, seen: Connections, edges: Numbers) -> dict[str, Any]:
         sent, received = self._segments(seen, edges)
-        into, out = (_counted(seen, "end", edges, seen[name]) for name in ("in_bytes", "out_bytes"))
-        values: Values = {
-            "interval_us": [INTERVAL_US] * INTERVALS_A_DAY,
-            "interface_name": [INTERFACE] * INTERVALS_A_DAY,
-            "interface_type": ["IPAQENET"] * INTERVALS_A_DAY,
-            "largest_packet_bytes": [1_500] * INTERVALS_A_DAY,
-            "speed_bits_per_second": [1_000_000_000] * INTERVALS_A_DAY,
-            "in_bytes": (into + HEADER_BYTES * received).tolist(),
-            "in_unicast_packets": received.tolist(),
-            "out_bytes": (out + HEADER_BYTES * sent).tolist(),
-            "out_unicast_packets": sent.tolist(),
-        }
-        section = catalog().records[119, 6].section("interface")
-        home = {"home_ip": same(ADDRESSES[self.system], INTERVALS_A_DAY)}
-        self._add(
-            batch, 6, "IP", edges, [self._rows(section, values, home)], ("smf119_interface_statistics",)
-        )
+        size = {name: _counted(seen, "end", edges, seen[name]) for name in ("in_bytes", "out_bytes")}
+        return {**size, "sent": sent, "received": received}
 
-    def _ports(self, batch: SmfBatch, seen: Connections, edges: Numbers) -> None:
-        section = catalog().records[119, 7].section("tcp_port")
+    def _ports(self, seen: Connections, edges: Numbers) -> dict[str, Any]:
+        """Return the counts by interval and port."""
         applications = self.context.site.applications
-        rows = []
+        accepted, still_open = [], []
         for job, port in LISTENING.items():
             here = [number for number, one in enumerate(applications) if (one.job, one.port) == (job, port)]
             mine = seen[np.isin(seen["application"], here)]
-            accepted, still_open = _counted(mine, "start", edges), _open(mine, edges)
-            values: Values = {
-                "interval_us": [INTERVAL_US] * INTERVALS_A_DAY,
-                "reserved_for": [job] * INTERVALS_A_DAY,
-                "local_port": [port] * INTERVALS_A_DAY,
-                "accepted_connections": accepted.tolist(),
-                "binds": [1] * INTERVALS_A_DAY,
-                "most_connections": (still_open + accepted // 4).tolist(),
-                "open_connections": still_open.tolist(),
-            }
-            anywhere = {"bind_ip": same("::", INTERVALS_A_DAY)}
-            rows.append(self._rows(section, values, anywhere))
-        together = SectionRows(
-            section, np.concatenate([part.rows for part in rows], axis=1), rows[0].length, len(rows)
-        )
-        self._add(batch, 7, "STACK", edges, [together], ("smf119_port_statistics",) * len(rows))
-
-    def _rows(self, section: Section, values: Values, more: dict[str, pa.Array] | None = None) -> SectionRows:
-        length = self.context.length(section)
-        columns = columns_for(section, values) | (more or {})
-        return SectionRows(section, encode_section(section, columns, INTERVALS_A_DAY, length), length)
-
-    def _add(
-        self,
-        batch: SmfBatch,
-        subtype: int,
-        component: str,
-        edges: Numbers,
-        parts: list[SectionRows],
-        tables: tuple[str, ...],
-    ) -> None:
-        layout = catalog().records[119, subtype]
-        systems, written = np.full(INTERVALS_A_DAY, self.system), edges[1:]
-        heads = self.context.headers(119, subtype, systems, written, "TCP")
-        names = self.context.identification(component, reason=INTERVAL)[[self.system]]
-        section = layout.section("identification")
-        identification = SectionRows(section, names, names.shape[1])
-        assembler = RecordAssembler(self.context, layout, _TRIPLETS[subtype])
-        assembler.add_alike(
-            batch, np.zeros(len(systems)), heads, lambda _: [identification, *parts], systems, written
-        )
-        for table in tables:
-            batch.expected.tables[table] += len(systems)
+            accepted.append(_counted(mine, "start", edges))
+            still_open.append(_open(mine, edges))
+        return {"accepted": np.stack(accepted, axis=1), "still_open": np.stack(still_open, axis=1)}
 
 
 def _counted(seen: Connections, moment: str, edges: Numbers, amounts: Numbers | None = None) -> Numbers:
