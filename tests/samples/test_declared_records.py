@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from zscope.samples import Recipe
-from zscope.samples.dump import declared_records
+from zscope.samples.dump import record_declaration
 from zscope.samples.dump.context import RecordContext
-from zscope.samples.dump.declared_records import DeclaredRecords, numbered, read_declaration
+from zscope.samples.dump.declared_records import DeclaredRecords, numbered
+from zscope.samples.dump.record_declaration import read_declaration
 from zscope.schemas import catalog
 
 PACKAGE = Path(str(files("zscope.samples")))
@@ -39,7 +40,7 @@ def test_there_are_declarations() -> None:
 
 def declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> str:
     (tmp_path / "one.toml").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(declared_records, "files", lambda _: tmp_path)
+    monkeypatch.setattr(record_declaration, "files", lambda _: tmp_path)
     read_declaration.cache_clear()
     return "one.toml"
 

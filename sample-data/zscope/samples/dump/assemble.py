@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.parsers.smf.record_writer import SectionBytes, SectionRows, cut_rows, encode_alike
+from zscope.parsers.smf.record_writer import SectionBytes, cut_rows
 from zscope.samples.dump.manifest import ExpectedCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.samples.dump.arrays import Choice, Numbers
-    from zscope.samples.dump.context import RecordContext
-    from zscope.schemas import RecordLayout, Section
+    from zscope.schemas import Section
 
 
 @dataclass
@@ -50,34 +49,6 @@ class SmfBatch:
             return []
         order = np.argsort(np.concatenate(self.written), kind="stable")
         return [self.records[number] for number in order.tolist()]
-
-
-@dataclass(frozen=True, slots=True)
-class RecordAssembler:
-    """Assembles records of one layout from the sections of many records."""
-
-    context: RecordContext
-    layout: RecordLayout
-    triplets: int
-
-    def add_alike(
-        self,
-        batch: SmfBatch,
-        shapes: Choice,
-        heads: ByteRows,
-        sections: Callable[[Choice], list[SectionRows]],
-        systems: Choice,
-        written: Numbers,
-    ) -> None:
-        """Add records to a batch, all of one shape at once.
-
-        Records of the same shape have the same sections in the same lengths. `sections` returns those of some
-        rows.
-        """
-        for shape in np.unique(shapes):
-            rows = np.flatnonzero(shapes == shape)
-            records = encode_alike(self.layout, heads[rows], sections(rows), self.triplets)
-            batch.add((self.layout.type, self.layout.subtype), records, systems[rows], written[rows])
 
 
 def once(section: Section, rows: ByteRows) -> SectionBytes:

@@ -1,54 +1,12 @@
-"""Records of one layout from a declaration: a TOML file that says what is in each of their fields.
+"""Turn declarations of records into columns, and columns into records by the writers of layouts.
 
-A declaration names the type of the records, who writes them, and values and sections:
-
-    type = 119
-    subtypes = [20]
-    triplets = 2
-    subsystem = "TCP"
-    writer = { component = "TN3270S", job = "TN3270", user = "TCPIP" }
-
-    [lists]
-    devices = ["IBM-3278-2-E", "IBM-3279-4-E"]
-
-    [values]
-    device = "integers(0, 2)"
-
-    [[section]]
-    key = "session"
-    only_if = "device > 0"
-    constants = { local_port = 992 }
-
-    [section.columns]
-    telnet_device_type = "pick(devices, device)"
-    start_local = "local(start)"
-
-Constants are the same in all records. Values and columns are expressions of Python with one value for each
-record: they use the arrays that the caller gives, the lists, the site and earlier values. Values are computed
-in the order of the file, so that is the order in which random numbers are drawn. A column that a layout does
-not have is left out, so one declaration can describe several subtypes. `writer` fills the identification
-section of TCP/IP, which is the first one; the others follow in the order of the file.
-
-A section can have more keys:
-
-- `only_if`: which records have it
-- `subtypes`: which subtypes have it
-- `each`: how many times every record has it; a value has a row for each record, a column for each occurrence
-- `same_text`: its whole content
-- `text`: its whole content, which differs in length
-- `length`: an expression that uses `known`, its usual length, or `at_level("3.2")`
-- `block`: the number of one of several ready sections, -1 for none
-- `tables`: several columns whose names begin in the same way
-- `as_in`: another declaration whose section of this key has the same columns
+`zscope.samples.dump.record_declaration` describes the declarations.
 """
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from importlib.resources import files
-from types import CodeType
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,133 +23,25 @@ from zscope.parsers.smf.record_writer import (
 from zscope.parsers.text.coding import code_page
 from zscope.samples.dump.arrays import local, pick, utc
 from zscope.samples.dump.assemble import SmfBatch, once, optional
+from zscope.samples.dump.record_declaration import read_declaration
 from zscope.samples.dump.site import FIRST_PARTNERS, PARTNERS
 from zscope.schemas import catalog
 from zscope.schemas.arrow import arrow_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from types import CodeType
 
     from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.parsers.smf.record_writer import SectionBytes
     from zscope.samples.dump.arrays import Choice, Numbers
     from zscope.samples.dump.context import RecordContext
+    from zscope.samples.dump.record_declaration import RecordDeclaration, SectionDeclaration
     from zscope.schemas import Field, RecordLayout, Section
 
 Names = dict[str, Any]
 _Cell = tuple[slice, "ByteRows", "Choice"]
 """Place in a section, the bytes of different values, and for each record the number of its value."""
-KEYS = {"type", "subtypes", "triplets", "subsystem", "writer", "shape", "lists", "values", "section"}
-SECTION_KEYS = {
-    "key",
-    "subtypes",
-    "constants",
-    "columns",
-    "tables",
-    "as_in",
-    "only_if",
-    "text",
-    "same_text",
-    "block",
-    "each",
-    "length",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class SectionDeclaration:
-    """One section of a declaration."""
-
-    key: str
-    subtypes: tuple[int, ...] | None
-    constants: Mapping[str, Any]
-    columns: Mapping[str, CodeType]
-    tables: Mapping[str, CodeType]
-    """Several columns at once, by the beginning of their names."""
-    same_text: str | None
-    each: CodeType | None
-    """Number of times that each record has it."""
-    only_if: CodeType | None
-    text: CodeType | None
-    block: CodeType | None
-    length: CodeType | None
-
-
-@dataclass(frozen=True, slots=True)
-class RecordDeclaration:
-    """A declaration with compiled expressions."""
-
-    type: int
-    subtypes: tuple[int, ...]
-    triplets: CodeType
-    subsystem: str
-    """In the header; in place of it the name of a given text."""
-    writers: Mapping[int, Mapping[str, Any]]
-    """The identification section, by subtype; empty for records that do not have the one of TCP/IP."""
-    shape: CodeType | None
-    """Numbers the kinds of records that have the same sections; they are written in this order."""
-    lists: Mapping[str, Any]
-    values: Mapping[str, CodeType]
-    sections: tuple[SectionDeclaration, ...]
-
-    def section(self, key: str) -> SectionDeclaration:
-        """Return the section with a key."""
-        return next(section for section in self.sections if section.key == key)
-
-
-@cache
-def read_declaration(path: str) -> RecordDeclaration:
-    """Read a declaration, by its path in this package."""
-    content = tomllib.loads((files("zscope.samples") / path).read_text(encoding="utf-8"))
-    _check_keys(path, content, KEYS)
-
-    def compiled(name: str, text: object) -> CodeType:
-        return compile(str(text), f"{path}: {name}", "eval")
-
-    def expressions(texts: Mapping[str, str]) -> dict[str, CodeType]:
-        return {name: compiled(name, text) for name, text in texts.items()}
-
-    def expression(owner: Mapping[str, Any], name: str) -> CodeType | None:
-        return compiled(name, owner[name]) if name in owner else None
-
-    sections = []
-    for section in content["section"]:
-        _check_keys(path, section, SECTION_KEYS)
-        other = read_declaration(section["as_in"]).section(section["key"]) if "as_in" in section else None
-        sections.append(
-            SectionDeclaration(
-                section["key"],
-                tuple(section["subtypes"]) if "subtypes" in section else None,
-                other.constants if other else section.get("constants", {}),
-                other.columns if other else expressions(section.get("columns", {})),
-                other.tables if other else expressions(section.get("tables", {})),
-                section.get("same_text"),
-                expression(section, "each"),
-                *(expression(section, name) for name in ("only_if", "text", "block", "length")),
-            )
-        )
-    subtypes = tuple(content["subtypes"])
-    writer = content.get("writer", {})
-    return RecordDeclaration(
-        content["type"],
-        subtypes,
-        compiled("triplets", content["triplets"]),
-        content["subsystem"],
-        {subtype: writer.get(str(subtype), writer) for subtype in subtypes},
-        expression(content, "shape"),
-        {name: _listed(values) for name, values in content.get("lists", {}).items()},
-        expressions(content.get("values", {})),
-        tuple(sections),
-    )
-
-
-def _check_keys(path: str, owner: Mapping[str, Any], known: set[str]) -> None:
-    if unknown := sorted(owner.keys() - known):
-        raise ValueError(f"{path}: key {unknown[0]!r} is not one of {', '.join(sorted(known))}")
-
-
-def _listed(values: Sequence[Any]) -> Any:  # noqa: ANN401 - texts stay a list, numbers become an array
-    return list(values) if isinstance(values[0], str) else np.array(values)
 
 
 @dataclass(frozen=True, slots=True)

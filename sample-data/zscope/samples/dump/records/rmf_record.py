@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from zscope.parsers.smf.codecs.numbers_and_times import TOD_EPOCH_US
-from zscope.parsers.smf.record_writer import SectionRows, encode_section
+from zscope.parsers.smf.record_writer import SectionRows, encode_alike, encode_section
 from zscope.samples.dump.arrays import local, utc
 from zscope.samples.dump.site import SYSPLEX
 from zscope.schemas.arrow import arrow_type
@@ -18,9 +18,9 @@ from zscope.schemas.arrow import arrow_type
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zscope.samples.dump.assemble import RecordAssembler, SmfBatch
+    from zscope.samples.dump.assemble import SmfBatch
     from zscope.samples.dump.context import RecordContext
-    from zscope.schemas import Section
+    from zscope.schemas import RecordLayout, Section
 
 Values = dict[str, Sequence[int | float | str]]
 ZOS_LEVELS = {"V2R3": "ZV020300", "3.2": "ZV030200"}
@@ -66,19 +66,20 @@ class RmfRecords:
     """Encodes the RMF records of many intervals at once."""
 
     context: RecordContext
-    assembler: RecordAssembler
+    layout: RecordLayout
+    triplets: int
     intervals: Sequence[RmfInterval]
 
     def once(self, key: str, columns: Mapping[str, pa.Array], known: int | None = None) -> SectionRows:
         """Encode a section that each record has once."""
-        section = self.assembler.layout.section(key)
+        section = self.layout.section(key)
         length = self.context.length(section, known)
         rows = encode_section(section, columns, len(self.intervals), length)
         return SectionRows(section, rows, length)
 
     def several(self, key: str, values: Values) -> SectionRows:
         """Encode a section that each record has equally often; the values are in the order of the records."""
-        section = self.assembler.layout.section(key)
+        section = self.layout.section(key)
         count = len(next(iter(values.values())))
         length = self.context.length(section)
         rows = encode_section(section, columns_for(section, values), count, length)
@@ -110,7 +111,7 @@ class RmfRecords:
             "sysplex": [SYSPLEX] * count,
             "system_name": [system.name for system in systems],
         }
-        columns = columns_for(self.assembler.layout.section("product"), values)
+        columns = columns_for(self.layout.section("product"), values)
         columns |= {"interval_start_local": local(begins + offsets), "interval_end_utc": utc(ends)}
         return self.once("product", columns)
 
@@ -118,5 +119,6 @@ class RmfRecords:
         """Assemble the records and add them to a batch."""
         systems = np.array([interval.system for interval in self.intervals])
         written = np.array([interval.end for interval in self.intervals]) + WRITTEN_AFTER_US
-        heads = self.context.headers(70, self.assembler.layout.subtype, systems, written, "RMF")
-        self.assembler.add_alike(batch, np.zeros(len(systems)), heads, lambda _: parts, systems, written)
+        heads = self.context.headers(70, self.layout.subtype, systems, written, "RMF")
+        records = encode_alike(self.layout, heads, parts, self.triplets)
+        batch.add((70, self.layout.subtype), records, systems, written)

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from zscope.samples.dump.arrays import utc
-from zscope.samples.dump.assemble import RecordAssembler, SmfBatch
+from zscope.samples.dump.assemble import SmfBatch
 from zscope.samples.dump.records.rmf_machine import (
     CP,
     DEDICATED,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from zscope.samples.dump.context import RecordContext
     from zscope.samples.dump.recipe import Recipe
     from zscope.samples.dump.records.rmf_machine import Partition
-    from zscope.schemas import Section
+    from zscope.schemas import RecordLayout, Section
 
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class CpuRecords:
         numbers = {interval.number for interval in intervals}
         machines = {n: self.machine_of(self.context.recipe, self.cpu_time.worked(n)) for n in sorted(numbers)}
         machine = [machines[interval.number] for interval in intervals]
-        records = RmfRecords(self.context, self._assembler, intervals)
+        records = RmfRecords(self.context, self._layout, TRIPLETS, intervals)
         parts = [
             records.product(RECORD_LEVEL),
             self._control(records),
@@ -146,8 +146,8 @@ class CpuRecords:
         return batch
 
     @cached_property
-    def _assembler(self) -> RecordAssembler:
-        return RecordAssembler(self.context, catalog().records[70, 1], TRIPLETS)
+    def _layout(self) -> RecordLayout:
+        return catalog().records[70, 1]
 
     def _control(self, records: RmfRecords) -> SectionRows:
         systems, count = len(self.context.names), len(records.intervals)
@@ -177,7 +177,7 @@ class CpuRecords:
             "available_cores": cores,
             "cpc_type": "3931",
         }
-        section = self._assembler.layout.section("cpu_control")
+        section = self._layout.section("cpu_control")
         lists: Values = {name: [value] * count for name, value in values.items()}
         if used := self.processors_of_four_hours:
             averages = [used(interval.number)[interval.system] for interval in records.intervals]
@@ -217,7 +217,7 @@ class CpuRecords:
         return records.several("cpu_data", values)
 
     def _queues(self, records: RmfRecords) -> SectionRows:
-        section = self._assembler.layout.section("asid_data")
+        section = self._layout.section("asid_data")
         rngs = [self.context.random(70, 3, i.number, i.system) for i in records.intervals]
         return records.once(
             "asid_data", queue_columns(section, rngs, records.intervals[0].samples, UNPARKED_CPS)
@@ -316,7 +316,7 @@ class CryptoRecords:
             ]
             if not chosen:
                 continue
-            records = RmfRecords(self.context, self._assembler, chosen)
+            records = RmfRecords(self.context, self._layout, CRYPTO_TRIPLETS, chosen)
             rng = self.context.random(70, 2, chosen[0].number, newest)
             parts = [
                 records.product(CRYPTO_RECORD_LEVEL),
@@ -331,14 +331,14 @@ class CryptoRecords:
         return batch
 
     @cached_property
-    def _assembler(self) -> RecordAssembler:
-        return RecordAssembler(self.context, catalog().records[70, 2], CRYPTO_TRIPLETS)
+    def _layout(self) -> RecordLayout:
+        return catalog().records[70, 2]
 
     def _cards(
         self, records: RmfRecords, key: str, rng: np.random.Generator, cards: Sequence[int], valid: int
     ) -> SectionRows:
         """Encode the cards of one mode; each pair of time and count agrees with the scale."""
-        section, times = self._assembler.layout.section(key), len(records.intervals)
+        section, times = self._layout.section(key), len(records.intervals)
         count = len(cards) * times
         values: Values = {
             "card_index": list(cards) * times,
@@ -365,7 +365,7 @@ class CryptoRecords:
 
     def _icsf(self, records: RmfRecords, rng: np.random.Generator, *, newest: bool) -> SectionRows:
         """Encode the service calls, with bytes and instructions where the section has them."""
-        section, count = self._assembler.layout.section("icsf"), len(records.intervals)
+        section, count = self._layout.section("icsf"), len(records.intervals)
         columns: dict[str, pa.Array] = {}
         calls: dict[str, Numbers] = {}
         for field in section.columns:

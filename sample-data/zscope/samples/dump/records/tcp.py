@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zscope.samples.dump.connections import FULL, RESUMED, connection_arrays
-from zscope.samples.dump.declared_records import DeclaredRecords, read_declaration
+from zscope.samples.dump.declared_records import DeclaredRecords
+from zscope.samples.dump.record_declaration import read_declaration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
