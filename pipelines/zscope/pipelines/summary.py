@@ -39,12 +39,13 @@ FROM found WHERE shared_by = 'rule' AND statement IS NOT NULL
 ORDER BY coalesce(saving_s_per_day, saving_high_s_per_day) DESC, system, rule_name LIMIT 1"""
 _POSTURE = """
 SELECT sum(connections)::BIGINT AS connections, sum(unprotected_connections)::BIGINT AS unprotected,
-    sum(ssl_connections)::BIGINT + sum(tls10_tls11_connections)::BIGINT AS old,
+    sum(old_version_connections)::BIGINT AS old,
     arg_max(server_port, unprotected_connections) AS port,
     max(unprotected_connections)::BIGINT AS of_port
 FROM found"""
 _CERTIFICATES = """
-SELECT expiry, count(*) AS certificates, min(not_after_utc)::DATE AS first,
+SELECT expiry, bool_or(ends_within_90_days) AS is_soon, count(*) AS certificates,
+    min(not_after_utc)::DATE AS first,
     arg_min(
         coalesce(nullif(regexp_extract(subject_dn, 'CN=([^,]+)', 1), ''), 'serial ' || serial), not_after_utc
     ) AS name
@@ -52,7 +53,6 @@ FROM found WHERE expiry NOT IN ('later', 'unknown') GROUP BY expiry"""
 _CHANGES = """
 SELECT subject, value, earlier, later, change_pct, earlier_pct, later_pct FROM found
 ORDER BY subject, value"""
-_EXPIRING = ("<= 30 days", "<= 60 days", "<= 90 days")
 _FEWEST_POINTS = 1.0
 """Changes of a share that are named, in percentage points."""
 
@@ -156,7 +156,7 @@ def _exposure(query: Query) -> str:
 
 def _certificates(query: Query) -> str:
     kinds = {row["expiry"]: row for row in query("certificate_inventory", _CERTIFICATES)}
-    soon = [kinds[kind] for kind in _EXPIRING if kind in kinds]
+    soon = [row for row in kinds.values() if row["is_soon"]]
     parts = []
     if soon:
         count = sum(row["certificates"] for row in soon)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
+from tests.pipelines.metric_world import catalogue
 
 from zscope.pipelines.metrics import declared, macros_sql, needed
 from zscope.pipelines.store.folder import Folder
@@ -63,3 +64,23 @@ def test_the_server_port_comes_from_the_handshake_then_from_opening_then_from_th
     ]
     found = [bare.execute(f"SELECT server_port_of({values})").fetchone() for values, _ in cases]
     assert found == [(port,) for _, port in cases]
+
+
+def test_every_registered_suite_is_weak_exactly_if_its_name_says_so() -> None:
+    rows = (
+        catalogue()
+        .execute("""
+        SELECT name, suite_weaknesses(key_exchange, authentication, encryption) IS NOT NULL AS is_weak
+        FROM cipher WHERE is_suite(code, protocol)
+    """)
+        .fetchall()
+    )
+    weak = re.compile(r"_RC4_|_3DES_|_DES_|_DES40_|_RC2_|WITH_NULL|_EXPORT_|_anon_|^TLS_SHA\d+_SHA")
+    assert len(rows) > 300
+    assert [name for name, is_weak in rows if is_weak != bool(weak.search(name))] == []
+
+
+def test_signalling_values_and_unknown_numbers_are_no_suites() -> None:
+    rows = catalogue().execute("SELECT name FROM cipher WHERE NOT is_suite(code, protocol)").fetchall()
+    assert sorted(rows) == [("TLS_EMPTY_RENEGOTIATION_INFO_SCSV",), ("TLS_FALLBACK_SCSV",)]
+    assert catalogue().execute("SELECT is_suite(NULL, NULL)").fetchone() == (False,)

@@ -11,17 +11,89 @@
 -- The text of a code, or the code itself if no code table contains it. NULL if there is no code.
 CREATE OR REPLACE MACRO code_text(text, code) AS coalesce(text, 'unknown (' || code || ')');
 
+-- The code of a version is its number in the protocol: 0x0200 SSLv2, 0x0300 SSLv3, 0x0301 TLSv1.0 to 0x0304 TLSv1.3.
+CREATE OR REPLACE MACRO is_sslv3_or_later(tls_version) AS tls_version >= 768;
+
 -- The cipher suite as four digits. Since SSLv3, two digits are the low byte of a number that begins with 00;
 -- 4X means that another field contains the number.
 CREATE OR REPLACE MACRO cipher_suite(cipher_4, cipher_2, tls_version) AS coalesce(
     nullif(cipher_4, ''),
-    CASE WHEN cipher_2 <> '4X' AND tls_version >= 768 THEN '00' END || cipher_2,
+    CASE WHEN cipher_2 <> '4X' AND is_sslv3_or_later(tls_version) THEN '00' END || cipher_2,
     cipher_2
 );
 
 -- The bytes that one record counts. More than 2^50 is damage and no count: the sum of some such records would not be
 -- a 64-bit number, and the whole metric would fail. The table has the number as it is in the record.
 CREATE OR REPLACE MACRO counted_bytes(counter) AS CASE WHEN counter BETWEEN 0 AND 1125899906842624 THEN counter END;
+
+-- The quality of protection ----------------------------------------------------------------------------------
+
+-- Old versions: SSLv2 and SSLv3, or TLSv1.0 and TLSv1.1.
+CREATE OR REPLACE MACRO is_ssl_version(tls_version) AS tls_version IN (512, 768);
+CREATE OR REPLACE MACRO is_tls10_or_tls11(tls_version) AS tls_version IN (769, 770);
+CREATE OR REPLACE MACRO is_known_version(tls_version) AS
+    is_ssl_version(tls_version) OR is_tls10_or_tls11(tls_version) OR tls_version IN (771, 772);
+
+-- The two groups of versions that resume sessions in different ways: by tickets, and by session ids.
+CREATE OR REPLACE MACRO resumption_versions(tls_version_text) AS CASE
+    WHEN tls_version_text = 'TLSv1.3' THEN tls_version_text
+    WHEN tls_version_text IN ('TLSv1.2', 'TLSv1.1', 'TLSv1.0', 'SSLv3', 'SSLv2') THEN 'TLSv1.2 and older'
+    ELSE 'unknown'
+END;
+
+-- The properties of a cipher suite are those of its row in table `cipher`. Signalling values of a handshake are
+-- listed there, but are not suites.
+CREATE OR REPLACE MACRO is_suite(code, suite_protocol) AS code IS NOT NULL AND suite_protocol <> 'signalling';
+CREATE OR REPLACE MACRO is_without_forward_secrecy(pfs) AS pfs = 'no';
+CREATE OR REPLACE MACRO is_anonymous_suite(authentication) AS authentication = 'anon';
+CREATE OR REPLACE MACRO is_export_suite(key_exchange) AS contains(key_exchange, 'EXPORT');
+CREATE OR REPLACE MACRO encrypts_nothing(encryption) AS encryption = 'NULL';
+-- Single DES and RC2 are weaker still than 3DES and RC4.
+CREATE OR REPLACE MACRO encrypts_weakly(encryption) AS encryption IN ('3DES', 'RC4', 'DES', 'RC2');
+
+-- What makes a suite weak, in words; NULL if it is not weak.
+CREATE OR REPLACE MACRO suite_weaknesses(key_exchange, authentication, encryption) AS nullif(
+    concat_ws(
+        ', ',
+        CASE WHEN encrypts_weakly(encryption) THEN encryption END,
+        CASE WHEN encrypts_nothing(encryption) THEN 'not encrypted' END,
+        CASE WHEN is_export_suite(key_exchange) THEN 'export strength' END,
+        CASE WHEN is_anonymous_suite(authentication) THEN 'anonymous' END
+    ),
+    ''
+);
+
+-- The rating of a suite by its weaknesses and its forward secrecy, the worst first.
+CREATE OR REPLACE MACRO suite_rating(weaknesses, pfs) AS CASE
+    WHEN weaknesses IS NOT NULL THEN 'weak'
+    WHEN is_without_forward_secrecy(pfs) THEN 'no forward secrecy'
+    WHEN pfs = 'yes' THEN 'forward secrecy'
+    ELSE 'not known'
+END;
+
+-- Whether a key of a certificate has less than 112 bits of security, by the code of its type (code_key_type): RSA,
+-- DSA and Diffie-Hellman below 2048 bits, elliptic curves below 224. A key of 0 bits is not recorded.
+CREATE OR REPLACE MACRO is_short_key(key_type_code, key_bits) AS coalesce(
+    key_bits > 0 AND key_bits < CASE WHEN key_type_code IN (2, 3, 4) THEN 2048 WHEN key_type_code = 5 THEN 224 END,
+    false
+);
+
+-- Whether a certificate is valid, and ends within so many days. Its last moment is within them.
+CREATE OR REPLACE MACRO ends_within_days(seconds_left, days) AS seconds_left >= 0 AND seconds_left <= days * 86400;
+CREATE OR REPLACE MACRO whole_days(seconds) AS floor(seconds / 86400);
+
+CREATE OR REPLACE MACRO has_ended(seconds_left) AS seconds_left < 0;
+
+-- When a certificate ends. One that was valid when it was last seen has ended since; another was used after its end.
+CREATE OR REPLACE MACRO expiry_class(seconds_left, was_valid_when_last_seen) AS CASE
+    WHEN seconds_left IS NULL THEN 'unknown'
+    WHEN has_ended(seconds_left) AND was_valid_when_last_seen THEN 'ended since'
+    WHEN has_ended(seconds_left) THEN 'expired'
+    WHEN ends_within_days(seconds_left, 30) THEN '<= 30 days'
+    WHEN ends_within_days(seconds_left, 60) THEN '<= 60 days'
+    WHEN ends_within_days(seconds_left, 90) THEN '<= 90 days'
+    ELSE 'later'
+END;
 
 -- zERT ----------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,8 @@ in_use AS (
         serial,
         issuer_dn,
         min(not_after_utc) AS not_after_utc,
-        max(as_of_utc) AS as_of_utc
+        max(as_of_utc) AS as_of_utc,
+        epoch(min(not_after_utc)) - epoch(max(as_of_utc)) AS seconds_left
     FROM newest
     WHERE last_seen_utc >= place_utc - INTERVAL 1 DAY AND place_utc >= as_of_utc - INTERVAL 30 DAY
     GROUP BY ALL
@@ -34,10 +35,10 @@ SELECT
     certificate_of::VARCHAR AS certificate_of,
     presented_by::VARCHAR AS presented_by,
     count(*)::BIGINT AS certificates,
-    count_if(not_after_utc < as_of_utc)::BIGINT AS expired,
-    count_if(not_after_utc >= as_of_utc AND not_after_utc <= as_of_utc + INTERVAL 30 DAY)::BIGINT AS ending_soon,
+    count_if(has_ended(seconds_left))::BIGINT AS expired,
+    count_if(ends_within_days(seconds_left, 30))::BIGINT AS ending_soon,
     min(not_after_utc) AS first_not_after_utc,
-    floor((epoch(min(not_after_utc)) - epoch(any_value(as_of_utc))) / 86400)::BIGINT AS days_left,
+    whole_days(min(seconds_left))::BIGINT AS days_left,
     any_value(as_of_utc) AS as_of_utc
 FROM in_use
 GROUP BY ALL

@@ -33,20 +33,14 @@ SELECT
     issuer_dn,
     key_type,
     key_bits,
+    has_short_key,
     signature,
     not_after_utc,
     -- Whole days, rounded down: less than a day counts as 0, and a certificate that expired an hour ago has
     -- -1.
-    floor(seconds_left / 86400)::BIGINT AS days_left,
-    CASE
-        WHEN seconds_left < 0 AND was_valid_when_last_seen THEN 'ended since'
-        WHEN seconds_left < 0 THEN 'expired'
-        WHEN seconds_left <= 30 * 86400 THEN '<= 30 days'
-        WHEN seconds_left <= 60 * 86400 THEN '<= 60 days'
-        WHEN seconds_left <= 90 * 86400 THEN '<= 90 days'
-        WHEN seconds_left > 90 * 86400 THEN 'later'
-        ELSE 'unknown'
-    END::VARCHAR AS expiry,
+    whole_days(seconds_left)::BIGINT AS days_left,
+    expiry_class(seconds_left, was_valid_when_last_seen)::VARCHAR AS expiry,
+    coalesce(ends_within_days(seconds_left, 90), false)::BOOLEAN AS ends_within_90_days,
     (subject_dn = issuer_dn)::BOOLEAN AS self_signed,
     greatest(detail_connections, summary_connections)::BIGINT AS connections,
     detail_connections,

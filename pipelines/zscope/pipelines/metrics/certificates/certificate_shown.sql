@@ -42,6 +42,7 @@ SELECT
     n.issuer_dn::VARCHAR AS issuer_dn,
     coalesce(code_text(key.text, n.key_type_code), 'unknown')::VARCHAR AS key_type,
     nullif(n.key_bits, 0)::BIGINT AS key_bits,
+    is_short_key(n.key_type_code, n.key_bits)::BOOLEAN AS has_short_key,
     coalesce(code_text(signature.text, n.signature_code), 'unknown')::VARCHAR AS signature,
     n.not_after_utc,
     coalesce(sum(n.connections), 0)::BIGINT AS detail_connections,

@@ -19,6 +19,12 @@ SELECT
     c.authentication::VARCHAR AS authentication,
     c.encryption::VARCHAR AS encryption,
     c.pfs::VARCHAR AS pfs,
+    CASE
+        WHEN is_suite(c.code, c.protocol) THEN suite_weaknesses(c.key_exchange, c.authentication, c.encryption)
+    END::VARCHAR AS weak_because,
+    CASE WHEN is_suite(c.code, c.protocol) THEN suite_rating(weak_because, c.pfs) ELSE 'not known' END::VARCHAR
+        AS suite_rating,
+    coalesce(is_suite(c.code, c.protocol) AND is_without_forward_secrecy(c.pfs), false)::BOOLEAN AS is_without_pfs,
     t.connections,
     t.failed_handshakes,
     t.in_bytes,

@@ -17,5 +17,7 @@ SELECT
     partial_connections,
     failed_handshakes,
     in_bytes,
-    out_bytes
+    out_bytes,
+    if(is_tls, connections, 0) AS tls_connections,
+    if(is_tls AND protocol = 'TLSv1.3', connections, 0) AS tls13_connections
 FROM tls_hour

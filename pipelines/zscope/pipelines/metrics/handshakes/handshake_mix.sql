@@ -10,6 +10,7 @@ SELECT
     job_name,
     handshake_role,
     tls_version,
+    resumption_versions(tls_version)::VARCHAR AS versions,
     cipher,
     cipher_name,
     key_exchange,

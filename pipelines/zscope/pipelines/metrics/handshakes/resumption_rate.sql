@@ -11,11 +11,7 @@ WITH zert AS (
     SELECT
         system,
         hour_utc,
-        CASE
-            WHEN tls_version = 'TLSv1.3' THEN tls_version
-            WHEN tls_version IN ('TLSv1.2', 'TLSv1.1', 'TLSv1.0', 'SSLv3', 'SSLv2') THEN 'TLSv1.2 and older'
-            ELSE 'unknown'
-        END AS versions,
+        resumption_versions(tls_version) AS versions,
         CASE WHEN handshake_role LIKE 'server%' THEN 'server' ELSE handshake_role END AS side,
         coalesce(sum(handshakes) FILTER (WHERE kind = 'full'), 0) AS full_handshakes,
         coalesce(sum(handshakes) FILTER (WHERE kind = 'resumed'), 0) AS resumed_handshakes,

@@ -17,7 +17,7 @@ GROUP BY ALL
 
 UNION ALL
 
--- From SSLv3 on, the two characters are the second half of a number that begins with 00.
+-- Before SSLv3, two characters are no number of a suite.
 SELECT
     day,
     'SMF 119-2' AS reported_by,
@@ -25,10 +25,10 @@ SELECT
     true AS is_tls,
     NULL AS handshake_role_code,
     NULL AS handshake_type_code,
-    coalesce(nullif(cipher_4, ''), '00' || cipher_2) AS cipher,
+    cipher_suite(cipher_4, cipher_2, tls_version) AS cipher,
     NULL AS key_type_code,
     NULL AS key_bits,
     count(*) AS connections
 FROM smf119_tcp_term
-WHERE ttls_status = 3 AND (cipher_4 <> '' OR cipher_2 NOT IN ('', '4X')) AND tls_version >= 768
+WHERE ttls_status = 3 AND (cipher_4 <> '' OR cipher_2 NOT IN ('', '4X')) AND is_sslv3_or_later(tls_version)
 GROUP BY ALL

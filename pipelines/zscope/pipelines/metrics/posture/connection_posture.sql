@@ -13,8 +13,7 @@ WITH judged AS (
         s.encryption,
         s.pfs,
         c.is_tls AND NOT c.handshake_failed AS has_session,
-        -- Signaling values in a handshake have suite numbers but are not suites.
-        s.code IS NOT NULL AND s.protocol <> 'signalling' AS has_suite
+        is_suite(s.code, s.protocol) AS has_suite
     FROM connection_detail AS c
     LEFT JOIN cipher AS s ON c.cipher = s.code
 )
@@ -39,17 +38,15 @@ SELECT
     is_tls,
     handshake_failed,
     coalesce(protocol = 'none' AND NOT is_tls, false)::BOOLEAN AS is_unprotected,
-    coalesce(has_session AND tls_version_code IN (512, 768), false)::BOOLEAN AS is_ssl,
-    coalesce(has_session AND tls_version_code IN (769, 770), false)::BOOLEAN AS is_tls10_tls11,
-    coalesce(has_session AND has_suite AND pfs = 'no', false)::BOOLEAN AS is_without_pfs,
-    coalesce(has_session AND has_suite AND authentication = 'anon', false)::BOOLEAN AS is_anonymous,
-    coalesce(has_session AND has_suite AND contains(key_exchange, 'EXPORT'), false)::BOOLEAN AS is_export,
-    coalesce(has_session AND has_suite AND encryption = 'NULL', false)::BOOLEAN AS is_not_encrypted,
-    -- Single DES and RC2 are weaker still.
-    coalesce(has_session AND has_suite AND encryption IN ('3DES', 'RC4', 'DES', 'RC2'), false)::BOOLEAN
-        AS is_weak_cipher,
-    coalesce(has_session AND server_cert_key_type_code = 2 AND server_cert_key_bits < 2048, false)::BOOLEAN
-        AS is_short_rsa_key,
+    coalesce(has_session AND is_ssl_version(tls_version_code), false)::BOOLEAN AS is_ssl,
+    coalesce(has_session AND is_tls10_or_tls11(tls_version_code), false)::BOOLEAN AS is_tls10_tls11,
+    coalesce(has_session AND has_suite AND is_without_forward_secrecy(pfs), false)::BOOLEAN AS is_without_pfs,
+    coalesce(has_session AND has_suite AND is_anonymous_suite(authentication), false)::BOOLEAN AS is_anonymous,
+    coalesce(has_session AND has_suite AND is_export_suite(key_exchange), false)::BOOLEAN AS is_export,
+    coalesce(has_session AND has_suite AND encrypts_nothing(encryption), false)::BOOLEAN AS is_not_encrypted,
+    coalesce(has_session AND has_suite AND encrypts_weakly(encryption), false)::BOOLEAN AS is_weak_cipher,
+    coalesce(has_session AND is_short_key(server_cert_key_type_code, server_cert_key_bits), false)::BOOLEAN
+        AS is_short_key,
     CASE
         WHEN NOT has_session THEN NULL
         WHEN NOT has_suite OR key_exchange = 'TLS13' THEN 'unknown'
@@ -61,7 +58,7 @@ SELECT
     END::VARCHAR AS quantum,
     coalesce(
         has_session
-        AND (NOT has_suite OR coalesce(tls_version_code NOT IN (512, 768, 769, 770, 771, 772), true))
+        AND (NOT has_suite OR coalesce(NOT is_known_version(tls_version_code), true))
         OR NOT is_tls AND starts_with(protocol, 'unknown'),
         false
     )::BOOLEAN AS is_unknown,

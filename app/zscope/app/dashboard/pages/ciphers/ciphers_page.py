@@ -43,15 +43,7 @@ from zscope.app.dashboard.style import (
     time_tip,
     values,
 )
-from zscope.app.dashboard.suites import (
-    NOT_KNOWN,
-    SHAPES,
-    WEAK,
-    WEAK_SQL,
-    WITH_PFS,
-    WITHOUT_PFS,
-    WITHOUT_PFS_SQL,
-)
+from zscope.app.dashboard.suites import NOT_KNOWN, SHAPES, WEAK, WITH_PFS, WITHOUT_PFS, mark
 from zscope.app.dashboard.tiles import MetricFigure, tile
 from zscope.app.dashboard.time_axis import UNITS, span
 
@@ -64,8 +56,8 @@ PAGE = Page(title="Ciphers and versions", icon="enhanced_encryption", section="T
 
 
 _MARK_COLOURS = {
-    f"{SHAPES[mark]} {mark}": colour
-    for mark, colour in ((WEAK, RED), (WITHOUT_PFS, ORANGE), (WITH_PFS, BLUE), (NOT_KNOWN, GREY))
+    mark(rating): colour
+    for rating, colour in ((WEAK, RED), (WITHOUT_PFS, ORANGE), (WITH_PFS, BLUE), (NOT_KNOWN, GREY))
 }
 _SHOWN = tuple(colour for colour in CATEGORIES if colour not in (RED, GREY))
 _SERIES = len(_SHOWN)
@@ -289,9 +281,9 @@ def _numbers(data: PageData, source: str, all_suites: pa.Table, failures: pa.Tab
 
     cards = [
         ("TLSv1.3", figures["tls13"], 1, "%", share("protocol = 'TLSv1.3'"), of_what),
-        ("Without forward secrecy", figures["without_pfs"], 1, "%", share(WITHOUT_PFS_SQL),
+        ("Without forward secrecy", figures["without_pfs"], 1, "%", share("is_without_pfs"),
          f"{of_what} Whoever gets the private key later can decrypt traffic recorded earlier."),
-        ("Weak", figures["weak"], 1, "%", share(WEAK_SQL),
+        ("Weak", figures["weak"], 1, "%", share("weak_because IS NOT NULL"),
          f"{of_what} 3DES, RC4, DES or RC2, no encryption, export strength, or anonymous."),
         ("Failed handshakes", failed_count, 0, "",
          MetricFigure("protocol_distribution", "sum(failed_handshakes)", ("source",), of_source(source)),

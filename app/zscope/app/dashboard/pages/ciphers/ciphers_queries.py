@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from zscope.app.dashboard.suites import NOT_KNOWN, SHAPES, WEAK, is_without_pfs, mark, weaknesses
+from zscope.app.dashboard.suites import NOT_KNOWN, SHAPES, WEAK, mark
 from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
@@ -92,7 +92,9 @@ NOT_IN_SOURCE = "not known"
 PORTS = 15
 METRICS = {"protocols": "protocol_distribution", "cipher suites": "cipher_distribution"}
 NAMES = {"protocols": "protocol", "cipher suites": "cipher_name"}
-_MADE_OF = ["key_exchange", "authentication", "encryption", "pfs"]
+_MADE_OF = [
+    "key_exchange", "authentication", "encryption", "pfs", "suite_rating", "weak_because", "is_without_pfs",
+]  # fmt: skip
 SUITE_COLUMNS = ("protocol", "cipher", "cipher_name", *_MADE_OF)
 _SUITES = pa.schema(
     [
@@ -105,6 +107,7 @@ _SUITES = pa.schema(
         ("authentication", pa.string()),
         ("encryption", pa.string()),
         ("pfs", pa.string()),
+        ("is_without_pfs", pa.bool_()),
         ("connections", pa.int64()),
         ("bytes", pa.int64()),
         ("connections_pct", pa.float64()),
@@ -142,8 +145,7 @@ def suites(data: PageData, source: str) -> pa.Table:
             **row,
             "protocol": row["protocol"] or NOT_IN_SOURCE,
             "cipher_name": row["cipher_name"] or NOT_IN_SOURCE,
-            "mark": f"{SHAPES[mark(row)]} {mark(row)}",
-            "weak_because": ", ".join(weaknesses(row)) or None,
+            "mark": mark(row["suite_rating"]),
             "bytes": _bytes(row),
         }
         for row in data.metric("cipher_distribution", by, where=of_source(source)).to_pylist()
@@ -163,7 +165,7 @@ def headline(all_suites: pa.Table, measure: Measure) -> dict[str, float | None]:
 
     return {
         "tls13": share(row for row in rows if row["protocol"] == "TLSv1.3"),
-        "without_pfs": share(row for row in rows if is_without_pfs(row)),
+        "without_pfs": share(row for row in rows if row["is_without_pfs"]),
         "weak": share(row for row in rows if row["weak_because"]),
         "not_known": share(row for row in rows if row["mark"].endswith(NOT_KNOWN)),
     }
@@ -234,11 +236,11 @@ def _spread(
     data: PageData, source: str, subject: Subject, over: str, further: str = "true"
 ) -> list[dict[str, Any]]:
     name = NAMES[subject]
-    by = [over, name, *(["cipher", *_MADE_OF] if subject == "cipher suites" else [])]
+    by = [over, name, *(["cipher", "suite_rating"] if subject == "cipher suites" else [])]
     table = data.metric(METRICS[subject], by, where=f"{of_source(source)} AND {further}")
     rows: list[dict[str, Any]] = table.to_pylist()
     for row in rows:
-        marked = f"{SHAPES[mark(row)]} {mark(row)}" if subject == "cipher suites" else ""
+        marked = mark(row["suite_rating"]) if subject == "cipher suites" else ""
         row["name"] = shown(row[name] or NOT_IN_SOURCE, marked)
     return rows
 

@@ -167,15 +167,11 @@ _TCP = """(
         CASE WHEN ttls_security_type = 1 THEN 'client' WHEN ttls_security_type > 1 THEN 'server' END
             AS handshake_role,
         CASE
-            WHEN ttls_status = 3 THEN coalesce(version.text, 'unknown (' || tls_version || ')', 'unknown')
+            WHEN ttls_status = 3 THEN coalesce(code_text(version.text, tls_version), 'unknown')
             WHEN ttls_status = 1 THEN 'none by AT-TLS'
             ELSE 'unknown'
         END AS protocol,
-        coalesce(
-            nullif(cipher_4, ''),
-            CASE WHEN cipher_2 <> '4X' AND tls_version >= 768 THEN '00' END || nullif(cipher_2, ''),
-            nullif(cipher_2, '')
-        ) AS cipher,
+        cipher_suite(cipher_4, nullif(cipher_2, ''), tls_version) AS cipher,
         coalesce(ttls_status = 2, false) AS handshake_failed,
         coalesce(ttls_status = 1, false) AS is_unprotected,
         in_bytes::BIGINT AS in_bytes, out_bytes::BIGINT AS out_bytes, connection_id::BIGINT AS connection_id

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,7 +27,6 @@ RESUMPTION, PRICE_OF_TLS13 = "tls31-sysplex-tickets-hit", "tls31-tls13-vs-tls12-
 """Published results that the figures are compared with."""
 _COUNTED_ONCE = ("each connection once", "zERT summary")
 """Sources that count no connection twice, the better one first."""
-_TLS = re.compile(r"TLS|SSL", re.IGNORECASE)
 _IN_RUNS = "bytes over request size"
 """A way of counting that applies to benchmark runs, not to systems."""
 _HOURLY = timedelta(days=31)
@@ -69,30 +67,16 @@ def unprotected(data: PageData) -> KeyFigure:
 
 def tls13(data: PageData) -> tuple[KeyFigure, str]:
     """Return the share of TLSv1.3 among TLS connections, and the source of the data."""
-    name = "protocol_distribution"
-    by_source: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in data.metric(name, ["protocol"]).to_pylist():
-        by_source[row["source"]].append(row)
-    shares = {source: _share_of_tls13(by_source[source]) for source in _COUNTED_ONCE}
-    source = next((source for source, share in shares.items() if share is not None), _COUNTED_ONCE[0])
-    by, column = _steps(data)
-    moments: dict[datetime, list[dict[str, Any]]] = defaultdict(list)
-    for row in data.metric(name, ["protocol", by], where=f"source = {literal(source)}").to_pylist():
-        if row[column] is not None:
-            moments[row[column]].append(row)
-    trend = _trend({moment: _share_of_tls13(rows) for moment, rows in moments.items()})
-    tls = "regexp_matches(protocol, '^(TLS|SSL)', 'i')"
-    new = "coalesce(sum(connections) FILTER (protocol = 'TLSv1.3'), 0)"
-    share = f"100 * {new} / nullif(sum(connections) FILTER ({tls}), 0)"
-    figure = MetricFigure(name, share, ("source", "protocol"), f"source = {literal(source)}")
-    return KeyFigure(shares[source], trend, data.without_effect(name), figure), source
-
-
-def _share_of_tls13(rows: list[dict[str, Any]]) -> float | None:
-    counts = [(row["protocol"], row["connections"] or 0) for row in rows if _TLS.match(row["protocol"] or "")]
-    total = sum(count for _, count in counts)
-    new = sum(count for protocol, count in counts if protocol == "TLSv1.3")
-    return 100 * new / total if total else None
+    name, column = "protocol_distribution", "tls13_pct"
+    shares = {row["source"]: row[column] for row in data.metric(name, ["source"]).to_pylist()}
+    known = [source for source in _COUNTED_ONCE if shares.get(source) is not None]
+    source = known[0] if known else _COUNTED_ONCE[0]
+    of_source = f"source = {literal(source)}"
+    by, clock = _steps(data)
+    table = data.metric(name, [by], where=of_source)
+    trend = _trend(dict(zip(table[clock].to_pylist(), table[column].to_pylist(), strict=True)))
+    figure = MetricFigure(name, column, ("source",), of_source)
+    return KeyFigure(shares.get(source), trend, data.without_effect(name), figure), source
 
 
 def cpu_ways(data: PageData) -> tuple[str, ...]:

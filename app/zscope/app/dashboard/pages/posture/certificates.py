@@ -33,6 +33,7 @@ from zscope.app.dashboard.style import (
     values,
 )
 from zscope.app.dashboard.tiles import MetricFigure, tile
+from zscope.pipelines.metrics import metric
 from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
@@ -47,19 +48,18 @@ EXPIRY_MARKS = {
 }  # fmt: skip
 """Labels of the values of the metric."""
 NO_REMARK = "no remark"
-_SHORTEST = {"RSA": 2048, "DSA": 2048, "Diffie-Hellman": 2048, "elliptic curve": 224}
-"""Shortest keys with 112 bits of security, by type; for other types it is not known."""
 _COUNTED_BY = {
     "Certificates": "count(*)",
     "Expired": "count(*) FILTER (expiry = 'expired')",
     "Ended since": "count(*) FILTER (expiry = 'ended since')",
-    "Expire within 90 days": "count(*) FILTER (expiry IN ('<= 30 days', '<= 60 days', '<= 90 days'))",
+    "Expire within 90 days": "count(*) FILTER (ends_within_90_days)",
     "Self-signed": "count(*) FILTER (self_signed)",
-    "Short keys": "count(*) FILTER ("
-    + " OR ".join(f"key_type = '{kind}' AND key_bits < {bits}" for kind, bits in _SHORTEST.items())
-    + ")",
+    "Short keys": "count(*) FILTER (has_short_key)",
 }
 """The expressions of the tiles."""
+_MEANING_OF_SHORT = next(
+    column.meaning for column in metric("certificate_inventory").columns if column.name == "has_short_key"
+)
 _IDENTITY = ("serial", "issuer_dn")
 _USES = 500
 
@@ -123,8 +123,7 @@ def name_of(row: dict[str, Any]) -> str:
 def remark_of(row: dict[str, Any]) -> str:
     """Return the weaknesses of a certificate in words."""
     remarks = ["self-signed"] if row["self_signed"] else []
-    shortest = _SHORTEST.get(row["key_type"])
-    if shortest and row["key_bits"] and row["key_bits"] < shortest:
+    if row["has_short_key"]:
         remarks.append("short key")
     return ", ".join(remarks) or NO_REMARK
 
@@ -172,17 +171,13 @@ def certificates_section(data: PageData) -> None:
 
 
 def _numbers(data: PageData, certificates: pa.Table) -> None:
-    days, remarks = certificates["days_left"], certificates["remark"]
-    expired = pc.equal(certificates["expiry"], "expired")
-    since = pc.equal(certificates["expiry"], "ended since")
-    soon = pc.and_kleene(pc.less_equal(days, 90), pc.invert(pc.or_(expired, since)))
     shown = {
         "Certificates": certificates.num_rows,
-        "Expired": _count(expired),
-        "Ended since": _count(since),
-        "Expire within 90 days": _count(soon),
-        "Self-signed": _count(pc.match_substring(remarks, "self-signed")),
-        "Short keys": _count(pc.match_substring(remarks, "short key")),
+        "Expired": _count(pc.equal(certificates["expiry"], "expired")),
+        "Ended since": _count(pc.equal(certificates["expiry"], "ended since")),
+        "Expire within 90 days": _count(certificates["ends_within_90_days"]),
+        "Self-signed": _count(certificates["self_signed"]),
+        "Short keys": _count(certificates["has_short_key"]),
     }
     for column, (title, value) in zip(st.columns(len(shown)), shown.items(), strict=True):
         # Places of certificates are in another metric.
@@ -343,7 +338,7 @@ def _listed(data: PageData, certificates: pa.Table) -> None:
             "mark": st.column_config.TextColumn("Expiry", width=140),
             "name": st.column_config.TextColumn("Certificate", help="Common name of its subject."),
             "remark": st.column_config.TextColumn(
-                "Remark", help="Self-signed, or a key with less than 112 bits of security: RSA below 2048."
+                "Remark", help=f"Self-signed, or a short key. {_MEANING_OF_SHORT}"
             ),
         },
     )  # fmt: skip

@@ -58,8 +58,8 @@ class Weakness:
     """A weakness of connections, and the connections that its share is based on."""
 
     name: str
-    counted: tuple[str, ...]
-    """Prefixes of the metric columns that count it; no connection is counted in two of them."""
+    counted: str
+    """Prefix of the metric columns that count it."""
     of_tls: bool
     always: bool = True
     """Whether it is shown even if no connection has it."""
@@ -71,15 +71,15 @@ class Weakness:
 
 
 WEAKNESSES = (
-    Weakness("unprotected", ("unprotected",), of_tls=False),
-    Weakness("old version", ("ssl", "tls10_tls11"), of_tls=True),
-    Weakness("weak encryption", ("weak_cipher",), of_tls=True),
-    Weakness("no forward secrecy", ("without_pfs",), of_tls=True),
-    Weakness("unknown", ("unknown",), of_tls=False),
-    Weakness("no encryption", ("not_encrypted",), of_tls=True, always=False),
-    Weakness("export suite", ("export",), of_tls=True, always=False),
-    Weakness("anonymous", ("anonymous",), of_tls=True, always=False),
-    Weakness("short RSA key", ("short_rsa_key",), of_tls=True, always=False),
+    Weakness("unprotected", "unprotected", of_tls=False),
+    Weakness("old version", "old_version", of_tls=True),
+    Weakness("weak encryption", "weak_cipher", of_tls=True),
+    Weakness("no forward secrecy", "without_pfs", of_tls=True),
+    Weakness("unknown", "unknown", of_tls=False),
+    Weakness("no encryption", "not_encrypted", of_tls=True, always=False),
+    Weakness("export suite", "export", of_tls=True, always=False),
+    Weakness("anonymous", "anonymous", of_tls=True, always=False),
+    Weakness("short key", "short_key", of_tls=True, always=False),
 )
 _COLUMNS = pa.schema(
     [("kind", pa.string()), ("of", pa.string()), ("found", pa.int64()), ("out_of", pa.int64()),
@@ -123,12 +123,12 @@ def _long(rows: list[dict[str, Any]], weight: Weight, keys: Sequence[pa.Field]) 
             **{key.name: row[key.name] for key in keys},
             "kind": kind.name,
             "of": kind.of,
-            "found": sum(row[f"{part}_{weight}"] or 0 for part in kind.counted),
+            "found": row[f"{kind.counted}_{weight}"] or 0,
             "out_of": row[_amount(weight, of_tls=kind.of_tls)] or 0,
         }
         for kind in WEAKNESSES
         for row in rows
-        if kind.always or any(other[f"{part}_{weight}"] for other in rows for part in kind.counted)
+        if kind.always or any(other[f"{kind.counted}_{weight}"] for other in rows)
     ]
     shares = [row | {"share_pct": 100 * row["found"] / row["out_of"]} for row in counts if row["out_of"]]
     return pa.Table.from_pylist(shares, pa.schema([*keys, *_COLUMNS]))
@@ -137,7 +137,7 @@ def _long(rows: list[dict[str, Any]], weight: Weight, keys: Sequence[pa.Field]) 
 _KINDS = [kind.name for kind in WEAKNESSES]
 _COLOURS = {
     "unprotected": UNPROTECTED, "old version": OLD, "weak encryption": RED, "no forward secrecy": ORANGE,
-    "unknown": GREY, "no encryption": PURPLE, "export suite": SKY, "anonymous": GREEN, "short RSA key": BLUE,
+    "unknown": GREY, "no encryption": PURPLE, "export suite": SKY, "anonymous": GREEN, "short key": BLUE,
 }  # fmt: skip
 
 
@@ -179,8 +179,7 @@ def protection_section(data: PageData) -> None:
 
 def _share(weakness: Weakness, weight: Weight) -> str:
     """The expression of a share over the columns of the metric."""
-    found = " + ".join(f"{part}_{weight}" for part in weakness.counted)
-    return f"100 * ({found}) / {_amount(weight, of_tls=weakness.of_tls)}"
+    return f"100 * {weakness.counted}_{weight} / {_amount(weight, of_tls=weakness.of_tls)}"
 
 
 def _by_place(data: PageData, place: PostureGroup, weight: Weight) -> None:

@@ -19,13 +19,9 @@ if TYPE_CHECKING:
 _POSTURE = "tls_posture"
 OPEN, NOT_OPEN, UNKNOWN = "open to a quantum computer", "not open", "not known"
 _COLOURS = {OPEN: ORANGE, NOT_OPEN: GREEN, UNKNOWN: GREY}
-_COUNTED_BY = {
-    OPEN: "quantum_open_connections", UNKNOWN: "quantum_unknown_connections",
-    NOT_OPEN: "tls_connections - quantum_open_connections - quantum_unknown_connections",
-}  # fmt: skip
+_COUNTED_BY = {OPEN: "quantum_open", UNKNOWN: "quantum_unknown", NOT_OPEN: "quantum_not_open"}
+"""Prefixes of the columns of the metric."""
 _NO_GROUP = "TLS13"
-_HYBRID = "MLKEM"
-"""Part of the names of hybrid groups with ML-KEM."""
 _ALLOWED = pa.schema([
     ("system", pa.string()), ("action_name", pa.string()), ("parameter", pa.string()),
     ("groups", pa.string()), ("has_hybrid", pa.bool_()),
@@ -62,27 +58,28 @@ def key_exchanges(data: PageData) -> pa.Table:
 
 def _parts(row: dict[str, Any]) -> dict[str, tuple[int, int]]:
     """Connections and bytes by what is known of their key exchange."""
-    known = {
+    return {
         readiness: (row[f"{name}_connections"] or 0, row[f"{name}_bytes"] or 0)
-        for readiness, name in ((OPEN, "quantum_open"), (UNKNOWN, "quantum_unknown"))
+        for readiness, name in _COUNTED_BY.items()
     }
-    rest = [
-        (row[f"tls_{measure}"] or 0) - sum(part[n] for part in known.values())
-        for n, measure in enumerate(("connections", "bytes"))
-    ]
-    return {**known, NOT_OPEN: (max(0, rest[0]), max(0, rest[1]))}
 
 
 def seen_groups(data: PageData) -> pa.Table:
     """Return the groups that displays of connections name: the only source of the group of a connection."""
-    return data.rows(f"""
+    groups = data.rows(f"""
         SELECT coalesce(key_share_name, key_share) AS key_group,
-            contains(upper(coalesce(key_share_name, '')), '{_HYBRID}') AS is_hybrid,
             count(DISTINCT (system, connection_id))::BIGINT AS connections
         FROM netstat_ttls
         {data.where(("system", "stack", "job_name"), "taken_utc", "key_share IS NOT NULL")}
         GROUP BY ALL ORDER BY connections DESC, key_group
     """)
+    hybrid = [_is_hybrid(group) for group in groups["key_group"].to_pylist()]
+    return groups.add_column(1, "is_hybrid", pa.array(hybrid, pa.bool_()))
+
+
+def _is_hybrid(group: str) -> bool:
+    """Whether a group is known by its name to be a hybrid group with ML-KEM."""
+    return "MLKEM" in group.upper()
 
 
 def allowed_groups(data: PageData) -> pa.Table:
@@ -98,8 +95,7 @@ def allowed_groups(data: PageData) -> pa.Table:
     rows = []
     for row in found.to_pylist():
         groups = [names.get(code, code) for code in row.pop("codes")]
-        hybrid = any(_HYBRID in group.upper() for group in groups)
-        rows.append({**row, "groups": ", ".join(groups), "has_hybrid": hybrid})
+        rows.append({**row, "groups": ", ".join(groups), "has_hybrid": any(map(_is_hybrid, groups))})
     return pa.Table.from_pylist(rows, _ALLOWED)
 
 

@@ -20,8 +20,6 @@ VERSIONS = ("TLSv1.3", "TLSv1.2 and older")
 IN_PERIOD = "basis <> 'since reset'"
 """Excludes displays of GSKSRVR that count alone: their counts can start before all other data."""
 _SIDES = ("server", "client")
-_PLACED = ("system", "hour_utc", "day_utc")
-"""Columns by which zERT is narrowed to stacks, ports and jobs."""
 _ENDS = ["interval_start_utc", "interval_end_utc"]
 _MOST_MARKS = 3000
 """Limit of the intervals between displays in one chart; above it, days are shown."""
@@ -74,26 +72,15 @@ def is_narrowed(data: PageData) -> bool:
 def _of_zert(data: PageData, side: str, *by: str) -> list[dict[str, Any]]:
     """Full and resumed handshakes in zERT records by versions and further columns, with all filters."""
     where = f"starts_with(handshake_role, {literal(side)})"
-    [published] = data.rows(
-        "SELECT max(value) AS pct FROM reference_result WHERE id = 'tls31-sysplex-tickets-hit'"
-    ).to_pylist()
-    sums: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in data.metric("handshake_mix", ["tls_version", *by], where=where).to_pylist():
-        if row["tls_version"] is None or not row["tls_version"].startswith(("TLS", "SSL")):
-            continue
-        is_new = row["tls_version"] == VERSIONS[0]
-        keys = {"versions": VERSIONS[not is_new], **{name: row[name] for name in row if name in _PLACED}}
-        sum_of = sums.setdefault(
-            tuple(keys.values()),
-            {**keys, "source": "zERT", "full_handshakes": 0, "resumed_handshakes": 0,
-             "published_pct": published["pct"] if is_new else None},
-        )  # fmt: skip
-        for kind in ("full_handshakes", "resumed_handshakes"):
-            sum_of[kind] += row[kind]
-    for row in sums.values():
-        known = row["full_handshakes"] + row["resumed_handshakes"]
-        row["resumed_pct"] = 100 * row["resumed_handshakes"] / known if known else None
-    return list(sums.values())
+    published = {
+        row["versions"]: row["published_pct"]
+        for row in data.metric("resumption_rate", ["versions"]).to_pylist()
+    }
+    return [
+        {**row, "source": "zERT", "published_pct": published.get(row["versions"])}
+        for row in data.metric("handshake_mix", ["versions", *by], where=where).to_pylist()
+        if row["versions"] in VERSIONS
+    ]
 
 
 def sides(data: PageData) -> list[str]:
