@@ -18,8 +18,6 @@ from zscope.schemas.reference import reference_tables
 from zscope.schemas.stored import DAY
 
 Row = Mapping[str, Any]
-NULL = "NULL"
-"""How a case writes that a column has no value, for which TOML has no word."""
 
 
 @cache
@@ -43,7 +41,7 @@ def catalogue() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(config={"threads": "1"})  # for a few rows, several only cost time
     connection.execute(macros_sql())
     for table in (*parquet_tables(), *HISTORY_SCHEMAS, "run", *reference_tables()):
-        connection.execute(create_table(table, _loose(table_schema(table)))[0])
+        connection.execute(create_table(table, without_dictionaries(table_schema(table)))[0])
     for table, rows in reference_tables().items():
         _append(connection, table, rows)
     for statement in creating_views():
@@ -51,20 +49,17 @@ def catalogue() -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def database(
-    name: str, given: Mapping[str, Sequence[Row]], defaults: Mapping[str, Row] | None = None
-) -> duckdb.DuckDBPyConnection:
+def database(name: str, given: Mapping[str, Sequence[Row]]) -> duckdb.DuckDBPyConnection:
     try:
-        return _database(catalogue(), name, given, defaults)
+        return _database(catalogue(), name, given)
     except duckdb.TransactionException:  # a fixture has changed the same table and is still open
-        return _database(catalogue.__wrapped__(), name, given, defaults)
+        return _database(catalogue.__wrapped__(), name, given)
 
 
 def _database(
     shared: duckdb.DuckDBPyConnection,
     name: str,
     given: Mapping[str, Sequence[Row]],
-    defaults: Mapping[str, Row] | None,
 ) -> duckdb.DuckDBPyConnection:
     """A database in which a metric can run: the tables it depends on with these rows, and the views between.
 
@@ -76,8 +71,7 @@ def _database(
     connection = shared.cursor()
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("BEGIN")
-    for table, table_rows in given.items():
-        rows = [dict((defaults or {}).get(table, {})) | dict(row) for row in table_rows]
+    for table, rows in given.items():
         if table in declared() and table != name:
             columns = ", ".join(f"{column.name} {column.type}" for column in declared()[table].view_columns)
             connection.execute(f"DROP VIEW {table}")
@@ -92,7 +86,7 @@ def _database(
 
 def insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Row]) -> None:
     """Add rows to a table of the store; columns that a row does not name have no value."""
-    schema = _loose(table_schema(table))
+    schema = without_dictionaries(table_schema(table))
     complete = [_complete(table, schema.names, row) for row in rows]
     _append(connection, table, pa.Table.from_pylist(complete, schema))
 
@@ -108,7 +102,7 @@ def _insert_loose(connection: duckdb.DuckDBPyConnection, table: str, rows: Itera
 def _complete(table: str, names: Sequence[str], row: Row) -> dict[str, Any]:
     if strange := sorted(set(row) - set(names)):
         raise LookupError(f"{table} has no column {', '.join(strange)}")
-    return {name: None if row.get(name) == NULL else row.get(name) for name in names}
+    return {name: row.get(name) for name in names}
 
 
 def _append(connection: duckdb.DuckDBPyConnection, table: str, rows: pa.Table) -> None:
@@ -117,7 +111,7 @@ def _append(connection: duckdb.DuckDBPyConnection, table: str, rows: pa.Table) -
     connection.unregister("rows_to_copy")
 
 
-def _loose(schema: pa.Schema) -> pa.Schema:
+def without_dictionaries(schema: pa.Schema) -> pa.Schema:
     """The same columns, each of which may lack a value and is written as it is: no dictionaries."""
     return pa.schema([pa.field(field.name, _plain(field.type)) for field in schema])
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from tests.pipelines.metric_cases import read_cases
 from tests.pipelines.metric_world import catalogue, insert
 
 from zscope.pipelines.metrics import statement, view_sql
@@ -36,28 +36,24 @@ columns = [
     { inherit = ["duration_ms"], dimension = false, combine = "max" },
 ]
 """
-CASES = """\
-[defaults.smf119_tcp_term]
-system = "SYSA"
-local_port = 443
-start_utc = 2026-03-02T10:00:00Z
+CASES = '''\
+[defaults]
+smf119_tcp_term = "system: SYSA  local_port: 443  start_utc: 2026-03-02T10:00Z"
 
 [[case]]
 name = "connections of one port are one row"
-given.smf119_tcp_term = [
-    { end_utc = 2026-03-02T10:00:01Z },
-    { end_utc = 2026-03-02T10:00:02Z },
-    { end_utc = 2026-03-02T10:00:02Z, local_port = 80 },
-]
-[[case.expect]]
-local_port = 80
-connections = 1
-duration_ms = 2000.0
-[[case.expect]]
-local_port = 443
-connections = 2
-duration_ms = 2000.0
+given.smf119_tcp_term = """
+end_utc               local_port
+2026-03-02T10:00:01Z  -
+2026-03-02T10:00:02Z  -
+2026-03-02T10:00:02Z  80
 """
+expect = """
+local_port  connections  duration_ms
+80          1            2000
+443         2            2000
+"""
+'''
 
 
 def test_three_files_are_a_metric(tmp_path: Path) -> None:
@@ -68,17 +64,16 @@ def test_three_files_are_a_metric(tmp_path: Path) -> None:
     (subject / "port_use.sql").write_text(SQL, encoding="utf-8")
     (subject / "port_use.toml").write_text(DECLARATION, encoding="utf-8")
     toy = load(tmp_path)["port_use"]
-    cases = tomllib.loads(CASES)
     with catalogue().cursor() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute(f"CREATE TEMP VIEW {toy.name} AS {view_sql(toy)}")
-        for case in cases["case"]:
+        for case in read_cases(toy, CASES):
             connection.execute("BEGIN")
-            for table, rows in case["given"].items():
-                insert(connection, table, [cases["defaults"][table] | row for row in rows])
+            for table, rows in case.given.items():
+                insert(connection, table, rows)
             names = [column.name for column in toy.view_columns]
             rows = [dict(zip(names, row, strict=True)) for row in connection.table(toy.name).fetchall()]
-            assert rows == [{"system": "SYSA", **row} for row in case["expect"]]
+            assert rows == [{"system": "SYSA", **row} for row in case.expect]
             together = connection.execute(statement(toy, [])).fetchall()
             assert together == [(3, 2000.0)]
             connection.execute("ROLLBACK")

@@ -1,0 +1,82 @@
+"""The cases of the metrics, computed by hand: `tests/pipelines/cases/NAME.toml`, as its README describes."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.pipelines.case_tables import CaseError, Row, read_rows
+from tests.pipelines.metric_world import table_schema
+
+from zscope.pipelines.metrics import declared
+from zscope.schemas.arrow import duckdb_type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from zscope.pipelines.metrics import Metric
+
+CASES = Path(__file__).parent / "cases"
+_KEYS = {"name", "covers", "parameters", "by", "given", "expect", "tolerance"}
+_TOLERANCE = 1e-9
+_SPANS = {"day_utc": "TIMESTAMP WITH TIME ZONE", "week_utc": "TIMESTAMP WITH TIME ZONE"}
+"""The columns of rows that are grouped by day or week."""
+
+
+@dataclass(frozen=True)
+class MetricCase:
+    """Given rows, and the rows that a metric returns for them."""
+
+    metric: str
+    name: str
+    covers: Sequence[str] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    by: Sequence[str] | None = None
+    """The columns that rows are grouped by; None for the view."""
+    given: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    """The rows of tables, and of steps that are then not computed, with the defaults of the file."""
+    expect: Sequence[Row] = ()
+    """The values of some columns of each row, in the order of the rows."""
+    tolerance: float = _TOLERANCE
+
+
+@cache
+def case_files() -> dict[str, tuple[MetricCase, ...]]:
+    """Return the cases of each metric that has some."""
+    return {
+        file.stem: read_cases(declared()[file.stem], file.read_text(encoding="utf-8"))
+        for file in sorted(CASES.glob("*.toml"))
+    }
+
+
+def read_cases(metric: Metric, text: str) -> tuple[MetricCase, ...]:
+    """Read the text of a file with cases of a metric."""
+    content = tomllib.loads(text)
+    defaults = {table: _rows(table, rows)[0] for table, rows in content.get("defaults", {}).items()}
+    returned = {column.name: column.type for column in (*metric.columns, *metric.view_columns)} | _SPANS
+    cases = []
+    for entry in content["case"]:
+        if unknown := sorted(set(entry) - _KEYS):
+            raise CaseError(f"{metric.name}: {entry.get('name')}: unknown key {', '.join(unknown)}")
+        given = {
+            table: [defaults.get(table, {}) | row for row in _rows(table, rows)]
+            for table, rows in entry.get("given", {}).items()
+        }
+        expect = read_rows(entry.get("expect", ""), returned)
+        cases.append(MetricCase(**{**entry, "metric": metric.name, "given": given, "expect": expect}))
+    return tuple(cases)
+
+
+def _rows(table: str, text: str) -> list[Row]:
+    return read_rows(text, column_types(table))
+
+
+@cache
+def column_types(table: str) -> dict[str, str]:
+    """Return the DuckDB types of the columns of a table, or of the view of a metric."""
+    if table in declared():
+        return {column.name: column.type for column in declared()[table].view_columns}
+    return {column.name: duckdb_type(column.type) for column in table_schema(table)}

@@ -1,0 +1,148 @@
+"""The metrics computed step by step, for many cases with few rows each.
+
+In a store each step is a view, and DuckDB plans all views below a metric again for every query: that takes up
+to half a second, and a few rows are then computed in a millisecond. Here each step is a table, which one
+statement fills from the tables of its inputs. A statement is planned once in each process, as no table is
+created or dropped between two cases: a case is a transaction that is rolled back.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+from tests.pipelines.metric_world import table_schema, without_dictionaries
+
+from zscope.pipelines.metrics import (
+    declared,
+    macros_sql,
+    metric,
+    needed,
+    settable,
+    statement,
+    view_sql,
+)
+from zscope.pipelines.store.history import HISTORY_SCHEMAS
+from zscope.pipelines.store.parquet_files import parquet_tables
+from zscope.schemas.arrow import create_table
+from zscope.schemas.reference import reference_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tests.pipelines.case_tables import Row
+
+    from zscope.pipelines.metrics import Metric
+
+
+_OF_ROWS_AT_HAND = "statistics_propagation,compressed_materialization"
+"""The optimizers that put the least and greatest values of the rows at the time of planning into a plan."""
+
+
+@cache
+def step_tables() -> StepTables:
+    """Return the tables of this process."""
+    return StepTables()
+
+
+class StepTables:
+    """A database in memory with a table for each table of a store and for each metric and step."""
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect(config={"threads": "1"})
+        self.connection.execute(f"SET disabled_optimizers = '{_OF_ROWS_AT_HAND}'")
+        self.connection.execute("SET TimeZone = 'UTC'")
+        self.connection.execute(macros_sql())
+        for table in (*parquet_tables(), *HISTORY_SCHEMAS, "run", *reference_tables()):
+            self.connection.execute(create_table(table, without_dictionaries(table_schema(table)))[0])
+        for table, rows in reference_tables().items():
+            self.connection.register("rows_to_copy", rows)
+            self.connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM rows_to_copy")
+            self.connection.unregister("rows_to_copy")
+        for step in declared().values():
+            columns = ", ".join(f"{column.name} {column.type}" for column in step.view_columns)
+            self.connection.execute(f"CREATE TABLE {step.name} ({columns})")
+        self._planned: dict[str, str] = {}
+
+    def rows(
+        self,
+        name: str,
+        given: Mapping[str, Sequence[Row]],
+        parameters: Mapping[str, Any] | None = None,
+        by: Sequence[str] | None = None,
+    ) -> list[Row]:
+        """Return the rows of a metric for the rows of tables and steps; the other tables are empty."""
+        found = metric(name)
+        if unread := sorted(set(given) - set(needed(name))):
+            raise LookupError(f"{name} does not read {', '.join(unread)}")
+        if unknown := sorted(set(parameters or {}) - set(settable(name))):
+            raise LookupError(f"{name} has no parameter {', '.join(unknown)}")
+        with self._undone(parameters or {}):
+            for table, rows in given.items():
+                self._insert(table, rows)
+            # Rows that are kept are grouped as they are in the table.
+            itself = [name] if found.keep and by is not None else []
+            for step in (*steps_between(name, given), *itself):
+                self._execute(f"INSERT INTO {step} BY NAME {view_sql(declared()[step])}")
+            self._execute(_last(found, by))
+            names = [column[0] for column in self.connection.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in self.connection.fetchall()]
+
+    @contextmanager
+    def _undone(self, parameters: Mapping[str, Any]) -> Iterator[None]:
+        self.connection.execute("BEGIN")
+        try:
+            for variable, value in parameters.items():
+                self.connection.execute(f"SET VARIABLE {variable} = ?", [value])
+            yield
+        finally:
+            self.connection.execute("ROLLBACK")
+            for variable in parameters:
+                self.connection.execute(f"RESET VARIABLE {variable}")
+
+    def _insert(self, table: str, rows: Sequence[Row]) -> None:
+        """Add rows to a table; those of a reference table replace its own."""
+        if rows and table in reference_tables():
+            self.connection.execute(f"DELETE FROM {table}")
+        for row in rows:
+            marks = ", ".join("?" for _ in row)
+            values = f"({', '.join(row)}) VALUES ({marks})" if row else "DEFAULT VALUES"
+            self.connection.execute(f"INSERT INTO {table} {values}", list(row.values()))
+
+    def _execute(self, sql: str) -> None:
+        """Run a statement that is planned once. The plan of one with a parameter has its value in it."""
+        if "getvariable(" in sql:
+            self.connection.execute(sql)
+            return
+        if sql not in self._planned:
+            self._planned[sql] = f"planned_{len(self._planned)}"
+            self.connection.execute(f"PREPARE {self._planned[sql]} AS {sql}")
+        self.connection.execute(f"EXECUTE {self._planned[sql]}")
+
+
+def steps_between(name: str, given: Mapping[str, object]) -> list[str]:
+    """Return the steps that a metric reads and that are not given, each after those it reads itself.
+
+    Those that only given steps read, and those that are computed in Python, are not needed.
+    """
+    steps: dict[str, None] = {}
+
+    def visit(step: str) -> None:
+        for other in declared()[step].inputs:
+            if other in declared() and other not in given and not declared()[other].computed_by:
+                visit(other)
+                steps.setdefault(other)
+
+    visit(name)
+    return list(steps)
+
+
+def _last(found: Metric, by: Sequence[str] | None) -> str:
+    """The statement for the rows of a metric. Rows of steps are in no order, as that would cost time."""
+    if by is not None:
+        return statement(found, by)
+    if found.kind == "metric":
+        return view_sql(found)
+    return f"SELECT * FROM ({view_sql(found)}\n) ORDER BY {', '.join(found.grain) or 'ALL'}"
