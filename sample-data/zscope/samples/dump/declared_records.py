@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from zscope.parsers.smf.record_writer import SectionBytes
     from zscope.samples.dump.arrays import Choice, Numbers
     from zscope.samples.dump.context import RecordContext
-    from zscope.samples.dump.record_declaration import RecordDeclaration, SectionDeclaration
+    from zscope.samples.dump.record_declaration import DeclaredRecordSection, RecordDeclaration
     from zscope.schemas import Field, RecordLayout, Section
 
 Names = dict[str, Any]
@@ -121,7 +121,7 @@ class DeclaredRecords:
         """Names that all expressions can use."""
         return {**FUNCTIONS, **site_names(self.context), **self._declaration.lists, **self.more}
 
-    def _add_alike(self, batch: SmfBatch, names: Names, sections: Sequence[SectionDeclaration]) -> None:
+    def _add_alike(self, batch: SmfBatch, names: Names, sections: Sequence[DeclaredRecordSection]) -> None:
         """Add records, all of one shape at once."""
         systems, written = names["system"], names["time"]
         parts = [self._part(section, names) for section in sections]
@@ -144,7 +144,7 @@ class DeclaredRecords:
             records = encode_alike(self._layout, heads[rows], there, int(triplets[rows[0]]))
             batch.add(kind, records, systems[rows], written[rows])
 
-    def _add_varied(self, batch: SmfBatch, names: Names, sections: Sequence[SectionDeclaration]) -> None:
+    def _add_varied(self, batch: SmfBatch, names: Names, sections: Sequence[DeclaredRecordSection]) -> None:
         """Add records with texts of different lengths."""
         systems, written = names["system"], names["time"]
         parts = [once(self._section("identification"), self._identification[systems])]
@@ -162,7 +162,7 @@ class DeclaredRecords:
         records = encode_records(self._layout, columns, parts, len(systems), triplets)
         batch.add((self._declaration.type, self.subtype), records, systems, written)
 
-    def _texts(self, declared: SectionDeclaration, names: Names) -> SectionBytes:
+    def _texts(self, declared: DeclaredRecordSection, names: Names) -> SectionBytes:
         if declared.same_text:
             texts = [declared.same_text] * names["count"]
         else:
@@ -178,7 +178,7 @@ class DeclaredRecords:
     def _section(self, key: str) -> Section:
         return self._layout.section(key)
 
-    def _part(self, declared: SectionDeclaration, names: Names) -> _Part:
+    def _part(self, declared: DeclaredRecordSection, names: Names) -> _Part:
         section = self._section(declared.key)
         if declared.block:
             return _Part(section, None, numbers=_evaluate(declared.block, names))
@@ -193,7 +193,7 @@ class DeclaredRecords:
         rows = self._rows(declared, names)
         return _Part(section, rows, kind, lengths)
 
-    def _lengths(self, declared: SectionDeclaration, names: Names) -> Numbers:
+    def _lengths(self, declared: DeclaredRecordSection, names: Names) -> Numbers:
         section = self._section(declared.key)
         of_levels = dict(section.lengths or {})
 
@@ -205,7 +205,7 @@ class DeclaredRecords:
         )
         return np.broadcast_to(np.asarray(lengths, np.int64), names["count"])
 
-    def _rows(self, declared: SectionDeclaration, names: Names) -> ByteRows:
+    def _rows(self, declared: DeclaredRecordSection, names: Names) -> ByteRows:
         """Encode a section of all records, in the greatest length that one of them has."""
         section, count = self._section(declared.key), names["count"]
         if declared.each:
@@ -237,7 +237,7 @@ class DeclaredRecords:
         return rows
 
     def _cells(
-        self, declared: SectionDeclaration, names: Names, length: int
+        self, declared: DeclaredRecordSection, names: Names, length: int
     ) -> tuple[list[_Cell], dict[str, pa.Array]]:
         """Return what is written into a section: encoded values to pick from, and columns to encode."""
         section = self._section(declared.key)

@@ -74,7 +74,7 @@ SECTION_KEYS = {
 
 
 @dataclass(frozen=True, slots=True)
-class SectionDeclaration:
+class DeclaredRecordSection:
     """One section of a declaration."""
 
     key: str
@@ -107,9 +107,9 @@ class RecordDeclaration:
     """Numbers the kinds of records that have the same sections; they are written in this order."""
     lists: Mapping[str, Any]
     values: Mapping[str, CodeType]
-    sections: tuple[SectionDeclaration, ...]
+    sections: tuple[DeclaredRecordSection, ...]
 
-    def section(self, key: str) -> SectionDeclaration:
+    def section(self, key: str) -> DeclaredRecordSection:
         """Return the section with a key."""
         return next(section for section in self.sections if section.key == key)
 
@@ -134,7 +134,7 @@ def read_declaration(path: str) -> RecordDeclaration:
         _check_keys(path, section, SECTION_KEYS)
         other = read_declaration(section["as_in"]).section(section["key"]) if "as_in" in section else None
         sections.append(
-            SectionDeclaration(
+            DeclaredRecordSection(
                 section["key"],
                 tuple(section["subtypes"]) if "subtypes" in section else None,
                 other.constants if other else section.get("constants", {}),
