@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from tests.pipelines.metric_cases import read_cases
 from tests.pipelines.metric_world import catalogue, insert
+from tests.pipelines.metrics.metric_cases import read_cases
 
 from zscope.pipelines.metrics import statement, view_sql
 from zscope.pipelines.metrics.declarations import load

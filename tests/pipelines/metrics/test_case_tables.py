@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 
 import pytest
-from tests.pipelines.case_tables import CaseError, read_cell, read_rows
+from tests.pipelines.metrics.case_tables import CaseError, read_cell, read_rows
 
 TYPES = {"system": "VARCHAR", "bytes": "BIGINT", "why": "VARCHAR", "tags": "VARCHAR[]"}
 IN_LINES = """

@@ -32,7 +32,7 @@ from zscope.schemas.reference import reference_tables
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tests.pipelines.case_tables import Row
+    from tests.pipelines.metrics.case_tables import Row
 
     from zscope.pipelines.metrics import Metric
 

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.pipelines.case_tables import CaseError, Row, read_rows
 from tests.pipelines.metric_world import table_schema
+from tests.pipelines.metrics.case_tables import CaseError, Row, read_rows
 
 from zscope.pipelines.metrics import declared
 from zscope.schemas.arrow import duckdb_type
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.metrics import Metric
 
-CASES = Path(__file__).parent / "cases"
+CASES = Path(__file__).parents[1] / "cases"
 _KEYS = {"name", "covers", "parameters", "by", "given", "expect", "tolerance"}
 _TOLERANCE = 1e-9
 _SPANS = {"day_utc": "TIMESTAMP WITH TIME ZONE", "week_utc": "TIMESTAMP WITH TIME ZONE"}

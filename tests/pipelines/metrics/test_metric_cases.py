@@ -1,4 +1,4 @@
-"""Every metric against rows computed by hand: the cases next to this file."""
+"""Every metric against rows computed by hand: the cases in `tests/pipelines/cases`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.pipelines.metric_cases import MetricCase, case_files
-from tests.pipelines.metric_steps import step_tables
+from tests.pipelines.metrics.metric_cases import MetricCase, case_files
+from tests.pipelines.metrics.metric_steps import step_tables
 
 from zscope.pipelines.metrics import declared, metric, view_sql
 
