@@ -17,14 +17,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 FOLDER_PAGES = ("schemas/README.md", "pipelines/README.md")
-OUTSIDE_DOCS = (
-    "README.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "SECURITY.md",
-    "schemas/README.md",
-    "pipelines/README.md",
-)
+OUTSIDE_DOCS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", *FOLDER_PAGES)
 DOCUMENTS = sorted([*OUTSIDE_DOCS, *(path.relative_to(ROOT).as_posix() for path in DOCS.rglob("*.md"))])
 SITE: dict[str, Any] = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]
 _FENCED = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)

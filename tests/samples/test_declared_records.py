@@ -14,6 +14,7 @@ from zscope.samples.dump.context import RecordContext
 from zscope.samples.dump.declared_records import DeclaredRecords, numbered
 from zscope.samples.dump.record_declaration import read_declaration
 from zscope.schemas import catalog
+from zscope.schemas.errors import DeclarationError
 
 PACKAGE = Path(str(files("zscope.samples")))
 DECLARATIONS = sorted(str(path.relative_to(PACKAGE)) for path in PACKAGE.glob("*/records/*.toml"))
@@ -58,7 +59,7 @@ key = "failure"
 
 def test_a_wrong_key_is_named_with_what_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = declared(tmp_path, monkeypatch, FTP + "column = { local_port = 21 }\n")
-    with pytest.raises(ValueError, match=r"one\.toml: key 'column' is not one of as_in, block, columns"):
+    with pytest.raises(DeclarationError, match=r"one\.toml: column: is not one of as_in, block, columns"):
         read_declaration(path)
 
 

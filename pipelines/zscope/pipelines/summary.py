@@ -149,8 +149,8 @@ def _exposure(query: Query) -> str:
         port = "an unknown port" if row["port"] is None else f"port {row['port']}"
         most = f", the largest part ({row['of_port']:,}) of one job on {port}"
     return (
-        f"{row['unprotected']:,} of {row['connections']:,} connections ({share}) have no protection that "
-        f"zERT knows{most}; {row['old']:,} use SSL, TLSv1.0 or TLSv1.1."
+        f"{row['unprotected']:,} of {row['connections']:,} connections ({share}) have no recognized "
+        f"cryptographic protection{most}; {row['old']:,} use SSL, TLSv1.0 or TLSv1.1."
     )
 
 

@@ -83,6 +83,17 @@ def explained(folder: Path) -> str:
         rows_of_a_store(folder)
     except zs.InputError as error:
         return assert_type(error.issue, zs.Issue).text
-    except (zs.UnknownTableError, zs.SelectionError, zs.MetricQueryError, zs.StoreError) as error:
+    except (
+        zs.UnknownTableError,
+        zs.SelectionError,
+        zs.MetricQueryError,
+        zs.StoreError,
+        zs.ZoneError,
+    ) as error:
+        return str(error)
+    except (zs.SettingsError, zs.DeclarationError) as error:
+        assert_type(error.line, int | None)
+        return f"{error.file}: {error.key}: {error.problem}"
+    except zs.Error as error:
         return str(error)
     return assert_type(zs.__version__, str)

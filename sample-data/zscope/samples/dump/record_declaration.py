@@ -53,6 +53,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zscope.schemas.errors import DeclarationError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -162,7 +164,7 @@ def read_declaration(path: str) -> RecordDeclaration:
 
 def _check_keys(path: str, owner: Mapping[str, Any], known: set[str]) -> None:
     if unknown := sorted(owner.keys() - known):
-        raise ValueError(f"{path}: key {unknown[0]!r} is not one of {', '.join(sorted(known))}")
+        raise DeclarationError(path, unknown[0], f"is not one of {', '.join(sorted(known))}")
 
 
 def _listed(values: Sequence[Any]) -> Any:  # noqa: ANN401 - texts stay a list, numbers become an array
