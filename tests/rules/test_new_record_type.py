@@ -109,7 +109,9 @@ shown = {
 """
 STORE_AND_PAGES = r"""
 from streamlit.testing.v1 import AppTest
+from zscope.app.dashboard import drawing
 
+drawing.FOLDED = False  # the data below a chart are drawn when a reader opens them
 store = folder / "store"
 os.environ["ZSCOPE_STORE"] = str(store)
 

@@ -355,6 +355,20 @@ def test_written_rows_are_read_back(
     assert machine["extra"] is None
 
 
+@pytest.mark.parametrize("lost", ["SYSTEM ID", "RPT VERSION"])
+def test_a_thread_after_an_unread_page_is_not_of_the_processor_before_that_page(lost: str) -> None:
+    *until_1a, thread_of_1a, cpu_1b, thread_of_1b, total = MULTITHREADED
+    pages = [
+        [*HEADING, *MACHINE, *until_1a],
+        [*(line for line in HEADING if lost not in line), thread_of_1a, cpu_1b],
+        [*HEADING, thread_of_1b, total],
+    ]
+    tables, issues = read(*pages)
+    assert [row["cpu_id"] for row in tables["rmf_cpu"] if row["row_kind"] == "processor"][-1] == 0x1A
+    assert [row for row in tables["rmf_cpu"] if row["row_kind"] == "thread"] == []
+    assert "a further thread without a processor directly above it is skipped" in [i.text for i in issues]
+
+
 DAMAGES_OF_CPUS = DAMAGES | {
     "wrapped": all_wrapped(40),
     "one line cut": one_line_cut(),

@@ -128,8 +128,7 @@ class ListingInterval:
             self.first_lines[heading.title] = heading.line_no
             self.out.add_report(REPORTS[heading.title], heading.line_no)
         elif self._pages_missing(heading):
-            self.cpu.pages_missing()
-            self.partition.pages_missing()
+            self.page_missing()
         self.last = heading
         self.pages += 1
         width = max(len(line.text) for line in page.lines)
@@ -142,6 +141,11 @@ class ListingInterval:
             self.crypto.append(
                 CapturedReport(page.family, [page.lines[0], *heading.body], page.origin, page.complete)
             )
+
+    def page_missing(self) -> None:
+        """Forget the rows that the next page could continue: a page before it is missing."""
+        self.cpu.pages_missing()
+        self.partition.pages_missing()
 
     def _pages_missing(self, heading: RmfHeading) -> bool:
         previous = self.last.page if self.last else None
@@ -227,7 +231,12 @@ class RmfListing:
             return
         out = ReportRows(self._sheet, report.origin)
         heading = read_heading(report, out)
-        if heading.identity is None or self._is_repeated(heading, heading.identity, out):
+        if heading.identity is None:
+            # The page could belong to each of them.
+            for interval in self._open_intervals:
+                interval.page_missing()
+            return
+        if self._is_repeated(heading, heading.identity, out):
             return
         if heading.title == WORKLOAD_TITLE:
             self._workload.read(report, heading)

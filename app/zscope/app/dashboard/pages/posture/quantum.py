@@ -122,7 +122,7 @@ def _shares(data: PageData, rows: pa.Table) -> None:
         count = sum(row["connections"] for row in listed if row["readiness"] == readiness)
         tile(
             column, data, readiness.capitalize(), number(100 * count / whole, 1, "%"),
-            MetricFigure(_POSTURE, f"100 * ({_COUNTED_BY[readiness]}) / tls_connections"),
+            MetricFigure(_POSTURE, f"100 * {_COUNTED_BY[readiness]}_connections / tls_connections"),
             f"{count:,} of {whole:,} connections with TLS.",
         )  # fmt: skip
     st.header("Key exchange of the traffic")
