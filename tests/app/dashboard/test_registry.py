@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ADDRESSES = [
     "", "tls_price", "ranking", "policy", "cpu_per_transaction", "handshakes", "resumption", "ciphers",
-    "posture", "benchmark", "compare", "practices", "mq_channels", "zvm_links", "ztpf_floods", "flood_model",
+    "posture", "benchmark", "compare", "practices", "mq_channels", "zvm_links", "ztpf_floods",
     "connections", "cpu", "workload", "quality", "workbench", "fields",
 ]  # fmt: skip
 """Readers have links to these addresses."""

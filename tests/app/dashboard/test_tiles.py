@@ -36,8 +36,6 @@ PARTS: dict[str, list[dict[str, str]]] = {
     "ciphers": [{"ciphers_measure": measure} for measure in ("connections", "bytes")],
 }
 """Addresses of the parts of a page that are not all shown at once."""
-PRINTED_BY_NO_COMMAND = {"flood_model"}
-"""Pages with tiles of simulated values."""
 QUERIES: list[dict[str, str]] = [{}, {"system": "SRV1"}]
 NO_PLACE = ("Certificates", "Expired", "Ended since", "Expire within 90 days", "Self-signed", "Short keys")
 """Tiles that no command prints while a place is chosen: the places of certificates are another metric."""
@@ -87,9 +85,7 @@ def test_the_command_of_a_tile_prints_its_figure(
         expression, _, command = sources(metric.help)
         if not command:
             unknown = metric.value == number(None)
-            assert unknown or name in PRINTED_BY_NO_COMMAND or (query and metric.label in NO_PLACE), (
-                metric.label
-            )
+            assert unknown or (query and metric.label in NO_PLACE), metric.label
             continue
         assert metric.value in written(printed(run, recorded, command, expression, tmp_path)), metric.label
 

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.output.output_options import OUTPUT_ARGUMENTS, OutputFormat
-from zscope.pipelines.flood.parameters import (
+from zscope.pipelines.flood_model import (
     MOST_SAMPLES,
     NUMBERS,
     USUAL_SAMPLES,
@@ -22,13 +22,15 @@ from zscope.pipelines.flood.parameters import (
     Mode,
     Network,
     Order,
+    Simulation,
+    curve_table,
+    figure_table,
+    reproduction,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from enum import StrEnum
-
-    from zscope.pipelines.flood.trace import Trace
 
 BOTH = "both"
 ESSENTIAL = ("figure", "unit", "blocking", "non_blocking", "change_pct", "basis")
@@ -105,8 +107,8 @@ def _parameter_options(command: Callable[..., int | None]) -> Callable[..., int 
 )  # fmt: skip
 @click.option(
     "--reproduce", "reproducing", is_flag=True,
-    help="Search for parameters that reproduce the published figures; print the difference of each figure "
-    "and the effect of each parameter. Takes half a minute.",
+    help="Print parameters that reproduce the published figures, the difference of each figure, and the "
+    "effect of each parameter.",
 )  # fmt: skip
 @row_options
 @click.pass_context
@@ -149,33 +151,20 @@ def flood(
     for name, (kind, _) in _CHOICES.items():
         parameters[name] = kind(parameters[name])
     try:
-        flood_parameters = Flood(**parameters)
         modes = list(Mode) if mode == BOTH else [Mode(mode)]
-        rows = _series(flood_parameters, modes, samples) if as_series else _figures(flood_parameters, modes)
+        simulations = [Simulation(Flood(**parameters), each) for each in modes]
     except FloodError as error:
         raise click.UsageError(str(error)) from error
-    output.write(rows)
+    if as_series:
+        output.write(Rows.of(curve_table(simulations, samples or USUAL_SAMPLES), ESSENTIAL_OF_SERIES))
+    else:
+        output.write(_figures(simulations))
     click.echo(_LABEL, err=True)
 
 
-def _figures(flood_parameters: Flood, modes: list[Mode]) -> Rows:
-    from zscope.pipelines.flood.figures import compare
-    from zscope.pipelines.flood.rows import comparison_table
-
-    table = comparison_table(compare(flood_parameters, modes))
-    if len(modes) == 1:
-        table = table.drop_columns(
-            ["change_pct", *(str(mode).replace("-", "_") for mode in Mode if mode not in modes)]
-        )
+def _figures(simulations: list[Simulation]) -> Rows:
+    table = figure_table(simulations)
     return Rows.of(table, tuple(name for name in ESSENTIAL if name in table.column_names))
-
-
-def _series(flood_parameters: Flood, modes: list[Mode], samples: int | None) -> Rows:
-    from zscope.pipelines.flood.rows import curve_table
-    from zscope.pipelines.flood.simulate import simulate
-
-    traces: list[Trace] = [simulate(flood_parameters, mode) for mode in modes]
-    return Rows.of(curve_table(traces, samples or USUAL_SAMPLES), ESSENTIAL_OF_SERIES)
 
 
 def _no_parameters(context: click.Context) -> None:
@@ -187,21 +176,15 @@ def _no_parameters(context: click.Context) -> None:
         and context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
     ]
     if given:
-        raise click.UsageError(f"--reproduce searches for the parameters: omit {', '.join(given)}")
+        raise click.UsageError(f"--reproduce has parameters of its own: omit {', '.join(given)}")
 
 
 def _reproduce(output: Output) -> None:
-    from zscope.pipelines.flood.published import PUBLISHED_TESTS
-    from zscope.pipelines.flood.rows import reproduction_rows, reproduction_table
-
-    rows: list[dict[str, Any]] = []
-    for attempt in PUBLISHED_TESTS:
-        click.echo(f"{attempt.name}: searching for parameters", err=True)
-        rows += reproduction_rows(attempt)
+    table = reproduction()
     if output.format is OutputFormat.TABLE:
-        output.write_all(as_tables(rows, on_terminal=output.on_terminal))
+        output.write_all(as_tables(table.to_pylist(), on_terminal=output.on_terminal))
     else:
-        output.write(Rows.of(reproduction_table(rows)))
+        output.write(Rows.of(table))
     click.echo(_LABEL, err=True)
 
 

@@ -1,4 +1,4 @@
-"""z/TPF floods: the ECBs in use during a burst of TLS session starts, and the effect of a change."""
+"""z/TPF floods: the ECBs in use during a burst of TLS session starts, measured or from the model."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import grid, no_data, picture
+from zscope.app.dashboard.pages.ztpf_floods.modelled_flood import modelled_flood
 from zscope.app.dashboard.published import published_section
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import spread_colours, values
@@ -24,6 +25,7 @@ PAGE = Page(title="z/TPF floods", icon="flood", section="Other systems", order=1
 
 AREA = "z/TPF"
 _STEPS = 1_000
+_MEASURED, _MODEL = "Floods", "Flood model"
 
 
 def floods(data: PageData) -> pa.Table:
@@ -70,6 +72,17 @@ _OF_CHANGES = (
 
 def render(data: PageData) -> None:
     """Draw the page."""
+    shown = st.segmented_control(
+        "Show", (_MEASURED, _MODEL), default=_MEASURED, required=True, key="ztpf_show", bind="query-params",
+        persist_state="session", help="The floods of the store, or a simulated flood that needs no data.",
+    )  # fmt: skip
+    if shown == _MODEL:
+        modelled_flood(data)
+    else:
+        _measured_floods(data)
+
+
+def _measured_floods(data: PageData) -> None:
     series = floods(data)
     if series.num_rows:
         st.header("Floods")

@@ -1,4 +1,4 @@
-"""Flood model: a simulated flood of TLS sessions on z/TPF, before and with APAR PJ48040."""
+"""The part of the page about a simulated flood of TLS sessions, before and with APAR PJ48040."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import altair as alt
 import streamlit as st
 
 from zscope.app.dashboard.drawing import grid, number, picture, plain
-from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import BLUE, ORANGE, colours, reference_line, values
 from zscope.app.dashboard.tiles import tile
-from zscope.pipelines.flood.figures import compare
-from zscope.pipelines.flood.parameters import (
+from zscope.pipelines.flood_model import (
     NUMBERS,
+    PEAK_BEFORE,
+    PEAK_WITH,
     Arrivals,
     Flood,
     FloodError,
@@ -23,15 +23,14 @@ from zscope.pipelines.flood.parameters import (
     Mode,
     Network,
     Order,
-)
-from zscope.pipelines.flood.published import (
-    PEAK_BEFORE,
-    PEAK_WITH,
-    PUBLISHED_TESTS,
-    modelled_figures,
+    Simulation,
+    beside_published,
+    curve_table,
+    figure_table,
     published_figures,
+    published_tests,
+    reproduction,
 )
-from zscope.pipelines.flood.rows import comparison_table, curve_table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -40,9 +39,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from zscope.app.dashboard.page_data import PageData
-
-PAGE = Page(title="Flood model", icon="model_training", section="Other systems", order=130, filtered=False)
-
 
 _TITLES = {
     "sessions": "Session requests", "burst_s": "Burst (s)", "network_ms": "Network wait (ms)",
@@ -58,7 +54,7 @@ _AT_A_ROW = 4
 _USUAL = "default"
 _FIRST = "ECB test"
 """The preset with which the page opens: it fits most of the published figures."""
-_BEGINS = {_USUAL: "", **{attempt.name: f"{attempt.name.split()[0].lower()}_" for attempt in PUBLISHED_TESTS}}
+_BEGINS = {_USUAL: "", **{name: f"{name.split()[0].lower()}_" for name in published_tests()}}
 """The presets, and the prefix of the names of their inputs in the address."""
 _HIGHEST = {"sessions": 20_000, "flows": 10, "background_per_s": 2000.0}
 """Limits of the page, which has less time than the command."""
@@ -73,8 +69,8 @@ def flood_inputs() -> Flood:
     """Draw the inputs and return the flood; raises FloodError if it cannot be simulated."""
     preset = st.segmented_control(
         "Start with", tuple(_BEGINS), default=_FIRST, required=True, key="flood_begin", bind="query-params",
-        persist_state="session", help="Parameters that reproduce the published figures of a test, from "
-        "closed formulas. Each preset remembers your changes.",
+        persist_state="session", help="Parameters that reproduce the published figures of a test. "
+        "Each preset remembers your changes.",
     )  # fmt: skip
     name = str(preset or _FIRST)
     inputs = _Inputs(_preset(name), _BEGINS[name])
@@ -99,17 +95,11 @@ def flood_inputs() -> Flood:
 
 @cache
 def _preset(name: str) -> Flood:
-    """The flood of a test from the closed formulas, rounded for display; or the default flood."""
-    published = {name: figure.value for name, figure in published_figures().items()}
-    for attempt in PUBLISHED_TESTS:
-        if attempt.name == name:
-            solved = attempt.solve(attempt.flood, published)
-            values = {number.name: getattr(solved, number.name) for number in NUMBERS}
-            short: dict[str, Any] = {
-                name: float(f"{value:.6g}") for name, value in values.items() if isinstance(value, float)
-            }
-            return replace(solved, **short)
-    return Flood()
+    """The flood that reproduces a published test, rounded for display; or the default flood."""
+    flood = published_tests().get(name, Flood())
+    values = {number.name: getattr(flood, number.name) for number in NUMBERS if not number.whole}
+    rounded: dict[str, Any] = {name: float(f"{value:.6g}") for name, value in values.items()}
+    return replace(flood, **rounded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +137,8 @@ class _Inputs:
         return f"flood_{self.of}{name}"
 
 
+_NOT_FITTED = "not an aim of the search"
+"""End of the text of a figure that the parameters of a test are not fitted to."""
 _KEPT = 64
 _COLOURS = {str(Mode.BLOCKING): ORANGE, str(Mode.NON_BLOCKING): BLUE}
 _CURVES = {"ecbs_in_use": "ECBs in use", "sessions_started": "Sessions started"}
@@ -158,16 +150,15 @@ _FIGURES = {
 """The published figures: before PJ48040, and with it."""
 
 
-def render(data: PageData) -> None:
-    """Draw the page."""
+def modelled_flood(data: PageData) -> None:
+    """Draw the inputs of the model and what it computes from them."""
     _badge()
     st.markdown(
         "Many TLS sessions start at the same time at shared SSL daemons. **Blocking**, before PJ48040: a "
         "handshake that waits for the network occupies a worker thread and the ECB of the connection. "
-        "**Non-blocking**, with PJ48040: both are free during the wait. Everything on this page is "
-        "simulated, "
-        "nothing was measured. `zscope model flood` runs the same model; its option `--reproduce` lists the "
-        "parameters that reproduce the published figures."
+        "**Non-blocking**, with PJ48040: both are free during the wait. Everything in this part "
+        "is simulated, nothing was measured. `zscope model flood` runs the same model; its option "
+        "`--reproduce` lists the parameters that reproduce the published figures."
     )
     try:
         flood = flood_inputs()
@@ -186,8 +177,8 @@ def render(data: PageData) -> None:
 @lru_cache(maxsize=_KEPT)
 def _simulated(flood: Flood) -> tuple[Mapping[str, float | None], pa.Table, pa.Table]:
     """The values of the published figures, all figures, and the curves; cached for all readers."""
-    comparison = compare(flood)
-    return modelled_figures(comparison), comparison_table(comparison), curve_table(comparison.traces.values())
+    simulations = [Simulation(flood, mode) for mode in Mode]
+    return beside_published(simulations), figure_table(simulations), curve_table(simulations)
 
 
 def _badge() -> None:
@@ -196,20 +187,20 @@ def _badge() -> None:
 
 
 def _fitted() -> Collection[str]:
-    """The published figures that the chosen preset is fitted to."""
+    """The published figures that the parameters of the chosen preset are fitted to."""
     name = st.session_state.get("flood_begin") or _FIRST
-    return next((attempt.aims for attempt in PUBLISHED_TESTS if attempt.name == name), ())
+    figures = [row for row in reproduction().to_pylist() if (row["part"], row["test"]) == ("figure", name)]
+    return {row["name"] for row in figures if not row["text"].endswith(_NOT_FITTED)}
 
 
 def _beside_published(data: PageData, simulated: Mapping[str, float | None], fitted: Collection[str]) -> None:
     st.header("Model and published results")
     for column, (name, title) in zip(st.columns(len(_FIGURES)), _FIGURES.items(), strict=True):
         figure = published_figures()[name]
-        unit = "" if figure.unit == "ECBs" else figure.unit
-        digits = 0 if figure.unit == "ECBs" else 1
+        unit, digits = ("", 0) if figure["unit"] == "ECBs" else (figure["unit"], 1)
         tile(column, data, f"MODEL: {title}", number(simulated[name], digits, unit), None)
         aim = "" if name in fitted else " This preset is not fitted to it."
-        column.caption(f"Published: {plain(figure.as_printed)}.{aim}")
+        column.caption(f"Published: {plain(figure['as_printed'])}.{aim}")
     st.caption(
         "Before PJ48040, and with it. The published gain and the published ECBs come from two tests with "
         "partly unknown parameters; no set of parameters reproduces all five figures."
@@ -241,7 +232,7 @@ def _curve(table: pa.Table, column: str, title: str) -> None:
             (PEAK_WITH, "published peak with PJ48040"),
         ):
             figure = published_figures()[name]
-            drawn += reference_line(figure.value, f"{words}: about {figure.value:,.0f}")
+            drawn += reference_line(figure["value"], f"{words}: about {figure['value']:,.0f}")
     chart = alt.layer(*drawn, height=280, title="MODEL: simulated, not measured")
     words = f"{title} over time in the model, not measured: one line before PJ48040, one line with it."
     picture(chart, table, f"flood-model-{column}", words)
