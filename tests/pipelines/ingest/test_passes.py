@@ -50,6 +50,13 @@ def test_a_late_record_alone_in_its_window() -> None:
     assert passes_of(together, 1)[0] == passes_of(together, 7)[0] == [1, 1, 1, 2, 2, 1, 2]
 
 
+@pytest.mark.parametrize(("minute", "passes"), [(57.5, [1, 1, 2, 1]), (56.5, [1, 1, 2, 2])])
+def test_a_record_of_the_first_pass_is_late_by_five_minutes_at_most(minute: float, passes: list[int]) -> None:
+    # The clock was set back two minutes before: 57.5 is 4.5 minutes late, 56.5 would be 5.5 minutes late.
+    assert passes_of([-10.0, 59.0, 2.0, minute], 1)[0] == passes
+    assert passes_of([-10.0, 59.0, 2.0, minute], 4)[0] == passes
+
+
 def test_records_only_inside_the_hour_are_counted() -> None:
     assert passes_of([10, 20, 30], 3) == ([0, 0, 0], (3, 1))
 
