@@ -209,3 +209,9 @@ def test_the_sample_dump_with_and_without_a_record() -> None:
     [gap] = find_gaps(rest, "smf70_interval", Zones()).to_pylist()
     assert (gap["system"], gap["from_local"]) == (lost["system"], lost["interval_start_local"])
     assert (gap["missing_intervals"], gap["interval_ms"]) == (1, lost["interval_ms"])
+
+
+@pytest.mark.parametrize(("pause_ms", "expected"), [(450_000, 1), (449_999, 0)])
+def test_a_pause_of_half_an_interval_is_a_gap(pause_ms: int, expected: int) -> None:
+    begin = clock(60) + timedelta(milliseconds=pause_ms)
+    assert gaps(quarters(4) + quarters(4, begin=begin)) == [("SYSA", clock(60), begin, 1)][:expected]

@@ -84,3 +84,24 @@ def test_signalling_values_and_unknown_numbers_are_no_suites() -> None:
     rows = catalogue().execute("SELECT name FROM cipher WHERE NOT is_suite(code, protocol)").fetchall()
     assert sorted(rows) == [("TLS_EMPTY_RENEGOTIATION_INFO_SCSV",), ("TLS_FALLBACK_SCSV",)]
     assert catalogue().execute("SELECT is_suite(NULL, NULL)").fetchone() == (False,)
+
+
+@pytest.mark.parametrize(
+    ("key_type", "bits", "is_short"),
+    [
+        *((key_type, bits, bits < 2048) for key_type in (2, 3, 4) for bits in (1, 2047, 2048, 2049)),
+        *((5, bits, bits < 224) for bits in (1, 223, 224, 225)),
+        (2, 0, False),
+        (9, 1, False),
+    ],
+)
+def test_keys_are_short_below_their_limit(
+    bare: duckdb.DuckDBPyConnection, key_type: int, bits: int, is_short: bool
+) -> None:
+    assert bare.execute("SELECT is_short_key(?, ?)", [key_type, bits]).fetchone() == (is_short,)
+
+
+def test_an_interval_lies_mostly_in_another_one_from_four_fifths_on(bare: duckdb.DuckDBPyConnection) -> None:
+    inside = "SELECT lies_mostly_in(0, 10000000, ?, 99000000)"
+    assert bare.execute(inside, [2_000_000]).fetchone() == (True,)
+    assert bare.execute(inside, [2_000_001]).fetchone() == (False,)

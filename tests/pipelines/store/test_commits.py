@@ -114,3 +114,15 @@ def test_commit_of_another_process_is_never_replaced(tmp_path: Path) -> None:
         append(folder, mine, Commit("load", adds=(data_file(2),), loads=(load(1),)))
     assert read_state(folder) == other
     assert mine == State()
+
+
+def test_a_commit_with_another_content_than_its_checksum_is_refused(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    append(folder, State(), Commit("load", adds=(data_file(1),), loads=(load(1),)))
+    path = folder.commits / "00000001.json"
+    text = path.read_text(encoding="utf-8")
+    changed = text.replace('"rows": 3', '"rows": 4')
+    assert changed != text
+    path.write_text(changed, encoding="utf-8")
+    with pytest.raises(StoreError, match="its checksum is not that of its content"):
+        read_state(folder)

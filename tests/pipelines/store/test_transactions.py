@@ -12,7 +12,7 @@ import pytest
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import StoreError, open_reader
-from zscope.pipelines.store.commits import State, read_state
+from zscope.pipelines.store.commits import Commit, DataFile, State, read_state
 from zscope.pipelines.store.folder import Folder, existing_store
 from zscope.pipelines.store.maintenance import check_store, compact, expire
 from zscope.pipelines.store.parquet_files import data_tables
@@ -177,3 +177,13 @@ def test_check_finds_changed_files(copied_store: Path, damage: str) -> None:
         path.write_bytes(content)
     with pytest.raises(StoreError, match=path.name):
         check_store(folder)
+
+
+def test_the_first_day_that_is_kept_stays(tmp_path: Path) -> None:
+    days = ("2026-03-01", "2026-03-02", "2026-03-03")
+    by_day = [DataFile(f"t/{day}.parquet", "t", day, 3, 30, {1: 3}, "abc", "def") for day in days]
+    month = DataFile("t/m.parquet", "t", None, 6, 60, {1: 6}, "abc", "def", days=dict.fromkeys(days, 2))
+    state = State()
+    state.apply(Commit("load", adds=(*by_day, month)))
+    gone = expire(Folder(tmp_path), state, date(2026, 3, 2), dry_run=True)
+    assert (gone.files, gone.days, gone.rows, gone.bytes) == (2, 1, 5, 50)

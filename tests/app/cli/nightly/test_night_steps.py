@@ -53,7 +53,7 @@ def test_a_refused_file_among_good_ones(night: NightFolder) -> None:
     night.add("sub/b.smf.gz", gzip.compress(OTHER))
     night.add("c.smf", b"")
     report = night.night()
-    assert codes(report) == {"load": 8, "files": 0}
+    assert (codes(report), report["exit_code"]) == ({"load": 8, "files": 0}, 8)
     load = step(report, "load")
     assert (load["counts"]["loaded"], load["counts"]["refused"], load["outcome"]) == (2, 1, "failures")
     assert "refused: " in load["details"][0]
