@@ -2,35 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
-from zscope.schemas.load import read_toml
+from msgspec import field
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from zscope.schemas.declared import Declared, TomlFile
 
-_FILE = "attls_parameters.toml"
 _INTERNAL = range(6001, 7000)
 """Return codes of internal errors of AT-TLS."""
 
 
-@dataclass(frozen=True, slots=True)
-class AttlsParameter:
+class AttlsParameter(Declared, frozen=True):
     """A parameter with a documented default."""
 
     name: str
-    section: str
-    """The statement that contains it; empty for the action itself."""
     scopes: tuple[str, ...]
     """The kinds of actions for which it has a default."""
-    default: tuple[str, ...]
+    declared: str | tuple[str, ...] = field(name="default")
     """One value, or the members of a list."""
+    section: str = ""
+    """The statement that contains it; empty for the action itself."""
     tls_1_3: tuple[str, ...] = ()
     """Members that are added if TLSv1.3 is On."""
-    is_list: bool = False
+
+    @property
+    def default(self) -> tuple[str, ...]:
+        """Return one value, or the members of a list."""
+        return (self.declared,) if isinstance(self.declared, str) else self.declared
+
+    @property
+    def is_list(self) -> bool:
+        """Return whether its value is a list."""
+        return not isinstance(self.declared, str)
+
+
+class AttlsFile(Declared, frozen=True):
+    """The contents of the file as they are written."""
+
+    source: str
+    parameters: tuple[AttlsParameter, ...]
+    sysplex_ticket_timeout: str
+    groups: Mapping[str, str]
+    names: tuple[str, ...]
+    sections: tuple[str, ...]
+    reason_families: Mapping[str, tuple[int, ...]]
+    """Return codes by the kind of failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +93,12 @@ def attls_defaults() -> AttlsDefaults:
     >>> attls_defaults().groups["0029"]
     'x25519'
     """
-    raw = read_toml(files("zscope.schemas") / _FILE)
-    parameters = tuple(
-        AttlsParameter(
-            entry["name"],
-            entry.get("section", ""),
-            tuple(entry["scopes"]),
-            tuple(entry["default"]) if isinstance(entry["default"], list) else (entry["default"],),
-            tuple(entry.get("tls_1_3", ())),
-            isinstance(entry["default"], list),
-        )
-        for entry in raw["parameters"]
-    )
-    names = {*raw["names"], *raw["sections"], *(parameter.name for parameter in parameters)}
-    names |= {f"{section}Ref" for section in raw["sections"]}
+    file = TomlFile.read(files("zscope.schemas") / "attls_parameters.toml").typed(AttlsFile)
+    names = {*file.names, *file.sections, *(parameter.name for parameter in file.parameters)}
+    names |= {f"{section}Ref" for section in file.sections}
     known = frozenset(name.upper() for name in names)
-    families = {code: name for name, codes in raw["reason_families"].items() for code in codes}
-    return AttlsDefaults(parameters, raw["sysplex_ticket_timeout"], raw["groups"], known, families)
+    families = {code: name for name, codes in file.reason_families.items() for code in codes}
+    return AttlsDefaults(file.parameters, file.sysplex_ticket_timeout, file.groups, known, families)
 
 
 @cache

@@ -6,24 +6,21 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from zscope.schemas.errors import DeclarationError
-from zscope.schemas.load import read_toml
+from msgspec import field
+
+from zscope.schemas.declared import Declared, TomlFile
 from zscope.schemas.tables import table_names
 
-_FILE = "questions.toml"
 
-
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(Declared, frozen=True):
     """A condition of a question: one of the tables must have rows."""
 
-    tables: tuple[str, ...]
     without: str
     """What is missing, and what is unknown therefore."""
+    tables: tuple[str, ...] = field(name="any")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Declared, frozen=True):
     """A question to the data, and what answers it."""
 
     id: str
@@ -33,6 +30,12 @@ class Question:
     needs: tuple[Need, ...]
 
 
+class QuestionsFile(Declared, frozen=True):
+    """The contents of the file."""
+
+    question: tuple[Question, ...]
+
+
 @cache
 def questions() -> tuple[Question, ...]:
     """Return the questions, in the order of the file.
@@ -40,19 +43,19 @@ def questions() -> tuple[Question, ...]:
     >>> questions()[1].needs[0].without
     'no SMF 30: CPU of address spaces unknown'
     """
-    file = files("zscope.schemas") / _FILE
+    return read_questions(TomlFile.read(files("zscope.schemas") / "questions.toml"))
+
+
+def read_questions(file: TomlFile) -> tuple[Question, ...]:
+    """Return the questions of a file, after checking that their tables exist."""
+    declared = file.typed(QuestionsFile).question
     known = set(table_names())
-    declared = []
-    for entry in read_toml(file)["question"]:
-        if unknown := entry.keys() - {"id", "question", "metric", "needs"}:
-            raise DeclarationError(
-                _FILE, str(entry.get("id", "question")), f"{min(unknown)!r} is an unknown key"
-            )
-        needs = tuple(Need(tuple(need["any"]), str(need["without"])) for need in entry["needs"])
-        if unknown := {table for need in needs for table in need.tables} - known:
-            raise DeclarationError(_FILE, str(entry["id"]), f"{min(unknown)} is not a table")
-        declared.append(Question(entry["id"], entry["question"], entry["metric"], needs))
-    return tuple(declared)
+    for number, question in enumerate(declared):
+        for position, need in enumerate(question.needs):
+            if unknown := set(need.tables) - known:
+                path = ("question", number, "needs", position, "any")
+                raise file.error(path, f"{min(unknown)} is not a table")
+    return declared
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,269 @@
+"""Read declarations and settings: a TOML file becomes typed objects, or an error that says what is allowed.
+
+What a file contains is declared as classes derived from `Declared`. A misspelt key, a missing key and a value
+of a wrong type are errors with file, line, key and what is allowed; all of a file are reported together:
+
+    class Question(Declared, frozen=True):
+        id: str
+        tables: tuple[str, ...]
+        severity: Literal["high", "low"] = "low"
+        from_hour: Annotated[int, Allowed("an hour from 0 to 23", hour)] = field(name="from", default=0)
+
+    questions = TomlFile.read(path).typed(dict[str, Question])
+
+What the types cannot say is checked by `Allowed`, which has a function for a value, by `__post_init__` of the
+class, which can raise `WrongValueError` with the key, or after reading, with `TomlFile.error`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_origin
+
+import msgspec
+from msgspec.structs import fields
+
+from zscope.schemas.allowed import (
+    LISTS,
+    MAPPINGS,
+    allowed,
+    is_table,
+    shortened,
+    without_annotations,
+    words_of,
+)
+from zscope.schemas.errors import DeclarationError, Error
+from zscope.schemas.suggestions import with_suggestion
+from zscope.schemas.toml_lines import KeyPath, key_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+    from importlib.resources.abc import Traversable
+
+T = TypeVar("T")
+LONGEST_LABEL = 64
+_LABELS = ("id", "name", "key", "column")
+"""Keys whose values name an element of a list in messages."""
+_LINE_OF_PARSER = re.compile(r"\(at line (\d+), column \d+\)")
+
+
+class Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The base of the classes for tables in declarations and settings."""
+
+
+class WrongValueError(Error, ValueError):
+    """Raised by `__post_init__` of a declared class: a key with a value that the others do not allow."""
+
+    def __init__(self, key: str, problem: str) -> None:
+        super().__init__(problem)
+        self.key = key
+
+
+@dataclass(frozen=True)
+class TomlFile:
+    """A TOML file: its content, and where each key is."""
+
+    name: str
+    """The path of a file of a user, or the name of a file of the installation."""
+    text: str
+    content: dict[str, Any]
+    errors: type[DeclarationError] = DeclarationError
+
+    @classmethod
+    def read(
+        cls, file: Traversable, name: str | None = None, errors: type[DeclarationError] = DeclarationError
+    ) -> TomlFile:
+        """Read a file; `name` is for messages."""
+        name = file.name if name is None else name
+        try:
+            return cls.parse(file.read_bytes().decode(), name, errors)
+        except OSError as error:
+            raise errors(name, "", f"cannot be read: {error.strerror or error}") from error
+        except UnicodeDecodeError as error:
+            raise errors(name, "", f"is not UTF-8 text (byte {error.start})") from error
+
+    @classmethod
+    def parse(cls, text: str, name: str, errors: type[DeclarationError] = DeclarationError) -> TomlFile:
+        """Parse the text of a file.
+
+        >>> TomlFile.parse("[load]\\nfolder = 'new'", "nightly.toml").error(("load", "folder"), "is wrong")
+        DeclarationError('nightly.toml, line 2: load.folder: is wrong')
+        """
+        text = text.removeprefix("\ufeff")
+        try:
+            return cls(name, text, tomllib.loads(text), errors)
+        except RecursionError as error:
+            raise errors(name, "", "is nested too deeply") from error
+        except ValueError as error:  # TOMLDecodeError is one, and so is a date such as 2026-02-30
+            line = _LINE_OF_PARSER.search(str(error))
+            raise errors(name, "", f"is not TOML: {error}", int(line[1]) if line else None) from error
+
+    def typed(self, declared: type[T], content: object = None, path: KeyPath = ()) -> T:
+        """Return the content, or the part of it at a path, as an object of a type.
+
+        `content` replaces what is in the file, where entries inherit values from others.
+        """
+        raw = self._at(path) if content is None else content
+        if not _has_readers(cast("Hashable", declared)):
+            try:
+                return msgspec.convert(raw, declared, str_keys=True)
+            except msgspec.ValidationError:
+                pass  # which finds one problem, without its line
+        check = _Check(self)
+        prepared = check.prepared(declared, raw, path)
+        check.raise_problems()
+        try:
+            return msgspec.convert(prepared, declared, str_keys=True)
+        except msgspec.ValidationError as error:
+            raise self.error(path, str(error)) from error
+
+    def error(self, path: KeyPath, problem: str) -> DeclarationError:
+        """Return an error about the value at a path."""
+        return self.errors(self.name, self.key(path), problem, self.line(path))
+
+    def line(self, path: KeyPath) -> int | None:
+        """Return the line of a key; if it is missing, that of the table without it."""
+        while path and path not in self._lines:
+            path = path[:-1]
+        return self._lines[path] if path else None
+
+    def key(self, path: KeyPath) -> str:
+        """Return a path as text, with the names of the elements of lists that have one.
+
+        >>> content = {"check": [{"id": "old-cipher", "of": 1}]}
+        >>> TomlFile("checks.toml", "", content).key(("check", 0, "of"))
+        'check[old-cipher].of'
+        """
+        text, place = "", self.content
+        for part in path:
+            place = _below(place, part)
+            if isinstance(part, int):
+                text += f"[{_label(place, part)}]"
+            else:
+                name = part if part.isprintable() else repr(part)
+                text += f".{name}" if text else name
+        return text
+
+    @cached_property
+    def _lines(self) -> Mapping[KeyPath, int]:
+        return key_lines(self.text)
+
+    def _at(self, path: KeyPath) -> object:
+        place: Any = self.content
+        for part in path:
+            place = place[part]
+        return place
+
+
+def _below(place: Any, part: str | int) -> Any:  # noqa: ANN401 - a value of TOML
+    """The value of a key or the element of a list; None if there is none."""
+    if isinstance(place, dict):
+        return place.get(part)
+    return place[part] if isinstance(place, list) and isinstance(part, int) and part < len(place) else None
+
+
+def _label(element: object, position: int) -> str:
+    values = [element.get(key) for key in _LABELS] if isinstance(element, dict) else []
+    names = [name for name in values if isinstance(name, str) and name.isprintable()]
+    return names[0] if names and 0 < len(names[0]) <= LONGEST_LABEL else str(position)
+
+
+class _Check:
+    """Compares a value with its type and collects all problems."""
+
+    def __init__(self, file: TomlFile) -> None:
+        self._file = file
+        self._problems: list[DeclarationError] = []
+
+    def raise_problems(self) -> None:
+        """Raise the first problem, by line, with the others."""
+        problems = sorted(self._problems, key=lambda problem: problem.line or 0)
+        if problems:
+            first, *others = problems
+            raise self._file.errors(first.file, first.key, first.problem, first.line, tuple(others))
+
+    def prepared(self, declared: object, raw: object, path: KeyPath) -> object:
+        """Return a value as `msgspec` can convert it: read by the functions of `Allowed`."""
+        before = len(self._problems)
+        kind, own = without_annotations(declared)
+        read = own.read if own is not None else None
+        value = raw
+        if is_table(kind) and isinstance(raw, dict):
+            value = self._struct(kind, raw, path)
+        elif get_origin(kind) in MAPPINGS and isinstance(raw, dict):
+            value = self._mapping(kind, raw, path)
+        elif get_origin(kind) in LISTS and isinstance(raw, list):
+            value = self._list(kind, raw, path)
+        elif own is None or get_origin(kind) in (*MAPPINGS, *LISTS) or not own.reads(raw):
+            self._single(declared, raw, path)
+        if read is None or len(self._problems) > before:
+            return value
+        try:
+            return read(value)
+        except ValueError as error:
+            self._refused(path, error)
+            return value
+
+    def _struct(self, kind: type[msgspec.Struct], raw: Mapping[str, object], path: KeyPath) -> object:
+        before = len(self._problems)
+        declared = {each.encode_name: each for each in fields(kind)}
+        values = {}
+        for key, value in raw.items():
+            if key in declared:
+                values[key] = self.prepared(declared[key].type, value, (*path, key))
+            else:
+                problem = f"is not a valid key; valid: {', '.join(declared)}"
+                self._wrong((*path, key), with_suggestion(problem, key, declared))
+        for key, each in declared.items():
+            if each.required and key not in raw:
+                self._wrong((*path, key), f"is missing; expected {allowed(each.type)}")
+        if len(self._problems) == before:
+            try:
+                msgspec.convert(values, kind, str_keys=True)
+            except msgspec.ValidationError as error:
+                self._refused(path, error.__cause__ or error)  # by `__post_init__`
+        return values
+
+    def _mapping(self, kind: object, raw: Mapping[str, object], path: KeyPath) -> object:
+        of_keys, of_values = get_args(kind)
+        for key in raw:
+            try:
+                msgspec.convert(key, of_keys, strict=False)
+            except msgspec.ValidationError:
+                self._wrong((*path, key), f"is not a valid key; expected {allowed(of_keys)}")
+        return {key: self.prepared(of_values, value, (*path, key)) for key, value in raw.items()}
+
+    def _list(self, kind: object, raw: Sequence[object], path: KeyPath) -> object:
+        kinds = get_args(kind)
+        if len(kinds) == 1 or kinds[-1] is Ellipsis:
+            return [self.prepared(kinds[0], value, (*path, at)) for at, value in enumerate(raw)]
+        self._single(kind, raw, path)
+        return raw
+
+    def _single(self, declared: object, raw: object, path: KeyPath) -> None:
+        try:
+            msgspec.convert(raw, declared, str_keys=True)
+        except msgspec.ValidationError:
+            problem = f"expected {allowed(declared)}, got {shortened(raw)}"
+            self._wrong(path, with_suggestion(problem, str(raw), words_of(declared)))
+
+    def _refused(self, path: KeyPath, error: BaseException) -> None:
+        self._wrong((*path, error.key) if isinstance(error, WrongValueError) else path, str(error))
+
+    def _wrong(self, path: KeyPath, problem: str) -> None:
+        self._problems.append(self._file.error(path, problem))
+
+
+@cache
+def _has_readers(declared: Hashable) -> bool:
+    """Whether values of a type, or below it, are read by functions of `Allowed`."""
+    kind, own = without_annotations(declared)
+    if own is not None and own.read is not None:
+        return True
+    if is_table(kind):
+        return any(_has_readers(each.type) for each in fields(kind))
+    return get_origin(kind) is not Literal and any(_has_readers(each) for each in get_args(kind))
