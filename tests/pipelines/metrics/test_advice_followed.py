@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.samples.world_reading import SLOW, write
+from tests.pipelines.metrics.conftest import GENERATED
 
-from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.metrics import metric
 from zscope.pipelines.metrics.narrowing import prepared
-from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
-from zscope.samples.world import CostModel, WorldRecipe
-from zscope.samples.world.cost import FULL_KINDS, RESUMED_KINDS
+from zscope.samples.world.expected import ConnectionPrices
+from zscope.samples.world.traffic import Traffic
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-DAYS = 8
-RECIPE = WorldRecipe(
-    days=DAYS,
-    start=datetime(2026, 3, 8, 23, tzinfo=UTC),
-    runs="none",
-    resumed_share=0.4,
-    cost=SLOW.changed({"base_us_per_s": 30_000, "noise": 0.02}),
-)
+    import duckdb
+
+    from zscope.samples.world import WorldRecipe
+
+pytestmark = pytest.mark.deep
 BOUNDS = """
     SELECT system, sum(saving_low_s_per_day), sum(saving_high_s_per_day)
     FROM tls_advice
@@ -44,26 +40,40 @@ ATTAINABLE = """
     FROM tls_advice
     WHERE shared_by = 'system' AND basis = 'estimate' AND status = 'ok'
 """
+ConnectionCpu = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
+"""By system, job, and `cpu_s` or `count`: the values of the kinds of handshakes."""
 
 
-def loaded(world: Path, store: Path) -> Path:
-    """Load a world into a new store."""
-    settings = Settings().merge(["+01:00"])
-    ingest(store, [world], IngestOptions(selection=row_selection(None), settings=settings))
-    return store
+@pytest.fixture(scope="module")
+def advice(generated_world: Path) -> duckdb.DuckDBPyConnection:
+    """A connection with the advice for the generated world."""
+    connection = open_reader(generated_world / "store")
+    for sql in prepared(metric("tls_advice")):
+        connection.execute(sql)
+    connection.execute("CREATE OR REPLACE TEMP TABLE tls_advice AS FROM tls_advice")
+    return connection
 
 
-def answers(store: Path, query: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a query over `tls_advice`."""
-    with open_reader(store) as reader:
-        for sql in prepared(metric("tls_advice")):
-            reader.execute(sql)
-        return reader.execute(query).fetchall()
+@pytest.fixture(scope="module")
+def before(generated_world: Path) -> ConnectionCpu:
+    """What the connections of the generated world cost."""
+    text = (generated_world / "world" / "manifest.json").read_text(encoding="ascii")
+    costs: dict[str, Any] = json.loads(text)["connection_cpu"]
+    assert costs == connection_cpu(GENERATED)
+    return costs
 
 
-def bill(manifest: dict[str, Any], system: str) -> tuple[float, int]:
+def connection_cpu(recipe: WorldRecipe) -> ConnectionCpu:
+    """Return what the connections of a world would cost, without writing their records."""
+    traffic, prices = Traffic(recipe), ConnectionPrices(recipe.cost)
+    for day in range(recipe.days):
+        prices.add(traffic.day(day))
+    return prices.plain()
+
+
+def bill(costs: ConnectionCpu, system: str) -> tuple[float, float]:
     """Return the CPU time of connections with TLS by the cost model, and the resumed handshakes, in all."""
-    jobs = manifest["connection_cpu"][system].values()
+    jobs = costs[system].values()
     kinds = {kind for job in jobs for kind in job["count"]}
     resumed = [kind for kind in kinds if kind.startswith("resumed")]
     return (
@@ -72,17 +82,17 @@ def bill(manifest: dict[str, Any], system: str) -> tuple[float, int]:
     )
 
 
-@pytest.mark.deep
-def test_more_resumption_saves_what_was_predicted(tmp_path: Path) -> None:
+def test_more_resumption_saves_what_was_predicted(
+    advice: duckdb.DuckDBPyConnection, before: ConnectionCpu
+) -> None:
     """The second world has the same connections, of which more are resumed. What that saves is known from
     its cost model, which neither the advice nor the estimate reads.
     """
-    before = write(RECIPE, tmp_path / "before")
-    advice = answers(loaded(tmp_path / "before", tmp_path / "store"), ATTAINABLE)
-    assert {system for system, *_ in advice} == {"CLI1", "CLI2", "SRV1", "SRV2"}
-    after = write(replace(RECIPE, resumed_share=0.6), tmp_path / "after")
+    rows = advice.execute(ATTAINABLE).fetchall()
+    assert {system for system, *_ in rows} == {"CLI1", "CLI2", "SRV1", "SRV2"}
+    after = connection_cpu(replace(GENERATED, resumed_share=0.6))
     held = []
-    for system, change, low, value, high in advice:
+    for system, change, low, value, high in rows:
         assert change.startswith("resume 6"), change
         (cost, resumed), (cheaper, more) = bill(before, system), bill(after, system)
         saved = (cost - cheaper) / (more - resumed)
@@ -93,21 +103,18 @@ def test_more_resumption_saves_what_was_predicted(tmp_path: Path) -> None:
     assert sum(held) >= 3
 
 
-@pytest.mark.deep
-def test_another_key_exchange_saves_what_was_predicted(tmp_path: Path) -> None:
+def test_another_key_exchange_saves_what_was_predicted(
+    advice: duckdb.DuckDBPyConnection, before: ConnectionCpu
+) -> None:
     """In the second world, handshakes with RSA key exchange cost what they cost with ECDHE. The costs have
     the ratios of the usual cost model of servers, not the published ones.
     """
-    usual = CostModel().server
-    slow = {name: 1_000 * getattr(usual, name) for name in (*FULL_KINDS, *RESUMED_KINDS)}
-    recipe = replace(RECIPE, cost=RECIPE.cost.changed(slow))
-    before = write(recipe, tmp_path / "before")
-    bounds = answers(loaded(tmp_path / "before", tmp_path / "store"), BOUNDS)
+    bounds = advice.execute(BOUNDS).fetchall()
     assert {system for system, *_ in bounds} >= {"SRV1", "SRV2"}
-    other_cost = recipe.cost.changed({"rsa_us": slow["ecdhe_us"]})
-    after = write(replace(recipe, cost=other_cost), tmp_path / "after")
+    ecdhe_us = GENERATED.cost.server.ecdhe_us
+    after = connection_cpu(replace(GENERATED, cost=GENERATED.cost.changed({"rsa_us": ecdhe_us})))
     for system, low, high in bounds:
-        saved = (bill(before, system)[0] - bill(after, system)[0]) / DAYS
+        saved = (bill(before, system)[0] - bill(after, system)[0]) / GENERATED.days
         assert saved != 0, "the change concerns no handshake"
         assert low <= saved <= high, system
         assert max(-low, high) < 10 * abs(saved), "a bound that says nothing"

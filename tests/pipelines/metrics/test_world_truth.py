@@ -4,35 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.samples.world_reading import SLOW
 
-from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
-from zscope.pipelines.metrics import metric
+from zscope.pipelines.metrics import metric, needed
 from zscope.pipelines.metrics.narrowing import prepared
-from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
-from zscope.samples.world import WorldRecipe, write_world
 
 if TYPE_CHECKING:
     import duckdb
 
-WORLDS: dict[str, tuple[int, dict[str, float]]] = {
-    "dear full handshakes": (11, {"full_us": 150_000, "resumed_us": 9_000, "noise": 0.005}),
-    "dear bytes": (23, {"megabyte_us": 55_000, "tls13_us": 40_000, "noise": 0.02}),
-    "resumption saves little": (37, {"resumed_us": 55_000, "resumed13_us": 60_000, "connection_us": 20_000}),
-}
 CACHES = {"session-id": "session ids", "ticket": "TLS 1.3 tickets"}
 TERMS = {"full": "full_us", "resumed": "abbreviated_us", "mb": "megabyte_us"}
-SAMPLE = "sample"
-"""The world of the sample data, which many tests share; the others are created for the deep tests."""
 SAMPLE_WORLD = Path(__file__).resolve().parents[3] / "sample-data" / "world"
-DAYS = 3
 
 
 @dataclass(frozen=True)
@@ -41,49 +30,40 @@ class World:
 
     manifest: dict[str, Any]
     store: duckdb.DuckDBPyConnection
+    _made: set[str] = field(default_factory=set)
+    """Steps that earlier tests have computed."""
 
     def rows(self, name: str, statement: str) -> list[tuple[Any, ...]]:
-        for before in prepared(metric(name)):
+        for before in prepared(metric(name), made=self._made):
             self.store.execute(before)
+        self._made.update(needed(name), [name])
         return self.store.execute(statement).fetchall()
 
 
-def opened(manifest: dict[str, Any], store: Path) -> World:
-    connection = open_reader(store)
-    connection.execute("SET TimeZone = 'UTC'")
-    return World(manifest, connection)
-
-
-def made(folder: Path, recipe: WorldRecipe) -> World:
-    manifest = write_world(recipe, folder / "world", lambda _: None)
-    store = folder / "store"
-    report = ingest(
-        store,
-        [folder / "world"],
-        IngestOptions(selection=row_selection(None), settings=Settings().merge(["+01:00"])),
-    )
-    assert report.loads
-    (store / "runs.toml").write_bytes((folder / "world" / "runs.toml").read_bytes())
-    return opened(manifest, store)
-
-
-@pytest.fixture(
-    scope="module", params=[SAMPLE, *(pytest.param(name, marks=pytest.mark.deep) for name in WORLDS)]
-)
-def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> World:
-    if request.param == SAMPLE:
-        world: World = request.getfixturevalue("sample")
-        return world
-    seed, costs = WORLDS[request.param]
-    cost = SLOW.changed(costs)
-    recipe = WorldRecipe(seed=seed, days=DAYS, connections_per_hour=80, runs="none", cost=cost)
-    return made(tmp_path_factory.mktemp("truth"), recipe)
+@pytest.fixture(scope="module", params=["sample", pytest.param("generated", marks=pytest.mark.deep)])
+def world(request: pytest.FixtureRequest) -> World:
+    """The world of the sample data, which many tests share, and another one for the deep tests."""
+    world: World = request.getfixturevalue(request.param)
+    return world
 
 
 @pytest.fixture(scope="module")
-def sample(world_store: Path) -> World:
+def sample(world_store: Path) -> Iterator[World]:
     """The world of the sample data."""
-    return opened(json.loads((SAMPLE_WORLD / "manifest.json").read_text(encoding="utf-8")), world_store)
+    yield from opened(SAMPLE_WORLD, world_store)
+
+
+@pytest.fixture(scope="module")
+def generated(generated_world: Path) -> Iterator[World]:
+    """A world with records of all connections."""
+    yield from opened(generated_world / "world", generated_world / "store")
+
+
+def opened(folder: Path, store: Path) -> Iterator[World]:
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    with open_reader(store) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        yield World(manifest, connection)
 
 
 def test_handshakes_are_counted_exactly(world: World) -> None:
