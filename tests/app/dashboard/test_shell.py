@@ -31,10 +31,10 @@ def test_every_page_is_drawn_without_data(page: RegisteredPage, drawn_page: Open
     assert drawn_page(page.name, empty).title[0].value == page.title
 
 
-# The tests of each page draw it with data, and with names that are markup.
+# The tests of each page draw it with all data.
 @pytest.mark.deep
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-@pytest.mark.parametrize("store", ["world", "hostile", "only_rmf", "only_netstat", "only_zert"])
+@pytest.mark.parametrize("store", ["hostile", "only_rmf", "only_netstat", "only_zert"])
 def test_every_page_is_drawn(
     page: RegisteredPage, store: str, drawn_page: Open, request: pytest.FixtureRequest
 ) -> None:

@@ -74,18 +74,8 @@ def test_damaged_inputs(run: Run, tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("name", list(ENVELOPES)[::9])
-def test_some_displays_in_envelopes(run: Run, tmp_path: Path, name: str) -> None:
-    _assert_display(run, tmp_path, name)
-
-
-@pytest.mark.deep
 @pytest.mark.parametrize("name", ENVELOPES)
 def test_displays_in_envelopes(run: Run, tmp_path: Path, name: str) -> None:
-    _assert_display(run, tmp_path, name)
-
-
-def _assert_display(run: Run, tmp_path: Path, name: str) -> None:
     content = ENVELOPES[name](list(displays()[len(name) % len(displays())].lines))
     path = tmp_path / "input"
     path.write_bytes(content.encode() if isinstance(content, str) else content)

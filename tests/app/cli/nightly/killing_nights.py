@@ -229,15 +229,14 @@ def run_until(scene: NightScene, nth: int) -> None:
 
 
 def instants(every: list[str], kills: int) -> list[int]:
-    """Choose operations: half of them anywhere, half where files are moved, exported and reported."""
-    outside = [
-        number for number, what in enumerate(every) if what.split(" ", 1)[1].startswith(_OUTSIDE_THE_DATA)
+    """Choose operations: one where each kind of file is moved, exported or reported, the others anywhere."""
+    places = [
+        [number for number, what in enumerate(every) if what.split(" ", 1)[1].startswith(place)]
+        for place in _OUTSIDE_THE_DATA
     ]
-    return sorted({*_spread(list(range(len(every))), kills // 2), *_spread(outside, kills - kills // 2)})
-
-
-def _spread(numbers: list[int], some: int) -> list[int]:
-    return [numbers[int((each + 0.5) * len(numbers) / some)] for each in range(some)]
+    outside = [numbers[len(numbers) // 2] for numbers in places if numbers]
+    anywhere = kills - len(outside)
+    return sorted({*outside, *(int((each + 0.5) * len(every) / anywhere) for each in range(anywhere))})
 
 
 def faults_after_kill(scene: NightScene, whole: dict[str, Any]) -> list[str]:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
-import sys
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
+
+from zscope.app.cli.commands.demo import DEMO_STORE
+from zscope.app.cli.main import program
 
 ROOT = Path(__file__).resolve().parents[4]
 CAPTURES = Path(__file__).with_name("captures")
 """Displays as a person copies them from a terminal: with prompts, margins and missing lines."""
-ZSCOPE = Path(sys.executable).with_name("zscope")
 SERVES = "zscope dashboard"
+DEMO = "zscope demo"
 EXPECTED = {"zscope inventory": (0, 4), "zscope ingest": (0, 4), "zscope check": (0, 8)}
 WITH_ROWS = ("zscope sql", "zscope metrics", "zscope check", "zscope loads", "zscope inventory captured --q")
 
@@ -27,13 +30,14 @@ class Shell:
 
     folder: Path
 
-    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+    def run(self, command: str) -> Result:
         words = shlex.split(command)
         assert words[0] == "zscope"
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("ZSCOPE_")}
-        return subprocess.run(
-            [str(ZSCOPE), *words[1:]], cwd=self.folder, env=clean, capture_output=True, text=True, check=False
-        )
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.folder)
+            for name in [name for name in os.environ if name.startswith("ZSCOPE_")]:
+                patch.delenv(name)
+            return CliRunner().invoke(program, words[1:], prog_name="zscope")
 
 
 def commands(page: str) -> list[str]:
@@ -51,21 +55,24 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     for display in CAPTURES.iterdir():
         (captured / display.name).write_bytes(display.read_bytes())
     made = user.run("zscope generate -o captured/smf-2026-03-02.bin --records 20000")
-    assert made.returncode == 0, made.stderr
+    assert made.exit_code == 0, made.stderr
     return user
 
 
 @pytest.mark.deep
-def test_the_first_hour(shell: Shell) -> None:
+def test_the_first_hour(shell: Shell, demo: tuple[Path, Result]) -> None:
+    store, answer = demo
+    shutil.copytree(store, shell.folder / DEMO_STORE)
     typed = commands("first-hour.md")
     assert len(typed) > 15
+    assert DEMO in typed
     answers = {}
     for command in typed:
-        done = shell.run(command)
+        done = answer if command == DEMO else shell.run(command)
         assert "Traceback" not in done.stderr
         # 4: something of the captures should be read. 8: there are findings of high severity.
         expected = EXPECTED.get(" ".join(command.split()[:2]), (0,))
-        assert done.returncode in expected, f"{command}: {done.returncode}\n{done.stderr}"
+        assert done.exit_code in expected, f"{command}: {done.exit_code}\n{done.stderr}"
         if command.startswith(WITH_ROWS):
             assert len(done.stdout.splitlines()) > 1, f"{command} has no rows"
         answers[command] = done
@@ -96,9 +103,9 @@ def test_a_display_without_a_name_says_what_to_do(tmp_path: Path) -> None:
 
 @pytest.mark.deep
 def test_the_commands_of_an_upgrade(shell: Shell) -> None:
-    assert shell.run("zscope ingest captured/SYSA-pasearch.txt --timezone +01:00").returncode == 0
+    assert shell.run("zscope ingest captured/SYSA-pasearch.txt --timezone +01:00").exit_code == 0
     typed = commands("upgrading.md")
     assert len(typed) == 3
     for command in typed:
         done = shell.run(command)
-        assert done.returncode == 0, done.stderr
+        assert done.exit_code == 0, done.stderr

@@ -1,8 +1,8 @@
 """What the commands that load, change and check a store show on terminals, compared with golden files.
 
-`make golden` writes the files again. The commands run one after the other, for each width on a store of its
-own. What differs from run to run is replaced: columns by a constant before they are laid out, times, sizes
-and digests in messages by a word in angle brackets.
+`make golden` writes the files again. The commands run one after the other, once; their rows are laid out at
+each width. What differs from run to run is replaced: columns by a constant before they are laid out, times,
+sizes and digests in messages by a word in angle brackets.
 """
 
 from __future__ import annotations
@@ -13,21 +13,29 @@ import shlex
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
+from difflib import unified_diff
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 from click.testing import Result
 
+from zscope.app.cli.commands import demo
+from zscope.app.cli.commands.summary import paragraphs
 from zscope.app.cli.output import Rows, output_options, terminal
-from zscope.app.cli.output.terminal import screen
+from zscope.app.cli.output.terminal import notes, screen
 from zscope.pipelines.ingest import commit_new_rows
+
+if TYPE_CHECKING:
+    from zscope.pipelines.summary import Conclusion
 
 Run = Callable[..., Result]
 
 CHECKOUT = Path(__file__).resolve().parents[4]
 SAMPLE = CHECKOUT / "sample-data"
 GOLDEN = CHECKOUT / "tests" / "golden" / "screens"
+WIDTHS = (80, 120, 200)
 LINES = 16
 """Lines of a result that are compared."""
 INPUTS = ("smf-sample.bin", "reports/rmf-cpu.SYSA.xml")
@@ -83,48 +91,104 @@ def test_what_changes_is_replaced() -> None:
     assert _still(text, Path("/x")) == "loaded <time> in <duration>, <size>, <size>, 20 rows"
 
 
-def _with_constants(rows: Rows, *, width: int, raw: bool, all_rows: bool) -> terminal.Screen:
-    """Do what `terminal.screen` does, with the same values in each run."""
-    batches = []
-    for batch in rows:
-        columns = [
-            pa.array([CONSTANT[field.name]] * len(batch), field.type) if field.name in CONSTANT else column
-            for field, column in zip(batch.schema, batch.columns, strict=True)
-        ]
-        batches.append(pa.RecordBatch.from_arrays(columns, schema=batch.schema))
-    return screen(Rows(rows.schema, batches, rows.essential), width=width, raw=raw, all_rows=all_rows)
+class Screens:
+    """Lays out the results of commands at all widths, with the same values in each run.
+
+    The commands print a mark for each screen, and one for its notes, instead.
+    """
+
+    def __init__(self) -> None:
+        self._by_width: list[dict[int, terminal.Screen]] = []
+
+    def lay_out(self, rows: Rows, *, width: int, raw: bool, all_rows: bool) -> terminal.Screen:  # noqa: ARG002
+        """Do what `terminal.screen` does, for all widths instead of one."""
+        batches = [_with_constants(batch) for batch in rows]
+        by_width = {
+            each: screen(Rows(rows.schema, batches, rows.essential), width=each, raw=raw, all_rows=all_rows)
+            for each in WIDTHS
+        }
+        return terminal.Screen([self._mark(by_width)])
+
+    def paragraphs(self, conclusions: list[Conclusion]) -> str:
+        """Do what `summary.paragraphs` does, for all widths instead of one."""
+        by_width = {}
+        for width in WIDTHS:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("COLUMNS", str(width))
+                by_width[width] = terminal.Screen(paragraphs(conclusions).splitlines())
+        return self._mark(by_width)
+
+    def _mark(self, by_width: dict[int, terminal.Screen]) -> str:
+        self._by_width.append(by_width)
+        return f"<screen {len(self._by_width) - 1}>"
+
+    def notes(self, shown: list[terminal.Screen]) -> list[str]:
+        """Do what `terminal.notes` does, later."""
+        numbers = " ".join(
+            line.removeprefix("<screen ").removesuffix(">") for each in shown for line in each.lines
+        )
+        return [f"<notes {numbers}>"]
+
+    def at_width(self, output: str, width: int) -> str:
+        """Return an output with the screens and notes of a width."""
+
+        def screens_of(mark: re.Match[str]) -> list[terminal.Screen]:
+            return [self._by_width[int(number)][width] for number in mark[1].split()]
+
+        def lines(each: list[str]) -> str:
+            return "".join(f"{line}\n" for line in each)
+
+        output = re.sub(r"<screen (\d+)>\n", lambda mark: lines(screens_of(mark)[0].lines), output)
+        return re.sub(r"<notes ([\d ]+)>\n", lambda mark: lines(notes(screens_of(mark))), output)
+
+
+def _with_constants(batch: pa.RecordBatch) -> pa.RecordBatch:
+    columns = [
+        pa.array([CONSTANT[field.name]] * len(batch), field.type) if field.name in CONSTANT else column
+        for field, column in zip(batch.schema, batch.columns, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("width", [80, 120, 200])
 def test_commands_that_change_a_store_show_the_same(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, width: int
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "arrived").mkdir()
     for name in INPUTS:
         shutil.copy(SAMPLE / name, tmp_path / "arrived")
     (tmp_path / "nightly.toml").write_text(SETTINGS, encoding="utf-8")
     (tmp_path / "zscope.toml").write_text(ZONES, encoding="utf-8")
+    screens = Screens()
     monkeypatch.setattr(output_options, "is_terminal", lambda: True)
-    monkeypatch.setattr(terminal, "screen", _with_constants)
+    monkeypatch.setattr(terminal, "screen", screens.lay_out)
+    monkeypatch.setattr(terminal, "notes", screens.notes)
+    monkeypatch.setattr(demo, "paragraphs", screens.paragraphs)
     monkeypatch.setattr(commit_new_rows, "LONGEST_S", 3600.0)  # else a slow machine makes more commits
-    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("PAGER", "")
     monkeypatch.chdir(tmp_path)
-    text = "\n".join(_shown(run, command, width, tmp_path) for command in COMMANDS)
-    golden = GOLDEN / f"changes-{width}.txt"
-    if os.environ.get("ZSCOPE_GOLDEN") == "write":
-        golden.write_text(text, encoding="utf-8")
-    assert text == golden.read_text(encoding="utf-8"), "make golden writes the files again"
+    results = {command: run(*shlex.split(command)) for command in COMMANDS}
+    different = []
+    for width in WIDTHS:
+        text = "\n".join(
+            _shown(screens, command, result, width, tmp_path) for command, result in results.items()
+        )
+        golden = GOLDEN / f"changes-{width}.txt"
+        if os.environ.get("ZSCOPE_GOLDEN") == "write":
+            golden.write_text(text, encoding="utf-8")
+        different += list(
+            unified_diff(golden.read_text(encoding="utf-8").splitlines(), text.splitlines(), golden.name, n=0)
+        )
+    assert different == [], "make golden writes the files again"
 
 
-def _shown(run: Run, command: str, width: int, folder: Path) -> str:
+def _shown(screens: Screens, command: str, result: Result, width: int, folder: Path) -> str:
     """Return what a command shows: rows first, then messages."""
-    result = run(*shlex.split(command))
     assert result.exit_code in {0, 4}, f"{command}: {result.exit_code}\n{result.stderr}"
     parts = [f"$ zscope {command}  # {width} columns, exit code {result.exit_code}"]
     for output in (result.stdout, result.stderr):
-        lines = _still(output, folder).splitlines()
+        lines = _still(screens.at_width(output, width), folder).splitlines()
         more = [f"... {len(lines) - LINES} more lines"] if len(lines) > LINES else []
         parts += [*lines[:LINES], *more]
     return "\n".join([*parts, ""])

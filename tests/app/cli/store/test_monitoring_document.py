@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.app.cli.store.test_serve_metrics import served
-from tests.app.conftest import deep
 from tests.pipelines.exposition.collector_end_point import collector
 
+from zscope.pipelines import exposition
 from zscope.pipelines.exposition.metrics_page import about_names
 from zscope.pipelines.exposition.ready_made import alert_rules
 
@@ -21,23 +21,22 @@ if TYPE_CHECKING:
 TEXT = (Path(__file__).resolve().parents[4] / "docs" / "monitoring.md").read_text(encoding="utf-8")
 BLOCKS: list[str] = re.findall(r"^```bash\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 COMMANDS = "".join(BLOCKS).splitlines()
+FEW_METRICS = ("cpu_interval", "handshake_mix", "tls_posture", "certificate_inventory")
+"""What the commands export that name no metric; `zscope export` is tested with all of them elsewhere."""
 COLLECTOR = "http://127.0.0.1:4318"
 SERVES = "zscope serve-metrics"
-
-
-def _quick(command: str) -> bool:
-    return "grafana" in command or "alert-rules" in command or "splunk" in command
 
 
 EXPORTS = [command for command in COMMANDS if not command.startswith(SERVES)]
 
 
-@pytest.mark.parametrize("command", [*filter(_quick, EXPORTS), *deep(*(c for c in EXPORTS if not _quick(c)))])
+@pytest.mark.parametrize("command", EXPORTS)
 def test_commands_work(
     command: str, run: Run, zoned_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ZSCOPE_STORE", str(zoned_store))
+    monkeypatch.setattr(exposition, "exported_metrics", lambda: FEW_METRICS)
     with collector() as received:
         words = shlex.split(command.replace(COLLECTOR, received.address))
         done = run(*words[1:])
