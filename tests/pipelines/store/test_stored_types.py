@@ -19,8 +19,8 @@ from tests.pipelines.stores import Contents, contents, dump_bytes, load
 from zscope.api import read
 from zscope.parsers.issues import Code, Issues, Severity
 from zscope.parsers.text.coding import code_page
-from zscope.pipelines.ingest.clocks import Clocks
 from zscope.pipelines.ingest.decoding import stored_rows
+from zscope.pipelines.local_time.to_utc import Clocks
 from zscope.pipelines.settings import Settings, Zones
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import read_state

@@ -180,7 +180,7 @@ class LoadBatch:
             options.dry_run
             or options.read_options.strict
             or reading.rows is None
-            or reading.facts.clocks.has_unordered
+            or reading.facts.clocks.has_ambiguous_rows
             or self._context.has_content(reading.content.digest)
         )
 
@@ -192,7 +192,7 @@ class LoadBatch:
         assert files is not None or reading.rows is not None, "only contents that a load has are not decoded"
         with unexpected_errors(candidate.file):
             facts.times.report()
-            if facts.clocks.has_unordered:
+            if facts.clocks.has_ambiguous_rows:
                 files = context.decoding.staged(reading.rows, place) if reading.rows is not None else files
                 before = StoreBefore(context.folder, context.state, reading.content.digest, shorter)
                 hours = RepeatedHours(before, facts.clocks)

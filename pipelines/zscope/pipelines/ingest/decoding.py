@@ -31,13 +31,13 @@ from zscope.parsers.issues import (
 )
 from zscope.parsers.options import ScanHooks
 from zscope.parsers.text.coding import code_page
-from zscope.pipelines.ingest.clocks import Clocks
 from zscope.pipelines.ingest.facts import InputFacts
 from zscope.pipelines.ingest.known_inputs import EarlierLoads, KnownFile
 from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 from zscope.pipelines.ingest.quarantine import HEAD_BYTES, failure_of
 from zscope.pipelines.ingest.range_checks import RangeChecks
 from zscope.pipelines.ingest.time_checks import TimeChecks
+from zscope.pipelines.local_time.to_utc import Clocks
 from zscope.pipelines.store.folder import ContentDigest, digest_of
 from zscope.pipelines.store.parquet_files import Stage, data_tables, parquet_schema, rows_in
 from zscope.pipelines.store.stored_columns import stored_values
@@ -395,7 +395,8 @@ def stored_rows(table: str, rows: pa.RecordBatch, load_id: int, clocks: Clocks) 
 
 def _utc_times(rows: pa.RecordBatch, local: str, clocks: Clocks) -> pa.Array:
     # Reports can fill tables of records: such rows have no record number, and so no known order.
-    if "record_no" in rows.schema.names and not rows["record_no"].null_count:
-        return clocks.to_utc(rows["system"], rows[local], rows["record_no"])
-    second = rows["second_hour"] if "second_hour" in rows.schema.names else None
-    return clocks.to_utc_of_reports(rows["system"], rows[local], second)
+    names = set(rows.schema.names)
+    ordered = "record_no" in names and not rows["record_no"].null_count
+    numbers = rows["record_no"] if ordered else None
+    second = rows["second_hour"] if "second_hour" in names else None
+    return clocks.to_utc(rows["system"], rows[local], numbers, second)

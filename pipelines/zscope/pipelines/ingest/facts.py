@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from zscope.parsers.issues import Issues
     from zscope.parsers.smf.walker import Window
-    from zscope.pipelines.ingest.clocks import Clocks
     from zscope.pipelines.ingest.time_checks import TimeChecks
+    from zscope.pipelines.local_time.to_utc import Clocks
 
 
 MAX_KINDS = 1000

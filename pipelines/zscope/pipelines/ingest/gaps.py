@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zscope.pipelines.offsets import offsets_of
+from zscope.pipelines.local_time.timelines import timeline_of
 from zscope.schemas.arrow import LOCAL
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from zscope.pipelines.offsets import Changes, Times
+    from zscope.pipelines.local_time.timelines import Timeline, Times
     from zscope.pipelines.settings import Zones
 
 INTERVAL_TABLES = ("smf70_interval", "rmf_interval")
@@ -60,8 +60,8 @@ def find_gaps(rows: pa.Table, table: str, zones: Zones) -> pa.Table:
     gaps: list[dict[str, object]] = []
     for system, start, length in _by_system(intervals):
         zone = zones.of(system)
-        changes = offsets_of(zone).changes(int(start[0]), int(start[-1])) if zone else None
-        for from_local, to_local, missing, interval in _gaps(start, length * _MS, changes):
+        timeline = timeline_of(zone) if zone else None
+        for from_local, to_local, missing, interval in _gaps(start, length * _MS, timeline):
             gaps.append(
                 {
                     "system": system,
@@ -89,10 +89,10 @@ def _by_system(intervals: pa.Table) -> Iterator[tuple[str, Times, Times]]:
     yield from zip(names, np.split(start, borders), np.split(length, borders), strict=True)
 
 
-def _gaps(start: Times, length: Times, changes: Changes | None) -> Iterator[tuple[int, int, int, int]]:
+def _gaps(start: Times, length: Times, timeline: Timeline | None) -> Iterator[tuple[int, int, int, int]]:
     """Yield start, end, number of missing intervals and their length, for the intervals of one system."""
-    if changes is not None:
-        start, length = _in_utc(start, length, changes)
+    if timeline is not None:
+        start, length = _in_utc(start, length, timeline)
     end = start + length
     reached = np.maximum.accumulate(end)
     # Before each interval: the length of the gap, and the interval that ended last.
@@ -107,7 +107,7 @@ def _gaps(start: Times, length: Times, changes: Changes | None) -> Iterator[tupl
     )
     for index in np.flatnonzero((2 * gap >= before) & ~short):
         ends = np.array([reached[index], start[index + 1]])
-        first, last = (changes.to_local(ends) if changes is not None else ends).tolist()
+        first, last = (timeline.to_local(ends) if timeline is not None else ends).tolist()
         yield first, last, max(1, round(int(gap[index]) / int(before[index]))), int(before[index])
 
 
@@ -116,15 +116,15 @@ def _usual_length(length: Times) -> int:
     return int(values[np.argmax(counts)])
 
 
-def _in_utc(start: Times, length: Times, changes: Changes) -> tuple[Times, NDArray[np.int64]]:
+def _in_utc(start: Times, length: Times, timeline: Timeline) -> tuple[Times, NDArray[np.int64]]:
     """Convert intervals to UTC, in order; one whose start the clock shows twice is counted at both times.
 
     Which of the two times it was is unknown here, and no gap may be invented.
     """
-    before, after = changes.passed(start)
-    utc = start - changes.offsets[before]
-    repeated = np.flatnonzero(changes.offsets[after] < changes.offsets[before])
-    utc = np.concatenate([utc, start[repeated] - changes.offsets[after[repeated]]])
+    before, after = timeline.passed(start)
+    utc = start - timeline.offsets[before]
+    repeated = np.flatnonzero(timeline.offsets[after] < timeline.offsets[before])
+    utc = np.concatenate([utc, start[repeated] - timeline.offsets[after[repeated]]])
     length = np.concatenate([length, length[repeated]])
     order = np.argsort(utc, kind="stable")
     return utc[order], length[order]

@@ -36,8 +36,8 @@ from zscope.schemas.stored import stored_schema, utc_clock
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zscope.pipelines.ingest.clocks import Clocks
     from zscope.pipelines.ingest.duplicates import StoreBefore
+    from zscope.pipelines.local_time.to_utc import ClockChange, Clocks
     from zscope.pipelines.store.parquet_files import StagedFile
 
 _START = "interval_start_local"
@@ -122,7 +122,7 @@ class RepeatedHours:
         `work` is a folder for temporary files, and `again` states how to load the file another time.
         """
         files = [file for file in staged if file.table in _tables()]
-        if not files or not self.clocks.has_unordered:
+        if not files or not self.clocks.has_ambiguous_rows:
             return staged
         settings: Config = {"memory_limit": MEMORY, "temp_directory": str(work / "spill")}
         with duckdb.connect(config=settings) as connection:
@@ -135,7 +135,7 @@ class RepeatedHours:
         if not starts:
             return staged
         for interval in starts:
-            self.clocks.decide(interval.system, interval.start_us, self._rows[interval])
+            self._change(interval).rows -= self._rows[interval]
         return [_with_starts(file, starts) if file in files else file for file in staged]
 
     def _find(self, connection: duckdb.DuckDBPyConnection, files: list[StagedFile]) -> None:
@@ -149,7 +149,7 @@ class RepeatedHours:
                 """
             ).fetchall()
             for system, start, length, count in rows:
-                if length is not None and self.clocks.both_times(system, start):
+                if length is not None and self.clocks.repeated(system, start):
                     self._rows[ReportInterval(system, start, length)] += count
 
     def _starts(
@@ -165,8 +165,7 @@ class RepeatedHours:
                 found.append((moment, agrees))
         starts, missing = {}, {}
         for interval in self._rows.keys() & recorded.keys():
-            times = self.clocks.both_times(interval.system, interval.start_us)
-            assert times is not None, "other times are not counted"
+            times = self._change(interval).both_times(interval.start_us)
             found = recorded[interval]
             agreeing = [t for t in times if any(agrees and _near(moment, t) for moment, agrees in found)]
             if len(agreeing) == 1:
@@ -176,19 +175,22 @@ class RepeatedHours:
         self.awaits_records = any(missing.values())
         # An hour has one advice: what can be done comes last and remains.
         for interval in self._rows.keys() - recorded.keys():
-            advice = (
+            self._change(interval).advice = (
                 "SMF 70 records tell which one it was, if the report has CPU Activity or Partition Data of "
                 "the same intervals"
             )
-            self.clocks.advise(interval.system, interval.start_us, advice)
         for interval, can_be_loaded in sorted(missing.items(), key=lambda each: each[1]):
-            advice = (
+            self._change(interval).advice = (
                 f"SMF 70 records of both hours tell which one it was: load them, {again}"
                 if can_be_loaded
                 else "the SMF 70 records of the two hours do not tell which one it was"
             )
-            self.clocks.advise(interval.system, interval.start_us, advice)
         return starts
+
+    def _change(self, interval: ReportInterval) -> ClockChange:
+        change = self.clocks.repeated(interval.system, interval.start_us)
+        assert change is not None, "other intervals are not counted"
+        return change
 
     def _make_views(self, connection: duckdb.DuckDBPyConnection, files: list[StagedFile]) -> None:
         """Create the steps of the CPU use over the undecided rows, and the records of their days."""

@@ -258,13 +258,13 @@ def whole_dump(parts: list[Candidate], folder: Path, survey_s: float) -> Candida
     """
     first = parts[0]
     whole = first.reading
-    if whole is None or whole.facts.clocks.used_order:
+    if whole is None or whole.facts.clocks.near_a_change:
         return None
     files = list(whole.files or ())
     complete = whole.files is not None
     for part in parts[1:]:
         reading = part.reading
-        if reading is None or reading.facts.clocks.used_order:
+        if reading is None or reading.facts.clocks.near_a_change:
             return None
         first.issues.extend(part.issues)
         whole.facts.add(reading.facts)

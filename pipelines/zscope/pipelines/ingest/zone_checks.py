@@ -23,9 +23,9 @@ import numpy as np
 
 from zscope.parsers.issues import Code, Issue
 from zscope.parsers.zones import offset_text
-from zscope.pipelines.ingest.clocks import system_indices
 from zscope.pipelines.ingest.time_checks import MISSING, time_numbers
-from zscope.pipelines.offsets import microseconds, spans
+from zscope.pipelines.local_time.timelines import clock_spans, microseconds
+from zscope.pipelines.local_time.to_utc import system_indices
 from zscope.pipelines.store.commits import LoadOffset
 from zscope.schemas.stored import HOUR_US, local_clock, stored_schema
 
@@ -379,7 +379,7 @@ def _period(load: Load, system: str) -> tuple[datetime, datetime] | None:
 
 def _zone_spans(system: str, zone: str, begin: datetime, end: datetime) -> tuple[_OffsetSpan, ...]:
     begin, end = begin - _AROUND_CHANGE, end + _AROUND_CHANGE
-    rows = spans(system, zone, microseconds(begin), microseconds(end)).to_pylist()
+    rows = clock_spans(system, zone, microseconds(begin), microseconds(end)).to_pylist()
     cut = [(max(row["from_local"], begin), min(row["to_local"], end), row["offset_s"]) for row in rows]
     return tuple(_OffsetSpan(*each) for each in cut if each[0] < each[1])
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from zscope.pipelines.offsets import CLOCK_SCHEMA, microseconds, system_clock
-from zscope.pipelines.settings import Zones
+from zscope.pipelines.local_time.timelines import CLOCK_SCHEMA, clock_spans, microseconds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -204,7 +203,7 @@ def _clocks(loads: list[Load]) -> pa.Table:
             times = [time for kind in kinds for time in (kind.first_local, kind.last_local) if time]
             if times:
                 first, last = (microseconds(datetime.fromisoformat(t)) for t in (min(times), max(times)))
-                spans = system_clock(Zones({system: zone}), [system], first, last)
+                spans = clock_spans(system, zone, first, last)
                 numbers = pa.array([load.load_id] * spans.num_rows, pa.int64())
                 tables.append(spans.add_column(0, _LOAD, numbers).cast(_LOAD_CLOCK_SCHEMA))
     return pa.concat_tables(tables)

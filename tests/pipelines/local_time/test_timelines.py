@@ -10,11 +10,10 @@ from zoneinfo import ZoneInfo
 import duckdb
 import pyarrow as pa
 
-from zscope.pipelines.offsets import CLOCK_SCHEMA, spans, system_clock
-from zscope.pipelines.settings import Zones
+from zscope.pipelines.local_time.timelines import CLOCK_SCHEMA, clock_spans
 from zscope.schemas.arrow import LOCAL
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+CHECKOUT = Path(__file__).resolve().parents[3]
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of local times
 BERLIN = "Europe/Berlin"
 
@@ -30,20 +29,20 @@ def micro(time: datetime) -> int:
 
 def test_spans_join_local_times_to_their_moments() -> None:
     first, last = at("2026-02-01"), at("2026-11-01")
-    table = system_clock(Zones({"SYSA": BERLIN}, "-05:30"), ["SYSA", "SYSB"], micro(first), micro(last))
+    table = clock_spans("SYSA", BERLIN, micro(first), micro(last))
     assert table.schema == CLOCK_SCHEMA
     rows = table.to_pylist()
-    # Five changes from 2025 to 2027 make seven spans; the other clock is never changed.
-    assert [row["system"] for row in rows] == ["SYSA"] * 7 + ["SYSB"]
-    for row, after in pairwise(rows[:7]):
+    # Six changes from 2025 to 2027 make seven spans.
+    assert [row["system"] for row in rows] == ["SYSA"] * 7
+    for row, after in pairwise(rows):
         assert row["to_utc"] == after["from_utc"]
     for time in (first, at("2026-07-01"), last):
-        [row] = [row for row in rows[:7] if row["from_local"] <= time < row["to_local"]]
+        [row] = [row for row in rows if row["from_local"] <= time < row["to_local"]]
         moment = (time - timedelta(seconds=row["offset_s"])).replace(tzinfo=UTC)
         assert moment == time.replace(tzinfo=ZoneInfo(BERLIN)).astimezone(UTC)
         assert row["zone"] == BERLIN
     twice = at("2026-10-25T02:30")
-    assert sum(row["from_local"] <= twice < row["to_local"] for row in rows[:7]) == 2
+    assert sum(row["from_local"] <= twice < row["to_local"] for row in rows) == 2
 
 
 def test_the_statement_of_the_document_converts_other_columns() -> None:
@@ -58,7 +57,7 @@ def test_the_statement_of_the_document_converts_other_columns() -> None:
             "start_local": pa.array(list(map(micro, times))).view(LOCAL),
         }
     )
-    spans_of_all = system_clock(Zones({}, BERLIN), ["SYSA"], micro(times[0]), micro(times[1]))
+    spans_of_all = clock_spans("SYSA", BERLIN, micro(times[0]), micro(times[1]))
     load = pa.array([1] * spans_of_all.num_rows, pa.uint32())
     spans_of_all = spans_of_all.append_column("load_id", load)
     with duckdb.connect() as connection:
@@ -74,11 +73,13 @@ def test_the_statement_of_the_document_converts_other_columns() -> None:
 
 
 def test_spans_of_times_far_away_end_with_the_calendar() -> None:
-    table = spans("SYSA", BERLIN, -(1 << 63), (1 << 63) - 1)
+    table = clock_spans("SYSA", BERLIN, -(1 << 63), (1 << 63) - 1)
     assert table["from_utc"][0].as_py() == datetime(1900, 1, 1, tzinfo=UTC)
     assert table["to_utc"][-1].as_py() == datetime(2101, 1, 1, tzinfo=UTC)
     assert table.num_rows > 200
 
 
-def test_systems_without_a_zone_have_no_spans() -> None:
-    assert system_clock(Zones(), ["SYSA"], 0, 0).num_rows == 0
+def test_a_fixed_offset_is_one_span() -> None:
+    [row] = clock_spans("SYSB", "-05:30", micro(at("2026-02-01")), micro(at("2026-11-01"))).to_pylist()
+    assert (row["system"], row["offset_s"]) == ("SYSB", -19_800)
+    assert (row["from_local"], row["to_local"]) == (at("2024-12-31T18:30"), at("2027-12-31T18:30"))

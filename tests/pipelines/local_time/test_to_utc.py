@@ -21,8 +21,8 @@ from zscope.parsers.smf.record_writer import plain_records
 from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader, Window
 from zscope.parsers.text.coding import code_page
 from zscope.parsers.zones import zone_of
-from zscope.pipelines.ingest.clocks import Clocks
-from zscope.pipelines.offsets import offsets_of
+from zscope.pipelines.local_time.timelines import timeline_of
+from zscope.pipelines.local_time.to_utc import Clocks
 from zscope.pipelines.settings import Zones
 from zscope.schemas.arrow import LOCAL
 from zscope.schemas.arrow import UTC as UTC_TYPE
@@ -127,14 +127,14 @@ def in_the_library(local: datetime, zone: tzinfo) -> tuple[datetime, datetime]:
 def test_times_of_any_zone_are_those_of_the_standard_library(
     zone: str, near: list[tuple[int, int]], anywhere: list[datetime]
 ) -> None:
-    changes = offsets_of(zone).changes(micro(at("1950-01-01")), micro(at("2060-01-01")))
-    shown = np.concatenate([changes.moments + changes.before, changes.moments + changes.after]).tolist()
+    timeline = timeline_of(zone)
+    shown = np.concatenate([timeline.begins, timeline.ends]).tolist()
     times = [
         *anywhere,
         *(EPOCH + timedelta(seconds=shown[at % len(shown)] // 10**6 + s) for at, s in near if shown),
     ]
     clocks = Clocks(Zones({}, zone), Issues(), "dump", code_page())
-    got = clocks.to_utc_of_reports(
+    got = clocks.to_utc(
         pa.array(["SYSA"] * len(times), pa.string()),
         pa.array(list(map(micro, times)), pa.int64()).view(LOCAL),
     )
@@ -163,10 +163,10 @@ def test_reports_that_mark_the_second_hour_have_utc() -> None:
     clocks = Clocks(Zones({}, BERLIN), issues, "rmf.txt", code_page())
     autumn, spring = at("2026-10-25T02:15"), at("2026-03-29T02:15")
     rows = [("SYSA", autumn, None), ("SYSA", autumn, True), ("SYSB", autumn, None), ("SYSA", spring, True)]
-    got = clocks.to_utc_of_reports(
+    got = clocks.to_utc(
         pa.array([system for system, *_ in rows]),
         pa.array([micro(local) for _, local, _ in rows], pa.int64()).view(LOCAL),
-        pa.array([second for *_, second in rows], pa.bool_()),
+        second_hour=pa.array([second for *_, second in rows], pa.bool_()),
     )
     assert got.to_pylist() == [
         datetime(2026, 10, 25, 0, 15, tzinfo=UTC),
@@ -181,7 +181,7 @@ def test_reports_that_mark_the_second_hour_have_utc() -> None:
 @pytest.mark.parametrize("rows", [0, 3])
 def test_no_zones_and_no_rows(rows: int) -> None:
     clocks = Clocks(Zones(), Issues(), "dump", code_page())
-    got = clocks.to_utc_of_reports(
+    got = clocks.to_utc(
         pa.array(["A"] * rows, pa.string()).dictionary_encode(), pa.array([0] * rows, pa.int64()).view(LOCAL)
     )
     assert got.to_pylist() == [None] * rows
@@ -193,9 +193,9 @@ def test_extreme_times_do_not_overflow(zone: str) -> None:
     ends = [-(1 << 63), (1 << 63) - 1]
     far = [micro(at("0001-01-01")), micro(at("9999-12-31")), micro(at("2155-06-01"))]
     clocks = Clocks(Zones({}, zone), Issues(), "dump", code_page())
-    got = clocks.to_utc_of_reports(
-        pa.array(["SYSA"] * 5), pa.array([*ends, *far], pa.int64()).view(LOCAL)
-    ).cast(pa.int64())
+    got = clocks.to_utc(pa.array(["SYSA"] * 5), pa.array([*ends, *far], pa.int64()).view(LOCAL)).cast(
+        pa.int64()
+    )
     assert got.to_pylist()[:2] == [None, None]
     differences = [local - utc for local, utc in zip(far, got.to_pylist()[2:], strict=True)]
     assert all(0 < difference <= 2 * 3600 * 10**6 for difference in differences)
@@ -284,6 +284,17 @@ def test_the_same_dump_twice_in_one_file(ask_early: bool) -> None:
     assert dump.issues == []
 
 
+def test_each_ambiguous_hour_is_an_issue_of_its_own() -> None:
+    changes = [datetime(year, 10, day, 1, tzinfo=UTC) for year, day in ((2024, 27), (2025, 26))]
+    moments = [change + minute * MINUTE for change in changes for minute in (10, 20, 30)]
+    dump = load([by_clock("SYSA", moment, BERLIN) for moment in moments], Zones({}, BERLIN))
+    assert dump.moments == [None] * 6
+    assert [issue.text.split(" local time")[0] for issue in dump.issues] == [
+        "3 records of SYSA between 2024-10-27 02:00 and 2024-10-27 03:00",
+        "3 records of SYSA between 2025-10-26 02:00 and 2025-10-26 03:00",
+    ]
+
+
 def test_years_of_changes_in_one_file() -> None:
     moments = every(7 * MINUTE, datetime(2024, 10, 26, tzinfo=UTC), datetime(2024, 10, 28, tzinfo=UTC))
     moments += every(7 * MINUTE, datetime(2025, 10, 25, tzinfo=UTC), datetime(2025, 10, 27, tzinfo=UTC))
@@ -305,11 +316,13 @@ def test_dump_inside_the_hour_is_ambiguous_with_one_issue_per_system(begin: int,
     records = [record._replace(system=f"SYS{at % 2}") for at, record in enumerate(records)]
     dump = load(records, Zones({}, BERLIN))
     assert dump.moments == [None] * 80
-    assert dump.clocks.undecided
     assert [(issue.code, issue.severity.name, issue.record_no) for issue in dump.issues] == [
         (Code.AMBIGUOUS_TIME, "NOTE", 1), (Code.AMBIGUOUS_TIME, "NOTE", 2),
     ]  # fmt: skip
     assert "40 records of SYS0 between 2026-10-25 02:00 and 2026-10-25 03:00" in dump.issues[0].text
+    assert dump.issues[0].text.endswith(
+        "with --timezone SYS0=+02:00 for the first hour, or with --timezone SYS0=+01:00 for the second"
+    )
 
 
 @pytest.mark.parametrize(("begin", "end"), [(-50, 30), (-50, 200), (10, 61), (10, 400)])
@@ -317,7 +330,6 @@ def test_later_records_determine_the_pass_of_earlier_ones(begin: int, end: int) 
     records = inside(begin, end)
     dump = load(records, Zones({}, BERLIN))
     assert dump.moments == [record.moment for record in records]
-    assert not dump.clocks.undecided
     assert dump.issues == []
 
 
@@ -328,7 +340,6 @@ def test_rows_converted_too_early_stay_null() -> None:
     first, rest = windows(records[:30]), windows(records)
     clocks.observe(first[0])
     assert convert(clocks, records, range(1, 31)) == [None] * 30
-    assert clocks.undecided
     behind = rest[0].from_offset(int(rest[0].offsets[30]))
     assert behind is not None
     clocks.observe(behind)
@@ -394,7 +405,7 @@ def test_reports_in_the_repeated_hour_are_ambiguous() -> None:
     clocks = Clocks(Zones({}, BERLIN), issues, "dump", code_page())
     times = [at("2026-10-25T01:59"), at("2026-10-25T02:30"), at("2026-10-25T03:00")]
     spring = at("2026-03-29T02:30")
-    got = clocks.to_utc_of_reports(
+    got = clocks.to_utc(
         pa.array(["SYSA"] * 4), pa.array([micro(time) for time in (*times, spring)]).view(LOCAL)
     )
     assert got.to_pylist() == [

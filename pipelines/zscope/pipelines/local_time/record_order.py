@@ -1,15 +1,15 @@
-"""Determine which records of a repeated hour belong to the first pass of the clock and which to the second.
+"""Determine from the order of the records of a dump which hour it was, if the clock showed it twice.
 
-The times alone do not show it, but the order of the records does. A system with records before the hour is in
-the first pass; when its time jumps back by more than half of the shift, the second pass begins. Records are
-written through buffers, so some come a few minutes late: that is no jump, and a late record within the second
-pass still belongs to the first.
+The times alone do not show it. A system with records before the hour is in the first pass; when its time
+jumps back by more than half of the shift, the second pass begins. Records are written through buffers, so
+some come a few minutes late: that is no jump, and a late record within the second pass still belongs to the
+first.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,12 +24,10 @@ if TYPE_CHECKING:
 
     from zscope.parsers.smf.walker import Window
     from zscope.parsers.text.coding import CodePage
-    from zscope.pipelines.offsets import Times
+    from zscope.pipelines.local_time.timelines import Times
 
 
 _MINUTE_US = 60_000_000
-BEFORE_US = 24 * 60 * _MINUTE_US
-"""Only records up to this long before the hour show that a system is in its first pass."""
 _LATE_US = 5 * _MINUTE_US
 """How late a record of the first pass may come in the second."""
 _CHUNK = 512
@@ -45,53 +43,63 @@ class Pass(IntEnum):
     SECOND = 2
 
 
+@dataclass
+class _Stretch:
+    """Successive records of one pass."""
+
+    number: int
+    """Number of its first record."""
+    kind: Pass
+    count: int = 0
+    """Number of its records within the hour."""
+    final: bool = False
+    """Whether the pass was returned as unknown: it stays unknown, so that all rows of a record agree."""
+
+
 class Passes:
     """The records of one system around one repeated hour, in the order of the file."""
 
     def __init__(self, begin: int, end: int) -> None:
         self.begin, self.end = begin, end
         """The repeated hour in local time; its length is the shift of the clock."""
-        self._shift = end - begin
-        self._late = min(_LATE_US, self._shift // 4)
+        self._jump = (end - begin) // 2
+        self._late = min(_LATE_US, (end - begin) // 4)
         self._latest = 0
         self._continued_after = False
         """Whether the first pass continued after the hour without a pause that could hide the second."""
-        self._numbers: list[int] = []
-        """Number of the first record of each pass."""
-        self._kinds: list[Pass] = []
-        self._counts: list[int] = []
-        """Number of records of each pass within the hour."""
-        self._returned_unknown: set[int] = set()
-        """Passes returned as unknown; they stay unknown so that all rows of a record agree."""
-
-    @property
-    def undecided(self) -> bool:
-        """Whether the next records can still determine the current pass."""
-        return bool(self._kinds) and self._kinds[-1] is Pass.UNKNOWN
-
-    def covers(self, numbers: Times) -> NDArray[np.bool_]:
-        """Return which records are not before the first one observed."""
-        covered: NDArray[np.bool_] = numbers >= (self._numbers[0] if self._numbers else 1 << 62)
-        return covered
+        self._stretches: list[_Stretch] = []
 
     @property
     def not_set_back(self) -> bool:
         """Whether the clock was not set back at all, and not only late."""
-        return self._continued_after and self._latest >= self.end + self._shift // 2
+        return self._continued_after and self._latest >= self.end + self._jump
 
     def unknown(self) -> tuple[int, int]:
         """Return the number of records in an unknown pass, and the first of these records."""
-        unknown = [i for i, kind in enumerate(self._kinds) if kind is Pass.UNKNOWN and self._counts[i]]
-        return sum(self._counts[i] for i in unknown), self._numbers[unknown[0]] if unknown else 0
+        unknown = [each for each in self._stretches if each.kind is Pass.UNKNOWN and each.count]
+        return sum(each.count for each in unknown), unknown[0].number if unknown else 0
+
+    def of(self, numbers: Times) -> NDArray[np.int8]:
+        """Return the passes of records; what is unknown now stays unknown."""
+        begins = np.array([each.number for each in self._stretches], np.int64)
+        at = np.searchsorted(begins, numbers, "right")
+        kinds = np.array([Pass.UNKNOWN, *(each.kind for each in self._stretches)], np.int8)[at]
+        for place in np.unique(at[(kinds == Pass.UNKNOWN) & (at > 0)]).tolist():
+            self._stretches[place - 1].final = True
+        return kinds
+
+    def before_all(self, numbers: Times) -> int:
+        """Return how many records are before the first one observed."""
+        return int((numbers < self._stretches[0].number).sum()) if self._stretches else len(numbers)
 
     def observe(self, numbers: Times, times: Times) -> None:
         """Observe further records: from a day before the hour to one shift after it."""
         for begin in range(0, len(times), _CHUNK):
             part = times[begin : begin + _CHUNK]
             lowest, highest = int(part.min()), int(part.max())
-            if self._kinds and self._continues(lowest, highest):
+            if self._stretches and self._continues(lowest, highest):
                 self._latest = max(self._latest, highest)
-                self._counts[-1] += int(((part >= self.begin) & (part < self.end)).sum())
+                self._stretches[-1].count += int(((part >= self.begin) & (part < self.end)).sum())
             else:
                 pairs = zip(numbers[begin : begin + _CHUNK].tolist(), part.tolist(), strict=True)
                 for number, time in pairs:
@@ -99,9 +107,9 @@ class Passes:
 
     def _continues(self, lowest: int, highest: int) -> bool:
         """Whether records between these times cannot begin another pass, in whatever order they are."""
-        if lowest < max(self._latest, highest) - self._shift // 2:
+        if lowest < max(self._latest, highest) - self._jump:
             return False
-        match self._kinds[-1]:
+        match self._stretches[-1].kind:
             case Pass.FIRST:
                 return highest < self.end or self._latest >= self.end
             case Pass.UNKNOWN:
@@ -111,13 +119,12 @@ class Passes:
                 return lowest >= self.begin and not late
 
     def _add(self, number: int, time: int) -> None:
-        jumped = time < self._latest - self._shift // 2
+        jumped = time < self._latest - self._jump
         early, inside = time < self.begin, self.begin <= time < self.end
-        late = self._latest + self._shift - self._late <= time
-        match self._kinds[-1] if self._kinds else None:
+        late = self._latest + (self.end - self.begin) - self._late <= time
+        match self._stretches[-1].kind if self._stretches else None:
             case None:
-                kind = Pass.FIRST if early else Pass.UNKNOWN if inside else Pass.SECOND
-                self._begin(number, kind, time)
+                self._begin(number, Pass.FIRST if early else Pass.UNKNOWN if inside else Pass.SECOND, time)
             case Pass.FIRST if jumped and inside:
                 self._begin(number, Pass.SECOND, time)
             case Pass.FIRST if jumped and early:
@@ -131,7 +138,7 @@ class Passes:
                 self._settle(Pass.FIRST)
                 self._begin(number, Pass.SECOND, time)
             case Pass.UNKNOWN if not inside:
-                if time - self._latest <= self._shift // 2:
+                if time - self._latest <= self._jump:
                     # After a first pass the hour would follow once more.
                     self._settle(Pass.SECOND)
                 self._begin(number, Pass.SECOND, time)
@@ -142,40 +149,25 @@ class Passes:
                 self._begin(number, Pass.UNKNOWN, time)
             case Pass.SECOND if late and inside:
                 self._begin(number, Pass.FIRST, self._latest)
-                self._counts[-1] += 1
+                self._stretches[-1].count += 1
                 self._begin(number + 1, Pass.SECOND, self._latest)
                 return
             case _:
-                leaves = self._kinds[-1] is Pass.FIRST and time >= self.end > self._latest
-                self._continued_after |= leaves and time - self._latest <= self._shift // 2
+                leaves = self._stretches[-1].kind is Pass.FIRST and time >= self.end > self._latest
+                self._continued_after |= leaves and time - self._latest <= self._jump
                 self._latest = max(self._latest, time)
-        self._counts[-1] += inside
+        self._stretches[-1].count += inside
 
     def _begin(self, number: int, kind: Pass, latest: int) -> None:
         self._latest, self._continued_after = latest, False
-        if len(self._kinds) > _MAX_PASSES:
-            return
-        if len(self._kinds) == _MAX_PASSES:
-            kind = Pass.UNKNOWN
-            self._returned_unknown.add(_MAX_PASSES)
-        self._numbers.append(number)
-        self._kinds.append(kind)
-        self._counts.append(0)
+        full = len(self._stretches) >= _MAX_PASSES
+        if not (full and self._stretches[-1].final):
+            self._stretches.append(_Stretch(number, Pass.UNKNOWN if full else kind, final=full))
 
     def _settle(self, kind: Pass) -> None:
-        """Set the number of the current pass, now that it is known."""
-        if len(self._kinds) - 1 not in self._returned_unknown:
-            self._kinds[-1] = kind
-
-    def of(self, numbers: Times) -> NDArray[np.int8]:
-        """Return the passes of records; what is unknown now stays unknown."""
-        if not self._kinds:
-            return np.zeros(len(numbers), np.int8)
-        at = np.searchsorted(np.array(self._numbers), numbers, "right") - 1
-        kinds = np.array(self._kinds, np.int8)[np.maximum(at, 0)]
-        kinds[at < 0] = Pass.UNKNOWN
-        self._returned_unknown.update(np.unique(at[(kinds == Pass.UNKNOWN) & (at >= 0)]).tolist())
-        return kinds
+        """Set the kind of the current pass, now that it is known."""
+        if not self._stretches[-1].final:
+            self._stretches[-1].kind = kind
 
 
 _TIME_AND_DATE = 6
@@ -215,23 +207,10 @@ class Headers:
         rows = np.flatnonzero(valid)
         self.times = times[rows]
         self.numbers = rows + window.first_record
-        self._words = headers["system"].copy().view(">u4")[rows].astype(np.uint32)
-        self._page, self._unnamed = page, unnamed
-
-    @cached_property
-    def _named(self) -> tuple[list[str], NDArray[np.int64]]:
-        words, which = np.unique(self._words, return_inverse=True)
-        raw = [word.to_bytes(4, "big") for word in words.tolist()]
-        texts = [self._page.decode(name) or self._unnamed or "" for name in raw]
-        numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        return list(numbers), np.array([numbers[text] for text in texts], np.int64)[which]
-
-    @property
-    def names(self) -> list[str]:
+        words, which = np.unique(headers["system"].copy().view(">u4")[rows], return_inverse=True)
+        texts = [page.decode(int(word).to_bytes(4, "big")) or unnamed or "" for word in words]
+        indices = {text: index for index, text in enumerate(dict.fromkeys(texts))}
+        self.names = list(indices)
         """The distinct systems of the window."""
-        return self._named[0]
-
-    @property
-    def systems(self) -> NDArray[np.int64]:
+        self.systems: Times = np.array([indices[text] for text in texts], np.int64)[which]
         """For each record the index of its system in `names`."""
-        return self._named[1]

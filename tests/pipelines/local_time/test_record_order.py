@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zscope.pipelines.ingest.clock_passes import Passes
+from zscope.pipelines.local_time.record_order import Passes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
