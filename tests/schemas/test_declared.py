@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal
 
 import pytest
-from msgspec import field
+from msgspec import Meta, field
 
 from zscope.schemas.allowed import Allowed
 from zscope.schemas.declared import Declared, TomlFile, WrongValueError
@@ -26,6 +26,14 @@ def _different(paths: list[PurePath]) -> tuple[PurePath, ...]:
     if len(set(paths)) < len(paths):
         raise ValueError("contains a path twice")
     return tuple(paths)
+
+
+def _below(text: str, folder: Path) -> Path:
+    return folder / text
+
+
+def _days(text: str) -> int:
+    return int(text.removesuffix("d"))
 
 
 AnyPath = Annotated[PurePath, Allowed("a path", PurePath)]
@@ -49,11 +57,20 @@ class Timed(Declared, frozen=True):
     codes: Mapping[int, str] = field(default_factory=dict)
 
 
+class Limits(Declared, frozen=True):
+    kb: Literal[1000, 1024]
+    folder: Annotated[Annotated[Path, Allowed("a path", _below, in_folder=True)], Meta(examples=['"/data"'])]
+    wait: Annotated[int, Meta(ge=0, le=4096), Allowed("seconds")] = 0
+    rows: Annotated[int, Meta(ge=1)] = 1
+    days: Annotated[int, Allowed("a period such as 3d", _days)] = 0
+
+
 class Whole(Declared, frozen=True):
     run: tuple[Timed, ...]
     note: str | tuple[str, ...] = ""
     strict: bool = False
     price: float = 0
+    limits: Limits | None = None
 
 
 def problem(text: str) -> SettingsError:
@@ -85,14 +102,14 @@ codes = { 8 = "eight" }
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "whole.toml: run: is missing; expected a list of tables"),
-        ("run = 1", "whole.toml, line 1: run: expected a list of tables, got 1"),
+        ("", "whole.toml: run: is missing; expected tables [[run]], with two brackets"),
+        ("run = 1", "whole.toml, line 1: run: expected tables [[run]], with two brackets, got 1"),
         ("run = [1]", "line 1: run[0]: expected a table, got 1"),
         (
             "run = []\n\nstrickt = true",
-            "line 3: strickt: is not a valid key; valid: run, note, strict, price; did you mean strict?",
+            "line 3: strickt: is not a valid key; valid: run, note, strict, price, limits; did you mean",
         ),
-        ("run = []\nxyz = 1", "line 2: xyz: is not a valid key; valid: run, note, strict, price"),
+        ("run = []\nxyz = 1", "line 2: xyz: is not a valid key; valid: run, note, strict, price, limits"),
         ("run = []\nstrict = 1", "line 2: strict: expected true or false, got 1"),
         ("run = []\nprice = true", "line 2: price: expected a number, got True"),
         ("run = []\nnote = 3", "line 2: note: expected a text or a list of texts, got 3"),
@@ -126,6 +143,24 @@ codes = { 8 = "eight" }
             "line 5: run[a].codes.x: is not a valid key; expected an integer",
         ),
         ("[[run]]\nname = 'a'\n[run.codes]\n1 = 1", "line 4: run[a].codes.1: expected a text, got 1"),
+        (
+            "[[run]]\nname = 'a'\nstarts = '2026-03-09T01:00:00Z'",
+            "expected a time such as 2026-03-09T01:00:00Z,",
+        ),
+        (
+            "[[run]]\nname = 'a'\nstarts = 2026-03-09",
+            "starts: expected a time such as 2026-03-09T01:00:00Z, got 2026",
+        ),
+        ("limits = 1", "line 1: limits: expected a table [limits], got 1"),
+        ("rows = 1", "line 1: rows: is not a valid key here; it belongs to [limits]"),
+        (
+            "[limits]\nkb = 1000",
+            'line 1: limits.folder: is missing; expected a path, such as folder = "/data"',
+        ),
+        ("[limits]\nkb = 512", "line 2: limits.kb: expected 1000 or 1024, got 512"),
+        ("[limits]\nwait = -1", "line 2: limits.wait: expected seconds from 0 to 4,096, got -1"),
+        ("[limits]\nrows = 0", "line 2: limits.rows: expected an integer of 1 or more, got 0"),
+        ("[limits]\ndays = 3", "line 2: limits.days: expected a period such as 3d, got 3"),
     ],
 )
 def test_a_problem_has_its_place_and_what_is_allowed(text: str, message: str) -> None:
@@ -149,6 +184,13 @@ def test_an_error_is_the_same_in_another_process() -> None:
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), str(again), again.line) == (SettingsError, str(error), 1)
     assert [str(each) for each in again.further] == [str(each) for each in error.further]
+
+
+def test_a_relative_path_begins_at_the_folder_of_the_file(tmp_path: Path) -> None:
+    text = "[limits]\nkb = 1024\nfolder = 'new'\ndays = '3d'"
+    assert TomlFile.parse(text, str(tmp_path / "a.toml")).typed(Limits, path=("limits",)) == Limits(
+        kb=1024, folder=tmp_path / "new", days=3
+    )
 
 
 def test_values_from_elsewhere_have_the_place_where_they_are_used() -> None:

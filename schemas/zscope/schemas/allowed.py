@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from enum import Enum
@@ -26,17 +26,19 @@ class Allowed:
     """
 
     text: str
-    read: Callable[[Any], object] | None = None
-    of: type = str
+    read: Callable[..., object] | None = None
+    of: type | tuple[type, ...] = str
+    in_folder: bool = False
+    """Whether the function also receives the folder of the file, where relative paths begin."""
 
     def reads(self, raw: object) -> bool:
-        """Return whether a value goes to the function without another check."""
-        return self.read is not None and type(raw) is self.of
+        """Return whether a value can go to the function."""
+        return type(raw) in (self.of if isinstance(self.of, tuple) else (self.of,))
 
 
 def shortened(raw: object) -> str:
     """Return a value as it is shown in a message."""
-    text = repr(raw)
+    text = raw.isoformat() if isinstance(raw, date | time) else repr(raw)
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."
 
 
@@ -60,14 +62,43 @@ def allowed(declared: object) -> str:
     """
     kind, own = without_annotations(declared)
     if own is not None:
-        return own.text
+        return own.text + _range(declared)
     if words := words_of(kind):
-        return _one_of([f'"{word}"' for word in words])
+        quote = "" if get_origin(kind) is Literal and isinstance(get_args(kind)[0], int) else '"'
+        return _one_of([f"{quote}{word}{quote}" for word in words])
     if get_origin(kind) in _UNIONS:
         return _one_of([allowed(each) for each in get_args(kind)])
     if get_origin(kind) in LISTS:
         return f"a list of {_several(get_args(kind)[0])}"
-    return _SINGLE.get(kind, ("a table", ""))[0]
+    return _SINGLE.get(kind, ("a table", ""))[0] + _range(declared)
+
+
+def example(declared: object) -> str:
+    """Return the example of a value that is annotated, in TOML; an empty text if there is none."""
+    return next((str(text) for meta in metas(declared) for text in meta.examples or ()), "")
+
+
+def _range(declared: object) -> str:
+    """Return the limits of a number in words.
+
+    >>> allowed(Annotated[int, msgspec.Meta(ge=0, le=4096)]), allowed(Annotated[int, msgspec.Meta(ge=1)])
+    ('an integer from 0 to 4,096', 'an integer of 1 or more')
+    """
+    least = next((meta.ge for meta in metas(declared) if meta.ge is not None), None)
+    most = next((meta.le for meta in metas(declared) if meta.le is not None), None)
+    if least is None:
+        return ""
+    return f" of {least:,} or more" if most is None else f" from {least:,} to {most:,}"
+
+
+def metas(declared: object) -> Iterator[msgspec.Meta]:
+    """Yield what `msgspec` checks in addition to a type, without what is annotated inside of lists."""
+    if get_origin(declared) is Annotated:
+        declared, *annotations = get_args(declared)
+        yield from (each for each in annotations if isinstance(each, msgspec.Meta))
+    if get_origin(declared) in _UNIONS:
+        for each in get_args(declared):
+            yield from metas(each)
 
 
 def _several(declared: object) -> str:
@@ -85,7 +116,7 @@ def words_of(declared: object) -> tuple[str, ...]:
     """Return the words of a choice; none if a type is not one."""
     kind, _ = without_annotations(declared)
     if get_origin(kind) is Literal:
-        return tuple(word for word in get_args(kind) if word)
+        return tuple(str(word) for word in get_args(kind) if word)
     return tuple(each.value for each in kind) if isinstance(kind, type) and issubclass(kind, Enum) else ()
 
 

@@ -21,16 +21,19 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, time
 from functools import cache, cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_origin
 
 import msgspec
-from msgspec.structs import fields
+from msgspec.structs import FieldInfo, fields
 
 from zscope.schemas.allowed import (
     LISTS,
     MAPPINGS,
     allowed,
+    example,
     is_table,
     shortened,
     without_annotations,
@@ -110,14 +113,14 @@ class TomlFile:
         raw = self._at(path) if content is None else content
         if not _has_readers(cast("Hashable", declared)):
             try:
-                return msgspec.convert(raw, declared, str_keys=True)
+                return _converted(raw, declared)
             except msgspec.ValidationError:
                 pass  # which finds one problem, without its line
         check = _Check(self)
         prepared = check.prepared(declared, raw, path)
         check.raise_problems()
         try:
-            return msgspec.convert(prepared, declared, str_keys=True)
+            return _converted(prepared, declared)
         except msgspec.ValidationError as error:
             raise self.error(path, str(error)) from error
 
@@ -148,6 +151,11 @@ class TomlFile:
                 text += f".{name}" if text else name
         return text
 
+    @property
+    def folder(self) -> Path:
+        """The folder of the file, where relative paths begin."""
+        return Path(self.name).absolute().parent
+
     @cached_property
     def _lines(self) -> Mapping[KeyPath, int]:
         return key_lines(self.text)
@@ -157,6 +165,24 @@ class TomlFile:
         for part in path:
             place = place[part]
         return place
+
+
+def _unknown(key: str, declared: Mapping[str, FieldInfo]) -> str:
+    """Return what is wrong with a key: another table has it, or none."""
+    tables = {name: without_annotations(each.type)[0] for name, each in declared.items()}
+    having_it = [
+        f"[{name}]"
+        for name, table in tables.items()
+        if is_table(table) and key in {each.encode_name for each in fields(table)}
+    ]
+    if having_it:
+        return f"is not a valid key here; it belongs to {' or '.join(having_it)}"
+    return with_suggestion(f"is not a valid key; valid: {', '.join(declared)}", key, declared)
+
+
+def _converted(raw: object, declared: type[T]) -> T:
+    # Without `builtin_types` a text would be accepted as a time.
+    return msgspec.convert(raw, declared, str_keys=True, builtin_types=(datetime, date, time))
 
 
 def _below(place: Any, part: str | int) -> Any:  # noqa: ANN401 - a value of TOML
@@ -190,7 +216,7 @@ class _Check:
         """Return a value as `msgspec` can convert it: read by the functions of `Allowed`."""
         before = len(self._problems)
         kind, own = without_annotations(declared)
-        read = own.read if own is not None else None
+        is_read = own is not None and own.read is not None
         value = raw
         if is_table(kind) and isinstance(raw, dict):
             value = self._struct(kind, raw, path)
@@ -198,12 +224,14 @@ class _Check:
             value = self._mapping(kind, raw, path)
         elif get_origin(kind) in LISTS and isinstance(raw, list):
             value = self._list(kind, raw, path)
-        elif own is None or get_origin(kind) in (*MAPPINGS, *LISTS) or not own.reads(raw):
+        elif not is_read or is_table(kind) or get_origin(kind) in (*MAPPINGS, *LISTS):
             self._single(declared, raw, path)
-        if read is None or len(self._problems) > before:
+        elif own is not None and not own.reads(raw):
+            self._unexpected(declared, raw, path)
+        if own is None or own.read is None or len(self._problems) > before:
             return value
         try:
-            return read(value)
+            return own.read(value, self._file.folder) if own.in_folder else own.read(value)
         except ValueError as error:
             self._refused(path, error)
             return value
@@ -216,14 +244,16 @@ class _Check:
             if key in declared:
                 values[key] = self.prepared(declared[key].type, value, (*path, key))
             else:
-                problem = f"is not a valid key; valid: {', '.join(declared)}"
-                self._wrong((*path, key), with_suggestion(problem, key, declared))
+                self._wrong((*path, key), _unknown(key, declared))
         for key, each in declared.items():
             if each.required and key not in raw:
-                self._wrong((*path, key), f"is missing; expected {allowed(each.type)}")
+                such_as = f", such as {key} = {example(each.type)}" if example(each.type) else ""
+                self._wrong(
+                    (*path, key), f"is missing; expected {self._allowed(each.type, (*path, key))}{such_as}"
+                )
         if len(self._problems) == before:
             try:
-                msgspec.convert(values, kind, str_keys=True)
+                _converted(values, kind)
             except msgspec.ValidationError as error:
                 self._refused(path, error.__cause__ or error)  # by `__post_init__`
         return values
@@ -246,10 +276,24 @@ class _Check:
 
     def _single(self, declared: object, raw: object, path: KeyPath) -> None:
         try:
-            msgspec.convert(raw, declared, str_keys=True)
+            _converted(raw, cast("type[object]", declared))
         except msgspec.ValidationError:
-            problem = f"expected {allowed(declared)}, got {shortened(raw)}"
-            self._wrong(path, with_suggestion(problem, str(raw), words_of(declared)))
+            self._unexpected(declared, raw, path)
+
+    def _unexpected(self, declared: object, raw: object, path: KeyPath) -> None:
+        problem = f"expected {self._allowed(declared, path)}, got {shortened(raw)}"
+        self._wrong(path, with_suggestion(problem, str(raw), words_of(declared)))
+
+    def _allowed(self, declared: object, path: KeyPath) -> str:
+        """Return what is allowed at a path; of tables also how they are written."""
+        kind, own = without_annotations(declared)
+        if own is not None or not all(isinstance(part, str) for part in path):
+            return allowed(declared)
+        if is_table(kind):
+            return f"a table [{self._file.key(path)}]"
+        if get_origin(kind) in LISTS and is_table(without_annotations(get_args(kind)[0])[0]):
+            return f"tables [[{self._file.key(path)}]], with two brackets"
+        return allowed(declared)
 
     def _refused(self, path: KeyPath, error: BaseException) -> None:
         self._wrong((*path, error.key) if isinstance(error, WrongValueError) else path, str(error))
