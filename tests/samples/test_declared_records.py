@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zscope.samples import Recipe
-from zscope.samples.dump import record_declaration
+from zscope.samples import Recipe, declaration_files
+from zscope.samples.declaration_files import declared_entries
 from zscope.samples.dump.context import RecordContext
 from zscope.samples.dump.declared_records import DeclaredRecords, numbered
 from zscope.samples.dump.record_declaration import read_declaration
+from zscope.samples.dump.site import Suite
 from zscope.schemas import catalog
 from zscope.schemas.errors import DeclarationError
 
@@ -41,7 +42,8 @@ def test_there_are_declarations() -> None:
 
 def declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> str:
     (tmp_path / "one.toml").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(record_declaration, "files", lambda _: tmp_path)
+    monkeypatch.setattr(declaration_files, "files", lambda _: tmp_path)
+    declaration_files.read_declared.cache_clear()
     read_declaration.cache_clear()
     return "one.toml"
 
@@ -70,6 +72,14 @@ def test_a_wrong_name_in_an_expression_is_shown_with_its_place(
     records = DeclaredRecords(RecordContext(Recipe()), path, 72)
     with pytest.raises(NameError, match="'harbour'"):
         records.make({"system": np.zeros(2, np.int64)}, np.zeros(2, np.int64))
+
+
+def test_a_wrong_key_of_a_scenario_is_named_with_what_is_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = declared(tmp_path, monkeypatch, '[[suite]]\ncode = "1301"\nversion = "TLSv1.3"\nweight = 3\n')
+    with pytest.raises(DeclarationError, match=r"one\.toml: weight: is not one of code, ec, rsa, version"):
+        declared_entries(Suite, path, "suite")
 
 
 def test_records_have_the_declared_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

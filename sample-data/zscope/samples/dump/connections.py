@@ -18,9 +18,7 @@ from zscope.samples.dump.site import (
     CLIENT_CERTIFICATES,
     FIRST_PARTNERS,
     PARTNERS,
-    SERVER_WITH_CLIENT_AUTH,
     SUITES,
-    TLS13,
 )
 
 if TYPE_CHECKING:
@@ -71,9 +69,9 @@ _WEIGHTS = np.array([app.weight for app in APPLICATIONS]) / sum(app.weight for a
 _CALLS_OUT = np.array([app.calls_out for app in APPLICATIONS])
 _RESUMPTION = np.array([app.resumption for app in APPLICATIONS])
 _KILOBYTES = np.array([app.kilobytes for app in APPLICATIONS])
-_CLIENT_AUTH = np.array([app.role == SERVER_WITH_CLIENT_AUTH for app in APPLICATIONS])
+_CLIENT_AUTH = np.array([app.client_auth for app in APPLICATIONS])
 _ELLIPTIC = np.array([app.elliptic for app in APPLICATIONS])
-_TLS13 = np.array([suite.version == TLS13 for suite in SUITES])
+_TLS13 = np.array([suite.is_tls13 for suite in SUITES])
 
 
 @dataclass

@@ -56,7 +56,7 @@ class Picked:
 def numbered(pattern: str, numbers: Numbers) -> Picked:
     """Return texts with a number in each."""
     distinct, index = np.unique(numbers, return_inverse=True)
-    return Picked([pattern.format(number) for number in distinct.tolist()], index)
+    return Picked([pattern.format(number) for number in distinct.tolist()], index.reshape(np.shape(numbers)))
 
 
 def whole(numbers: Choice) -> Numbers:
@@ -101,7 +101,6 @@ class DeclaredRecords:
             self._add_varied(batch, names, sections)
         else:
             self._add_alike(batch, names, sections)
-        batch.expected.tables[self._layout.tables[0].name] += count
         return batch
 
     @cached_property
@@ -131,6 +130,8 @@ class DeclaredRecords:
                 shapes = shapes * 2 + part.kind
         if self._declaration.shape:
             shapes = _evaluate(self._declaration.shape, names)
+        for part in parts:
+            self._expect(batch, part.section, part.occurrences(len(written)))
         everywhere = parts
         if self._declaration.writers[self.subtype]:
             everywhere = [_Part(self._section("identification"), self._identification[systems]), *parts]
@@ -153,6 +154,7 @@ class DeclaredRecords:
                 parts.append(self._texts(section, names))
             else:
                 parts.append(once(self._section(section.key), self._rows(section, names)))
+                self._expect(batch, self._section(section.key), len(written))
         columns = {
             "system": pick(self.context.names, systems),
             "written_local": names["local"](written),
@@ -161,6 +163,12 @@ class DeclaredRecords:
         triplets = int(_evaluate(self._declaration.triplets, names))
         records = encode_records(self._layout, columns, parts, len(systems), triplets)
         batch.add((self._declaration.type, self.subtype), records, systems, written)
+
+    def _expect(self, batch: SmfBatch, section: Section, occurrences: int) -> None:
+        """Count the rows that occurrences of a section become."""
+        for table in self._layout.tables:
+            if section.key in table.rows:
+                batch.expected.tables[table.name] += occurrences
 
     def _texts(self, declared: DeclaredRecordSection, names: Names) -> SectionBytes:
         if declared.same_text:
@@ -251,6 +259,8 @@ class DeclaredRecords:
                 cells += [(place, encoded, table.index) for place, encoded in places]
             else:
                 values |= {f"{prefix}_{name}": amounts for name, amounts in table.items()}
+        if declared.computed:
+            values |= _evaluate(declared.computed, names)
         columns = {}
         for name in values.keys() & fields.keys():
             value, of = values[name], fields[name]
@@ -328,6 +338,12 @@ class _Part:
     number: int = 1
     """Number of times that each record has it."""
 
+    def occurrences(self, count: int) -> int:
+        """Return how often it is in so many records; what is in ready sections is not known here."""
+        if self.rows is None:
+            return 0
+        return self.number * (count if self.kind is None else int(np.count_nonzero(self.kind)))
+
     def of(self, rows: Choice, blocks: Callable[[int], SectionRows] | None) -> SectionRows | None:
         """Return the section of records that have the same shape."""
         first = rows[0]
@@ -362,11 +378,14 @@ def _random(rng: np.random.Generator, count: int) -> Names:
 
 
 FUNCTIONS: Names = {
+    "array": np.array,
     "exp": np.exp,
     "len": len,
     "maximum": np.maximum,
+    "minimum": np.minimum,
     "numbered": numbered,
     "pick": Picked,
+    "round": np.rint,
     "utc": utc,
     "where": np.where,
     "whole": whole,
@@ -380,6 +399,7 @@ def site_names(context: RecordContext) -> Names:
         "systems": len(context.names),
         "system_names": context.names,
         "newest": context.newest,
+        "offsets_us": context.offsets_us,
         "first_partners": FIRST_PARTNERS,
         "partners": PARTNERS,
         "partner_addresses": site.partner_addresses,
@@ -393,6 +413,6 @@ def site_names(context: RecordContext) -> Names:
         "protections": site.protection,
         "suites": len(site.known_suites),
         "suite_codes": [suite.code for suite in site.known_suites],
-        "suite_versions": np.array([suite.version for suite in site.known_suites], np.uint16),
+        "suite_versions": np.array([suite.version_code for suite in site.known_suites], np.uint16),
         "long_ciphers": site.writes_long_ciphers,
     }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.smf.chain import LONGEST_IN_FILE
 from zscope.parsers.smf.record_writer import DEFAULT_BLOCK
+from zscope.samples.declaration_files import DUMP_SCENARIO, read_declared
 from zscope.samples.dump.damage import AT_END, DAMAGES, FEWEST_RECORDS, ON_RECORDS, REPLACING
 from zscope.schemas.errors import Error
 
@@ -47,37 +48,9 @@ class RecordKind(StrEnum):
     """Subtypes of type 119 without a declared layout."""
 
 
-TYPICAL_MIX: Mapping[str, float] = {
-    RecordKind.ZERT_DETAIL: 0.40,
-    RecordKind.ZERT_SUMMARY: 0.06,
-    RecordKind.TCP_INIT: 0.12,
-    RecordKind.TCP_TERM: 0.14,
-    RecordKind.FTP_CLIENT: 0.02,
-    RecordKind.FTP_SERVER: 0.03,
-    RecordKind.FTP_FAILURE: 0.005,
-    RecordKind.TN3270_INIT: 0.02,
-    RecordKind.TN3270_TERM: 0.02,
-    RecordKind.RMF_CPU: 0.02,
-    RecordKind.RMF_CRYPTO: 0.02,
-    RecordKind.FOREIGN: 0.13,
-    RecordKind.UNKNOWN_SUBTYPE: 0.015,
-}
-
-TYPICAL_BYTES: Mapping[str, int] = {
-    RecordKind.ZERT_DETAIL: 500,
-    RecordKind.ZERT_SUMMARY: 420,
-    RecordKind.TCP_INIT: 180,
-    RecordKind.TCP_TERM: 370,
-    RecordKind.FTP_CLIENT: 400,
-    RecordKind.FTP_SERVER: 420,
-    RecordKind.FTP_FAILURE: 220,
-    RecordKind.TN3270_INIT: 172,
-    RecordKind.TN3270_TERM: 300,
-    RecordKind.RMF_CPU: 4_300,
-    RecordKind.RMF_CRYPTO: 1_300,
-    RecordKind.FOREIGN: 2_100,
-    RecordKind.UNKNOWN_SUBTYPE: 420,
-}
+_KINDS: Mapping[str, Mapping[str, float]] = read_declared(DUMP_SCENARIO)["record_kind"]
+TYPICAL_MIX: Mapping[str, float] = {RecordKind(kind): about["share"] for kind, about in _KINDS.items()}
+TYPICAL_BYTES: Mapping[str, float] = {RecordKind(kind): about["bytes"] for kind, about in _KINDS.items()}
 """Approximate length of the records of each kind, for planning a dump of a given size."""
 
 FRAMINGS = ("rdw", "segments", "bdw", "bdw-spanned", "bdw-extended", "rdw-exclusive")
@@ -318,22 +291,7 @@ def mixed(size_bytes: int = 100_000_000, *, seed: int = 1) -> Recipe:
     return Recipe(size_bytes=size_bytes, seed=seed, mix=mix)
 
 
-SAMPLE_COUNTS: Mapping[str, float] = {
-    RecordKind.ZERT_DETAIL: 980,
-    RecordKind.ZERT_SUMMARY: 218,
-    RecordKind.TCP_INIT: 300,
-    RecordKind.TCP_TERM: 300,
-    RecordKind.FTP_CLIENT: 30,
-    RecordKind.FTP_SERVER: 50,
-    RecordKind.FTP_FAILURE: 10,
-    RecordKind.TN3270_INIT: 47,
-    RecordKind.TN3270_TERM: 47,
-    RecordKind.RMF_CPU: 192,
-    RecordKind.RMF_CRYPTO: 192,
-    RecordKind.FOREIGN: 24,
-    RecordKind.UNKNOWN_SUBTYPE: 10,
-}
-"""RMF records for every quarter of an hour and both systems; nine zERT summaries of twelve sessions each."""
+SAMPLE_COUNTS: Mapping[str, float] = {RecordKind(kind): about["sample"] for kind, about in _KINDS.items()}
 
 
 def sample() -> Recipe:

@@ -39,24 +39,24 @@ A section can have more keys:
 - `length`: an expression that uses `known`, its usual length, or `at_level("3.2")`
 - `block`: the number of one of several ready sections, -1 for none
 - `tables`: several columns whose names begin in the same way
-- `as_in`: another declaration whose section of this key has the same columns
+- `as_in`: another declaration whose section of this key has the same columns, with other values for constants
+  that are given here
+- `computed`: more columns by name, which the caller gives
 """
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zscope.schemas.errors import DeclarationError
+from zscope.samples.declaration_files import check_keys, read_declared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 KEYS = {"type", "subtypes", "triplets", "subsystem", "writer", "shape", "lists", "values", "section"}
 SECTION_KEYS = {
@@ -66,6 +66,7 @@ SECTION_KEYS = {
     "columns",
     "tables",
     "as_in",
+    "computed",
     "only_if",
     "text",
     "same_text",
@@ -85,6 +86,8 @@ class DeclaredRecordSection:
     columns: Mapping[str, CodeType]
     tables: Mapping[str, CodeType]
     """Several columns at once, by the beginning of their names."""
+    computed: CodeType | None
+    """Columns by their names."""
     same_text: str | None
     each: CodeType | None
     """Number of times that each record has it."""
@@ -119,8 +122,8 @@ class RecordDeclaration:
 @cache
 def read_declaration(path: str) -> RecordDeclaration:
     """Read a declaration, by its path in this package."""
-    content = tomllib.loads((files("zscope.samples") / path).read_text(encoding="utf-8"))
-    _check_keys(path, content, KEYS)
+    content = read_declared(path)
+    check_keys(path, content, KEYS)
 
     def compiled(name: str, text: object) -> CodeType:
         return compile(str(text), f"{path}: {name}", "eval")
@@ -133,15 +136,16 @@ def read_declaration(path: str) -> RecordDeclaration:
 
     sections = []
     for section in content["section"]:
-        _check_keys(path, section, SECTION_KEYS)
+        check_keys(path, section, SECTION_KEYS)
         other = read_declaration(section["as_in"]).section(section["key"]) if "as_in" in section else None
         sections.append(
             DeclaredRecordSection(
                 section["key"],
                 tuple(section["subtypes"]) if "subtypes" in section else None,
-                other.constants if other else section.get("constants", {}),
+                {**(other.constants if other else {}), **section.get("constants", {})},
                 other.columns if other else expressions(section.get("columns", {})),
                 other.tables if other else expressions(section.get("tables", {})),
+                expression(section, "computed"),
                 section.get("same_text"),
                 expression(section, "each"),
                 *(expression(section, name) for name in ("only_if", "text", "block", "length")),
@@ -162,10 +166,8 @@ def read_declaration(path: str) -> RecordDeclaration:
     )
 
 
-def _check_keys(path: str, owner: Mapping[str, Any], known: set[str]) -> None:
-    if unknown := sorted(owner.keys() - known):
-        raise DeclarationError(path, unknown[0], f"is not one of {', '.join(sorted(known))}")
-
-
-def _listed(values: Sequence[Any]) -> Any:  # noqa: ANN401 - texts stay a list, numbers become an array
-    return list(values) if isinstance(values[0], str) else np.array(values)
+def _listed(values: dict[str, Any] | list[Any]) -> Any:  # noqa: ANN401 - what an expression uses
+    """Return numbers as an array; texts stay a list, and a table stays as it is."""
+    if isinstance(values, dict) or isinstance(values[0], str):
+        return values
+    return np.array(values)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zscope.samples.declaration_files import DUMP_SCENARIO, read_declared
 from zscope.samples.dump.damage import DAMAGES
 from zscope.samples.dump.recipe import Recipe, RecipeError, RecordKind
 from zscope.samples.dump.records.rmf_machine import ConnectionCpuTime
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 RMF = (RecordKind.RMF_CPU, RecordKind.RMF_CRYPTO)
 AT_INTERVALS = (*RMF, RecordKind.ZERT_SUMMARY)
-_HOURLY = np.array([3, 2, 2, 2, 3, 4, 6, 9, 12, 14, 14, 13, 11, 13, 14, 13, 11, 9, 7, 6, 5, 5, 4, 4], float)
-"""Relative load of the hours of a day in UTC."""
+HOURLY = np.array(read_declared(DUMP_SCENARIO)["hourly"], float)
+"""Relative load of the hours of a day."""
 _HOUR_US = 3_600_000_000
 
 
@@ -101,7 +102,7 @@ class DumpClock:
         first = start // _HOUR_US
         hours = np.arange(first, -(-end // _HOUR_US) + 1)
         times = np.clip(hours * _HOUR_US, start, end).astype(float)
-        busy = _HOURLY[hours[:-1] % 24] * np.diff(times)
+        busy = HOURLY[hours[:-1] % 24] * np.diff(times)
         done = np.concatenate([[0.0], np.cumsum(busy)])
         return done / done[-1], times - start
 

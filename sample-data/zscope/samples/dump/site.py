@@ -1,5 +1,6 @@
 """The simulated site: applications, certificates, cipher suites, partners and addresses.
 
+`scenario.toml` declares the applications and suites, with how often each occurs.
 All names show that they are made up: the sysplex is SYNTHPLX, and certificates belong to an organisation
 called Synthetic. Addresses are from the ranges for private use and for documentation.
 """
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from zscope.samples.declaration_files import DUMP_SCENARIO, declared_entries
 from zscope.schemas import cipher_suites
 
 if TYPE_CHECKING:
@@ -39,11 +41,22 @@ class Suite:
     """A cipher suite together with a protocol version that uses it."""
 
     code: str
-    version: int
-    rsa: int
+    version: str
+    """`TLSv1.2`, for instance."""
+    rsa: int = 0
     """Weight among the suites of a server with an RSA certificate."""
     ec: int = 0
     """Weight among the suites of a server with an elliptic curve certificate."""
+
+    @property
+    def version_code(self) -> int:
+        """The version as records show it."""
+        return VERSION_CODES[self.version]
+
+    @property
+    def is_tls13(self) -> bool:
+        """Whether it is a suite of TLSv1.3."""
+        return self.version == TLS13
 
     @property
     def algorithms(self) -> tuple[int, int, int]:
@@ -54,23 +67,9 @@ class Suite:
         return encryption, authentication, {"RSA": 2}.get(known.key_exchange, 0)
 
 
-TLS13 = 0x0304
-SUITES = (
-    Suite("C02F", 0x0303, 34),
-    Suite("C030", 0x0303, 22),
-    Suite("C02B", 0x0303, 0, 60),
-    Suite("C02C", 0x0303, 0, 40),
-    Suite("009C", 0x0303, 10),
-    Suite("009D", 0x0303, 9),
-    Suite("003C", 0x0303, 8),
-    Suite("002F", 0x0303, 7),
-    Suite("002F", 0x0302, 3),
-    Suite("002F", 0x0301, 4),
-    Suite("000A", 0x0301, 3),
-    Suite("1301", TLS13, 45, 45),
-    Suite("1302", TLS13, 32, 32),
-    Suite("1303", TLS13, 4, 4),
-)
+VERSION_CODES = {"TLSv1.0": 0x0301, "TLSv1.1": 0x0302, "TLSv1.2": 0x0303, "TLSv1.3": 0x0304}
+TLS13 = "TLSv1.3"
+SUITES = declared_entries(Suite, DUMP_SCENARIO, "suite")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +102,12 @@ class Application:
     user: str
     port: int
     weight: float
-    protection: str
+    protection: str = ""
     """`tls`, `ssh`, `ipsec` or empty."""
-    role: int = SERVER
+    calls_out: bool = False
+    """Whether the local end is the client."""
+    client_auth: bool = False
+    """Whether its partners need a certificate."""
     resumption: float = 1.0
     """Factor on the share of resumed sessions in the recipe."""
     kilobytes: float = 60
@@ -116,25 +118,14 @@ class Application:
     fips_mode: int = 0
 
     @property
-    def calls_out(self) -> bool:
-        """Whether the local end is the client."""
-        return self.role == CLIENT
+    def role(self) -> int:
+        """Its role in handshakes."""
+        if self.calls_out:
+            return CLIENT
+        return SERVER_WITH_CLIENT_AUTH if self.client_auth else SERVER
 
 
-APPLICATIONS = (
-    Application("CICSPROD", "CICSUSER", 443, 28, "tls", resumption=1.4, kilobytes=40, host="shop"),
-    Application("MQPRDCHI", "MQUSER", 1414, 16, "tls", SERVER_WITH_CLIENT_AUTH, 0.3, 400, host="mq"),
-    Application("DB2DIST", "DB2USER", 446, 18, "tls", kilobytes=250, host="db2"),
-    Application("TN3270", "TCPIP", 992, 10, "tls", resumption=0.4, kilobytes=90, host="term"),
-    Application("FTPD1", "FTPD", 21, 5, "tls", resumption=0.8, kilobytes=2_000, host="ftp"),
-    Application("WEBPROD", "WEBSRV", 8443, 7, "tls", host="api", elliptic=True, provider="Observation"),
-    Application("LDAPSRV", "GLDSRV", 636, 3, "tls", resumption=0.6, kilobytes=6, host="ldap"),
-    Application("PAYROLL1", "BATCH1", 443, 4, "tls", CLIENT, 0.5, 120, host="bank"),
-    Application("SSHD4", "SSHD", 22, 3, "ssh", kilobytes=300),
-    Application("NETVIEW", "NETVUSR", 4022, 2, "ipsec", kilobytes=80),
-    Application("CSSMTP", "CSSMTP", 25, 2, "", CLIENT, kilobytes=15),
-    Application("OMEGDST", "OMEGUSR", 1918, 2, "", kilobytes=70),
-)
+APPLICATIONS = declared_entries(Application, DUMP_SCENARIO, "application")
 CLIENT_CERTIFICATES = 4
 """Number of certificates that the partners of servers with client authentication share."""
 
@@ -216,8 +207,8 @@ class Site:
         weights = []
         for system in self.recipe.systems:
             newest = system.level == "3.2" and self.recipe.tls13
-            rsa = np.array([s.rsa if newest or s.version < TLS13 else 0 for s in SUITES], float)
-            ec = np.array([s.ec if newest or s.version < TLS13 else 0 for s in SUITES], float)
+            rsa = np.array([s.rsa if newest or not s.is_tls13 else 0 for s in SUITES], float)
+            ec = np.array([s.ec if newest or not s.is_tls13 else 0 for s in SUITES], float)
             weights.append((rsa / rsa.sum(), ec / ec.sum()))
         return tuple(weights)
 

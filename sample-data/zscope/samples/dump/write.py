@@ -31,8 +31,7 @@ from zscope.samples.dump.output import HashingWriter, PieceWriter, packed
 from zscope.samples.dump.recipe import TYPICAL_BYTES, Recipe, RecipeError, RecordKind
 from zscope.samples.dump.record_plan import RMF, DumpClock, RecordPlan
 from zscope.samples.dump.records.rmf_machine import ConnectionCpuTime
-from zscope.samples.dump.records.rmf_record import RmfInterval
-from zscope.samples.dump.records.smf70 import CpuRecords, CryptoRecords
+from zscope.samples.dump.records.smf70 import CpuRecords, CryptoRecords, RmfInterval
 from zscope.samples.dump.records.tcp import TcpRecords
 from zscope.samples.dump.records.tn3270 import TelnetRecords
 from zscope.samples.dump.records.undecoded import UndecodedRecords

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+
+from zscope.samples.declaration_files import read_declared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PLAN = "plan.toml"
 NO_CIPHER = "none"
 
 
@@ -73,11 +71,9 @@ class SampleFlood:
     threads_starting: int
 
 
-@cache
 def declared() -> Mapping[str, Any]:
     """Return the content of `plan.toml`."""
-    text = (files("zscope.samples.systems") / PLAN).read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return read_declared("systems/plan.toml")
 
 
 def start() -> datetime:

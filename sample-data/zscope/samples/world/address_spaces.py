@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zscope.samples.declaration_files import WORLD_SCENARIO, declared_entries, read_declared
 from zscope.samples.world.services import FIRST_RUN_SERVICE, SERVICES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from zscope.samples.dump.arrays import Numbers
 
@@ -29,8 +30,8 @@ class AddressSpace:
     program: str
     number: int
     service_class: str
-    report_class: str
     part: float
+    report_class: str = ""
     srb: float = 0.1
     """Parts of its CPU time by kind: SRBs, preemptable SRBs, enclaves; the rest is that of tasks."""
     preemptable: float = 0.0
@@ -38,7 +39,7 @@ class AddressSpace:
     batch: bool = False
     cumulative: bool = False
     ziip: bool = False
-    counters: tuple[int, ...] = ()
+    counters: Sequence[int] = ()
     """Numbers of its counters of cryptographic instructions."""
     service: int | None = None
 
@@ -48,15 +49,6 @@ class AddressSpace:
         return self.job if self.cumulative else f"{'JOB' if self.batch else 'STC'}{self.number:05}"
 
 
-_OWN = (
-    AddressSpace("TCPIP", "EZBTCPIP", 0x52, "SYSSTC", "RTCPIP", 0.18, 0.3, 0.5, counters=(11, 12)),
-    AddressSpace("PAGENT", "PAGENT", 0x5A, "SYSSTC", "RNET", 0.01),
-    AddressSpace("GSKSRVR", "GSKSRVR", 0x5B, "SYSSTC", "RNET", 0.03),
-    AddressSpace("CSF", "CSFINIT", 0x31, "SYSSTC", "RNET", 0.05),
-    AddressSpace("REPORTS", "IKJEFT01", 0x60, "BATCH", "ROTHER", 0.04, batch=True),
-    AddressSpace("XCFAS", "IXCINJST", 0x06, "SYSTEM", "", 0.04, 0.6, cumulative=True),
-)
-_APPLICATIONS = 0.62
 STACK = "TCPIP"
 STACK_SHARE = 0.3
 """Share of the CPU time of connections that belongs to the TCP/IP stack; the rest belongs to their owners."""
@@ -65,25 +57,23 @@ STACK_SHARE = 0.3
 @cache
 def address_spaces() -> tuple[AddressSpace, ...]:
     """Return the address spaces of a server; the applications are those that own its connections."""
-    services = SERVICES[:FIRST_RUN_SERVICE]
+    services, together = SERVICES[:FIRST_RUN_SERVICE], read_declared(WORLD_SCENARIO)["applications"]
     weights = [service.weight + 5 for service in services]
-    applications = []
-    for number, (service, weight) in enumerate(zip(services, weights, strict=True)):
-        database = service.job.startswith("DB2")
-        applications.append(
-            AddressSpace(
-                service.job,
-                "DSNYASCP" if database else "DFHSIP" if service.job.startswith("CICS") else "BPXBATCH",
-                0x70 + number,
-                "ONLINE",
-                "RTLS" if service.protection else "ROTHER",
-                _APPLICATIONS * weight / sum(weights),
-                enclave=0.6 if database else 0.0,
-                ziip=number == 0,
-                service=number,
-            )
+    applications = [
+        AddressSpace(
+            service.job,
+            service.program,
+            together["first_number"] + number,
+            "ONLINE",
+            together["part"] * weight / sum(weights),
+            "RTLS" if service.is_protected else "ROTHER",
+            enclave=service.enclave,
+            ziip=service.ziip,
+            service=number,
         )
-    return (*_OWN, *applications)
+        for number, (service, weight) in enumerate(zip(services, weights, strict=True))
+    ]
+    return (*declared_entries(AddressSpace, WORLD_SCENARIO, "address_space"), *applications)
 
 
 @dataclass

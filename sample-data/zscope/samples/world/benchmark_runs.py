@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zscope.samples.declaration_files import read_declared
 from zscope.samples.dump.connections import FULL, NO_TLS, RESUMED
-from zscope.samples.world.cost import Factors, RunFactors
+from zscope.samples.world.cost import SIDES, Factors, RunFactors
 from zscope.samples.world.services import RUN_SERVICES, SERVICES, SUITE_NUMBERS
 from zscope.samples.world.world_connections import (
     SHORTEST_LONG_US,
@@ -21,7 +19,7 @@ from zscope.samples.world.world_connections import (
     WorldConnections,
     ticks,
 )
-from zscope.samples.world.world_recipe import MINUTE_US, NIGHTS, WorldRecipe
+from zscope.samples.world.world_recipe import MINUTE_US, NAMES, NIGHTS, WorldRecipe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-PLAN = "benchmark_runs.toml"
-RUN_CLIENT, RUN_SERVER = 0, 2
+_PLAN = read_declared("world/benchmark_runs.toml")
+RUN_CLIENT, RUN_SERVER = (NAMES.index(_PLAN[side]) for side in SIDES)
 """Numbers of the systems that take part in runs."""
 _LATENCY_NOISE = 0.01
 """Relative differences between the minutes of a run."""
@@ -84,15 +82,14 @@ class PlannedRun:
 
 def planned_runs(recipe: WorldRecipe) -> tuple[PlannedRun, ...]:
     """Return the runs of a world; those of a night follow each other."""
-    declared = _declared()
     chosen = [
         entry
-        for entry in declared["run"]
+        for entry in _PLAN["run"]
         if recipe.runs == "all" or (recipe.runs == "few" and entry.get("few", False))
     ]
     runs, next_minute = [], dict.fromkeys(range(NIGHTS), FIRST_RUN_MINUTE)
     for number, entry in enumerate(chosen):
-        run = _run(recipe, number, entry, declared["defaults"], next_minute)
+        run = _run(recipe, number, entry, _PLAN["defaults"], next_minute)
         next_minute[run.night] += recipe.run_minutes + MINUTES_BETWEEN
         runs.append(run)
     return tuple(runs)
@@ -142,12 +139,6 @@ def _factors(values: Mapping[str, Any]) -> RunFactors:
     return RunFactors(**sides)
 
 
-@cache
-def _declared() -> Mapping[str, Any]:
-    text = (files("zscope.samples.world") / PLAN).read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
 _RAMP = 0.5
 """Share of the clients that are active in the first and the last minute."""
 _LATENCY_SPREAD = 0.02
@@ -180,7 +171,7 @@ def _connections(run: PlannedRun, rng: np.random.Generator, seed: int) -> WorldC
     new["service"], new["suite"], new["run"] = run.service, run.suite, run.number
     new["handshake_time"] = new["start"]
     new["session"] = (_FIRST_SESSION + (run.number << 16) + new["session"]) & 0xFFFFFFFF
-    if not SERVICES[run.service].suites:
+    if not SERVICES[run.service].is_protected:
         new["handshake"] = NO_TLS
     new["long"] = new["end"] - new["start"] > SHORTEST_LONG_US
     return new

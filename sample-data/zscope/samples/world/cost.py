@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zscope.samples.declaration_files import WORLD_SCENARIO, read_declared
 from zscope.samples.dump.recipe import RecipeError
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ class SideCost:
     """A request in a run with long connections."""
 
 
-CLIENT_COST = SideCost(120, 1_800, 148, 224, 80, 136, 24, 12, 600, 5)
-SERVER_COST = SideCost(240, 2_400, 300, 300, 140, 232, 32, 16, 800, 6)
+CLIENT_COST, SERVER_COST = (SideCost(**read_declared(WORLD_SCENARIO)["cost"][side]) for side in SIDES)
 
 
 @dataclass(frozen=True, slots=True)

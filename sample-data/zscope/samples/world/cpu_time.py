@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zscope.samples.dump.connections import FAILED, FULL, RESUMED
 from zscope.samples.world.cost import FULL_KINDS, RESUMED_KINDS, SIDES
 from zscope.samples.world.services import IS_TLS13, KEY_EXCHANGES, SERVICES
-from zscope.samples.world.world_recipe import CLIENTS, NAMES
+from zscope.samples.world.world_recipe import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -168,8 +168,3 @@ class CpuTimeGrid:
         part = np.where(pieces[rows] == 1, 1.0, (end - begin) / lasting)
         flat = np.bincount(of[rows] * self.count + place, cost[rows] * part, self.spent.size)
         self.spent += flat.reshape(self.spent.shape)
-
-
-def is_server(system: int) -> bool:
-    """Return whether a system number is that of a server."""
-    return system >= CLIENTS

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zscope.samples.dump.connections import FAILED, FULL, NO_TLS, RESUMED
-from zscope.samples.dump.records.zert_sections import VERSION_NAMES
 from zscope.samples.world.address_spaces import address_spaces, time_of
+from zscope.samples.world.benchmark_runs import RUN_CLIENT, RUN_SERVER
 from zscope.samples.world.cpu_time import ConnectionCost, CpuTimeGrid
 from zscope.samples.world.services import IS_TLS13, KEY_EXCHANGES, SERVICES, SUITES
-from zscope.samples.world.world_recipe import CLIENTS, DAY_US, INTERVALS_A_DAY, NAMES, moment
+from zscope.samples.world.world_recipe import CLIENTS, DAY_US, INTERVALS_A_DAY, NAMES, WORLD_SYSTEMS, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ _KEY_EXCHANGE_NAMES = ("RSA", "DHE", "ECDHE", "TLS13")
 
 def role_of(system: int) -> str:
     """Return the side of a system: `client` or `server`."""
-    return "client" if system < CLIENTS else "server"
+    return WORLD_SYSTEMS[system].role
 
 
 def connections_of(connections: WorldConnections, system: int) -> WorldConnections:
@@ -98,7 +98,7 @@ def _handshakes(mine: WorldConnections) -> dict[str, NDArray[Any]]:
     }
     for number, one in enumerate(SUITES):
         counts[f"by_cipher.{one.code}"] = good & (suite == number)
-        version = f"by_version.{VERSION_NAMES[one.version]}"
+        version = f"by_version.{one.version}"
         counts[version] = counts.get(version, np.zeros(len(mine), bool)) | (good & (suite == number))
     for number, name in enumerate(_KEY_EXCHANGE_NAMES):
         counts[f"full_by_key_exchange.{name}"] = (handshake == FULL) & (KEY_EXCHANGES[suite] == number)
@@ -240,7 +240,7 @@ def _run(run: PlannedRun, connections: WorldConnections, cpu_time: CpuTimeGrid, 
     first, last = ((at - cpu_time.first_us) // cpu_time.length_us for at in (begin, end))
     latencies = run.latencies_us(seed)[1:-1]
     sides = {}
-    for side, system in (("client", 0), ("server", CLIENTS)):
+    for side, system in (("client", RUN_CLIENT), ("server", RUN_SERVER)):
         expected = float(cpu_time.expected[system, first:last].sum())
         shown = int(cpu_time.shown()[system, first:last].sum())
         factors = getattr(run.factors, side)
@@ -313,8 +313,7 @@ def expected_cpu(cpu_time: CpuTimeGrid, nights: Sequence[CpuTimeGrid], coverage:
             for system, name in enumerate(NAMES)
         },
         "rmf": {
-            "xml": _interval_range(coverage.xml, cpu_time),
-            "text": _interval_range(coverage.text, cpu_time),
+            **{form: _interval_range(intervals, cpu_time) for form, intervals in coverage.reported},
             "no_smf70": [_interval_range(intervals, cpu_time) for intervals in coverage.without_records],
             "no_source": _interval_range(coverage.gap, cpu_time),
         },

@@ -21,7 +21,7 @@ from zscope.samples.reports.files import LABEL, ReportFile
 from zscope.samples.world.services import ADDRESSES, FIRST_RUN_SERVICE, SERVICES, SUITES, Service
 from zscope.samples.world.world_connections import WorldConnections, seen_by
 from zscope.samples.world.world_displays import CLOCK, connection_row
-from zscope.samples.world.world_recipe import CLIENTS, NAMES, SYSTEMS, WorldRecipe, moment
+from zscope.samples.world.world_recipe import CLIENTS, NAMES, SYSTEMS, WORLD_SYSTEMS, WorldRecipe, moment
 from zscope.schemas import cipher_suites
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-REPORTED = ("CLI1", "SRV1")
-"""Systems with a report of pasearch; the others have a policy file."""
 _PRIORITY = 400
 _INSTALLED_BEFORE_US = 6 * 3_600_000_000
 _SHOWN_AFTER_US = 60_000_000
@@ -59,7 +57,7 @@ def policy_rows(system: int, *, report: bool, is_changed: bool) -> tuple[list[Ro
     calls = system < CLIENTS
     applications: dict[str, list[Service]] = {}
     for service in SERVICES:
-        if service.suites:
+        if service.is_protected:
             applications.setdefault(service.caller if calls else service.job, []).append(service)
     rules = [
         _rule(system, job, services, _PRIORITY - 10 * number)
@@ -150,11 +148,12 @@ def _parameter(scope: str, action: str, section: str, name: str, value: str, mem
 def policy_files(recipe: WorldRecipe) -> Iterator[ReportFile]:
     """Yield the policy of each system as a report or a file."""
     is_changed = recipe.change_day < recipe.days
-    for number, system in enumerate(NAMES):
-        if system not in REPORTED:
+    for number, system in enumerate(WORLD_SYSTEMS):
+        if system.policy == "file":
             rules, actions = policy_rows(number, report=False, is_changed=is_changed)
             lines = policy_file_lines(rules, actions, title=[LABEL], inline=number % 2 == 0)
-            yield ReportFile(f"policy.{system}.conf", as_bytes(lines), f"AT-TLS policy file of {system}")
+            what = f"AT-TLS policy file of {system.name}"
+            yield ReportFile(f"policy.{system.name}.conf", as_bytes(lines), what)
             continue
         yield _pasearch(number, recipe.start_us - _INSTALLED_BEFORE_US, recipe.start_us, is_changed=False)
         if is_changed and number >= CLIENTS:

@@ -1,55 +1,44 @@
-"""The simulated site of a world: services, certificates, cipher suites, addresses."""
+"""The simulated site of a world: services, certificates, cipher suites, addresses.
+
+`scenario.toml` declares the services, who calls them and how often.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zscope.samples.declaration_files import WORLD_SCENARIO, declared_entries, read_declared
 from zscope.samples.dump.context import RecordContext
 from zscope.samples.dump.site import (
-    CLIENT,
     CLIENT_CERTIFICATES,
-    SERVER,
-    SERVER_WITH_CLIENT_AUTH,
-    TLS13,
     Application,
     Certificate,
     Site,
     Suite,
 )
-from zscope.samples.world.world_recipe import CLIENTS, NAMES
+from zscope.samples.world.world_recipe import CLIENTS, NAMES, WORLD_SYSTEMS
 from zscope.schemas import cipher_suites
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from zscope.samples.dump.arrays import Connections
     from zscope.samples.world.world_recipe import WorldRecipe
 
 AUTHORITY = "Synthetic World CA"
-TLS10, TLS12 = 0x0301, 0x0303
-SUITES = (
-    Suite("002F", TLS10, 0),
-    Suite("009C", TLS12, 0),
-    Suite("009D", TLS12, 0),
-    Suite("009F", TLS12, 0),
-    Suite("C028", TLS12, 0),
-    Suite("C02F", TLS12, 0),
-    Suite("C030", TLS12, 0),
-    Suite("C02B", TLS12, 0),
-    Suite("C02C", TLS12, 0),
-    Suite("1301", TLS13, 0),
-    Suite("1302", TLS13, 0),
-)
+SUITES = declared_entries(Suite, WORLD_SCENARIO, "suite")
 SUITE_NUMBERS = {suite.code: number for number, suite in enumerate(SUITES)}
 _KINDS = {"RSA": 0, "DHE": 1, "ECDHE": 2, "TLS13": 3}
 KEY_EXCHANGES = np.array([_KINDS[cipher_suites()[suite.code].key_exchange] for suite in SUITES])
 """For each suite, the index of its kind of full handshake in the cost model."""
-IS_TLS13 = np.array([suite.version == TLS13 for suite in SUITES])
+IS_TLS13 = np.array([suite.is_tls13 for suite in SUITES])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +48,10 @@ class Service:
     job: str
     caller: str
     port: int
-    suites: str = ""
+    suites: Mapping[str, float] = field(default_factory=dict)
     """Suites with their weights among the connections; empty for unprotected connections."""
+    has_all_suites: bool = False
+    """Whether it has all suites, with the same weights."""
     weight: float = 0
     """Share of the background traffic."""
     kilobytes: float = 0
@@ -75,16 +66,27 @@ class Service:
     fips: bool = False
     bits: int = 2048
     valid_days: int = 400
+    run_name: str = ""
+    """Name among the services of benchmark runs."""
+    program: str = "BPXBATCH"
+    enclave: float = 0.0
+    """Part of the CPU time of its address space in enclaves."""
+    ziip: bool = False
+
+    @property
+    def is_protected(self) -> bool:
+        """Whether its connections have TLS."""
+        return bool(self.suites) or self.has_all_suites
 
     @property
     def protection(self) -> str:
         """Protection of the applications, as `Application` has it."""
-        return "tls" if self.suites else ""
+        return "tls" if self.is_protected else ""
 
     def weights_of(self, *, is_changed: bool) -> dict[int, float]:
         """Weights by suite number; the changed policy has no suites with RSA key exchange."""
-        pairs = (part.split(":") for part in self.suites.split())
-        weights = {SUITE_NUMBERS[code]: float(weight) for code, weight in pairs}
+        declared = dict.fromkeys(SUITE_NUMBERS, 1) if self.has_all_suites else self.suites
+        weights = {SUITE_NUMBERS[code]: float(weight) for code, weight in declared.items()}
         return {
             suite: weight
             for suite, weight in weights.items()
@@ -92,32 +94,23 @@ class Service:
         }
 
 
-_WEB = "C02F:20 C030:30 009D:16 002F:2 1301:12 1302:20"
-_DATABASE = "C030:45 009C:25 1302:30"
-_ALL = " ".join(f"{suite.code}:1" for suite in SUITES)
-SERVICES = (
-    Service("CICSWEB1", "WEBGATE1", 443, _WEB, 48, 40, valid_days=25),
-    Service("MQP1CHIN", "MQC1CHIN", 1414, "C030:40 009D:30 1302:30", 12, 400, 0.5, 0.6, 35, client_auth=True),
-    Service("DB2PDIST", "DB2CLNT1", 446, _DATABASE, 24, 250, 0.3, 0.25, 6, 0.12, valid_days=80),
-    Service("ZCONN01", "APIBATCH", 9443, "C02B:30 C02C:40 1301:10 1302:20", 16, 60, elliptic=True),
-    Service("CICSOLD1", "OLDBATCH", 3000, "", 0, 70),
-    Service("BENCHSRV", "BENCHCLI", 5001, _ALL),
-    Service("BENCHSRV", "BENCHCLI", 5002, _ALL, elliptic=True),
-    Service("BENCHSRV", "BENCHCLI", 5003, _ALL, fips=True),
-    Service("BENCHSRV", "BENCHCLI", 5010),
-)  # fmt: skip
-PLAIN = 4
-RUN_SERVICES = {"rsa": 5, "ec": 6, "fips": 7, "plain": 8}
+_BACKGROUND = declared_entries(Service, WORLD_SCENARIO, "service")
+SERVICES = (*_BACKGROUND, *declared_entries(Service, WORLD_SCENARIO, "run_service"))
+FIRST_RUN_SERVICE = len(_BACKGROUND)
+PLAIN_SERVICES = np.array(
+    [number for number, service in enumerate(_BACKGROUND) if not service.is_protected], np.uint8
+)
+RUN_SERVICES = {service.run_name: number for number, service in enumerate(SERVICES) if service.run_name}
 """Services of benchmark runs, by their names in `benchmark_runs.toml`."""
-FIRST_RUN_SERVICE = 5
-PLAIN_SHARE, FAILED_SHARE = 0.05, 0.006
-"""Shares of the connections."""
 LISTENING = {service.job: service.port for service in SERVICES[:FIRST_RUN_SERVICE]}
 FIPS_LEVEL_1 = 1
 RMF_RANDOM = 70
 """First element of the random keys of RMF records: record, section, interval, system."""
 
-ADDRESSES = ("192.168.11.10", "192.168.12.10", "192.168.21.10", "192.168.22.10", "192.168.20.1")
+ADDRESSES = (
+    *(system.address for system in WORLD_SYSTEMS),
+    read_declared(WORLD_SCENARIO)["distributor"]["address"],
+)
 """Addresses of the systems; the last one is the address of the distributor."""
 DISTRIBUTED = len(NAMES)
 
@@ -137,15 +130,14 @@ class WorldSite(Site):
         servers = [
             Application(
                 s.job, "STCUSER", s.port, 1, s.protection,
-                SERVER_WITH_CLIENT_AUTH if s.client_auth else SERVER,
-                elliptic=s.elliptic, fips_mode=FIPS_LEVEL_1 * s.fips,
+                client_auth=s.client_auth, elliptic=s.elliptic, fips_mode=FIPS_LEVEL_1 * s.fips,
             )
             for s in SERVICES
         ]  # fmt: skip
         callers = [
             Application(
-                s.caller, "APPUSER", s.port, 1, s.protection, CLIENT,
-                elliptic=s.elliptic, fips_mode=FIPS_LEVEL_1 * s.fips,
+                s.caller, "APPUSER", s.port, 1, s.protection,
+                calls_out=True, elliptic=s.elliptic, fips_mode=FIPS_LEVEL_1 * s.fips,
             )
             for s in SERVICES
         ]  # fmt: skip

@@ -5,13 +5,15 @@ distributor.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zscope.samples.declaration_files import WORLD_SCENARIO, read_declared
 from zscope.samples.dump.connections import FAILED, FULL, NO_TLS, RESUMED, resume
+from zscope.samples.dump.record_plan import HOURLY
 from zscope.samples.dump.site import CLIENT_CERTIFICATES
-from zscope.samples.world.services import FAILED_SHARE, IS_TLS13, PLAIN, PLAIN_SHARE, SERVICES
+from zscope.samples.world.services import IS_TLS13, PLAIN_SERVICES, SERVICES
 from zscope.samples.world.world_connections import (
     SHORTEST_LONG_US,
     TICK_US,
@@ -28,6 +30,7 @@ from zscope.samples.world.world_recipe import (
     MINUTE_US,
     NAMES,
     SYSTEMS,
+    WORLD_SYSTEMS,
 )
 
 if TYPE_CHECKING:
@@ -40,10 +43,12 @@ if TYPE_CHECKING:
 
 
 INTERVAL_US = INTERVAL_MINUTES * MINUTE_US
-_HOURLY = np.array([3, 2, 2, 2, 3, 4, 6, 9, 12, 14, 14, 13, 11, 13, 14, 13, 11, 9, 7, 6, 5, 5, 4, 4], float)
-"""Relative load of the hours of a day."""
-_DAILY = np.array([1.0, 1.05, 0.95, 1.1, 1.0, 0.5, 0.4])
-"""Relative load of the days of a week, from Monday on."""
+_TRAFFIC = read_declared(WORLD_SCENARIO)["traffic"]
+_DAILY = np.array(_TRAFFIC["daily"])
+PLAIN_SHARE, FAILED_SHARE = _TRAFFIC["plain_share"], _TRAFFIC["failed_share"]
+_CLIENT_EDGES = np.cumsum([system.share for system in WORLD_SYSTEMS[:CLIENTS]])[:-1]
+_REPORTING_CLIENTS = np.array([n for n, system in enumerate(SYSTEMS[:CLIENTS]) if system.level != "V2R3"])
+"""Older stacks do not report failed handshakes."""
 _RATE_SPREAD, _SHARE_SPREAD, _SIZE_SPREAD = 0.2, 0.10, 0.5
 _SHARE_SWING, _SHARE_PERIOD_H = 0.2, 7.0
 """The share of resumed sessions oscillates with another period than the traffic."""
@@ -53,8 +58,6 @@ _MORE_RESUMED = 0.1
 _SHORT_US, _SHORT_SPREAD = 600_000, 0.9
 SHORTEST_US, LONGEST_SHORT_US = 50_000, 9_500_000
 _LONGEST_US = 20 * 3_600_000_000
-_CLIENT_SHARE = 0.55
-"""Share of the first client in the connections."""
 _TWIN_AFTER_US = (40_000, 2_000_000)
 _TWIN_ROOM_US = 14_000_000
 """No pair of connections starts this close to the end of an interval, which would separate it."""
@@ -66,7 +69,7 @@ _ALERT_BYTES = 1_000
 def load_of_day(recipe: WorldRecipe, day: int) -> NDArray[np.float64]:
     """Return the load in each interval of a day, relative to the average of a working day."""
     hours = np.arange(INTERVALS_A_DAY) * 24 // INTERVALS_A_DAY
-    load: NDArray[np.float64] = _DAILY[(recipe.weekday + day) % 7] * _HOURLY[hours] / _HOURLY.mean()
+    load: NDArray[np.float64] = _DAILY[(recipe.weekday + day) % 7] * HOURLY[hours] / HOURLY.mean()
     return load
 
 
@@ -181,9 +184,8 @@ class Traffic:
     def _set_services(self, rng: np.random.Generator, new: WorldConnections) -> None:
         """Set clients, services and servers; the distributor assigns the servers in turn."""
         count = len(new)
-        clients = (rng.random(count) >= _CLIENT_SHARE).astype(np.uint8)
-        # Older stacks do not report failed handshakes.
-        new["client"] = np.where(new["handshake"] == FAILED, 0, clients)
+        clients = np.searchsorted(_CLIENT_EDGES, rng.random(count), side="right")
+        new["client"] = np.where(new["handshake"] == FAILED, _in_turn(_REPORTING_CLIENTS, count), clients)
         for client in range(CLIENTS):
             rows = np.flatnonzero(new["client"] == client)
             turns = self._turns[client] + np.arange(len(rows))
@@ -191,7 +193,7 @@ class Traffic:
             self._turns[client] += len(rows)
         weights = np.array([service.weight for service in SERVICES])
         chosen = rng.choice(len(SERVICES), count, p=weights / weights.sum())
-        new["service"] = np.where(new["handshake"] == NO_TLS, PLAIN, chosen)
+        new["service"] = np.where(new["handshake"] == NO_TLS, _in_turn(PLAIN_SERVICES, count), chosen)
 
     def _set_handshakes(
         self,
@@ -204,7 +206,7 @@ class Traffic:
         """Set suites and sessions; a resumed connection copies both from an earlier full handshake."""
         count = len(new)
         for number, service in enumerate(SERVICES):
-            for client in range(CLIENTS) if service.suites else ():
+            for client in range(CLIENTS) if service.is_protected else ():
                 rows = np.flatnonzero((new["service"] == number) & (new["client"] == client))
                 codes, weights = _negotiable(service.weights_of(is_changed=is_changed), client)
                 new["suite"][rows] = rng.choice(codes, len(rows), p=weights)
@@ -266,6 +268,11 @@ class Traffic:
         both["end"] = np.where(both["long"], both["end"], np.minimum(both["end"], last))
         both["changed"] = False
         return both
+
+
+def _in_turn(numbers: NDArray[np.integer[Any]], count: int) -> NDArray[np.integer[Any]]:
+    """Return so many numbers, each of the given ones in turn."""
+    return numbers[np.arange(count) % len(numbers)]
 
 
 def _negotiable(weights: dict[int, float], client: int) -> tuple[Numbers, NDArray[np.float64]]:

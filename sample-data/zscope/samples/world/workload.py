@@ -9,12 +9,13 @@ larger rest.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from zscope.samples.declaration_files import WORLD_SCENARIO, read_declared
 from zscope.samples.dump.assemble import SmfBatch
 from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.world.address_spaces import (
@@ -24,16 +25,16 @@ from zscope.samples.world.address_spaces import (
     time_of,
     use_of,
 )
-from zscope.samples.world.world_recipe import INTERVALS_A_DAY, NAMES
-from zscope.samples.world.world_rmf import ZIIP_USED
+from zscope.samples.world.world_recipe import INTERVALS_A_DAY, NAMES, WORLD_SYSTEMS
+from zscope.samples.world.world_rmf import REPORTS
 
 if TYPE_CHECKING:
     from zscope.samples.dump.arrays import Numbers
     from zscope.samples.dump.context import RecordContext
     from zscope.samples.world.cpu_time import CpuTimeGrid, Floats
 
-WORKLOAD_SYSTEM = 2
-"""The system that has records of types 30 and 72, the first server."""
+WORKLOAD_SYSTEM = NAMES.index(REPORTS["workload_records"])
+"""The system that has records of types 30 and 72, a server."""
 INTERVAL, LAST, STEP, JOB, SYSTEM = 2, 3, 4, 5, 6
 """Subtypes of type 30."""
 IN_SPACES = 0.91
@@ -82,7 +83,7 @@ def captured_time(cpu_time: CpuTimeGrid, system: int, numbers: Sequence[int]) ->
     total = np.array([int(cpu_time.worked(number)[system]) for number in numbers])
     connections = np.stack([cpu_time.of_services(system, number) for number in numbers], axis=1)
     other = total - connections.sum(axis=0)
-    ziip = np.full_like(total, int(cpu_time.length_us * ZIIP_USED.get(NAMES[system], 0.0)))
+    ziip = np.full_like(total, int(cpu_time.length_us * WORLD_SYSTEMS[system].ziip_used))
     in_spaces, ziip = (
         (each * part).astype(np.int64) for each, part in ((other, IN_SPACES), (ziip, ZIIP_IN_SPACES))
     )
@@ -173,8 +174,6 @@ class WorkloadRecords:
             "subsystem": "JES2" if space.batch else "STC",
         }
         batch.extend(self._declared("address_space_use", subtype).make(given, ends + WRITTEN_AFTER_US))
-        if subtype == INTERVAL:
-            batch.expected.tables["smf30_crypto_counter"] += len(begins) * len(space.counters)
 
     def _declared(self, name: str, subtype: int) -> DeclaredRecords:
         if (name, subtype) not in self._records:
@@ -196,7 +195,6 @@ class WorkloadRecords:
             "system": np.full(len(begins), system),
             "begin": begins,
             "end": ends,
-            "offset_us": int(self.context.offsets_us[system]),
             "name": name,
             "is_report": use.is_report,
             "has_transactions": name in ONLINE_CLASSES,
@@ -209,13 +207,12 @@ class WorkloadRecords:
             "samples": np.floor(np.outer(use.time, parts) / 250_000).astype(np.int64),
         }
         batch.extend(self._declared("class_use", 3).make(given, ends + WRITTEN_AFTER_US // 2))
-        # Every record has a row for each period.
-        batch.expected.tables["smf72_service_class_period"] += len(begins) * (len(parts) - 1)
 
 
-ONLINE_CLASSES = {"ONLINE", "RTLS"}
+_CLASSES = read_declared(WORLD_SCENARIO)["classes"]
+ONLINE_CLASSES: Sequence[str] = _CLASSES["with_transactions"]
+WORKLOADS: Mapping[str, str] = _CLASSES["workloads"]
+PERIODS: Mapping[str, Sequence[float]] = _CLASSES["periods"]
+"""Parts of the periods of a class with more than one."""
 RESPONSE_US = 90_000
 """Response time of a transaction, half of it executing."""
-WORKLOADS = {"SYSTEM": "SYSTEM", "SYSSTC": "SYSTEM", "ONLINE": "ONLINEW", "BATCH": "BATCHW"}
-PERIODS = {"ONLINE": (0.8, 0.2)}
-"""Parts of the periods of a class with more than one."""

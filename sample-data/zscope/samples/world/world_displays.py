@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zscope.parsers.text.capture_writer import SyslogWriter, as_bytes
+from zscope.samples.declaration_files import WORLD_SCENARIO, read_declared
 from zscope.samples.dump.connections import FULL, RESUMED
 from zscope.samples.dump.site import STACK
 from zscope.samples.reports.displays import LocalClock
@@ -41,7 +42,8 @@ CLOCK = LocalClock(timedelta(minutes=OFFSET_MINUTES))
 CACHES = {"session-id": False, "ticket": True}
 HOUR_US = 60 * MINUTE_US
 _NETSTAT_AT_US = 12 * HOUR_US + 7 * MINUTE_US + 30_000_000
-RESET_SYSTEM, _RESET_AT_US = 3, 9 * HOUR_US + 30 * MINUTE_US
+RESET_SYSTEM = NAMES.index(read_declared(WORLD_SCENARIO)["reports"]["cache_reset"])
+_RESET_AT_US = 9 * HOUR_US + 30 * MINUTE_US
 _AROUND_US = 30_000_000
 """Time before and after runs about tickets at which the caches are displayed additionally."""
 _AFTER_NIGHT_US = 12 * HOUR_US
@@ -242,7 +244,7 @@ def connection_row(context: RecordContext, connection: Any) -> dict[str, Any]:  
         "remote_ip": ADDRESSES[int(connection["partner"])], "remote_port": remote_port,
         "start_utc": moment(int(connection["start"])), "end_utc": moment(int(connection["end"])),
         "in_bytes": int(connection["in_bytes"]), "out_bytes": int(connection["out_bytes"]),
-        "tls_version": suite.version if suite else None, "cipher": suite.code if suite else None,
+        "tls_version": suite.version_code if suite else None, "cipher": suite.code if suite else None,
         "session_id": connection["session"].tobytes()[:length].hex().upper() if length else None,
         "handshake_role": owner.role,
     }  # fmt: skip

@@ -53,10 +53,11 @@ from zscope.samples.world.world_recipe import (
     NIGHTS,
     RUN_INTERVAL_MINUTES,
     SYSTEMS,
+    WORLD_SYSTEMS,
     ZONE,
     moment,
 )
-from zscope.samples.world.world_rmf import Coverage, RmfFiles, measured_minutes
+from zscope.samples.world.world_rmf import PROCESSORS, Coverage, RmfFiles, measured_minutes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -152,11 +153,13 @@ def _row(system: int, begin: int, end: int, count: int, tail: str) -> str:
 def readme(recipe: WorldRecipe) -> str:
     """Return the README of the folder."""
     end = moment(recipe.start_us + recipe.days * DAY_US)
+    clients, servers = _systems("client"), _systems("server")
+    of_runs = f"{NAMES[RUN_CLIENT]} and {NAMES[RUN_SERVER]}"
     return f"""{LABEL}
 
-Two clients, CLI1 and CLI2, call services of two servers, SRV1 and SRV2, through a distributor. Background
+{clients[0].upper()}{clients[1:]}, call services of {servers}, through a distributor. Background
 traffic from {recipe.start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC with an RMF interval of 15
-minutes; then nights of benchmark runs between CLI1 and SRV1 with an interval of a minute.
+minutes; then nights of benchmark runs between {of_runs} with an interval of a minute.
 {_recorded(recipe)}
 The CPU time follows the cost model in manifest.json, which also holds everything that a reader should find.
 The costs have published magnitudes. Agreement of the runs with published figures shows that the arithmetic is
@@ -168,7 +171,7 @@ All clocks are an hour ahead of UTC. To load the folder into a store and name th
   cp FOLDER/{RUNS} STORE/
 
 smf/              SMF dumps: types 30, 70-1, 72-3, 119-1, 119-2, 119-5, 119-6, 119-7, 119-11, 119-12; types
-                  30 and 72 only of SRV1 and the background traffic
+                  30 and 72 only of {NAMES[WORKLOAD_SYSTEM]} and the background traffic
 rmf/              RMF reports about some hours, partly of intervals without SMF records
 displays/         NETSTAT sessions of each system; a SYSLOG with displays of GSKSRVR and NETSTAT
 policy/           the AT-TLS policy of each system: reports of pasearch, or the policy file
@@ -181,6 +184,15 @@ AT-TLS sections of type 119-2 name suites of four digits at the place where that
 published it. zERT records of level 3.2 are as long as those before, because what was appended is not
 published either.
 """
+
+
+def _systems(role: str) -> str:
+    """Return the number and names of the systems of a role."""
+    names = [system.name for system in WORLD_SYSTEMS if system.role == role]
+    return f"{_NUMBERS[len(names) - 1]} {role}{'s' if len(names) > 1 else ''}, {' and '.join(names)}"
+
+
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight")
 
 
 def _recorded(recipe: WorldRecipe) -> str:
@@ -389,7 +401,7 @@ class _World:
                     "role": role_of(number),
                     "level": SYSTEMS[number].level,
                     "address": ADDRESSES[number],
-                    "processors": "shared" if number < CLIENTS else "dedicated",
+                    "processors": PROCESSORS[role_of(number)],
                 }
                 for number, name in enumerate(NAMES)
             ],

@@ -6,36 +6,20 @@ import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.api import read
+from zscope.samples.declaration_files import WORLD_SCENARIO, read_declared
 from zscope.samples.dump.recipe import RecipeError
-from zscope.samples.dump.records.rmf_machine import (
-    CP,
-    DEDICATED,
-    HIGH,
-    ICF,
-    IFL,
-    IIP,
-    LOW,
-    MANAGEMENT,
-    MEDIUM,
-    SEEN_BUSY,
-    Partition,
-    Processor,
-    other_processor,
-    physical_processors,
-)
-from zscope.samples.dump.records.rmf_record import RmfInterval
-from zscope.samples.dump.records.smf70 import CpuRecords
+from zscope.samples.dump.records.rmf_machine import Partition, SystemProcessors, machine_partitions
+from zscope.samples.dump.records.smf70 import CpuRecords, RmfInterval
 from zscope.samples.reports.files import ReportFile, listing, xml_report
 from zscope.samples.reports.rmf import TABLES_NEEDED, rmf_rows
 from zscope.samples.world.benchmark_runs import RUN_CLIENT, RUN_SERVER
-from zscope.samples.world.cpu_time import is_server
-from zscope.samples.world.world_recipe import INTERVALS_A_DAY, NAMES, moment
+from zscope.samples.world.world_recipe import INTERVALS_A_DAY, NAMES, WORLD_SYSTEMS, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from zscope.samples.dump.arrays import Numbers
     from zscope.samples.dump.assemble import SmfBatch
@@ -45,66 +29,26 @@ if TYPE_CHECKING:
     from zscope.samples.world.cpu_time import CpuTimeGrid
 
 
-_SHARED = ((0.38, HIGH, 1.0), (0.38, HIGH, 1.0), (0.24, MEDIUM, 0.5), (0.0, LOW, 0.0))
-"""For each shared processor: its part of the work, polarisation, share."""
-_WEIGHT = 2_500
-_OWN = (0.28, 0.26, 0.24, 0.22)
-_MOST = {False: 2.4, True: 3.4}
-"""Processors that a system can use, shared or dedicated."""
-ZIIP_USED = {"CLI1": 0.02, "SRV1": 0.01}
-"""Share of the time in which the zIIP is busy; the zIIPs of other systems are online and idle."""
+PROCESSORS = {"client": "shared", "server": "dedicated"}
+_MOST = {"shared": 2.4, "dedicated": 3.4}
+"""Processors that a system can use."""
 
 
 def world_machine(recipe: Recipe, worked: Numbers) -> tuple[Partition, ...]:
-    """Return all partitions in an interval, from the CPU time of each system in microseconds.
+    """Return all partitions, from the CPU time by interval and system in microseconds.
 
     Clients share processors; servers have dedicated ones.
     """
-    length = recipe.interval_us
-    partitions = []
-    for number, system in enumerate(recipe.systems):
-        time, dedicated = int(worked[number]), is_server(number)
-        if time > _MOST[dedicated] * length:
+    plans = []
+    for number, system in enumerate(WORLD_SYSTEMS):
+        needed, kind = int(worked[:, number].max()) / recipe.interval_us, PROCESSORS[system.role]
+        if needed > _MOST[kind]:
             raise RecipeError(
-                f"{system.name} would need {time / length:.1f} processors in an interval of "
+                f"{system.name} would need {needed:.1f} processors in an interval of "
                 f"{recipe.interval_minutes} minutes, but has fewer: ask for fewer connections or lower costs"
             )
-        cps = _own(length, time) if dedicated else _shared(length, time)
-        ziip = other_processor(length, len(cps), IIP, 1_000, ZIIP_USED.get(system.name, 0.0))
-        partitions.append(Partition(system.name, number + 1, number, (*cps, ziip)))
-    after = len(partitions) + 1
-    return (
-        *partitions,
-        Partition("LINUX1", after, None, (other_processor(length, 0, IFL, 500),)),
-        Partition("CF01", after + 1, None, (other_processor(length, 0, ICF, DEDICATED),)),
-        Partition("PHYSICAL", 0, None, physical_processors(length, len(recipe.systems))),
-    )
-
-
-def _shared(length: int, worked: int) -> list[Processor]:
-    """Return processors dispatched for as long as they worked; the last one is parked."""
-    times = [int(worked * part) for part, _, _ in _SHARED]
-    times[0] += worked - sum(times)
-    processors = []
-    for address, (time, (_, polarisation, share)) in enumerate(zip(times, _SHARED, strict=True)):
-        parked = length if polarisation == LOW else 0
-        busy = min(length - parked, int(time * SEEN_BUSY))
-        processors.append(
-            Processor(
-                address, CP, _WEIGHT, polarisation, share, length, time, int(time * MANAGEMENT), parked, busy
-            )
-        )
-    return processors
-
-
-def _own(length: int, worked: int) -> list[Processor]:
-    """Return processors that are always dispatched; their CPU time follows from the wait time."""
-    times = [int(worked * part) for part in _OWN]
-    times[0] += worked - sum(times)
-    return [
-        Processor(address, CP, DEDICATED, HIGH, 1.0, length, length, int(length * MANAGEMENT), 0, time)
-        for address, time in enumerate(times)
-    ]
+        plans.append(SystemProcessors(kind, system.ziip_used))
+    return machine_partitions(recipe, worked, plans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +65,18 @@ class IntervalRange:
         first = self.day * INTERVALS_A_DAY + self.first
         return range(first, first + self.count)
 
+    def second_half(self) -> IntervalRange:
+        """Return the second half of them."""
+        half = self.count // 2
+        return IntervalRange(self.system, self.day, self.first + half, self.count - half)
+
+
+REPORTS = read_declared(WORLD_SCENARIO)["reports"]
+
+
+def _declared_range(declared: Mapping[str, Any], day: int) -> IntervalRange:
+    return IntervalRange(NAMES.index(declared["system"]), day, declared["first"], declared["count"])
+
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
@@ -129,25 +85,20 @@ class Coverage:
     days: int
 
     @property
-    def xml(self) -> IntervalRange:
-        """An hour and a half of a client."""
-        return IntervalRange(0, 0, 40, 6)
-
-    @property
-    def text(self) -> IntervalRange:
-        """An hour and a half of a server."""
-        return IntervalRange(2, 0, 52, 6)
+    def reported(self) -> list[tuple[str, IntervalRange]]:
+        """The intervals of each report, by its form: `xml` or `text`."""
+        return [(report["form"], _declared_range(report, 0)) for report in REPORTS["rmf"]]
 
     @property
     def without_records(self) -> tuple[IntervalRange, ...]:
         """The second half of each report, and the gap."""
-        reported = tuple(IntervalRange(s.system, s.day, s.first + 3, 3) for s in (self.xml, self.text))
-        return (*reported, self.gap)
+        ranges = (intervals for _, intervals in self.reported)
+        return (*(intervals.second_half() for intervals in ranges), self.gap)
 
     @property
     def gap(self) -> IntervalRange:
-        """Half an hour without records and reports."""
-        return IntervalRange(1, self.days - 1, 12, 2)
+        """Intervals without records and reports."""
+        return _declared_range(REPORTS["gap"], self.days - 1)
 
     def has_record(self, system: int, number: int) -> bool:
         """Return whether there is an SMF 70 record of an interval."""
@@ -175,8 +126,9 @@ class RmfFiles:
 
     def reports(self, coverage: Coverage) -> Iterator[ReportFile]:
         """Yield the reports, computed from records of which some are missing in the dumps."""
-        forms = ((coverage.xml, "xml", xml_report), (coverage.text, "txt", listing))
-        for intervals, ending, written in forms:
+        forms = {"xml": ("xml", xml_report), "text": ("txt", listing)}
+        for form, intervals in coverage.reported:
+            ending, written = forms[form]
             with tempfile.TemporaryDirectory(prefix="zscope-") as folder:
                 dump = Path(folder, "dump")
                 dump.write_bytes(b"".join(self.records(intervals.system, intervals.numbers()).in_order()))

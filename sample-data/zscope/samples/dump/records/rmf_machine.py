@@ -1,126 +1,161 @@
 """The machine that RMF reports: the activity of its processors in an interval, the same for all its systems.
 
-All values follow from the general purpose CPU time of each system, so they agree: effective <= dispatched <=
-online, busy as z/OS sees it >= dispatched, wait + parked + busy = interval.
+`rmf_machine.toml` declares its processors. All values follow from the general purpose CPU time of each
+system, so they agree: effective <= dispatched <= online, busy as z/OS sees it >= dispatched, wait + parked +
+busy = interval.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from zscope.samples.declaration_files import read_declared
 from zscope.samples.dump.connections import NO_TLS, RESUMED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from zscope.samples.dump.arrays import Numbers
     from zscope.samples.dump.recipe import Recipe
     from zscope.samples.dump.records.zert_detail import Events
 
-CP, IFL, ICF, IIP = "CP", "IFL", "ICF", "IIP"
-TYPE_NAMES = (CP, "IFA", IFL, ICF, IIP)
-"""In the order of the processor type entries, to which records refer from 1 on."""
 HIGH, MEDIUM, LOW = 0xC0, 0x80, 0x40
+_POLARISATIONS = {"high": HIGH, "medium": MEDIUM, "low": LOW}
 ENTITLED_CPS = 2.5
-"""General purpose processors that the weight of each system guarantees: two, and half of a third."""
-_CP_SPREAD = (0.38, 0.38, 0.24, 0.0)
-_CP_POLARISATION = (HIGH, HIGH, MEDIUM, LOW)
-_CP_SHARE = (1.0, 1.0, 0.5, 0.0)
+"""General purpose processors that the weight of each system guarantees."""
 MOST_CPS = 2.3
 """Processors that a system can use at most; work beyond that is not done."""
-MANAGEMENT, SEEN_BUSY = 0.997, 1.04
+ZIIP_USED = 0.12
+"""Part of an interval in which a zIIP is busy."""
+_MANAGEMENT, _SEEN_BUSY = 0.997, 1.04
 """Ratio of effective to dispatched time, and of busy time as z/OS sees it to dispatched time."""
-_OTHERS = {IIP: 0.12, IFL: 0.35, ICF: 0.999}
-"""Load of the other types of processors."""
-PHYSICAL_SHARE = 0.002
+_PHYSICAL_SHARE = 0.002
 DEDICATED = 0xFFFF
-
-
-@dataclass(frozen=True, slots=True)
-class Processor:
-    """One logical processor in one interval, with times in microseconds."""
-
-    address: int
-    kind: str
-    weight: int
-    polarisation: int
-    share: float
-    online: int
-    dispatched: int
-    effective: int
-    parked: int = 0
-    busy: int = 0
-    """As z/OS sees it."""
-
-    @property
-    def wait(self) -> int:
-        """Time in which z/OS had no work for the processor."""
-        return self.online - self.parked - self.busy
+PROCESSOR = np.dtype(
+    [
+        ("address", "u1"),
+        ("type", "u1"),
+        ("weight", "i8"),
+        ("polarisation", "u1"),
+        ("share", "f8"),
+        ("online", "i8"),
+        ("dispatched", "i8"),
+        ("effective", "i8"),
+        ("parked", "i8"),
+        ("busy", "i8"),
+    ]
+)
+"""A logical processor in an interval, with times in microseconds; `type` is an index into `type_names()`, and
+`busy` is the time as z/OS sees it.
+"""
+Processors = NDArray[np.void]
+"""Processors by interval, side by side."""
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A partition of the machine in one interval."""
+    """A partition of the machine in some intervals."""
 
     name: str
     number: int
-    system: int | None
-    """Number of the system in the partition; None if it writes no records."""
-    processors: tuple[Processor, ...]
+    is_system: bool
+    """Whether a system in it writes records."""
+    processors: Processors
 
 
-def physical_count(kind: str, systems: int) -> int:
-    """Return the number of physical processors of a type."""
-    return {CP: 3 * systems, IIP: systems, IFL: 1, ICF: 1}.get(kind, 0)
+@dataclass(frozen=True, slots=True)
+class SystemProcessors:
+    """What is declared of the processors of a system."""
+
+    kind: str
+    """`shared` or `dedicated` general purpose processors."""
+    ziip_used: float
+    """Part of an interval in which the zIIP is busy."""
 
 
-def partitions(recipe: Recipe, worked: Numbers) -> tuple[Partition, ...]:
-    """Return all partitions in an interval, from the CPU time of each system in microseconds."""
-    length = recipe.interval_us
-    systems = [
-        Partition(system.name, number + 1, number, _processors(length, int(worked[number])))
-        for number, system in enumerate(recipe.systems)
-    ]
-    after = len(systems) + 1
-    return (
-        *systems,
-        Partition("LINUX1", after, None, (other_processor(length, 0, IFL, 500),)),
-        Partition("CF01", after + 1, None, (other_processor(length, 0, ICF, DEDICATED),)),
-        Partition("PHYSICAL", 0, None, physical_processors(length, len(systems))),
+def type_names() -> list[str]:
+    """Return the types of processors."""
+    return [kind["name"] for kind in _declared()["type"]]
+
+
+def physical_counts(systems: int) -> Numbers:
+    """Return the number of physical processors of each type."""
+    return np.array(
+        [kind.get("physical", 0) + systems * kind.get("for_each_system", 0) for kind in _declared()["type"]]
     )
 
 
-def _processors(length: int, worked: int) -> tuple[Processor, ...]:
-    """Return four general purpose processors, of which the last is parked, and a zIIP."""
-    dispatched = [int(worked * part) for part in _CP_SPREAD]
-    dispatched[0] += worked - sum(dispatched)
-    weight = int(1_000 * ENTITLED_CPS)
-    cps = []
-    for address, time in enumerate(dispatched):
-        parked = length if _CP_POLARISATION[address] == LOW else 0
-        busy = min(length - parked, int(time * SEEN_BUSY))
-        effective = int(time * MANAGEMENT)
-        kind = (CP, weight, _CP_POLARISATION[address], _CP_SHARE[address])
-        cps.append(Processor(address, *kind, length, time, effective, parked, busy))
-    return (*cps, other_processor(length, len(cps), IIP, 1_000))
+def machine_partitions(
+    recipe: Recipe, worked: Numbers, systems: Sequence[SystemProcessors]
+) -> tuple[Partition, ...]:
+    """Return all partitions, from the CPU time of each system in microseconds by interval and system."""
+    length, every = recipe.interval_us, np.ones(len(worked), np.int64)
+    partitions = []
+    for number, (system, plan) in enumerate(zip(recipe.systems, systems, strict=True)):
+        cps = _general_purpose(plan.kind, worked[:, number], length)
+        ziip = _processors(_declared()["ziip"], (every * int(length * plan.ziip_used))[:, None], length)
+        ziip["address"] = cps.shape[1]
+        processors = np.concatenate([cps, ziip], axis=1)
+        partitions.append(Partition(system.name, number + 1, is_system=True, processors=processors))
+    for number, other in enumerate(_declared()["other_partition"], len(partitions) + 1):
+        times = np.outer(every, [int(length * each["part"]) for each in other["processors"]])
+        processors = _processors(other["processors"], times, length)
+        partitions.append(Partition(other["name"], number, is_system=False, processors=processors))
+    physical = np.tile(_physical(length, len(recipe.systems)), (len(worked), 1))
+    return (*partitions, Partition("PHYSICAL", 0, is_system=False, processors=physical))
 
 
-def other_processor(
-    length: int, address: int, kind: str, weight: int, used: float | None = None
-) -> Processor:
-    """Return a processor of another type, with the usual or the given load."""
-    dispatched = int(length * (_OTHERS[kind] if used is None else used))
-    busy = min(length, int(dispatched * SEEN_BUSY))
-    effective = int(dispatched * MANAGEMENT)
-    return Processor(address, kind, weight, HIGH, 1.0, length, dispatched, effective, 0, busy)
+@cache
+def _declared() -> Mapping[str, Any]:
+    return read_declared("dump/rmf_machine.toml")
 
 
-def physical_processors(length: int, systems: int) -> tuple[Processor, ...]:
+def _general_purpose(kind: str, worked: Numbers, length: int) -> Processors:
+    """Return processors that share the work of a system.
+
+    Dedicated ones are always dispatched; their CPU time follows from the wait time.
+    """
+    declared = _declared()[kind]
+    times = (worked[:, None] * np.array([each["part"] for each in declared])).astype(np.int64)
+    times[:, 0] += worked - times.sum(axis=1)
+    processors = _processors(declared, times, length)
+    if kind == "dedicated":
+        processors["busy"] = times
+        processors["dispatched"] = length
+        processors["effective"] = int(length * _MANAGEMENT)
+    return processors
+
+
+def _processors(declared: Sequence[Mapping[str, Any]], times: Numbers, length: int) -> Processors:
+    """Return processors that are dispatched for these times."""
+    processors = np.zeros(times.shape, PROCESSOR)
+    processors["address"] = np.arange(len(declared))
+    processors["type"] = [type_names().index(each["type"]) for each in declared]
+    processors["weight"] = [each["weight"] for each in declared]
+    processors["polarisation"] = [_POLARISATIONS[each.get("polarisation", "high")] for each in declared]
+    processors["share"] = [each.get("share", 1.0) for each in declared]
+    processors["online"] = length
+    processors["dispatched"] = times
+    processors["effective"] = (times * _MANAGEMENT).astype(np.int64)
+    processors["parked"] = np.where(processors["polarisation"] == LOW, length, 0)
+    processors["busy"] = np.minimum(length - processors["parked"], (times * _SEEN_BUSY).astype(np.int64))
+    return processors
+
+
+def _physical(length: int, systems: int) -> Processors:
     """Return the time that PR/SM used itself, for each physical processor."""
-    kinds = [kind for kind in TYPE_NAMES for _ in range(physical_count(kind, systems))]
-    managed = int(length * PHYSICAL_SHARE)
-    return tuple(Processor(at, kind, 0, 0, 0.0, length, managed, 0) for at, kind in enumerate(kinds))
+    types = np.repeat(np.arange(len(type_names())), physical_counts(systems))
+    processors = np.zeros(len(types), PROCESSOR)
+    processors["address"] = np.arange(len(types))
+    processors["type"] = types
+    processors["online"] = length
+    processors["dispatched"] = int(length * _PHYSICAL_SHARE)
+    return processors
 
 
 @dataclass

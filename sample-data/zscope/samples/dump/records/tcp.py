@@ -24,7 +24,7 @@ ENDS = "dump/records/tcp_term.toml"
 ELSEWHERE = "4X"
 """Value of the two-digit field if the suite is in the four-digit field."""
 LU_NAMES = tuple(f"TCPS{number:04}" for number in range(200))
-VERSION_CODES = {0x0301: "T1", 0x0302: "11", 0x0303: "12", 0x0304: "13"}
+_ATTACHED_VERSIONS = {"TLSv1.0": "T1", "TLSv1.1": "11", "TLSv1.2": "12", "TLSv1.3": "13"}
 
 
 def secured_by_attls(connections: Connections, site: Site) -> Choice:
@@ -51,7 +51,7 @@ def attached_texts(site: Site) -> list[str]:
 
 
 def _attached(lu: int | None, applications: Sequence[str], suite: Suite | None) -> str:
-    tls = f"T{VERSION_CODES[suite.version]}{suite.code[2:]} {suite.code}" if suite else ""
+    tls = f"T{_ATTACHED_VERSIONS[suite.version]}{suite.code[2:]} {suite.code}" if suite else ""
     if lu is None:
         return f"EZAFTP0S C FTPUSER   {'P' + tls if tls else 'C'}"
     return f"EZBTNSRV {LU_NAMES[lu]} {applications[lu % len(applications)]:<8} ET {tls or 'B'}"

@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.parsers.smf.record_writer import TCPIP_FIRST_TRIPLET, cut_rows, with_descriptor
+from zscope.parsers.smf.record_writer import (
+    TCPIP_FIRST_TRIPLET,
+    cut_rows,
+    triplet_bytes,
+    with_descriptor,
+)
+from zscope.samples.declaration_files import DUMP_SCENARIO, declared_entries, read_declared
 from zscope.samples.dump.assemble import SmfBatch
 from zscope.schemas.model import TRIPLET_BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.samples.dump.arrays import Numbers
     from zscope.samples.dump.context import RecordContext
@@ -20,29 +28,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ForeignType:
-    """A record type with the range of its content lengths."""
+    """A record type with random content."""
 
-    number: int
-    subtypes: tuple[int | None, ...]
-    subsystem: str
+    type: int
     weight: int
-    shortest: int
-    longest: int
+    lengths: Sequence[int]
+    """The shortest and the longest one."""
+    subtypes: Sequence[int | None] = (None,)
+    subsystem: str = ""
 
 
-FOREIGN_TYPES = (
-    ForeignType(14, (None,), "", 14, 260, 400),
-    ForeignType(15, (None,), "", 9, 260, 400),
-    ForeignType(30, (1,), "STC", 26, 600, 2_400),
-    ForeignType(42, (6,), "SMS", 14, 300, 1_600),
-    ForeignType(72, (4,), "RMF", 9, 800, 3_000),
-    ForeignType(74, (1, 5), "RMF", 8, 1_500, 16_000),
-    ForeignType(80, (None,), "", 8, 140, 380),
-    ForeignType(110, (1,), "CICS", 6, 6_000, 30_000),
-    ForeignType(231, (None,), "", 6, 80, 500),
-)
-UNKNOWN_SUBTYPES = (41, 42, 44, 48, 94)
-UNKNOWN_SHORTEST, UNKNOWN_LONGEST = 180, 460
+FOREIGN_TYPES = declared_entries(ForeignType, DUMP_SCENARIO, "foreign_type")
 _POOL_BYTES = 1 << 18
 
 
@@ -60,35 +56,34 @@ class UndecodedRecords:
         batch = SmfBatch()
         for number, kind in enumerate(FOREIGN_TYPES):
             rows = np.flatnonzero(kinds == number)
-            sizes = rng.integers(kind.shortest, kind.longest + 1, len(rows))
+            sizes = _sizes(rng, kind.lengths, len(rows))
             for at, subtype in enumerate(kind.subtypes):
                 part = rows[at :: len(kind.subtypes)]
                 if not len(part):
                     continue
-                heads = self.context.headers(
-                    kind.number, subtype, systems[part], written[part], kind.subsystem
-                )
+                heads = self.context.headers(kind.type, subtype, systems[part], written[part], kind.subsystem)
                 records = self._with_bodies(rng, heads, sizes[at :: len(kind.subtypes)])
-                batch.add((kind.number, subtype), records, systems[part], written[part])
+                batch.add((kind.type, subtype), records, systems[part], written[part])
         return batch
 
     def unknown_subtypes(self, rng: np.random.Generator, written: Numbers) -> SmfBatch:
         """Generate type 119 records with an identification section and one of unknown layout."""
+        unknown = read_declared(DUMP_SCENARIO)["unknown_119"]
         systems = rng.integers(0, len(self.context.names), len(written))
         batch = SmfBatch()
         ident = self._identification
         size = ident.shape[1]
         begin = TCPIP_FIRST_TRIPLET + 2 * TRIPLET_BYTES
-        for at, subtype in enumerate(UNKNOWN_SUBTYPES):
-            rows = np.arange(at, len(written), len(UNKNOWN_SUBTYPES))
+        for at, subtype in enumerate(unknown["subtypes"]):
+            rows = np.arange(at, len(written), len(unknown["subtypes"]))
             if not len(rows):
                 continue
             heads = self.context.headers(119, subtype, systems[rows], written[rows], "TCP")
-            sizes = rng.integers(UNKNOWN_SHORTEST, UNKNOWN_LONGEST + 1, len(rows))
+            sizes = _sizes(rng, unknown["lengths"], len(rows))
             records = []
             names = cut_rows(ident[systems[rows]])
             for head, name, length in zip(cut_rows(heads), names, sizes.tolist(), strict=True):
-                pointers = _triplet(begin, size) + _triplet(begin + size, length)
+                pointers = triplet_bytes(begin, size, 1) + triplet_bytes(begin + size, length, 1)
                 body = self._body(int(rng.integers(0, _POOL_BYTES - length)), length)
                 records.append(with_descriptor(head[4:] + b"\0\2\0\0" + pointers + name + body))
             batch.add((119, subtype), records, systems[rows], written[rows])
@@ -115,5 +110,6 @@ class UndecodedRecords:
         ]
 
 
-def _triplet(offset: int, length: int) -> bytes:
-    return offset.to_bytes(4, "big") + length.to_bytes(2, "big") + b"\0\1"
+def _sizes(rng: np.random.Generator, lengths: Sequence[int], count: int) -> Numbers:
+    shortest, longest = lengths
+    return rng.integers(shortest, longest + 1, count)

@@ -12,11 +12,10 @@ from zscope.samples.dump.connections import FAILED, FULL, connection_arrays
 from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.dump.records.zert_sections import (
     UNKNOWN_CIPHER,
-    VERSION_NAMES,
     CertificateNames,
     session_names,
 )
-from zscope.samples.dump.site import IPSEC, SSH, TLS
+from zscope.samples.dump.site import TLS
 from zscope.schemas import catalog
 
 if TYPE_CHECKING:
@@ -105,15 +104,13 @@ class ZertDetail:
 def _count(batch: SmfBatch, events: Events, site: Site) -> None:
     """Add the expected counts of these events."""
     expected, protection = batch.expected, events.protection(site)
-    expected.tables["smf119_zert_ssh"] += int((protection == SSH).sum())
-    expected.tables["smf119_zert_ipsec"] += int((protection == IPSEC).sum())
     tls = events.connections[protection == TLS]
     failed = tls["handshake"] == FAILED
     good = tls[~failed]
     expected.tables["smf119_zert_dn"] += 2 * len(good) + 2 * int((good["client_certificate"] > 0).sum())
     for number, suite in enumerate(site.known_suites):
         count = int((good["suite"] == number).sum())
-        expected.tls_versions[VERSION_NAMES[suite.version]] += count
+        expected.tls_versions[suite.version] += count
         expected.ciphers[suite.code] += count
     full = int((good["handshake"] == FULL).sum())
     expected.handshakes.update(full=full, abbreviated=len(good) - full, failed=int(failed.sum()))

@@ -27,7 +27,6 @@ RSA_WITH_SHA256, SHA256 = 7, 6
 """All certificates are signed with RSA: no signature code for elliptic curves is published."""
 GENERALIZED_TIME = 2
 UNKNOWN_CIPHER = "FFFFFF"
-VERSION_NAMES = {0x0301: "TLSv1.0", 0x0302: "TLSv1.1", 0x0303: "TLSv1.2", 0x0304: "TLSv1.3"}
 
 
 def certificate_columns(certificates: Sequence[Certificate | None]) -> dict[str, pa.Array]:

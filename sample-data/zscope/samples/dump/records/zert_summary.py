@@ -16,10 +16,7 @@ from zscope.samples.dump.site import (
     APPLICATIONS,
     CLIENT_CERTIFICATES,
     FIRST_PARTNERS,
-    IPSEC,
     PARTNERS,
-    SERVER_WITH_CLIENT_AUTH,
-    SSH,
     SUITES,
     TLS,
 )
@@ -89,7 +86,7 @@ class SecuritySessions:
     @cached_property
     def clients(self) -> Numbers:
         """For each session, its client certificate; 0 for none."""
-        certified = np.array([app.role == SERVER_WITH_CLIENT_AUTH for app in APPLICATIONS])[self.applications]
+        certified = np.array([app.client_auth for app in APPLICATIONS])[self.applications]
         return np.where(certified, 1 + np.arange(len(self)) % CLIENT_CERTIFICATES, 0)
 
     @cached_property
@@ -240,8 +237,6 @@ class ZertSummary:
         tables["smf119_zert_summary_dn"] += int(
             ((protection == TLS) * np.where(arrays["client"] > 0, 4, 2)).sum()
         )
-        for kind, bit in (("ssh", SSH), ("ipsec", IPSEC)):
-            tables[f"smf119_zert_summary_{kind}"] += int((protection == bit).sum())
         for moment, counters in (("before", before), ("after", self._counters)):
             arrays[moment] = {name: values[rows] for name, values in counters.items()}
         written = np.full(len(rows), self._end(self._done), np.int64)
