@@ -1,4 +1,7 @@
-"""Rows of the NETSTAT and GSKSRVR report tables for a snapshot of the connections."""
+"""Rows of the NETSTAT and GSKSRVR report tables for a snapshot of the connections.
+
+`displays.toml` declares what does not follow from the connections.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from zscope.samples.declaration_files import read_declared
+from zscope.samples.dump.site import APPLICATIONS
 from zscope.samples.reports.snapshots import CLIENT, TLS13, CacheCounters, Snapshot
 from zscope.schemas import cipher_suites
 
@@ -18,10 +23,9 @@ Row = dict[str, Any]
 
 FIRST_LISTENER = 0x20
 """First connection number of listeners, which existed before the first connection of the dump."""
-LISTENING = {
-    "CICSPROD": 443, "WEBPROD": 8443, "DB2DIST": 446, "TN3270": 992, "FTPD1": 21, "LDAPSRV": 636,
-    "MQPRDCHI": 1414,
-}  # fmt: skip
+_DECLARED = read_declared("reports/displays.toml")
+_PORTS = {application.job: application.port for application in APPLICATIONS}
+LISTENING = {job: _PORTS[job] for job in _DECLARED["listening"]}
 _LEVELS = {
     0x0301: "TLS Version 1",
     0x0302: "TLS Version 1.1",
@@ -32,7 +36,6 @@ _GROUPS = ("gAct1~Servers", "gAct2~Clients")
 _GROUP_IDS = {_GROUPS[0]: 4, _GROUPS[1]: 7}
 _CACHES = {"ticket": True, "session-id": False}
 STARTED_BEFORE = timedelta(days=9)
-SEGMENT_BYTES = 1_440
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +89,7 @@ def _detail(row: Row, at: datetime, clock: LocalClock) -> Row:
         **traffic,
         "started_local": clock.local(row["start_utc"]),
         "last_touched": f"{clock.local(at):%H:%M:%S}",
-        "state": "Establsh",
-        "congestion_window_bytes": 20 * SEGMENT_BYTES,
-        "slow_start_threshold_bytes": 65_535,
-        "send_window_bytes": 65_536,
-        "max_send_window_bytes": 65_536,
-        "mss_bytes": SEGMENT_BYTES,
-        "ds_field": "00",
-        "smooth_trip_ms": 12.0,
-        "smooth_trip_variance_ms": 5.0,
-        "retransmits": 0,
-        "current_retransmits": 0,
-        "duplicate_ack_count": 0,
-        "receive_window_bytes": 131_072,
+        **_DECLARED["connection"],
         **policy,
     }
 
@@ -164,8 +155,7 @@ def cache_statistics(
             "reset_local": clock.local(counter.reset) if counter.reset else started,
             "reset_count": int(counter.reset is not None),
             "cache_size_mb": 1,
-            "maximum_size_mb": 256 if tls13 else 64,
-            "timeout_min": 10 if tls13 else 60,
+            **_DECLARED["cache"][cache],
             **_counted("add", counter.full, {"failed_full": 0}),
             "add_replaced": 0,
             **_counted(
@@ -222,53 +212,13 @@ def cache_status(snapshot: Snapshot, statistics: Iterable[Row]) -> dict[str, lis
     return by_cache
 
 
-_PARAMETERS = {
-    "DefaultRcvBufSize": "00131072", "DefaultSndBufSize": "00131072", "DefltMaxRcvBufSize": "00524288",
-    "SoMaxConn": "0000000512", "MaxReTransmitTime": "120.000", "MinReTransmitTime": "0.500",
-    "RoundTripGain": "0.125", "VarianceGain": "0.250", "VarianceMultiplier": "2.000",
-    "MaxSegLifeTime": "30.000", "DefaultKeepALive": "00000120", "DelayAck": "Yes",
-    "RestrictLowPort": "Yes", "SendGarbage": "No", "TcpTimeStamp": "Yes",
-    "FinWait2Time": "600", "TTLS": "Yes", "EphemeralPorts": "1024-65535",
-    "SelectiveACK": "Yes", "TimeWaitInterval": "60",
-}  # fmt: skip
 CONFIGURATION = [
     {"section": "TCP Configuration Table", "label": label, "value": value}
-    for label, value in _PARAMETERS.items()
+    for label, value in _DECLARED["configuration"].items()
 ]
-"""Rows of `netstat_config`; only confirmed labels."""
+"""Rows of `netstat_config`."""
 
 
 def interface(address: str) -> Row:
-    """Return a row of `netstat_devlink` for a Network Express interface."""
-    return {
-        "interface": "SYNOSH1",
-        "interface_type": "EQENET",
-        "interface_status": "Ready",
-        "device_number": "4B00",
-        "active_device_number": "4B02",
-        "device_status": "Ready",
-        "chpid_type": "OSH",
-        "chpid": "5D",
-        "pchid": "01F8",
-        "smcd": True,
-        "smcr": False,
-        "pnet_id": "SYNNET1",
-        "adapter_generation": "Network Express V1.0",
-        "trle": "IUTE4B02",
-        "code_level": "3031000000001777",
-        "port_name": "EZAP4B02",
-        "speed_mbit_per_s": 25_000,
-        "ip_broadcast": False,
-        "vmac": "420011223344",
-        "vmac_origin": "OSA",
-        "vmac_router": "All",
-        "configured_mtu_bytes": 8_992,
-        "mtu_bytes": 8_992,
-        "ip_address": f"{address}/24",
-        "total_read_storage": "24.0M",
-        "checksum_offload": True,
-        "segmentation_offload": True,
-        "security_class": 255,
-        "monitor_sysplex": True,
-        "isolate": False,
-    }
+    """Return a row of `netstat_devlink`."""
+    return {**_DECLARED["interface"], "ip_address": f"{address}/24"}

@@ -21,27 +21,22 @@ from zscope.parsers.smf.record_writer import (
     plain_records,
 )
 from zscope.samples.dump.write import DUMP_HEADER, DUMP_TRAILER
-from zscope.samples.systems.plan import declared, start, zone
+from zscope.samples.systems.plan import declared, start, task_kinds, zone
 from zscope.schemas import catalog
 from zscope.schemas.arrow import arrow_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zscope.samples.systems.plan import RoundTrips
+    from zscope.samples.systems.plan import RoundTrips, TaskKind
     from zscope.schemas import RecordLayout, Section
 
 
 UNITS_PER_US = 4096
 """Units of the TOD clock in a microsecond."""
 VERSION = "932"
-_TASKS = {"dispatcher": 5, "adapter": 8, "SSL": 5, "DNS": 1}
-_REQUESTS_PER_MESSAGE = {"dispatcher": 3.0, "adapter": 2.0, "SSL": 2.0, "DNS": 0.0}
-_CPU_US = {"dispatcher": 9.0, "adapter": 22.0, "SSL": 0.0, "DNS": 0.0}
-"""For one request; that of the SSL tasks depends on the cipher."""
-_ELAPSED_PER_CPU = {"dispatcher": 1.2, "adapter": 1.8, "SSL": 1.5, "DNS": 1.0}
 _CONTROL_BYTES = 40
-_RUNNING, _MEDIUM, _PRIVATE, _SENDER, _RECEIVER = 3, 33, 4, 1, 3
+_SENDER, _RECEIVER = 1, 3
 
 
 class QueueManager:
@@ -54,23 +49,23 @@ class QueueManager:
     def tasks(self, setup: RoundTrips) -> Iterator[dict[str, Any]]:
         """Yield the tasks of the channel initiator in the interval of a configuration."""
         interval = self._common(setup)
-        for task_type, count in _TASKS.items():
-            requests = self._shared_out(2 * _messages(setup) * _REQUESTS_PER_MESSAGE[task_type], count)
+        for place, kind in enumerate(task_kinds()):
+            requests = self._shared_out(2 * _messages(setup) * kind.requests, kind.count)
             for number, served in enumerate(
-                requests if setup.cipher_code or task_type != "SSL" else [0] * count
+                requests if setup.cipher_code or kind.name != "SSL" else [0] * kind.count
             ):
-                cpu = round(served * _cpu_us(setup, task_type) * UNITS_PER_US)
-                elapsed = round(cpu * _ELAPSED_PER_CPU[task_type])
-                longest = task_type == "SSL" and served > 0
+                cpu = round(served * _cpu_us(setup, kind) * UNITS_PER_US)
+                elapsed = round(cpu * kind.elapsed_per_cpu)
+                longest = kind.name == "SSL" and served > 0
                 yield interval | {
-                    "task_type": task_type,
+                    "task_type": kind.name,
                     "section_no": number,
-                    "task_number": 0x009CA000 + 0x4D0 * (number + 16 * list(_TASKS).index(task_type)),
+                    "task_number": 0x009CA000 + 0x4D0 * (number + 16 * place),
                     "requests": served,
                     "cpu_us": cpu // UNITS_PER_US,
                     "elapsed_tod": elapsed,
                     "wait_tod": interval["interval_tod"] - elapsed,
-                    "channels": (2 if number == 0 else 0) if task_type == "dispatcher" else None,
+                    "channels": (2 if number == 0 else 0) if kind.name == "dispatcher" else None,
                     "longest_utc": interval["interval_end_utc"] - timedelta(seconds=7) if longest else None,
                     "longest_us": 11_204 if longest else 0,
                 }
@@ -85,41 +80,30 @@ class QueueManager:
             (f"{self.partner}.TO.{self.name}", _RECEIVER, control, data),
         ):
             sends = kind == _SENDER
-            yield common | {
+            yield {
+                **common,
+                **declared()["mq"]["channel"],
                 "collected_utc": common["interval_end_utc"],
                 "channel_name": channel,
-                "disposition": _PRIVATE,
                 "channel_type": kind,
-                "channel_state": _RUNNING,
-                "monitoring": _MEDIUM,
-                "connection_name": "192.0.2.17",
                 "started_utc": _second_like(start() - timedelta(minutes=5)),
                 "stopped_utc": None,
                 "last_message_utc": _second_like(common["interval_end_utc"]),
-                "batch_size": 50,
                 "messages": messages,
                 "persistent_messages": messages // 2,
                 "batches": messages,
-                "full_batches": 0,
                 "buffers_sent": messages * setup.sends if sends else messages,
                 "buffers_received": messages if sends else messages * setup.sends,
-                "shared_conversations": 0,
                 "message_bytes": messages * setup.message_bytes,
                 "persistent_message_bytes": messages // 2 * setup.message_bytes,
                 "sent_bytes": sent,
                 "received_bytes": received,
-                "compression_rate": 0,
-                "network_avg_us": 180,
-                "network_min_us": 151,
-                "network_max_us": 2_210,
                 "network_max_utc": common["interval_end_utc"] - timedelta(seconds=19),
                 "remote_name": self.partner,
                 "peer_serial": "0000000000001a2b" if setup.cipher_code else "0" * 16,
                 "peer_name": self.partner if setup.cipher_code else "",
                 "cipher_code": setup.cipher_code,
                 "transmission_queue_empty": messages if sends else 0,
-                "batch_data_limit_kb": 5_000,
-                "dispatcher_number": 0,
             }
 
     def _common(self, setup: RoundTrips) -> dict[str, Any]:
@@ -177,12 +161,12 @@ def _messages(setup: RoundTrips) -> int:
     return int(plan["requesters"] * plan["interval_s"] * 1_000_000 / setup.round_trip_us)
 
 
-def _cpu_us(setup: RoundTrips, task_type: str) -> float:
-    if task_type != "SSL":
-        return _CPU_US[task_type]
+def _cpu_us(setup: RoundTrips, kind: TaskKind) -> float:
+    if kind.name != "SSL":
+        return kind.cpu_us
     plain = next(m["cpu_us"] for m in declared()["mq"]["message"] if m["bytes"] == setup.message_bytes)
     # A round trip has two messages on each side, and each of the four needs its requests of an SSL task.
-    return float(setup.cpu_us - plain) / (4 * _REQUESTS_PER_MESSAGE["SSL"])
+    return float(setup.cpu_us - plain) / (4 * kind.requests)
 
 
 def _local(moment: datetime) -> datetime:
@@ -197,12 +181,6 @@ def _second_like(moment: datetime) -> datetime:
 
 
 Row = Mapping[str, Any]
-_LENGTHS = {"common": 52, "control": 48, "channel": 324}
-"""Section lengths of releases before MQ 9.3.5."""
-_INITIATOR = {
-    "current_channels_high": 2, "current_channels_max": 200, "active_channels_high": 2,
-    "active_channels_max": 200, "tcp_channels_max": 200, "lu62_channels_max": 200, "storage_below_mb": 41,
-}  # fmt: skip
 
 
 def dump(manager: QueueManager, setups: Sequence[RoundTrips]) -> bytes:
@@ -217,10 +195,9 @@ def dump(manager: QueueManager, setups: Sequence[RoundTrips]) -> bytes:
 def _interval(manager: QueueManager, setup: RoundTrips) -> Iterator[bytes]:
     tasks, channels = list(manager.tasks(setup)), list(manager.channels(setup))
     statistics = catalog().records[115, 231]
-    control = tasks[0] | {**_INITIATOR, "job_name": f"{manager.name}CHIN"}
-    kinds = {"dispatcher": "dispatcher", "adapter": "adapter", "ssl": "SSL", "dns": "DNS"}
+    control = tasks[0] | declared()["mq"]["initiator"] | {"job_name": f"{manager.name}CHIN"}
     parts = {"control": [control]} | {
-        key: [task for task in tasks if task["task_type"] == name] for key, name in kinds.items()
+        kind.section: [task for task in tasks if task["task_type"] == kind.name] for kind in task_kinds()
     }
     yield from _record(statistics, tasks[0], parts)
     accounting = catalog().records[116, 10]
@@ -239,7 +216,7 @@ def _record(layout: RecordLayout, common: Row, parts: Mapping[str, Sequence[Row]
 
 
 def _section(section: Section, rows: Sequence[Row]) -> list[bytes]:
-    length = _LENGTHS.get(section.key, section.known_length)
+    length = declared()["mq"]["section_length"].get(section.key, section.known_length)
     return cut_rows(encode_section(section, _columns(section, rows), len(rows), length))
 
 

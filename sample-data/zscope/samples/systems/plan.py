@@ -43,6 +43,21 @@ class RoundTrips:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskKind:
+    """Tasks of a kind of a channel initiator."""
+
+    name: str
+    section: str
+    """Key of their section in records."""
+    count: int
+    requests: float
+    """Requests of one message."""
+    cpu_us: float
+    """CPU time of one request."""
+    elapsed_per_cpu: float
+
+
+@dataclass(frozen=True, slots=True)
 class LinkCase:
     """One case of the z/VM link."""
 
@@ -74,6 +89,11 @@ class SampleFlood:
 def declared() -> Mapping[str, Any]:
     """Return the content of `plan.toml`."""
     return read_declared("systems/plan.toml")
+
+
+def task_kinds() -> list[TaskKind]:
+    """Return the kinds of tasks of a channel initiator."""
+    return [TaskKind(**task) for task in declared()["mq"]["task"]]
 
 
 def start() -> datetime:

@@ -108,10 +108,10 @@ def _common(case: LinkCase) -> dict[str, Any]:
 
 
 RUNS, README = "runs.toml", "README.txt"
-_REQUESTER, _REPLIER, _OTHER = ("MQ5A", "MQA1"), ("MQ5B", "MQB1"), ("MQ5C", "MQC1")
-"""Queue managers with their systems: records of the first, formatter output of the others."""
+_REQUESTER, _REPLIER, _OTHER = (declared()["mq"][role] for role in ("requester", "replier", "other"))
+"""Queue managers: records of the first, formatter output of the others."""
 SYSTEMS = sorted(
-    [_REQUESTER[1], _REPLIER[1], _OTHER[1], *(declared()[kind]["system"] for kind in ("zvm", "ztpf"))]
+    each["system"] for each in (_REQUESTER, _REPLIER, _OTHER, declared()["zvm"], declared()["ztpf"])
 )
 _INTERVALS_AS_JSON = 2
 _PANEL = {"Time": "sample_utc", "ECBs in use": "ecbs_in_use", "TLS session starts": "tls_starts_completed"}
@@ -126,7 +126,7 @@ def systems_files(seed: int) -> Iterator[tuple[str, bytes]]:
         yield from _link(case)
     for flood in floods():
         yield _flood(flood, seed)
-    runs = [mq_run(_REQUESTER[1]), *(c.run for c in link_cases()), *(f.run for f in floods())]
+    runs = [mq_run(_REQUESTER["system"]), *(c.run for c in link_cases()), *(f.run for f in floods())]
     yield RUNS, as_bytes([_NOTE, "", *(line for run in runs for line in (*_run(run), ""))])
     yield README, _readme().encode()
 
@@ -134,12 +134,7 @@ def systems_files(seed: int) -> Iterator[tuple[str, bytes]]:
 def _mq(seed: int) -> Iterator[tuple[str, bytes]]:
     setups = round_trips()
     requester, replier, other = (
-        QueueManager(name, system, partner, seed)
-        for (name, system), partner in (
-            (_REQUESTER, _REPLIER[0]),
-            (_REPLIER, _REQUESTER[0]),
-            (_OTHER, "MQ5D"),
-        )
+        QueueManager(**manager, seed=seed) for manager in (_REQUESTER, _REPLIER, _OTHER)
     )
     yield f"mq/{requester.system}.smf", dump(requester, setups)
     for name, lines in csv_files(_blocks(replier, setups)).items():
@@ -213,6 +208,7 @@ def _run(run: SystemRun) -> Iterable[str]:
 
 
 def _readme() -> str:
+    of_others = f"CSV of {_REPLIER['name']}, JSON of {_OTHER['name']}"
     return f"""{LABEL}
 
 What can be measured of TLS beside the connections of z/OS: MQ channels, an RSCS link of z/VM, floods of TLS
@@ -224,8 +220,8 @@ All clocks are an hour ahead of UTC. To load the folder into a store and name th
   zscope ingest FOLDER --timezone +01:00
   zscope runs import FOLDER/{RUNS}
 
-mq/{_REQUESTER[1]}.smf       SMF 115-231 and 116-10 of queue manager {_REQUESTER[0]}
-mq/formatter/     what the public formatter makes of such records: CSV of {_REPLIER[0]}, JSON of {_OTHER[0]}
+mq/{_REQUESTER["system"]}.smf       SMF 115-231 and 116-10 of queue manager {_REQUESTER["name"]}
+mq/formatter/     what the public formatter makes of such records: {of_others}
 mq/round-trips.csv  round trips that an application measured, for two sizes of message and three ciphers
 zvm/              four cases of a link: listings and screens of Performance Toolkit, and CSVs in their place
 ztpf/             samples of floods before and with PJ48040: CSV, a chart's export, JSON lines
@@ -273,7 +269,7 @@ def _expected_mq(seed: int) -> dict[str, Any]:
     """Return the mean round trips by configuration, and totals of the tasks and channels of one queue
     manager.
     """
-    manager = QueueManager("MQ5A", "MQA1", "MQ5B", seed)
+    manager = QueueManager(**_REQUESTER, seed=seed)
     requests: Counter[str] = Counter()
     messages: Counter[str] = Counter()
     for setup in round_trips():
