@@ -23,6 +23,7 @@ from zscope.pipelines.store import commits, transaction
 from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.commits import Commit, State, append, read_state
 from zscope.pipelines.store.folder import Folder, StoreError, existing_store
+from zscope.pipelines.store.lock import WriteLock
 from zscope.pipelines.store.maintenance import check_store, compact, record_validation
 from zscope.pipelines.store.remove import remove_load
 from zscope.pipelines.store.transaction import changing, sweep
@@ -154,3 +155,20 @@ def test_sweep_recognises_files_of_all_kinds_of_commits(tmp_path: Path) -> None:
         place.touch()
     assert sweep(folder, State(), 0) == len(found)
     assert files_on_disk(folder) == set()
+
+
+def test_a_writer_that_was_killed_is_noticed_once(tmp_path: Path) -> None:
+    messages: list[str] = []
+    lock = WriteLock(tmp_path / "lock", tmp_path, "the store")
+    with lock.held(messages.append, 0) as was_interrupted:
+        assert not was_interrupted
+        left_by_a_killed_writer = lock.file.read_bytes()
+    assert left_by_a_killed_writer
+    assert lock.file.read_bytes() == b""
+    lock.file.write_bytes(left_by_a_killed_writer)
+    with lock.held(messages.append, 0) as was_interrupted:
+        assert was_interrupted
+    with lock.held(messages.append, 0) as was_interrupted:
+        assert not was_interrupted
+    assert len(messages) == 1
+    assert "was interrupted; its leftovers are deleted" in messages[0]
