@@ -1,9 +1,9 @@
-"""Kill writers of a store, examine what is left, and run the next writer.
+"""Kill writers of a store with a signal, examine what is left, and run the next writer.
 
     python -m tests.pipelines.store.killing FOLDER JOB WHEN
 
-WHEN is `every` for a kill at each operation on files, `few` for a kill at some of them, or a number of kills
-at random instants. Prints a list of kills with their faults as JSON.
+WHEN is `commit` for kills around the commit, or a number of kills at random instants. The catalogue is small.
+Prints a list of kills with their faults as JSON.
 """
 
 from __future__ import annotations
@@ -20,63 +20,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pytest
 from tests.pipelines.store.forked import Child, Say, done_by_child, start, warm_up
 from tests.pipelines.store.looking import View, view
-from tests.pipelines.store.scene import Scene, without_process
+from tests.pipelines.store.operations import files_at_operations, files_of, observed, without_process
+from tests.pipelines.store.scene import Scene
+from tests.pipelines.store.small_catalogue import use_small_catalogue
 
 from zscope.pipelines.store.folder import Folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Iterable, Sequence
 
-_ON_FILES = {
-    "open",
-    "os.rename",
-    "os.link",
-    "os.remove",
-    "os.mkdir",
-    "os.rmdir",
-    "os.truncate",
-    "shutil.copyfile",
-}
-_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _MEASURED = 3
-
-
-def watched(store: Path, at_operation: Callable[[str], None], at_commit: Callable[[], object]) -> None:
-    """Report each operation on files of the store before it happens, and the commit.
-
-    Flushing to disk is not reported: a process killed there leaves the same as at the next operation.
-    """
-    inside = os.fspath(store)
-
-    def on_event(event: str, arguments: tuple[Any, ...]) -> None:
-        if event not in _ON_FILES:
-            return
-        place = arguments[0] if isinstance(arguments[0], int) else os.fsdecode(arguments[0])
-        in_folder = event in {"os.remove", "os.rmdir"} and arguments[1] != -1
-        if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & _WRITES):
-            return
-        if event in {"os.link", "os.rename"}:
-            target = Path(os.fsdecode(arguments[1]))
-            if target.parent.name == "commits" and target.stem.isdigit():
-                at_commit()
-        if in_folder or isinstance(place, int) or place.startswith(inside):
-            at_operation(f"{event} {without_process(str(place).removeprefix(inside))}")
-
-    sys.addaudithook(on_event)
 
 
 def _said_nowhere(_: str) -> None:
     return
 
 
-def operations(scene: Scene) -> list[str]:
-    """Return the operations of the job on files, in order."""
-    found: list[str] = []
-    watched(scene.store, found.append, lambda: None)
-    scene.run()
-    return found
+def _names(files: Iterable[str]) -> list[str]:
+    return sorted(map(without_process, files))
+
+
+def _operations_with_names(scene: Scene) -> list[tuple[str, list[str]]]:
+    """Return the operations of the job on files, with the names of the files before each of them."""
+    return [(what, _names(files)) for what, files in files_at_operations(scene.store, scene.run)]
 
 
 def kill_at(scene: Scene, operation: str, nth: int) -> None:
@@ -87,11 +56,11 @@ def kill_at(scene: Scene, operation: str, nth: int) -> None:
         if what == operation and next(times) == nth:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    watched(scene.store, at_operation, lambda: None)
-    scene.run()
+    with observed(scene.store, at_operation):
+        scene.run()
 
 
-def few(operations: Sequence[str]) -> set[int]:
+def around_the_commit(operations: Sequence[str]) -> set[int]:
     """Choose the commit, the operation after it, and the rename of the catalogue; the kill is before each."""
     commit, renamed = (
         next(number for number, what in enumerate(operations) if what.startswith(step))
@@ -100,38 +69,33 @@ def few(operations: Sequence[str]) -> set[int]:
     return {commit, commit + 1, renamed}
 
 
-def at_operations(
-    scene: Scene, before: View, after: View, chosen: Callable[[Sequence[str]], Container[int]]
-) -> list[dict[str, Any]]:
-    """Kill the job at its operations on files.
-
-    Many of them leave the same files: what was examined once is not examined again.
-    """
+def at_commit(scene: Scene, before: View, after: View) -> list[dict[str, Any]]:
+    """Kill the job around its commit; the files are those that a job has there that goes on."""
     scene.restart()
     times: Counter[str] = Counter()
     kills = []
-    known = set()
-    every = done_by_child(lambda: operations(scene))
-    selected = chosen(every)
-    for number, what in enumerate(every):
+    every = done_by_child(lambda: _operations_with_names(scene))
+    chosen = around_the_commit([what for what, _ in every])
+    for number, (what, names) in enumerate(every):
         times[what] += 1
-        if number not in selected:
+        if number not in chosen:
             continue
         scene.restart()
         code, _ = start(lambda _, what=what: kill_at(scene, what, times[what])).end()  # type: ignore[misc]
-        left = scene.left_behind()
-        where = f"{what} ({times[what]})"
-        kills.append(_as_known(code, where) if left in known else _kill(scene, before, after, code, where))
-        known.add(left)
+        left = _names(files_of(scene.store))
+        kill = _kill(scene, before, after, code, f"{what} ({times[what]})")
+        if left != names:
+            kill["faults"].append(f"the killed job left {left}, one that goes on has {names}")
+        kills.append(kill)
     return kills
 
 
 def run_and_tell(scene: Scene, say: Say) -> None:
     """Run the job and report its start, commit and end."""
-    watched(scene.store, _said_nowhere, lambda: say(b"c"))
-    say(b"b")
-    scene.run()
-    say(b"e")
+    with observed(scene.store, _said_nowhere, lambda: say(b"c")):
+        say(b"b")
+        scene.run()
+        say(b"e")
 
 
 def at_random(
@@ -140,6 +104,7 @@ def at_random(
     """Kill the job at random instants, as many before its commit as after it.
 
     The delay counts from the start or from the commit, so both parts are covered however slow the machine is.
+    Many kills leave the same files: what was examined once is not examined again.
     """
     spans = {b"b": float("inf"), b"c": float("inf")}
     for _ in range(_MEASURED):
@@ -150,6 +115,7 @@ def at_random(
         spans[b"b"] = min(spans[b"b"], times[b"c"] - times[b"b"])
         spans[b"c"] = min(spans[b"c"], times[b"e"] - times[b"c"])
     found = []
+    known = set()
     for number in range(kills):
         scene.restart()
         sign = (b"b", b"c")[number % 2]
@@ -165,8 +131,10 @@ def at_random(
             code, _ = child.end()
             if turn == 0:
                 first, commits = code, len(list(Folder(scene.store).commits.glob("[0-9]*.json")))
-        kill = _kill(scene, before, after, first, ", then ".join(told))
+        where, left = ", then ".join(told), scene.left_behind()
+        kill = _as_known(first, where) if left in known else _kill(scene, before, after, first, where)
         found.append(kill | {"committed": commits > before.commits})
+        known.add(left)
     return found
 
 
@@ -187,22 +155,22 @@ def _as_known(code: int, where: str) -> dict[str, Any]:
 
 def main() -> None:
     """Run the program."""
-    place, job = Path(sys.argv[1]), sys.argv[2]
+    place, job, when = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     pa.set_cpu_count(1)
     scene = Scene(place, job)
     warm_up()
+    empty = place / "empty.duckdb"
+    done_by_child(lambda: empty.write_bytes(use_small_catalogue(pytest.MonkeyPatch())))
+    use_small_catalogue(pytest.MonkeyPatch(), empty.read_bytes())
     done_by_child(scene.prepare)
     scene.restart()
     before = View.from_json(done_by_child(lambda: view(scene.store).to_json()))
     done_by_child(scene.run)
     after = View.from_json(done_by_child(lambda: view(scene.store).to_json()))
-    when = sys.argv[3]
-    if when.isdigit():
-        kills = at_random(scene, before, after, random.Random(place.name), int(when))
-    elif when == "few":
-        kills = at_operations(scene, before, after, few)
+    if when == "commit":
+        kills = at_commit(scene, before, after)
     else:
-        kills = at_operations(scene, before, after, lambda operations: range(len(operations)))
+        kills = at_random(scene, before, after, random.Random(place.name), int(when))
     sys.stdout.write(json.dumps(kills))
 
 

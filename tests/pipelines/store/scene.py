@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import shutil
 import traceback
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tests.pipelines.store.forked import CHECKOUT
 from tests.pipelines.store.looking import View, view
+from tests.pipelines.store.operations import without_process
 from tests.pipelines.stores import EVERYTHING, dump_bytes, leftovers
 
 from zscope.parsers.options import ReadOptions
@@ -33,12 +33,6 @@ ONE_BY_ONE = replace(EVERYTHING, settings=AT_ONCE, read_options=ReadOptions(jobs
 """With several threads the order of what is done to files would be another one each time."""
 SECOND_DAY = date(2026, 3, 3)
 REPORT = CHECKOUT / "sample-data" / "reports" / "netstat.SYSA.2026-03-02.txt"
-_PROCESS = re.compile(r"\.\d+")
-
-
-def without_process(name: str) -> str:
-    """The name of a file, without the number of the process that makes it."""
-    return _PROCESS.sub(".N", name)
 
 
 class Scene:

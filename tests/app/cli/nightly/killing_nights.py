@@ -26,7 +26,7 @@ import pytest
 from tests.app.cli.nightly.nights import FIRST_DAY, LOAD, MOVE, OTHER, SMALL, NightFolder, days_since, step
 from tests.app.report_reading import harmless
 from tests.pipelines.store.forked import CHECKOUT, done_by_child, start, warm_up
-from tests.pipelines.store.killing import watched
+from tests.pipelines.store.operations import observed
 from tests.pipelines.stores import dump_bytes, leftovers
 
 from zscope.app.cli.main import program
@@ -211,8 +211,8 @@ def _page(path: Path) -> dict[str, list[str]]:
 def operations(scene: NightScene) -> list[str]:
     """Return the operations of a night on files, in order."""
     found: list[str] = []
-    watched(scene.night.path, found.append, lambda: None)
-    scene.run()
+    with observed(scene.night.path, found.append):
+        scene.run()
     return found
 
 
@@ -224,8 +224,8 @@ def run_until(scene: NightScene, nth: int) -> None:
         if next(numbers) == nth:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    watched(scene.night.path, at_operation, lambda: None)
-    scene.run()
+    with observed(scene.night.path, at_operation):
+        scene.run()
 
 
 def instants(every: list[str], kills: int) -> list[int]:
