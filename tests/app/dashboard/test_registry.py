@@ -22,7 +22,7 @@ ADDRESSES = [
     "posture", "benchmark", "compare", "practices", "mq_channels", "zvm_links", "ztpf_floods",
     "connections", "cpu", "workload", "quality", "workbench", "fields",
 ]  # fmt: skip
-"""Readers have links to these addresses."""
+"""Readers have links to these addresses; a new page may stand between them."""
 TOY = '''
 """A page in one file."""
 
@@ -48,8 +48,8 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     sys.modules.pop(f"{pages.__name__}.toy", None)
 
 
-def test_pages_have_their_addresses_and_order() -> None:
-    assert [page.address for page in registered_pages()] == ADDRESSES
+def test_pages_keep_their_addresses_and_order() -> None:
+    assert [page.address for page in registered_pages() if page.address in ADDRESSES] == ADDRESSES
     assert registered_pages()[0].name == "overview"
 
 
