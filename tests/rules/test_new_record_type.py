@@ -56,7 +56,7 @@ fields = [
 [[table]]
 name = "toy_lookup"
 meaning = "Lookups of a connection."
-rows = "lookup"
+rows = ["lookup"]
 grain = ["record_no", "section_no"]
 join = [{ section = "stack" }]
 

@@ -34,7 +34,7 @@ evidence = "ibm-doc"
 """
 COUNTED = '[triplets]\nat = 4\ncount = "SMF1TRN"\n'
 FIELD = '{ name = "N", offset = 0, length = 2, format = "uint", column = "n", meaning = "M." }'
-TABLE = '[[table]]\nname = "t"\nmeaning = "M."\nrows = "b"\ngrain = []\n'
+TABLE = '[[table]]\nname = "t"\nmeaning = "M."\nrows = ["b"]\ngrain = []\n'
 TWO_KINDS = """
 [[table]]
 name = "t"
@@ -67,7 +67,7 @@ def _folder(tmp_path: Path, record: str, codes: str = "", *, start: str = HEADER
 
 
 def test_reads_a_record(tmp_path: Path) -> None:
-    table = '[[table]]\nname = "t"\nmeaning = "M."\nrows = "body"\ngrain = ["record_no"]\n'
+    table = '[[table]]\nname = "t"\nmeaning = "M."\nrows = ["body"]\ngrain = ["record_no"]\n'
     catalog = read_catalog(_folder(tmp_path, _section("body") + table))
     record = catalog.records[1, 2]
     assert record.section("body").field("N").length == 2
@@ -110,31 +110,40 @@ def test_reads_a_table_of_several_sections(tmp_path: Path) -> None:
     [
         ("", "record.toml: header: is missing"),
         (SECTION.format(key="header", fields=FIELD, place=""), "record.toml: header: is missing"),
-        (HEADER + _section("header"), "record.toml: header: is declared twice"),
-        (HEADER.replace('"H"', '"H"\nlenght = 4'), "record.toml: header: "),
+        (HEADER + _section("header"), "line 14: section[header]: is declared twice"),
+        (
+            HEADER.replace('"H"', '"H"\nlenght = 4'),
+            "record.toml, line 7: header.lenght: is not a valid key; valid: title, ",
+        ),
         (
             HEADER + '[header.standard]\nSMFxTME = { name = "T" }\n',
-            "header.SMFxTME: is no field of the inherited",
+            "line 14: header.standard.SMFxTME: is no field of the inherited header, which are SMFxLEN",
         ),
         (
             HEADER + "[header.standard]\nSMFxLEN = { offset = 8 }\n",
-            "header.SMFxLEN: 'offset' is the same in all",
+            "line 14: header.standard.SMFxLEN.offset: is not a valid key; valid: name, column, meaning",
         ),
-        (HEADER + "[triplets]\nat = 4\n", "record.toml: triplets: takes either 'count' or 'number'"),
-        (HEADER + "[triplets]\nnumber = 4\n", "record.toml: triplets: 'at' is missing"),
-        (HEADER + "[triplets]\nat = 4\nnumbers = 2\n", "triplets: 'numbers' is not one of at, count, number"),
-        (HEADER + "[triplets]\nat = 2\nnumber = 2\n", "triplets: at 2, they lie over the header of 4 bytes"),
-        (HEADER + '[triplets]\nat = 4\ncount = "N"\n', "triplets: 'N' is no field of the header"),
+        (HEADER + "[triplets]\nat = 4\n", "record.toml, line 13: triplets: takes either 'count' or 'number'"),
+        (HEADER + "[triplets]\nnumber = 4\n", "line 13: triplets.at: 'at' is missing"),
+        (
+            HEADER + "[triplets]\nat = 4\nnumbers = 2\n",
+            "triplets.numbers: is not a valid key; valid: at, count, number",
+        ),
+        (
+            HEADER + "[triplets]\nat = 2\nnumber = 2\n",
+            "line 14: triplets.at: at 2, they lie over the header of 4 bytes",
+        ),
+        (HEADER + '[triplets]\nat = 4\ncount = "N"\n', "triplets.count: 'N' is no field of the header"),
         (
             HEADER.replace('"uint"', '"hex"') + COUNTED,
-            "triplets: 'SMF1TRN' is not a number of two bytes",
+            "triplets.count: 'SMF1TRN' is not a number of two bytes",
         ),
         (HEADER + _section("body"), "record.toml: triplets: is missing: section 'body' is located by"),
         (
             HEADER + "[triplets]\nat = 4\nnumber = 1\n" + _section("b", triplet=1),
-            "b: has triplet 1, but there are",
+            "section[b].triplet: has triplet 1, but there are",
         ),
-        (HEADER + _section("b", triplet=None) + TABLE, "b: is used by a table, but has no triplet"),
+        (HEADER + _section("b", triplet=None) + TABLE, "section[b]: is used by a table, but has no triplet"),
     ],
 )
 def test_reports_what_is_wrong_with_header_and_triplets(tmp_path: Path, start: str, problem: str) -> None:
@@ -147,26 +156,44 @@ def test_reports_what_is_wrong_with_header_and_triplets(tmp_path: Path, start: s
 @pytest.mark.parametrize(
     ("record", "problem"),
     [
-        ("section = [", "record.toml: file: is not TOML"),
+        ("section = [", "record.toml: is not TOML"),
         (
             _section("b", FIELD.replace('"uint"', '"huge"')),
-            "record.toml: b.N: 'huge' is not",
+            'line 23: section[b].fields[N].format: expected "uint", "int", "bits",',
         ),
-        (_section("b", FIELD.replace('format = "uint", ', "")), "b.N: 'format' is missing"),
-        (_section("b", FIELD.replace("offset", "ofset")), "record.toml: b.N: "),
-        (_section("b", FIELD.replace("meaning", 'size = "X", meaning')), "names 'X', which"),
-        ('[[table]]\nname = "t"\nmeaning = "M."\nrows = "x"\ngrain = []\n', "t: uses section 'x', which"),
-        (_section("b", CONDITIONAL), "b.N: depends on 'X', which is not declared"),
-        (_section("b", CONDITIONAL.replace("bits", "bit")), "record.toml: b.N: "),
+        (
+            _section("b", FIELD.replace('format = "uint", ', "")),
+            'section[b].fields[N].format: is missing; expected "uint"',
+        ),
+        (
+            _section("b", FIELD.replace("offset", "ofset")),
+            "section[b].fields[N].offset: is missing; expected an int",
+        ),
+        (
+            _section("b", FIELD.replace("meaning", 'size = "X", meaning')),
+            "line 23: section[b].fields[N]: names 'X', which",
+        ),
+        (
+            '[[table]]\nname = "t"\nmeaning = "M."\nrows = ["x"]\ngrain = []\n',
+            "table[t]: uses section 'x', which",
+        ),
+        (_section("b", CONDITIONAL), "section[b].fields[N]: depends on 'X', which is not declared"),
+        (
+            _section("b", CONDITIONAL.replace("bits", "bit")),
+            "fields[N].when[0].bit: is not a valid key; valid: field, bits",
+        ),
         (
             _section("a") + _section("b") + TWO_KINDS.format(b="c"),
-            "t: needs one text in `kind` for each section that makes rows",
+            "table[t]: needs one text in `kind` for each section that makes rows",
         ),
         (
             _section("a") + _section("b") + TWO_KINDS.format(b="b").replace("column", "colour"),
-            "record.toml: t: ",
+            "table[t].kind.colour: is not a valid key; valid: column, meaning, texts; did you mean column?",
         ),
-        (_section("b", "") + 'lenghts = { "all" = 4 }\n', "record.toml: b: "),
+        (
+            _section("b", "") + 'lenghts = { "all" = 4 }\n',
+            "section[b].lenghts: is not a valid key; valid: key, title,",
+        ),
     ],
 )
 def test_reports_what_is_wrong(tmp_path: Path, record: str, problem: str) -> None:
@@ -178,7 +205,9 @@ def test_reports_what_is_wrong(tmp_path: Path, record: str, problem: str) -> Non
 
 def test_code_table_of_unknown_kind(tmp_path: Path) -> None:
     codes = '[c]\ntitle = "C"\nkind = "odd"\n[c.codes]\n0x01 = "one"\n'
-    with pytest.raises(DeclarationError, match=r"codes.toml: c: kind 'odd' is not one of"):
+    with pytest.raises(
+        DeclarationError, match=r'codes.toml, line 3: c.kind: expected "value", "bits" or "text", got'
+    ):
         read_catalog(_folder(tmp_path, "", codes))
 
 

@@ -245,7 +245,7 @@ def test_results_can_be_chosen_by_tags_in_sql() -> None:
         ("results_mq.toml", '"mq-negotiation"', '"mq"', "method names 'mq', which is not declared"),
         ("results_mq.toml", 'document = "mq"', 'document = "qm"', "document 'qm' is not declared"),
         ("results_mq.toml", '{ message = "8KB" }', '"8KB"', "condition_tags is not a table"),
-        ("results_mq.toml", "[[group]]", "[group", "results_mq.toml: file: is not TOML"),
+        ("results_mq.toml", "[[group]]", "[group", "results_mq.toml, line 11: is not TOML"),
         ("results_tls31.toml", '["CRR"]', '"CRR"', "workload_kinds is not a list of texts"),
         ("environments.toml", 'like = "ztpf"', 'like = "zvse"', "ztpf-z16: is like 'zvse', which"),
         ("documents.toml", "[tls31]", "version = 1\n[tls31]", "version: is not a table"),

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from zscope.schemas.declared import TomlFile
 from zscope.schemas.errors import DeclarationError
-from zscope.schemas.load import read_toml
 from zscope.schemas.published import published_tables, read_published
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def test_every_result_has_one_filling() -> None:
 
 
 def test_every_declared_rule_fills_something() -> None:
-    rules = read_toml(files("zscope.schemas") / "published" / "fillings.toml")
+    rules = TomlFile.read(files("zscope.schemas") / "published" / "fillings.toml").content
     assert set(rules) == {row["rule"] for row in FILLINGS}
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from zscope.schemas import catalog
 from zscope.schemas.arrow import column_field
@@ -85,10 +86,10 @@ def test_columns_are_distinct_and_the_grain_is_among_them(table: ReportTable) ->
 def test_records_and_reports_have_to_agree_on_a_column_of_both() -> None:
     requests = next(column for column in table_columns("mq_task") if column.name == "requests")
     assert requests.from_reports
-    wider = replace(requests, from_reports=replace(requests.from_reports, type="uint64"))
+    wider = replace(requests, from_reports=structs.replace(requests.from_reports, type="uint64"))
     with pytest.raises(DeclarationError, match=r"mq_task: requests: is declared as uint32 and as uint64"):
         column_field("mq_task", wider)
-    in_bytes = replace(requests, from_reports=replace(requests.from_reports, unit="bytes"))
+    in_bytes = replace(requests, from_reports=structs.replace(requests.from_reports, unit="bytes"))
     with pytest.raises(DeclarationError, match=r"requests: is declared as uint32 and as uint32 bytes"):
         column_field("mq_task", in_bytes)
 
@@ -96,19 +97,21 @@ def test_records_and_reports_have_to_agree_on_a_column_of_both() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('name = "t"\nlead = ["nothing"]', "'nothing' is missing"),
-        ('name = "t"\nlead = []\ngrain = []\ncolumns = [{column = "a"}]', "t.a: 'format' is missing"),
+        ("", "line 3: lead[0]: 'nothing' is not one of trail"),
+        ('columns = [{column = "a"}]', 'line 7: columns[a].format: is missing; expected "text", "count"'),
         (
-            'name = "t"\nlead = []\ngrain = []\ncolumns = [{column = "a", format = "roman", meaning = "A."}]',
-            "t.a: 'roman' is not a valid PrintedFormat",
+            'columns = [{column = "a", format = "roman", meaning = "A."}]',
+            'columns[a].format: expected "text"',
         ),
-        ('name = "t"\nlead = []\ngrain = []\ncolumns = []\ncolour = "red"', "colour"),
+        ('colour = "red"', "line 7: colour: is not a valid key; valid: name, meaning, family, title"),
         ("name =", "is not TOML"),
     ],
 )
 def test_an_invalid_declaration_is_reported(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "lead.toml").write_text("[trail]\ncolumns = []\n")
-    (tmp_path / "t.toml").write_text(content)
+    start = 'name = "t"\ntitle = "T"\nlead = ["nothing"]\ngrain = []\nmeaning = "M."\nfamily = "rmf"\n'
+    start += content if "columns" in content else f"{content}\ncolumns = []"
+    (tmp_path / "t.toml").write_text(start)
     with pytest.raises(DeclarationError, match=r"t\.toml") as error:
         read_report_tables(tmp_path)
     assert message in str(error.value)

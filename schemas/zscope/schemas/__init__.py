@@ -12,7 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from zscope.schemas.load import CipherSuite, catalog, cipher_suites, standard_header
+    from zscope.schemas.code_tables import CipherSuite, cipher_suites
+    from zscope.schemas.load import catalog, standard_header
     from zscope.schemas.model import (
         Catalog,
         CodeTable,
@@ -47,8 +48,13 @@ __all__ = [
     "standard_header",
 ]
 
-_LOADED = ("CipherSuite", "catalog", "cipher_suites", "standard_header")
-"""The names in `load`; the others are in `model`."""
+_MODULES = {
+    "CipherSuite": "code_tables",
+    "cipher_suites": "code_tables",
+    "catalog": "load",
+    "standard_header": "load",
+}
+"""The modules of some names; the others are in `model`."""
 
 
 if not TYPE_CHECKING:  # a type checker would accept every name
@@ -57,4 +63,4 @@ if not TYPE_CHECKING:  # a type checker would accept every name
         """Import a name when it is first used: programs that only need the errors read no layouts."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f"{__name__}.{'load' if name in _LOADED else 'model'}"), name)
+        return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'model')}"), name)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zscope.schemas.arrow import arrow_type, duckdb_type, stored_type, table_meaning
+from zscope.schemas.code_tables import cipher_suites
 from zscope.schemas.field_catalog import ANY_RECORD, CatalogEntry, entries
-from zscope.schemas.load import catalog, cipher_suites
+from zscope.schemas.load import catalog
 from zscope.schemas.model import CodeTable, Evidence, Field, RecordLayout, Section
 from zscope.schemas.reports import PrintedField, report_tables
 from zscope.schemas.stored import running_of

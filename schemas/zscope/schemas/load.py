@@ -1,62 +1,110 @@
-"""Read the layout and code files into the model, and report the file and key of a wrong declaration."""
+"""Read the layout files into the model, and report the place of a wrong declaration."""
 
 from __future__ import annotations
 
-import csv
-import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from zscope.schemas.errors import DeclarationError
+import msgspec
+
+from zscope.schemas.code_tables import read_code_tables
+from zscope.schemas.declared import Declared, TomlFile
 from zscope.schemas.model import (
     HEADER,
     TRIPLET_BYTES,
     Catalog,
-    CodeTable,
-    Condition,
     Evidence,
     Field,
     Format,
-    Join,
     LayoutSource,
-    MaskedCodes,
     RecordLayout,
-    RowKind,
     Section,
     TableLayout,
     TripletArea,
-    connection_rows,
-    running_totals,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from importlib.resources.abc import Traversable
+
+    from zscope.schemas.errors import DeclarationError
+    from zscope.schemas.toml_lines import KeyPath
 
 
 TRIPLET_COUNT_BYTES = 2
 _ANY_PREFIX = "SMFx"
 
 
-@dataclass(frozen=True, slots=True)
-class CipherSuite:
-    """One cipher suite by its number on the wire."""
+class FieldChange(Declared, frozen=True):
+    """What a family of records declares of an inherited field; its place and format are always the same."""
 
-    code: str
-    """Four hexadecimal digits, or six for SSLv2."""
-    name: str
-    protocol: str
-    key_exchange: str
-    authentication: str
-    encryption: str
-    key_bits: int
-    mode: str
-    mac: str
-    hash: str
-    pfs: str
+    name: str | None = None
+    column: str | None = None
+    meaning: str | None = None
+    codes: str | None = None
+    evidence: Evidence | None = None
+    source: str | None = None
+
+
+class HeaderDeclaration(Declared, frozen=True):
+    """`[header]`: the header of a family of records, with inherited fields and fields of its own."""
+
+    title: str | None = None
+    lengths: Mapping[str, int] | None = None
+    prefix: str = _ANY_PREFIX
+    """Takes the place of SMFx in the names of inherited fields."""
+    standard: Mapping[str, FieldChange] = msgspec.field(default_factory=dict)
+    """Changes of single inherited fields."""
+    fields: tuple[Field, ...] = ()
+    evidence: Evidence | None = None
+    source: str | None = None
+
+
+class TripletsDeclaration(Declared, frozen=True):
+    """`[triplets]`: where they are, and how many."""
+
+    at: int | None = None
+    count: str | None = None
+    """The field of the header with their number."""
+    number: int | None = None
+    places: tuple[int, ...] = ()
+    """Where each is, if other fields are between them; instead of `at`."""
+    least: int = 1
+    """For `places`: how many every record has."""
+
+
+class FamilyFile(Declared, frozen=True, kw_only=True):
+    """What several layouts share."""
+
+    header: HeaderDeclaration | None = None
+    triplets: TripletsDeclaration | None = None
+    section: tuple[Section, ...] = ()
+    continued_by: str = ""
+
+
+class RecordFile(FamilyFile, frozen=True, kw_only=True):
+    """The layout of a record, or of several subtypes with the same layout."""
+
+    type: int
+    title: str
+    subtype: int | None = None
+    subtypes: tuple[int, ...] = ()
+    common: str = ""
+    """The file with what it shares with others."""
+    note: str = ""
+    shown_as: str = ""
+    header_only: bool = False
+    table: tuple[TableLayout, ...] = ()
+
+
+class SourceDeclaration(Declared, frozen=True):
+    """A document with facts about layouts."""
+
+    title: str
+    url: str = ""
 
 
 @cache
@@ -67,43 +115,39 @@ def catalog() -> Catalog:
 
 def read_catalog(folder: Traversable) -> Catalog:
     """Read every declaration below a folder (`layouts`, `codes`)."""
-    layouts = folder / "layouts"
-    sources = {
-        key: LayoutSource(key, str(entry["title"]), str(entry.get("url", "")))
-        for key, entry in read_toml(layouts / "sources.toml").items()
-    }
-    header = read_header(folder)
+    layouts = {file.name: file for file in _toml_files(folder / "layouts")}
+    sources = layouts.pop("sources.toml").typed(dict[str, SourceDeclaration])
+    header = _standard_header(layouts.pop("smf_header.toml"))
+    families = {f"{file.content.get('common')}.toml" for file in layouts.values()}
     records: dict[tuple[int, int], RecordLayout] = {}
-    for file in sorted(layouts.iterdir(), key=lambda f: f.name):
-        content = read_toml(file) if file.name.endswith(".toml") else {}
-        if "subtype" in content or "subtypes" in content:
-            for record in _records(file, content, layouts, header):
+    for name, file in layouts.items():
+        if name not in families:
+            for record in _records(file, layouts, header):
                 if (record.type, record.subtype) in records:
                     problem = f"{record.type}-{record.subtype} is declared by another file"
-                    raise DeclarationError(file.name, "subtype", problem)
+                    raise file.error(("subtype",), problem)
                 records[record.type, record.subtype] = record
-    codes: dict[str, CodeTable] = {}
-    for file in sorted((folder / "codes").iterdir(), key=lambda f: f.name):
-        if file.name.endswith(".toml"):
-            codes.update((name, _code_table(file.name, name, raw)) for name, raw in read_toml(file).items())
-    names: dict[int | str, str] = {suite.code: suite.name for suite in cipher_suites().values()}
-    codes["cipher"] = CodeTable("cipher", "Cipher suite", "text", names)
-    return Catalog(header, records, codes, sources)
+    codes = read_code_tables(_toml_files(folder / "codes"))
+    documents = {key: LayoutSource(key, source.title, source.url) for key, source in sources.items()}
+    return Catalog(header, records, codes, documents)
 
 
-def read_header(folder: Traversable) -> Section:
-    """Read the standard header, which all layouts inherit."""
-    file = folder / "layouts" / "smf_header.toml"
-    sections = _sections(file.name, read_toml(file))
-    if [section.key for section in sections] != [HEADER]:
-        raise DeclarationError(file.name, HEADER, "must be the only section of this file")
-    return sections[0]
+def _toml_files(folder: Traversable) -> list[TomlFile]:
+    found = (file for file in folder.iterdir() if file.name.endswith(".toml"))
+    return [TomlFile.read(file) for file in sorted(found, key=lambda file: file.name)]
 
 
 @cache
 def standard_header() -> Section:
-    """Return the standard header without reading all other declarations."""
-    return read_header(files("zscope.schemas"))
+    """Return the standard header, which all layouts inherit, without reading all other declarations."""
+    return _standard_header(TomlFile.read(files("zscope.schemas") / "layouts" / "smf_header.toml"))
+
+
+def _standard_header(file: TomlFile) -> Section:
+    sections = file.typed(FamilyFile, _with_proofs(file.content)).section
+    if [section.key for section in sections] != [HEADER]:
+        raise file.error(("section",), f"expected one section, with the key {HEADER}")
+    return sections[0]
 
 
 def family_triplets(common: str) -> TripletArea:
@@ -112,278 +156,211 @@ def family_triplets(common: str) -> TripletArea:
     >>> family_triplets("smf119_common").at
     28
     """
-    file = files("zscope.schemas") / "layouts" / f"{common}.toml"
-    content = read_toml(file)
-    header = _header(file.name, content.get(HEADER, {}), standard_header())
-    area = _triplet_area(file.name, content.get("triplets", {}), header)
+    file = TomlFile.read(files("zscope.schemas") / "layouts" / f"{common}.toml")
+    family = file.typed(FamilyFile, _with_proofs(file.content))
+    header = standard_header() if family.header is None else _header(file, family.header, standard_header())
+    area = _triplet_area(file, family.triplets, header)
     if area is None:
-        raise DeclarationError(file.name, "triplets", "is missing")
+        raise file.error(("triplets",), "is missing")
     return area
 
 
-@cache
-def cipher_suites() -> Mapping[str, CipherSuite]:
-    """Return the known cipher suites by their hexadecimal number."""
-    text = (files("zscope.schemas") / "codes" / "cipher.csv").read_text(encoding="ascii")
-    suites = {}
-    for row in csv.DictReader(text.splitlines()):
-        bits = int(row.pop("key_bits"))
-        suites[row["code"]] = CipherSuite(key_bits=bits, **row)
-    return suites
+def _with_proofs(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of a layout whose fields have the evidence and source of their section or header."""
+    completed = dict(content)
+    if isinstance(content.get("section"), list):
+        completed["section"] = [with_proof(section, "fields") for section in content["section"]]
+    if "header" in content:
+        completed["header"] = with_proof(content["header"], "fields")
+    return completed
 
 
-def read_toml(file: Traversable) -> dict[str, Any]:
-    """Return the content of a declaration file."""
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise DeclarationError(file.name, "file", f"is not TOML: {error}") from error
+def with_proof(table: Any, key: str) -> Any:  # noqa: ANN401 - a value of TOML
+    """Return a table whose fields, a list at a key, have its evidence and source if they state none."""
+    if not isinstance(table, dict) or not isinstance(table.get(key), list):
+        return table
+    proof = {name: table[name] for name in ("evidence", "source") if name in table}
+    return table | {key: [proof | field if isinstance(field, dict) else field for field in table[key]]}
 
 
-def _records(
-    file: Traversable, content: dict[str, Any], layouts: Traversable, standard: Section
-) -> list[RecordLayout]:
-    """The layouts of one file: one for each subtype, equal but for its number."""
-    if ("subtype" in content) == ("subtypes" in content):
-        raise DeclarationError(file.name, "subtype", "takes either 'subtype' or 'subtypes'")
-    subtypes = tuple(int(subtype) for subtype in content.get("subtypes", (content.get("subtype"),)))
-    if not subtypes:
-        raise DeclarationError(file.name, "subtypes", "is empty")
-    record = _record(file, content | {"subtype": subtypes[0]}, layouts, standard)
-    return [replace(record, subtype=subtype, subtypes=subtypes) for subtype in subtypes]
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where something is declared."""
+
+    file: TomlFile
+    path: KeyPath
+
+    def error(self, problem: str, *below: str | int) -> DeclarationError:
+        return self.file.error((*self.path, *below), problem)
+
+
+def _records(file: TomlFile, others: Mapping[str, TomlFile], standard: Section) -> Iterator[RecordLayout]:
+    """Yield the layouts of one file: one for each subtype, equal but for its number."""
+    content = _with_proofs(file.content)
+    layers: list[tuple[TomlFile, FamilyFile]] = []
+    if family_file := others.get(f"{content.get('common')}.toml"):
+        layers.append((family_file, family_file.typed(FamilyFile, _with_proofs(family_file.content))))
+        shared, own = family_file.content.get("triplets", {}), content.get("triplets", {})
+        if shared and isinstance(own, dict):
+            content["triplets"] = shared | own
+    declared = file.typed(RecordFile, content)
+    if declared.common and not family_file:
+        raise file.error(("common",), f"there is no file {declared.common}.toml")
+    if (declared.subtype is None) != bool(declared.subtypes):
+        raise file.error(("subtype",), "takes either 'subtype' or 'subtypes'")
+    record = _record(file, declared, [*layers, (file, declared)], standard)
+    for subtype in record.subtypes:
+        yield replace(record, subtype=subtype)
 
 
 def _record(
-    file: Traversable, content: dict[str, Any], layouts: Traversable, standard: Section
+    file: TomlFile, own: RecordFile, layers: list[tuple[TomlFile, FamilyFile]], standard: Section
 ) -> RecordLayout:
-    """One layout with what it inherits: the standard header, and the file that `common` names."""
-    family, family_file = {}, file.name
-    if common := content.get("common"):
-        family_file = f"{common}.toml"
-        family = read_toml(layouts / family_file)
-    if HEADER not in family and HEADER not in content:
-        raise DeclarationError(
-            file.name, HEADER, "is missing: declare [header] here or in the file that `common` names"
-        )
+    """Return the layout of the first subtype with what it inherits: the standard header, and its family."""
+    if all(layer.header is None for _, layer in layers):
+        problem = "is missing: declare [header] here or in the file that `common` names"
+        raise file.error((HEADER,), problem)
     header = standard
-    for name, declarations in ((family_file, family), (file.name, content)):
-        if HEADER in declarations:
-            header = _header(name, declarations[HEADER], header)
-    sections = [header, *_sections(family_file, family), *_sections(file.name, content)]
-    keys: set[str] = set()
-    for section in sections:
-        if section.key in keys:
-            raise DeclarationError(file.name, section.key, "is declared twice")
-        keys.add(section.key)
-    tables = tuple(_table(file.name, raw, keys) for raw in content.get("table", ()))
-    _check_conditions(file.name, sections)
+    for place, layer in layers:
+        if layer.header is not None:
+            header = _header(place, layer.header, header)
+    sections, places = {HEADER: header}, {HEADER: _Place(file, (HEADER,))}
+    for place, layer in layers:
+        for number, section in enumerate(layer.section):
+            where = _Place(place, ("section", number))
+            if section.key in sections:
+                raise where.error("is declared twice")
+            _check_partners(where, section)
+            sections[section.key], places[section.key] = section, where
+    _check_conditions(sections, places)
+    for number, table in enumerate(own.table):
+        _check_table(_Place(file, ("table", number)), table, sections)
+    subtypes = own.subtypes if own.subtype is None else (own.subtype,)
     record = RecordLayout(
-        type=int(content["type"]),
-        subtype=int(content["subtype"]),
-        title=str(content["title"]),
-        sections=tuple(sections),
-        tables=tables,
-        triplets=_triplet_area(file.name, family.get("triplets", {}) | content.get("triplets", {}), header),
-        note=str(content.get("note", "")),
-        shown_as=str(
-            content.get("shown_as") or f"{content['title']} (SMF {content['type']}-{content['subtype']})"
-        ),
-        header_only=bool(content.get("header_only", False)),
-        continued_by=str(family.get("continued_by", content.get("continued_by", ""))),
+        type=own.type,
+        subtype=subtypes[0],
+        title=own.title,
+        sections=tuple(sections.values()),
+        tables=own.table,
+        triplets=_triplet_area(file, own.triplets, header),
+        note=own.note,
+        shown_as=own.shown_as or f"{own.title} (SMF {own.type}-{subtypes[0]})",
+        subtypes=subtypes,
+        header_only=own.header_only,
+        continued_by=layers[0][1].continued_by or own.continued_by,
     )
-    if record.continued_by and record.continued_by not in keys:
-        raise DeclarationError(
-            file.name, "continued_by", f"{record.continued_by!r} is no section of the record"
-        )
-    _check_places(file.name, record)
+    if record.continued_by and record.continued_by not in sections:
+        raise file.error(("continued_by",), f"{record.continued_by!r} is no section of the record")
+    _check_places(file, record, places)
     return record
 
 
-def _header(file: str, raw: dict[str, Any], inherited: Section) -> Section:
-    """The header of a family of records: inherited fields under other names, and fields of its own.
-
-    `prefix` takes the place of SMFx, `standard` changes what is declared of single inherited fields, and
-    `fields` adds to them.
-    """
-    raw = dict(raw)
-    prefix, changes = raw.pop("prefix", _ANY_PREFIX), raw.pop("standard", {})
-    proof = {name: raw.pop(name) for name in ("evidence", "source") if name in raw}
-    added = [_field(file, HEADER, proof | entry) for entry in raw.pop("fields", ())]
-    names = {field.name: field.name.replace(_ANY_PREFIX, prefix) for field in inherited.fields}
-    if unknown := [name for name in changes if name not in names]:
-        raise DeclarationError(file, f"{HEADER}.{unknown[0]}", "is no field of the inherited header")
-    names |= {name: change["name"] for name, change in changes.items() if "name" in change}
+def _header(file: TomlFile, declared: HeaderDeclaration, inherited: Section) -> Section:
+    """Return the header of a family of records."""
+    names = {field.name: field.name.replace(_ANY_PREFIX, declared.prefix) for field in inherited.fields}
+    for name, change in declared.standard.items():
+        if name not in names:
+            problem = f"is no field of the inherited header, which are {', '.join(names)}"
+            raise file.error((HEADER, "standard", name), problem)
+        names[name] = change.name or names[name]
+    proof = FieldChange(evidence=declared.evidence, source=declared.source)
     fields = []
     for field in inherited.fields:
-        change = dict(changes.get(field.name, {}))
-        for fixed in ("offset", "length", "format", "date"):
-            if fixed in change:
-                raise DeclarationError(
-                    file, f"{HEADER}.{field.name}", f"{fixed!r} is the same in all records"
-                )
-        change = proof | change | {"name": names[field.name], "date": names.get(field.date, "")}
-        try:
-            if "evidence" in change:
-                change["evidence"] = Evidence(change["evidence"])
-            fields.append(replace(field, **change))
-        except (TypeError, ValueError) as error:
-            raise DeclarationError(file, f"{HEADER}.{field.name}", str(error)) from error
-    try:
-        return replace(inherited, fields=(*fields, *added), **raw)
-    except TypeError as error:
-        raise DeclarationError(file, HEADER, str(error)) from error
+        changes = {"name": names[field.name], "date": names.get(field.date, "")}
+        for change in (proof, declared.standard.get(field.name, proof)):
+            changes |= {
+                key: value for key, value in msgspec.structs.asdict(change).items() if value is not None
+            }
+        fields.append(msgspec.structs.replace(field, **changes))
+    fields += declared.fields
+    return msgspec.structs.replace(
+        inherited,
+        title=declared.title or inherited.title,
+        lengths=declared.lengths or inherited.lengths,
+        fields=tuple(fields),
+    )
 
 
-def _triplet_area(file: str, raw: dict[str, Any], header: Section) -> TripletArea | None:
-    """Where the triplets are: `at`, with `count` (a field of the header) or `number`."""
-    if not raw:
+def _triplet_area(
+    file: TomlFile, declared: TripletsDeclaration | None, header: Section
+) -> TripletArea | None:
+    """Return where the triplets are: `at`, with `count` (a field of the header) or `number`; or `places`."""
+    if declared is None:
         return None
-    if "places" in raw:
-        return _placed_triplets(file, raw, header)
-    if unknown := raw.keys() - {"at", "count", "number"}:
-        raise DeclarationError(file, "triplets", f"{min(unknown)!r} is not one of at, count, number")
-    if "at" not in raw:
-        raise DeclarationError(file, "triplets", "'at' is missing")
-    if ("count" in raw) == ("number" in raw):
-        raise DeclarationError(file, "triplets", "takes either 'count' or 'number'")
-    at = int(raw["at"])
-    if at < header.known_length:
-        raise DeclarationError(
-            file, "triplets", f"at {at}, they lie over the header of {header.known_length} bytes"
-        )
-    if "number" in raw:
-        return TripletArea(at, number=int(raw["number"]))
-    counts = [field for field in header.fields if field.name == raw["count"]]
+    place = _Place(file, ("triplets",))
+    if declared.places:
+        return _placed_triplets(place, declared, header)
+    if declared.at is None:
+        raise place.error("'at' is missing", "at")
+    if (declared.count is None) == (declared.number is None):
+        raise place.error("takes either 'count' or 'number'")
+    if declared.at < header.known_length:
+        raise place.error(f"at {declared.at}, they lie over the header of {header.known_length} bytes", "at")
+    if declared.number is not None:
+        return TripletArea(declared.at, number=declared.number)
+    counts = [field for field in header.fields if field.name == declared.count]
     if not counts:
-        raise DeclarationError(file, "triplets", f"{raw['count']!r} is no field of the header")
+        raise place.error(f"{declared.count!r} is no field of the header", "count")
     if counts[0].format is not Format.UINT or counts[0].length != TRIPLET_COUNT_BYTES:
-        raise DeclarationError(file, "triplets", f"{raw['count']!r} is not a number of two bytes")
-    return TripletArea(at, count_at=counts[0].offset)
+        raise place.error(f"{declared.count!r} is not a number of two bytes", "count")
+    return TripletArea(declared.at, count_at=counts[0].offset)
 
 
-def _placed_triplets(file: str, raw: dict[str, Any], header: Section) -> TripletArea:
-    """Triplets with other fields between them: `places`, and `least`, how many every record has."""
-    if unknown := raw.keys() - {"places", "least"}:
-        raise DeclarationError(file, "triplets", f"{min(unknown)!r} is not one of places, least")
-    places, least = tuple(int(place) for place in raw["places"]), int(raw.get("least", 1))
+def _placed_triplets(place: _Place, declared: TripletsDeclaration, header: Section) -> TripletArea:
+    """Return triplets with other fields between them."""
+    places, least = declared.places, declared.least
     if not 0 < least <= len(places):
-        raise DeclarationError(file, "triplets", f"'least' is {least}, but there are {len(places)} places")
+        raise place.error(f"'least' is {least}, but there are {len(places)} places", "least")
     taken = [(field.offset, field.end, field.name) for field in header.fields]
-    taken += [(place, place + TRIPLET_BYTES, f"triplet {index}") for index, place in enumerate(places)]
+    taken += [(at, at + TRIPLET_BYTES, f"triplet {index}") for index, at in enumerate(places)]
     for before, after in pairwise(sorted(taken)):
         if after[0] < before[1]:
-            raise DeclarationError(file, "triplets", f"{after[2]} overlaps {before[2]}")
+            raise place.error(f"{after[2]} overlaps {before[2]}", "places")
     if list(places) != sorted(places):
-        raise DeclarationError(file, "triplets", "'places' are not in order")
+        raise place.error("'places' are not in order", "places")
     ends = tuple((header.lengths or {}).values())
     return TripletArea(places[0], number=len(places), places=places, ends=ends, least=least)
 
 
-def _check_places(file: str, record: RecordLayout) -> None:
+def _check_places(file: TomlFile, record: RecordLayout, places: Mapping[str, _Place]) -> None:
     """Every section that makes rows or lends columns to them must have a place in the record."""
     used = {*(join.section for table in record.tables for join in table.joins)}
     used |= {section.key for section in record.row_sections}
     for section in record.sections:
+        place = places[section.key]
         if section.triplet is None:
             if section.key in used and section.key != HEADER:
-                raise DeclarationError(
-                    file, section.key, "is used by a table, but has no triplet that locates it"
-                )
+                raise place.error("is used by a table, but has no triplet that locates it")
         elif record.triplets is None:
-            raise DeclarationError(
-                file, "triplets", f"is missing: section {section.key!r} is located by a triplet"
-            )
+            raise file.error(("triplets",), f"is missing: section {section.key!r} is located by a triplet")
         elif record.triplets.number is not None and section.triplet >= record.triplets.number:
             problem = f"has triplet {section.triplet}, but there are only {record.triplets.number}"
-            raise DeclarationError(file, section.key, problem)
+            raise place.error(problem, "triplet")
 
 
-def _check_conditions(file: str, sections: list[Section]) -> None:
+def _check_conditions(sections: Mapping[str, Section], places: Mapping[str, _Place]) -> None:
     """The field of a condition may be in any section of the record."""
-    known = {field.name for section in sections for field in section.fields}
-    for section in sections:
-        for field in section.fields:
+    known = {field.name for section in sections.values() for field in section.fields}
+    for key, section in sections.items():
+        for number, field in enumerate(section.fields):
             for condition in (*field.when, *field.unless):
                 if condition.field not in known:
                     problem = f"depends on {condition.field!r}, which is not declared"
-                    raise DeclarationError(file, f"{section.key}.{field.name}", problem)
+                    raise places[key].error(problem, "fields", number)
 
 
-def _sections(file: str, content: dict[str, Any]) -> list[Section]:
-    return [_section(file, raw) for raw in content.get("section", ())]
-
-
-def _section(file: str, raw: dict[str, Any]) -> Section:
-    raw = dict(raw)
-    key = str(raw.get("key", "section without key"))
-    defaults = {name: raw.pop(name) for name in ("evidence", "source") if name in raw}
-    fields = tuple(_field(file, key, defaults | entry) for entry in raw.pop("fields", ()))
-    raw["pointer"] = tuple(raw.get("pointer", ()))
-    try:
-        section = Section(fields=fields, **raw)
-    except TypeError as error:
-        raise DeclarationError(file, key, str(error)) from error
-    names = {field.name for field in fields}
-    for field in fields:
+def _check_partners(place: _Place, section: Section) -> None:
+    """The partners of a field are in its section."""
+    names = {field.name for field in section.fields}
+    for number, field in enumerate(section.fields):
         for partner in (field.date, field.size, field.form):
             if partner and partner not in names:
-                raise DeclarationError(
-                    file, f"{key}.{field.name}", f"names {partner!r}, which is not declared here"
-                )
-    return section
+                raise place.error(f"names {partner!r}, which is not declared here", "fields", number)
 
 
-def _field(file: str, section: str, raw: dict[str, Any]) -> Field:
-    key = f"{section}.{raw.get('name', 'field without name')}"
-    raw = dict(raw)
-    try:
-        raw["format"] = Format(raw["format"])
-        raw["evidence"] = Evidence(raw["evidence"])
-        for key_of_conditions in ("when", "unless"):
-            conditions = raw.get(key_of_conditions, ())
-            raw[key_of_conditions] = tuple(Condition(**condition) for condition in conditions)
-        raw.setdefault("length", None)
-        return Field(**raw)
-    except KeyError as error:
-        raise DeclarationError(file, key, f"{error.args[0]!r} is missing") from error
-    except (TypeError, ValueError) as error:
-        raise DeclarationError(file, key, str(error)) from error
-
-
-def _table(file: str, raw: dict[str, Any], sections: set[str]) -> TableLayout:
-    joins = tuple(
-        Join(entry["section"], tuple(entry["columns"]) if "columns" in entry else None)
-        for entry in raw.get("join", ())
-    )
-    rows = (raw["rows"],) if isinstance(raw["rows"], str) else tuple(raw["rows"])
-    try:
-        kind = RowKind(**raw["kind"]) if "kind" in raw else None
-        connection = connection_rows(raw["connection"]) if "connection" in raw else None
-        running = running_totals(raw["running"]) if "running" in raw else None
-    except TypeError as error:
-        raise DeclarationError(file, raw["name"], str(error)) from error
-    table = TableLayout(
-        raw["name"], raw["meaning"], rows, joins, tuple(raw["grain"]), kind, connection, running
-    )
-    for key in (*rows, *(join.section for join in joins)):
+def _check_table(place: _Place, table: TableLayout, sections: Mapping[str, Section]) -> None:
+    for key in (*table.rows, *(join.section for join in table.joins)):
         if key not in sections:
-            raise DeclarationError(file, table.name, f"uses section {key!r}, which is not declared")
-    if set(kind.texts if kind else rows[:1]) != set(rows):
-        raise DeclarationError(file, table.name, "needs one text in `kind` for each section that makes rows")
-    return table
-
-
-def _code_table(file: str, name: str, raw: dict[str, Any]) -> CodeTable:
-    kind = str(raw.get("kind", "value"))
-    if kind not in {"value", "bits", "text"}:
-        raise DeclarationError(file, name, f"kind {kind!r} is not one of value, bits, text")
-    masked = tuple(
-        MaskedCodes(int(group["mask"]), {int(code, 0): text for code, text in group["codes"].items()})
-        for group in raw.get("masked", ())
-    )
-    codes: dict[int | str, str]
-    if kind == "text":
-        codes = dict(raw["codes"])
-    else:
-        codes = {int(code, 0): text for code, text in raw["codes"].items()}
-    return CodeTable(name, str(raw["title"]), kind, codes, masked, str(raw.get("note", "")))
+            raise place.error(f"uses section {key!r}, which is not declared")
+    if set(table.kind.texts if table.kind else table.rows[:1]) != set(table.rows):
+        raise place.error("needs one text in `kind` for each section that makes rows")

@@ -6,12 +6,13 @@ reader, one for each `Format`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from msgspec import field
+
+from zscope.schemas.declared import Declared
 
 UNITS = (
     "us", "ms", "s", "min", "bytes", "bytes_per_s", "kb", "mb", "bits", "pct", "msu", "msu_per_hour",
@@ -85,8 +86,7 @@ class Evidence(StrEnum):
     UNCONFIRMED = "unconfirmed"
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Declared, frozen=True):
     """A condition on another field; where it does not hold, the field is absent."""
 
     field: str
@@ -97,17 +97,16 @@ class Condition:
     """The least value of its bytes, read as a number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Declared, frozen=True):
     """One field of a section: its place in the vendor's record and its column."""
 
     name: str
     offset: int
-    length: int | None
-    """None: to the end of the section."""
     format: Format
     column: str
     meaning: str
+    length: int | None = None
+    """None: to the end of the section."""
     unit: str = ""
     scale: int = 1
     """The value of the column is the number in the record multiplied by this."""
@@ -158,13 +157,12 @@ class Field:
         return self.format is Format.PACKED_DATE
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Declared, frozen=True):
     """A part of a record that contains fields, located by a triplet (or, for the header, at the start)."""
 
     key: str
     title: str
-    fields: tuple[Field, ...]
+    fields: tuple[Field, ...] = ()
     triplet: int | None = None
     """Position among the triplets, counted from 0; None: not located by a triplet."""
     pointer: tuple[str, ...] = ()
@@ -179,6 +177,10 @@ class Section:
     as_block: bool = False
     """The length in the triplet is that of all occurrences together, so only one block is located."""
     note: str = ""
+    evidence: Evidence = Evidence.IBM_DOC
+    """That of fields without their own."""
+    source: str = ""
+    """That of fields without their own."""
 
     @property
     def known_length(self) -> int:
@@ -253,8 +255,7 @@ class TripletArea:
         return next((end for end in self.ends if end >= self.end(count)), self.end(count))
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(Declared, frozen=True):
     """A section that occurs once in a record and adds columns to every row of that record."""
 
     section: str
@@ -262,8 +263,7 @@ class Join:
     """None: all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowKind:
+class RowKind(Declared, frozen=True):
     """The column that contains the kind of a row, where several sections make rows of one table."""
 
     column: str
@@ -272,8 +272,7 @@ class RowKind:
     """Its value by the key of the section."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionMatch:
+class ConnectionMatch(Declared, frozen=True):
     """A way to recognise a row of a connection: by its number, by its addresses and ports, or by both."""
 
     label: str
@@ -283,8 +282,7 @@ class ConnectionMatch:
     """What the columns `remote_ip`, `remote_port` and `local_port` have before their names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionRows:
+class ConnectionRows(Declared, frozen=True, kw_only=True):
     """How rows of a table describe a connection, for the history of a connection."""
 
     order: int
@@ -309,18 +307,11 @@ class ConnectionRows:
     """Addresses, job and user of a connection come from the table with the lowest rank that has them."""
 
 
-def connection_rows(raw: Mapping[str, Any]) -> ConnectionRows:
-    """Return the declaration `connection` of a table; raise a TypeError for an unknown or missing key."""
-    matches = tuple(ConnectionMatch(**match) for match in raw.get("matches", ()))
-    return ConnectionRows(**{**raw, "matches": matches})
-
-
 SINCE_START = "since start"
 """The basis of values that count from the start of what they are of, and not from the record before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunningTotals:
+class RunningTotals(Declared, frozen=True, kw_only=True):
     """Which rows of a table count from a start on: the use of an interval is the difference of two rows."""
 
     basis: Mapping[int, str]
@@ -338,25 +329,17 @@ class RunningTotals:
         return tuple(subtype for subtype, basis in self.basis.items() if basis == SINCE_START)
 
 
-def running_totals(raw: Mapping[str, Any]) -> RunningTotals:
-    """Return the declaration `running` of a table; raise a TypeError for an unknown or missing key."""
-    lists = {key: tuple(value) for key, value in raw.items() if key != "basis"}
-    basis = {int(subtype): str(text) for subtype, text in raw.get("basis", {}).items()}
-    return RunningTotals(basis=basis, **lists)
-
-
-@dataclass(frozen=True, slots=True)
-class TableLayout:
+class TableLayout(Declared, frozen=True):
     """How the sections of one kind of record become one table."""
 
     name: str
     meaning: str
     rows: tuple[str, ...]
     """Keys of the sections whose occurrences become rows."""
-    joins: tuple[Join, ...]
-    """Where several have a column of the same name, the first value counts; the row's own section is last."""
     grain: tuple[str, ...]
     """Columns that together identify a row of a file."""
+    joins: tuple[Join, ...] = field(name="join", default=())
+    """Where several have a column of the same name, the first value counts; the row's own section is last."""
     kind: RowKind | None = None
     connection: ConnectionRows | None = None
     """None: its rows are not about single connections."""

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from zscope.schemas.declared import TomlFile
 from zscope.schemas.errors import DeclarationError
-from zscope.schemas.load import read_toml
 from zscope.schemas.published_columns import (
     CHOICES,
     FILLING_SCHEMA,
@@ -228,7 +228,7 @@ def read_published(folder: Traversable) -> Mapping[str, pa.Table]:
 
 def _keyed(file: Traversable) -> Iterator[_PublishedEntry]:
     """The entries of a file in which each is a table under its own name."""
-    for key, values in read_toml(file).items():
+    for key, values in TomlFile.read(file).content.items():
         if not isinstance(values, dict):
             raise DeclarationError(file.name, key, "is not a table")
         yield _PublishedEntry(file.name, key, values)
@@ -236,13 +236,13 @@ def _keyed(file: Traversable) -> Iterator[_PublishedEntry]:
 
 def _entries(file: Traversable, array: str) -> Iterator[_PublishedEntry]:
     """The entries of a file in which they are a list, each with its id."""
-    for number, values in enumerate(read_toml(file).get(array, ()), start=1):
+    for number, values in enumerate(TomlFile.read(file).content.get(array, ()), start=1):
         yield _PublishedEntry(file.name, str(values.get("id", f"{array} {number}")), values)
 
 
 def _results(file: Traversable) -> Iterator[_PublishedEntry]:
     """The results of a file; each inherits the values of its group and of the file."""
-    content = read_toml(file)
+    content = TomlFile.read(file).content
     shared = {key: value for key, value in content.items() if key != "group"}
     for number, group in enumerate(content.get("group", ()), start=1):
         common = shared | {key: value for key, value in group.items() if key != "results"}

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from zscope.schemas.code_tables import CipherSuite, cipher_suites
 from zscope.schemas.field_catalog import FIELD_CATALOG_SCHEMA, field_catalog
-from zscope.schemas.load import CipherSuite, catalog, cipher_suites
+from zscope.schemas.load import catalog
 from zscope.schemas.published import PUBLISHED_SCHEMAS, published_tables
 
 if TYPE_CHECKING:

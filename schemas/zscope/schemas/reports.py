@@ -6,18 +6,17 @@ defined by the grammar that reads the report.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from zscope.schemas.errors import DeclarationError
-from zscope.schemas.load import read_toml
-from zscope.schemas.model import ConnectionRows, Evidence, connection_rows
+from zscope.schemas.declared import Declared, TomlFile
+from zscope.schemas.load import with_proof
+from zscope.schemas.model import ConnectionRows, Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from importlib.resources.abc import Traversable
 
 SHARED_FILE = "lead.toml"
@@ -55,8 +54,7 @@ class PrintedFormat(StrEnum):
     """Not printed: added by the reader."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedField:
+class PrintedField(Declared, frozen=True):
     """One value of a report and the column it becomes."""
 
     column: str
@@ -86,9 +84,14 @@ class PrintedField:
         return (self.label, *self.aliases) if self.label else self.aliases
 
 
-@dataclass(frozen=True, slots=True)
-class ReportTable:
-    """A table that reports fill."""
+class SharedColumns(Declared, frozen=True):
+    """Columns of `lead.toml`, which several tables have."""
+
+    columns: tuple[PrintedField, ...]
+
+
+class ReportDeclaration(Declared, frozen=True, kw_only=True):
+    """The file of a table that reports fill."""
 
     name: str
     meaning: str
@@ -98,12 +101,10 @@ class ReportTable:
     """Name of the report for display."""
     grain: tuple[str, ...]
     """Columns that together identify a row."""
-    lead: tuple[PrintedField, ...]
-    """Added by the reader: file, line, system, time."""
+    lead: tuple[str, ...]
+    """The groups of `lead.toml` that the table begins with: file, line, system, time."""
     columns: tuple[PrintedField, ...]
     """Columns of the report."""
-    trail: tuple[PrintedField, ...] = ()
-    """Added by the reader: further content of the report."""
     csv: tuple[str, ...] = ()
     """Labels of the columns that a supplied CSV file must have; empty: it cannot be supplied as CSV."""
     csv_one_of: tuple[str, ...] = ()
@@ -111,16 +112,22 @@ class ReportTable:
     reports: tuple[str, ...] = ()
     """Names of the reports that fill the table, as an inventory has them; without it, the title."""
     shown_as: str = ""
-    """The kind of data under which its reports are counted; several tables can have the same."""
+    """The kind of data under which its reports are counted; without it, the title."""
     report_prefix: str = ""
     """With what the names of these reports begin in `load_kind`; without it, they are the title."""
     connection: ConnectionRows | None = None
     """None: its rows are not about single connections."""
+    evidence: Evidence = Evidence.IBM_DOC
+    """That of columns without their own."""
+    source: str = ""
+    """That of columns without their own."""
 
-    @property
-    def fields(self) -> tuple[PrintedField, ...]:
-        """Return all columns, in order."""
-        return (*self.lead, *self.columns, *self.trail)
+
+class ReportTable(ReportDeclaration, frozen=True, kw_only=True):
+    """A table that reports fill, with the columns that it shares with others."""
+
+    fields: tuple[PrintedField, ...]
+    """All columns, in order."""
 
     def by_label(self) -> Mapping[str, PrintedField]:
         """Return the columns by each of their labels, in the form of `plain_label`.
@@ -153,46 +160,31 @@ def report_table(name: str) -> ReportTable:
 
 def read_report_tables(folder: Traversable) -> Mapping[str, ReportTable]:
     """Read every declaration in a folder."""
-    shared = {
-        key: tuple(_field(SHARED_FILE, key, {"format": "made"} | raw) for raw in content["columns"])
-        for key, content in read_toml(folder / SHARED_FILE).items()
-    }
+    shared = _shared_columns(TomlFile.read(folder / SHARED_FILE))
     tables = {}
-    for file in sorted(folder.iterdir(), key=lambda f: f.name):
-        if file.name.endswith(".toml") and file.name != SHARED_FILE:
-            table = _table(file.name, read_toml(file), shared)
+    for path in sorted(folder.iterdir(), key=lambda path: path.name):
+        if path.name.endswith(".toml") and path.name != SHARED_FILE:
+            table = _table(TomlFile.read(path), shared)
             tables[table.name] = table
     return tables
 
 
-def _table(file: str, raw: dict[str, Any], shared: Mapping[str, tuple[PrintedField, ...]]) -> ReportTable:
-    raw = dict(raw)
-    defaults = {name: raw.pop(name) for name in ("evidence", "source") if name in raw}
-    try:
-        lead = tuple(field for key in raw.pop("lead") for field in shared[key])
-        columns = tuple(_field(file, raw["name"], defaults | entry) for entry in raw.pop("columns"))
-        listed = {key: tuple(raw.pop(key, ())) for key in ("csv", "csv_one_of", "reports")}
-        grain = tuple(raw.pop("grain"))
-        if "connection" in raw:
-            raw["connection"] = connection_rows(raw["connection"])
-        raw.setdefault("shown_as", raw.get("title", ""))
-        return ReportTable(lead=lead, columns=columns, trail=shared["trail"], grain=grain, **(raw | listed))
-    except KeyError as error:
-        raise DeclarationError(file, "table", f"{error.args[0]!r} is missing") from error
-    except TypeError as error:
-        raise DeclarationError(file, "table", str(error)) from error
+def _shared_columns(file: TomlFile) -> Mapping[str, SharedColumns]:
+    """The columns of `lead.toml` by the name of their group; the reader adds them."""
+    added: dict[str, object] = dict(file.content)
+    for name, group in file.content.items():
+        if isinstance(group, dict) and isinstance(group.get("columns"), list):
+            added[name] = group | {"columns": [{"format": "made"} | column for column in group["columns"]]}
+    return file.typed(dict[str, SharedColumns], added)
 
 
-def _field(file: str, table: str, raw: dict[str, Any]) -> PrintedField:
-    key = f"{table}.{raw.get('column', 'column without name')}"
-    raw = dict(raw)
-    try:
-        raw["format"] = PrintedFormat(raw["format"])
-        if "evidence" in raw:
-            raw["evidence"] = Evidence(raw["evidence"])
-        raw["aliases"] = tuple(raw.get("aliases", ()))
-        return PrintedField(**raw)
-    except KeyError as error:
-        raise DeclarationError(file, key, f"{error.args[0]!r} is missing") from error
-    except (TypeError, ValueError) as error:
-        raise DeclarationError(file, key, str(error)) from error
+def _table(file: TomlFile, shared: Mapping[str, SharedColumns]) -> ReportTable:
+    """A table with the columns that the reader adds before and after those of the report."""
+    declared = file.typed(ReportDeclaration, with_proof(file.content, "columns"))
+    for number, name in enumerate(declared.lead):
+        if name not in shared:
+            raise file.error(("lead", number), f"{name!r} is not one of {', '.join(shared)}")
+    lead = [column for name in declared.lead for column in shared[name].columns]
+    values = {name: getattr(declared, name) for name in declared.__struct_fields__}
+    values |= {"shown_as": declared.shown_as or declared.title}
+    return ReportTable(**values, fields=(*lead, *declared.columns, *shared["trail"].columns))

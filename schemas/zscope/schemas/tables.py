@@ -49,7 +49,7 @@ RECORD_OFFSET = _added(
 SECTION_NO = _added("section_no", 4, "Number of the section among its kind in the record, counted from 0.")
 
 SOURCE = RecordColumn(
-    Field("", 0, 8, Format.TEXT, "source", "What the row was read from: smf for a record, csv and json."),
+    Field("", 0, Format.TEXT, "source", "What the row was read from: smf for a record, csv and json.", 8),
     None,
 )
 """Only in tables that reports fill as well."""
@@ -91,10 +91,10 @@ def columns_of(table: str) -> tuple[RecordColumn, ...]:
 
 _RAW_HEADER = ("system", "written_local", "record_type", "record_subtype")
 RAW_PART = RecordColumn(
-    Field("", 0, 8, Format.TEXT, "part", "Section key, or 'record' for a record without a layout."), None
+    Field("", 0, Format.TEXT, "part", "Section key, or 'record' for a record without a layout.", 8), None
 )
 RAW_BYTES = RecordColumn(
-    Field("", 0, None, Format.RAW, "bytes", "The bytes of the record or section in the file."), None
+    Field("", 0, Format.RAW, "bytes", "The bytes of the record or section in the file."), None
 )
 DIGEST = _added(
     "digest", 8, "XXH3 of 64 bits over the record after its length word: the same for equal records."
@@ -111,7 +111,7 @@ def _columns(record: RecordLayout, layout: TableLayout, header: Section) -> list
     by_name = {f.column: f for f in header.columns}
     columns += [RecordColumn(by_name[name], header) for name in HEADER_COLUMNS]
     if layout.kind:
-        kind = Field("", 0, 8, Format.TEXT, layout.kind.column, layout.kind.meaning)
+        kind = Field("", 0, Format.TEXT, layout.kind.column, layout.kind.meaning, 8)
         columns.append(RecordColumn(kind, None))
     places: dict[str, list[tuple[Section, Field]]] = {}
     for join in layout.joins:

@@ -250,7 +250,7 @@ def test_absent_values_are_written_as_absent(form: Format) -> None:
     length = {Format.IP_FIRST4: 16, Format.IP_MAPPED: 16, Format.CERT_TIME: 15}.get(form, length)
     column = "time_utc" if "time" in form or "date" in form or form is Format.TOD else "value"
     column = "time_local" if form is Format.TOD_LOCAL else column
-    field = Field("N", 0, length, form, column, "M.")
+    field = Field("N", 0, form, column, "M.", length)
     kind = arrow_type(field) if form is not Format.PACKED_DATE else pa.timestamp("us", "UTC")
     written = CODECS[form].encode(field, pa.nulls(2, kind), PAGE)
     blank = {Format.TEXT: b"\x40" * 4, Format.CERT_TIME: b"\x40" * 15, Format.PACKED_DATE: b"\0\0\0\x0f"}

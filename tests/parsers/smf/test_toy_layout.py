@@ -59,7 +59,7 @@ fields = [
 [[table]]
 name = "toy_work"
 meaning = "Work of the toy."
-rows = "work"
+rows = ["work"]
 grain = ["record_no", "section_no"]
 join = [{ section = "subsystem" }]
 """

@@ -31,8 +31,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
 from zscope.pipelines.metrics import declared as declared_metrics
+from zscope.schemas.declared import TomlFile
 from zscope.schemas.errors import DeclarationError
-from zscope.schemas.load import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,7 +136,7 @@ def report_declaration() -> ReportDeclaration:
     >>> report_declaration().sections[0].title
     'What TLS costs'
     """
-    content = read_toml(files("zscope.app.report") / _FILE)
+    content = TomlFile.read(files("zscope.app.report") / _FILE).content
     sections = tuple(_section(entry) for entry in content["section"])
     return ReportDeclaration(sections, content["labels"], content["colours"])
 

@@ -5,12 +5,13 @@ Some tables have rows for records of every type: headers, digests, and the bytes
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 

@@ -7,12 +7,13 @@ then decode whole columns. Everything that depends only on the layout is compute
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import replace
 
 from zscope.parsers.issues import Code, Issue
 from zscope.parsers.smf.codecs import CODECS

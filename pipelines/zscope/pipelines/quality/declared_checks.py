@@ -26,8 +26,8 @@ from zscope.pipelines.quality.quality_checks import (
 )
 from zscope.schemas import catalog
 from zscope.schemas.arrow import literal, table_schema
+from zscope.schemas.declared import TomlFile
 from zscope.schemas.errors import DeclarationError
-from zscope.schemas.load import read_toml
 from zscope.schemas.reports import report_tables
 from zscope.schemas.stored import INTERVAL_LENGTHS, LOAD_ID, comparisons, local_clock, stored_schema
 from zscope.schemas.tables import RAW_TABLE, record_table_names, table_names
@@ -242,7 +242,7 @@ def all_checks() -> tuple[Check, ...]:
 def read_folder(folder: Traversable) -> dict[str, dict[str, Any]]:
     """Return the content of every TOML file in a folder by name."""
     toml = (file for file in folder.iterdir() if file.name.endswith(".toml"))
-    return {file.name: read_toml(file) for file in sorted(toml, key=lambda file: file.name)}
+    return {file.name: TomlFile.read(file).content for file in sorted(toml, key=lambda file: file.name)}
 
 
 def limits_in(contents: dict[str, dict[str, Any]]) -> ValueLimits:

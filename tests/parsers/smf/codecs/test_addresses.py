@@ -39,7 +39,7 @@ def _raw(form: Format, items: list[bytes], flags: Column | None = None) -> Raw:
     def flag(*problem: object) -> None:
         raise AssertionError(problem)
 
-    field = Field("IP", 0, 16, form, "ip", "An address.", evidence=Evidence.IBM_DOC, v6_flag="FLAGS")
+    field = Field("IP", 0, form, "ip", "An address.", 16, evidence=Evidence.IBM_DOC, v6_flag="FLAGS")
     partners = {} if flags is None else {"FLAGS": flags}
     return Raw(field, np.frombuffer(b"".join(items), "V16"), partners, code_page(), flag)
 

@@ -80,7 +80,7 @@ def test_times_are_those_of_each_text(keys: list[tuple[int, bytes]]) -> None:
         reported.append(mask.tolist())
 
     field = Field(
-        "TIME", 0, 15, Format.CERT_TIME, "time_utc", "Expiry.", evidence=Evidence.IBM_DOC, form="FORM"
+        "TIME", 0, Format.CERT_TIME, "time_utc", "Expiry.", 15, evidence=Evidence.IBM_DOC, form="FORM"
     )
     partners = {"FORM": np.array([form for form, _ in keys], np.uint8)}
     values = np.frombuffer(b"".join(text for _, text in keys), "V15")

@@ -67,7 +67,7 @@ def _raw(rows: list[bytes], sizes: list[int] | None, *, many: bool = False) -> t
 
     width = len(rows[0])
     field = Field(
-        "SERIAL", 0, width, Format.HEX, "serial", "A serial number.", evidence=Evidence.IBM_DOC,
+        "SERIAL", 0, Format.HEX, "serial", "A serial number.", width, evidence=Evidence.IBM_DOC,
         size="LENGTH" if sizes else "", many=many,
     )  # fmt: skip
     partners = {"LENGTH": np.array(sizes, np.uint8)} if sizes else {}
@@ -113,7 +113,7 @@ def _different(count: int) -> list[bytes]:
 @pytest.mark.parametrize("distinct", [1, 10, 2 * SAMPLE_ROWS])
 def test_the_type_of_a_column_does_not_depend_on_its_values(distinct: int, many: bool) -> None:
     rows = (_different(distinct) * 2 * SAMPLE_ROWS)[: 4 * SAMPLE_ROWS]
-    field = Field("JOB", 0, 8, Format.TEXT, "job", "A job.", evidence=Evidence.IBM_DOC, many=many)
+    field = Field("JOB", 0, Format.TEXT, "job", "A job.", 8, evidence=Evidence.IBM_DOC, many=many)
     expected_type = pa.string() if many else pa.dictionary(pa.int32(), pa.string())
     page = code_page()
     stored = np.frombuffer(b"".join(rows), "V8")

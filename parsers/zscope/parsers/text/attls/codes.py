@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from zscope.schemas.attls import attls_defaults
-from zscope.schemas.load import cipher_suites
+from zscope.schemas.code_tables import cipher_suites
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
