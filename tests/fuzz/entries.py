@@ -26,7 +26,6 @@ from tests.parsers.smf.sample_records import records
 
 from zscope.app.cli.nightly.document import example_settings
 from zscope.app.cli.nightly.settings_file import read_nightly_settings
-from zscope.app.cli.nightly.steps import SECTIONS
 from zscope.parsers import Code, InputError, Issue, ReadOptions, Severity, read
 from zscope.parsers.containers.terse_write import pack
 from zscope.parsers.options import SelectionError, parse
@@ -392,7 +391,7 @@ _SETTINGS = (
 def _nightly(text: str) -> object:
     path = folder() / "nightly.toml"
     path.write_text(text, encoding="utf-8", errors="surrogateescape")
-    return read_nightly_settings(path, SECTIONS)
+    return read_nightly_settings(path)
 
 
 def _toml_seeds(*paths: str) -> tuple[bytes, ...]:

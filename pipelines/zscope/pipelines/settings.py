@@ -2,17 +2,103 @@
 
 from __future__ import annotations
 
-import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
-from zscope.parsers.zones import EXPECTED, ZoneError, zone_of
+import msgspec
+from msgspec import Meta
+
+from zscope.parsers.zones import EXPECTED, zone_of
+from zscope.schemas.allowed import Allowed
+from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 from zscope.schemas.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+
+FILE_NAME = "zscope.toml"
+LONGEST_NAME = 8
+"""Length limit of a z/OS system name; the identifier in SMF records has at most four characters."""
+LONGEST_WAIT_S = 30 * 24 * 3600
+Seconds = Annotated[int, Meta(ge=0, le=LONGEST_WAIT_S), Allowed("seconds")]
+_TIMEZONE_OPTION = "--timezone"
+_Value = TypeVar("_Value")
+
+
+def system_name(text: str) -> str:
+    """Return a name of a system in upper case; raise ValueError if it cannot be one."""
+    if not (1 <= len(text) <= LONGEST_NAME and text.isascii() and text.isprintable()) or " " in text:
+        raise ValueError(f"{text[:40]!r} is not a system name of 1 to {LONGEST_NAME} characters")
+    return text.upper()
+
+
+def zone_name(text: str) -> str:
+    """Return the name of a time zone; raise ValueError if there is no such zone."""
+    zone_of(text)
+    return text
+
+
+def by_system(values: Mapping[str, _Value]) -> dict[str, _Value]:
+    """Return a table with the names of its systems in upper case."""
+    named: dict[str, _Value] = {}
+    for name, value in values.items():
+        try:
+            system = system_name(name)
+        except ValueError as error:
+            raise WrongValueError(name, str(error)) from error
+        if system in named:
+            raise WrongValueError(name, f"{system} is defined twice; upper and lower case are the same")
+        named[system] = value
+    return named
+
+
+_Zone = Annotated[str, Allowed(EXPECTED, zone_name)]
+
+
+def _limits(text: str) -> str:
+    """Return limits for packed files; raise ValueError if they are not valid."""
+    from zscope.parsers.containers.budget import UnpackLimits  # most settings have none
+
+    if text:
+        UnpackLimits.parse(text)
+    return text
+
+
+class _SystemTable(Declared, frozen=True, kw_only=True):
+    timezone: _Zone | None = None
+
+
+class _IngestTable(Declared, frozen=True, kw_only=True):
+    default_timezone: _Zone | None = None
+    validate: bool = False
+    lock_wait_s: Seconds = 600
+    unpack_limits: Annotated[str, Allowed('a text such as "ratio=1000,bytes=2TB"', _limits)] = ""
+
+
+class _StoreTable(Declared, frozen=True, kw_only=True):
+    grace_s: Seconds = 3600
+    summarise_from_rows: Annotated[int, Meta(ge=0)] = 100_000
+    readable_by: Literal["group", "all"] = "group"
+
+
+class _PublishTable(Declared, frozen=True, kw_only=True):
+    iceberg: Annotated[
+        bool | Annotated[str, Meta(min_length=1)], Allowed("true, false or the name of a folder")
+    ] = False
+
+
+class _SettingsFile(Declared, frozen=True, kw_only=True):
+    systems: Annotated[dict[str, _SystemTable], Allowed("tables [systems.NAME]", by_system)] = msgspec.field(
+        default_factory=dict
+    )
+    ingest: _IngestTable = _IngestTable()
+    store: _StoreTable = _StoreTable()
+    publish: _PublishTable = _PublishTable()
+
+
+_DEFAULT = _SettingsFile()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +119,20 @@ class Zones:
         return self.systems.get((system or "").upper(), self.default)
 
 
-FILE_NAME = "zscope.toml"
-LONGEST_NAME = 8
-"""Length limit of a z/OS system name; the identifier in SMF records has at most four characters."""
-LONGEST_WAIT_S = 30 * 24 * 3600
-_TIMEZONE_OPTION = "--timezone"
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
     """All settings, with the defaults of an installation without a settings file."""
 
-    zones: Zones = field(default_factory=Zones)
-    validate: bool = False
+    zones: Zones = Zones()
+    validate: bool = _DEFAULT.ingest.validate
     """Whether `ingest` validates the data after loading."""
-    unpack_limits: str = ""
+    unpack_limits: str = _DEFAULT.ingest.unpack_limits
     """Limits for packed files that differ from the defaults."""
-    lock_wait_s: int = 600
+    lock_wait_s: int = _DEFAULT.ingest.lock_wait_s
     """How long to wait while another process changes the store."""
-    grace_s: int = 3600
+    grace_s: int = _DEFAULT.store.grace_s
     """How long dropped files stay on disk for running queries."""
-    summarise_from_rows: int = 100_000
+    summarise_from_rows: int = _DEFAULT.store.summarise_from_rows
     """Number of rows, in the tables that summaries read, from which on the catalogue has summaries."""
     readable_by_everybody: bool = False
     """Whether all users of the machine can read the store, not only its owner and group."""
@@ -74,23 +153,20 @@ class Settings:
         >>> Settings().merge(["SYSA=Europe/Berlin", "+00:00"]).zones
         Zones(systems={'SYSA': 'Europe/Berlin'}, default='+00:00')
         """
-        systems: dict[str, str] = {}
-        default: str | None = None
+        zones: dict[str | None, str] = {}
         for text in timezones:
-            name, named, zone = text.rpartition("=")
-            zone = _zone(_TIMEZONE_OPTION, repr(text), zone)
-            if not named:
-                if default not in {None, zone}:
-                    problem = "two different default zones"
-                    raise SettingsError(_TIMEZONE_OPTION, repr(text), problem)
-                default = zone
-                continue
-            system = system_name(_TIMEZONE_OPTION, repr(text), name)
-            if systems.setdefault(system, zone) != zone:
-                raise SettingsError(_TIMEZONE_OPTION, repr(text), f"{system} has two different zones")
+            name, named, zone_text = text.rpartition("=")
+            try:
+                zone, system = zone_name(zone_text), system_name(name) if named else None
+            except ValueError as error:
+                raise SettingsError(_TIMEZONE_OPTION, repr(text), str(error)) from error
+            if zones.setdefault(system, zone) != zone:
+                problem = f"{system} has two different zones" if system else "two different default zones"
+                raise SettingsError(_TIMEZONE_OPTION, repr(text), problem)
+        named_zones = {system: zone for system, zone in zones.items() if system is not None}
         return replace(
             self,
-            zones=Zones({**self.zones.systems, **systems}, default or self.zones.default),
+            zones=Zones({**self.zones.systems, **named_zones}, zones.get(None, self.zones.default)),
             validate=self.validate if validate is None else validate,
             lock_wait_s=self.lock_wait_s if lock_wait_s is None else lock_wait_s,
         )
@@ -105,163 +181,27 @@ def read_settings(
     A given file must exist; the others are optional.
     """
     if path is not None:
-        return _settings(path, read_toml(path))
+        return _settings(path)
     for place in (store, folder or Path()):
         if place is not None and (candidate := place / FILE_NAME).exists():
-            return _settings(candidate, read_toml(candidate))
+            return _settings(candidate)
     return Settings()
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """Read a settings file; raise SettingsError if it cannot be read or is not TOML."""
-    file = str(path)
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise SettingsError(file, "", f"cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise SettingsError(file, "", f"is not UTF-8 text (byte {error.start})") from error
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(file, "", f"is not TOML: {error}") from error
-    except RecursionError as error:
-        raise SettingsError(file, "", "is nested too deeply for a settings file") from error
-
-
-def _settings(path: Path, content: Mapping[str, Any]) -> Settings:
-    file = str(path)
-    parts = _section(file, "", content, ("systems", "ingest", "store", "publish"))
-    named = _table(file, "systems", parts.get("systems", {}))
-    ingest = _section(
-        file,
-        "ingest",
-        parts.get("ingest", {}),
-        ("default_timezone", "validate", "lock_wait_s", "unpack_limits"),
-    )
-    store = _section(file, "store", parts.get("store", {}), ("grace_s", "summarise_from_rows", "readable_by"))
-    publish = _section(file, "publish", parts.get("publish", {}), ("iceberg",))
-    iceberg = publish.get("iceberg", False)
-    defaults = Settings()
-    default = ingest.get("default_timezone")
+def _settings(path: Path) -> Settings:
+    content = TomlFile.read(path, str(path), SettingsError).typed(_SettingsFile)
+    ingest, store, iceberg = content.ingest, content.store, content.publish.iceberg
+    zones = {name: each.timezone for name, each in content.systems.items() if each.timezone is not None}
     return Settings(
-        zones=Zones(
-            _systems(file, named),
-            None if default is None else _zone(file, "ingest.default_timezone", default),
-        ),
-        validate=_flag(file, "ingest.validate", ingest.get("validate", defaults.validate)),
-        unpack_limits=_limits(file, "ingest.unpack_limits", ingest.get("unpack_limits", "")),
-        lock_wait_s=_seconds(file, "ingest.lock_wait_s", ingest.get("lock_wait_s", defaults.lock_wait_s)),
-        grace_s=_seconds(file, "store.grace_s", store.get("grace_s", defaults.grace_s)),
-        summarise_from_rows=_count(
-            file, "store.summarise_from_rows", store.get("summarise_from_rows", defaults.summarise_from_rows)
-        ),
-        readable_by_everybody=_readers(file, "store.readable_by", store.get("readable_by", "group")),
+        zones=Zones(zones, ingest.default_timezone),
+        validate=ingest.validate,
+        unpack_limits=ingest.unpack_limits,
+        lock_wait_s=ingest.lock_wait_s,
+        grace_s=store.grace_s,
+        summarise_from_rows=store.summarise_from_rows,
+        readable_by_everybody=store.readable_by == "all",
         publish_iceberg=iceberg is not False,
-        iceberg_target=_target(path, "publish.iceberg", iceberg),
+        # A relative path begins at the folder of the settings file.
+        iceberg_target=None if isinstance(iceberg, bool) else path.absolute().parent / iceberg,
         file=path,
     )
-
-
-def _systems(file: str, named: Mapping[str, Any]) -> dict[str, str]:
-    zones: dict[str, str] = {}
-    seen: set[str] = set()
-    for name, raw in named.items():
-        key = f"systems.{name}"
-        entry = _section(file, key, raw, ("timezone",))
-        system = system_name(file, key, name)
-        if system in seen:
-            raise SettingsError(file, key, f"{system} is defined twice; upper and lower case are the same")
-        seen.add(system)
-        if "timezone" in entry:
-            zones[system] = _zone(file, f"{key}.timezone", entry["timezone"])
-    return zones
-
-
-def _section(file: str, key: str, raw: object, known: tuple[str, ...]) -> Mapping[str, Any]:
-    """Return a table after checking that all its keys are known."""
-    table = _table(file, key, raw)
-    for name in table:
-        if name not in known:
-            matches = get_close_matches(name, known, n=1)
-            hint = f"did you mean {matches[0]!r}?" if matches else f"valid keys: {', '.join(known)}"
-            raise SettingsError(file, f"{key}.{name}" if key else name, f"is not a setting; {hint}")
-    return table
-
-
-def _table(file: str, key: str, raw: object) -> Mapping[str, Any]:
-    if not isinstance(raw, dict):
-        raise SettingsError(file, key, f"expected a table [{key}], got {shortened(raw)}")
-    return raw
-
-
-def system_name(file: str, key: str, name: str) -> str:
-    """Return a name of a system in upper case; raise SettingsError if it cannot be one."""
-    if not (1 <= len(name) <= LONGEST_NAME and name.isascii() and name.isprintable()) or " " in name:
-        problem = f"{name[:40]!r} is not a system name of 1 to {LONGEST_NAME} characters"
-        raise SettingsError(file, key, problem)
-    return name.upper()
-
-
-def _zone(file: str, key: str, raw: object) -> str:
-    if not isinstance(raw, str):
-        raise SettingsError(file, key, f"expected {EXPECTED}, got {shortened(raw)}")
-    try:
-        zone_of(raw)
-    except ZoneError as error:
-        raise SettingsError(file, key, str(error)) from error
-    return raw
-
-
-def _flag(file: str, key: str, raw: object) -> bool:
-    if not isinstance(raw, bool):
-        raise SettingsError(file, key, f"expected true or false, got {shortened(raw)}")
-    return raw
-
-
-def _limits(file: str, key: str, raw: object) -> str:
-    from zscope.parsers.containers.budget import LimitsError, UnpackLimits  # most settings have none
-
-    if not isinstance(raw, str):
-        expected = 'a text such as "ratio=1000,bytes=2TB"'
-        raise SettingsError(file, key, f"expected {expected}, got {shortened(raw)}")
-    if raw:
-        try:
-            UnpackLimits.parse(raw)
-        except LimitsError as error:
-            raise SettingsError(file, key, str(error)) from error
-    return raw
-
-
-def _readers(file: str, key: str, raw: object) -> bool:
-    if raw not in ("group", "all"):
-        raise SettingsError(file, key, f'expected "group" or "all", got {shortened(raw)}')
-    return raw == "all"
-
-
-def _target(settings: Path, key: str, raw: object) -> Path | None:
-    """Return the folder that is named; a relative one begins at the folder of the settings file."""
-    if isinstance(raw, bool):
-        return None
-    if not isinstance(raw, str) or not raw:
-        expected = "true, false or the name of a folder"
-        raise SettingsError(str(settings), key, f"expected {expected}, got {shortened(raw)}")
-    return settings.absolute().parent / raw
-
-
-def _seconds(file: str, key: str, raw: object) -> int:
-    # bool is a subclass of int.
-    if isinstance(raw, bool) or not isinstance(raw, int) or not 0 <= raw <= LONGEST_WAIT_S:
-        expected = f"an integer number of seconds from 0 to {LONGEST_WAIT_S:,}"
-        raise SettingsError(file, key, f"expected {expected}, got {shortened(raw)}")
-    return raw
-
-
-def _count(file: str, key: str, raw: object) -> int:
-    if isinstance(raw, bool) or not isinstance(raw, int) or raw < 0:
-        raise SettingsError(file, key, f"expected an integer of 0 or more, got {shortened(raw)}")
-    return raw
-
-
-def shortened(raw: object) -> str:
-    """Return a value as it is shown in a message."""
-    text = repr(raw)
-    return text if len(text) <= 60 else f"{text[:57]}..."

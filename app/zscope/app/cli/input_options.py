@@ -16,7 +16,7 @@ from datetime import date, datetime
 from functools import wraps
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
@@ -39,8 +39,10 @@ ISSUES_SHOWN = 20
 """Number of issues that are printed one by one."""
 
 # Repeated here because importing the parsers would make every --help load Arrow; a test compares them.
-CODE_PAGES = ("1047", "037")
-FRAMINGS = ("rdw", "bdw", "rdw-exclusive")
+CodePageName = Literal["1047", "037"]
+FramingName = Literal["rdw", "bdw", "rdw-exclusive"]
+CODE_PAGES: tuple[CodePageName, ...] = get_args(CodePageName)
+FRAMINGS: tuple[FramingName, ...] = get_args(FramingName)
 
 _FILE_KINDS = {"smf": "SMF dump", "text": "text", "xml": "XML", "json": "JSON"}
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import fields
 from tests.app.cli.nightly.nights import LOAD, NightFolder
 
 from zscope.app.cli.main import program
-from zscope.app.cli.nightly.declaring import declared_settings, default_values
-from zscope.app.cli.nightly.kinds import FlagKind, ListKind, NumberKind
-from zscope.app.cli.nightly.sections import GeneralSection
-from zscope.app.cli.nightly.settings_file import read_nightly_settings
-from zscope.app.cli.nightly.steps import SECTIONS
+from zscope.app.cli.nightly.document import declared_keys
+from zscope.app.cli.nightly.settings_file import (
+    NightlySettings,
+    read_nightly_settings,
+    sections_in_file,
+)
+from zscope.app.cli.nightly.steps import STEPS
+from zscope.schemas.declared import Declared, TomlFile
 from zscope.schemas.errors import SettingsError
 
 EXPORT = '\n[[export]]\ntarget = "out.duckdb"\n'
@@ -24,28 +27,35 @@ EXPORT = '\n[[export]]\ntarget = "out.duckdb"\n'
 def read(folder: Path, text: str) -> Any:  # noqa: ANN401 - the settings, for short tests
     file = folder / "nightly.toml"
     file.write_text(text, encoding="utf-8")
-    return read_nightly_settings(file, SECTIONS)
+    return read_nightly_settings(file)
 
 
 WRONG = {
     "nothing": ("", "store: is missing; expected a path"),
-    "no section": ('store = "store"', "load: is missing; the section [load] is required"),
+    "no section": ('store = "store"', "load: is missing; expected a table [load]"),
     "no folders": (
         'store = "store"\n[load]\n',
         "load.folders: is missing; expected a list of paths, such as",
     ),
-    "unknown key": (LOAD + "settle = 3", "load.settle: is not a setting; did you mean settle_s or select?"),
-    "unknown section": (LOAD + "[loads]", "loads: is not a setting; did you mean load?"),
-    "unlike anything": (LOAD + "[xyzzy]", "xyzzy: is not a setting; valid: store, settings"),
-    "misplaced": ("folders = []\n" + LOAD, "folders: is not a setting; it belongs to the section [load]"),
+    "unknown key": (
+        LOAD + "settle = 3",
+        "line 5: load.settle: is not a valid key; valid: folders, patterns,",
+    ),
+    "similar key": (LOAD + "settle = 3", "; did you mean settle_s or select?"),
+    "unknown section": (LOAD + "[loads]", "line 5: loads: is not a valid key; valid: store, settings"),
+    "similar section": (LOAD + "[loads]", "; did you mean load?"),
+    "misplaced": ("folders = []\n" + LOAD, "line 1: folders: is not a valid key here; it belongs to [load]"),
     "not a list": (
         'store = "s"\n[load]\nfolders = "new"',
         "load.folders: expected a list of paths, got 'new'",
     ),
-    "empty list": ('store = "s"\n[load]\nfolders = []', "load.folders: expected a list of paths, got []"),
-    "twice": ('store = "s"\n[load]\nfolders = ["a", "a"]', "load.folders: 'a' is in the list twice"),
+    "empty list": ('store = "s"\n[load]\nfolders = []', "load.folders: is an empty list; name at least one"),
+    "twice": ('store = "s"\n[load]\nfolders = ["a", "a"]', "/a is in the list twice"),
+    "system twice": (LOAD + 'systems = ["a", "A"]', "load.systems: A is in the list twice"),
+    "blank path": ('store = " "', "line 1: store: expected a path, got ' '"),
+    "no home folder": ('store = "~nobody-x/s"', "store: '~nobody-x/s': the home folder is not known"),
     "in a list": ('store = "s"\n[load]\nfolders = ["a", 3]', "load.folders[1]: expected a path, got 3"),
-    "not a section": ('store = "s"\nload = 3', "load: expected a section [load], got 3"),
+    "not a section": ('store = "s"\nload = 3', "line 2: load: expected a table [load], got 3"),
     "bool as number": (
         LOAD + "settle_s = true",
         "load.settle_s: expected seconds from 0 to 2,592,000, got True",
@@ -53,6 +63,7 @@ WRONG = {
     "negative": (LOAD + "settle_s = -1", "load.settle_s: expected seconds from 0 to 2,592,000, got -1"),
     "not a flag": (LOAD + "strict = 1", "load.strict: expected true or false, got 1"),
     "not a word": (LOAD + 'no_files = "warn"', '"warning" or "failure", got \'warn\'; did you mean warning?'),
+    "not a text": (LOAD + "[expire]\nkeep = 400", 'expire.keep: expected a period such as "400d", "60w"'),
     "selection": (LOAD + 'select = "999"', "load.select: "),
     "zone": (LOAD + 'timezone = "Europe/Berlni"', "load.timezone: "),
     "zone of a system": (LOAD + 'timezones = { SYSA = "x" }', "load.timezones.SYSA: "),
@@ -72,25 +83,28 @@ WRONG = {
     "moved to store": (LOAD + '[files]\nafter_load = "move"\nmove_to = "store/x"', "is in the store"),
     "new in store": ('store = "s"\n[load]\nfolders = ["s/new"]', "load.folders: "),
     "period": (LOAD + '[expire]\nkeep = "soon"', "expire.keep: 'soon' is not a period such as 400d"),
-    "one bracket": (LOAD + '[export]\ntarget = "x"', "export: expected sections [[export]]"),
+    "one bracket": (LOAD + '[export]\ntarget = "x"', "export: expected tables [[export]], with two brackets"),
     "number of export": (LOAD + EXPORT + "[[export]]\nformat = 'csv'", "export[1].target: is missing"),
     "placeholder": (
         LOAD + '[[export]]\ntarget = "{x}"',
         "{x} in '{x}' is not a placeholder; valid: {date}",
     ),
     "similar placeholder": (LOAD + '[[export]]\ntarget = "{dates}"', "did you mean {date}?"),
-    "brace": (LOAD + '[[export]]\ntarget = "{date"', "export.target: '{date': expected '}'"),
-    "same target": (LOAD + EXPORT + EXPORT, "export.target: out.duckdb is written twice"),
+    "brace": (LOAD + '[[export]]\ntarget = "{date"', "export[0].target: '{date': expected '}'"),
+    "same target": (LOAD + EXPORT + EXPORT, "export[1].target: out.duckdb is written twice"),
     "export into new": (LOAD + '[[export]]\ntarget = "new/x.csv"', "is in a folder with new files"),
     "export into store": (LOAD + '[[export]]\ntarget = "store/x.csv"', "is in the store"),
     "tables for results of checks": (
         LOAD + '[[export]]\ntarget = "x.jsonl"\nformat = "splunk"\ntables = ["tls_price"]',
-        "export.tables: cannot be used with splunk, which exports all results of checks",
+        "export[0].tables: cannot be used with splunk, which exports all results of checks",
     ),
-    "by for tables": (LOAD + EXPORT + 'by = "system"', "export.by: can be used with openmetrics, prometheus"),
+    "by for tables": (
+        LOAD + EXPORT + 'by = "system"',
+        "export[0].by: can be used with openmetrics, prometheus",
+    ),
     "by without metrics": (
         LOAD + '[[export]]\ntarget = "x.prom"\nby = "system"',
-        "export.by: needs the names of metrics in `tables`",
+        "export[0].by: needs the names of metrics in `tables`",
     ),
     "not a metric": (
         LOAD + '[[export]]\ntarget = "x.prom"\ntables = ["handshake_mixx"]',
@@ -105,8 +119,20 @@ def test_wrong_settings_are_refused(case: str, tmp_path: Path) -> None:
     text, message = WRONG[case]
     with pytest.raises(SettingsError) as caught:
         read(tmp_path, text)
-    assert str(caught.value).startswith(f"{tmp_path / 'nightly.toml'}: ")
+    assert str(caught.value).startswith(f"{tmp_path / 'nightly.toml'}")
     assert message in str(caught.value)
+
+
+def test_all_wrong_settings_are_reported_together(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
+        read(tmp_path, LOAD + 'settle_s = -1\nstrict = 1\n[export]\ntarget = "x"')
+    wrong = [caught.value, *caught.value.further]
+    assert [(each.line, each.key) for each in wrong] == [
+        (5, "load.settle_s"),
+        (6, "load.strict"),
+        (7, "export"),
+    ]
+    assert str(caught.value).count("nightly.toml, line ") == 3
 
 
 def test_a_mistake_ends_the_batch_before_it_begins(night: NightFolder) -> None:
@@ -130,7 +156,7 @@ def test_a_mistake_in_the_settings_of_the_store_is_an_error(night: NightFolder) 
     (night.path / "zscope.toml").write_text("[xyzzy]")
     result = night.run()
     assert result.exit_code == 12
-    assert "xyzzy: is not a setting" in result.stderr
+    assert "zscope.toml, line 1: xyzzy: is not a valid key; valid: systems, ingest" in result.stderr
     assert not night.store.exists()
 
 
@@ -138,46 +164,49 @@ def test_paths_are_relative_to_the_file(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     settings = read(tmp_path, LOAD)
-    assert settings.general.store == tmp_path / "store"
-    assert settings.reports == tmp_path / "store" / "nightly"
+    assert settings.store == tmp_path / "store"
+    assert settings.reports_folder == tmp_path / "store" / "nightly"
 
 
 def example() -> str:
     return CliRunner().invoke(program, ["nightly", "--example"]).stdout
 
 
+def sections_of(settings: NightlySettings) -> list[str]:
+    return [name for name in sections_in_file() if getattr(settings, name)]
+
+
 def test_the_example_can_be_used_as_it_is(tmp_path: Path) -> None:
     settings = read(tmp_path, example())
-    assert settings.general.store == Path("/data/zscope")
-    assert [len(sections) for sections in settings.sections.values()] == [1, 0, 0, 0, 0, 0, 0]
+    assert settings.store == Path("/data/zscope")
+    assert sections_of(settings) == ["load"]
 
 
 def test_every_setting_of_the_example_is_valid(tmp_path: Path) -> None:
     text = (
         example().replace("#:", "").replace("\nby = ", "\n# by = ").replace("\nmax_series", "\n# max_series")
     )
-    settings = read(tmp_path, text)
-    assert [len(sections) for sections in settings.sections.values()] == [1, 1, 1, 1, 1, 1, 1]
+    assert sections_of(read(tmp_path, text)) == [step.name for step in STEPS]
 
 
-@pytest.mark.parametrize("section", [GeneralSection, *(each.section for each in SECTIONS)])
-def test_every_key_is_declared_and_in_the_example(section: type) -> None:
-    declared = declared_settings(section)
-    assert set(default_values(section)) <= set(declared)
-    for key, setting in declared.items():
-        assert setting.meaning.endswith(".")
-        assert f"{key} = {setting.example}\n" in example()
+SECTIONS = [NightlySettings, *(each.keys for each in sections_in_file().values())]
 
 
-@pytest.mark.parametrize("kind", [FlagKind(), NumberKind(1, 9), ListKind(FlagKind(), "a list")])
-def test_examples_are_of_the_kinds_that_are_declared(kind: object) -> None:
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_key_is_described_and_in_the_example(section: type[Declared]) -> None:
+    keys = declared_keys(section)
+    assert {key.name for key in keys} | set(sections_in_file()) >= {
+        key.encode_name for key in fields(section)
+    }
+    for key in keys:
+        assert key.meaning.endswith(".")
+        assert f"{key.name} = {key.example}\n" in example()
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_examples_are_of_the_types_that_are_declared(section: type[Declared]) -> None:
     """The example of a key is TOML whose type fits, so that a user can begin with it."""
-    of_kind = {FlagKind: bool, NumberKind: int, ListKind: list}[type(kind)]
-    examples = [
-        tomllib.loads(f"x = {setting.example}")["x"]
-        for section in SECTIONS
-        for setting in declared_settings(section.section).values()
-        if isinstance(setting.kind, type(kind))
-    ]
-    assert examples
-    assert all(isinstance(each, of_kind) for each in examples)
+    types = {key.encode_name: key.type for key in fields(section)}
+    for key in declared_keys(section):
+        file = TomlFile.parse(f"x = {key.example}", "/example/nightly.toml")
+        assert file.typed(types[key.name], path=("x",)) is not None

@@ -30,12 +30,10 @@ from tests.app.cli.nightly.nights import (
 from tests.app.report_reading import harmless
 
 from zscope.app.cli.exits import ExitCode, NothingDoneError
-from zscope.app.cli.nightly.declaring import SectionDeclaration
 from zscope.app.cli.nightly.night import Night, StepResult
 from zscope.app.cli.nightly.running import run_night
-from zscope.app.cli.nightly.sections import ValidateSection
 from zscope.app.cli.nightly.settings_file import read_nightly_settings
-from zscope.app.cli.nightly.steps import SECTIONS, STEPS, NightStep
+from zscope.app.cli.nightly.steps import STEPS, NightStep
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.process_lock import sign
 
@@ -418,30 +416,29 @@ def test_quiet_prints_only_what_is_wrong(night: NightFolder) -> None:
 
 def night_with(folder: NightFolder, *steps: NightStep) -> list[tuple[str, str, int]]:
     """Run a night with other steps, and return step, outcome and exit code."""
-    settings = read_nightly_settings(folder.path / "nightly.toml", SECTIONS)
-    report = run_night(settings, lambda _: None, steps=steps, quiet=True)
+    file = folder.path / "nightly.toml"
+    report = run_night(file, read_nightly_settings(file), lambda _: None, steps=steps, quiet=True)
     return [(each.step, each.outcome, int(each.code)) for each in report.steps]
 
 
 def test_whatever_ends_a_step_the_others_run(night: NightFolder, capsys: pytest.CaptureFixture[str]) -> None:
-    def defect(_: Night) -> StepResult:
+    def defect(_: Night, __: object) -> StepResult:
         raise ZeroDivisionError
 
-    def unusable(_: Night) -> StepResult:
+    def unusable(_: Night, __: object) -> StepResult:
         raise NothingDoneError("no")
 
-    def full(_: Night) -> StepResult:
+    def full(_: Night, __: object) -> StepResult:
         raise OSError(28, "No space left on device")
 
     night.settings(LOAD + 'no_files = "ok"\n[validate]\n')
     first = STEPS[0]
-    validate = SectionDeclaration("validate", ValidateSection)
     outcomes = night_with(
         night,
         replace(first, run=defect),
-        *(NightStep(validate, run) for run in (unusable, full)),
+        *(NightStep("validate", run) for run in (unusable, full)),
         first,
-        NightStep(validate, full, needs=("load",)),
+        NightStep("validate", full, needs=("load",)),
     )
     assert outcomes == [
         ("load", "not done", 12),
@@ -455,7 +452,7 @@ def test_whatever_ends_a_step_the_others_run(night: NightFolder, capsys: pytest.
 
 @pytest.mark.parametrize("stops", [False, True])
 def test_a_step_can_stop_those_that_need_it(stops: bool, night: NightFolder) -> None:
-    def failed(_: Night) -> StepResult:
+    def failed(_: Night, __: object) -> StepResult:
         return StepResult(code=ExitCode.REFUSED, text="the data contradict each other", stops=stops)
 
     night.settings(LOAD + 'no_files = "ok"\n[validate]\n' + EXPORT)

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from tests.app.cli.nightly.nights import OTHER, SMALL, NightFolder
 
-from zscope.app.cli.nightly.settings_file import read_nightly_settings
-from zscope.app.cli.nightly.steps import SECTIONS, STEPS
+from zscope.app.cli.nightly.settings_file import read_nightly_settings, sections_in_file
+from zscope.app.cli.nightly.steps import STEPS
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"
 EXAMPLES = DOCS / "nightly"
@@ -153,8 +153,8 @@ def test_the_commands_of_the_document_run_in_a_new_folder(moved: Moved, tmp_path
 def test_the_settings_of_the_document_are_valid(tmp_path: Path) -> None:
     [text] = re.findall(r"^```toml\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
     (tmp_path / "nightly.toml").write_text(text, encoding="utf-8")
-    settings = read_nightly_settings(tmp_path / "nightly.toml", SECTIONS)
-    assert all(settings.sections.values())
+    settings = read_nightly_settings(tmp_path / "nightly.toml")
+    assert all(getattr(settings, name) for name in sections_in_file())
 
 
 def test_the_steps_of_the_document_are_those_of_the_program() -> None:

@@ -66,12 +66,11 @@ def command(*, path: Path, dry_run: bool, example: bool, form: str, target: str,
         return ExitCode.OK
     from zscope.app.cli.nightly.running import run_night
     from zscope.app.cli.nightly.settings_file import read_nightly_settings
-    from zscope.app.cli.nightly.steps import SECTIONS
     from zscope.schemas.errors import SettingsError
 
     try:
-        settings = read_nightly_settings(path, SECTIONS)
-        report = run_night(settings, _print, dry_run=dry_run, quiet=quiet)
+        settings = read_nightly_settings(path)
+        report = run_night(path, settings, _print, dry_run=dry_run, quiet=quiet)
     except SettingsError as error:
         hint = "; zscope nightly --example prints one" if not path.exists() else ""
         raise click.UsageError(f"{error}{hint}") from error

@@ -10,8 +10,8 @@ from zscope.app.cli.exits import NothingDoneError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zscope.app.cli.nightly.kinds import DatedPath
     from zscope.app.cli.nightly.night import Night
+    from zscope.app.cli.nightly.setting_values import DatedPath
 
 _MOST_DAYS = 400
 

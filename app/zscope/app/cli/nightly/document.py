@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zscope.app.cli.nightly.declaring import SectionDeclaration, declared_settings, default_values
-from zscope.app.cli.nightly.sections import GeneralSection
-from zscope.app.cli.nightly.steps import SECTIONS
+from msgspec.structs import fields
+
+from zscope.app.cli.nightly.settings_file import NightlySettings, SectionInFile, sections_in_file
+from zscope.schemas.allowed import allowed, example, metas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zscope.app.cli.nightly.declaring import DeclaredSetting
+    from msgspec import Meta
+    from msgspec.structs import FieldInfo
+
+    from zscope.schemas.declared import Declared
 
 _WIDTH = 96
-_GENERAL = SectionDeclaration("", GeneralSection, required=True)
+_GENERAL = SectionInFile(NightlySettings, "", required=True)
 _HEAD = """\
 # Settings of the nightly batch of zscope: zscope nightly --settings nightly.toml
 #
@@ -34,28 +39,57 @@ Keys without a default are required in their section.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class DeclaredKey:
+    """What is declared about a key of a section."""
+
+    name: str
+    allowed: str
+    meaning: str
+    example: str
+    """A value in TOML."""
+    default: str
+    """In words, or as code; empty if the key is required."""
+
+
+def declared_keys(section: type[Declared]) -> list[DeclaredKey]:
+    """Return the keys of a section in their order, without the sections in it."""
+    return [
+        DeclaredKey(
+            each.encode_name, allowed(each.type), meta.description, example(each.type), _default(each, meta)
+        )
+        for each in fields(section)
+        for meta in metas(each.type)
+        if meta.description
+    ]
+
+
+def _default(key: FieldInfo, meta: Meta) -> str:
+    if key.required:
+        return ""
+    in_words = (meta.extra or {}).get("default")
+    return in_words or f"`{_toml(key.default)}`"
+
+
 def example_settings() -> str:
     """Return a settings file with all settings and comments; optional ones are commented out."""
     parts = [_HEAD, *_example_of(_GENERAL)]
-    for section in SECTIONS:
-        parts += ["\n", *_comment(section.meaning), _off(section.heading, on=section.required), "\n"]
+    for section in sections_in_file().values():
+        parts += ["\n", *_comment(_meaning(section)), _off(section.heading, on=section.required), "\n"]
         parts += _example_of(section)
     return "".join(parts)
 
 
-def _example_of(section: SectionDeclaration) -> Iterator[str]:
-    defaults = default_values(section.section)
-    for key, declared in declared_settings(section.section).items():
+def _meaning(section: SectionInFile) -> str:
+    return (section.keys.__doc__ or "").strip()
+
+
+def _example_of(section: SectionInFile) -> Iterator[str]:
+    for key in declared_keys(section.keys):
         yield "\n"
-        default = _default_text(declared, key, defaults)
-        yield from _comment(f"{declared.meaning} {default}")
-        yield _off(f"{key} = {declared.example}", on=section.required and key not in defaults) + "\n"
-
-
-def _default_text(declared: DeclaredSetting, key: str, defaults: dict[str, object]) -> str:
-    if key not in defaults:
-        return "Required."
-    return f"Default: {declared.default or _toml(defaults[key])}."
+        default = f"Default: {key.default}." if key.default else "Required."
+        yield from _comment(f"{key.meaning} {default}")
+        yield _off(f"{key.name} = {key.example}", on=section.required and not key.default) + "\n"
 
 
 def _comment(text: str) -> list[str]:
@@ -85,16 +119,10 @@ def settings_document() -> str:
 
 
 def _tables() -> Iterator[str]:
-    for section in (_GENERAL, *SECTIONS):
-        title = f"`{section.heading}`" if section.name else "Before the first section"
-        needed = " Required." if section.required and section.name else ""
-        yield f"\n## {title}\n\n{section.meaning}{needed}\n\n"
+    for section in (_GENERAL, *sections_in_file().values()):
+        title = f"`{section.heading}`" if section.heading else "Before the first section"
+        needed = " Required." if section.required and section.heading else ""
+        yield f"\n## {title}\n\n{_meaning(section)}{needed}\n\n"
         yield "| key | value | default | meaning |\n|---|---|---|---|\n"
-        defaults = default_values(section.section)
-        for key, declared in declared_settings(section.section).items():
-            default = declared.default or _code(_toml(defaults[key])) if key in defaults else "required"
-            yield f"| `{key}` | {declared.kind.text} | {default} | {declared.meaning} |\n"
-
-
-def _code(text: str) -> str:
-    return f"`{text}`"
+        for key in declared_keys(section.keys):
+            yield f"| `{key.name}` | {key.allowed} | {key.default or 'required'} | {key.meaning} |\n"

@@ -14,18 +14,21 @@ from zscope.app.cli.nightly.dated_targets import (
     remove_dated_leftovers,
 )
 from zscope.app.cli.nightly.night import Night, StepResult
-from zscope.app.cli.nightly.sections import SERIES, ExportSection
+from zscope.app.cli.nightly.sections import SERIES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from zscope.app.cli.nightly.sections import ExportSection
 
-def export_all(night: Night) -> StepResult:
+
+def export_all(night: Night, sections: Sequence[ExportSection]) -> StepResult:
     """Write all exports; one that fails does not stop the others."""
     items: list[dict[str, object]] = []
     details: list[str] = []
     codes = [ExitCode.OK]
-    for section in night.settings.all(ExportSection):
+    for section in sections:
         target = section.target.on(night.started.date())
         try:
             remove_dated_leftovers(night, section.target)

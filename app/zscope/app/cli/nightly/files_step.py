@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 from zscope.app.cli.exits import ExitCode, describe
 from zscope.app.cli.nightly.new_files import move_file, why_it_stays
 from zscope.app.cli.nightly.night import Night, StepResult
-from zscope.app.cli.nightly.sections import FilesSection
 
 if TYPE_CHECKING:
     from zscope.app.cli.nightly.new_files import NewFile
+    from zscope.app.cli.nightly.sections import FilesSection
 
 
-def put_files_away(night: Night) -> StepResult:
+def put_files_away(night: Night, section: FilesSection) -> StepResult:
     """Move or delete the files of which everything is in the store."""
     from zscope.parsers.inputs import shown
 
-    section = night.settings.one(FilesSection)
     items: list[dict[str, object]] = []
     details: list[str] = []
     done = failed = 0

@@ -13,13 +13,13 @@ from zscope.app.cli.input_options import ISSUES_SHOWN, exit_code_for, input_erro
 from zscope.app.cli.loading import describe_outcome, return_memory_soon
 from zscope.app.cli.nightly.new_files import Listing, list_files, with_outcomes
 from zscope.app.cli.nightly.night import Night, StepResult
-from zscope.app.cli.nightly.sections import FilesSection, LoadSection
 from zscope.app.cli.store_option import store_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from zscope.app.cli.nightly.sections import LoadSection
     from zscope.parsers.issues import Severity
     from zscope.parsers.options import ProgressState
     from zscope.pipelines.ingest import IngestOptions
@@ -30,9 +30,8 @@ _NO_FILES = {"ok": ExitCode.OK, "warning": ExitCode.WARNINGS, "failure": ExitCod
 _RESUMED = "loaded by the run that was interrupted"
 
 
-def load_files(night: Night) -> StepResult:
+def load_files(night: Night, section: LoadSection) -> StepResult:
     """Load the new files; of a night that was interrupted, also report what it had loaded."""
-    section = night.settings.one(LoadSection)
     listing = list_files(section, list(_outside(night)), night.started.timestamp())
     if len(listing.missing) >= len(section.folders):
         text = f"no folder with new files can be read: {'; '.join(map(str, listing.missing))}"
@@ -53,11 +52,11 @@ def load_files(night: Night) -> StepResult:
 
 def _outside(night: Night) -> Iterator[Path]:
     """Yield folders in which no new file can be."""
-    yield night.settings.general.store
-    yield night.settings.reports
-    for files in night.settings.all(FilesSection):
-        if files.move_to:
-            yield files.move_to
+    yield night.settings.store
+    yield night.settings.reports_folder
+    files = night.settings.files
+    if files is not None and files.move_to:
+        yield files.move_to
 
 
 def _ingest(night: Night, section: LoadSection, listing: Listing, add: Callable[[FileOutcome], None]) -> None:

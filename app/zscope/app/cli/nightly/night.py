@@ -75,13 +75,12 @@ class Night:
     """The loads of the night, set by the step `load`."""
 
 
-def store_settings(settings: NightlySettings) -> Settings:
+def store_settings(file: Path, settings: NightlySettings) -> Settings:
     """Return the settings of the store: of zscope.toml, overridden by those of the batch."""
     from zscope.pipelines.settings import read_settings
 
-    general = settings.general
-    read = read_settings(general.settings, general.store, settings.file.absolute().parent)
-    return read.merge(lock_wait_s=general.lock_wait_s)
+    read = read_settings(settings.settings, settings.store, file.absolute().parent)
+    return read.merge(lock_wait_s=settings.lock_wait_s)
 
 
 @contextmanager

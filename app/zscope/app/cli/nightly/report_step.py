@@ -13,18 +13,18 @@ from zscope.app.cli.nightly.dated_targets import (
     remove_dated_leftovers,
 )
 from zscope.app.cli.nightly.night import Night, StepResult
-from zscope.app.cli.nightly.sections import ReportSection
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from zscope.app.cli.nightly.sections import ReportSection
 
-def write_night_report(night: Night) -> StepResult:
+
+def write_night_report(night: Night, section: ReportSection) -> StepResult:
     """Write the report; the one of an earlier run is replaced when the new one is complete."""
     from zscope.app.cli.reporting import check_report_target, report_on, write_report
     from zscope.app.shared.filters import Filters
 
-    section = night.settings.one(ReportSection)
     target = section.path.on(night.started.date())
     if night.dry_run:
         check_fixed_folder(section.path, target)

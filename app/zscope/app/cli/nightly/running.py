@@ -24,7 +24,7 @@ from zscope.app.cli.nightly.night import (
     store_settings,
 )
 from zscope.app.cli.nightly.night_report import NightReport, StepReport, write_reports
-from zscope.app.cli.nightly.sections import NIGHTLY_FOLDER
+from zscope.app.cli.nightly.settings_file import NIGHTLY_FOLDER, sections_in_file
 from zscope.app.cli.nightly.steps import STEPS, NightStep
 from zscope.app.cli.store_option import store_errors
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 def run_night(
+    file: Path,
     settings: NightlySettings,
     notify: Callable[[str], None],
     *,
@@ -42,14 +43,14 @@ def run_night(
     quiet: bool = False,
     steps: Sequence[NightStep] = STEPS,
 ) -> NightReport:
-    """Run the steps that the settings set up, and write the report. A dry run changes nothing."""
+    """Run the steps that the settings in a file set up, and write the report. A dry run changes nothing."""
     from zscope.pipelines.store.folder import make_store
     from zscope.pipelines.store.permissions import readable_by
 
     started = datetime.now(UTC).astimezone()
-    of_store = store_settings(settings)
+    of_store = store_settings(file, settings)
     with ExitStack() as stack:
-        store = settings.general.store
+        store = settings.store
         if dry_run and not (store.exists() and any(store.iterdir())):
             store = Path(stack.enter_context(TemporaryDirectory(prefix="zscope-nightly-"))) / "store"
         with store_errors():
@@ -73,8 +74,8 @@ def run_night(
             quiet=quiet,
         )
         report = NightReport(
-            settings=settings.file,
-            store=settings.general.store,
+            settings=file,
+            store=settings.store,
             begin=begin,
             started=started,
             ended=started,
@@ -82,8 +83,8 @@ def run_night(
             steps=_run_steps(night, steps),
         ).ended_now()
         if not dry_run:
-            with nullcontext() if settings.general.reports else as_in_store():
-                write_reports(report, settings.reports, settings.general.keep_reports)
+            with nullcontext() if settings.reports else as_in_store():
+                write_reports(report, settings.reports_folder, settings.keep_reports)
             end_night(notes)
         return report
 
@@ -91,9 +92,11 @@ def run_night(
 def _run_steps(night: Night, steps: Sequence[NightStep]) -> tuple[StepReport, ...]:
     reports: list[StepReport] = []
     stopped: list[str] = []
+    sections = sections_in_file()
     for step in steps:
-        if not night.settings.all(step.section.section):
-            reports.append(StepReport.not_set_up(step.name, step.section.heading))
+        section = getattr(night.settings, step.name)
+        if not section:
+            reports.append(StepReport.not_set_up(step.name, sections[step.name].heading))
             continue
         if reason := next((name for name in step.needs if name in stopped), ""):
             reports.append(StepReport.skipped(step.name, f"because of the step {reason}"))
@@ -101,7 +104,7 @@ def _run_steps(night: Night, steps: Sequence[NightStep]) -> tuple[StepReport, ..
         if not night.quiet:
             night.notify(f"{step.name} ...")
         begun = time.perf_counter()
-        result = _result_of(step, night)
+        result = _result_of(step, night, section)
         reports.append(StepReport.of(step.name, result, time.perf_counter() - begun))
         if not night.quiet:
             night.notify(f"{step.name}: {result.text}")
@@ -110,10 +113,10 @@ def _run_steps(night: Night, steps: Sequence[NightStep]) -> tuple[StepReport, ..
     return tuple(reports)
 
 
-def _result_of(step: NightStep, night: Night) -> StepResult:
+def _result_of(step: NightStep, night: Night, section: object) -> StepResult:
     """Run a step; whatever ends it is its result, so that the next steps can run."""
     try:
-        return step.run(night)
+        return step.run(night, section)
     except click.ClickException as error:
         text = plain(error.format_message())
     except OSError as error:

@@ -2,149 +2,145 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, get_args, get_origin
 
-from zscope.app.cli.nightly.declaring import SectionDeclaration, declared_settings, default_values
-from zscope.app.cli.nightly.kinds import SettingPlace
+from msgspec import Meta
+from msgspec.structs import fields
+
 from zscope.app.cli.nightly.sections import (
-    NIGHTLY_FOLDER,
+    ExpireSection,
     ExportSection,
     FilesSection,
-    GeneralSection,
     LoadSection,
+    PublishSection,
     ReportSection,
+    SettingPath,
+    ValidateSection,
+    key,
 )
-from zscope.pipelines.settings import read_toml, shortened
-from zscope.schemas.suggestions import suggestion
+from zscope.pipelines.settings import Seconds
+from zscope.schemas.allowed import is_table, without_annotations
+from zscope.schemas.declared import Declared, TomlFile
+from zscope.schemas.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Section = TypeVar("Section")
+    from zscope.app.cli.nightly.setting_values import DatedPath
+    from zscope.schemas.toml_lines import KeyPath
+
+NIGHTLY_FOLDER = "nightly"
+"""Folder in the store with the lock, the note of an unfinished night, and by default the reports."""
+
+
+class NightlySettings(Declared, frozen=True, kw_only=True):
+    """Keys at the top of the file, before the first section."""
+
+    store: Annotated[
+        SettingPath, key("Folder of the store; it is created if it does not exist.", '"/data/zscope"')
+    ]
+    settings: Annotated[
+        SettingPath | None,
+        key(
+            "The file `zscope.toml` with the time zones of the systems and the options of the store.",
+            '"/data/zscope.toml"',
+            "`zscope.toml` in the store, else in the folder of this file",
+        ),
+    ] = None
+    lock_wait_s: Annotated[
+        Seconds | None,
+        key(
+            "How long each step waits while another process changes the store.",
+            "600",
+            "`lock_wait_s` of `zscope.toml`, else 600",
+        ),
+    ] = None
+    reports: Annotated[
+        SettingPath | None,
+        key("Folder of the reports of the nights.", '"/var/log/zscope"', "the folder `nightly` in the store"),
+    ] = None
+    keep_reports: Annotated[
+        Annotated[int, Meta(ge=1, le=100_000)], key("Number of nights whose reports are kept.", "100")
+    ] = 100
+
+    load: LoadSection
+    files: FilesSection | None = None
+    validate: ValidateSection | None = None
+    expire: ExpireSection | None = None
+    publish: PublishSection | None = None
+    report: ReportSection | None = None
+    export: tuple[ExportSection, ...] = ()
+
+    @property
+    def reports_folder(self) -> Path:
+        """The folder of the reports."""
+        return self.reports or self.store / NIGHTLY_FOLDER
 
 
 @dataclass(frozen=True, slots=True)
-class NightlySettings:
-    """The settings of the nightly batch."""
+class SectionInFile:
+    """How a section is written in the file."""
 
-    file: Path
-    general: GeneralSection
-    sections: Mapping[type, tuple[object, ...]]
-    """The sections that the file has, by class."""
-
-    def all(self, section: type[Section]) -> tuple[Section, ...]:
-        """Return the sections of a class, none if the file has none."""
-        return tuple(each for each in self.sections.get(section, ()) if isinstance(each, section))
-
-    def one(self, section: type[Section]) -> Section:
-        """Return a section that the file has."""
-        return self.all(section)[0]
-
-    @property
-    def reports(self) -> Path:
-        """The folder of the reports."""
-        return self.general.reports or self.general.store / NIGHTLY_FOLDER
+    keys: type[Declared]
+    heading: str
+    required: bool
 
 
-def read_nightly_settings(path: Path, declared: Sequence[SectionDeclaration]) -> NightlySettings:
-    """Read a settings file; raise SettingsError with file, key, and what is valid, if it cannot be used."""
-    content = read_toml(path)
-    top = SettingPlace(path, "")
-    names = {section.name: section for section in declared}
-    general = {name: value for name, value in content.items() if name not in names}
-    homes = {key: each.heading for each in declared for key in declared_settings(each.section)}
-    settings = NightlySettings(
-        path,
-        _read_section(GeneralSection, top, general, also=tuple(names), homes=homes),
-        {each.section: tuple(_read_sections(each, top, content)) for each in declared},
-    )
-    _check_paths(settings, {each.section: top.below(each.name) for each in declared})
+def sections_in_file() -> dict[str, SectionInFile]:
+    """Return the sections by name, in their order."""
+    sections = {}
+    for each in fields(NightlySettings):
+        kind, _ = without_annotations(each.type)
+        repeated = get_origin(kind) is tuple
+        keys = get_args(kind)[0] if repeated else kind
+        if is_table(keys):
+            heading = f"[[{each.name}]]" if repeated else f"[{each.name}]"
+            sections[each.name] = SectionInFile(keys, heading, each.required)
+    return sections
+
+
+def read_nightly_settings(path: Path) -> NightlySettings:
+    """Read a settings file; raise SettingsError with file, line, key, and what is valid, if it is wrong."""
+    file = TomlFile.read(path, str(path), SettingsError)
+    settings = file.typed(NightlySettings)
+    _check_paths(settings, file)
     return settings
 
 
-def _read_sections(
-    declaration: SectionDeclaration, top: SettingPlace, content: Mapping[str, Any]
-) -> Iterator[object]:
-    place = top.below(declaration.name)
-    if declaration.name not in content:
-        if declaration.required:
-            raise place.error(f"is missing; the section {declaration.heading} is required")
-        return
-    raw = content[declaration.name]
-    if not declaration.repeated:
-        if not isinstance(raw, dict):
-            raise place.expected(f"a section {declaration.heading}", raw)
-        yield _read_section(declaration.section, place, raw)
-        return
-    if not isinstance(raw, list) or not all(isinstance(each, dict) for each in raw):
-        hint = "; write the heading with two brackets" if isinstance(raw, dict) else ""
-        raise place.error(f"expected sections {declaration.heading}, got {shortened(raw)}{hint}")
-    for number, each in enumerate(raw):
-        numbered = SettingPlace(place.file, f"{place.key}[{number}]") if len(raw) > 1 else place
-        yield _read_section(declaration.section, numbered, each)
-
-
-def _read_section(
-    section: type[Section],
-    place: SettingPlace,
-    raw: Mapping[str, Any],
-    *,
-    also: tuple[str, ...] = (),
-    homes: Mapping[str, str] | None = None,
-) -> Section:
-    """Read one section; `also` are names of sections, `homes` the sections of misplaced keys."""
-    declared, defaults = declared_settings(section), default_values(section)
-    for name in raw:
-        if name not in declared:
-            valid = ", ".join([*declared, *(f"[{each}]" for each in also)])
-            hint = suggestion(name, [*declared, *also], f"valid: {valid}")
-            if homes and name in homes:
-                hint = f"it belongs to the section {homes[name]}"
-            raise place.below(name).error(f"is not a setting; {hint}")
-    values: dict[str, object] = {}
-    for key, setting in declared.items():
-        if key in raw:
-            values[key] = setting.kind.read(place.below(key), raw[key])
-        elif key not in defaults:
-            problem = f"is missing; expected {setting.kind.text}, such as {key} = {setting.example}"
-            raise place.below(key).error(problem)
-    made = section(**values)
-    if check := getattr(made, "check", None):
-        check(place)
-    return made
-
-
-def _check_paths(settings: NightlySettings, places: Mapping[type, SettingPlace]) -> None:
+def _check_paths(settings: NightlySettings, file: TomlFile) -> None:
     """Raise SettingsError for folders that must not be in each other."""
-    store = settings.general.store.resolve()
-    folders = settings.one(LoadSection).folders
+    store = settings.store.resolve()
+    folders = settings.load.folders
     for folder in folders:
         if _is_in(folder, store):
-            raise places[LoadSection].below("folders").error(f"{folder} is in the store {store}")
-    for files in settings.all(FilesSection):
-        if files.move_to is None:
-            continue
-        place = places[FilesSection].below("move_to")
-        if _is_in(files.move_to, store):
-            raise place.error(f"{files.move_to} is in the store {store}; choose a folder outside of it")
+            raise file.error(("load", "folders"), f"{folder} is in the store {store}")
+    if settings.files and (target := settings.files.move_to):
+        place: KeyPath = ("files", "move_to")
+        if _is_in(target, store):
+            raise file.error(place, f"{target} is in the store {store}; choose a folder outside of it")
         for folder in folders:
-            if _is_in(folder, files.move_to.resolve()):
+            if _is_in(folder, target.resolve()):
                 problem = f"the folder {folder} is the same or in it, so its files would not be loaded"
-                raise place.error(f"{files.move_to}: {problem}; choose another folder")
-    targets: list[str] = []
-    written = [(places[ReportSection].below("path"), each.path) for each in settings.all(ReportSection)]
-    written += [(places[ExportSection].below("target"), each.target) for each in settings.all(ExportSection)]
-    for place, target in written:
-        for other in (store, *(folder.resolve() for folder in folders)):
-            if _is_in(target.fixed_folder(), other):
-                what = "the store" if other == store else "a folder with new files"
-                raise place.error(f"{target.text} is in {what}, {other}; choose a path outside of it")
-        if str(target.folder / target.text) in targets:
-            raise place.error(f"{target.text} is written twice; use different names")
-        targets.append(str(target.folder / target.text))
+                raise file.error(place, f"{target}: {problem}; choose another folder")
+    others = dict.fromkeys((folder.resolve() for folder in folders), "a folder with new files")
+    written: set[str] = set()
+    for place, path in _written(settings):
+        for other, what in {**others, store: "the store"}.items():
+            if _is_in(path.fixed_folder(), other):
+                raise file.error(place, f"{path.text} is in {what}, {other}; choose a path outside of it")
+        if str(path.folder / path.text) in written:
+            raise file.error(place, f"{path.text} is written twice; use different names")
+        written.add(str(path.folder / path.text))
+
+
+def _written(settings: NightlySettings) -> Iterator[tuple[KeyPath, DatedPath]]:
+    """Yield the places of the keys that name a file or a folder to write, and the paths."""
+    if settings.report:
+        yield ("report", "path"), settings.report.path
+    for number, export in enumerate(settings.export):
+        yield ("export", number, "target"), export.target
 
 
 def _is_in(path: Path, folder: Path) -> bool:

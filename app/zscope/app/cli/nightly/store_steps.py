@@ -9,7 +9,6 @@ import click
 
 from zscope.app.cli.exits import ExitCode
 from zscope.app.cli.nightly.night import Night, StepResult
-from zscope.app.cli.nightly.sections import ExpireSection, PublishSection, ValidateSection
 from zscope.app.cli.publishing import describe_publication
 from zscope.app.cli.store_option import open_session, query_table, store_errors
 from zscope.app.cli.validating import (
@@ -24,17 +23,17 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from zscope.app.cli.nightly.sections import ExpireSection, PublishSection, ValidateSection
     from zscope.pipelines.store.commits import State
 
 _SHOWN = 20
 """Number of expectations in the report for people."""
 
 
-def validate_new_loads(night: Night) -> StepResult:
+def validate_new_loads(night: Night, section: ValidateSection) -> StepResult:
     """Validate the loads that were not validated yet."""
     from zscope.pipelines.quality import StoreSlice, unvalidated_loads
 
-    section = night.settings.one(ValidateSection)
     with store_errors():
         loads = unvalidated_loads(*validated_and_existing_loads(night.store))
     if night.dry_run:
@@ -85,14 +84,13 @@ def _not_met(results: pa.Table) -> Iterator[dict[str, object]]:
             yield row
 
 
-def expire_old_days(night: Night) -> StepResult:
+def expire_old_days(night: Night, section: ExpireSection) -> StepResult:
     """Remove the days that are older than the period to keep."""
     from zscope.pipelines.store.folder import existing_store
     from zscope.pipelines.store.maintenance import expire
     from zscope.pipelines.store.retention import describe_expired, first_kept_day
     from zscope.pipelines.store.transaction import changing
 
-    section = night.settings.one(ExpireSection)
     first_kept = first_kept_day(night.started.astimezone(UTC).date(), section.keep)
     with store_errors():
         folder = existing_store(night.store)
@@ -121,12 +119,12 @@ def _newest_day(state: State) -> str:
     return max((day for day in days if day), default="")
 
 
-def publish_tables(night: Night) -> StepResult:
+def publish_tables(night: Night, section: PublishSection) -> StepResult:
     """Publish what was committed since the last publication, that of a killed night included."""
     from zscope.pipelines.iceberg import TableStatus, default_target, publish_iceberg
 
     settings = night.store_settings
-    target = night.settings.one(PublishSection).iceberg or settings.iceberg_target
+    target = section.iceberg or settings.iceberg_target
     if night.dry_run:
         text = f"the changed tables would be published in {target or default_target(night.store)}"
         return StepResult(code=ExitCode.OK, text=text)
