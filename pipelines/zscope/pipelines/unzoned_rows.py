@@ -148,7 +148,11 @@ def unzoned_note(rows: pa.Table) -> str:
 
 
 def _zone(zones: list[str], offsets: list[int]) -> str:
-    """Return the zone of other loads or the offset in records, if there is only one; otherwise empty."""
-    if zones or len(offsets) != 1:
-        return zones[0] if len(zones) == 1 else ""
-    return offset_text(offsets[0])
+    """Return the zone of other loads or the offset in records, if there is only one; otherwise empty.
+
+    A fixed offset of other loads counts only if the records show no other one.
+    """
+    shown = [offset_text(offset) for offset in offsets]
+    named = [zone for zone in zones if zone[0] not in "+-"]
+    known = named or list(dict.fromkeys([*zones, *shown]))
+    return known[0] if len(known) == 1 else ""

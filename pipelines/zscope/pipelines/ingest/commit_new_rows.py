@@ -21,7 +21,7 @@ from zscope.pipelines.ingest.duplicates import StoreBefore, remove_duplicates
 from zscope.pipelines.ingest.known_inputs import DUMP, KnownLoads, comparable_loads, name_facts
 from zscope.pipelines.ingest.options_and_outcomes import FileOutcome, FileStatus, issue_rows, repeated_note
 from zscope.pipelines.ingest.repeated_hours import RepeatedHours
-from zscope.pipelines.ingest.zone_checks import LoadsByEnd, ZoneChecks
+from zscope.pipelines.local_time.recorded_offsets import LoadsByEnd, ZoneChecks, stated_zone
 from zscope.pipelines.store.commits import Commit, Load, LoadTable
 from zscope.pipelines.store.folder import partition
 from zscope.pipelines.store.parquet_files import (
@@ -188,10 +188,12 @@ class LoadBatch:
         self, candidate: Candidate, reading: Reading, shorter: Load | None, *, can_wait: bool
     ) -> Settlement | None:
         context, facts, place = self._context, reading.facts, candidate.place
-        files = reading.files
-        assert files is not None or reading.rows is not None, "only contents that a load has are not decoded"
         with unexpected_errors(candidate.file):
             facts.times.report()
+            if not self._use_stated_offsets(reading) and can_wait:
+                return None
+            files = reading.files
+            assert files is not None or reading.rows is not None, "only known contents are not decoded"
             if facts.clocks.has_ambiguous_rows:
                 files = context.decoding.staged(reading.rows, place) if reading.rows is not None else files
                 before = StoreBefore(context.folder, context.state, reading.content.digest, shorter)
@@ -203,9 +205,22 @@ class LoadBatch:
         with unexpected_errors(candidate.file):
             load = _describe(context, candidate, reading, shorter)
             replaced = shorter.load_id if shorter else None
-            zones = ZoneChecks(load, facts.offsets, facts.clocks.zones, context.loads_by_end, replaced)
+            zones = ZoneChecks(load, facts.offsets, context.loads_by_end, replaced)
             zones.report(candidate.issues, stored=not context.options.dry_run)
         return Settlement(candidate, reading, load, shorter, files)
+
+    def _use_stated_offsets(self, reading: Reading) -> bool:
+        """Give RMF reports without a time zone the offset that SMF 70 records of other loads state.
+
+        Returns whether all of them have one.
+        """
+        periods, loads = reading.facts.rmf_without_zone(), self._context.loads_by_end
+        zones = {system: stated_zone(system, period, loads) for system, period in periods.items()}
+        stated = {system: zone for system, zone in zones.items() if zone}
+        if stated:
+            reading.facts.use_zones(stated)
+            reading.convert_again()
+        return len(stated) == len(zones)
 
     def _how_to_load_again(self) -> str:
         if self._context.options.dry_run:

@@ -39,8 +39,9 @@ from zscope.pipelines.ingest.range_checks import RangeChecks
 from zscope.pipelines.ingest.time_checks import TimeChecks
 from zscope.pipelines.local_time.to_utc import Clocks
 from zscope.pipelines.store.folder import ContentDigest, digest_of
-from zscope.pipelines.store.parquet_files import Stage, data_tables, parquet_schema, rows_in
+from zscope.pipelines.store.parquet_files import Stage, data_tables, parquet_schema, rows_in, written_again
 from zscope.pipelines.store.stored_columns import stored_values
+from zscope.schemas.arrow import table_schema
 from zscope.schemas.stored import BASIS, LOAD_ID, SUBTYPE, local_clock, recorded_basis, utc_clock
 
 if TYPE_CHECKING:
@@ -163,6 +164,14 @@ class Reading:
     """The staged files; None if an earlier load has the same content, or there is nothing to load."""
     rows: list[TableRows] | None = None
     """Few rows, which are in memory instead of in staged files."""
+
+    def convert_again(self) -> None:
+        """Compute the times in UTC that the store adds once more, with the zones that are known now."""
+        clocks = self.facts.clocks
+        if self.rows is not None:
+            self.rows = [(table, _with_utc(table, rows, clocks)) for table, rows in self.rows]
+        if self.files is not None:
+            self.files = [_file_with_utc(file, clocks) for file in self.files]
 
     def read_few(self) -> None:
         """Read the rows of small staged files, which another process has written."""
@@ -391,6 +400,23 @@ def stored_rows(table: str, rows: pa.RecordBatch, load_id: int, clocks: Clocks) 
         else:
             columns.append(stored_values(rows.column(column.name), column))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _with_utc(table: str, rows: pa.RecordBatch, clocks: Clocks) -> pa.RecordBatch:
+    """Return stored rows with their times in UTC computed once more."""
+    local = local_clock(table)
+    if local is None or utc_clock(local) in table_schema(table).names:
+        return rows
+    place = rows.schema.get_field_index(utc_clock(local))
+    return rows.set_column(place, rows.schema.field(place), _utc_times(rows, local, clocks))
+
+
+def _file_with_utc(file: StagedFile, clocks: Clocks) -> StagedFile:
+    def changed(rows: pa.Table) -> pa.Table:
+        [batch] = rows.combine_chunks().to_batches()
+        return pa.Table.from_batches([_with_utc(file.table, batch, clocks)])
+
+    return written_again(file, "utc", changed)
 
 
 def _utc_times(rows: pa.RecordBatch, local: str, clocks: Clocks) -> pa.Array:

@@ -6,16 +6,17 @@ added to each other in the order of the file, which gives the facts of the whole
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from zscope.pipelines.ingest.gaps import INTERVAL_COLUMNS, INTERVAL_TABLES, find_gaps
-from zscope.pipelines.ingest.zone_checks import RecordedOffsets
+from zscope.pipelines.local_time.recorded_offsets import RecordedOffsets
 from zscope.pipelines.store.commits import LoadGap, LoadKind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from zscope.parsers.issues import Issues
@@ -30,6 +31,8 @@ a different one in each record.
 """
 MAX_GAPS = 1000
 _NO_SUBTYPE = 1 << 16
+RMF = "rmf"
+"""Kind of the reports that have local times only, and whose system may write SMF 70 records."""
 
 
 @dataclass
@@ -113,6 +116,23 @@ class InputFacts:
         """The latest local time of all records and reports."""
         times = (row["last_local"] for row in self.counted if row["last_local"])
         return _iso(max(times, default=None))
+
+    def rmf_without_zone(self) -> dict[str, tuple[datetime, datetime]]:
+        """Return the starts of the first and last interval of RMF reports, for systems without a zone."""
+        periods: dict[str, tuple[datetime, datetime]] = {}
+        for row in self.counted:
+            system, first, last = row["system"], row["first_local"], row["last_local"]
+            if row["kind"] == RMF and system and first and self.clocks.zones.of(system) is None:
+                known = periods.get(system, (first, last))
+                periods[system] = min(known[0], first), max(known[1], last)
+        return periods
+
+    def use_zones(self, zones: Mapping[str, str]) -> None:
+        """Use further zones of systems; the rows have to be converted again."""
+        known, by_name = self.clocks.zones, {system.upper(): zone for system, zone in zones.items()}
+        self.clocks = self.clocks.with_zones(replace(known, systems={**known.systems, **by_name}))
+        for system in zones:
+            del self.offsets.without_zone[system]
 
     def zones(self) -> dict[str, str]:
         """Return the zones of the systems in the input, where they are known."""

@@ -129,7 +129,7 @@ class _IngestRun:
         """The number of files in the store after the last merge."""
         self._published = time.monotonic()
         self._waiting: list[InputPath] = []
-        """Paths of reports that are loaded last, because SMF 70 records tell the hour of their intervals."""
+        """Paths of reports that are loaded last, because SMF 70 records tell their time in UTC."""
 
     def load_all(self, paths: Sequence[str | Path]) -> Iterator[FileOutcome]:
         """Load everything that the paths name."""
@@ -140,8 +140,9 @@ class _IngestRun:
             if not self._in_store(path)
         ]
         self._decoder.prepare(inputs)
-        for path, named in inputs:
-            yield from self._load_path(path, named=named, can_wait=not self._options.dry_run)
+        for number, (path, named) in enumerate(inputs, start=1):
+            can_wait = number < len(inputs) and not self._options.dry_run
+            yield from self._load_path(path, named=named, can_wait=can_wait)
         for path, named in self._waiting:
             yield from self._load_path(path, named=named, can_wait=False)
         yield from self._commit()

@@ -14,7 +14,7 @@ Workload Activity as well.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,11 +22,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from zscope.pipelines.ingest.duplicates import MEMORY, Config
 from zscope.pipelines.metrics import declared, macros_sql, needed, view_sql
-from zscope.pipelines.store.parquet_files import open_writer
+from zscope.pipelines.store.parquet_files import written_again
 from zscope.pipelines.store.tables import table_sql
 from zscope.schemas.arrow import LOCAL, literal
 from zscope.schemas.arrow import UTC as UTC_TYPE
@@ -226,19 +225,15 @@ def _days_near(start_us: int) -> list[str]:
 
 def _with_starts(file: StagedFile, starts: dict[ReportInterval, int]) -> StagedFile:
     """Write a staged file again, with the start in UTC of intervals."""
-    target = file.path.with_name(f"{file.path.stem}-decided.parquet")
-    with pq.ParquetFile(file.path) as source, open_writer(target, source.schema_arrow) as writer:
-        for index in range(source.num_row_groups):
-            rows = source.read_row_group(index)
-            column = rows.schema.get_field_index(_START_UTC)
-            times = rows[_START_UTC].combine_chunks()
-            for interval, start in starts.items():
-                same = _rows_of(rows, interval)
-                times = pc.if_else(same, pa.scalar(start, pa.int64()).cast(UTC_TYPE), times)
-            rows = rows.set_column(column, rows.schema.field(column), times)
-            writer.write_table(rows, row_group_size=rows.num_rows)
-    file.path.unlink()
-    return replace(file, path=target, bytes=target.stat().st_size, digest="")
+
+    def decided(rows: pa.Table) -> pa.Table:
+        times = rows[_START_UTC].combine_chunks()
+        for interval, start in starts.items():
+            same = _rows_of(rows, interval)
+            times = pc.if_else(same, pa.scalar(start, pa.int64()).cast(UTC_TYPE), times)
+        return rows.set_column(rows.schema.get_field_index(_START_UTC), rows.schema.field(_START_UTC), times)
+
+    return written_again(file, "decided", decided)
 
 
 def _rows_of(rows: pa.Table, interval: ReportInterval) -> pa.ChunkedArray:

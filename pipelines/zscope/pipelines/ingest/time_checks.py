@@ -14,26 +14,19 @@ import numpy as np
 import pyarrow as pa
 
 from zscope.parsers.issues import Code, Issue
+from zscope.pipelines.local_time.timelines import MISSING, time_numbers
 from zscope.schemas.stored import HOUR_US, INTERVAL_LENGTHS, WRITTEN, comparisons, local_clock, utc_clock
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zscope.parsers.issues import Issues
-
-    Microseconds = NDArray[np.int64]
+    from zscope.pipelines.local_time.timelines import Times as Microseconds
 
 ANY_ZONE_US = 16 * HOUR_US
 """The same where the time zone is unknown: UTC and local times differ by up to 14 hours."""
 AHEAD = timedelta(days=1)
 """A local time can be ahead of UTC by 14 hours, but not by more than a day."""
-MISSING = np.iinfo(np.int64).min
-
-
-def time_numbers(column: pa.Array) -> Microseconds:
-    """Return times in microseconds since 1970; a time that is null is the smallest integer."""
-    numbers: Microseconds = column.cast(pa.int64()).fill_null(MISSING).to_numpy(zero_copy_only=False)
-    return numbers
 
 
 @dataclass

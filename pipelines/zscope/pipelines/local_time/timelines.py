@@ -24,12 +24,19 @@ Times = NDArray[np.int64]
 """Microseconds since 1970, by UTC or by a local clock."""
 
 SECOND_US = 1_000_000
+MISSING = np.iinfo(np.int64).min
 EARLIEST_US, LATEST_US = (int(np.datetime64(year, "us").astype(np.int64)) for year in ("1900", "2101"))
 """The times that records can have. Outside them the nearest offset is used."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _FIRST_DAY, _LAST_DAY = datetime(1900, 1, 1), datetime(2101, 1, 1)  # noqa: DTZ001 - local times
 _STEP = timedelta(days=2)
+
+
+def time_numbers(column: pa.Array) -> Times:
+    """Return times in microseconds since 1970; a time that is null is the smallest integer."""
+    numbers: Times = column.cast(pa.int64()).fill_null(MISSING).to_numpy(zero_copy_only=False)
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -119,7 +126,14 @@ CLOCK_SCHEMA = pa.schema(
             pa.int32(),
             metadata={"meaning": "Seconds the clock is ahead of UTC.", "unit": "s"},
         ),
-        pa.field("zone", pa.string(), metadata={"meaning": "Time zone, as in the settings."}),
+        pa.field(
+            "zone",
+            pa.string(),
+            metadata={
+                "meaning": "Time zone, as in the settings; for RMF reports without one, the offset that "
+                "SMF 70 records state."
+            },
+        ),
     ],
     metadata={"table": "system_clock"},
 )

@@ -155,6 +155,10 @@ class Clocks:
         timelines = {zone: timeline_of(zone) for zone in named}
         self._changing = {zone: timeline for zone, timeline in timelines.items() if len(timeline.moments)}
 
+    def with_zones(self, zones: Zones) -> Clocks:
+        """Return the clocks of the same file, before any time of it, with other zones."""
+        return Clocks(zones, self.issues, self.file, self.page, self.unnamed)
+
     @property
     def near_a_change(self) -> bool:
         """Whether any time depends on the order of the records, or is counted near a clock change."""

@@ -27,7 +27,7 @@ from zscope.schemas.stored import DAY, LOAD_ID, local_clock, stored_schema
 from zscope.schemas.tables import ANY_RECORD_TABLES, DIGEST_TABLE, table_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -236,13 +236,19 @@ def rows_in(files: Iterable[StagedFile]) -> Iterator[TableRows]:
 
 def with_load_id(file: StagedFile, load_id: int) -> StagedFile:
     """Write a staged file again with another number of the load."""
-    target = file.path.with_name(f"{load_id:08}-{file.path.stem}.parquet")
+    written = written_again(file, f"{load_id:08}", lambda rows: numbered_rows(rows, load_id))
+    return replace(written, loads={load_id: file.rows})
+
+
+def written_again(file: StagedFile, prefix: str, change: Callable[[pa.Table], pa.Table]) -> StagedFile:
+    """Write a staged file again, under a name that begins with a prefix, with other values of columns."""
+    target = file.path.with_name(f"{prefix}-{file.path.stem}.parquet")
     with pq.ParquetFile(file.path) as source, open_writer(target, source.schema_arrow) as writer:
         for index in range(source.num_row_groups):
-            rows = numbered_rows(source.read_row_group(index), load_id)
+            rows = change(source.read_row_group(index))
             writer.write_table(rows, row_group_size=rows.num_rows)
     file.path.unlink()
-    return replace(file, path=target, bytes=target.stat().st_size, digest="", loads={load_id: file.rows})
+    return replace(file, path=target, bytes=target.stat().st_size, digest="")
 
 
 BUFFER_BYTES = 96 << 20

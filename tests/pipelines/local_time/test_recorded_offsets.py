@@ -13,7 +13,7 @@ import pytest
 from tests.pipelines.stores import EVERYTHING, load
 
 from zscope.parsers.issues import Code, Issue, Issues
-from zscope.pipelines.ingest.zone_checks import LoadsByEnd, RecordedOffsets, ZoneChecks
+from zscope.pipelines.local_time.recorded_offsets import LoadsByEnd, RecordedOffsets, ZoneChecks
 from zscope.pipelines.settings import Settings, Zones
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import Load, LoadKind
@@ -64,7 +64,7 @@ def checked(
         first_local=first, last_local=last, kinds=(kind,), zones={"SYSA": zone} if zone else {},
         offsets=offsets.spans(),
     )  # fmt: skip
-    ZoneChecks(entry, offsets, zones, LoadsByEnd(others)).report(issues, stored=True)
+    ZoneChecks(entry, offsets, LoadsByEnd(others)).report(issues, stored=True)
     return entry, list(issues)
 
 

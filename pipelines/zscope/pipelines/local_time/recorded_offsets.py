@@ -1,13 +1,16 @@
-"""Offsets of clocks from UTC that records show, and issues about missing and contradicting time zones.
+"""Offsets of clocks from UTC that records show, and what they say about missing and wrong time zones.
 
 SMF 70 records state the offset. Others have the end of their connection or interval in UTC and are written
 at that time, so the difference to the local time of their header is the offset, a multiple of 15 minutes.
 Single damaged records can show any offset; what few records of a table show is not used.
 
-Everything that gives the offset of a clock from UTC for some time is a claim: the time zone configured for
-this load, the records of each table, and the same of other loads of the system. Two claims that overlap and
-differ are a conflict, except next to a clock change, where intervals and the records about them do not begin
-and end at the same time.
+Everything that gives the offset of a clock for some time is a claim: the time zone configured for this load,
+the records of each table, and the same of other loads of the system. Claims serve three purposes:
+
+- RMF reports have local times only. Without a configured zone, they get the offset that SMF 70 records state.
+- The issue about a system without a time zone names the offset that is known.
+- Two claims that overlap and differ are a conflict, except next to a clock change, where intervals and the
+  records about them do not begin and end at the same time.
 """
 
 from __future__ import annotations
@@ -15,16 +18,24 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from functools import cache, partial
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
+from zoneinfo import available_timezones
 
 import numpy as np
 
 from zscope.parsers.issues import Code, Issue
-from zscope.parsers.zones import offset_text
-from zscope.pipelines.ingest.time_checks import MISSING, time_numbers
-from zscope.pipelines.local_time.timelines import clock_spans, microseconds
+from zscope.parsers.zones import offset_text, zone_of
+from zscope.pipelines.local_time.timelines import (
+    EARLIEST_US,
+    LATEST_US,
+    MISSING,
+    clock_spans,
+    microseconds,
+    time_numbers,
+)
 from zscope.pipelines.local_time.to_utc import system_indices
 from zscope.pipelines.store.commits import LoadOffset
 from zscope.schemas.stored import HOUR_US, local_clock, stored_schema
@@ -49,7 +60,6 @@ _GREATEST = 16 * 4
 """The greatest offset that can be configured, in quarters of an hour."""
 _NO_OFFSET = 127
 """Stands for the offset of rows whose two times do not differ by quarters of an hour."""
-_YEARS_US = tuple(int(np.datetime64(year, "us").astype(np.int64)) for year in ("1900", "2101"))
 _MOST_HOURS = 100_000
 """More hours with records than this mean a damaged dump, whose further hours are ignored."""
 _SHARE_OF_HOUR, _SHARE_OF_TABLE = 0.25, 0.01
@@ -60,9 +70,14 @@ MAX_OFFSETS = 1000
 """Number of spans that are stored with a load."""
 
 
-class _TableOfSystem(NamedTuple):
+class _Shown(NamedTuple):
+    """What rows of a table show in an hour."""
+
     system: str
     table: str
+    hour: int
+    quarters: int
+    """The offset, in quarters of an hour."""
 
 
 @dataclass
@@ -71,29 +86,23 @@ class RecordedOffsets:
 
     without_zone: Counter[str] = field(default_factory=Counter)
     """Number of rows with a local time, but without a known time zone, by system; empty if unnamed."""
-    _hours: dict[_TableOfSystem, dict[int, Counter[int]]] = field(
-        default_factory=partial(defaultdict, partial(defaultdict, Counter))
-    )
-    """Number of rows by local hour and offset in quarters of an hour."""
-    _count: int = 0
+    _rows: Counter[_Shown] = field(default_factory=Counter)
 
     def observe(self, table: str, rows: pa.RecordBatch, zones: Zones) -> None:
         """Observe rows of a table, as they are stored."""
-        clock = local_clock(table)
+        clock, shown = local_clock(table), offset_column(table)
         if clock is None:
             return
         names, which = system_indices(rows["system"])
         unknown = [zones.of(name) is None for name in names]
-        shown = offset_column(table)
         if not any(unknown) and shown is None:
             return
         local = time_numbers(rows[clock])
-        dated = (local >= _YEARS_US[0]) & (local < _YEARS_US[1])
-        if any(unknown):
-            counts = np.bincount(which[dated], minlength=len(names))
-            for name, count, without in zip(names, counts.tolist(), unknown, strict=True):
-                if without and count:
-                    self.without_zone[name or ""] += count
+        dated = (local >= EARLIEST_US) & (local < LATEST_US)
+        counts = np.bincount(which[dated], minlength=len(names))
+        for name, count, without in zip(names, counts.tolist(), unknown, strict=True):
+            if without and count:
+                self.without_zone[name or ""] += count
         if shown is None:
             return
         other = time_numbers(rows[shown])
@@ -102,49 +111,45 @@ class RecordedOffsets:
         quarters = np.floor_divide(offset + QUARTER_US // 2, QUARTER_US)
         near = np.abs(offset - quarters * QUARTER_US) <= _DELAY_US
         quarters = np.where(near & (np.abs(quarters) <= _GREATEST), quarters, _NO_OFFSET)
-        hours = (local - _YEARS_US[0]) // HOUR_US
-        keys, counts = np.unique(
-            ((which << 22 | hours) << 8 | quarters + 128)[usable], return_counts=True
-        )  # 2**22 hours are more than two centuries
-        for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
-            name = names[key >> 30]
-            if name:
-                self._add(_TableOfSystem(name, table), key >> 8 & (1 << 22) - 1, (key & 255) - 128, count)
+        hours = (local - EARLIEST_US) // HOUR_US
+        # One number for the three: 2**22 hours are more than two centuries.
+        numbers = ((which << 22 | hours) << 8 | quarters + 128)[usable]
+        distinct, counts = np.unique(numbers, return_counts=True)
+        for number, count in zip(distinct.tolist(), counts.tolist(), strict=True):
+            if name := names[number >> 30]:
+                hour, quarter = number >> 8 & (1 << 22) - 1, (number & 255) - 128
+                self._add(_Shown(name, table, hour, quarter), count)
 
-    def _add(self, source: _TableOfSystem, hour: int, quarters: int, count: int) -> None:
-        hours = self._hours[source]
-        if hour not in hours:
-            if self._count >= _MOST_HOURS:
-                return
-            self._count += 1
-        hours[hour][quarters] += count
+    def _add(self, shown: _Shown, count: int) -> None:
+        if shown in self._rows or len(self._rows) < _MOST_HOURS:
+            self._rows[shown] += count
 
     def add(self, later: RecordedOffsets) -> None:
         """Add what was observed in the next range of the same file."""
         self.without_zone += later.without_zone
-        for source, hours in later._hours.items():
-            for hour, counts in hours.items():
-                for quarters, count in counts.items():
-                    self._add(source, hour, quarters, count)
+        for shown, count in later._rows.items():
+            self._add(shown, count)
 
     def spans(self) -> tuple[LoadOffset, ...]:
         """Return the spans of constant offset, by system and table; stated offsets come first."""
-        spans: list[LoadOffset] = []
-        for source in sorted(self._hours, key=lambda each: (each.system, not is_stated(each.table), each)):
-            hours = self._hours[source]
-            totals = sum(hours.values(), Counter[int]())
-            least = _SHARE_OF_TABLE * totals.total()
-            shown = [
-                (hour, quarters)
-                for hour, counts in sorted(hours.items())
-                for quarters, count in sorted(counts.items())
-                if quarters != _NO_OFFSET
-                and count >= _SHARE_OF_HOUR * counts.total()
-                and totals[quarters] >= least
-            ]
-            for quarters, first, last in _joined(shown):
+        in_hour, with_offset, in_table = Counter[object](), Counter[object](), Counter[object]()
+        for shown, count in self._rows.items():
+            source = shown.system, shown.table
+            in_hour[source, shown.hour] += count
+            with_offset[source, shown.quarters] += count
+            in_table[source] += count
+        hours: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+        for shown, count in sorted(self._rows.items()):
+            source = shown.system, shown.table
+            usual = with_offset[source, shown.quarters] >= _SHARE_OF_TABLE * in_table[source]
+            usual &= count >= _SHARE_OF_HOUR * in_hour[source, shown.hour]
+            if usual and shown.quarters != _NO_OFFSET:
+                hours[source].append((shown.hour, shown.quarters))
+        spans = []
+        for system, table in sorted(hours, key=lambda source: (source[0], not is_stated(source[1]), source)):
+            for quarters, first, last in _joined(hours[system, table]):
                 seconds = quarters * QUARTER_US // 1_000_000
-                spans.append(LoadOffset(*source, _hour_text(first), _hour_text(last + 1), seconds))
+                spans.append(LoadOffset(system, table, _hour_text(first), _hour_text(last + 1), seconds))
         return tuple(spans[:MAX_OFFSETS])
 
 
@@ -184,16 +189,19 @@ def _joined(shown: list[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
 
 
 def _hour_text(hour: int) -> str:
-    return str(np.datetime64(_YEARS_US[0] + hour * HOUR_US, "us").astype("datetime64[s]"))
+    return str(np.datetime64(EARLIEST_US + hour * HOUR_US, "us").astype("datetime64[s]"))
 
 
 _AROUND_CHANGE = timedelta(hours=2)
 """How long before or after a clock change records can have the other offset."""
-_NEXT_DAY = timedelta(days=1)
-EXAMPLE = "such as Europe/Berlin or +01:00"
+_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+_EXAMPLE = "such as Europe/Berlin or +01:00"
+
+Period = tuple[datetime, datetime]
+"""A period of local time."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, order=True, slots=True)
 class _OffsetSpan:
     """A span of local time and the offset of a clock in it."""
 
@@ -201,8 +209,8 @@ class _OffsetSpan:
     end: datetime
     offset_s: int
 
-    def near(self, begin: datetime, end: datetime, distance: timedelta) -> bool:
-        return self.begin < end + distance and begin - distance < self.end
+    def near(self, period: Period, distance: timedelta) -> bool:
+        return self.begin < period[1] + distance and period[0] - distance < self.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,14 +245,55 @@ class LoadsByEnd:
         load = self._loads.pop(load_id)
         self._ends.remove((load.last_local or "", load_id))
 
-    def near(self, begin: datetime, end: datetime) -> list[Load]:
+    def near(self, period: Period, distance: timedelta = timedelta()) -> list[Load]:
         """Return the loads that can have times of a period, in the order of their numbers."""
-        first, last = begin.isoformat(), end.isoformat()
-        ended_later = self._ends[bisect_left(self._ends, (first,)) :]
-        loads = (self._loads[number] for _, number in ended_later)
-        return sorted(
-            (load for load in loads if (load.first_local or "") <= last), key=lambda load: load.load_id
-        )
+        first, last = (period[0] - distance).isoformat(), (period[1] + distance).isoformat()
+        loads = (self._loads[number] for _, number in self._ends[bisect_left(self._ends, (first,)) :])
+        near = (load for load in loads if (load.first_local or "") <= last)
+        return sorted(near, key=lambda load: load.load_id)
+
+
+def stated_zone(system: str, period: Period, loads: LoadsByEnd) -> str | None:
+    """Return the offset that SMF 70 records of other loads state for a period, as a fixed time zone.
+
+    The period has the starts of the first and the last interval of a report. The result is None if the
+    records do not cover it, if they state two offsets, or if a clock with this offset can be set back in it:
+    then the offset does not tell a report of one of the two hours from a report of the other.
+    """
+    spans = sorted(
+        span
+        for load in loads.near(period, _AROUND_CHANGE)
+        for each in load.offsets
+        if each.system == system and is_stated(each.source)
+        if (span := _span_of(each)).near(period, _AROUND_CHANGE)
+    )
+    if len({span.offset_s for span in spans}) != 1:
+        return None
+    first, last = period
+    pause = timedelta(hours=_LONGEST_PAUSE_H)
+    reached = first + _HOUR  # the record of the first interval is written at its end
+    for span in spans:
+        if span.begin <= reached:
+            reached = max(reached, span.end + pause)
+    offset = timedelta(seconds=spans[0].offset_s)
+    if last >= reached - pause or _can_be_set_back(offset, (first - offset, last - offset)):
+        return None
+    return offset_text(spans[0].offset_s)
+
+
+def _can_be_set_back(offset: timedelta, utc: Period) -> bool:
+    """Whether a time zone with an offset sets its clock back in a period, or shortly before or after."""
+    first, last = (time.replace(tzinfo=UTC) for time in utc)
+    moments = [first - _AROUND_CHANGE]
+    while moments[-1] < last + _AROUND_CHANGE:
+        moments.append(min(moments[-1] + _DAY, last + _AROUND_CHANGE))
+    names = available_timezones()
+    for name in names:
+        clock = zone_of(name)
+        offsets = [moment.astimezone(clock).utcoffset() or timedelta() for moment in moments]
+        if any(after < before and offset in {before, after} for before, after in pairwise(offsets)):
+            return True
+    return not names  # without the tz database nothing is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +302,6 @@ class ZoneChecks:
 
     load: Load
     offsets: RecordedOffsets
-    zones: Zones
     others: LoadsByEnd
     replaced: int | None = None
     """The load that this one replaces, which does not count."""
@@ -280,7 +328,7 @@ class ZoneChecks:
                 "zone with clock changes, such as Europe/Berlin"
             )
         else:
-            zone, known = "ZONE", f"no record states it; ZONE is the zone of the system, {EXAMPLE}"
+            zone, known = "ZONE", f"no record states it; ZONE is the zone of the system, {_EXAMPLE}"
         again = (
             f"zscope loads remove {self.load.load_id}, and then ingest the file again" if stored else "ingest"
         )
@@ -299,27 +347,20 @@ class ZoneChecks:
 
     def _best_claim(self, system: str) -> _Claim | None:
         """Return what is known about the clock: from this file if possible, otherwise from other loads."""
-        claims = list(self._recorded(self.load, system, own=True))
+        claims = _claims(self.load, system, own=True)
         if not claims and (period := _period(self.load, system)):
-            for others in self._of_others(system, *period, distance=_NEXT_DAY):
-                claims += others
+            claims = list(self._of_others(system, period, _DAY))
         return claims[0] if claims else None
 
     def _conflict(self, system: str) -> str:
         """Describe the first conflict of a system, with the number of others; empty if there is none."""
         period = _period(self.load, system)
-        if period is None:
+        own = _claims(self.load, system, own=True)
+        if period is None or not own:
             return ""
-        own = list(self._recorded(self.load, system, own=True))
-        configured: _Claim | None = None
-        if zone := self.zones.of(system):
-            spans = _zone_spans(system, zone, *period)
-            configured = _Claim(f"the configured time zone {zone}", spans, zone)
-            own.insert(0, configured)
-        pairs = [(one, other) for i, one in enumerate(own) for other in own[i + 1 :]]
-        if own:
-            for claims in self._of_others(system, *period):
-                pairs += ((one, other) for one in own for other in claims)
+        configured = own[0] if own[0].zone else None
+        others = list(self._of_others(system, period))
+        pairs = [(one, other) for i, one in enumerate(own) for other in [*own[i + 1 :], *others]]
         found = [text for one, other in pairs if (text := _compare(one, other, configured))]
         if not found:
             return ""
@@ -330,42 +371,37 @@ class ZoneChecks:
             "ingest their files again with the right --timezone"
         )
 
-    def _of_others(
-        self, system: str, begin: datetime, end: datetime, distance: timedelta = timedelta()
-    ) -> Iterator[list[_Claim]]:
-        """Yield the claims of each other load about a period."""
-        for load in self.others.near(begin - distance, end + distance):
-            if load.load_id != self.replaced:
-                yield self._of_load(load, system, begin, end, distance)
-
-    def _of_load(
-        self, load: Load, system: str, begin: datetime, end: datetime, distance: timedelta
-    ) -> list[_Claim]:
-        """Return the claims of another load about a period."""
-        if system not in load.zones and not any(each.system == system for each in load.offsets):
-            return []
-        period = _period(load, system)
-        if period is None or not _OffsetSpan(*period, 0).near(begin, end, distance):
-            return []
-        claims = []
-        if zone := load.zones.get(system):
-            source = f"the time zone of load {load.load_id}"
-            claims.append(_Claim(source, _zone_spans(system, zone, *period), zone))
-        return [*claims, *self._recorded(load, system, own=False)]
-
-    def _recorded(self, load: Load, system: str, *, own: bool) -> Iterator[_Claim]:
-        """Yield the claim of the records of each table."""
-        tables = defaultdict(list)
-        for each in load.offsets:
-            if each.system == system:
-                begin, end = (datetime.fromisoformat(text) for text in (each.from_local, each.to_local))
-                tables[each.source].append(_OffsetSpan(begin, end, each.offset_s))
-        for table, shown in tables.items():
-            source = f"the offset {'stated' if is_stated(table) else 'shown by the times'} in {table}"
-            yield _Claim(source if own else f"{source} of load {load.load_id}", tuple(shown))
+    def _of_others(self, system: str, period: Period, distance: timedelta = timedelta()) -> Iterator[_Claim]:
+        """Yield the claims of other loads about a period."""
+        for load in self.others.near(period, distance):
+            its = _period(load, system) if load.load_id != self.replaced else None
+            if its and _OffsetSpan(*its, 0).near(period, distance):
+                yield from _claims(load, system, own=False)
 
 
-def _period(load: Load, system: str) -> tuple[datetime, datetime] | None:
+def _claims(load: Load, system: str, *, own: bool) -> list[_Claim]:
+    """Return the claims of a load: its configured time zone first, then the records of each table."""
+    claims = []
+    zone, period = load.zones.get(system), _period(load, system)
+    if zone and period:
+        source = f"the configured time zone {zone}" if own else f"the time zone of load {load.load_id}"
+        claims.append(_Claim(source, _zone_spans(system, zone, period), zone))
+    tables = defaultdict(list)
+    for each in load.offsets:
+        if each.system == system:
+            tables[each.source].append(_span_of(each))
+    for table, shown in tables.items():
+        source = f"the offset {'stated' if is_stated(table) else 'shown by the times'} in {table}"
+        claims.append(_Claim(source if own else f"{source} of load {load.load_id}", tuple(shown)))
+    return claims
+
+
+def _span_of(each: LoadOffset) -> _OffsetSpan:
+    begin, end = (datetime.fromisoformat(text) for text in (each.from_local, each.to_local))
+    return _OffsetSpan(begin, end, each.offset_s)
+
+
+def _period(load: Load, system: str) -> Period | None:
     """Return the first and last local time of a system in a load."""
     times = [
         datetime.fromisoformat(text)
@@ -377,8 +413,8 @@ def _period(load: Load, system: str) -> tuple[datetime, datetime] | None:
     return (min(times), max(times) + timedelta(microseconds=1)) if times else None
 
 
-def _zone_spans(system: str, zone: str, begin: datetime, end: datetime) -> tuple[_OffsetSpan, ...]:
-    begin, end = begin - _AROUND_CHANGE, end + _AROUND_CHANGE
+def _zone_spans(system: str, zone: str, period: Period) -> tuple[_OffsetSpan, ...]:
+    begin, end = period[0] - _AROUND_CHANGE, period[1] + _AROUND_CHANGE
     rows = clock_spans(system, zone, microseconds(begin), microseconds(end)).to_pylist()
     cut = [(max(row["from_local"], begin), min(row["to_local"], end), row["offset_s"]) for row in rows]
     return tuple(_OffsetSpan(*each) for each in cut if each[0] < each[1])
@@ -407,7 +443,7 @@ def _compare(one: _Claim, other: _Claim, configured: _Claim | None = None) -> st
 
 def _without(begin: datetime, end: datetime, alike: Sequence[_OffsetSpan]) -> datetime | None:
     """Return the first time of a period that is not next to a span in which both sides agree."""
-    for span in sorted(alike, key=lambda each: each.begin):
+    for span in sorted(alike):
         if span.begin - _AROUND_CHANGE <= begin < span.end + _AROUND_CHANGE:
             begin = span.end + _AROUND_CHANGE
     return begin if begin < end else None
