@@ -135,8 +135,8 @@ def test_the_last_day_ends_in_the_selected_period(tmp_path: Path) -> None:
     ("series", "problem"),
     [
         ('status = "why"', "series: no column why"),
-        ('labels = ["a"]', "series: unknown key labels"),
-        ('newest = "hour"', "series: newest is 'hour', not day"),
+        ('labels = ["a"]', r"series.labels: is not a valid key; valid: rows, status, newest"),
+        ('newest = "hour"', "series.newest: expected \"day\", got 'hour'"),
         ('newest = "day"', "series: newest needs a clock"),
     ],
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import duckdb
 import pytest
+from msgspec.structs import replace
 
 from zscope.pipelines.metrics import (
     Metric,
@@ -30,12 +30,13 @@ COLUMNS = (
 )
 SQL = "-- Handshakes.\nSELECT * FROM seen -- as they are\n"
 MIX = Metric(
-    "mix", "metric", "Mix", "?", ("seen",), ("system", "hour_utc"), COLUMNS, SQL.rstrip(), clock="hour_utc"
-)
+    name="mix", kind="metric", title="Mix", question="?", inputs=("seen",), grain=("system", "hour_utc"),
+    columns=COLUMNS, sql=SQL.rstrip(), clock="hour_utc",
+)  # fmt: skip
 FIXED = Metric(
-    "fixed", "metric", "F", "?", ("seen",), ("system",),
-    (MetricColumn("system", "VARCHAR", "S."), COLUMNS[1]),
-    "-- Rows.\nSELECT system, hour_utc FROM seen ORDER BY hour_utc", clock="hour_utc",
+    name="fixed", kind="metric", title="F", question="?", inputs=("seen",), grain=("system",),
+    columns=(MetricColumn("system", "VARCHAR", "S."), COLUMNS[1]), clock="hour_utc",
+    sql="-- Rows.\nSELECT system, hour_utc FROM seen ORDER BY hour_utc",
 )  # fmt: skip
 
 
@@ -143,7 +144,7 @@ def test_unknown_columns_are_refused(
 
 
 def test_a_metric_without_systems_or_time_refuses_them() -> None:
-    plain = Metric("plain", "metric", "P", "?", ("seen",), ("port",), COLUMNS[2:4], "-- P.\nSELECT 1")
+    plain = replace(MIX, name="plain", grain=("port",), columns=COLUMNS[2:4], sql="-- P.\nSELECT 1", clock="")
     with pytest.raises(MetricQueryError, match="plain has no column system"):
         statement(plain, None, MetricSelection(systems=("SYSA",)))
     with pytest.raises(MetricQueryError, match="plain has no time column, so there is no period to select"):

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from zscope.pipelines.export_target import ExportError
 from zscope.pipelines.metrics import MetricColumn, MetricSelection, statement
 from zscope.pipelines.metrics.metric_statements import finest_rows
@@ -306,7 +308,7 @@ def _with_end(metric: Metric, axis: Axis) -> Metric:
     first, _, _ = metric.sql.partition("\n")
     sql = f"{first}\nSELECT *, {axis.end} AS {END} FROM (\n{metric.sql}\n)"
     end = MetricColumn(END, MOMENT, "End of the interval.", combine="max")
-    return replace(metric, sql=sql, keep=False, columns=(*metric.columns, end))
+    return structs.replace(metric, sql=sql, keep=False, columns=(*metric.columns, end))
 
 
 def _of_last_day(metric: Metric, selection: MetricSelection, axis: Axis) -> Metric:
@@ -322,7 +324,7 @@ def _of_last_day(metric: Metric, selection: MetricSelection, axis: Axis) -> Metr
     )
     begin = MetricColumn(BEGIN, MOMENT, "Start of the first interval.", combine="min")
     end = MetricColumn(END, MOMENT, "End of the last interval.", combine="max")
-    return replace(metric, sql=sql, keep=False, columns=(*metric.columns, begin, end))
+    return structs.replace(metric, sql=sql, keep=False, columns=(*metric.columns, begin, end))
 
 
 def _label_columns(metric: Metric, named: Sequence[str], axis: Axis | None) -> Iterator[MetricColumn]:

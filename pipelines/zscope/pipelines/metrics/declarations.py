@@ -44,26 +44,30 @@ A store keeps the rows of steps that are declared as `stored`:
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from msgspec import field
+from msgspec.structs import asdict, replace
+
 from zscope.pipelines.metrics.metric_checks import filled
-from zscope.pipelines.metrics.series_declaration import SeriesDeclaration, series_problem
+from zscope.pipelines.metrics.series_declaration import SeriesDeclaration, series_problems
 from zscope.schemas.arrow import duckdb_type
-from zscope.schemas.errors import DeclarationError
+from zscope.schemas.declared import Declared, TomlFile
 from zscope.schemas.reference import reference_schemas
 from zscope.schemas.stored import stored_schema
 from zscope.schemas.tables import table_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
     from importlib.resources.abc import Traversable
+
+    from zscope.schemas.toml_lines import KeyPath
 
 Combine = Literal["sum", "min", "max"]
 MetricKind = Literal["metric", "step"]
@@ -72,8 +76,7 @@ DIGEST_COLUMN = "data_digest"
 """The column of a step computed in Python with a digest of the rows that its SQL returns."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricColumn:
+class MetricColumn(Declared, frozen=True):
     """One column of a metric."""
 
     name: str
@@ -87,8 +90,8 @@ class MetricColumn:
     """Whether rows with different values must never be combined, such as those of overlapping sources."""
     combine: Combine | None = None
     """The aggregate function that combines the values of several rows."""
-    source: str = ""
-    """The expression over combined columns that calculates it; `from` in the declaration."""
+    source: str = field(name="from", default="")
+    """The expression over combined columns that calculates it."""
 
     @property
     def in_file(self) -> bool:
@@ -96,8 +99,18 @@ class MetricColumn:
         return not self.source
 
 
-@dataclass(frozen=True, slots=True)
-class MetricParameter:
+class InheritedColumns(Declared, frozen=True):
+    """An entry of `columns` that passes columns on from the inputs."""
+
+    inherit: tuple[str, ...]
+    dimension: bool | None = None
+    """The use of the columns, where it is another one."""
+    apart: bool | None = None
+    combine: Literal["", "sum", "min", "max"] | None = None
+    """Empty: they are not combined."""
+
+
+class MetricParameter(Declared, frozen=True):
     """A parameter that a user can set: a DuckDB variable with a default."""
 
     name: str
@@ -107,11 +120,9 @@ class MetricParameter:
     meaning: str
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A declared metric, or a step that several metrics share."""
+class MetricDeclaration(Declared, frozen=True, kw_only=True):
+    """What the file of a metric, or of a step that several metrics share, states besides its columns."""
 
-    name: str
     kind: MetricKind
     title: str
     question: str
@@ -119,11 +130,6 @@ class Metric:
     """The tables, metrics and steps that its SQL reads."""
     grain: tuple[str, ...]
     """The columns that identify a row."""
-    columns: tuple[MetricColumn, ...]
-    sql: str
-    """The content of its SQL file."""
-    subject: str = ""
-    """The folder of its declaration."""
     keep: bool = False
     """Whether it has few rows, and many others or many queries of a page read it: it is computed once."""
     looks_around: bool = False
@@ -166,6 +172,36 @@ class Metric:
     """What a terminal groups the rows by if the user does not choose; empty for the grain."""
     shown_where: str = ""
     """The rows that a terminal shows if the user does not choose; empty for all."""
+
+
+class MetricFile(MetricDeclaration, frozen=True, kw_only=True):
+    """The file of a metric."""
+
+    columns: tuple[dict[str, Any], ...]
+    """Entries, each a `MetricColumn` or `InheritedColumns`."""
+
+
+class LikeDeclaration(Declared, frozen=True):
+    """What the file of a step that is like another one must state."""
+
+    kind: MetricKind
+    title: str
+    question: str
+    like: str
+    """The step with the SQL file."""
+    instead_of: Mapping[str, str]
+    """The inputs that are replaced."""
+
+
+class Metric(MetricDeclaration, frozen=True, kw_only=True, dict=True):
+    """A declared metric, or a step that several metrics share."""
+
+    name: str
+    columns: tuple[MetricColumn, ...]
+    sql: str
+    """The content of its SQL file."""
+    subject: str = ""
+    """The folder of its declaration."""
 
     @property
     def meaning(self) -> str:
@@ -214,54 +250,65 @@ def declared() -> Mapping[str, Metric]:
 def load(folder: Traversable) -> dict[str, Metric]:
     """Load the metrics of a folder and its subject folders, each after those it reads."""
     places = dict(sorted(_declarations(folder)))
-    contents = {name: _read(name, place / f"{name}.toml") for name, place in places.items()}
-    texts = {name: _sql(name, content, places, contents) for name, content in contents.items()}
-    contents = {name: _like(name, content, contents) for name, content in contents.items()}
+    read = {name: TomlFile.read(place / f"{name}.toml") for name, place in places.items()}
+    likes = {name: _likeness(file, read) for name, file in read.items()}
+    texts = {name: _sql(name, file, places, likes[name]) for name, file in read.items()}
+    declared = {name: _declaration(file, read, likes[name]) for name, file in read.items()}
     needs = {
-        name: [other for other in content["inputs"] if other in contents]
-        for name, content in contents.items()
+        name: [other for other in declaration.inputs if other in declared]
+        for name, declaration in declared.items()
     }
     try:
         order = list(TopologicalSorter(needs).static_order())
     except CycleError as error:
-        around = " -> ".join(error.args[1])
-        raise DeclarationError(
-            f"{error.args[1][0]}.toml", "", f"reads itself through others: {around}"
-        ) from error
+        problem = f"reads itself through others: {' -> '.join(error.args[1])}"
+        raise read[error.args[1][0]].error(("inputs",), problem) from error
     metrics: dict[str, Metric] = {}
     for name in order:
         subject = "" if places[name] == folder else places[name].name
-        metrics[name] = replace(_metric(name, contents[name], texts[name], metrics), subject=subject)
+        metric = _metric(read[name], declared[name], metrics)
+        metrics[name] = replace(metric, name=name, sql=texts[name], subject=subject)
+        _check(read[name], metrics[name])
     return metrics
 
 
-def _like(name: str, content: Mapping[str, Any], contents: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Complete the declaration of a step that does the same as another one."""
-    if "like" not in content:
-        return dict(content)
-    other = {key: value for key, value in contents[content["like"]].items() if key not in _STORING}
-    replaced = content["instead_of"]
-    if unknown := sorted(set(replaced) - set(other["inputs"])):
-        raise DeclarationError(
-            f"{name}.toml", "", f"instead_of: {content['like']} does not read {', '.join(unknown)}"
-        )
-    inputs = [replaced.get(table, table) for table in other["inputs"]]
-    own = {key: value for key, value in content.items() if key not in {"like", "instead_of"}}
-    return {**other, "inputs": inputs, **own}
+def _likeness(file: TomlFile, others: Mapping[str, TomlFile]) -> LikeDeclaration | None:
+    """Return which step a step is like, if it does the same as another one."""
+    if "like" not in file.content:
+        return None
+    required = {
+        each: file.content[each] for each in LikeDeclaration.__struct_fields__ if each in file.content
+    }
+    likeness = file.typed(LikeDeclaration, required)
+    if likeness.like not in others or "like" in others[likeness.like].content:
+        raise file.error(("like",), f"there is no step {likeness.like} with an SQL file")
+    return likeness
+
+
+def _declaration(
+    file: TomlFile, others: Mapping[str, TomlFile], likeness: LikeDeclaration | None
+) -> MetricFile:
+    """Return what a file declares, with what a step inherits from the one that it is like."""
+    if likeness is None:
+        return file.typed(MetricFile)
+    other = {key: value for key, value in others[likeness.like].content.items() if key not in _STORING}
+    if unknown := sorted(set(likeness.instead_of) - set(other["inputs"])):
+        raise file.error(("instead_of",), f"{likeness.like} does not read {', '.join(unknown)}")
+    inputs = [likeness.instead_of.get(table, table) for table in other["inputs"]]
+    own = {key: value for key, value in file.content.items() if key not in {"like", "instead_of"}}
+    return file.typed(MetricFile, {**other, "inputs": inputs, **own})
 
 
 def _sql(
-    name: str, content: Mapping[str, Any], places: Mapping[str, Traversable], contents: Mapping[str, Any]
+    name: str, file: TomlFile, places: Mapping[str, Traversable], likeness: LikeDeclaration | None
 ) -> str:
     """Return the statement of a metric, or that of the step that it is like with other inputs."""
-    like = content.get("like", name)
-    if like not in places or (like != name and "like" in contents[like]):
-        raise DeclarationError(f"{name}.toml", "", f"like: there is no step {like} with an SQL file")
-    file = places[like] / f"{like}.sql"
-    if not file.is_file():
-        raise DeclarationError(f"{name}.toml", "", f"there is no {like}.sql next to it")
-    text = filled(like, file.read_text(encoding="utf-8").rstrip())
-    for table, other in content.get("instead_of", {}).items():
+    like = likeness.like if likeness else name
+    path = places[like] / f"{like}.sql"
+    if not path.is_file():
+        raise file.error((), f"there is no {like}.sql next to it")
+    text = filled(like, path.read_text(encoding="utf-8").rstrip())
+    for table, other in (likeness.instead_of if likeness else {}).items():
         text = re.sub(rf"\b{table}\b", other, text)
     return text
 
@@ -275,7 +322,6 @@ def _declarations(folder: Traversable) -> Iterator[tuple[str, Traversable]]:
                 yield name, place
 
 
-_REQUIRED = {"kind", "title", "question", "inputs", "grain", "columns"}
 _STORING = {
     "stored",
     "around",
@@ -286,108 +332,52 @@ _STORING = {
     "all_days",
     "from_rows",
 }
-_OPTIONAL = {
-    "keep", "looks_around", "clock", "period", "formula", "sources", "planning", "limits", "references",
-    "parameters", "series", "answer", "shown_by", "shown_where", *_STORING,
-}  # fmt: skip
-_LIKE_REQUIRED = {"kind", "title", "question", "like", "instead_of"}
-_COLUMN_REQUIRED = {"name", "type", "meaning"}
-_COLUMN_OPTIONAL = {"unit", "dimension", "apart", "combine", "from"}
-_USE_KEYS = {"dimension", "apart", "combine"}
-_PARAMETER_KEYS = {"name", "type", "default", "meaning"}
-_KINDS = ("metric", "step")
-_STORED = ("", "day", "result")
-_COMBINE = ("sum", "min", "max")
+_TEXTS = ("formula", "sources", "planning")
 _MOMENT = "TIMESTAMP WITH TIME ZONE"
 
 
-def _read(name: str, file: Traversable) -> dict[str, Any]:
-    """Parse a declaration and check its keys."""
-    try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise DeclarationError(f"{name}.toml", "", str(error)) from error
-    if "like" in content:
-        _check_keys(name, "declaration", content, _LIKE_REQUIRED, {*_REQUIRED, *_OPTIONAL})
-    else:
-        _check_keys(name, "declaration", content, _REQUIRED, _OPTIONAL)
-    if content["kind"] not in _KINDS:
-        raise DeclarationError(
-            f"{name}.toml", "", f"kind is {content['kind']!r}, not one of {', '.join(_KINDS)}"
-        )
-    if content.get("stored", "") not in _STORED:
-        raise DeclarationError(f"{name}.toml", "", f"stored is {content['stored']!r}, not one of day, result")
-    return content
-
-
-def _metric(name: str, content: Mapping[str, Any], sql: str, others: Mapping[str, Metric]) -> Metric:
-    metric = Metric(
-        name=name,
-        kind=content["kind"],
-        title=content["title"],
-        question=content["question"],
-        inputs=tuple(content["inputs"]),
-        grain=tuple(content["grain"]),
-        columns=tuple(
-            column
-            for entry in content["columns"]
-            for column in _columns(name, entry, content["inputs"], others)
-        ),
-        sql=sql,
-        keep=content.get("keep", False),
-        looks_around=content.get("looks_around", False),
-        stored=content.get("stored", ""),
-        around={table: (before, after) for table, (before, after) in content.get("around", {}).items()},
-        of_runs=tuple(content.get("of_runs", ())),
-        computed_by=content.get("computed_by", ""),
-        computed_for=tuple(content.get("computed_for", ())),
-        days_from=content.get("days_from", ""),
-        all_days=tuple(content.get("all_days", ())),
-        from_rows=dict(content.get("from_rows", {})),
-        clock=content.get("clock", ""),
-        period=tuple(content.get("period", ())),
-        formula=content.get("formula", "").strip(),
-        sources=content.get("sources", "").strip(),
-        planning=content.get("planning", "").strip(),
-        limits=tuple(content.get("limits", ())),
-        references=tuple(content.get("references", ())),
-        parameters=tuple(_parameter(name, entry) for entry in content.get("parameters", ())),
-        answer=tuple(content.get("answer", ())),
-        shown_by=tuple(content.get("shown_by", ())),
-        shown_where=content.get("shown_where", ""),
+def _metric(file: TomlFile, declaration: MetricFile, others: Mapping[str, Metric]) -> Metric:
+    """Return a metric without its name and statement."""
+    values = {key: getattr(declaration, key) for key in declaration.__struct_fields__}
+    values |= {key: values[key].strip() for key in _TEXTS}
+    values["columns"] = tuple(
+        column
+        for number, entry in enumerate(declaration.columns)
+        for column in _columns(file, ("columns", number), entry, declaration.inputs, others)
     )
-    _check(metric)
-    if (series := content.get("series")) is not None:
-        names = [column.name for column in metric.columns]
-        if problem := series_problem(series, names, clocked=bool(metric.clock and metric.combinable)):
-            raise DeclarationError(f"{name}.toml", "", problem)
-        return replace(metric, series=SeriesDeclaration(**series))
-    return metric
+    return Metric(**values, name="", sql="")
 
 
 def _columns(
-    name: str, entry: Mapping[str, Any], inputs: Sequence[str], others: Mapping[str, Metric]
+    file: TomlFile,
+    path: KeyPath,
+    entry: Mapping[str, Any],
+    inputs: Sequence[str],
+    others: Mapping[str, Metric],
 ) -> Iterator[MetricColumn]:
     """The columns of one entry: those it inherits, or the one it declares."""
     if "inherit" not in entry:
-        yield _column(name, entry)
+        yield _checked(file, path, file.typed(MetricColumn, entry, path))
         return
-    _check_keys(name, "column", entry, {"inherit"}, _USE_KEYS)
-    use: dict[str, Any] = {
-        key: entry[key] or None if key == "combine" else entry[key] for key in _USE_KEYS & set(entry)
-    }
-    for column in entry["inherit"]:
-        yield _checked(name, replace(_inherited(name, column, inputs, others), **use))
+    inherited = file.typed(InheritedColumns, entry, path)
+    use: dict[str, Any] = {key: value for key, value in asdict(inherited).items() if value is not None}
+    if use.get("combine") == "":
+        use["combine"] = None
+    for name in use.pop("inherit"):
+        column = _inherited(name, inputs, others)
+        if column is None:
+            raise file.error((*path, "inherit"), f"column {name}: no input has a column to inherit")
+        yield _checked(file, path, replace(column, **use))
 
 
-def _inherited(name: str, column: str, inputs: Sequence[str], others: Mapping[str, Metric]) -> MetricColumn:
+def _inherited(name: str, inputs: Sequence[str], others: Mapping[str, Metric]) -> MetricColumn | None:
     """A column as the first of the inputs that has it declares it."""
     for table in inputs:
         columns = others[table].view_columns if table in others else _table_columns(table)
-        for other in columns:
-            if other.name == column:
-                return replace(other, source="")
-    raise DeclarationError(f"{name}.toml", "", f"column {column}: no input has a column to inherit")
+        for column in columns:
+            if column.name == name:
+                return replace(column, source="")
+    return None
 
 
 @cache
@@ -411,92 +401,62 @@ def _table_columns(table: str) -> tuple[MetricColumn, ...]:
     )
 
 
-def _column(name: str, entry: Mapping[str, Any]) -> MetricColumn:
-    _check_keys(name, f"column {entry.get('name', '?')}", entry, _COLUMN_REQUIRED, _COLUMN_OPTIONAL)
-    column = MetricColumn(
-        name=entry["name"],
-        type=entry["type"],
-        meaning=entry["meaning"],
-        unit=entry.get("unit", ""),
-        dimension=entry.get("dimension", False),
-        apart=entry.get("apart", False),
-        combine=entry.get("combine"),
-        source=entry.get("from", ""),
-    )
-    return _checked(name, column)
-
-
-def _checked(name: str, column: MetricColumn) -> MetricColumn:
-    if column.combine not in (None, *_COMBINE):
-        raise DeclarationError(f"{name}.toml", "", f"column {column.name}: combine is {column.combine!r}")
+def _checked(file: TomlFile, path: KeyPath, column: MetricColumn) -> MetricColumn:
     if column.apart and not column.dimension:
-        raise DeclarationError(f"{name}.toml", "", f"column {column.name}: only a dimension keeps rows apart")
+        raise file.error(path, f"column {column.name}: only a dimension keeps rows apart")
     if column.dimension + bool(column.combine) + bool(column.source) > 1:
-        raise DeclarationError(
-            f"{name}.toml", "", f"column {column.name}: only one of dimension, combine, from"
-        )
+        raise file.error(path, f"column {column.name}: only one of dimension, combine, from")
     return column
 
 
-def _parameter(name: str, entry: Mapping[str, Any]) -> MetricParameter:
-    _check_keys(name, f"parameter {entry.get('name', '?')}", entry, _PARAMETER_KEYS, set())
-    return MetricParameter(**entry)
-
-
-def _check(metric: Metric) -> None:
+def _check(file: TomlFile, metric: Metric) -> None:
     """Check what can be checked without running the SQL."""
+    for key, problem in chain(_problems(metric), _problems_of_steps(metric), _problems_of_display(metric)):
+        raise file.error((key,) if key else (), problem)
+
+
+def _problems(metric: Metric) -> Iterator[tuple[str, str]]:
+    """Yield keys and what is wrong with their values."""
     names = [column.name for column in metric.columns]
+    dimensions = {column.name for column in metric.dimensions}
+    typed = {(column.name, column.type) for column in metric.columns}
     if doubled := [name for name, count in Counter(names).items() if count > 1]:
-        raise DeclarationError(f"{metric.name}.toml", "", f"column {doubled[0]} is declared twice")
+        yield "columns", f"column {doubled[0]} is declared twice"
     if unknown := set(metric.grain) - set(names):
-        raise DeclarationError(f"{metric.name}.toml", "", f"grain: no column {', '.join(sorted(unknown))}")
-    if metric.clock and (metric.clock, _MOMENT) not in [(c.name, c.type) for c in metric.columns]:
-        raise DeclarationError(
-            f"{metric.name}.toml", "", f"clock: no column {metric.clock} of type {_MOMENT}"
-        )
+        yield "grain", f"no column {', '.join(sorted(unknown))}"
+    if metric.clock and (metric.clock, _MOMENT) not in typed:
+        yield "clock", f"no column {metric.clock} of type {_MOMENT}"
     if metric.period and (metric.clock or len(metric.period) != 2):
-        raise DeclarationError(f"{metric.name}.toml", "", "period: needs two parameters, and no clock")
+        yield "period", "needs two parameters, and no clock"
     if metric.derived and not metric.combinable:
-        raise DeclarationError(
-            f"{metric.name}.toml", "", "only if all columns can be combined may one have `from`"
-        )
-    if metric.combinable and set(metric.grain) - {column.name for column in metric.dimensions}:
-        raise DeclarationError(
-            f"{metric.name}.toml", "", "the grain of a combinable metric consists of dimensions"
-        )
-    if metric.combinable and metric.keep and {*metric.grain} != {column.name for column in metric.dimensions}:
-        raise DeclarationError(f"{metric.name}.toml", "", "keep: all dimensions have to be in the grain")
-    if metric.stored == "day" and ("day", "DATE") not in [(c.name, c.type) for c in metric.columns]:
-        raise DeclarationError(f"{metric.name}.toml", "", "stored by day: no column day of type DATE")
-    if metric.computed_by and (metric.stored != "result" or metric.combinable or metric.kind != "step"):
-        raise DeclarationError(f"{metric.name}.toml", "", "computed_by: only for a step stored as a result")
-    if metric.computed_by and not (metric.computed_for and {*metric.computed_for, DIGEST_COLUMN} <= {*names}):
-        raise DeclarationError(
-            f"{metric.name}.toml", "", f"computed_by: needs computed_for, and a column {DIGEST_COLUMN}"
-        )
+        yield "columns", "only if all columns can be combined may one have `from`"
+    if metric.combinable and set(metric.grain) - dimensions:
+        yield "grain", "the grain of a combinable metric consists of dimensions"
+    if metric.combinable and metric.keep and {*metric.grain} != dimensions:
+        yield "keep", "all dimensions have to be in the grain"
     if not metric.sql.startswith("-- "):
-        raise DeclarationError(
-            f"{metric.name}.toml", "", f"{metric.name}.sql does not begin with the meaning of a row"
-        )
-    _check_shown(metric)
+        yield "", f"{metric.name}.sql does not begin with the meaning of a row"
 
 
-def _check_shown(metric: Metric) -> None:
-    """Check what a terminal shows of a metric."""
-    visible = {column.name for column in metric.view_columns}
-    if unknown := sorted({*metric.answer} - visible):
-        raise DeclarationError(f"{metric.name}.toml", "", f"answer: no column {', '.join(unknown)}")
+def _problems_of_steps(metric: Metric) -> Iterator[tuple[str, str]]:
+    columns = {(column.name, column.type) for column in metric.columns}
+    names = {name for name, _ in columns}
+    if metric.stored == "day" and ("day", "DATE") not in columns:
+        yield "stored", "stored by day: no column day of type DATE"
+    if metric.computed_by and (metric.stored != "result" or metric.combinable or metric.kind != "step"):
+        yield "computed_by", "only for a step stored as a result"
+    if metric.computed_by and not (metric.computed_for and {*metric.computed_for, DIGEST_COLUMN} <= names):
+        yield "computed_by", f"needs computed_for, and a column {DIGEST_COLUMN}"
+
+
+def _problems_of_display(metric: Metric) -> Iterator[tuple[str, str]]:
+    if unknown := {*metric.answer} - {column.name for column in metric.view_columns}:
+        yield "answer", f"no column {', '.join(sorted(unknown))}"
     if metric.shown_by and not metric.combinable:
-        raise DeclarationError(f"{metric.name}.toml", "", "shown_by: its rows cannot be combined")
+        yield "shown_by", "its rows cannot be combined"
     times = {"day", "week"} if metric.clock else set()
-    if unknown := sorted({*metric.shown_by} - times - {column.name for column in metric.dimensions}):
-        raise DeclarationError(f"{metric.name}.toml", "", f"shown_by: no dimension {', '.join(unknown)}")
-
-
-def _check_keys(
-    name: str, where: str, entry: Mapping[str, Any], required: set[str], optional: set[str]
-) -> None:
-    if unknown := sorted(set(entry) - required - optional):
-        raise DeclarationError(f"{name}.toml", "", f"{where}: unknown key {', '.join(unknown)}")
-    if missing := sorted(required - set(entry)):
-        raise DeclarationError(f"{name}.toml", "", f"{where}: {', '.join(missing)} is missing")
+    if unknown := {*metric.shown_by} - times - {column.name for column in metric.dimensions}:
+        yield "shown_by", f"no dimension {', '.join(sorted(unknown))}"
+    if metric.series:
+        clocked = bool(metric.clock and metric.combinable)
+        yield from series_problems(metric.series, [column.name for column in metric.columns], clocked=clocked)

@@ -13,40 +13,34 @@ A label must have few values. Rows with unbounded ones, such as addresses of cli
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from zscope.schemas.declared import Declared
 
-KEYS = frozenset({"rows", "status", "newest"})
 DAY = "day"
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesDeclaration:
+class SeriesDeclaration(Declared, frozen=True):
     """The table `[series]` of a metric."""
 
     rows: str = ""
     """SQL condition on the rows that are exported by default; all rows if empty."""
     status: str = ""
     """Text column that becomes a label of series with the value 1."""
-    newest: str = ""
+    newest: Literal["", "day"] = ""
     """`day`: samples without time combine the last 24 hours, instead of the newest interval."""
 
 
-def series_problem(content: Mapping[str, object], columns: Sequence[str], *, clocked: bool) -> str:
-    """Return what is wrong with a table `[series]`; empty if nothing is.
+def series_problems(
+    declared: SeriesDeclaration, columns: Sequence[str], *, clocked: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a table `[series]`, after its key.
 
-    >>> series_problem({"status": "why"}, ["system"], clocked=False)
-    'series: no column why'
+    >>> list(series_problems(SeriesDeclaration(status="why"), ["system"], clocked=False))
+    [('series', 'no column why')]
     """
-    if unknown := sorted(set(content) - KEYS):
-        return f"series: unknown key {', '.join(unknown)}"
-    if (status := content.get("status")) and status not in columns:
-        return f"series: no column {status}"
-    if content.get("newest", DAY) != DAY:
-        return f"series: newest is {content['newest']!r}, not {DAY}"
-    if "newest" in content and not clocked:
-        return "series: newest needs a clock, and columns that can all be combined"
-    return ""
+    if declared.status and declared.status not in columns:
+        yield "series", f"no column {declared.status}"
+    if declared.newest and not clocked:
+        yield "series", "newest needs a clock, and columns that can all be combined"
