@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from zscope.app.cli.exits import NothingDoneError
 from zscope.app.cli.store_option import open_session, query_table
-from zscope.pipelines.metrics import declared, metric, needed, statement
+from zscope.pipelines.metrics import declared, metric, statement
 from zscope.pipelines.metrics.metric_statements import settings
-from zscope.pipelines.metrics.narrowing import prepared
+from zscope.pipelines.metrics.narrowing import PreparedMetrics
 from zscope.pipelines.unzoned_rows import unzoned_note, unzoned_query
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ class SessionData:
         """Set the parameters of the metrics that take their period as such."""
         self.filters = filters
         self._session = session
-        self._made: set[str] = set()
+        self._metrics = PreparedMetrics(session)
+        self._computed: set[str] = set()
         self._read: set[str] = set()
         for definition in declared().values():
             for text in settings(definition, filters.selection(definition)):
@@ -43,10 +44,7 @@ class SessionData:
 
         definition = metric(name)
         self._read.add(name)
-        if name not in self._made:
-            for text in prepared(definition, summarised=self._session.summarised, made=self._made):
-                self._session.run(text)
-            self._made.update(needed(name))
+        self._metrics.prepare(name)
         if definition.combinable:
             selection = self.filters.selection(definition, where)
             return query_table(self._session, found_sql(definition, selection, sql, by))
@@ -58,10 +56,10 @@ class SessionData:
     def _rows_once(self, definition: Metric) -> str:
         """Compute the rows of a metric once for all parts, and return the name of the table with them."""
         table = f"report_{definition.name}"
-        if table not in self._made:
+        if table not in self._computed:
             rows = statement(definition, None, self.filters.selection(definition))
             self._session.run(f"CREATE OR REPLACE TEMP TABLE {table} AS\n{rows}")
-            self._made.add(table)
+            self._computed.add(table)
         return table
 
     def rows(self, sql: str) -> pa.Table:

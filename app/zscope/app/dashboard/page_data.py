@@ -19,7 +19,7 @@ import pyarrow as pa
 from zscope.app.shared.filters import found_sql
 from zscope.pipelines.metrics import declared, metric, needed, statement
 from zscope.pipelines.metrics.metric_statements import settings as period_settings
-from zscope.pipelines.metrics.narrowing import prepared
+from zscope.pipelines.metrics.narrowing import PreparedMetrics
 from zscope.pipelines.store import catalogue_version, open_reader
 from zscope.pipelines.store.session import Session
 from zscope.pipelines.unzoned_rows import unzoned_note, unzoned_query
@@ -176,7 +176,7 @@ class StoreQueries:
             with self._lock:
                 idle = self._idle.get(version)
                 pooled = idle.pop() if idle else None
-            pooled = pooled or _PooledSession(self._open())
+            pooled = pooled or _PooledSession.of(self._open())
             try:
                 yield pooled
             except BaseException:
@@ -204,8 +204,11 @@ class StoreQueries:
 @dataclass(slots=True)
 class _PooledSession:
     session: Session
-    prepared: set[str] = field(default_factory=set)
-    """Metrics and steps that exist in it as temporary views or tables, over all data."""
+    metrics: PreparedMetrics
+
+    @classmethod
+    def of(cls, session: Session) -> _PooledSession:
+        return cls(session, PreparedMetrics(session))
 
     def query(
         self, sql: str, parameters: Sequence[object], name: str | None, variables: Sequence[str]
@@ -215,22 +218,15 @@ class _PooledSession:
             return _read(self.session, sql, parameters)
         # What depends on a variable is built for this query and not used for any other.
         set_now = {_variable_name(text) for text in variables}
-        self.prepared -= (dependent := _dependent_on(name, set_now))
+        self.metrics.forget(dependent := _dependent_on(name, set_now))
         for text in variables:
             self.session.run(text)
-        self._prepare(name)
+        self.metrics.prepare(name)
         rows = _read(self.session, sql, parameters)
         for variable in set_now:
             self.session.run(f"RESET VARIABLE {variable}")
-        self.prepared -= dependent
+        self.metrics.forget(dependent)
         return rows
-
-    def _prepare(self, name: str) -> None:
-        if name in self.prepared:
-            return
-        for text in prepared(metric(name), summarised=self.session.summarised, made=self.prepared):
-            self.session.run(text)
-        self.prepared.update(needed(name))
 
 
 def _variable_name(text: str) -> str:

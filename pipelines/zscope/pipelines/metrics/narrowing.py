@@ -18,9 +18,10 @@ from zscope.schemas.stored import stored_schema
 from zscope.schemas.tables import record_table_names
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from zscope.pipelines.metrics.declarations import Metric
+    from zscope.pipelines.store.session import Session
 
 FILES = "files"
 """Schema of the catalogue with the views over the data files, below the views that people see."""
@@ -120,3 +121,24 @@ def _conditions(table: str, selection: MetricSelection, metric: Metric) -> Itera
 
 def _day(time: datetime) -> str:
     return f"DATE {literal(time.date().isoformat())}"
+
+
+class PreparedMetrics:
+    """The metrics that exist in a session, over all data; steps that several of them read are made once."""
+
+    def __init__(self, session: Session) -> None:
+        """Of a session in which nothing is prepared."""
+        self.session = session
+        self._made: set[str] = set()
+
+    def prepare(self, name: str) -> None:
+        """Make a metric and the steps it reads, unless they exist."""
+        if name in self._made:
+            return
+        for text in prepared(declared()[name], summarised=self.session.summarised, made=self._made):
+            self.session.run(text)
+        self._made.update(needed(name))
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Make metrics and steps again before they are used."""
+        self._made.difference_update(names)

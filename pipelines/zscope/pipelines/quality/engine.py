@@ -78,7 +78,9 @@ class Engine:
         except ImportError as error:
             raise QualityError(f"{MISSING} ({error})") from error
         logging.getLogger("great_expectations").setLevel(logging.ERROR)
-        sqlalchemy.event.listen(sqlalchemy.Engine, "after_cursor_execute", _fetch_all)
+        fetching = sqlalchemy.Engine, "after_cursor_execute", _fetch_all
+        if not sqlalchemy.event.contains(*fetching):  # called twice, it would find no rows
+            sqlalchemy.event.listen(*fetching)
         self._context = gx.get_context(mode="ephemeral")
         self._context.variables.progress_bars = {"globally": False}  # type: ignore[assignment]
         for site in list(self._context.variables.data_docs_sites or {}):

@@ -14,13 +14,14 @@ from zscope.app.cli.commands.summary import conclusions_of, paragraphs
 from zscope.app.cli.output import Output, Rows
 from zscope.app.cli.output.output_options import OutputFormat
 from zscope.app.cli.runs_file import changing_runs
-from zscope.app.cli.store_option import open_session, prepare_metric, store_errors
+from zscope.app.cli.store_option import open_session, store_errors
 from zscope.samples.sample_folder import DUMP, REPORTS, SYSTEMS, WORLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zscope.pipelines.ingest.options_and_outcomes import IngestReport
+    from zscope.pipelines.metrics.narrowing import PreparedMetrics
     from zscope.pipelines.store.session import Session
 
 CHECKOUT = Path(__file__).resolve().parents[5]
@@ -139,6 +140,8 @@ def command(*, store: Path) -> None:
     Example:
       zscope demo
     """
+    from zscope.pipelines.metrics.narrowing import PreparedMetrics
+
     with _sample() as (folder, name):
         _print(
             f"{name} contains SMF records, reports and displays of six systems, with a week of production\n"
@@ -150,19 +153,21 @@ def command(*, store: Path) -> None:
         for part in (WORLD, SYSTEMS):
             _import_runs(store, folder / part)
     with open_session(store) as session:
+        metrics = PreparedMetrics(session)
         for title, (name, query) in _METRICS.items():
-            prepare_metric(session, name)
+            metrics.prepare(name)
             _print(f"\n{title}\nzscope metrics {name}\n")
             _print_rows(session, query)
-        _print_benchmark(session)
-        _print(f"\nWhat these data say\nzscope summary\n\n{paragraphs(conclusions_of(session))}")
+        _print_benchmark(metrics)
+        _print(f"\nWhat these data say\nzscope summary\n\n{paragraphs(conclusions_of(metrics))}")
         tables = _count(session, _TABLES)
     _print(f"\nThe store {store} has {tables} tables; any DuckDB client can open {store}/zscope.duckdb.")
     _print(_NEXT_STEPS.format(store=store))
 
 
-def _print_benchmark(session: Session) -> None:
-    prepare_metric(session, "benchmark")
+def _print_benchmark(metrics: PreparedMetrics) -> None:
+    metrics.prepare("benchmark")
+    session = metrics.session
     results = _count(session, "SELECT count(*) FROM benchmark")
     _print(
         f"\nBenchmark runs compared with the {results} published results. The runs are SYNTHETIC:\n"

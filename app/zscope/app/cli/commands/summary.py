@@ -9,20 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.store_option import (
-    note_missing_zones,
-    open_session,
-    prepare_metric,
-    query_table,
-    store_option,
-)
+from zscope.app.cli.store_option import note_missing_zones, open_session, query_table, store_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
     from typing import Any
 
-    from zscope.pipelines.store.session import Session
+    from zscope.pipelines.metrics.narrowing import PreparedMetrics
     from zscope.pipelines.summary import Conclusion, Query
 
 _METRICS = ("tls_posture", "certificate_inventory", "period_comparison")
@@ -44,8 +38,10 @@ def command(*, store: Path, output: Output) -> None:
     """
     import pyarrow as pa
 
+    from zscope.pipelines.metrics.narrowing import PreparedMetrics
+
     with open_session(store) as session:
-        every = conclusions_of(session)
+        every = conclusions_of(PreparedMetrics(session))
         note_missing_zones(session, *_METRICS)
     if output.on_screen:
         click.echo(paragraphs(every))
@@ -58,11 +54,11 @@ def command(*, store: Path, output: Output) -> None:
     output.write(Rows.of(pa.table(columns)))
 
 
-def conclusions_of(session: Session) -> list[Conclusion]:
+def conclusions_of(metrics: PreparedMetrics) -> list[Conclusion]:
     """Return the sentences about a store."""
     from zscope.pipelines.summary import conclusions
 
-    return conclusions(_query(session))
+    return conclusions(_query(metrics))
 
 
 def paragraphs(every: Sequence[Conclusion]) -> str:
@@ -71,16 +67,11 @@ def paragraphs(every: Sequence[Conclusion]) -> str:
     return "\n\n".join(_paragraph(each, width) for each in every)
 
 
-def _query(session: Session) -> Query:
-    prepared: set[str] = set()
-
+def _query(metrics: PreparedMetrics) -> Query:
     def run(metric: str, statement: str) -> list[dict[str, Any]]:
-        if metric not in prepared:
-            prepare_metric(session, metric)
-            prepared.add(metric)
-        rows: list[dict[str, Any]] = query_table(
-            session, f"WITH found AS (FROM {metric}) {statement}"
-        ).to_pylist()
+        metrics.prepare(metric)
+        found = query_table(metrics.session, f"WITH found AS (FROM {metric}) {statement}")
+        rows: list[dict[str, Any]] = found.to_pylist()
         return rows
 
     return run
