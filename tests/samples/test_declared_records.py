@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from zscope.samples import Recipe, declaration_files
-from zscope.samples.declaration_files import declared_entries
+from zscope.samples.declaration_files import read_declared
 from zscope.samples.dump.context import RecordContext
 from zscope.samples.dump.declared_records import DeclaredRecords, numbered
+from zscope.samples.dump.dump_scenario import DumpScenario
 from zscope.samples.dump.record_declaration import read_declaration
-from zscope.samples.dump.site import Suite
 from zscope.schemas import catalog
 from zscope.schemas.errors import DeclarationError
 
@@ -24,7 +24,7 @@ DECLARATIONS = sorted(str(path.relative_to(PACKAGE)) for path in PACKAGE.glob("*
 @pytest.mark.parametrize("path", DECLARATIONS)
 def test_every_column_is_in_a_layout_of_the_declaration(path: str) -> None:
     declared = read_declaration(path)
-    for section in declared.sections:
+    for section in declared.section:
         subtypes = section.subtypes or declared.subtypes
         known = {
             field.column
@@ -43,7 +43,6 @@ def test_there_are_declarations() -> None:
 def declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> str:
     (tmp_path / "one.toml").write_text(text, encoding="utf-8")
     monkeypatch.setattr(declaration_files, "files", lambda _: tmp_path)
-    declaration_files.read_declared.cache_clear()
     read_declaration.cache_clear()
     return "one.toml"
 
@@ -61,7 +60,9 @@ key = "failure"
 
 def test_a_wrong_key_is_named_with_what_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = declared(tmp_path, monkeypatch, FTP + "column = { local_port = 21 }\n")
-    with pytest.raises(DeclarationError, match=r"one\.toml: column: is not one of as_in, block, columns"):
+    with pytest.raises(
+        DeclarationError, match=r"one\.toml, line 9: section\[failure\]\.column: .*did you mean columns"
+    ):
         read_declaration(path)
 
 
@@ -77,9 +78,13 @@ def test_a_wrong_name_in_an_expression_is_shown_with_its_place(
 def test_a_wrong_key_of_a_scenario_is_named_with_what_is_allowed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = declared(tmp_path, monkeypatch, '[[suite]]\ncode = "1301"\nversion = "TLSv1.3"\nweight = 3\n')
-    with pytest.raises(DeclarationError, match=r"one\.toml: weight: is not one of code, ec, rsa, version"):
-        declared_entries(Suite, path, "suite")
+    scenario = (PACKAGE / "dump/scenario.toml").read_text(encoding="utf-8")
+    path = declared(tmp_path, monkeypatch, scenario.replace("kilobytes = 40", "kilobyte = 40", 1))
+    expected = (
+        r"one\.toml, line \d+: application\[0\]\.kilobyte: is not a valid key; valid: job, user.* kilobytes\?"
+    )
+    with pytest.raises(DeclarationError, match=expected):
+        read_declared(path, DumpScenario)
 
 
 def test_records_have_the_declared_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

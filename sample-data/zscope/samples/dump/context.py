@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.samples.dump.arrays import Choice, Numbers
     from zscope.samples.dump.recipe import Recipe
-
-
-EVENT = 0x08
-"""Why most records of type 119 are written."""
+    from zscope.samples.dump.record_declaration import RecordWriter
 
 
 @dataclass(frozen=True)
@@ -81,9 +78,7 @@ class RecordContext:
         }
         return encode_headers(record_type, subtype, columns, len(systems))
 
-    def identification(
-        self, component: str, job: str = STACK, user: str = STACK, reason: int = EVENT
-    ) -> ByteRows:
+    def identification(self, writer: RecordWriter) -> ByteRows:
         """Encode the identification section of type 119, one row for each system."""
         section = catalog().records[119, 2].section("identification")
         count = len(self.names)
@@ -93,10 +88,10 @@ class RecordContext:
             "sysplex": same(SYSPLEX, count),
             "stack": same(STACK, count),
             "release": pick(releases, np.arange(count)),
-            "component": same(component, count),
-            "writer_job": same(job, count),
-            "writer_user": same(user, count),
+            "component": same(writer.component, count),
+            "writer_job": same(writer.job, count),
+            "writer_user": same(writer.user, count),
             "writer_asid": pa.array(np.full(count, 0x52, np.uint16)),
-            "record_reason": pa.array(np.full(count, reason, np.uint8)),
+            "record_reason": pa.array(np.full(count, writer.reason, np.uint8)),
         }
         return encode_section(section, columns, count, self.length(section))

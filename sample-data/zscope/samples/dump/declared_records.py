@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,9 +94,9 @@ class DeclaredRecords:
         names: Names = {**self._names, **(_random(rng, count) if rng else {}), **given}
         names |= {"count": count, "time": written, "subtype": self.subtype}
         names["local"] = lambda times: local(self.context.local_us(names["system"], times))
-        for name, code in self._declaration.values.items():
-            names[name] = _evaluate(code, names)
-        sections = [s for s in self._declaration.sections if s.subtypes is None or self.subtype in s.subtypes]
+        for name, expression in self._declaration.values.items():
+            names[name] = _evaluate(expression, names)
+        sections = [s for s in self._declaration.section if s.subtypes is None or self.subtype in s.subtypes]
         if any(section.text for section in sections):
             self._add_varied(batch, names, sections)
         else:
@@ -113,7 +113,9 @@ class DeclaredRecords:
 
     @cached_property
     def _identification(self) -> ByteRows:
-        return self.context.identification(**self._declaration.writers[self.subtype])
+        writer = self._declaration.writer_of(self.subtype)
+        assert writer is not None
+        return self.context.identification(writer)
 
     @cached_property
     def _names(self) -> Names:
@@ -133,7 +135,7 @@ class DeclaredRecords:
         for part in parts:
             self._expect(batch, part.section, part.occurrences(len(written)))
         everywhere = parts
-        if self._declaration.writers[self.subtype]:
+        if self._declaration.writer_of(self.subtype):
             everywhere = [_Part(self._section("identification"), self._identification[systems]), *parts]
         triplets = np.broadcast_to(_evaluate(self._declaration.triplets, names), len(written))
         kind = self._declaration.type, self.subtype
@@ -176,7 +178,7 @@ class DeclaredRecords:
         else:
             picked = _evaluate(declared.text, names)
             texts = [picked.values[number] for number in picked.index.tolist()]
-        there = [True] * len(texts) if declared.only_if is None else _evaluate(declared.only_if, names)
+        there = _evaluate(declared.only_if, names) if declared.only_if else [True] * len(texts)
         encoded = [
             code_page().encode(text) if is_there else None
             for text, is_there in zip(texts, there, strict=True)
@@ -190,8 +192,8 @@ class DeclaredRecords:
         section = self._section(declared.key)
         if declared.block:
             return _Part(section, None, numbers=_evaluate(declared.block, names))
-        kind = None if declared.only_if is None else _evaluate(declared.only_if, names)
-        lengths = None if declared.length is None else self._lengths(declared, names)
+        kind = _evaluate(declared.only_if, names) if declared.only_if else None
+        lengths = self._lengths(declared, names) if declared.length else None
         if declared.each:
             number = _evaluate(declared.each, names)
             if not number:
@@ -222,7 +224,7 @@ class DeclaredRecords:
             text = np.frombuffer(code_page().encode(declared.same_text), np.uint8)
             return np.broadcast_to(text, (count, len(text)))
         length = self.context.length(section)
-        if declared.length is not None:
+        if declared.length:
             length = int(self._lengths(declared, names).max())
         fields = {one.column: one for one in section.columns}
         constants = {
@@ -250,10 +252,10 @@ class DeclaredRecords:
         """Return what is written into a section: encoded values to pick from, and columns to encode."""
         section = self._section(declared.key)
         fields = {one.column: one for one in section.columns if one.end <= length}
-        values = {name: _evaluate(code, names) for name, code in declared.columns.items()}
+        values = {name: _evaluate(expression, names) for name, expression in declared.columns.items()}
         cells: list[_Cell] = []
-        for prefix, code in declared.tables.items():
-            table = _evaluate(code, names)
+        for prefix, expression in declared.tables.items():
+            table = _evaluate(expression, names)
             if isinstance(table, Picked):
                 places = self._table(section, prefix, table, length)
                 cells += [(place, encoded, table.index) for place, encoded in places]
@@ -356,10 +358,15 @@ class _Part:
         return SectionRows(self.section, self.rows[rows][:, :length], length // self.number, self.number)
 
 
-def _evaluate(code: CodeType | None, names: Names) -> Any:  # noqa: ANN401 - whatever the expression is
+def _evaluate(expression: int | str, names: Names) -> Any:  # noqa: ANN401 - whatever the expression is
     """Return the value of an expression of a declaration, which is a part of this package."""
-    assert code is not None
-    return eval(code, {"__builtins__": {}}, names)
+    return eval(_compiled(str(expression)), {"__builtins__": {}}, names)
+
+
+@cache
+def _compiled(expression: str) -> CodeType:
+    """Compile an expression; a traceback shows it in place of a file."""
+    return compile(expression, f"expression {expression}", "eval")
 
 
 def _random(rng: np.random.Generator, count: int) -> Names:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.smf.chain import LONGEST_IN_FILE
 from zscope.parsers.smf.record_writer import DEFAULT_BLOCK
-from zscope.samples.declaration_files import DUMP_SCENARIO, read_declared
 from zscope.samples.dump.damage import AT_END, DAMAGES, FEWEST_RECORDS, ON_RECORDS, REPLACING
+from zscope.samples.dump.dump_scenario import SCENARIO
 from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ class RecordKind(StrEnum):
     """Subtypes of type 119 without a declared layout."""
 
 
-_KINDS: Mapping[str, Mapping[str, float]] = read_declared(DUMP_SCENARIO)["record_kind"]
-TYPICAL_MIX: Mapping[str, float] = {RecordKind(kind): about["share"] for kind, about in _KINDS.items()}
-TYPICAL_BYTES: Mapping[str, float] = {RecordKind(kind): about["bytes"] for kind, about in _KINDS.items()}
+_KINDS = {RecordKind(kind): about for kind, about in SCENARIO.record_kind.items()}
+TYPICAL_MIX: Mapping[str, float] = {kind: about.share for kind, about in _KINDS.items()}
+TYPICAL_BYTES: Mapping[str, int] = {kind: about.bytes for kind, about in _KINDS.items()}
 """Approximate length of the records of each kind, for planning a dump of a given size."""
 
 FRAMINGS = ("rdw", "segments", "bdw", "bdw-spanned", "bdw-extended", "rdw-exclusive")
@@ -291,7 +291,7 @@ def mixed(size_bytes: int = 100_000_000, *, seed: int = 1) -> Recipe:
     return Recipe(size_bytes=size_bytes, seed=seed, mix=mix)
 
 
-SAMPLE_COUNTS: Mapping[str, float] = {RecordKind(kind): about["sample"] for kind, about in _KINDS.items()}
+SAMPLE_COUNTS: Mapping[str, float] = {kind: about.sample for kind, about in _KINDS.items()}
 
 
 def sample() -> Recipe:

@@ -27,7 +27,8 @@ Constants are the same in all records. Values and columns are expressions of Pyt
 record: they use the arrays that the caller gives, the lists, the site and earlier values. Values are computed
 in the order of the file, so that is the order in which random numbers are drawn. A column that a layout does
 not have is left out, so one declaration can describe several subtypes. `writer` fills the identification
-section of TCP/IP, which is the first one; the others follow in the order of the file.
+section of TCP/IP, which is the first one; the others follow in the order of the file. `writers` has one for
+each subtype.
 
 A section can have more keys:
 
@@ -46,124 +47,94 @@ A section can have more keys:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
-from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
-from zscope.samples.declaration_files import check_keys, read_declared
+from zscope.samples.declaration_files import read_declared
+from zscope.schemas.declared import Declared
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-KEYS = {"type", "subtypes", "triplets", "subsystem", "writer", "shape", "lists", "values", "section"}
-SECTION_KEYS = {
-    "key",
-    "subtypes",
-    "constants",
-    "columns",
-    "tables",
-    "as_in",
-    "computed",
-    "only_if",
-    "text",
-    "same_text",
-    "block",
-    "each",
-    "length",
-}
+Expression = str
+"""An expression of Python."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredRecordSection:
+class RecordWriter(Declared, frozen=True):
+    """Who writes records: a part of the identification section of TCP/IP."""
+
+    component: str
+    job: str = "TCPIP"
+    user: str = "TCPIP"
+    reason: int = 0x08
+    """Why the records are written; usually for an event."""
+
+
+class DeclaredRecordSection(Declared, frozen=True):
     """One section of a declaration."""
 
     key: str
-    subtypes: tuple[int, ...] | None
-    constants: Mapping[str, Any]
-    columns: Mapping[str, CodeType]
-    tables: Mapping[str, CodeType]
+    subtypes: tuple[int, ...] | None = None
+    constants: Mapping[str, int | float | str] = {}
+    columns: Mapping[str, Expression] = {}
+    tables: Mapping[str, Expression] = {}
     """Several columns at once, by the beginning of their names."""
-    computed: CodeType | None
+    computed: Expression = ""
     """Columns by their names."""
-    same_text: str | None
-    each: CodeType | None
+    as_in: str = ""
+    same_text: str = ""
+    each: Expression = ""
     """Number of times that each record has it."""
-    only_if: CodeType | None
-    text: CodeType | None
-    block: CodeType | None
-    length: CodeType | None
+    only_if: Expression = ""
+    text: Expression = ""
+    block: Expression = ""
+    length: Expression = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordDeclaration:
-    """A declaration with compiled expressions."""
+class RecordDeclaration(Declared, frozen=True):
+    """A declaration of the records of some subtypes."""
 
     type: int
     subtypes: tuple[int, ...]
-    triplets: CodeType
+    triplets: int | Expression
     subsystem: str
     """In the header; in place of it the name of a given text."""
-    writers: Mapping[int, Mapping[str, Any]]
-    """The identification section, by subtype; empty for records that do not have the one of TCP/IP."""
-    shape: CodeType | None
+    section: tuple[DeclaredRecordSection, ...]
+    writer: RecordWriter | None = None
+    writers: Mapping[int, RecordWriter] = {}
+    shape: Expression = ""
     """Numbers the kinds of records that have the same sections; they are written in this order."""
-    lists: Mapping[str, Any]
-    values: Mapping[str, CodeType]
-    sections: tuple[DeclaredRecordSection, ...]
+    lists: Mapping[str, Any] = {}
+    values: Mapping[str, Expression] = {}
 
-    def section(self, key: str) -> DeclaredRecordSection:
+    def writer_of(self, subtype: int) -> RecordWriter | None:
+        """Return who writes records of a subtype; None without an identification section of TCP/IP."""
+        return self.writers.get(subtype, self.writer)
+
+    def section_of(self, key: str) -> DeclaredRecordSection:
         """Return the section with a key."""
-        return next(section for section in self.sections if section.key == key)
+        return next(section for section in self.section if section.key == key)
 
 
 @cache
 def read_declaration(path: str) -> RecordDeclaration:
     """Read a declaration, by its path in this package."""
-    content = read_declared(path)
-    check_keys(path, content, KEYS)
-
-    def compiled(name: str, text: object) -> CodeType:
-        return compile(str(text), f"{path}: {name}", "eval")
-
-    def expressions(texts: Mapping[str, str]) -> dict[str, CodeType]:
-        return {name: compiled(name, text) for name, text in texts.items()}
-
-    def expression(owner: Mapping[str, Any], name: str) -> CodeType | None:
-        return compiled(name, owner[name]) if name in owner else None
-
-    sections = []
-    for section in content["section"]:
-        check_keys(path, section, SECTION_KEYS)
-        other = read_declaration(section["as_in"]).section(section["key"]) if "as_in" in section else None
-        sections.append(
-            DeclaredRecordSection(
-                section["key"],
-                tuple(section["subtypes"]) if "subtypes" in section else None,
-                {**(other.constants if other else {}), **section.get("constants", {})},
-                other.columns if other else expressions(section.get("columns", {})),
-                other.tables if other else expressions(section.get("tables", {})),
-                expression(section, "computed"),
-                section.get("same_text"),
-                expression(section, "each"),
-                *(expression(section, name) for name in ("only_if", "text", "block", "length")),
-            )
-        )
-    subtypes = tuple(content["subtypes"])
-    writer = content.get("writer", {})
-    return RecordDeclaration(
-        content["type"],
-        subtypes,
-        compiled("triplets", content["triplets"]),
-        content["subsystem"],
-        {subtype: writer.get(str(subtype), writer) for subtype in subtypes},
-        expression(content, "shape"),
-        {name: _listed(values) for name, values in content.get("lists", {}).items()},
-        expressions(content.get("values", {})),
-        tuple(sections),
+    declared = read_declared(path, RecordDeclaration)
+    return replace(
+        declared,
+        section=tuple(_completed(section) for section in declared.section),
+        lists={name: _listed(values) for name, values in declared.lists.items()},
     )
+
+
+def _completed(section: DeclaredRecordSection) -> DeclaredRecordSection:
+    """Return a section with the columns of the one that it refers to."""
+    if not section.as_in:
+        return section
+    other = read_declaration(section.as_in).section_of(section.key)
+    constants = {**other.constants, **section.constants}
+    return replace(section, constants=constants, columns=other.columns, tables=other.tables)
 
 
 def _listed(values: dict[str, Any] | list[Any]) -> Any:  # noqa: ANN401 - what an expression uses

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.samples.declaration_files import DUMP_SCENARIO, read_declared
 from zscope.samples.dump.damage import DAMAGES
+from zscope.samples.dump.dump_scenario import SCENARIO
 from zscope.samples.dump.recipe import Recipe, RecipeError, RecordKind
 from zscope.samples.dump.records.rmf_machine import ConnectionCpuTime
 from zscope.samples.dump.records.zert_summary import SummaryPlan
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 RMF = (RecordKind.RMF_CPU, RecordKind.RMF_CRYPTO)
 AT_INTERVALS = (*RMF, RecordKind.ZERT_SUMMARY)
-HOURLY = np.array(read_declared(DUMP_SCENARIO)["hourly"], float)
+HOURLY = np.array(SCENARIO.hourly, float)
 """Relative load of the hours of a day."""
 _HOUR_US = 3_600_000_000
 

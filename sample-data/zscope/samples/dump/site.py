@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from zscope.samples.declaration_files import DUMP_SCENARIO, declared_entries
-from zscope.schemas import cipher_suites
+from zscope.samples.dump.dump_scenario import SCENARIO
 
 if TYPE_CHECKING:
     from zscope.samples.dump.arrays import Connections
+    from zscope.samples.dump.dump_scenario import Application, Suite
     from zscope.samples.dump.recipe import Recipe
 
 Weights = NDArray[np.float64]
 SYSPLEX = "SYNTHPLX"
 STACK = "TCPIP"
 RELEASES = {"V2R3": "CS V2R3", "3.2": "CS V3R2"}
-CLIENT, SERVER, SERVER_WITH_CLIENT_AUTH = 1, 2, 3
 TLS, SSH, IPSEC = 0x80, 0x40, 0x20
 PROTECTION_BITS = {"tls": TLS, "ssh": SSH, "ipsec": IPSEC, "": 0}
 PARTNERS = 3_000
@@ -34,42 +33,6 @@ FIRST_PARTNERS = 6
 """The first partners are servers that the local clients connect to."""
 IPV6_EACH = 50
 """Every 50th partner has an IPv6 address."""
-
-
-@dataclass(frozen=True, slots=True)
-class Suite:
-    """A cipher suite together with a protocol version that uses it."""
-
-    code: str
-    version: str
-    """`TLSv1.2`, for instance."""
-    rsa: int = 0
-    """Weight among the suites of a server with an RSA certificate."""
-    ec: int = 0
-    """Weight among the suites of a server with an elliptic curve certificate."""
-
-    @property
-    def version_code(self) -> int:
-        """The version as records show it."""
-        return VERSION_CODES[self.version]
-
-    @property
-    def is_tls13(self) -> bool:
-        """Whether it is a suite of TLSv1.3."""
-        return self.version == TLS13
-
-    @property
-    def algorithms(self) -> tuple[int, int, int]:
-        """Codes of zERT for encryption, authentication and key exchange; 0 if none is published."""
-        known = cipher_suites()[self.code]
-        encryption = {"3DES": 4}.get(known.encryption, 0)
-        authentication = 1 if known.mac == "AEAD" else {"MD5": 3, "SHA1": 4}.get(known.hash, 0)
-        return encryption, authentication, {"RSA": 2}.get(known.key_exchange, 0)
-
-
-VERSION_CODES = {"TLSv1.0": 0x0301, "TLSv1.1": 0x0302, "TLSv1.2": 0x0303, "TLSv1.3": 0x0304}
-TLS13 = "TLSv1.3"
-SUITES = declared_entries(Suite, DUMP_SCENARIO, "suite")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,38 +57,7 @@ class Certificate:
         return f"CN={self.issuer},O=Synthetic,C=DE"
 
 
-@dataclass(frozen=True, slots=True)
-class Application:
-    """A job that owns sockets."""
-
-    job: str
-    user: str
-    port: int
-    weight: float
-    protection: str = ""
-    """`tls`, `ssh`, `ipsec` or empty."""
-    calls_out: bool = False
-    """Whether the local end is the client."""
-    client_auth: bool = False
-    """Whether its partners need a certificate."""
-    resumption: float = 1.0
-    """Factor on the share of resumed sessions in the recipe."""
-    kilobytes: float = 60
-    """Typical size of a connection."""
-    provider: str = "IBM System SSL"
-    host: str = ""
-    elliptic: bool = False
-    fips_mode: int = 0
-
-    @property
-    def role(self) -> int:
-        """Its role in handshakes."""
-        if self.calls_out:
-            return CLIENT
-        return SERVER_WITH_CLIENT_AUTH if self.client_auth else SERVER
-
-
-APPLICATIONS = declared_entries(Application, DUMP_SCENARIO, "application")
+APPLICATIONS, SUITES = SCENARIO.application, SCENARIO.suite
 CLIENT_CERTIFICATES = 4
 """Number of certificates that the partners of servers with client authentication share."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -15,17 +16,30 @@ from zscope.samples.declaration_files import read_declared
 from zscope.samples.dump.site import APPLICATIONS
 from zscope.samples.reports.snapshots import CLIENT, TLS13, CacheCounters, Snapshot
 from zscope.schemas import cipher_suites
+from zscope.schemas.declared import Declared
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 Row = dict[str, Any]
 
 FIRST_LISTENER = 0x20
 """First connection number of listeners, which existed before the first connection of the dump."""
-_DECLARED = read_declared("reports/displays.toml")
+
+
+class DisplayContents(Declared, frozen=True):
+    """The content of `displays.toml`."""
+
+    listening: tuple[str, ...]
+    connection: Mapping[str, int | float | str]
+    cache: Mapping[str, Mapping[str, int]]
+    configuration: Mapping[str, str]
+    interface: Mapping[str, bool | int | str]
+
+
+_DECLARED = read_declared("reports/displays.toml", DisplayContents)
 _PORTS = {application.job: application.port for application in APPLICATIONS}
-LISTENING = {job: _PORTS[job] for job in _DECLARED["listening"]}
+LISTENING = {job: _PORTS[job] for job in _DECLARED.listening}
 _LEVELS = {
     0x0301: "TLS Version 1",
     0x0302: "TLS Version 1.1",
@@ -89,7 +103,7 @@ def _detail(row: Row, at: datetime, clock: LocalClock) -> Row:
         **traffic,
         "started_local": clock.local(row["start_utc"]),
         "last_touched": f"{clock.local(at):%H:%M:%S}",
-        **_DECLARED["connection"],
+        **_DECLARED.connection,
         **policy,
     }
 
@@ -155,7 +169,7 @@ def cache_statistics(
             "reset_local": clock.local(counter.reset) if counter.reset else started,
             "reset_count": int(counter.reset is not None),
             "cache_size_mb": 1,
-            **_DECLARED["cache"][cache],
+            **_DECLARED.cache[cache],
             **_counted("add", counter.full, {"failed_full": 0}),
             "add_replaced": 0,
             **_counted(
@@ -214,11 +228,11 @@ def cache_status(snapshot: Snapshot, statistics: Iterable[Row]) -> dict[str, lis
 
 CONFIGURATION = [
     {"section": "TCP Configuration Table", "label": label, "value": value}
-    for label, value in _DECLARED["configuration"].items()
+    for label, value in _DECLARED.configuration.items()
 ]
 """Rows of `netstat_config`."""
 
 
 def interface(address: str) -> Row:
     """Return a row of `netstat_devlink`."""
-    return {**_DECLARED["interface"], "ip_address": f"{address}/24"}
+    return {**_DECLARED.interface, "ip_address": f"{address}/24"}

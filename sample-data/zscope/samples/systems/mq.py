@@ -21,14 +21,14 @@ from zscope.parsers.smf.record_writer import (
     plain_records,
 )
 from zscope.samples.dump.write import DUMP_HEADER, DUMP_TRAILER
-from zscope.samples.systems.plan import declared, start, task_kinds, zone
+from zscope.samples.systems.plan import PLAN, start, zone
 from zscope.schemas import catalog
 from zscope.schemas.arrow import arrow_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from zscope.samples.systems.plan import RoundTrips, TaskKind
+    from zscope.samples.systems.plan import DeclaredManager, RoundTrips, TaskKind
     from zscope.schemas import RecordLayout, Section
 
 
@@ -42,14 +42,14 @@ _SENDER, _RECEIVER = 1, 3
 class QueueManager:
     """A queue manager and the rows about its tasks and channels."""
 
-    def __init__(self, name: str, system: str, partner: str, seed: int) -> None:
-        self.name, self.system, self.partner = name, system, partner
-        self._random = np.random.default_rng([seed, *name.encode("ascii")])
+    def __init__(self, declared: DeclaredManager, seed: int) -> None:
+        self.name, self.system, self.partner = declared.name, declared.system, declared.partner
+        self._random = np.random.default_rng([seed, *self.name.encode("ascii")])
 
     def tasks(self, setup: RoundTrips) -> Iterator[dict[str, Any]]:
         """Yield the tasks of the channel initiator in the interval of a configuration."""
         interval = self._common(setup)
-        for place, kind in enumerate(task_kinds()):
+        for place, kind in enumerate(PLAN.mq.task):
             requests = self._shared_out(2 * _messages(setup) * kind.requests, kind.count)
             for number, served in enumerate(
                 requests if setup.cipher_code or kind.name != "SSL" else [0] * kind.count
@@ -82,7 +82,7 @@ class QueueManager:
             sends = kind == _SENDER
             yield {
                 **common,
-                **declared()["mq"]["channel"],
+                **PLAN.mq.channel,
                 "collected_utc": common["interval_end_utc"],
                 "channel_name": channel,
                 "channel_type": kind,
@@ -107,10 +107,10 @@ class QueueManager:
             }
 
     def _common(self, setup: RoundTrips) -> dict[str, Any]:
-        plan = declared()["mq"]
+        plan = PLAN.mq
         begin, end = interval_of(setup.number)
         # No interval is a whole number of microseconds long.
-        units = plan["interval_s"] * 1_000_000 * UNITS_PER_US + 1_234 + 7 * setup.number
+        units = plan.interval_s * 1_000_000 * UNITS_PER_US + 1_234 + 7 * setup.number
         return {
             "system": self.system,
             "written_local": _local(end),
@@ -129,26 +129,26 @@ class QueueManager:
 
 def interval_of(number: int) -> tuple[datetime, datetime]:
     """Return start and end of the interval of a configuration."""
-    length = timedelta(seconds=declared()["mq"]["interval_s"])
+    length = timedelta(seconds=PLAN.mq.interval_s)
     return start() + number * length, start() + (number + 1) * length
 
 
 def round_trip_rows(setup: RoundTrips, system: str, seed: int) -> Iterator[dict[str, Any]]:
     """Yield the repeated measurements of an application, distributed evenly around their mean."""
-    plan = declared()["mq"]
-    count = plan["repetitions"]
+    plan = PLAN.mq
+    count = plan.repetitions
     steps = np.random.default_rng([seed, setup.number]).permutation(count) - (count - 1) / 2
     begin, _ = interval_of(setup.number)
     for number, step in enumerate(steps.tolist()):
         yield {
-            "run": plan["run"],
+            "run": plan.run,
             "system": system,
             "message_bytes": setup.message_bytes,
             "cipher": setup.cipher,
             "sslrkeyc": setup.sslrkeyc,
             "round_trip_us": round(setup.round_trip_us + step, 1),
             "cpu_us": round(setup.cpu_us + step / 2, 1),
-            "round_trips": plan["round_trips"],
+            "round_trips": plan.round_trips,
             "channel_message_bytes": float(setup.channel_bytes),
             "channel_pairs": 2,
             "tcp_sends_per_message": float(setup.sends),
@@ -157,14 +157,14 @@ def round_trip_rows(setup: RoundTrips, system: str, seed: int) -> Iterator[dict[
 
 
 def _messages(setup: RoundTrips) -> int:
-    plan = declared()["mq"]
-    return int(plan["requesters"] * plan["interval_s"] * 1_000_000 / setup.round_trip_us)
+    plan = PLAN.mq
+    return int(plan.requesters * plan.interval_s * 1_000_000 / setup.round_trip_us)
 
 
 def _cpu_us(setup: RoundTrips, kind: TaskKind) -> float:
     if kind.name != "SSL":
         return kind.cpu_us
-    plain = next(m["cpu_us"] for m in declared()["mq"]["message"] if m["bytes"] == setup.message_bytes)
+    plain = next(m.cpu_us for m in PLAN.mq.message if m.bytes == setup.message_bytes)
     # A round trip has two messages on each side, and each of the four needs its requests of an SSL task.
     return float(setup.cpu_us - plain) / (4 * kind.requests)
 
@@ -195,9 +195,9 @@ def dump(manager: QueueManager, setups: Sequence[RoundTrips]) -> bytes:
 def _interval(manager: QueueManager, setup: RoundTrips) -> Iterator[bytes]:
     tasks, channels = list(manager.tasks(setup)), list(manager.channels(setup))
     statistics = catalog().records[115, 231]
-    control = tasks[0] | declared()["mq"]["initiator"] | {"job_name": f"{manager.name}CHIN"}
+    control = {**tasks[0], **PLAN.mq.initiator, "job_name": f"{manager.name}CHIN"}
     parts = {"control": [control]} | {
-        kind.section: [task for task in tasks if task["task_type"] == kind.name] for kind in task_kinds()
+        kind.section: [task for task in tasks if task["task_type"] == kind.name] for kind in PLAN.mq.task
     }
     yield from _record(statistics, tasks[0], parts)
     accounting = catalog().records[116, 10]
@@ -216,7 +216,7 @@ def _record(layout: RecordLayout, common: Row, parts: Mapping[str, Sequence[Row]
 
 
 def _section(section: Section, rows: Sequence[Row]) -> list[bytes]:
-    length = declared()["mq"]["section_length"].get(section.key, section.known_length)
+    length = PLAN.mq.section_length.get(section.key, section.known_length)
     return cut_rows(encode_section(section, _columns(section, rows), len(rows), length))
 
 

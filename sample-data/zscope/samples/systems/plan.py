@@ -2,16 +2,135 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zscope.samples.declaration_files import read_declared
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from zscope.schemas.declared import Declared
 
 NO_CIPHER = "none"
+
+
+class TaskKind(Declared, frozen=True):
+    """Tasks of a kind of a channel initiator."""
+
+    name: str
+    section: str
+    """Key of their section in records."""
+    count: int
+    requests: float
+    """Requests of one message."""
+    cpu_us: float
+    """CPU time of one request."""
+    elapsed_per_cpu: float
+
+
+class DeclaredManager(Declared, frozen=True):
+    """A queue manager, its system, and the queue manager to which its channels lead."""
+
+    name: str
+    system: str
+    partner: str
+
+
+class DeclaredMessage(Declared, frozen=True):
+    """Round trips of messages of a size without a cipher."""
+
+    bytes: int
+    channel_bytes: int
+    round_trip_us: float
+    cpu_us: float
+    sends: int
+    sends_with_cipher: int
+
+
+class DeclaredCipher(Declared, frozen=True):
+    """What a cipher adds to a round trip, and how long a negotiation takes, by message."""
+
+    name: str
+    code: int
+    added_us: tuple[float, ...]
+    added_cpu_us: tuple[float, ...]
+    negotiation_us: tuple[float, ...]
+
+
+class MqPlan(Declared, frozen=True):
+    """Request and reply through two pairs of channels."""
+
+    run: str
+    repetitions: int
+    round_trips: int
+    sslrkeyc: int
+    interval_s: int
+    requesters: int
+    requester: DeclaredManager
+    replier: DeclaredManager
+    other: DeclaredManager
+    task: tuple[TaskKind, ...]
+    section_length: Mapping[str, int]
+    initiator: Mapping[str, int]
+    channel: Mapping[str, int | str]
+    message: tuple[DeclaredMessage, ...]
+    cipher: tuple[DeclaredCipher, ...]
+
+
+class DeclaredLinkCase(Declared, frozen=True):
+    """A case of the z/VM link, with the CPU time of virtual machines for a transaction."""
+
+    run: str
+    form: str
+    write_bytes_per_s: int
+    read_bytes_per_s: int
+    cpu_per_tx: Mapping[str, float]
+    tags: Mapping[str, str]
+
+
+class ZvmPlan(Declared, frozen=True):
+    """One link in several cases."""
+
+    system: str
+    period_s: int
+    chpid: str
+    scaling: int
+    case: tuple[DeclaredLinkCase, ...]
+
+
+class DeclaredFlood(Declared, frozen=True):
+    """A flood of session requests; it lasts as long as its starts if `high_s` is not given."""
+
+    run: str
+    form: str
+    sessions: int
+    idle_ecbs: int
+    peak_ecbs: int
+    step_s: float
+    tags: Mapping[str, bool | int]
+    high_s: float | None = None
+    starts_per_s: float = 1.0
+    threads_starting: int | None = None
+
+
+class ZtpfPlan(Declared, frozen=True):
+    """Floods on z/TPF."""
+
+    system: str
+    worker_threads: int
+    flood: tuple[DeclaredFlood, ...]
+
+
+class SystemsPlan(Declared, frozen=True):
+    """The content of `plan.toml`."""
+
+    start: datetime
+    zone_minutes: int
+    mq: MqPlan
+    zvm: ZvmPlan
+    ztpf: ZtpfPlan
+
+
+PLAN = read_declared("systems/plan.toml", SystemsPlan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +162,6 @@ class RoundTrips:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskKind:
-    """Tasks of a kind of a channel initiator."""
-
-    name: str
-    section: str
-    """Key of their section in records."""
-    count: int
-    requests: float
-    """Requests of one message."""
-    cpu_us: float
-    """CPU time of one request."""
-    elapsed_per_cpu: float
-
-
-@dataclass(frozen=True, slots=True)
 class LinkCase:
     """One case of the z/VM link."""
 
@@ -86,25 +190,14 @@ class SampleFlood:
     threads_starting: int
 
 
-def declared() -> Mapping[str, Any]:
-    """Return the content of `plan.toml`."""
-    return read_declared("systems/plan.toml")
-
-
-def task_kinds() -> list[TaskKind]:
-    """Return the kinds of tasks of a channel initiator."""
-    return [TaskKind(**task) for task in declared()["mq"]["task"]]
-
-
 def start() -> datetime:
     """Return the start of all data in UTC."""
-    begin: datetime = declared()["start"]
-    return begin.astimezone(UTC)
+    return PLAN.start.astimezone(UTC)
 
 
 def zone() -> timedelta:
     """Return the offset of all clocks from UTC."""
-    return timedelta(minutes=declared()["zone_minutes"])
+    return timedelta(minutes=PLAN.zone_minutes)
 
 
 def round_trips() -> list[RoundTrips]:
@@ -113,24 +206,24 @@ def round_trips() -> list[RoundTrips]:
     >>> len(round_trips())
     14
     """
-    plan = declared()["mq"]
+    plan = PLAN.mq
     result: list[RoundTrips] = []
-    for place, message in enumerate(plan["message"]):
-        per_negotiation = plan["sslrkeyc"] / message["channel_bytes"]
-        plain = (NO_CIPHER, 0, 0, message["round_trip_us"], message["cpu_us"], message["sends"])
+    for place, message in enumerate(plan.message):
+        per_negotiation = plan.sslrkeyc / message.channel_bytes
+        plain = (NO_CIPHER, 0, 0, message.round_trip_us, message.cpu_us, message.sends)
         variants = [plain]
-        for cipher in plan["cipher"]:
-            steady = message["round_trip_us"] + cipher["added_us"][place]
-            again = steady + cipher["negotiation_us"][place] / per_negotiation
-            cpu = message["cpu_us"] + cipher["added_cpu_us"][place]
-            for sslrkeyc, round_trip in ((0, steady), (plan["sslrkeyc"], again)):
+        for cipher in plan.cipher:
+            steady = message.round_trip_us + cipher.added_us[place]
+            again = steady + cipher.negotiation_us[place] / per_negotiation
+            cpu = message.cpu_us + cipher.added_cpu_us[place]
+            for sslrkeyc, round_trip in ((0, steady), (plan.sslrkeyc, again)):
                 variants.append(
-                    (cipher["name"], cipher["code"], sslrkeyc, round_trip, cpu, message["sends_with_cipher"])
+                    (cipher.name, cipher.code, sslrkeyc, round_trip, cpu, message.sends_with_cipher)
                 )
         for name, code, sslrkeyc, round_trip, cpu, sends in variants:
             result.append(
                 RoundTrips(
-                    len(result), message["bytes"], message["channel_bytes"], name, code, sslrkeyc,
+                    len(result), message.bytes, message.channel_bytes, name, code, sslrkeyc,
                     float(round_trip), float(cpu), sends,
                 )
             )  # fmt: skip
@@ -139,39 +232,38 @@ def round_trips() -> list[RoundTrips]:
 
 def mq_run(system: str) -> SystemRun:
     """Return the run that all round trips belong to."""
-    plan = declared()["mq"]
-    lasts = timedelta(seconds=plan["interval_s"] * len(round_trips()))
-    return SystemRun(plan["run"], system, "client", start(), start() + lasts, {})
+    plan = PLAN.mq
+    lasts = timedelta(seconds=plan.interval_s * len(round_trips()))
+    return SystemRun(plan.run, system, "client", start(), start() + lasts, {})
 
 
 def link_cases() -> list[LinkCase]:
     """Return the cases of the link, an hour apart."""
-    plan = declared()["zvm"]
+    plan = PLAN.zvm
     result = []
-    for number, case in enumerate(plan["case"]):
+    for number, case in enumerate(plan.case):
         begin = start() + timedelta(hours=2 + number)
-        end = begin + timedelta(seconds=plan["period_s"])
-        run = SystemRun(case["run"], plan["system"], "server", begin, end, case["tags"])
-        per_s = (case["write_bytes_per_s"] + case["read_bytes_per_s"]) / plan["scaling"]
-        used = {name: cost * per_s / 100 * plan["period_s"] for name, cost in case["cpu_per_tx"].items()}
-        result.append(LinkCase(run, case["form"], case["write_bytes_per_s"], case["read_bytes_per_s"], used))
+        end = begin + timedelta(seconds=plan.period_s)
+        run = SystemRun(case.run, plan.system, "server", begin, end, case.tags)
+        per_s = (case.write_bytes_per_s + case.read_bytes_per_s) / plan.scaling
+        used = {name: cost * per_s / 100 * plan.period_s for name, cost in case.cpu_per_tx.items()}
+        result.append(LinkCase(run, case.form, case.write_bytes_per_s, case.read_bytes_per_s, used))
     return result
 
 
 def floods() -> list[SampleFlood]:
     """Return the floods, half an hour apart."""
-    plan = declared()["ztpf"]
+    plan = PLAN.ztpf
     result = []
-    for number, flood in enumerate(plan["flood"]):
+    for number, flood in enumerate(plan.flood):
         begin = start() + timedelta(hours=7, minutes=30 * number)
-        high = flood["high_s"] if "high_s" in flood else flood["sessions"] / flood["starts_per_s"]
-        run = SystemRun(
-            flood["run"], plan["system"], "server", begin, begin + timedelta(minutes=10), flood["tags"]
-        )
+        high = flood.sessions / flood.starts_per_s if flood.high_s is None else flood.high_s
+        threads = plan.worker_threads // 2 if flood.threads_starting is None else flood.threads_starting
+        run = SystemRun(flood.run, plan.system, "server", begin, begin + timedelta(minutes=10), flood.tags)
         result.append(
             SampleFlood(
-                run, flood["form"], flood["sessions"], flood["idle_ecbs"], flood["peak_ecbs"],
-                flood["step_s"], high, flood.get("threads_starting", plan["worker_threads"] // 2),
+                run, flood.form, flood.sessions, flood.idle_ecbs, flood.peak_ecbs,
+                flood.step_s, high, threads,
             )
         )  # fmt: skip
     return result

@@ -20,7 +20,7 @@ from zscope.parsers.text.mq_formatter.formatter_write import JSON_FILE, csv_file
 from zscope.parsers.text.zvm.zvm_write import ZvmPrintForm, channel_pages, user_pages
 from zscope.samples.reports.files import LABEL
 from zscope.samples.systems.mq import UNITS_PER_US, QueueManager, dump, round_trip_rows
-from zscope.samples.systems.plan import declared, floods, link_cases, mq_run, round_trips, zone
+from zscope.samples.systems.plan import PLAN, floods, link_cases, mq_run, round_trips, zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -54,7 +54,7 @@ def samples(flood: SampleFlood, seed: int) -> list[dict[str, Any]]:
             "sample_utc": first + timedelta(seconds=number * flood.step_s),
             "ecbs_in_use": in_use,
             "tls_starts_completed": completed,
-            "worker_threads": declared()["ztpf"]["worker_threads"],
+            "worker_threads": PLAN.ztpf.worker_threads,
             "threads_starting": threads,
             "sessions_requested": flood.sessions,
         }
@@ -69,7 +69,7 @@ _CP_SHARE = 0.25
 
 def user_rows(case: LinkCase) -> list[dict[str, Any]]:
     """Return the CPU time of each virtual machine, including some that do not use the link."""
-    period = declared()["zvm"]["period_s"]
+    period = PLAN.zvm.period_s
     used = {**_OTHERS_S, **case.tcpu_s}
     return [
         _common(case)
@@ -87,12 +87,12 @@ def user_rows(case: LinkCase) -> list[dict[str, Any]]:
 
 def channel_rows(case: LinkCase) -> list[dict[str, Any]]:
     """Return the channel path of the link, and one of disks that other partitions share."""
-    plan = declared()["zvm"]
-    link = (plan["chpid"], True, case.write_bytes_per_s, case.read_bytes_per_s)
+    plan = PLAN.zvm
+    link = (plan.chpid, True, case.write_bytes_per_s, case.read_bytes_per_s)
     return [
         _common(case)
         | {
-            "period_s": float(plan["period_s"]),
+            "period_s": float(plan.period_s),
             "chpid": chpid,
             "shared": shared,
             "write_bytes_per_s": float(written),
@@ -108,11 +108,9 @@ def _common(case: LinkCase) -> dict[str, Any]:
 
 
 RUNS, README = "runs.toml", "README.txt"
-_REQUESTER, _REPLIER, _OTHER = (declared()["mq"][role] for role in ("requester", "replier", "other"))
+_REQUESTER, _REPLIER, _OTHER = (PLAN.mq.requester, PLAN.mq.replier, PLAN.mq.other)
 """Queue managers: records of the first, formatter output of the others."""
-SYSTEMS = sorted(
-    each["system"] for each in (_REQUESTER, _REPLIER, _OTHER, declared()["zvm"], declared()["ztpf"])
-)
+SYSTEMS = sorted(each.system for each in (_REQUESTER, _REPLIER, _OTHER, PLAN.zvm, PLAN.ztpf))
 _INTERVALS_AS_JSON = 2
 _PANEL = {"Time": "sample_utc", "ECBs in use": "ecbs_in_use", "TLS session starts": "tls_starts_completed"}
 """Columns of a chart export, with the titles of the series."""
@@ -126,16 +124,14 @@ def systems_files(seed: int) -> Iterator[tuple[str, bytes]]:
         yield from _link(case)
     for flood in floods():
         yield _flood(flood, seed)
-    runs = [mq_run(_REQUESTER["system"]), *(c.run for c in link_cases()), *(f.run for f in floods())]
+    runs = [mq_run(_REQUESTER.system), *(c.run for c in link_cases()), *(f.run for f in floods())]
     yield RUNS, as_bytes([_NOTE, "", *(line for run in runs for line in (*_run(run), ""))])
     yield README, _readme().encode()
 
 
 def _mq(seed: int) -> Iterator[tuple[str, bytes]]:
     setups = round_trips()
-    requester, replier, other = (
-        QueueManager(**manager, seed=seed) for manager in (_REQUESTER, _REPLIER, _OTHER)
-    )
+    requester, replier, other = (QueueManager(manager, seed) for manager in (_REQUESTER, _REPLIER, _OTHER))
     yield f"mq/{requester.system}.smf", dump(requester, setups)
     for name, lines in csv_files(_blocks(replier, setups)).items():
         yield f"mq/formatter/{name}", as_bytes(lines)
@@ -208,7 +204,7 @@ def _run(run: SystemRun) -> Iterable[str]:
 
 
 def _readme() -> str:
-    of_others = f"CSV of {_REPLIER['name']}, JSON of {_OTHER['name']}"
+    of_others = f"CSV of {_REPLIER.name}, JSON of {_OTHER.name}"
     return f"""{LABEL}
 
 What can be measured of TLS beside the connections of z/OS: MQ channels, an RSCS link of z/VM, floods of TLS
@@ -220,7 +216,7 @@ All clocks are an hour ahead of UTC. To load the folder into a store and name th
   zscope ingest FOLDER --timezone +01:00
   zscope runs import FOLDER/{RUNS}
 
-mq/{_REQUESTER["system"]}.smf       SMF 115-231 and 116-10 of queue manager {_REQUESTER["name"]}
+mq/{_REQUESTER.system}.smf       SMF 115-231 and 116-10 of queue manager {_REQUESTER.name}
 mq/formatter/     what the public formatter makes of such records: {of_others}
 mq/round-trips.csv  round trips that an application measured, for two sizes of message and three ciphers
 zvm/              four cases of a link: listings and screens of Performance Toolkit, and CSVs in their place
@@ -269,7 +265,7 @@ def _expected_mq(seed: int) -> dict[str, Any]:
     """Return the mean round trips by configuration, and totals of the tasks and channels of one queue
     manager.
     """
-    manager = QueueManager(**_REQUESTER, seed=seed)
+    manager = QueueManager(_REQUESTER, seed)
     requests: Counter[str] = Counter()
     messages: Counter[str] = Counter()
     for setup in round_trips():
@@ -293,7 +289,7 @@ def _expected_mq(seed: int) -> dict[str, Any]:
 
 
 def _expected_link(case: LinkCase) -> dict[str, Any]:
-    per_s = (case.write_bytes_per_s + case.read_bytes_per_s) / declared()["zvm"]["scaling"]
+    per_s = (case.write_bytes_per_s + case.read_bytes_per_s) / PLAN.zvm.scaling
     return {
         "run": case.run.name,
         "etr": per_s,

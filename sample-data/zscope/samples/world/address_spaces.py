@@ -8,45 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.samples.declaration_files import WORLD_SCENARIO, declared_entries, read_declared
 from zscope.samples.world.services import FIRST_RUN_SERVICE, SERVICES
+from zscope.samples.world.world_scenario import SCENARIO, AddressSpace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from zscope.samples.dump.arrays import Numbers
 
 HUNDREDTH_US = 10_000
 """Times of SMF 30 are in 1/100 s."""
-
-
-@dataclass(frozen=True, slots=True)
-class AddressSpace:
-    """An address space, with its part of the other work that all of them account for, and the service whose
-    connections it owns.
-    """
-
-    job: str
-    program: str
-    number: int
-    service_class: str
-    part: float
-    report_class: str = ""
-    srb: float = 0.1
-    """Parts of its CPU time by kind: SRBs, preemptable SRBs, enclaves; the rest is that of tasks."""
-    preemptable: float = 0.0
-    enclave: float = 0.0
-    batch: bool = False
-    cumulative: bool = False
-    ziip: bool = False
-    counters: Sequence[int] = ()
-    """Numbers of its counters of cryptographic instructions."""
-    service: int | None = None
-
-    @property
-    def job_id(self) -> str:
-        """Number of the job or started task; the name where there is none."""
-        return self.job if self.cumulative else f"{'JOB' if self.batch else 'STC'}{self.number:05}"
 
 
 STACK = "TCPIP"
@@ -57,15 +28,15 @@ STACK_SHARE = 0.3
 @cache
 def address_spaces() -> tuple[AddressSpace, ...]:
     """Return the address spaces of a server; the applications are those that own its connections."""
-    services, together = SERVICES[:FIRST_RUN_SERVICE], read_declared(WORLD_SCENARIO)["applications"]
+    services, together = SERVICES[:FIRST_RUN_SERVICE], SCENARIO.applications
     weights = [service.weight + 5 for service in services]
     applications = [
         AddressSpace(
             service.job,
             service.program,
-            together["first_number"] + number,
+            together.first_number + number,
             "ONLINE",
-            together["part"] * weight / sum(weights),
+            together.part * weight / sum(weights),
             "RTLS" if service.is_protected else "ROTHER",
             enclave=service.enclave,
             ziip=service.ziip,
@@ -73,7 +44,7 @@ def address_spaces() -> tuple[AddressSpace, ...]:
         )
         for number, (service, weight) in enumerate(zip(services, weights, strict=True))
     ]
-    return (*declared_entries(AddressSpace, WORLD_SCENARIO, "address_space"), *applications)
+    return (*SCENARIO.address_space, *applications)
 
 
 @dataclass

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.samples.declaration_files import read_declared
+from zscope.samples.declaration_files import declared_file
 from zscope.samples.dump.connections import FULL, NO_TLS, RESUMED
 from zscope.samples.world.cost import SIDES, Factors, RunFactors
 from zscope.samples.world.services import RUN_SERVICES, SERVICES, SUITE_NUMBERS
@@ -20,22 +21,66 @@ from zscope.samples.world.world_connections import (
     ticks,
 )
 from zscope.samples.world.world_recipe import MINUTE_US, NAMES, NIGHTS, WorldRecipe
+from zscope.schemas.declared import Declared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
 
-_PLAN = read_declared("world/benchmark_runs.toml")
-RUN_CLIENT, RUN_SERVER = (NAMES.index(_PLAN[side]) for side in SIDES)
+_KILO = 1_000
+_UNITS = {"B": 1, "kB": _KILO, "MB": _KILO**2}
+_WORKLOAD = re.compile(r"(CRR|RR|STR)(\d+)\((\d+)(B|kB|MB)(?:/(\d+)(B|kB|MB))?\)")
+
+
+class FactorOfSides(Declared, frozen=True):
+    """A factor on the CPU time of each side."""
+
+    client: int | float
+    server: int | float
+
+
+class DeclaredRun(Declared, frozen=True):
+    """A run with the values that it inherits from its kind of workload."""
+
+    name: str
+    workload: str
+    night: int
+    service: str
+    latency_ms: float
+    tags: Mapping[str, str]
+    suite: str = ""
+    resumed: float = 0.0
+    handshake: int | float | FactorOfSides = 1.0
+    everything: int | float | FactorOfSides = 1.0
+    few: bool = False
+
+
+class DeclaredRuns(Declared, frozen=True):
+    """The content of `benchmark_runs.toml`, with complete runs."""
+
+    client: str
+    server: str
+    run: tuple[DeclaredRun, ...]
+
+
+def _read_runs() -> DeclaredRuns:
+    file = declared_file("world/benchmark_runs.toml")
+    defaults = file.content["defaults"]
+    runs = []
+    for entry in file.content["run"]:
+        workload = entry.get("workload", defaults["CRR"]["workload"])
+        inherited = next(values for kind, values in defaults.items() if workload.startswith(kind))
+        runs.append({**inherited, **entry, "tags": {**inherited["tags"], **entry["tags"]}})
+    content = {name: value for name, value in file.content.items() if name != "defaults"}
+    return file.typed(DeclaredRuns, content | {"run": runs})
+
+
+_PLAN = _read_runs()
+RUN_CLIENT, RUN_SERVER = NAMES.index(_PLAN.client), NAMES.index(_PLAN.server)
 """Numbers of the systems that take part in runs."""
 _LATENCY_NOISE = 0.01
 """Relative differences between the minutes of a run."""
 FIRST_RUN_MINUTE, MINUTES_BETWEEN = 60, 2
-_KILO = 1_000
-_UNITS = {"B": 1, "kB": _KILO, "MB": _KILO**2}
-_WORKLOAD = re.compile(r"(CRR|RR|STR)(\d+)\((\d+)(B|kB|MB)(?:/(\d+)(B|kB|MB))?\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,61 +127,43 @@ class PlannedRun:
 
 def planned_runs(recipe: WorldRecipe) -> tuple[PlannedRun, ...]:
     """Return the runs of a world; those of a night follow each other."""
-    chosen = [
-        entry
-        for entry in _PLAN["run"]
-        if recipe.runs == "all" or (recipe.runs == "few" and entry.get("few", False))
-    ]
     runs, next_minute = [], dict.fromkeys(range(NIGHTS), FIRST_RUN_MINUTE)
-    for number, entry in enumerate(chosen):
-        run = _run(recipe, number, entry, _PLAN["defaults"], next_minute)
-        next_minute[run.night] += recipe.run_minutes + MINUTES_BETWEEN
-        runs.append(run)
+    chosen = (each for each in _PLAN.run if recipe.runs == "all" or (recipe.runs == "few" and each.few))
+    for number, declared in enumerate(chosen):
+        begin_us = recipe.day_us(recipe.days + declared.night) + next_minute[declared.night] * MINUTE_US
+        next_minute[declared.night] += recipe.run_minutes + MINUTES_BETWEEN
+        runs.append(_run(recipe, number, declared, begin_us))
     return tuple(runs)
 
 
-def _run(
-    recipe: WorldRecipe,
-    number: int,
-    entry: Mapping[str, Any],
-    defaults: Mapping[str, Mapping[str, Any]],
-    next_minute: Mapping[int, int],
-) -> PlannedRun:
-    match = _WORKLOAD.fullmatch(entry.get("workload", defaults["CRR"]["workload"]))
-    assert match, f"{entry['name']}: the plan has an unknown workload"
-    kind = match[1]
-    values = {**defaults[kind], **entry}
+def _run(recipe: WorldRecipe, number: int, declared: DeclaredRun, begin_us: int) -> PlannedRun:
+    match = _WORKLOAD.fullmatch(declared.workload)
+    assert match, f"{declared.name}: the plan has an unknown workload"
     client_bytes = int(match[3]) * _UNITS[match[4]]
-    server_bytes = int(match[5]) * _UNITS[match[6]] if match[5] else client_bytes
-    night = values["night"]
     return PlannedRun(
         number=number,
-        name=values["name"],
-        night=night,
-        workload=match[0],
-        kind=kind,
+        name=declared.name,
+        night=declared.night,
+        workload=declared.workload,
+        kind=match[1],
         clients=int(match[2]),
         client_bytes=client_bytes,
-        server_bytes=server_bytes,
-        service=RUN_SERVICES[values["service"]],
-        suite=SUITE_NUMBERS[values["suite"]] if "suite" in values else 0,
-        resumed=values.get("resumed", 0.0),
-        latency_us=round(values["latency_ms"] * 1_000),
-        factors=_factors(values),
-        tags={**defaults[kind]["tags"], **entry["tags"]},
+        server_bytes=int(match[5]) * _UNITS[match[6]] if match[5] else client_bytes,
+        service=RUN_SERVICES[declared.service],
+        suite=SUITE_NUMBERS[declared.suite] if declared.suite else 0,
+        resumed=declared.resumed,
+        latency_us=round(declared.latency_ms * 1_000),
+        factors=RunFactors(*(_factors(declared, side) for side in SIDES)),
+        tags=declared.tags,
         is_recorded=recipe.recording == "connections",
-        begin_us=recipe.day_us(recipe.days + night) + next_minute[night] * MINUTE_US,
+        begin_us=begin_us,
         minutes=recipe.run_minutes,
     )
 
 
-def _factors(values: Mapping[str, Any]) -> RunFactors:
-    sides = {}
-    for side in ("client", "server"):
-        both = {name: values.get(name, 1.0) for name in ("handshake", "everything")}
-        one = {name: value[side] if isinstance(value, dict) else value for name, value in both.items()}
-        sides[side] = Factors(**one)
-    return RunFactors(**sides)
+def _factors(declared: DeclaredRun, side: str) -> Factors:
+    both = (declared.handshake, declared.everything)
+    return Factors(*(getattr(one, side) if isinstance(one, FactorOfSides) else one for one in both))
 
 
 _RAMP = 0.5

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zscope.samples.declaration_files import WORLD_SCENARIO, read_declared
 from zscope.samples.dump.recipe import RecipeError
+from zscope.samples.world.world_scenario import SCENARIO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,7 @@ class SideCost:
     """A request in a run with long connections."""
 
 
-CLIENT_COST, SERVER_COST = (SideCost(**read_declared(WORLD_SCENARIO)["cost"][side]) for side in SIDES)
+CLIENT_COST, SERVER_COST = SideCost(**SCENARIO.cost.client), SideCost(**SCENARIO.cost.server)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,10 @@ from zscope.parsers.text.attls.pasearch_write import pasearch_lines
 from zscope.parsers.text.attls.policy_file_write import policy_file_lines
 from zscope.parsers.text.capture_writer import SyslogWriter, as_bytes
 from zscope.samples.dump.connections import FAILED
-from zscope.samples.dump.site import CLIENT, STACK
+from zscope.samples.dump.dump_scenario import CLIENT
+from zscope.samples.dump.site import STACK
 from zscope.samples.reports.files import LABEL, ReportFile
-from zscope.samples.world.services import ADDRESSES, FIRST_RUN_SERVICE, SERVICES, SUITES, Service
+from zscope.samples.world.services import ADDRESSES, FIRST_RUN_SERVICE, SERVICES, SUITES, suite_weights
 from zscope.samples.world.world_connections import WorldConnections, seen_by
 from zscope.samples.world.world_displays import CLOCK, connection_row
 from zscope.samples.world.world_recipe import CLIENTS, NAMES, SYSTEMS, WORLD_SYSTEMS, WorldRecipe, moment
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zscope.samples.dump.context import RecordContext
+    from zscope.samples.world.world_scenario import Service
 
 Row = dict[str, Any]
 
@@ -109,7 +111,7 @@ def _environment_rows(
     server = "ServerWithClientAuth" if services[0].client_auth else "Server"
     yield _parameter("environment", name, "", "HandshakeRole", "Client" if calls else server)
     yield _parameter("environment", name, "TTLSKeyringParms", "Keyring", f"{job[:4]}RING")
-    suites = [suite for service in services for suite in service.weights_of(is_changed=is_changed)]
+    suites = [suite for service in services for suite in suite_weights(service, is_changed=is_changed)]
     codes = list(dict.fromkeys(SUITES[suite].code for suite in suites))
     chosen = [code for code in codes if newest or not code.startswith("13")]
     parameter = "v3CipherSuites" if report else "V3CipherSuites4Char"

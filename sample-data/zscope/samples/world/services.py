@@ -5,35 +5,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.samples.declaration_files import WORLD_SCENARIO, declared_entries, read_declared
 from zscope.samples.dump.context import RecordContext
+from zscope.samples.dump.dump_scenario import Application
 from zscope.samples.dump.site import (
     CLIENT_CERTIFICATES,
-    Application,
     Certificate,
     Site,
-    Suite,
 )
 from zscope.samples.world.world_recipe import CLIENTS, NAMES, WORLD_SYSTEMS
+from zscope.samples.world.world_scenario import SCENARIO
 from zscope.schemas import cipher_suites
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from zscope.samples.dump.arrays import Connections
+    from zscope.samples.dump.dump_scenario import Suite
     from zscope.samples.world.world_recipe import WorldRecipe
+    from zscope.samples.world.world_scenario import Service
 
 AUTHORITY = "Synthetic World CA"
-SUITES = declared_entries(Suite, WORLD_SCENARIO, "suite")
+SUITES = SCENARIO.suite
 SUITE_NUMBERS = {suite.code: number for number, suite in enumerate(SUITES)}
 _KINDS = {"RSA": 0, "DHE": 1, "ECDHE": 2, "TLS13": 3}
 KEY_EXCHANGES = np.array([_KINDS[cipher_suites()[suite.code].key_exchange] for suite in SUITES])
@@ -41,61 +40,8 @@ KEY_EXCHANGES = np.array([_KINDS[cipher_suites()[suite.code].key_exchange] for s
 IS_TLS13 = np.array([suite.is_tls13 for suite in SUITES])
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
-    """A service of the servers and the client application that uses it."""
-
-    job: str
-    caller: str
-    port: int
-    suites: Mapping[str, float] = field(default_factory=dict)
-    """Suites with their weights among the connections; empty for unprotected connections."""
-    has_all_suites: bool = False
-    """Whether it has all suites, with the same weights."""
-    weight: float = 0
-    """Share of the background traffic."""
-    kilobytes: float = 0
-    upward: float = 0.2
-    """Share of the bytes that the client sends."""
-    long_share: float = 0
-    long_minutes: float = 0
-    changed_share: float = 0
-    """Share of long connections that are not protected from the start."""
-    client_auth: bool = False
-    elliptic: bool = False
-    fips: bool = False
-    bits: int = 2048
-    valid_days: int = 400
-    run_name: str = ""
-    """Name among the services of benchmark runs."""
-    program: str = "BPXBATCH"
-    enclave: float = 0.0
-    """Part of the CPU time of its address space in enclaves."""
-    ziip: bool = False
-
-    @property
-    def is_protected(self) -> bool:
-        """Whether its connections have TLS."""
-        return bool(self.suites) or self.has_all_suites
-
-    @property
-    def protection(self) -> str:
-        """Protection of the applications, as `Application` has it."""
-        return "tls" if self.is_protected else ""
-
-    def weights_of(self, *, is_changed: bool) -> dict[int, float]:
-        """Weights by suite number; the changed policy has no suites with RSA key exchange."""
-        declared = dict.fromkeys(SUITE_NUMBERS, 1) if self.has_all_suites else self.suites
-        weights = {SUITE_NUMBERS[code]: float(weight) for code, weight in declared.items()}
-        return {
-            suite: weight
-            for suite, weight in weights.items()
-            if not (is_changed and KEY_EXCHANGES[suite] == _KINDS["RSA"])
-        }
-
-
-_BACKGROUND = declared_entries(Service, WORLD_SCENARIO, "service")
-SERVICES = (*_BACKGROUND, *declared_entries(Service, WORLD_SCENARIO, "run_service"))
+_BACKGROUND = SCENARIO.service
+SERVICES = (*_BACKGROUND, *SCENARIO.run_service)
 FIRST_RUN_SERVICE = len(_BACKGROUND)
 PLAIN_SERVICES = np.array(
     [number for number, service in enumerate(_BACKGROUND) if not service.is_protected], np.uint8
@@ -109,10 +55,21 @@ RMF_RANDOM = 70
 
 ADDRESSES = (
     *(system.address for system in WORLD_SYSTEMS),
-    read_declared(WORLD_SCENARIO)["distributor"]["address"],
+    SCENARIO.distributor.address,
 )
 """Addresses of the systems; the last one is the address of the distributor."""
 DISTRIBUTED = len(NAMES)
+
+
+def suite_weights(service: Service, *, is_changed: bool) -> dict[int, float]:
+    """Return weights by suite number; the changed policy has no suites with RSA key exchange."""
+    declared = dict.fromkeys(SUITE_NUMBERS, 1) if service.has_all_suites else service.suites
+    weights = {SUITE_NUMBERS[code]: float(weight) for code, weight in declared.items()}
+    return {
+        suite: weight
+        for suite, weight in weights.items()
+        if not (is_changed and KEY_EXCHANGES[suite] == _KINDS["RSA"])
+    }
 
 
 def application(service: NDArray[np.uint8], *, calls: bool) -> NDArray[np.uint8]:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zscope.samples.declaration_files import WORLD_SCENARIO, read_declared
 from zscope.samples.dump.connections import FAILED, FULL, NO_TLS, RESUMED, resume
 from zscope.samples.dump.record_plan import HOURLY
 from zscope.samples.dump.site import CLIENT_CERTIFICATES
-from zscope.samples.world.services import IS_TLS13, PLAIN_SERVICES, SERVICES
+from zscope.samples.world.services import IS_TLS13, PLAIN_SERVICES, SERVICES, suite_weights
 from zscope.samples.world.world_connections import (
     SHORTEST_LONG_US,
     TICK_US,
@@ -32,6 +31,7 @@ from zscope.samples.world.world_recipe import (
     SYSTEMS,
     WORLD_SYSTEMS,
 )
+from zscope.samples.world.world_scenario import SCENARIO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,9 +43,8 @@ if TYPE_CHECKING:
 
 
 INTERVAL_US = INTERVAL_MINUTES * MINUTE_US
-_TRAFFIC = read_declared(WORLD_SCENARIO)["traffic"]
-_DAILY = np.array(_TRAFFIC["daily"])
-PLAIN_SHARE, FAILED_SHARE = _TRAFFIC["plain_share"], _TRAFFIC["failed_share"]
+_DAILY = np.array(SCENARIO.traffic.daily)
+PLAIN_SHARE, FAILED_SHARE = SCENARIO.traffic.plain_share, SCENARIO.traffic.failed_share
 _CLIENT_EDGES = np.cumsum([system.share for system in WORLD_SYSTEMS[:CLIENTS]])[:-1]
 _REPORTING_CLIENTS = np.array([n for n, system in enumerate(SYSTEMS[:CLIENTS]) if system.level != "V2R3"])
 """Older stacks do not report failed handshakes."""
@@ -208,7 +207,7 @@ class Traffic:
         for number, service in enumerate(SERVICES):
             for client in range(CLIENTS) if service.is_protected else ():
                 rows = np.flatnonzero((new["service"] == number) & (new["client"] == client))
-                codes, weights = _negotiable(service.weights_of(is_changed=is_changed), client)
+                codes, weights = _negotiable(suite_weights(service, is_changed=is_changed), client)
                 new["suite"][rows] = rng.choice(codes, len(rows), p=weights)
         authenticated = np.array([service.client_auth for service in SERVICES])[new["service"]]
         certificates = rng.integers(1, CLIENT_CERTIFICATES + 1, count)

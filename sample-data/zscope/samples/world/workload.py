@@ -9,31 +9,30 @@ larger rest.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from zscope.samples.declaration_files import WORLD_SCENARIO, read_declared
 from zscope.samples.dump.assemble import SmfBatch
 from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.world.address_spaces import (
-    AddressSpace,
     SpaceUse,
     address_spaces,
     time_of,
     use_of,
 )
 from zscope.samples.world.world_recipe import INTERVALS_A_DAY, NAMES, WORLD_SYSTEMS
-from zscope.samples.world.world_rmf import REPORTS
+from zscope.samples.world.world_scenario import SCENARIO
 
 if TYPE_CHECKING:
     from zscope.samples.dump.arrays import Numbers
     from zscope.samples.dump.context import RecordContext
     from zscope.samples.world.cpu_time import CpuTimeGrid, Floats
+    from zscope.samples.world.world_scenario import AddressSpace
 
-WORKLOAD_SYSTEM = NAMES.index(REPORTS["workload_records"])
+WORKLOAD_SYSTEM = NAMES.index(SCENARIO.reports.workload_records)
 """The system that has records of types 30 and 72, a server."""
 INTERVAL, LAST, STEP, JOB, SYSTEM = 2, 3, 4, 5, 6
 """Subtypes of type 30."""
@@ -209,10 +208,8 @@ class WorkloadRecords:
         batch.extend(self._declared("class_use", 3).make(given, ends + WRITTEN_AFTER_US // 2))
 
 
-_CLASSES = read_declared(WORLD_SCENARIO)["classes"]
-ONLINE_CLASSES: Sequence[str] = _CLASSES["with_transactions"]
-WORKLOADS: Mapping[str, str] = _CLASSES["workloads"]
-PERIODS: Mapping[str, Sequence[float]] = _CLASSES["periods"]
+ONLINE_CLASSES = SCENARIO.classes.with_transactions
+WORKLOADS, PERIODS = SCENARIO.classes.workloads, SCENARIO.classes.periods
 """Parts of the periods of a class with more than one."""
 RESPONSE_US = 90_000
 """Response time of a transaction, half of it executing."""

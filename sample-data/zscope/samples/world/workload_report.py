@@ -21,12 +21,12 @@ from zscope.samples.world.workload import (
 )
 from zscope.samples.world.world_displays import CLOCK
 from zscope.samples.world.world_recipe import NAMES, moment
-from zscope.samples.world.world_rmf import REPORTS
+from zscope.samples.world.world_scenario import SCENARIO
 
 if TYPE_CHECKING:
     from zscope.samples.world.cpu_time import CpuTimeGrid
 
-LISTED_SYSTEM = NAMES.index(REPORTS["workload_listing"])
+LISTED_SYSTEM = NAMES.index(SCENARIO.reports.workload_listing)
 """This server has no SMF 72 records."""
 INTERVALS = range(52, 54)
 """Intervals of the first day, which have SMF 70 and 72 records."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zscope.parsers.text.capture_writer import SyslogWriter, as_bytes
-from zscope.samples.declaration_files import WORLD_SCENARIO, read_declared
 from zscope.samples.dump.connections import FULL, RESUMED
 from zscope.samples.dump.site import STACK
 from zscope.samples.reports.displays import LocalClock
@@ -28,6 +27,7 @@ from zscope.samples.world.world_recipe import (
     WorldRecipe,
     moment,
 )
+from zscope.samples.world.world_scenario import SCENARIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ CLOCK = LocalClock(timedelta(minutes=OFFSET_MINUTES))
 CACHES = {"session-id": False, "ticket": True}
 HOUR_US = 60 * MINUTE_US
 _NETSTAT_AT_US = 12 * HOUR_US + 7 * MINUTE_US + 30_000_000
-RESET_SYSTEM = NAMES.index(read_declared(WORLD_SCENARIO)["reports"]["cache_reset"])
+RESET_SYSTEM = NAMES.index(SCENARIO.reports.cache_reset)
 _RESET_AT_US = 9 * HOUR_US + 30 * MINUTE_US
 _AROUND_US = 30_000_000
 """Time before and after runs about tickets at which the caches are displayed additionally."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from zscope.samples.declaration_files import WORLD_SCENARIO, declared_entries
 from zscope.samples.dump.recipe import YEARS, Recipe, RecipeError, System
 from zscope.samples.world.cost import CostModel
+from zscope.samples.world.world_scenario import SCENARIO
 
 RunChoice = Literal["all", "few", "none"]
 RUN_CHOICES: tuple[RunChoice, ...] = ("all", "few", "none")
@@ -18,26 +18,7 @@ PACKINGS = ("none", "gzip")
 OFFSET_MINUTES = 60
 ZONE = "+01:00"
 """The clocks of all systems are an hour ahead of UTC, also in summer."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorldSystem:
-    """A system of a world."""
-
-    name: str
-    level: str
-    role: str
-    """`client` or `server`."""
-    address: str
-    policy: str
-    """The form of its AT-TLS policy: `report` or `file`."""
-    share: float = 0.0
-    """Share of a client in the connections."""
-    ziip_used: float = 0.0
-    """Part of the time in which its zIIP is busy."""
-
-
-WORLD_SYSTEMS = declared_entries(WorldSystem, WORLD_SCENARIO, "system")
+WORLD_SYSTEMS = SCENARIO.system
 SYSTEMS = tuple(System(system.name, system.level, OFFSET_MINUTES) for system in WORLD_SYSTEMS)
 NAMES = tuple(system.name for system in SYSTEMS)
 CLIENTS = sum(system.role == "client" for system in WORLD_SYSTEMS)

@@ -6,10 +6,9 @@ import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from zscope.parsers.api import read
-from zscope.samples.declaration_files import WORLD_SCENARIO, read_declared
 from zscope.samples.dump.recipe import RecipeError
 from zscope.samples.dump.records.rmf_machine import Partition, SystemProcessors, machine_partitions
 from zscope.samples.dump.records.smf70 import CpuRecords, RmfInterval
@@ -17,9 +16,10 @@ from zscope.samples.reports.files import ReportFile, listing, xml_report
 from zscope.samples.reports.rmf import TABLES_NEEDED, rmf_rows
 from zscope.samples.world.benchmark_runs import RUN_CLIENT, RUN_SERVER
 from zscope.samples.world.world_recipe import INTERVALS_A_DAY, NAMES, WORLD_SYSTEMS, moment
+from zscope.samples.world.world_scenario import SCENARIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from zscope.samples.dump.arrays import Numbers
     from zscope.samples.dump.assemble import SmfBatch
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from zscope.samples.dump.recipe import Recipe
     from zscope.samples.world.benchmark_runs import PlannedRun
     from zscope.samples.world.cpu_time import CpuTimeGrid
+    from zscope.samples.world.world_scenario import DeclaredIntervals
 
 
-PROCESSORS = {"client": "shared", "server": "dedicated"}
+PROCESSORS: dict[str, Literal["shared", "dedicated"]] = {"client": "shared", "server": "dedicated"}
 _MOST = {"shared": 2.4, "dedicated": 3.4}
 """Processors that a system can use."""
 
@@ -71,11 +72,8 @@ class IntervalRange:
         return IntervalRange(self.system, self.day, self.first + half, self.count - half)
 
 
-REPORTS = read_declared(WORLD_SCENARIO)["reports"]
-
-
-def _declared_range(declared: Mapping[str, Any], day: int) -> IntervalRange:
-    return IntervalRange(NAMES.index(declared["system"]), day, declared["first"], declared["count"])
+def _declared_range(declared: DeclaredIntervals, day: int) -> IntervalRange:
+    return IntervalRange(NAMES.index(declared.system), day, declared.first, declared.count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ class Coverage:
     @property
     def reported(self) -> list[tuple[str, IntervalRange]]:
         """The intervals of each report, by its form: `xml` or `text`."""
-        return [(report["form"], _declared_range(report, 0)) for report in REPORTS["rmf"]]
+        return [(report.form, _declared_range(report, 0)) for report in SCENARIO.reports.rmf]
 
     @property
     def without_records(self) -> tuple[IntervalRange, ...]:
@@ -98,7 +96,7 @@ class Coverage:
     @property
     def gap(self) -> IntervalRange:
         """Intervals without records and reports."""
-        return _declared_range(REPORTS["gap"], self.days - 1)
+        return _declared_range(SCENARIO.reports.gap, self.days - 1)
 
     def has_record(self, system: int, number: int) -> bool:
         """Return whether there is an SMF 70 record of an interval."""

@@ -8,17 +8,17 @@ busy = interval.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zscope.samples.declaration_files import read_declared
 from zscope.samples.dump.connections import NO_TLS, RESUMED
+from zscope.schemas.declared import Declared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from zscope.samples.dump.arrays import Numbers
     from zscope.samples.dump.recipe import Recipe
@@ -57,6 +57,45 @@ Processors = NDArray[np.void]
 """Processors by interval, side by side."""
 
 
+class ProcessorType(Declared, frozen=True):
+    """A type of processors, and how many of them the machine has."""
+
+    name: str
+    physical: int = 0
+    for_each_system: int = 0
+
+
+class LogicalProcessor(Declared, frozen=True):
+    """A processor of a partition."""
+
+    type: str
+    weight: int
+    part: float = 0.0
+    """Its part of the work of a system, or the part of an interval in which it is dispatched."""
+    polarisation: Literal["high", "medium", "low"] = "high"
+    share: float = 1.0
+
+
+class OtherPartition(Declared, frozen=True):
+    """A partition that writes no records."""
+
+    name: str
+    processors: tuple[LogicalProcessor, ...]
+
+
+class DeclaredMachine(Declared, frozen=True):
+    """The content of `rmf_machine.toml`."""
+
+    type: tuple[ProcessorType, ...]
+    shared: tuple[LogicalProcessor, ...]
+    dedicated: tuple[LogicalProcessor, ...]
+    ziip: tuple[LogicalProcessor, ...]
+    other_partition: tuple[OtherPartition, ...]
+
+
+_MACHINE = read_declared("dump/rmf_machine.toml", DeclaredMachine)
+
+
 @dataclass(frozen=True, slots=True)
 class Partition:
     """A partition of the machine in some intervals."""
@@ -72,22 +111,20 @@ class Partition:
 class SystemProcessors:
     """What is declared of the processors of a system."""
 
-    kind: str
-    """`shared` or `dedicated` general purpose processors."""
+    kind: Literal["shared", "dedicated"]
+    """The kind of its general purpose processors."""
     ziip_used: float
     """Part of an interval in which the zIIP is busy."""
 
 
 def type_names() -> list[str]:
     """Return the types of processors."""
-    return [kind["name"] for kind in _declared()["type"]]
+    return [kind.name for kind in _MACHINE.type]
 
 
 def physical_counts(systems: int) -> Numbers:
     """Return the number of physical processors of each type."""
-    return np.array(
-        [kind.get("physical", 0) + systems * kind.get("for_each_system", 0) for kind in _declared()["type"]]
-    )
+    return np.array([kind.physical + systems * kind.for_each_system for kind in _MACHINE.type])
 
 
 def machine_partitions(
@@ -98,21 +135,16 @@ def machine_partitions(
     partitions = []
     for number, (system, plan) in enumerate(zip(recipe.systems, systems, strict=True)):
         cps = _general_purpose(plan.kind, worked[:, number], length)
-        ziip = _processors(_declared()["ziip"], (every * int(length * plan.ziip_used))[:, None], length)
+        ziip = _processors(_MACHINE.ziip, (every * int(length * plan.ziip_used))[:, None], length)
         ziip["address"] = cps.shape[1]
         processors = np.concatenate([cps, ziip], axis=1)
         partitions.append(Partition(system.name, number + 1, is_system=True, processors=processors))
-    for number, other in enumerate(_declared()["other_partition"], len(partitions) + 1):
-        times = np.outer(every, [int(length * each["part"]) for each in other["processors"]])
-        processors = _processors(other["processors"], times, length)
-        partitions.append(Partition(other["name"], number, is_system=False, processors=processors))
+    for number, other in enumerate(_MACHINE.other_partition, len(partitions) + 1):
+        times = np.outer(every, [int(length * each.part) for each in other.processors])
+        processors = _processors(other.processors, times, length)
+        partitions.append(Partition(other.name, number, is_system=False, processors=processors))
     physical = np.tile(_physical(length, len(recipe.systems)), (len(worked), 1))
     return (*partitions, Partition("PHYSICAL", 0, is_system=False, processors=physical))
-
-
-@cache
-def _declared() -> Mapping[str, Any]:
-    return read_declared("dump/rmf_machine.toml")
 
 
 def _general_purpose(kind: str, worked: Numbers, length: int) -> Processors:
@@ -120,8 +152,8 @@ def _general_purpose(kind: str, worked: Numbers, length: int) -> Processors:
 
     Dedicated ones are always dispatched; their CPU time follows from the wait time.
     """
-    declared = _declared()[kind]
-    times = (worked[:, None] * np.array([each["part"] for each in declared])).astype(np.int64)
+    declared = _MACHINE.dedicated if kind == "dedicated" else _MACHINE.shared
+    times = (worked[:, None] * np.array([each.part for each in declared])).astype(np.int64)
     times[:, 0] += worked - times.sum(axis=1)
     processors = _processors(declared, times, length)
     if kind == "dedicated":
@@ -131,14 +163,14 @@ def _general_purpose(kind: str, worked: Numbers, length: int) -> Processors:
     return processors
 
 
-def _processors(declared: Sequence[Mapping[str, Any]], times: Numbers, length: int) -> Processors:
+def _processors(declared: Sequence[LogicalProcessor], times: Numbers, length: int) -> Processors:
     """Return processors that are dispatched for these times."""
     processors = np.zeros(times.shape, PROCESSOR)
     processors["address"] = np.arange(len(declared))
-    processors["type"] = [type_names().index(each["type"]) for each in declared]
-    processors["weight"] = [each["weight"] for each in declared]
-    processors["polarisation"] = [_POLARISATIONS[each.get("polarisation", "high")] for each in declared]
-    processors["share"] = [each.get("share", 1.0) for each in declared]
+    processors["type"] = [type_names().index(each.type) for each in declared]
+    processors["weight"] = [each.weight for each in declared]
+    processors["polarisation"] = [_POLARISATIONS[each.polarisation] for each in declared]
+    processors["share"] = [each.share for each in declared]
     processors["online"] = length
     processors["dispatched"] = times
     processors["effective"] = (times * _MANAGEMENT).astype(np.int64)

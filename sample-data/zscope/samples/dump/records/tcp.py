@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from zscope.samples.dump.arrays import Choice, Connections
     from zscope.samples.dump.assemble import SmfBatch
     from zscope.samples.dump.context import RecordContext
-    from zscope.samples.dump.site import Site, Suite
+    from zscope.samples.dump.dump_scenario import Suite
+    from zscope.samples.dump.site import Site
 
 ENDS = "dump/records/tcp_term.toml"
 ELSEWHERE = "4X"

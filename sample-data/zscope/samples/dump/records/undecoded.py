@@ -14,31 +14,18 @@ from zscope.parsers.smf.record_writer import (
     triplet_bytes,
     with_descriptor,
 )
-from zscope.samples.declaration_files import DUMP_SCENARIO, declared_entries, read_declared
 from zscope.samples.dump.assemble import SmfBatch
+from zscope.samples.dump.dump_scenario import SCENARIO
+from zscope.samples.dump.record_declaration import RecordWriter
 from zscope.schemas.model import TRIPLET_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.samples.dump.arrays import Numbers
     from zscope.samples.dump.context import RecordContext
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignType:
-    """A record type with random content."""
-
-    type: int
-    weight: int
-    lengths: Sequence[int]
-    """The shortest and the longest one."""
-    subtypes: Sequence[int | None] = (None,)
-    subsystem: str = ""
-
-
-FOREIGN_TYPES = declared_entries(ForeignType, DUMP_SCENARIO, "foreign_type")
+FOREIGN_TYPES = SCENARIO.foreign_type
 _POOL_BYTES = 1 << 18
 
 
@@ -57,29 +44,30 @@ class UndecodedRecords:
         for number, kind in enumerate(FOREIGN_TYPES):
             rows = np.flatnonzero(kinds == number)
             sizes = _sizes(rng, kind.lengths, len(rows))
-            for at, subtype in enumerate(kind.subtypes):
-                part = rows[at :: len(kind.subtypes)]
+            subtypes = kind.subtypes or (None,)
+            for at, subtype in enumerate(subtypes):
+                part = rows[at :: len(subtypes)]
                 if not len(part):
                     continue
                 heads = self.context.headers(kind.type, subtype, systems[part], written[part], kind.subsystem)
-                records = self._with_bodies(rng, heads, sizes[at :: len(kind.subtypes)])
+                records = self._with_bodies(rng, heads, sizes[at :: len(subtypes)])
                 batch.add((kind.type, subtype), records, systems[part], written[part])
         return batch
 
     def unknown_subtypes(self, rng: np.random.Generator, written: Numbers) -> SmfBatch:
         """Generate type 119 records with an identification section and one of unknown layout."""
-        unknown = read_declared(DUMP_SCENARIO)["unknown_119"]
+        unknown = SCENARIO.unknown_119
         systems = rng.integers(0, len(self.context.names), len(written))
         batch = SmfBatch()
         ident = self._identification
         size = ident.shape[1]
         begin = TCPIP_FIRST_TRIPLET + 2 * TRIPLET_BYTES
-        for at, subtype in enumerate(unknown["subtypes"]):
-            rows = np.arange(at, len(written), len(unknown["subtypes"]))
+        for at, subtype in enumerate(unknown.subtypes):
+            rows = np.arange(at, len(written), len(unknown.subtypes))
             if not len(rows):
                 continue
             heads = self.context.headers(119, subtype, systems[rows], written[rows], "TCP")
-            sizes = _sizes(rng, unknown["lengths"], len(rows))
+            sizes = _sizes(rng, unknown.lengths, len(rows))
             records = []
             names = cut_rows(ident[systems[rows]])
             for head, name, length in zip(cut_rows(heads), names, sizes.tolist(), strict=True):
@@ -96,7 +84,7 @@ class UndecodedRecords:
 
     @cached_property
     def _identification(self) -> ByteRows:
-        return self.context.identification("IP")
+        return self.context.identification(RecordWriter(component="IP"))
 
     def _body(self, at: int, size: int) -> bytes:
         return self._pool[at : at + size]
@@ -110,6 +98,6 @@ class UndecodedRecords:
         ]
 
 
-def _sizes(rng: np.random.Generator, lengths: Sequence[int], count: int) -> Numbers:
+def _sizes(rng: np.random.Generator, lengths: tuple[int, int], count: int) -> Numbers:
     shortest, longest = lengths
     return rng.integers(shortest, longest + 1, count)
