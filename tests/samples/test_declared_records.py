@@ -14,6 +14,7 @@ from zscope.samples.dump.context import RecordContext
 from zscope.samples.dump.declared_records import DeclaredRecords, numbered
 from zscope.samples.dump.dump_scenario import DumpScenario
 from zscope.samples.dump.record_declaration import read_declaration
+from zscope.samples.world.world_scenario import WorldScenario
 from zscope.schemas import catalog
 from zscope.schemas.errors import DeclarationError
 
@@ -85,6 +86,22 @@ def test_a_wrong_key_of_a_scenario_is_named_with_what_is_allowed(
     )
     with pytest.raises(DeclarationError, match=expected):
         read_declared(path, DumpScenario)
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "problem"),
+    [
+        ('role = "client"', 'role = "server"', "system: needs clients, followed by servers"),
+        ("kilobytes = 70", "weight = 3", r"service\[\d\]\.weight: is for services with suites"),
+    ],
+)
+def test_a_scenario_that_contradicts_itself_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, other: str, problem: str
+) -> None:
+    scenario = (PACKAGE / "world/scenario.toml").read_text(encoding="utf-8")
+    path = declared(tmp_path, monkeypatch, scenario.replace(text, other, 1))
+    with pytest.raises(DeclarationError, match=rf"one\.toml, line \d+: {problem}"):
+        read_declared(path, WorldScenario)
 
 
 def test_records_have_the_declared_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

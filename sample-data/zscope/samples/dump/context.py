@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from zscope.parsers.smf.record_writer import encode_headers, encode_section
+from zscope.parsers.smf.record_writer import encode_headers, encode_section, plain_records
 from zscope.samples.dump.arrays import local, pick, same
 from zscope.samples.dump.site import RELEASES, STACK, SYSPLEX, Site
 from zscope.schemas import Section, catalog
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.samples.dump.arrays import Choice, Numbers
+    from zscope.samples.dump.manifest import ExpectedCounts
     from zscope.samples.dump.recipe import Recipe
     from zscope.samples.dump.record_declaration import RecordWriter
 
@@ -66,6 +67,16 @@ class RecordContext:
         if known is not None and known < section.known_length:
             return known
         return section.known_length + self.recipe.section_extra
+
+    def plain_record(self, record_type: int, system: int, time: int, expected: ExpectedCounts) -> list[bytes]:
+        """Return the header or trailer that the dump program writes on a system, and count it."""
+        systems, times = np.array([system]), np.array([time])
+        columns = {
+            "system": pick(self.names, systems),
+            "written_local": local(self.local_us(systems, times)),
+        }
+        expected.count(str(record_type), systems, times)
+        return plain_records(record_type, columns, 1)
 
     def headers(
         self, record_type: int, subtype: int | None, systems: Choice, written: Numbers, subsystem: str

@@ -143,12 +143,12 @@ class Recipe:
     @property
     def start_us(self) -> int:
         """Start of the time span in microseconds since 1970."""
-        return _microseconds(self.start)
+        return microseconds(self.start)
 
     @property
     def end_us(self) -> int:
         """End of the time span in microseconds since 1970."""
-        return _microseconds(self.until)
+        return microseconds(self.until)
 
     @property
     def interval_us(self) -> int:
@@ -265,7 +265,8 @@ class Recipe:
         return problems
 
 
-def _microseconds(time: datetime) -> int:
+def microseconds(time: datetime) -> int:
+    """Return the microseconds since 1970."""
     return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
 

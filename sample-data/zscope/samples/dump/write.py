@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from zscope.parsers.smf.record_writer import plain_records
-from zscope.samples.dump.arrays import local, pick
 from zscope.samples.dump.assemble import SmfBatch
 from zscope.samples.dump.connections import CONNECTION, ConnectionGenerator
 from zscope.samples.dump.context import RecordContext
@@ -368,13 +366,7 @@ class _Dump:
 
     def _plain(self, record_type: int, time: int) -> list[bytes]:
         """Return the header or trailer that the dump program writes, with the name of the first system."""
-        first, times = np.zeros(1, np.int64), np.array([time])
-        columns = {
-            "system": pick(self._context.names[:1], first),
-            "written_local": local(self._context.local_us(first, times)),
-        }
-        self.expected.count(str(record_type), first, times)
-        return self._counted(plain_records(record_type, columns, 1))
+        return self._counted(self._context.plain_record(record_type, 0, time, self.expected))
 
     def _on_records(self, kind: str) -> list[bytes]:
         """Return damaged records."""

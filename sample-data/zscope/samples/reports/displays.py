@@ -46,8 +46,8 @@ _LEVELS = {
     0x0303: "TLS Version 1.2",
     TLS13: "TLS Version 1.3",
 }
-_GROUPS = ("gAct1~Servers", "gAct2~Clients")
-_GROUP_IDS = {_GROUPS[0]: 4, _GROUPS[1]: 7}
+GROUPS, GROUP_IDS = {"Server": "gAct1~Servers", "Client": "gAct2~Clients"}, {"Server": 4, "Client": 7}
+"""Group actions by role."""
 _CACHES = {"ticket": True, "session-id": False}
 STARTED_BEFORE = timedelta(days=9)
 
@@ -130,24 +130,34 @@ def _protection(row: Row) -> Row:
 
 
 def _actions(row: Row) -> Row:
-    role = "Client" if row["handshake_role"] == CLIENT else "Server"
     return {
-        "ttls_rule": f"{row['job_name']}_{role}~1",
-        "ttls_group_action": _group(row),
-        "ttls_environment_action": f"eAct1~{row['job_name']}",
+        "ttls_rule": rule_name(row["job_name"], role_of_end(row)),
+        "ttls_group_action": GROUPS[role_of_end(row)],
+        "ttls_environment_action": environment_action(row["job_name"]),
     }
 
 
-def _group(row: Row) -> str:
-    return _GROUPS[row["handshake_role"] == CLIENT]
+def role_of_end(row: Row) -> str:
+    """Return the role of the local end of a connection in policies."""
+    return "Client" if row["handshake_role"] == CLIENT else "Server"
+
+
+def rule_name(job: str, role: str) -> str:
+    """Return the name of the AT-TLS rule of an application."""
+    return f"{job}_{role}~1"
+
+
+def environment_action(job: str) -> str:
+    """Return the name of the environment action of an application."""
+    return f"eAct1~{job}"
 
 
 def groups(snapshot: Snapshot) -> list[Row]:
     """Return rows of `netstat_ttls_group`."""
-    counts = Counter(_group(row) for row in snapshot.open if row["tls_version"] is not None)
+    counts = Counter(role_of_end(row) for row in snapshot.open if row["tls_version"] is not None)
     return [
-        {"ttls_group_action": name, "ttls_group_id": _GROUP_IDS[name], "connections": counts[name]}
-        for name in _GROUPS
+        {"ttls_group_action": name, "ttls_group_id": GROUP_IDS[role], "connections": counts[role]}
+        for role, name in GROUPS.items()
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from zscope.samples.declaration_files import read_declared
 from zscope.schemas.declared import Declared
@@ -80,7 +80,7 @@ class DeclaredLinkCase(Declared, frozen=True):
     """A case of the z/VM link, with the CPU time of virtual machines for a transaction."""
 
     run: str
-    form: str
+    form: Literal["print", "screen", "csv"]
     write_bytes_per_s: int
     read_bytes_per_s: int
     cpu_per_tx: Mapping[str, float]
@@ -101,7 +101,8 @@ class DeclaredFlood(Declared, frozen=True):
     """A flood of session requests; it lasts as long as its starts if `high_s` is not given."""
 
     run: str
-    form: str
+    form: Literal["csv", "panel", "jsonl"]
+    """A table, a Grafana export or JSON lines."""
     sessions: int
     idle_ecbs: int
     peak_ecbs: int
@@ -166,10 +167,7 @@ class LinkCase:
     """One case of the z/VM link."""
 
     run: SystemRun
-    form: str
-    """`print`, `screen` or `csv`."""
-    write_bytes_per_s: int
-    read_bytes_per_s: int
+    declared: DeclaredLinkCase
     tcpu_s: Mapping[str, float]
     """CPU seconds by virtual machine."""
 
@@ -179,12 +177,7 @@ class SampleFlood:
     """One flood of session requests on z/TPF."""
 
     run: SystemRun
-    form: str
-    """`csv`, `panel` (a Grafana export) or `jsonl`."""
-    sessions: int
-    idle_ecbs: int
-    peak_ecbs: int
-    step_s: float
+    declared: DeclaredFlood
     high_s: float
     """Time for which the number of ECBs is high."""
     threads_starting: int
@@ -247,7 +240,7 @@ def link_cases() -> list[LinkCase]:
         run = SystemRun(case.run, plan.system, "server", begin, end, case.tags)
         per_s = (case.write_bytes_per_s + case.read_bytes_per_s) / plan.scaling
         used = {name: cost * per_s / 100 * plan.period_s for name, cost in case.cpu_per_tx.items()}
-        result.append(LinkCase(run, case.form, case.write_bytes_per_s, case.read_bytes_per_s, used))
+        result.append(LinkCase(run, case, used))
     return result
 
 
@@ -260,10 +253,5 @@ def floods() -> list[SampleFlood]:
         high = flood.sessions / flood.starts_per_s if flood.high_s is None else flood.high_s
         threads = plan.worker_threads // 2 if flood.threads_starting is None else flood.threads_starting
         run = SystemRun(flood.run, plan.system, "server", begin, begin + timedelta(minutes=10), flood.tags)
-        result.append(
-            SampleFlood(
-                run, flood.form, flood.sessions, flood.idle_ecbs, flood.peak_ecbs,
-                flood.step_s, high, threads,
-            )
-        )  # fmt: skip
+        result.append(SampleFlood(run, flood, high, threads))
     return result

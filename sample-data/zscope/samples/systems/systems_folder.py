@@ -36,27 +36,28 @@ _NOISE = 0.02
 
 def samples(flood: SampleFlood, seed: int) -> list[dict[str, Any]]:
     """Return the rows of one z/TPF series: a rise, a level with some noise, and a fall."""
-    high = round(flood.high_s / flood.step_s)
+    plan = flood.declared
+    high = round(flood.high_s / plan.step_s)
     # Half of the climb and half of the fall are above the threshold as well, nearly.
-    noise = np.random.default_rng([seed, flood.sessions, flood.peak_ecbs]).uniform(-_NOISE, 0, high)
-    level = flood.idle_ecbs + (flood.peak_ecbs - flood.idle_ecbs) * (1 + noise)
-    level[high // 2] = flood.peak_ecbs
-    quiet = [flood.idle_ecbs] * _QUIET_STEPS
+    noise = np.random.default_rng([seed, plan.sessions, plan.peak_ecbs]).uniform(-_NOISE, 0, high)
+    level = plan.idle_ecbs + (plan.peak_ecbs - plan.idle_ecbs) * (1 + noise)
+    level[high // 2] = plan.peak_ecbs
+    quiet = [plan.idle_ecbs] * _QUIET_STEPS
     ecbs = [*quiet, *(round(value) for value in level.tolist()), *quiet]
-    done = [round(flood.sessions * step / high) for step in range(1, high + 1)]
-    starts = [*[0] * _QUIET_STEPS, *done, *[flood.sessions] * _QUIET_STEPS]
+    done = [round(plan.sessions * step / high) for step in range(1, high + 1)]
+    starts = [*[0] * _QUIET_STEPS, *done, *[plan.sessions] * _QUIET_STEPS]
     starting = [*[0] * _QUIET_STEPS, *[flood.threads_starting] * high, *[0] * _QUIET_STEPS]
-    first = flood.run.begin - timedelta(seconds=_QUIET_STEPS * flood.step_s)
+    first = flood.run.begin - timedelta(seconds=_QUIET_STEPS * plan.step_s)
     return [
         {
             "run": flood.run.name,
             "system": flood.run.system,
-            "sample_utc": first + timedelta(seconds=number * flood.step_s),
+            "sample_utc": first + timedelta(seconds=number * plan.step_s),
             "ecbs_in_use": in_use,
             "tls_starts_completed": completed,
             "worker_threads": PLAN.ztpf.worker_threads,
             "threads_starting": threads,
-            "sessions_requested": flood.sessions,
+            "sessions_requested": plan.sessions,
         }
         for number, (in_use, completed, threads) in enumerate(zip(ecbs, starts, starting, strict=True))
     ]
@@ -88,7 +89,7 @@ def user_rows(case: LinkCase) -> list[dict[str, Any]]:
 def channel_rows(case: LinkCase) -> list[dict[str, Any]]:
     """Return the channel path of the link, and one of disks that other partitions share."""
     plan = PLAN.zvm
-    link = (plan.chpid, True, case.write_bytes_per_s, case.read_bytes_per_s)
+    link = (plan.chpid, True, case.declared.write_bytes_per_s, case.declared.read_bytes_per_s)
     return [
         _common(case)
         | {
@@ -159,11 +160,11 @@ def _in_us(row: Mapping[str, Any]) -> dict[str, Any]:
 def _link(case: LinkCase) -> Iterator[tuple[str, bytes]]:
     users, channels = user_rows(case), channel_rows(case)
     name = f"zvm/{case.run.name}.{case.run.system}"
-    if case.form == "csv":
+    if case.declared.form == "csv":
         for table, rows in (("zvm_user", users), ("zvm_channel", channels)):
             yield f"{name}.{table}.csv", as_bytes([_NOTE, *supplied_lines(table, rows)])
         return
-    form = ZvmPrintForm(screen=case.form == "screen")
+    form = ZvmPrintForm(screen=case.declared.form == "screen")
     pages = [*user_pages(users, form), *channel_pages(channels, form)]
     lines = [line for page in pages for line in page] if form.screen else with_control(pages)
     yield f"{name}.{case.run.begin + zone():%Y-%m-%d}.txt", as_bytes([LABEL, *lines])
@@ -172,7 +173,7 @@ def _link(case: LinkCase) -> Iterator[tuple[str, bytes]]:
 def _flood(flood: SampleFlood, seed: int) -> tuple[str, bytes]:
     rows = samples(flood, seed)
     name = f"ztpf/{flood.run.name}.{flood.run.system}"
-    match flood.form:
+    match flood.declared.form:
         case "jsonl":
             return f"{name}.jsonl", as_bytes(_json(row) for row in rows)
         case "panel":
@@ -250,9 +251,9 @@ def write_systems(seed: int, folder: Path, progress: Callable[[str], None]) -> d
         "ztpf": [
             {
                 "run": flood.run.name,
-                "sessions": flood.sessions,
-                "peak_ecbs": flood.peak_ecbs,
-                "idle_ecbs": flood.idle_ecbs,
+                "sessions": flood.declared.sessions,
+                "peak_ecbs": flood.declared.peak_ecbs,
+                "idle_ecbs": flood.declared.idle_ecbs,
             }
             for flood in floods()
         ],
@@ -289,7 +290,7 @@ def _expected_mq(seed: int) -> dict[str, Any]:
 
 
 def _expected_link(case: LinkCase) -> dict[str, Any]:
-    per_s = (case.write_bytes_per_s + case.read_bytes_per_s) / PLAN.zvm.scaling
+    per_s = (case.declared.write_bytes_per_s + case.declared.read_bytes_per_s) / PLAN.zvm.scaling
     return {
         "run": case.run.name,
         "etr": per_s,

@@ -76,7 +76,7 @@ def _read_runs() -> DeclaredRuns:
 
 
 _PLAN = _read_runs()
-RUN_CLIENT, RUN_SERVER = NAMES.index(_PLAN.client), NAMES.index(_PLAN.server)
+RUN_SYSTEMS = {"client": NAMES.index(_PLAN.client), "server": NAMES.index(_PLAN.server)}
 """Numbers of the systems that take part in runs."""
 _LATENCY_NOISE = 0.01
 """Relative differences between the minutes of a run."""
@@ -194,7 +194,7 @@ def _connections(run: PlannedRun, rng: np.random.Generator, seed: int) -> WorldC
         if run.kind == "CRR"
         else _long_connections(run, rng)
     )
-    new["client"], new["server"] = RUN_CLIENT, RUN_SERVER
+    new["client"], new["server"] = RUN_SYSTEMS["client"], RUN_SYSTEMS["server"]
     new["service"], new["suite"], new["run"] = run.service, run.suite, run.number
     new["handshake_time"] = new["start"]
     new["session"] = (_FIRST_SESSION + (run.number << 16) + new["session"]) & 0xFFFFFFFF

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zscope.parsers.smf.record_writer import plain_records
-from zscope.samples.dump.arrays import local, pick
 from zscope.samples.dump.assemble import SmfBatch
 from zscope.samples.dump.connections import FAILED
 from zscope.samples.dump.declared_records import DeclaredRecords
@@ -116,13 +114,7 @@ class SystemDump:
 
     def _plain(self, record_type: int) -> None:
         """Write the header or trailer of the dump program."""
-        systems, times = np.array([self._system]), np.array([self._last_us])
-        columns = {
-            "system": pick(self._context.names, systems),
-            "written_local": local(self._context.local_us(systems, times)),
-        }
-        self.expected.count(str(record_type), systems, times)
-        self._writer.take(plain_records(record_type, columns, 1))
+        self._writer.take(self._context.plain_record(record_type, self._system, self._last_us, self.expected))
 
 
 class ConnectionRecords:

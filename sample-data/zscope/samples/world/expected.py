@@ -10,7 +10,7 @@ import numpy as np
 
 from zscope.samples.dump.connections import FAILED, FULL, NO_TLS, RESUMED
 from zscope.samples.world.address_spaces import address_spaces, time_of
-from zscope.samples.world.benchmark_runs import RUN_CLIENT, RUN_SERVER
+from zscope.samples.world.benchmark_runs import RUN_SYSTEMS
 from zscope.samples.world.cpu_time import ConnectionCost, CpuTimeGrid
 from zscope.samples.world.services import IS_TLS13, KEY_EXCHANGES, SERVICES, SUITES
 from zscope.samples.world.world_recipe import CLIENTS, DAY_US, INTERVALS_A_DAY, NAMES, WORLD_SYSTEMS, moment
@@ -240,7 +240,7 @@ def _run(run: PlannedRun, connections: WorldConnections, cpu_time: CpuTimeGrid, 
     first, last = ((at - cpu_time.first_us) // cpu_time.length_us for at in (begin, end))
     latencies = run.latencies_us(seed)[1:-1]
     sides = {}
-    for side, system in (("client", RUN_CLIENT), ("server", RUN_SERVER)):
+    for side, system in RUN_SYSTEMS.items():
         expected = float(cpu_time.expected[system, first:last].sum())
         shown = int(cpu_time.shown()[system, first:last].sum())
         factors = getattr(run.factors, side)

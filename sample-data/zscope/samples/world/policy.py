@@ -16,8 +16,14 @@ from zscope.parsers.text.attls.pasearch_write import pasearch_lines
 from zscope.parsers.text.attls.policy_file_write import policy_file_lines
 from zscope.parsers.text.capture_writer import SyslogWriter, as_bytes
 from zscope.samples.dump.connections import FAILED
-from zscope.samples.dump.dump_scenario import CLIENT
 from zscope.samples.dump.site import STACK
+from zscope.samples.reports.displays import (
+    GROUP_IDS,
+    GROUPS,
+    environment_action,
+    role_of_end,
+    rule_name,
+)
 from zscope.samples.reports.files import LABEL, ReportFile
 from zscope.samples.world.services import ADDRESSES, FIRST_RUN_SERVICE, SERVICES, SUITES, suite_weights
 from zscope.samples.world.world_connections import WorldConnections, seen_by
@@ -36,7 +42,6 @@ Row = dict[str, Any]
 _PRIORITY = 400
 _INSTALLED_BEFORE_US = 6 * 3_600_000_000
 _SHOWN_AFTER_US = 60_000_000
-_GROUPS = {False: "gAct1~Servers", True: "gAct2~Clients"}
 OVERLAPPING = "OTHER_Server~9"
 _FAILURES = (
     (402, "Initial Handshake"),
@@ -65,7 +70,7 @@ def policy_rows(system: int, *, report: bool, is_changed: bool) -> tuple[list[Ro
         _rule(system, job, services, _PRIORITY - 10 * number)
         for number, (job, services) in enumerate(applications.items())
     ]
-    actions = list(_group_rows(_GROUPS[calls], "On"))
+    actions = list(_group_rows(GROUPS[_role(system)], "On"))
     if not calls:
         rules.append(
             {
@@ -87,15 +92,19 @@ def _rule(system: int, job: str, services: list[Service], priority: int) -> Row:
     runs = SERVICES.index(services[0]) >= FIRST_RUN_SERVICE
     address = ADDRESSES[system] if calls or runs else ADDRESSES[-1]
     return {
-        "rule_name": f"{job}_{'Client' if calls else 'Server'}~1",
+        "rule_name": rule_name(job, _role(system)),
         "rule_priority": priority,
         "direction": "Outbound" if calls else "Inbound",
         "local_addresses": address,
         "remote_ports" if calls else "local_ports": ports,
         "job_name": job if calls else f"{job[:4]}*",
-        "group_action": _GROUPS[calls],
-        "environment_action": f"eAct1~{job}",
+        "group_action": GROUPS[_role(system)],
+        "environment_action": environment_action(job),
     }
+
+
+def _role(system: int) -> str:
+    return "Client" if system < CLIENTS else "Server"
 
 
 def _group_rows(name: str, enabled: str) -> Iterator[Row]:
@@ -107,7 +116,7 @@ def _environment_rows(
     system: int, job: str, services: list[Service], *, report: bool, is_changed: bool
 ) -> Iterator[Row]:
     calls, newest = system < CLIENTS, SYSTEMS[system].level != "V2R3"
-    name, advanced = f"eAct1~{job}", "TTLSEnvironmentAdvancedParms"
+    name, advanced = environment_action(job), "TTLSEnvironmentAdvancedParms"
     server = "ServerWithClientAuth" if services[0].client_auth else "Server"
     yield _parameter("environment", name, "", "HandshakeRole", "Client" if calls else server)
     yield _parameter("environment", name, "TTLSKeyringParms", "Keyring", f"{job[:4]}RING")
@@ -204,15 +213,15 @@ class Messages:
                     self._console.append((local, log.reply(message_lines(on_console))))
 
     def _message(self, row: Row, start_us: int) -> Row:
-        role = "Client" if row["handshake_role"] == CLIENT else "Server"
+        role = role_of_end(row)
         # Both ends have the start, so both have the same code.
         code, event = _FAILURES[start_us // 10_000 % len(_FAILURES)]
         return {
             **row,
             "message_id": "EZD1286I",
-            "group_id": 7 if role == "Client" else 4,
+            "group_id": GROUP_IDS[role],
             "environment_id": 16 + row["local_port"] % 16 if role == "Server" else 16,
-            "ttls_rule": f"{row['job_name']}_{role}~1",
+            "ttls_rule": rule_name(row["job_name"], role),
             "return_code": code,
             "event": event,
         }

@@ -17,7 +17,7 @@ import numpy as np
 
 from zscope.samples.dump.manifest import ExpectedCounts, positive
 from zscope.samples.reports.files import LABEL
-from zscope.samples.world.benchmark_runs import RUN_CLIENT, RUN_SERVER, night_connections, planned_runs
+from zscope.samples.world.benchmark_runs import RUN_SYSTEMS, night_connections, planned_runs
 from zscope.samples.world.cpu_time import CpuTimeGrid
 from zscope.samples.world.dumps import BEGINS, CEASES, ConnectionRecords, SystemDump, WorldSummary
 from zscope.samples.world.expected import (
@@ -72,14 +72,13 @@ if TYPE_CHECKING:
 RUNS, TRANSACTIONS, README = "runs.toml", "transactions.csv", "README.txt"
 SUPPLIED = "RR60(4kB)"
 """Runs with this workload, and those that open a connection for each transaction, have counts."""
-_SIDES = {"client": RUN_CLIENT, "server": RUN_SERVER}
 
 
 def runs_toml(runs: Iterable[PlannedRun]) -> str:
     """Return both sides of every run in the format of runs.toml."""
     parts = [f"# {LABEL.lower()}\n"]
     for run in runs:
-        for role, system in _SIDES.items():
+        for role, system in RUN_SYSTEMS.items():
             lines = [
                 "[[run]]",
                 f'name = "{run.name}"',
@@ -133,7 +132,7 @@ class Transactions:
             else:
                 counts = np.diff([requests_until(mine, at) for at in minutes.tolist()])
                 answers = [""] * run.minutes
-            for system in _SIDES.values():
+            for system in RUN_SYSTEMS.values():
                 for minute, count in enumerate(counts.tolist()):
                     tail = f"{run.workload},{answers[minute]}"
                     yield _row(system, int(minutes[minute]), int(minutes[minute + 1]), count, tail)
@@ -154,7 +153,7 @@ def readme(recipe: WorldRecipe) -> str:
     """Return the README of the folder."""
     end = moment(recipe.start_us + recipe.days * DAY_US)
     clients, servers = _systems("client"), _systems("server")
-    of_runs = f"{NAMES[RUN_CLIENT]} and {NAMES[RUN_SERVER]}"
+    of_runs = " and ".join(NAMES[system] for system in RUN_SYSTEMS.values())
     return f"""{LABEL}
 
 {clients[0].upper()}{clients[1:]}, call services of {servers}, through a distributor. Background

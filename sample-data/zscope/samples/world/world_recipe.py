@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from zscope.samples.dump.recipe import YEARS, Recipe, RecipeError, System
+from zscope.samples.dump.recipe import YEARS, Recipe, RecipeError, System, microseconds
 from zscope.samples.world.cost import CostModel
 from zscope.samples.world.world_scenario import SCENARIO
 
@@ -146,11 +146,6 @@ def small_world() -> WorldRecipe:
         recording="counts",
         packing="gzip",
     )
-
-
-def microseconds(time: datetime) -> int:
-    """Return the microseconds since 1970."""
-    return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
 
 def moment(microseconds: int) -> datetime:

@@ -14,7 +14,7 @@ from zscope.samples.dump.records.rmf_machine import Partition, SystemProcessors,
 from zscope.samples.dump.records.smf70 import CpuRecords, RmfInterval
 from zscope.samples.reports.files import ReportFile, listing, xml_report
 from zscope.samples.reports.rmf import TABLES_NEEDED, rmf_rows
-from zscope.samples.world.benchmark_runs import RUN_CLIENT, RUN_SERVER
+from zscope.samples.world.benchmark_runs import RUN_SYSTEMS
 from zscope.samples.world.world_recipe import INTERVALS_A_DAY, NAMES, WORLD_SYSTEMS, moment
 from zscope.samples.world.world_scenario import SCENARIO
 
@@ -143,4 +143,4 @@ def measured_minutes(runs: Sequence[PlannedRun], night: int, cpu_time: CpuTimeGr
         return {}
     first = (min(run.begin_us for run in mine) - cpu_time.first_us) // cpu_time.length_us - 1
     last = (max(run.end_us for run in mine) - cpu_time.first_us) // cpu_time.length_us
-    return {system: list(range(first, last + 1)) for system in (RUN_CLIENT, RUN_SERVER)}
+    return {system: list(range(first, last + 1)) for system in RUN_SYSTEMS.values()}

@@ -7,7 +7,7 @@ from typing import Literal
 
 from zscope.samples.declaration_files import read_declared
 from zscope.samples.dump.dump_scenario import Suite
-from zscope.schemas.declared import Declared
+from zscope.schemas.declared import Declared, WrongValueError
 
 
 class WorldSystem(Declared, frozen=True):
@@ -55,6 +55,12 @@ class Service(Declared, frozen=True):
     enclave: float = 0.0
     """Part of the CPU time of its address space in enclaves."""
     ziip: bool = False
+
+    def __post_init__(self) -> None:
+        if self.weight and not self.is_protected:
+            raise WrongValueError(
+                "weight", "is for services with suites: it is a share of the TLS connections"
+            )
 
     @property
     def is_protected(self) -> bool:
@@ -169,6 +175,11 @@ class WorldScenario(Declared, frozen=True):
     applications: ApplicationSpaces
     classes: WorkloadClasses
     cost: DeclaredCosts
+
+    def __post_init__(self) -> None:
+        roles = [system.role for system in self.system]
+        if roles != sorted(roles) or len(set(roles)) < 2:
+            raise WrongValueError("system", "needs clients, followed by servers")
 
 
 SCENARIO = read_declared("world/scenario.toml", WorldScenario)
