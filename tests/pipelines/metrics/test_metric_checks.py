@@ -10,7 +10,15 @@ import pytest
 from tests.pipelines.metric_world import database
 
 from zscope.pipelines.metrics import declared
-from zscope.pipelines.metrics.metric_checks import filled, findings, practice_parts, rules
+from zscope.pipelines.metrics.metric_checks import (
+    FindingRule,
+    FindingsFile,
+    PracticesFile,
+    filled,
+    finding_rules,
+    practice_rules,
+)
+from zscope.schemas.declared import TomlFile
 from zscope.schemas.errors import DeclarationError
 from zscope.schemas.published import published_tables
 
@@ -36,15 +44,15 @@ def checked(practice: str, given: Given) -> list[tuple[str | None, str, str]]:
 
 
 def test_each_practice_has_exactly_one_rule_and_each_rule_a_practice() -> None:
-    assert sorted(rule["id"] for rule in rules("best_practice_check")) == sorted(PRACTICES)
+    assert sorted(rule.id for rule in practice_rules()) == sorted(PRACTICES)
 
 
 def test_only_settings_that_nothing_shows_have_no_evidence() -> None:
-    assert {rule["id"] for rule in rules("best_practice_check") if "seen" not in rule} == NEVER_SEEN
+    assert {rule.id for rule in practice_rules() if not rule.seen} == NEVER_SEEN
 
 
 def test_ids_of_findings_are_unique() -> None:
-    ids = [rule["id"] for rule in rules("finding")]
+    ids = [rule.id for rule in finding_rules()]
     assert len(set(ids)) == len(ids)
     assert not set(ids) & set(PRACTICES), "zscope check --explain could not tell them apart"
 
@@ -54,24 +62,44 @@ def test_all_parts_of_a_statement_are_filled_in(name: str) -> None:
     assert "{{" not in declared()[name].sql
 
 
-@pytest.mark.parametrize("rule", rules("finding"), ids=lambda rule: rule["id"])
-def test_condition_of_a_finding_can_be_run(rule: Mapping[str, str]) -> None:
-    view = "connection_posture" if rule["of"] == "connection" else "certificate_seen"
+@pytest.mark.parametrize("rule", finding_rules(), ids=lambda rule: rule.id)
+def test_condition_of_a_finding_can_be_run(rule: FindingRule) -> None:
+    view = "connection_posture" if rule.of == "connection" else "certificate_seen"
     with database(view, {}) as connection:
-        assert connection.execute(f"SELECT * FROM {view} WHERE {rule['condition']}").fetchall() == []
+        assert connection.execute(f"SELECT * FROM {view} WHERE {rule.condition}").fetchall() == []
+
+
+FINDING = {
+    "id": "f1", "of": "connection", "severity": "low", "condition": "true", "what": "W", "remedy": "R",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "change", [{"severity": "bad"}, {"of": "job"}, {"colour": "red"}], ids=["severity", "of", "unknown key"]
+    ("change", "problem"),
+    [
+        ({"severity": "bad"}, 'severity: expected "high", "medium", "low" or "info", got \'bad\''),
+        ({"of": "job"}, 'of: expected "connection" or "certificate", got \'job\''),
+        ({"colour": "red"}, "colour: is not a valid key; valid: id, of, severity"),
+    ],
 )
-def test_an_invalid_finding_is_refused_with_its_id(change: dict[str, str]) -> None:
-    with pytest.raises(DeclarationError, match="not-encrypted"):
-        findings([{**rules("finding")[0], **change}])
+def test_an_invalid_finding_is_refused_with_its_id(change: dict[str, str], problem: str) -> None:
+    lines = ["[[finding]]", *(f"{key} = '{value}'" for key, value in {**FINDING, **change}.items())]
+    with pytest.raises(DeclarationError, match=rf"line \d: finding\[f1\]\.{problem}"):
+        TomlFile.parse("\n".join(lines), "finding.checks.toml").typed(FindingsFile)
 
 
-def test_a_practice_without_judgement_is_refused_with_its_id() -> None:
-    with pytest.raises(DeclarationError, match=r"p1: .*judged"):
-        practice_parts([{"id": "p1", "capture": "x", "seen": "SELECT 1"}])
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("seen = 'SELECT 1'", "judged: is missing; a rule with seen needs it"),
+        ("judged = 'SELECT 1'", "seen: is missing; a rule with judged needs it"),
+        ("good = ['on']", "tag: is missing; a rule with good needs it"),
+    ],
+)
+def test_half_a_rule_of_a_practice_is_refused_with_its_id(given: str, problem: str) -> None:
+    text = f"[[rule]]\nid = 'p1'\ncapture = 'x'\n{given}"
+    with pytest.raises(DeclarationError, match=rf"line 1: rule\[p1\]\.{problem}"):
+        TomlFile.parse(text, "best_practice_check.checks.toml").typed(PracticesFile)
 
 
 def test_sql_without_checks_is_unchanged() -> None:

@@ -25,29 +25,25 @@ which names the input to load. Its parts are tables. A part has these keys:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
+
+from msgspec import field
 
 from zscope.pipelines.metrics import declared as declared_metrics
-from zscope.schemas.declared import TomlFile
-from zscope.schemas.errors import DeclarationError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 
 ChartKind = Literal["bars", "ranges", "shares", "course"]
 TIME = "time"
 """In `by`: the hour or the day."""
 TIME_COLUMN = "time_utc"
 TITLE_COLUMN = "title"
-_FILE = "sections.toml"
 _MOST = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChartDeclaration:
+class ChartDeclaration(Declared, frozen=True, kw_only=True):
     """The picture of a part."""
 
     kind: ChartKind
@@ -69,8 +65,7 @@ class ChartDeclaration:
         return tuple(filter(None, (*self.name, *single, *self.series.values())))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartDeclaration:
+class PartDeclaration(Declared, frozen=True, kw_only=True):
     """A table with its picture."""
 
     id: str
@@ -101,27 +96,31 @@ class PartDeclaration:
         every = dict.fromkeys((*self.columns, *of_chart, *titled))
         return tuple(name for name in every if not (self.titled and name == TITLE_COLUMN))
 
+    def __post_init__(self) -> None:
+        if bool(self.metric) == bool(self.query):
+            raise ValueError("needs a metric or a query")
+        if self.metric and self.metric not in declared_metrics():
+            raise WrongValueError("metric", f"there is no metric {self.metric}")
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeclaredSection:
+
+class DeclaredSection(Declared, frozen=True, kw_only=True):
     """A section of the report."""
 
     id: str
     title: str
     words: str
     capture: str
-    parts: tuple[PartDeclaration, ...]
+    parts: tuple[PartDeclaration, ...] = field(name="part")
 
 
-@dataclass(frozen=True, slots=True)
-class ReportDeclaration:
+class ReportDeclaration(Declared, frozen=True):
     """The sections, and the words and colours that they share."""
 
-    sections: tuple[DeclaredSection, ...]
     labels: Mapping[str, str]
     """Headings of columns."""
     colours: Mapping[str, str]
     """Names of colours by word."""
+    sections: tuple[DeclaredSection, ...] = field(name="section")
 
     def metrics(self) -> tuple[str, ...]:
         """Return the metrics that the report shows, in the order of the sections."""
@@ -136,29 +135,4 @@ def report_declaration() -> ReportDeclaration:
     >>> report_declaration().sections[0].title
     'What TLS costs'
     """
-    content = TomlFile.read(files("zscope.app.report") / _FILE).content
-    sections = tuple(_section(entry) for entry in content["section"])
-    return ReportDeclaration(sections, content["labels"], content["colours"])
-
-
-def _section(entry: Mapping[str, Any]) -> DeclaredSection:
-    parts = tuple(_part(part) for part in entry["part"])
-    return DeclaredSection(
-        id=entry["id"], title=entry["title"], words=entry["words"], capture=entry["capture"], parts=parts
-    )
-
-
-def _part(entry: Mapping[str, Any]) -> PartDeclaration:
-    values = _values(entry)
-    if "chart" in values:
-        values["chart"] = ChartDeclaration(**_values(values["chart"]))
-    part = PartDeclaration(**values)
-    if bool(part.metric) == bool(part.query):
-        raise DeclarationError(_FILE, part.id, "needs a metric or a query")
-    if part.metric and part.metric not in declared_metrics():
-        raise DeclarationError(_FILE, part.id, f"there is no metric {part.metric}")
-    return part
-
-
-def _values(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+    return TomlFile.read(files("zscope.app.report") / "sections.toml").typed(ReportDeclaration)

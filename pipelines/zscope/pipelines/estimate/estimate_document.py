@@ -82,7 +82,7 @@ replicates that contain the truth.
 def estimate_document() -> str:
     """Return the page."""
     rows = (
-        f"| `{code}` | {entry['status']} | {entry['sentence']} | {entry.get('action', '')} |\n"
+        f"| `{code}` | {entry.status} | {entry.sentence} | {entry.action} |\n"
         for code, entry in sentences().items()
     )
     coverage, worlds = (file.read_text(encoding="utf-8") for file in (COVERAGE_FILE, WORLDS_FILE))

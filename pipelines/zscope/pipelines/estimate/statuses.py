@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal, cast
+from typing import Literal
+
+from zscope.schemas.declared import Declared, TomlFile
 
 StatusKind = Literal["ok", "conditional", "refused"]
 _ORDER: tuple[StatusKind, ...] = ("ok", "conditional", "refused")
+
+
+class Sentence(Declared, frozen=True):
+    """The sentence of a reason, as `statuses.toml` declares it."""
+
+    status: StatusKind
+    sentence: str
+    """With the names of values in braces."""
+    action: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,14 +59,11 @@ def reason(code: str, **values: object) -> Reason:
     >>> reason("short", days=3).sentence
     'if other days are like the 3 days in the data, which are less than a week'
     """
-    entry = sentences()[code]
-    return Reason(
-        code, cast("StatusKind", entry["status"]), entry["sentence"].format(**values), entry.get("action", "")
-    )
+    declared = sentences()[code]
+    return Reason(code, declared.status, declared.sentence.format(**values), declared.action)
 
 
 @cache
-def sentences() -> dict[str, dict[str, str]]:
-    """Return the table of sentences: status, sentence and action by code."""
-    text = files("zscope.pipelines.estimate").joinpath("statuses.toml").read_text(encoding="utf-8")
-    return cast("dict[str, dict[str, str]]", tomllib.loads(text))
+def sentences() -> Mapping[str, Sentence]:
+    """Return the table of sentences by code."""
+    return TomlFile.read(files("zscope.pipelines.estimate") / "statuses.toml").typed(dict[str, Sentence])

@@ -6,11 +6,14 @@ codes, unique keys, plausible times, and times near that of the record header.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, reduce
 from importlib.resources import files
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
 
 from zscope.pipelines.quality.quality_checks import (
     CHECKED,
@@ -25,15 +28,14 @@ from zscope.pipelines.quality.quality_checks import (
     identifier,
 )
 from zscope.schemas import catalog
+from zscope.schemas.allowed import Allowed
 from zscope.schemas.arrow import literal, table_schema
-from zscope.schemas.declared import TomlFile
-from zscope.schemas.errors import DeclarationError
+from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 from zscope.schemas.reports import report_tables
 from zscope.schemas.stored import INTERVAL_LENGTHS, LOAD_ID, comparisons, local_clock, stored_schema
 from zscope.schemas.tables import RAW_TABLE, record_table_names, table_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
     from importlib.resources.abc import Traversable
 
     import pyarrow as pa
@@ -69,14 +71,64 @@ EARLIEST = "1990-01-01"
 """Earlier times come from clocks that were never set."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValueRange:
+Limit = Annotated[int | float | None, Allowed("a number")]
+
+
+class ValueRange(Declared, frozen=True, kw_only=True):
     """Limits of a column, or of all columns with a unit."""
 
-    minimum: float | None
-    maximum: float | None
     severity: CheckSeverity
     meaning: str
+    minimum: Limit = None
+    maximum: Limit = None
+
+
+class ColumnRange(ValueRange, frozen=True, kw_only=True):
+    """Limits of a column."""
+
+    table: str
+    column: str
+
+
+class Expectation(Declared, frozen=True, kw_only=True):
+    """A check that is declared: a condition, a statement, or counters that never decrease."""
+
+    id: str
+    table: str
+    kind: CheckKind
+    severity: CheckSeverity
+    meaning: str
+    column: str = ""
+    needs: tuple[str, ...] = ()
+    where: str = ""
+    """The condition of unexpected rows."""
+    shows: tuple[str, ...] = ()
+    """For `where`: the columns that show why a row is unexpected."""
+    sql: str = ""
+    """The statement that returns unexpected rows."""
+    counters: tuple[str, ...] = ()
+    order: str = ""
+    """For `counters`: the column with the time."""
+    by: tuple[str, ...] = ()
+    """For `counters`: the columns of what is counted."""
+    since: tuple[str, ...] = ()
+    """For `counters`: the columns that change when counting begins again."""
+
+    def __post_init__(self) -> None:
+        if [bool(self.where), bool(self.sql), bool(self.counters)].count(True) != 1:
+            raise ValueError("exactly one of where, sql, counters is required")
+        if self.counters and not self.order:
+            raise WrongValueError("order", "is missing; counters need it")
+
+
+class ExpectationsFile(Declared, frozen=True):
+    """A file in `expectations/`."""
+
+    no_code: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """By code table: the values of a record that has no code."""
+    unit: Mapping[str, ValueRange] = msgspec.field(default_factory=dict)
+    range: tuple[ColumnRange, ...] = ()
+    expectation: tuple[Expectation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,91 +287,68 @@ def _header_check(table: str, comparison: TimeComparison) -> Check:
 @cache
 def all_checks() -> tuple[Check, ...]:
     """Return all checks: those derived from declarations, then those of the files."""
-    contents = read_folder(files(__package__) / "expectations")
-    return (*declared_checks(limits_in(contents)), *explicit_checks(contents))
+    declared = read_folder(files(__package__) / "expectations")
+    return (*declared_checks(limits_in(declared)), *explicit_checks(declared))
 
 
-def read_folder(folder: Traversable) -> dict[str, dict[str, Any]]:
-    """Return the content of every TOML file in a folder by name."""
+def read_folder(folder: Traversable) -> list[ExpectationsFile]:
+    """Return the content of every TOML file in a folder, in the order of their names."""
     toml = (file for file in folder.iterdir() if file.name.endswith(".toml"))
-    return {file.name: TomlFile.read(file).content for file in sorted(toml, key=lambda file: file.name)}
+    return [read_expectations(TomlFile.read(file)) for file in sorted(toml, key=lambda file: file.name)]
 
 
-def limits_in(contents: dict[str, dict[str, Any]]) -> ValueLimits:
+def read_expectations(file: TomlFile) -> ExpectationsFile:
+    """Return the content of a file, after checking that its tables exist."""
+    declared = file.typed(ExpectationsFile)
+    for number, expectation in enumerate(declared.expectation):
+        if unknown := {expectation.table, *expectation.needs}.difference(table_names()):
+            raise file.error(("expectation", number), f"unknown table {', '.join(sorted(unknown))}")
+    return declared
+
+
+def limits_in(declared: Iterable[ExpectationsFile]) -> ValueLimits:
     """Return the limits and the values without a code of all files."""
     by_unit: dict[str, ValueRange] = {}
     by_column: dict[tuple[str, str], ValueRange] = {}
     no_code: dict[str, tuple[str, ...]] = {}
-    for file, content in contents.items():
-        no_code |= {name: tuple(codes) for name, codes in content.get("no_code", {}).items()}
-        for unit, raw in content.get("unit", {}).items():
-            by_unit[unit] = _value_range(file, unit, raw)
-        for raw in content.get("range", []):
-            column = (raw.get("table"), raw.get("column"))
-            by_column[column] = _value_range(file, f"{column[0]}.{column[1]}", raw)
+    for each in declared:
+        no_code |= each.no_code
+        by_unit |= each.unit
+        by_column |= {(limits.table, limits.column): limits for limits in each.range}
     return ValueLimits(by_unit, by_column, no_code)
 
 
-def _value_range(file: str, key: str, raw: dict[str, Any]) -> ValueRange:
-    try:
-        return ValueRange(
-            raw.get("minimum"),
-            raw.get("maximum"),
-            CheckSeverity(raw["severity"]),
-            str(raw["meaning"]).strip(),
-        )
-    except (KeyError, ValueError) as error:
-        raise DeclarationError(file, key, str(error)) from error
-
-
-def explicit_checks(contents: dict[str, dict[str, Any]]) -> Iterator[Check]:
+def explicit_checks(declared: Iterable[ExpectationsFile]) -> Iterator[Check]:
     """Yield the checks of all files."""
-    for file, content in contents.items():
-        for raw in content.get("expectation", []):
-            key = str(raw.get("id", "expectation without id"))
-            try:
-                yield _check(raw)
-            except (KeyError, ValueError) as error:
-                raise DeclarationError(file, key, str(error)) from error
+    return (_check(expectation) for each in declared for expectation in each.expectation)
 
 
-def _check(raw: dict[str, Any]) -> Check:
-    table = raw["table"]
-    needs = tuple(raw.get("needs", ()))
-    if unknown := {table, *needs}.difference(table_names()):
-        raise ValueError(f"unknown table {', '.join(sorted(unknown))}")
-    forms = {"where": _from_condition, "sql": _from_statement, "counters": _from_counters}
-    statements = [make(raw) for key, make in forms.items() if key in raw]
-    if len(statements) != 1:
-        raise ValueError(f"exactly one of {', '.join(forms)} is required")
+def _check(declared: Expectation) -> Check:
+    table = declared.table
+    if declared.where:
+        statement = where(table, declared.where, *declared.shows)
+    else:
+        statement = declared.sql.strip() or _falling_counters(declared)
     return Check(
-        id=f"{table}.{raw['id']}",
+        id=f"{table}.{declared.id}",
         table=table,
-        kind=CheckKind(raw["kind"]),
-        severity=CheckSeverity(raw["severity"]),
-        meaning=" ".join(raw["meaning"].split()),
-        unexpected=statements[0],
-        column=raw.get("column", ""),
-        rows=SAMPLED if "where" in raw else CHECKED,
-        needs=needs,
+        kind=declared.kind,
+        severity=declared.severity,
+        meaning=" ".join(declared.meaning.split()),
+        unexpected=statement,
+        column=declared.column,
+        rows=SAMPLED if declared.where else CHECKED,
+        needs=declared.needs,
     )
 
 
-def _from_condition(raw: dict[str, Any]) -> str:
-    return where(raw["table"], raw["where"], *raw["shows"])
-
-
-def _from_statement(raw: dict[str, Any]) -> str:
-    return str(raw["sql"]).strip()
-
-
-def _from_counters(raw: dict[str, Any]) -> str:
+def _falling_counters(declared: Expectation) -> str:
     """Return the statement for decreases of counters, with the previous value and its origin."""
-    table, order = raw["table"], raw["order"]
-    origin = [name for name in origin_columns(table) if name not in raw["by"]]
-    columns = _names([*origin, order, *raw["by"], *raw["since"]])
-    group = _names([*raw["by"], *raw["since"]])
-    counters = _names(raw["counters"])
+    table, order = declared.table, declared.order
+    origin = [name for name in origin_columns(table) if name not in declared.by]
+    columns = _names([*origin, order, *declared.by, *declared.since])
+    group = _names([*declared.by, *declared.since])
+    counters = _names(declared.counters)
     return f"""
 WITH shown AS (
     UNPIVOT (
@@ -340,5 +369,5 @@ WHERE value < value_before AND load_id IN (SELECT load_id FROM {CHECKED}.{identi
 """.strip()
 
 
-def _names(columns: list[str]) -> str:
+def _names(columns: Iterable[str]) -> str:
     return ", ".join(identifier(name) for name in columns)
