@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.made_once import made_once
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
+from zscope.pipelines.quality import __main__ as validation_program
+from zscope.pipelines.quality import validation_process
 from zscope.pipelines.settings import Settings
 
 if TYPE_CHECKING:
@@ -46,3 +53,20 @@ def zoned_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def own_demo(demo: tuple[Path, Result], tmp_path: Path) -> Path:
     """A copy of the store of `zscope demo`."""
     return Path(shutil.copytree(demo[0], tmp_path / "store"))
+
+
+@pytest.fixture(scope="module")
+def validation_here() -> Iterator[None]:
+    """Validate in this process, which imports the library once; it takes seconds in each process."""
+
+    def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[bytes]:  # noqa: ANN401
+        assert command[:4] == [sys.executable, "-P", "-m", "zscope.pipelines.quality"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return subprocess.CompletedProcess(command, validation_program.main(command[4:]), b"", b"")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GX_ANALYTICS_ENABLED", "false")
+        here = SimpleNamespace(run=run, DEVNULL=subprocess.DEVNULL, PIPE=subprocess.PIPE)
+        patch.setattr(validation_process, "subprocess", here)
+        yield

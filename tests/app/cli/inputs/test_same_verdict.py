@@ -35,57 +35,85 @@ TABLES = ("netstat_conn", "smf70_cpu")
 """Tables of displays and of records: a table must not decide what the input is."""
 
 
-def _verdict(issues: Path, code: int) -> tuple[bool, list[str]]:
-    """Return whether the exit code is that of a refused input, and the codes of refusal."""
-    rows = json.loads(issues.read_text(encoding="utf-8") or "[]") if issues.exists() else []
+def _commands(path: Path, folder: Path) -> dict[str, tuple[object, ...]]:
+    commands: dict[str, tuple[object, ...]] = {
+        "inventory": ("inventory", path),
+        "ingest": ("ingest", path, "--store", folder / "store"),
+    }
+    return commands | {f"decode {table}": ("decode", path, "--table", table) for table in TABLES}
+
+
+def _verdicts(run: Run, path: Path, folder: Path) -> list[tuple[str, bool, list[tuple[str, str]]]]:
+    """Return for each command whether its exit code is that of a refused input, and refusals by file."""
     decisive = {code.value for code in REFUSALS} | {Code.NOT_AN_INPUT.value}
-    return code in {2, 8}, sorted(row["code"] for row in rows if row["code"] in decisive)
-
-
-def _assert_same(run: Run, path: Path, folder: Path) -> None:
-    verdicts = {}
-    commands = {"inventory": ("inventory", path), "ingest": ("ingest", path, "--store", folder / "store")}
-    commands |= {f"decode {table}": ("decode", path, "--table", table) for table in TABLES}
-    for name, arguments in commands.items():
+    verdicts = []
+    for name, arguments in _commands(path, folder).items():
         issues = folder / f"{name}.json"
         result = run(*arguments, "--issues", issues, "-q")
-        verdicts[name] = _verdict(issues, result.exit_code)
-    assert len(set(map(str, verdicts.values()))) == 1, (path, verdicts)
+        rows = json.loads(issues.read_text(encoding="utf-8") or "[]") if issues.exists() else []
+        found = sorted((row["file"], row["code"]) for row in rows if row["code"] in decisive)
+        verdicts.append((name, result.exit_code in {2, 8}, found))
+    return verdicts
+
+
+def _assert_same(run: Run, path: Path, folder: Path) -> list[tuple[str, str]]:
+    """Compare the verdicts, of each file in a folder, and return the refusals."""
+    verdicts = _verdicts(run, path, folder)
+    _, refused, found = verdicts[0]
+    assert all(each[1:] == (refused, found) for each in verdicts), verdicts
+    return found
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("number", range(len(NO_RECORDS)))
-@pytest.mark.parametrize("in_folder", [False, True])
-def test_inputs_without_records(run: Run, tmp_path: Path, number: int, in_folder: bool) -> None:
-    path = tmp_path / "inputs" / "input"
-    path.parent.mkdir()
+def test_inputs_without_records(run: Run, tmp_path: Path, number: int) -> None:
+    path = tmp_path / "input"
     path.write_bytes(NO_RECORDS[number])
-    _assert_same(run, path.parent if in_folder else path, tmp_path)
+    _assert_same(run, path, tmp_path)
 
 
 @pytest.mark.parametrize("name", deep_except(["truncated", "rmf-title"], damaged_inputs()))
 def test_damaged_inputs(run: Run, tmp_path: Path, name: str) -> None:
-    path = tmp_path / "inputs" / name
-    path.parent.mkdir()
+    path = tmp_path / name
     path.write_bytes(damaged_inputs()[name][1])
     _assert_same(run, path, tmp_path)
-    (tmp_path / "folder").mkdir()
-    _assert_same(run, path.parent, tmp_path / "folder")
+
+
+def _folder(tmp_path: Path, files: dict[str, bytes]) -> Path:
+    folder = tmp_path / "inputs"
+    folder.mkdir()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def test_unusable_inputs_in_a_folder(run: Run, tmp_path: Path) -> None:
+    """A folder can have files of others, so some verdicts differ from that on the file alone."""
+    damaged = {name: content for name, (_, content) in damaged_inputs().items()}
+    files = damaged | {f"without-{number}": content for number, content in enumerate(NO_RECORDS)}
+    found = _assert_same(run, _folder(tmp_path, files), tmp_path)
+    refused = {Path(file).name for file, _ in found}
+    assert len(refused) > len(NO_RECORDS) / 2
+    assert "truncated" not in refused
+
+
+def test_displays_in_envelopes(run: Run, tmp_path: Path) -> None:
+    contents = {
+        name: envelope(list(displays()[len(name) % len(displays())].lines))
+        for name, envelope in ENVELOPES.items()
+    }
+    files = {
+        name.replace("/", " "): text.encode() if isinstance(text, str) else text
+        for name, text in contents.items()
+    }
+    assert _assert_same(run, _folder(tmp_path, files), tmp_path) == []
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("name", ENVELOPES)
-def test_displays_in_envelopes(run: Run, tmp_path: Path, name: str) -> None:
-    content = ENVELOPES[name](list(displays()[len(name) % len(displays())].lines))
-    path = tmp_path / "input"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    _assert_same(run, path, tmp_path)
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
-def test_sample_data(run: Run, tmp_path: Path, path: Path) -> None:
-    _assert_same(run, path, tmp_path)
+def test_sample_data(run: Run, tmp_path: Path) -> None:
+    files = {f"{path.parent.name}-{path.name}": path.read_bytes() for path in SAMPLES}
+    assert len(files) == len(SAMPLES)
+    _assert_same(run, _folder(tmp_path, files), tmp_path)
 
 
 @pytest.mark.deep

@@ -25,6 +25,7 @@ import pyarrow as pa
 import pytest
 from tests.app.cli.nightly.nights import FIRST_DAY, LOAD, MOVE, OTHER, SMALL, NightFolder, days_since, step
 from tests.app.report_reading import harmless
+from tests.app.short_reports import shorten_report
 from tests.pipelines.store.forked import CHECKOUT, done_by_child, start, warm_up
 from tests.pipelines.store.operations import observed
 from tests.pipelines.stores import dump_bytes, leftovers
@@ -267,25 +268,32 @@ def _difference(one: object, other: object) -> str:
     return f"{one!r} instead of {other!r}"
 
 
-def main() -> None:
-    """Run the program."""
-    scene = NightScene(Path(sys.argv[1]))
-    pa.set_cpu_count(1)
-    warm_up()
-    for module in _IMPORTED_BY_A_NIGHT:
-        import_module(module)
+def nights_with_kills(scene: NightScene, number: int) -> dict[str, Any]:
+    """Return what an undisturbed night leaves, and the faults after each kill."""
     done_by_child(scene.prepare)
     scene.restart()
     whole = done_by_child(scene.next_night)
     kills: list[dict[str, Any]] = []
     scene.restart()
     every = done_by_child(lambda: operations(scene))
-    for nth in instants(every, int(sys.argv[2])):
+    for nth in instants(every, number):
         scene.restart()
         code, _ = start(lambda _, nth=nth: run_until(scene, nth)).end()  # type: ignore[misc]
         killed = code == -signal.SIGKILL
         kills.append({"where": every[nth], "killed": killed, "faults": faults_after_kill(scene, whole)})
-    sys.stdout.write(json.dumps({"kills": kills, "operations": len(every), "whole": whole}))
+    return {"kills": kills, "operations": len(every), "whole": whole}
+
+
+def main() -> None:
+    """Run the program."""
+    pa.set_cpu_count(1)
+    warm_up()
+    for module in _IMPORTED_BY_A_NIGHT:
+        import_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        shorten_report(patch, "data")
+        result = nights_with_kills(NightScene(Path(sys.argv[1])), int(sys.argv[2]))
+    sys.stdout.write(json.dumps(result))
 
 
 if __name__ == "__main__":

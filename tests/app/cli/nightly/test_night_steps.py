@@ -28,6 +28,7 @@ from tests.app.cli.nightly.nights import (
     step,
 )
 from tests.app.report_reading import harmless
+from tests.app.short_reports import shorten_report
 
 from zscope.app.cli.exits import ExitCode, NothingDoneError
 from zscope.app.cli.nightly.night import Night, StepResult
@@ -473,6 +474,7 @@ def test_a_damaged_store_is_an_error(damaged: str, night: NightFolder) -> None:
 
 
 @pytest.mark.deep
+@pytest.mark.usefixtures("validation_here")
 def test_data_that_contradict_each_other_are_not_exported_if_so_set(night: NightFolder) -> None:
     displays = Path(__file__).resolve().parents[4] / "sample-data" / "reports" / "syslog.txt"
     text = displays.read_text(encoding="utf-8")
@@ -533,9 +535,11 @@ def test_a_publication_that_fails_does_not_undo_the_load(night: NightFolder) -> 
     assert len(rows(night.store, "SELECT * FROM load")) == 1
 
 
-@pytest.mark.deep
-def test_the_report_to_send_is_written_and_replaced(night: NightFolder) -> None:
+def test_the_report_to_send_is_written_and_replaced(
+    night: NightFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It has the data of this night, and a killed run leaves nothing under the name of another day."""
+    shorten_report(monkeypatch, "exposure", "data")
     night.settings(LOAD + '\n[report]\npath = "{year}/tls-{date}.html"\nlast_days = 9999\n')
     night.add("a.smf", SMALL)
     report = night.night()

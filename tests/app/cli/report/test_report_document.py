@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.app.report_reading import harmless
+from tests.app.short_reports import shorten_report
 
 from zscope.app.report.section_declarations import report_declaration
 
@@ -20,13 +21,13 @@ BLOCKS: list[str] = re.findall(r"^```bash\n(.*?)^```", TEXT, re.MULTILINE | re.D
 COMMANDS = "".join(BLOCKS).splitlines()
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_work(
     command: str, run: Run, zoned_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ZSCOPE_STORE", str(zoned_store))
+    shorten_report(monkeypatch, "handshakes", "data")
     words = shlex.split(command)
     done = run(*words[1:])
     assert done.exit_code == 0, done.stderr

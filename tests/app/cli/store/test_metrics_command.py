@@ -109,8 +109,12 @@ def test_parameters_are_listed_and_set(ask: Ask) -> None:
 
 @pytest.mark.deep
 def test_the_price_of_an_msu_is_an_option(ask: Ask) -> None:
+    statements = [
+        ask("tls_price", *option, "--sql").stdout
+        for option in (("--price-per-msu", "150"), ("--set", "price_per_msu=150"))
+    ]
+    assert statements[0] == statements[1]
     priced = rows(ask("tls_price", "--price-per-msu", "150"))
-    assert priced == rows(ask("tls_price", "--set", "price_per_msu=150"))
     highest = {row["high_msu"]: row["high_price"] for row in priced if row["high_msu"]}
     assert highest
     for msu, price in highest.items():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.app.cli.store.test_serve_metrics import served
+from tests.marking import deep_except
 from tests.pipelines.exposition.collector_end_point import collector
 
 from zscope.pipelines import exposition
@@ -28,9 +29,10 @@ SERVES = "zscope serve-metrics"
 
 
 EXPORTS = [command for command in COMMANDS if not command.startswith(SERVES)]
+SHORT = [command for command in EXPORTS if "tls_price" not in command]
 
 
-@pytest.mark.parametrize("command", EXPORTS)
+@pytest.mark.parametrize("command", deep_except(SHORT, EXPORTS))
 def test_commands_work(
     command: str, run: Run, zoned_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

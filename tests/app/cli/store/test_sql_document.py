@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.marking import deep_except
 
 from zscope.pipelines import exposition
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
@@ -51,8 +52,12 @@ def _words_of(program: str) -> list[list[str]]:
     return [arguments for name, *arguments in commands if name == program]
 
 
+WORDS = _words_of("zscope")
+SHORT = [arguments for arguments in WORDS if not arguments[-1].endswith(".duckdb")]
+
+
 # Those in `sh` blocks are run with those of all documents.
-@pytest.mark.parametrize("arguments", _words_of("zscope"), ids=" ".join)
+@pytest.mark.parametrize("arguments", deep_except(SHORT, WORDS), ids=" ".join)
 def test_commands_that_write_files_work(
     arguments: list[str], run: Run, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,7 @@ from zscope.pipelines.quality import VALIDATION_SCHEMA
 Run = Callable[..., Result]
 DISPLAYS = Path("sample-data/reports/syslog.txt")
 STATUS = "gsk_cache_status"
+pytestmark = pytest.mark.usefixtures("validation_here")
 
 
 def zscope(*arguments: object) -> Result:
@@ -38,7 +39,6 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     return store, zscope("validate", "--store", store, "--all", "--format", "json")
 
 
-@pytest.mark.deep
 def test_clean_data_exits_with_0(clean: tuple[Path, Result]) -> None:
     store, result = clean
     assert result.exit_code == 0, result.output
@@ -51,7 +51,6 @@ def test_clean_data_exits_with_0(clean: tuple[Path, Result]) -> None:
     assert (store / "data-docs" / "index.html").is_file()
 
 
-@pytest.mark.deep
 def test_the_results_are_in_the_store(clean: tuple[Path, Result]) -> None:
     store, result = clean
     statement = "SELECT expectation, outcome FROM validation ORDER BY expectation"
@@ -60,7 +59,6 @@ def test_the_results_are_in_the_store(clean: tuple[Path, Result]) -> None:
     assert stored == [{name: row[name] for name in ("expectation", "outcome")} for row in shown]
 
 
-@pytest.mark.deep
 def test_validated_loads_are_not_validated_again(clean: tuple[Path, Result]) -> None:
     store, _ = clean
     result = zscope("validate", "--store", store, "--format", "json")
@@ -82,7 +80,6 @@ def spoiled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     return store, zscope("validate", "--store", store, "--table", "gsk_cache_stats", "--format", "json")
 
 
-@pytest.mark.deep
 def test_a_fault_exits_with_8_and_only_it_is_printed(spoiled: tuple[Path, Result]) -> None:
     _, result = spoiled
     assert result.exit_code == 8, result.output
@@ -139,7 +136,6 @@ def test_no_results_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err == "there are no rows to validate\n"
 
 
-@pytest.mark.deep
 def test_a_slice_without_rows_is_reported(clean: tuple[Path, Result]) -> None:
     result = zscope("validate", "--store", clean[0], "--system", "NONE", "--format", "json")
     assert (result.exit_code, rows_of(result)) == (0, [])

@@ -1,0 +1,24 @@
+"""Reports with a few sections, for tests of when and where a report is written.
+
+The whole report computes most metrics, which takes seconds; its tests are in `tests/app/cli/report`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from zscope.app.report import report_page
+from zscope.app.report.section_declarations import report_declaration
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def shorten_report(patch: pytest.MonkeyPatch, *sections: str) -> None:
+    """Let reports have only these sections, and no sentences before them."""
+    whole = report_declaration()
+    short = replace(whole, sections=tuple(each for each in whole.sections if each.id in sections))
+    assert len(short.sections) == len(sections)
+    patch.setattr(report_page, "report_declaration", lambda: short)
+    patch.setattr(report_page, "conclusions", lambda *_, **__: [])
