@@ -236,13 +236,13 @@ def _mapping(texts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 def _check_supplied(supplied: SuppliedOptions) -> None:
     """Raise an error for a run name, a time format or a time zone that is not valid."""
     from zscope.parsers.zones import ZoneError, zone_of
-    from zscope.pipelines.runs.entry import RunError, run_name
+    from zscope.pipelines.runs.entry import run_name
 
     if supplied.run is not None:
         try:
             run_name(supplied.run)
-        except RunError as error:
-            raise click.BadParameter(error.problem, param_hint="'--run'") from error
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="'--run'") from error
     if supplied.time_format:
         from zscope.parsers.text.csv_and_json.times import TimeFormatError, check_time_format
 

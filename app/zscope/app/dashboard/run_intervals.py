@@ -39,9 +39,10 @@ _LONG = 400
 
 def warn_about_unusable_runs(data: PageData) -> None:
     """Draw a warning if runs in the file of runs cannot be used."""
-    problems = [problem for problem in read_runs(data.queries.store).problems if not problem.warning]
+    file = read_runs(data.queries.store)
+    problems = [problem for problem in file.problems if not problem.warning]
     if problems:
-        more = f"; {len(problems) - 1} more, see zscope runs" if len(problems) > 1 else ""
+        more = f"; {file.left_out} runs are not used, see zscope runs" if file.left_out > 1 else ""
         st.warning(plain(f"A run is not used: {problems[0]}{more}", _LONG), icon=":material/rule:")
 
 

@@ -14,8 +14,9 @@ def unusable_runs(store: Path) -> str:
     """Describe the first run in runs.toml that cannot be used, and how many there are; empty if none."""
     from zscope.pipelines.runs import read_runs
 
-    errors = [problem for problem in read_runs(store).problems if not problem.warning]
+    file = read_runs(store)
+    errors = [problem for problem in file.problems if not problem.warning]
     if not errors:
         return ""
-    more = f"; {len(errors)} runs are left out, zscope runs lists them all" if len(errors) > 1 else ""
+    more = f"; {file.left_out} runs are left out, zscope runs lists them all" if file.left_out > 1 else ""
     return f"left out: {errors[0]}{more}"

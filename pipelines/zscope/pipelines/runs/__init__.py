@@ -6,7 +6,7 @@ it.
 
 from __future__ import annotations
 
-from zscope.pipelines.runs.entry import Run, RunError
+from zscope.pipelines.runs.entry import Run
 from zscope.pipelines.runs.read import FILE_NAME, Problem, RunsFile, read_runs, run_table
 
-__all__ = ["FILE_NAME", "Problem", "Run", "RunError", "RunsFile", "read_runs", "run_table"]
+__all__ = ["FILE_NAME", "Problem", "Run", "RunsFile", "read_runs", "run_table"]

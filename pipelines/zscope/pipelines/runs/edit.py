@@ -7,10 +7,11 @@ is written in a way this module does not support is refused instead of damaged.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from zscope.pipelines.runs.read import FILE_NAME, RunsFile, header_lines, parse_runs
+from zscope.pipelines.runs.read import FILE_NAME, RunsFile, parse_runs
 from zscope.pipelines.store.folder import Folder, write_atomically
 from zscope.pipelines.store.transaction import changing
 from zscope.schemas.errors import Error
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from zscope.pipelines.store.lock import Notify
 
 
+_HEADER = re.compile(r"[ \t]*\[\[[ \t]*run[ \t]*\]\][ \t]*(?:#.*)?")
 _UNSUPPORTED = "its runs are not all written as blocks [[run]]; edit the file by hand"
 
 
@@ -61,7 +63,7 @@ def without_runs(text: str, name: str) -> tuple[str, int]:
     """Return the text without the runs of a name, and their number; a comment belongs to the run below it."""
     content = _toml(text)
     blocks = content.get("run", [])
-    starts = header_lines(text)
+    starts = _header_lines(text)
     if len(starts) != len(blocks):
         raise RunsChangeError(_UNSUPPORTED)
     # Split at line feeds only, as TOML counts lines.
@@ -78,6 +80,11 @@ def without_runs(text: str, name: str) -> tuple[str, int]:
     return changed, len(removed)
 
 
+def _header_lines(text: str) -> list[int]:
+    """Return the numbers of the lines that begin a run, counted from 1."""
+    return [number for number, line in enumerate(text.split("\n"), 1) if _HEADER.fullmatch(line.rstrip("\r"))]
+
+
 def _with_comments(lines: list[str], header: int) -> int:
     """Return the first line of a block: the comment directly above it, unless it starts the file."""
     first = header
@@ -89,7 +96,7 @@ def _with_comments(lines: list[str], header: int) -> int:
 def _toml(text: str) -> dict[str, Any]:
     """Parse the text, or raise RunsChangeError."""
     problems = parse_runs(text).problems
-    if problems and problems[0].line is None and not problems[0].key:
+    if problems and not problems[0].key:
         raise RunsChangeError(f"the file {problems[0].text}; correct it first")
     return tomllib.loads(text.removeprefix("\ufeff"))
 

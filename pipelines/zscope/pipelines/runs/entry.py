@@ -4,37 +4,31 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from zscope.schemas.errors import Error
+from msgspec import Meta, field
+
+from zscope.pipelines.settings import system_name
+from zscope.schemas.allowed import Allowed, shortened
+from zscope.schemas.declared import Declared, TomlFile, WrongValueError
+from zscope.schemas.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from zscope.schemas.toml_lines import KeyPath
 
 ROLES = ("client", "server")
 LONGEST_NAME = 64
-LONGEST_SYSTEM = 8
 LONGEST_TEXT = 2_000
 LONGEST_DAYS = 31
 """Limit of the length of a run, as a longer one is an error in a date."""
-_KEYS = ("name", "system", "role", "from", "to", "workload", "transactions", "note", "synthetic", "tags")
-_TIME = "a time with its offset, such as 2026-03-09T01:00:00Z or 2026-03-09T02:00:00+01:00"
-_TAG = re.compile(r"[A-Za-z0-9_]{1,40}")
+_TIME = "a time with its offset and without quotes, such as 2026-03-09T01:00:00Z or 2026-03-09T02:00:00+01:00"
+_NAME = f"a text of 1 to {LONGEST_NAME} characters without leading or trailing blanks"
+_NOTE = f"a text of up to {LONGEST_TEXT:,} characters"
+_TAG_VALUE = f"a text of 1 to {LONGEST_NAME} characters, a number, true or false"
 _CIPHER = re.compile(r"[0-9A-Fa-f]{4}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST = 2**63 - 1
-
-
-class RunError(Error):
-    """An invalid value in a run, with its key and the problem."""
-
-    def __init__(self, key: str, problem: str) -> None:
-        super().__init__(f"{key}: {problem}" if key else problem)
-        self.key = key
-        self.problem = problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,157 +61,127 @@ class Run:
         return f"{self.name} ({self.role} on {self.system})"
 
 
-def parse_run(raw: object, kb_bytes: int = 1000) -> Run:
-    """Return the run of a block of runs.toml.
+def run_name(text: str) -> str:
+    """Return a name of a run; raise ValueError if it cannot be one."""
+    if 1 <= len(text) <= LONGEST_NAME and text.isprintable() and text == text.strip():
+        return text
+    raise ValueError(f"expected {_NAME}, got {shortened(text)}")
 
-    >>> parse_run({"name": "a", "system": "sysa", "role": "clinet"})
+
+def _moment(time: datetime) -> datetime:
+    """Return a time in UTC; a time without an offset is refused as ambiguous."""
+    if time.tzinfo is None:
+        raise ValueError(f"{time.isoformat()} has no offset from UTC; expected {_TIME}")
+    try:
+        return time.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{time.isoformat()} is not a valid time in UTC; expected {_TIME}") from error
+
+
+def _note(text: str) -> str | None:
+    # An argument that is not UTF-8 contains single surrogates.
+    if len(text) > LONGEST_TEXT or _SURROGATE.search(text):
+        raise ValueError(f"expected {_NOTE}, got {shortened(text)}")
+    return text or None
+
+
+def _tag_value(raw: str | float) -> str:
+    if isinstance(raw, bool):
+        return "on" if raw else "off"
+    text = str(raw)
+    if not text or not text.isprintable() or len(text) > LONGEST_NAME:
+        raise ValueError(f"expected {_TAG_VALUE}, got {shortened(raw)}")
+    return text
+
+
+def _tag(name: str, value: object) -> str:
+    """Return a tag in the spelling of the published results, which write ciphers in upper case.
+
+    >>> _tag("mtu", "9000"), _tag("cipher", "c030")
+    ('mtu=9000', 'cipher=C030')
+    """
+    text = str(value)
+    return f"{name}={text.upper() if name == 'cipher' and _CIPHER.fullmatch(text) else text}"
+
+
+_Time = Annotated[datetime, Allowed(_TIME, _moment, of=datetime)]
+
+
+_TagName = Annotated[
+    str, Meta(pattern=r"\A[A-Za-z0-9_]{1,40}\Z"), Allowed("a name of 1 to 40 letters, digits and _")
+]
+_TagValue = Annotated[str | float | bool, Allowed(_TAG_VALUE, _tag_value, of=(str, int, float, bool))]
+
+
+class _Block(Declared, frozen=True, kw_only=True):
+    name: Annotated[str, Allowed(_NAME, run_name)]
+    system: Annotated[str, Allowed("a system name of 1 to 8 characters", system_name)]
+    role: Literal["client", "server"]
+    begin: _Time = field(name="from")
+    end: _Time = field(name="to")
+    workload: Annotated[str, Allowed("a name such as CRR40(64B/8kB)")] | None = None
+    transactions: Annotated[int, Meta(ge=0, le=_MOST)] | None = None
+    note: Annotated[str, Allowed(_NOTE, _note)] | None = None
+    synthetic: bool = False
+    tags: dict[_TagName, _TagValue] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raise WrongValueError for a run that ends before it begins, or much later."""
+        if self.end <= self.begin:
+            end, begin = (f"{time:%Y-%m-%d %H:%M:%S} UTC" for time in (self.end, self.begin))
+            raise WrongValueError("to", f"{end} is not after from, {begin}")
+        if (days := (self.end - self.begin).days) >= LONGEST_DAYS:
+            problem = f"is {days:,} days after from; a run is shorter than {LONGEST_DAYS} days"
+            raise WrongValueError("to", problem)
+
+
+def parse_run(raw: dict[str, Any], kb_bytes: int = 1000) -> Run:
+    """Return the run of a block of runs.toml; raise SettingsError with the key.
+
+    >>> times = {"from": datetime(2026, 3, 9, 1, tzinfo=UTC), "to": datetime(2026, 3, 9, 2, tzinfo=UTC)}
+    >>> parse_run({"name": "a", "system": "sysa", "role": "any"} | times)
     Traceback (most recent call last):
     ...
-    zscope.pipelines.runs.entry.RunError: role: expected "client" or "server", got 'clinet'
+    zscope.schemas.errors.SettingsError: role: expected "client" or "server", got 'any'
     """
-    if not isinstance(raw, dict):
-        raise RunError("", f"expected a block [[run]], got {shortened(raw)}")
-    for key in raw:
-        if key not in _KEYS:
-            raise RunError(key, f"is not a key of a run; {suggestion(key, _KEYS)}")
-    name, system, role = (parse(_required(raw, key)) for key, parse in _IDENTITY.items())
-    start, end = (_time(key, _required(raw, key)) for key in ("from", "to"))
-    if end <= start:
-        raise RunError("to", f"{end:%Y-%m-%d %H:%M:%S} UTC is not after from, {start:%Y-%m-%d %H:%M:%S} UTC")
-    if (days := (end - start).days) >= LONGEST_DAYS:
-        raise RunError("to", f"is {days:,} days after from; a run is shorter than {LONGEST_DAYS} days")
+    return run_in(TomlFile("", "", raw, SettingsError), (), kb_bytes)
+
+
+def run_in(file: TomlFile, path: KeyPath, kb_bytes: int) -> Run:
+    """Return the run of a block at a path of a file; raise SettingsError with the line and the key."""
+    block = file.typed(_Block, path=path)
+    try:
+        workload = _workload(block.workload, kb_bytes)
+    except ValueError as error:
+        raise file.error((*path, "workload"), str(error)) from error
     return Run(
-        name=name,
-        system=system,
-        role=role,
-        from_utc=start,
-        to_utc=end,
-        **_workload(raw.get("workload"), kb_bytes),
-        transactions=_transactions(raw.get("transactions")),
-        tags=_tags(raw.get("tags", {})),
-        note=_note(raw.get("note")),
-        synthetic=_synthetic(raw.get("synthetic", False)),
+        name=block.name,
+        system=block.system,
+        role=block.role,
+        from_utc=block.begin,
+        to_utc=block.end,
+        **workload,
+        transactions=block.transactions,
+        tags=tuple(sorted(_tag(name, value) for name, value in block.tags.items())),
+        note=block.note,
+        synthetic=block.synthetic,
     )
 
 
-def _required(raw: Mapping[str, Any], key: str) -> object:
-    if key not in raw:
-        raise RunError(key, "is missing")
-    return raw[key]
-
-
-def run_name(raw: object) -> str:
-    """Return a valid name of a run, or raise RunError."""
-    if isinstance(raw, str) and 1 <= len(raw) <= LONGEST_NAME and raw.isprintable() and raw == raw.strip():
-        return raw
-    expected = f"a text of 1 to {LONGEST_NAME} characters without leading or trailing blanks"
-    raise RunError("name", f"expected {expected}, got {shortened(raw)}")
-
-
-def _system(raw: object) -> str:
-    if isinstance(raw, str) and re.fullmatch(rf"[!-~]{{1,{LONGEST_SYSTEM}}}", raw):
-        return raw.upper()
-    expected = f"a system name of 1 to {LONGEST_SYSTEM} characters"
-    raise RunError("system", f"expected {expected}, got {shortened(raw)}")
-
-
-def _role(raw: object) -> str:
-    if isinstance(raw, str) and raw in ROLES:
-        return raw
-    raise RunError("role", f'expected "client" or "server", got {shortened(raw)}')
-
-
-_IDENTITY = {"name": run_name, "system": _system, "role": _role}
-
-
-def _time(key: str, raw: object) -> datetime:
-    """Return a time in UTC; a time without an offset is refused as ambiguous."""
-    if isinstance(raw, datetime):
-        if raw.tzinfo is None:
-            raise RunError(key, f"{raw.isoformat()} has no offset from UTC; expected {_TIME}")
-        try:
-            return raw.astimezone(UTC)
-        except OverflowError as error:
-            raise RunError(key, f"{raw.isoformat()} is not a valid time in UTC; expected {_TIME}") from error
-    hint = ", without quotes" if isinstance(raw, str) else ""
-    value = raw.isoformat() if isinstance(raw, date | time) else shortened(raw)
-    raise RunError(key, f"expected {_TIME}{hint}, got {value}")
-
-
-def _workload(raw: object, kb_bytes: int) -> dict[str, Any]:
+def _workload(name: str | None, kb_bytes: int) -> dict[str, Any]:
     """Return the columns of a workload; several workloads at once have only a name."""
-    if raw is None:
+    if name is None:
         return {}
-    if not isinstance(raw, str):
-        raise RunError("workload", f"expected a name such as CRR40(64B/8kB), got {shortened(raw)}")
     # It imports pyparsing, and every command that opens a store imports this module.
-    from zscope.pipelines.runs.workloads import WorkloadError, parse_workloads
+    from zscope.pipelines.runs.workloads import parse_workloads
 
-    try:
-        parts = parse_workloads(raw, kb_bytes)
-    except WorkloadError as error:
-        raise RunError("workload", str(error)) from error
+    parts = parse_workloads(name, kb_bytes)
     if len(parts) > 1:
-        return {"workload": raw}
+        return {"workload": name}
     return {
-        "workload": raw,
+        "workload": name,
         "workload_kind": parts[0].kind,
         "clients": parts[0].clients,
         "client_bytes": parts[0].client_bytes,
         "server_bytes": parts[0].server_bytes,
     }
-
-
-def _transactions(raw: object) -> int | None:
-    # bool is a subclass of int.
-    if raw is None or (isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw <= _MOST):
-        return raw
-    raise RunError("transactions", f"expected an integer of 0 or more, got {shortened(raw)}")
-
-
-def _note(raw: object) -> str | None:
-    # An argument that is not UTF-8 contains single surrogates.
-    if raw is None or (isinstance(raw, str) and len(raw) <= LONGEST_TEXT and not _SURROGATE.search(raw)):
-        return raw or None
-    raise RunError("note", f"expected a text of up to {LONGEST_TEXT:,} characters, got {shortened(raw)}")
-
-
-def _synthetic(raw: object) -> bool:
-    if isinstance(raw, bool):
-        return raw
-    raise RunError("synthetic", f"expected true or false, got {shortened(raw)}")
-
-
-def _tags(raw: object) -> tuple[str, ...]:
-    if not isinstance(raw, dict):
-        raise RunError("tags", f"expected a table [run.tags], got {shortened(raw)}")
-    return tuple(sorted(_tag(key, value) for key, value in raw.items()))
-
-
-def _tag(key: str, raw: object) -> str:
-    """Return a tag in the spelling of the published results: on and off, ciphers in upper case.
-
-    >>> _tag("fips", True), _tag("mtu", 9000), _tag("cipher", "c030")
-    ('fips=on', 'mtu=9000', 'cipher=C030')
-    """
-    if not _TAG.fullmatch(key):
-        raise RunError(f"tags.{key}", "the name of a tag can contain only letters, digits and _")
-    if isinstance(raw, bool):
-        return f"{key}={'on' if raw else 'off'}"
-    text = str(raw) if isinstance(raw, int | float) else raw
-    if not isinstance(text, str) or not text or not text.isprintable() or len(text) > LONGEST_NAME:
-        expected = f"a text of 1 to {LONGEST_NAME} characters, a number, true or false"
-        raise RunError(f"tags.{key}", f"expected {expected}, got {shortened(raw)}")
-    return f"{key}={text.upper() if key == 'cipher' and _CIPHER.fullmatch(text) else text}"
-
-
-def suggestion(word: str, known: tuple[str, ...]) -> str:
-    """Return a hint for an unknown word: the most similar known word, or all of them."""
-    matches = get_close_matches(word, known, n=1)
-    return f"did you mean {matches[0]!r}?" if matches else f"valid names: {', '.join(known)}"
-
-
-def shortened(raw: object) -> str:
-    """Return a value as text for a message."""
-    text = repr(raw)
-    return text if len(text) <= 60 else f"{text[:57]}..."

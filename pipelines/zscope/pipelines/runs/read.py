@@ -5,29 +5,36 @@ Nothing here raises, as an error in this file must not make the rest of the stor
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pyarrow as pa
 
-from zscope.pipelines.runs.entry import Run, RunError, parse_run, shortened, suggestion
+from zscope.pipelines.runs.entry import Run, run_in
+from zscope.schemas.allowed import Allowed
 from zscope.schemas.arrow import TEXT, UTC
+from zscope.schemas.declared import Declared, TomlFile
+from zscope.schemas.errors import SettingsError
+from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from zscope.schemas.errors import DeclarationError
+    from zscope.schemas.toml_lines import KeyPath
+
 FILE_NAME = "runs.toml"
-_TOP = ("run", "kb_bytes")
-_KB = (1000, 1024)
-_HEADER = re.compile(r"[ \t]*\[\[[ \t]*run[ \t]*\]\][ \t]*(?:#.*)?")
 _LARGEST = 4 << 20
 """Size limit in bytes, enough for ten thousand runs; a larger file is not a list of runs."""
+
+
+class _Top(Declared, frozen=True):
+    run: Annotated[tuple[Any, ...], Allowed("blocks [[run]], each with two brackets")] = ()
+    kb_bytes: Literal[1000, 1024] = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,8 @@ class RunsFile:
     problems: tuple[Problem, ...] = ()
     kb_bytes: int = 1000
     """Number of bytes in a kB of a workload name."""
+    left_out: int = 0
+    """Number of runs with errors."""
 
 
 def read_runs(folder: Path) -> RunsFile:
@@ -79,72 +88,56 @@ def read_file(path: Path) -> RunsFile:
         return _unusable(file, f"is not UTF-8 text (byte {error.start})")
 
 
-def parse_runs(text: str, file: str = FILE_NAME) -> RunsFile:
-    """Parse the text of a runs.toml.
-
-    >>> parse_runs("[[rum]]").problems[0].text
-    "is not a valid key; did you mean 'run'?"
-    """
-    try:
-        content = tomllib.loads(text.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as error:
-        return _unusable(file, f"is not TOML: {error}")
-    except RecursionError:
-        return _unusable(file, "is nested too deeply for a list of runs")
-    except ValueError as error:  # an invalid date such as 2026-02-30
-        return _unusable(file, f"is not TOML: {error}")
-    problems = [
-        Problem(file, None, key, f"is not a valid key; {suggestion(key, _TOP)}")
-        for key in content
-        if key not in _TOP
-    ]
-    kb_bytes = content.get("kb_bytes", _KB[0])
-    if not isinstance(kb_bytes, int) or kb_bytes not in _KB:
-        problems.append(Problem(file, None, "kb_bytes", f"expected 1000 or 1024, got {shortened(kb_bytes)}"))
-        kb_bytes = _KB[0]
-    blocks = content.get("run", [])
-    if not isinstance(blocks, list):
-        problems.append(Problem(file, None, "run", "expected blocks [[run]], each with two brackets"))
-        blocks = []
-    lines = _header_lines(text, len(blocks))
-    runs: dict[tuple[str, str, str], Run] = {}
-    begins: dict[Run, int | None] = {}
-    for number, (block, line) in enumerate(zip(blocks, lines, strict=True), start=1):
-        try:
-            run = parse_run(block, kb_bytes)
-        except RunError as error:
-            key = ": ".join(part for part in (_label(number, block), error.key) if part)
-            problems.append(Problem(file, line, key, error.problem))
-            continue
-        if run.key in runs:
-            text = f"{run.title} is already defined above; each side of a run is defined once"
-            problems.append(Problem(file, line, _label(number, block), text))
-            continue
-        runs[run.key] = run
-        begins[run] = line
-    valid = tuple(runs.values())
-    problems += [Problem(file, begins[run], run.title, text, warning=True) for run, text in _warnings(valid)]
-    return RunsFile(valid, tuple(problems), kb_bytes)
-
-
 def _unusable(file: str, problem: str) -> RunsFile:
     return RunsFile(problems=(Problem(file, None, "", problem),))
 
 
-def _header_lines(text: str, blocks: int) -> list[int | None]:
-    """Return the first line of each block; None for each if not all runs are written as blocks."""
-    lines = header_lines(text)
-    return [*lines] if len(lines) == blocks else [None] * blocks
+def parse_runs(text: str, file: str = FILE_NAME) -> RunsFile:
+    """Parse the text of a runs.toml.
+
+    >>> parse_runs("[[rum]]").problems[0].text
+    'is not a valid key; valid: run, kb_bytes; did you mean run?'
+    """
+    try:
+        toml = TomlFile.parse(text, file, SettingsError)
+    except SettingsError as error:
+        return RunsFile(problems=tuple(_problems(error)))
+    top, problems = _top(toml)
+    runs: dict[tuple[str, str, str], Run] = {}
+    places: dict[Run, KeyPath] = {}
+    for number in range(len(top.run)):
+        place: KeyPath = ("run", number)
+        try:
+            run = run_in(toml, place, top.kb_bytes)
+        except SettingsError as error:
+            problems += _problems(error)
+            continue
+        if run.key in runs:
+            text = f"{run.title} is already defined above; each side of a run is defined once"
+            problems += _problems(toml.error(place, text))
+            continue
+        runs[run.key] = run
+        places[run] = place
+    valid = tuple(runs.values())
+    problems += [
+        Problem(file, toml.line(places[run]), run.title, text, warning=True) for run, text in _warnings(valid)
+    ]
+    return RunsFile(valid, tuple(problems), top.kb_bytes, len(top.run) - len(valid))
 
 
-def header_lines(text: str) -> list[int]:
-    """Return the numbers of the lines that begin a run, counted from 1."""
-    return [number for number, line in enumerate(text.split("\n"), 1) if _HEADER.fullmatch(line.rstrip("\r"))]
+def _top(toml: TomlFile) -> tuple[_Top, list[Problem]]:
+    """Return the keys of the file without the wrong ones, and the problems of these."""
+    try:
+        return toml.typed(_Top), []
+    except SettingsError as error:
+        problems = _problems(error)
+        wrong = {problem.key for problem in problems}
+        right = {key: value for key, value in toml.content.items() if toml.key((key,)) not in wrong}
+        return toml.typed(_Top, right), problems
 
 
-def _label(number: int, block: object) -> str:
-    name = block.get("name") if isinstance(block, Mapping) else None
-    return f"run {number} ({shortened(name)})" if name is not None else f"run {number}"
+def _problems(error: DeclarationError) -> list[Problem]:
+    return [Problem(each.file, each.line, each.key, each.problem) for each in (error, *error.further)]
 
 
 Warned = tuple[Run, str]
@@ -184,9 +177,7 @@ def _unknown_tags(runs: Sequence[Run]) -> Iterator[Warned]:
     for run in runs:
         for tag in run.tags:
             key = tag.partition("=")[0]
-            if key not in _published_tags() and (hint := suggestion(key, _published_tags())).startswith(
-                "did"
-            ):
+            if key not in _published_tags() and (hint := suggestion(key, _published_tags(), "")):
                 yield run, f"tag {key!r} is not used by published results; {hint}"
 
 

@@ -158,10 +158,10 @@ def add_command(  # noqa: PLR0913 - one argument for each option
       zscope runs add tls13-full --system SRV1 --role server --from 2026-03-09T01:00Z \\
         --to 2026-03-09T01:12Z --workload "CRR40(64B/8kB)" --tag version=TLSv1.3 --tag cipher=1302
     """
-    from zscope.pipelines.runs import RunError
     from zscope.pipelines.runs.edit import add_runs
     from zscope.pipelines.runs.entry import parse_run
     from zscope.pipelines.runs.read import read_runs
+    from zscope.schemas.errors import SettingsError
 
     raw = {
         "name": name, "system": system, "role": role, "from": _moment("--from", begin),
@@ -172,7 +172,7 @@ def add_command(  # noqa: PLR0913 - one argument for each option
         run = parse_run(
             {key: value for key, value in raw.items() if value is not None}, read_runs(store).kb_bytes
         )
-    except RunError as error:
+    except SettingsError as error:
         raise click.UsageError(str(error)) from error
     with changing_runs(store) as folder:
         add_runs(folder, settings, _print, [run])
