@@ -14,6 +14,7 @@ from zscope.parsers.api import DataWarning
 from zscope.parsers.lazy import imported_polars
 from zscope.parsers.notebook_html import html_table
 from zscope.parsers.results import UnknownTableError
+from zscope.pipelines.local_time.unzoned_rows import unzoned_note, unzoned_query
 from zscope.pipelines.metrics import (
     MetricQueryError,
     MetricSelection,
@@ -37,7 +38,6 @@ from zscope.pipelines.settings import Zones
 from zscope.pipelines.store import StoreError
 from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.pipelines.store.reader import open_reader
-from zscope.pipelines.unzoned_rows import unzoned_note, unzoned_query
 from zscope.schemas.field_catalog import search
 from zscope.schemas.suggestions import suggestion, with_suggestion
 

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.pipelines.ingest.test_repeated_hours import REPORT_TABLES
+from tests.pipelines.local_time.test_repeated_hours import REPORT_TABLES
 from tests.pipelines.stores import EVERYTHING, load
 
 from zscope.parsers import read
 from zscope.parsers.issues import Code
-from zscope.pipelines.local_time.recorded_offsets import LoadsByEnd, stated_zone
+from zscope.pipelines.local_time.recorded_offsets import LoadsByEnd
+from zscope.pipelines.local_time.rmf_by_smf70 import stated_zone
+from zscope.pipelines.local_time.unzoned_rows import unzoned_query
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import Load, LoadOffset
-from zscope.pipelines.unzoned_rows import unzoned_query
 from zscope.samples import Recipe, RecordKind, generate
 from zscope.samples.dump.recipe import named_systems
 from zscope.samples.reports.files import listing
@@ -218,5 +219,5 @@ def test_no_report_of_a_repeated_hour_has_an_offset(zone: str, which: int) -> No
 
 
 def test_nothing_is_decided_without_a_tz_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zscope.pipelines.local_time.recorded_offsets.available_timezones", set)
+    monkeypatch.setattr("zscope.pipelines.local_time.rmf_by_smf70.available_timezones", set)
     assert stated_zone("SYSA", (NOON, NOON), LoadsByEnd([loaded(1, (NOON, EVENING, 1))])) is None

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from zscope.app.cli.exits import NothingDoneError
 from zscope.app.cli.store_option import open_session, query_table
+from zscope.pipelines.local_time.unzoned_rows import unzoned_note, unzoned_query
 from zscope.pipelines.metrics import declared, metric, statement
 from zscope.pipelines.metrics.metric_statements import settings
 from zscope.pipelines.metrics.narrowing import PreparedMetrics
-from zscope.pipelines.unzoned_rows import unzoned_note, unzoned_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

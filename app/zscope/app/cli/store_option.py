@@ -85,7 +85,7 @@ def note_missing_zones(session: Session, *metrics: str, systems: Iterable[str] =
 
     With `systems` the metrics were narrowed to these.
     """
-    from zscope.pipelines.unzoned_rows import unzoned_note, unzoned_query
+    from zscope.pipelines.local_time.unzoned_rows import unzoned_note, unzoned_query
 
     if (query := unzoned_query(metrics, systems)) and (note := unzoned_note(query_table(session, query))):
         click.echo(f"note: {note}", err=True)

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from zscope.app.shared.filters import found_sql
+from zscope.pipelines.local_time.unzoned_rows import unzoned_note, unzoned_query
 from zscope.pipelines.metrics import declared, metric, needed, statement
 from zscope.pipelines.metrics.metric_statements import settings as period_settings
 from zscope.pipelines.metrics.narrowing import PreparedMetrics
 from zscope.pipelines.store import catalogue_version, open_reader
 from zscope.pipelines.store.session import Session
-from zscope.pipelines.unzoned_rows import unzoned_note, unzoned_query
 from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from zscope.pipelines.ingest.decoding import Decoding, StagePlace
 from zscope.pipelines.ingest.duplicates import StoreBefore, remove_duplicates
 from zscope.pipelines.ingest.known_inputs import DUMP, KnownLoads, comparable_loads, name_facts
 from zscope.pipelines.ingest.options_and_outcomes import FileOutcome, FileStatus, issue_rows, repeated_note
-from zscope.pipelines.ingest.repeated_hours import RepeatedHours
-from zscope.pipelines.local_time.recorded_offsets import LoadsByEnd, ZoneChecks, stated_zone
+from zscope.pipelines.local_time.recorded_offsets import LoadsByEnd, ZoneChecks
+from zscope.pipelines.local_time.rmf_by_smf70 import RepeatedHours, stated_zone
 from zscope.pipelines.store.commits import Commit, Load, LoadTable
 from zscope.pipelines.store.folder import partition
 from zscope.pipelines.store.parquet_files import (
@@ -196,8 +196,7 @@ class LoadBatch:
             assert files is not None or reading.rows is not None, "only known contents are not decoded"
             if facts.clocks.has_ambiguous_rows:
                 files = context.decoding.staged(reading.rows, place) if reading.rows is not None else files
-                before = StoreBefore(context.folder, context.state, reading.content.digest, shorter)
-                hours = RepeatedHours(before, facts.clocks)
+                hours = RepeatedHours(context.folder, context.state, facts.clocks)
                 files = hours.decide(files or [], place.folder, self._how_to_load_again())
                 if hours.awaits_records and can_wait:
                     return None

@@ -5,12 +5,9 @@ at that time, so the difference to the local time of their header is the offset,
 Single damaged records can show any offset; what few records of a table show is not used.
 
 Everything that gives the offset of a clock for some time is a claim: the time zone configured for this load,
-the records of each table, and the same of other loads of the system. Claims serve three purposes:
-
-- RMF reports have local times only. Without a configured zone, they get the offset that SMF 70 records state.
-- The issue about a system without a time zone names the offset that is known.
-- Two claims that overlap and differ are a conflict, except next to a clock change, where intervals and the
-  records about them do not begin and end at the same time.
+the records of each table, and the same of other loads of the system. The issue about a system without a time
+zone names what is known. Two claims that overlap and differ are a conflict, except next to a clock change,
+where intervals and the records about them do not begin and end at the same time.
 """
 
 from __future__ import annotations
@@ -18,16 +15,14 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
-from zoneinfo import available_timezones
 
 import numpy as np
 
 from zscope.parsers.issues import Code, Issue
-from zscope.parsers.zones import offset_text, zone_of
+from zscope.parsers.zones import offset_text
 from zscope.pipelines.local_time.timelines import (
     EARLIEST_US,
     LATEST_US,
@@ -64,7 +59,7 @@ _MOST_HOURS = 100_000
 """More hours with records than this mean a damaged dump, whose further hours are ignored."""
 _SHARE_OF_HOUR, _SHARE_OF_TABLE = 0.25, 0.01
 """An offset counts if this share of the rows shows it: in the repeated hour of autumn there are two."""
-_LONGEST_PAUSE_H = 24
+LONGEST_PAUSE_H = 24
 """A clock can be changed and changed back in a longer time without records."""
 MAX_OFFSETS = 1000
 """Number of spans that are stored with a load."""
@@ -180,7 +175,7 @@ def _joined(shown: list[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
     for hour, quarters in shown:
         begin, end = spans.get(quarters, (hour, hour))
         changed = any(end < to < hour for other, (_, to) in spans.items() if other != quarters)
-        if changed or hour - end > _LONGEST_PAUSE_H:
+        if changed or hour - end > LONGEST_PAUSE_H:
             yield quarters, begin, end
             begin = hour
         spans[quarters] = begin, hour
@@ -192,9 +187,9 @@ def _hour_text(hour: int) -> str:
     return str(np.datetime64(EARLIEST_US + hour * HOUR_US, "us").astype("datetime64[s]"))
 
 
-_AROUND_CHANGE = timedelta(hours=2)
+AROUND_CHANGE = timedelta(hours=2)
 """How long before or after a clock change records can have the other offset."""
-_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+_DAY = timedelta(days=1)
 _EXAMPLE = "such as Europe/Berlin or +01:00"
 
 Period = tuple[datetime, datetime]
@@ -202,7 +197,7 @@ Period = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True, order=True, slots=True)
-class _OffsetSpan:
+class OffsetSpan:
     """A span of local time and the offset of a clock in it."""
 
     begin: datetime
@@ -210,6 +205,7 @@ class _OffsetSpan:
     offset_s: int
 
     def near(self, period: Period, distance: timedelta) -> bool:
+        """Whether it has times of a period, or at most a distance before or after it."""
         return self.begin < period[1] + distance and period[0] - distance < self.end
 
 
@@ -219,7 +215,7 @@ class _Claim:
 
     source: str
     """As the subject of a sentence, such as "the time zone of load 3"."""
-    spans: tuple[_OffsetSpan, ...]
+    spans: tuple[OffsetSpan, ...]
     zone: str | None = None
     """The configured time zone; None if records show the offsets."""
 
@@ -251,49 +247,6 @@ class LoadsByEnd:
         loads = (self._loads[number] for _, number in self._ends[bisect_left(self._ends, (first,)) :])
         near = (load for load in loads if (load.first_local or "") <= last)
         return sorted(near, key=lambda load: load.load_id)
-
-
-def stated_zone(system: str, period: Period, loads: LoadsByEnd) -> str | None:
-    """Return the offset that SMF 70 records of other loads state for a period, as a fixed time zone.
-
-    The period has the starts of the first and the last interval of a report. The result is None if the
-    records do not cover it, if they state two offsets, or if a clock with this offset can be set back in it:
-    then the offset does not tell a report of one of the two hours from a report of the other.
-    """
-    spans = sorted(
-        span
-        for load in loads.near(period, _AROUND_CHANGE)
-        for each in load.offsets
-        if each.system == system and is_stated(each.source)
-        if (span := _span_of(each)).near(period, _AROUND_CHANGE)
-    )
-    if len({span.offset_s for span in spans}) != 1:
-        return None
-    first, last = period
-    pause = timedelta(hours=_LONGEST_PAUSE_H)
-    reached = first + _HOUR  # the record of the first interval is written at its end
-    for span in spans:
-        if span.begin <= reached:
-            reached = max(reached, span.end + pause)
-    offset = timedelta(seconds=spans[0].offset_s)
-    if last >= reached - pause or _can_be_set_back(offset, (first - offset, last - offset)):
-        return None
-    return offset_text(spans[0].offset_s)
-
-
-def _can_be_set_back(offset: timedelta, utc: Period) -> bool:
-    """Whether a time zone with an offset sets its clock back in a period, or shortly before or after."""
-    first, last = (time.replace(tzinfo=UTC) for time in utc)
-    moments = [first - _AROUND_CHANGE]
-    while moments[-1] < last + _AROUND_CHANGE:
-        moments.append(min(moments[-1] + _DAY, last + _AROUND_CHANGE))
-    names = available_timezones()
-    for name in names:
-        clock = zone_of(name)
-        offsets = [moment.astimezone(clock).utcoffset() or timedelta() for moment in moments]
-        if any(after < before and offset in {before, after} for before, after in pairwise(offsets)):
-            return True
-    return not names  # without the tz database nothing is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +328,7 @@ class ZoneChecks:
         """Yield the claims of other loads about a period."""
         for load in self.others.near(period, distance):
             its = _period(load, system) if load.load_id != self.replaced else None
-            if its and _OffsetSpan(*its, 0).near(period, distance):
+            if its and OffsetSpan(*its, 0).near(period, distance):
                 yield from _claims(load, system, own=False)
 
 
@@ -389,16 +342,17 @@ def _claims(load: Load, system: str, *, own: bool) -> list[_Claim]:
     tables = defaultdict(list)
     for each in load.offsets:
         if each.system == system:
-            tables[each.source].append(_span_of(each))
+            tables[each.source].append(span_of(each))
     for table, shown in tables.items():
         source = f"the offset {'stated' if is_stated(table) else 'shown by the times'} in {table}"
         claims.append(_Claim(source if own else f"{source} of load {load.load_id}", tuple(shown)))
     return claims
 
 
-def _span_of(each: LoadOffset) -> _OffsetSpan:
+def span_of(each: LoadOffset) -> OffsetSpan:
+    """Return a span of the load history."""
     begin, end = (datetime.fromisoformat(text) for text in (each.from_local, each.to_local))
-    return _OffsetSpan(begin, end, each.offset_s)
+    return OffsetSpan(begin, end, each.offset_s)
 
 
 def _period(load: Load, system: str) -> Period | None:
@@ -413,11 +367,11 @@ def _period(load: Load, system: str) -> Period | None:
     return (min(times), max(times) + timedelta(microseconds=1)) if times else None
 
 
-def _zone_spans(system: str, zone: str, period: Period) -> tuple[_OffsetSpan, ...]:
-    begin, end = period[0] - _AROUND_CHANGE, period[1] + _AROUND_CHANGE
+def _zone_spans(system: str, zone: str, period: Period) -> tuple[OffsetSpan, ...]:
+    begin, end = period[0] - AROUND_CHANGE, period[1] + AROUND_CHANGE
     rows = clock_spans(system, zone, microseconds(begin), microseconds(end)).to_pylist()
     cut = [(max(row["from_local"], begin), min(row["to_local"], end), row["offset_s"]) for row in rows]
-    return tuple(_OffsetSpan(*each) for each in cut if each[0] < each[1])
+    return tuple(OffsetSpan(*each) for each in cut if each[0] < each[1])
 
 
 def _compare(one: _Claim, other: _Claim, configured: _Claim | None = None) -> str:
@@ -441,9 +395,9 @@ def _compare(one: _Claim, other: _Claim, configured: _Claim | None = None) -> st
     return ""
 
 
-def _without(begin: datetime, end: datetime, alike: Sequence[_OffsetSpan]) -> datetime | None:
+def _without(begin: datetime, end: datetime, alike: Sequence[OffsetSpan]) -> datetime | None:
     """Return the first time of a period that is not next to a span in which both sides agree."""
     for span in sorted(alike):
-        if span.begin - _AROUND_CHANGE <= begin < span.end + _AROUND_CHANGE:
-            begin = span.end + _AROUND_CHANGE
+        if span.begin - AROUND_CHANGE <= begin < span.end + AROUND_CHANGE:
+            begin = span.end + AROUND_CHANGE
     return begin if begin < end else None

@@ -1,8 +1,9 @@
-"""Compare reports with SMF 70 records to find the hour of their intervals, if the clock showed it twice.
+"""Give RMF reports the times in UTC that SMF 70 records of the same system know.
 
-Reports have local times only. In autumn, a report with intervals of both hours goes back by an hour, and its
-pages are in order. A report with intervals of one hour does not show which one it is. SMF 70 records of the
-same system contain the offset of the clock, so their figures are compared with those of the report:
+Reports have local times only. Without a configured time zone they get the offset that SMF 70 records state,
+if it is one for their whole time. In autumn the offset alone does not tell the two hours apart that a clock
+shows twice. A report with intervals of both hours goes back by an hour, and its pages are in order. A report
+with intervals of one hour does not show which one it is, so its figures are compared with those of records:
 
 - An interval is of the hour whose record has the same CPU use, within the rounding of the report.
 - If records of both hours have it, or none has, the interval keeps no time in UTC.
@@ -17,13 +18,16 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
+from zoneinfo import available_timezones
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zscope.pipelines.ingest.duplicates import MEMORY, Config
+from zscope.parsers.zones import offset_text, zone_of
+from zscope.pipelines.local_time.recorded_offsets import AROUND_CHANGE, LONGEST_PAUSE_H, is_stated, span_of
 from zscope.pipelines.metrics import declared, macros_sql, needed, view_sql
 from zscope.pipelines.store.parquet_files import written_again
 from zscope.pipelines.store.tables import table_sql
@@ -35,10 +39,13 @@ from zscope.schemas.stored import stored_schema, utc_clock
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zscope.pipelines.ingest.duplicates import StoreBefore
+    from zscope.pipelines.local_time.recorded_offsets import LoadsByEnd, Period
     from zscope.pipelines.local_time.to_utc import ClockChange, Clocks
+    from zscope.pipelines.store.commits import State
+    from zscope.pipelines.store.folder import Folder
     from zscope.pipelines.store.parquet_files import StagedFile
 
+_MEMORY = "256MB"
 _START = "interval_start_local"
 _START_UTC = utc_clock(_START)
 _USE = "cpu_by_source"
@@ -84,6 +91,49 @@ GROUP BY ALL
 """
 
 
+def stated_zone(system: str, period: Period, loads: LoadsByEnd) -> str | None:
+    """Return the offset that SMF 70 records of other loads state for a period, as a fixed time zone.
+
+    The period has the starts of the first and the last interval of a report. The result is None if the
+    records do not cover it, if they state two offsets, or if a clock with this offset can be set back in it:
+    then the offset does not tell a report of one of the two hours from a report of the other.
+    """
+    spans = sorted(
+        span
+        for load in loads.near(period, AROUND_CHANGE)
+        for each in load.offsets
+        if each.system == system and is_stated(each.source)
+        if (span := span_of(each)).near(period, AROUND_CHANGE)
+    )
+    if len({span.offset_s for span in spans}) != 1:
+        return None
+    first, last = period
+    pause = timedelta(hours=LONGEST_PAUSE_H)
+    reached = first + timedelta(hours=1)  # the record of the first interval is written at its end
+    for span in spans:
+        if span.begin <= reached:
+            reached = max(reached, span.end + pause)
+    offset = timedelta(seconds=spans[0].offset_s)
+    if last >= reached - pause or _can_be_set_back(offset, (first - offset, last - offset)):
+        return None
+    return offset_text(spans[0].offset_s)
+
+
+def _can_be_set_back(offset: timedelta, utc: Period) -> bool:
+    """Whether a time zone with an offset sets its clock back in a period, or shortly before or after."""
+    first, last = (time.replace(tzinfo=UTC) for time in utc)
+    moments = [first - AROUND_CHANGE]
+    while moments[-1] < last + AROUND_CHANGE:
+        moments.append(min(moments[-1] + timedelta(days=1), last + AROUND_CHANGE))
+    names = available_timezones()
+    for name in names:
+        clock = zone_of(name)
+        offsets = [moment.astimezone(clock).utcoffset() or timedelta() for moment in moments]
+        if any(after < before and offset in {before, after} for before, after in pairwise(offsets)):
+            return True
+    return not names  # without the tz database nothing is known
+
+
 class ReportInterval(NamedTuple):
     """An interval of a report."""
 
@@ -108,7 +158,8 @@ def _tables() -> tuple[str, ...]:
 class RepeatedHours:
     """The intervals of one file in hours that a clock showed twice."""
 
-    before: StoreBefore
+    folder: Folder
+    state: State
     clocks: Clocks
     awaits_records: bool = False
     """Whether SMF 70 records that are not loaded can tell the hour of an interval; set by `decide`."""
@@ -123,8 +174,9 @@ class RepeatedHours:
         files = [file for file in staged if file.table in _tables()]
         if not files or not self.clocks.has_ambiguous_rows:
             return staged
-        settings: Config = {"memory_limit": MEMORY, "temp_directory": str(work / "spill")}
-        with duckdb.connect(config=settings) as connection:
+        with duckdb.connect(
+            config={"memory_limit": _MEMORY, "temp_directory": str(work / "spill")}
+        ) as connection:
             # DuckDB would draw it on standard output, which is for data.
             connection.execute("SET enable_progress_bar = false")
             self._find(connection, files)
@@ -194,7 +246,6 @@ class RepeatedHours:
     def _make_views(self, connection: duckdb.DuckDBPyConnection, files: list[StagedFile]) -> None:
         """Create the steps of the CPU use over the undecided rows, and the records of their days."""
         days = {day for interval in self._rows for day in _days_near(interval.start_us)}
-        state, folder = self.before.state, self.before.folder
         connection.execute(macros_sql())
         for name in needed(_USE):
             if name in declared():
@@ -206,10 +257,10 @@ class RepeatedHours:
                     for file in files
                     if file.table == name
                 )
-                sql = " UNION ALL ".join(undecided) or table_sql(folder, name, [])
+                sql = " UNION ALL ".join(undecided) or table_sql(self.folder, name, [])
             else:
-                stored = {file.path: file for day in sorted(days) for file in state.files_for(name, day)}
-                sql = table_sql(folder, name, stored.values(), days)
+                stored = {file.path: file for day in sorted(days) for file in self.state.files_for(name, day)}
+                sql = table_sql(self.folder, name, stored.values(), days)
             connection.execute(f"CREATE VIEW {name} AS {sql}")
 
 
