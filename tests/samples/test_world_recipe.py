@@ -127,6 +127,15 @@ def test_a_cost_file_is_equivalent_to_the_short_form(tmp_path: Path) -> None:
     assert CostModel().changed(CostModel().plain()) == CostModel()
 
 
+def test_a_wrong_cost_in_a_file_is_named_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "cost.toml"
+    file.write_text('noise = 0.02\n[client]\nrsa_us = "much"\n', encoding="utf-8")
+    with pytest.raises(
+        RecipeError, match=r"cost\.toml', line 3: client\.rsa_us: expected a number, got 'much'"
+    ):
+        read_costs(str(file))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

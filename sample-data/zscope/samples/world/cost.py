@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zscope.samples.dump.recipe import RecipeError
 from zscope.samples.world.world_scenario import SCENARIO
+from zscope.schemas.declared import TomlFile
+from zscope.schemas.errors import DeclarationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -139,28 +140,26 @@ def read_costs(text: str) -> dict[str, float]:
         pairs = (part.partition("=") for part in text.split(","))
         return {name.strip(): _number(name.strip(), value.strip()) for name, _, value in pairs}
     try:
-        content = tomllib.loads(Path(text).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise RecipeError(
-            f"{text!r} is not a file of costs: {reason}; use a TOML file or name=value,..."
-        ) from error
+        return _costs_of(TomlFile.read(Path(text), f"costs {text!r}"))
+    except DeclarationError as error:
+        raise RecipeError(f"{error}; use a TOML file or name=value,...") from error
+
+
+def _costs_of(file: TomlFile) -> dict[str, float]:
     costs: dict[str, float] = {}
-    for name, value in content.items():
+    for name, value in file.content.items():
         if isinstance(value, dict):
-            costs |= {f"{name}.{key}": _number(key, cost) for key, cost in value.items()}
+            costs |= {f"{name}.{key}": file.typed(float, cost, (name, key)) for key, cost in value.items()}
         else:
-            costs[name] = _number(name, value)
+            costs[name] = file.typed(float, value, (name,))
     return costs
 
 
-def _number(name: str, value: object) -> float:
+def _number(name: str, text: str) -> float:
     try:
-        if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-            return float(value)
+        return float(text)
     except ValueError:
-        pass
-    raise RecipeError(f"{name} = {value!r} is not a number of microseconds")
+        raise RecipeError(f"{name} = {text!r} is not a number of microseconds") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,9 +99,9 @@ def test_other_folders_are_not_replaced(run: Run, tmp_path: Path, files: str) ->
         (("--cost", "fulll_us=1"), "'fulll_us' is not a cost"),
         (
             ("--cost", "nowhere.toml"),
-            "'nowhere.toml' is not a file of costs: No such file or directory; use a TOML",
+            "costs 'nowhere.toml': cannot be read: No such file or directory; use a TOML file or name=value",
         ),
-        (("--cost", ""), "'' is not a file of costs"),
+        (("--cost", ""), "costs '': cannot be read"),
         (("--start", "yesterday"), "'yesterday' is not a date or a time"),
         (("--days", 0), "--days"),
         (("--cost", "full_us=900000000"), "ask for fewer connections or lower costs"),
