@@ -5,8 +5,9 @@ The whole report computes most metrics, which takes seconds; its tests are in `t
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from zscope.app.report import report_page
 from zscope.app.report.section_declarations import report_declaration
