@@ -113,7 +113,7 @@ class DeclaredSection(Declared, frozen=True, kw_only=True):
     parts: tuple[PartDeclaration, ...] = field(name="part")
 
 
-class ReportDeclaration(Declared, frozen=True):
+class ReportSections(Declared, frozen=True):
     """The sections, and the words and colours that they share."""
 
     labels: Mapping[str, str]
@@ -129,10 +129,10 @@ class ReportDeclaration(Declared, frozen=True):
 
 
 @cache
-def report_declaration() -> ReportDeclaration:
+def report_declaration() -> ReportSections:
     """Return what a report shows.
 
     >>> report_declaration().sections[0].title
     'What TLS costs'
     """
-    return TomlFile.read(files("zscope.app.report") / "sections.toml").typed(ReportDeclaration)
+    return TomlFile.read(files("zscope.app.report") / "sections.toml").typed(ReportSections)
