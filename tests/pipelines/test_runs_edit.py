@@ -133,6 +133,7 @@ def test_invalid_run_can_be_removed() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "run = 3",
         'run = [{ name = "a" }]',
         '[[run]]\nname = "a"\nnote = """\n[[run]]\n"""\n',
         '[[run]]\nname = "a"\n[else]\nkey = 1\n',

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from typing import TYPE_CHECKING, Any
 
 from zscope.pipelines.runs.read import FILE_NAME, RunsFile, parse_runs
 from zscope.pipelines.store.folder import Folder, write_atomically
 from zscope.pipelines.store.transaction import changing
-from zscope.schemas.errors import Error
+from zscope.schemas.declared import TomlFile
+from zscope.schemas.errors import DeclarationError, Error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -64,7 +64,7 @@ def without_runs(text: str, name: str) -> tuple[str, int]:
     content = _toml(text)
     blocks = content.get("run", [])
     starts = _header_lines(text)
-    if len(starts) != len(blocks):
+    if not isinstance(blocks, list) or len(starts) != len(blocks):
         raise RunsChangeError(_UNSUPPORTED)
     # Split at line feeds only, as TOML counts lines.
     lines = [f"{line}\n" for line in text.split("\n")]
@@ -95,10 +95,10 @@ def _with_comments(lines: list[str], header: int) -> int:
 
 def _toml(text: str) -> dict[str, Any]:
     """Parse the text, or raise RunsChangeError."""
-    problems = parse_runs(text).problems
-    if problems and not problems[0].key:
-        raise RunsChangeError(f"the file {problems[0].text}; correct it first")
-    return tomllib.loads(text.removeprefix("\ufeff"))
+    try:
+        return TomlFile.parse(text, FILE_NAME).content
+    except DeclarationError as error:
+        raise RunsChangeError(f"the file {error.problem}; correct it first") from error
 
 
 def run_block(run: Run) -> str:
