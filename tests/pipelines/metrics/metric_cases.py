@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,6 +70,32 @@ def read_cases(metric: Metric, text: str) -> tuple[MetricCase, ...]:
         expect = read_rows(entry.get("expect", ""), returned)
         cases.append(MetricCase(**{**entry, "metric": metric.name, "given": given, "expect": expect}))
     return tuple(cases)
+
+
+def difference(case: MetricCase, rows: Sequence[Row]) -> str:
+    """Return in what the rows of a metric differ from those expected; nothing if they do not."""
+    if len(rows) != len(case.expect):
+        return f"{len(rows)} rows, not {len(case.expect)}: {rows}"
+    for number, (row, wanted) in enumerate(zip(rows, case.expect, strict=True)):
+        differing = {
+            key: (row[key], value)
+            for key, value in wanted.items()
+            if not same(row[key], value, case.tolerance)
+        }
+        if differing:
+            return f"row {number}: (returned, expected) {differing} in {row}"
+    return ""
+
+
+def same(value: object, wanted: object, tolerance: float) -> bool:
+    """Return whether a value is the expected one. A local time is never the same as a moment."""
+    if isinstance(value, bool) or isinstance(wanted, bool):
+        return value is wanted
+    if isinstance(value, float) and isinstance(wanted, (int, float)):
+        return math.isclose(value, wanted, rel_tol=tolerance, abs_tol=tolerance)
+    if isinstance(value, datetime) and isinstance(wanted, datetime):
+        return (value.tzinfo is None) == (wanted.tzinfo is None) and value == wanted
+    return value == wanted
 
 
 def _rows(table: str, text: str) -> list[Row]:

@@ -18,7 +18,6 @@ from tests.pipelines.metric_world import table_schema, without_dictionaries
 from zscope.pipelines.metrics import (
     declared,
     macros_sql,
-    metric,
     needed,
     settable,
     statement,
@@ -74,7 +73,7 @@ class StepTables:
         by: Sequence[str] | None = None,
     ) -> list[Row]:
         """Return the rows of a metric for the rows of tables and steps; the other tables are empty."""
-        found = metric(name)
+        found = declared()[name]
         if unread := sorted(set(given) - set(needed(name))):
             raise LookupError(f"{name} does not read {', '.join(unread)}")
         if unknown := sorted(set(parameters or {}) - set(settable(name))):

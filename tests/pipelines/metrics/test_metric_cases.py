@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.pipelines.metrics.metric_cases import MetricCase, case_files
+from tests.pipelines.metrics.metric_cases import MetricCase, case_files, difference
 from tests.pipelines.metrics.metric_steps import step_tables
 
 from zscope.pipelines.metrics import declared, metric, view_sql
@@ -28,26 +26,7 @@ SUBJECTS = {
 )
 def test_metric_returns_the_rows_computed_by_hand(case: MetricCase) -> None:
     rows = step_tables().rows(case.metric, case.given, case.parameters, case.by)
-    assert len(rows) == len(case.expect), rows
-    for number, (row, wanted) in enumerate(zip(rows, case.expect, strict=True)):
-        assert set(wanted) <= set(row), f"{case.metric} has no column {set(wanted) - set(row)}"
-        differing = {
-            key: (row[key], value)
-            for key, value in wanted.items()
-            if not same(row[key], value, case.tolerance)
-        }
-        assert not differing, f"row {number}: (found, expected) {differing} in {row}"
-
-
-def same(found: object, wanted: object, tolerance: float) -> bool:
-    if isinstance(found, bool) or isinstance(wanted, bool):
-        return found is wanted
-    if isinstance(found, float) and isinstance(wanted, (int, float)):
-        return math.isclose(found, wanted, rel_tol=tolerance, abs_tol=tolerance)
-    if isinstance(found, datetime) and isinstance(wanted, datetime):
-        # A local time is never the same as a moment.
-        return (found.tzinfo is None) == (wanted.tzinfo is None) and found == wanted
-    return found == wanted
+    assert not difference(case, rows)
 
 
 @pytest.mark.parametrize("name", list(declared()))
