@@ -181,16 +181,16 @@ class MetricFile(MetricDeclaration, frozen=True, kw_only=True):
     """Entries, each a `MetricColumn` or `InheritedColumns`."""
 
 
-class LikeDeclaration(Declared, frozen=True):
-    """What the file of a step that is like another one must state."""
+class LikeFile(MetricDeclaration, frozen=True, kw_only=True):
+    """The file of a step that is like another one; it inherits what it does not state."""
 
-    kind: MetricKind
-    title: str
-    question: str
     like: str
     """The step with the SQL file."""
     instead_of: Mapping[str, str]
     """The inputs that are replaced."""
+    inputs: tuple[str, ...] = ()
+    grain: tuple[str, ...] = ()
+    columns: tuple[dict[str, Any], ...] = ()
 
 
 class Metric(MetricDeclaration, frozen=True, kw_only=True, dict=True):
@@ -272,22 +272,17 @@ def load(folder: Traversable) -> dict[str, Metric]:
     return metrics
 
 
-def _likeness(file: TomlFile, others: Mapping[str, TomlFile]) -> LikeDeclaration | None:
+def _likeness(file: TomlFile, others: Mapping[str, TomlFile]) -> LikeFile | None:
     """Return which step a step is like, if it does the same as another one."""
     if "like" not in file.content:
         return None
-    required = {
-        each: file.content[each] for each in LikeDeclaration.__struct_fields__ if each in file.content
-    }
-    likeness = file.typed(LikeDeclaration, required)
+    likeness = file.typed(LikeFile)
     if likeness.like not in others or "like" in others[likeness.like].content:
         raise file.error(("like",), f"there is no step {likeness.like} with an SQL file")
     return likeness
 
 
-def _declaration(
-    file: TomlFile, others: Mapping[str, TomlFile], likeness: LikeDeclaration | None
-) -> MetricFile:
+def _declaration(file: TomlFile, others: Mapping[str, TomlFile], likeness: LikeFile | None) -> MetricFile:
     """Return what a file declares, with what a step inherits from the one that it is like."""
     if likeness is None:
         return file.typed(MetricFile)
@@ -299,9 +294,7 @@ def _declaration(
     return file.typed(MetricFile, {**other, "inputs": inputs, **own})
 
 
-def _sql(
-    name: str, file: TomlFile, places: Mapping[str, Traversable], likeness: LikeDeclaration | None
-) -> str:
+def _sql(name: str, file: TomlFile, places: Mapping[str, Traversable], likeness: LikeFile | None) -> str:
     """Return the statement of a metric, or that of the step that it is like with other inputs."""
     like = likeness.like if likeness else name
     path = places[like] / f"{like}.sql"

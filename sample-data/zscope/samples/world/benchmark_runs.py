@@ -21,7 +21,7 @@ from zscope.samples.world.world_connections import (
     ticks,
 )
 from zscope.samples.world.world_recipe import MINUTE_US, NAMES, NIGHTS, WorldRecipe
-from zscope.schemas.declared import Declared
+from zscope.schemas.declared import Declared, TomlFile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,8 +63,8 @@ class DeclaredRuns(Declared, frozen=True):
     run: tuple[DeclaredRun, ...]
 
 
-def _read_runs() -> DeclaredRuns:
-    file = declared_file("world/benchmark_runs.toml")
+def read_benchmark_runs(file: TomlFile) -> DeclaredRuns:
+    """Return the runs of a file, with what their kinds of workload have in common."""
     defaults = file.content["defaults"]
     runs = []
     for entry in file.content["run"]:
@@ -75,7 +75,7 @@ def _read_runs() -> DeclaredRuns:
     return file.typed(DeclaredRuns, content | {"run": runs})
 
 
-_PLAN = _read_runs()
+_PLAN = read_benchmark_runs(declared_file("world/benchmark_runs.toml"))
 RUN_SYSTEMS = {"client": NAMES.index(_PLAN.client), "server": NAMES.index(_PLAN.server)}
 """Numbers of the systems that take part in runs."""
 _LATENCY_NOISE = 0.01
