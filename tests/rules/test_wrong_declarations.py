@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from zscope.app.cli.nightly.settings_file import read_nightly_settings
-from zscope.app.report.section_declarations import ReportDeclaration
+from zscope.app.report.section_declarations import ReportSections
 from zscope.pipelines.estimate.statuses import Sentence
 from zscope.pipelines.metrics.declarations import load
 from zscope.pipelines.metrics.metric_checks import FindingsFile, PracticesFile
@@ -172,7 +172,7 @@ KINDS = [
     ),
     FileKind(
         "sections of the report", APP / "report/sections.toml", ("section", 0, "part", 1, "order"), "a text",
-        as_type(ReportDeclaration), "report/sections.toml",
+        as_type(ReportSections), "report/sections.toml",
     ),
     FileKind(
         "records of a dump", SAMPLES / "dump/records/tcp_init.toml", ("section", 0, "key"), "a text",
