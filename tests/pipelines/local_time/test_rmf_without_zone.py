@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -10,11 +11,14 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
+from tests.pipelines.ingest.in_turn import InTurn
 from tests.pipelines.local_time.test_repeated_hours import REPORT_TABLES
 from tests.pipelines.stores import EVERYTHING, load
 
 from zscope.parsers import read
 from zscope.parsers.issues import Code
+from zscope.pipelines.ingest import ingest
+from zscope.pipelines.ingest.parallel_load import BulkEngine
 from zscope.pipelines.local_time.recorded_offsets import LoadsByEnd
 from zscope.pipelines.local_time.rmf_by_smf70 import stated_zone
 from zscope.pipelines.local_time.unzoned_rows import unzoned_query
@@ -103,6 +107,23 @@ def test_the_order_of_files_does_not_matter(
     assert [outcome.file for outcome in outcomes] == [str(dump), str(report)]
     assert [bool(without_zone(outcome)) for outcome in outcomes] == [True, False]
     assert starts(tmp_path / "store", "rmf_cpu") == RIGHT
+
+
+def test_many_files_at_once_have_the_same_offset(tmp_path: Path, dump: Path, report: Path) -> None:
+    """The tasks of a bulk load write all rows to files, before the dump is loaded."""
+    ingest(tmp_path / "store", [report, dump], EVERYTHING, BulkEngine(InTurn()))
+    for table in REPORT_TABLES:
+        assert starts(tmp_path / "store", table) == RIGHT
+
+
+def test_a_member_of_an_archive_uses_the_records_before_it(tmp_path: Path, dump: Path, report: Path) -> None:
+    """An archive is read once, so a member does not wait for those after it."""
+    for name, members, expected in (("a.zip", [dump, report], RIGHT), ("b.zip", [report, dump], {None})):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            for member in members:
+                archive.write(member, member.name)
+        load(tmp_path / f"store-{name}", tmp_path / name)
+        assert starts(tmp_path / f"store-{name}", "rmf_cpu") == expected
 
 
 def test_reports_with_many_rows_are_converted_in_their_files(
