@@ -28,7 +28,7 @@ from zscope.schemas.tables import table_names
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CHUNKS, PER_CHUNK = 100, 100
+CHUNKS, PER_CHUNK = 30, 100
 SHORT_CHUNKS = 5
 """The other chunks run in the deep tests only."""
 ALONE = 50

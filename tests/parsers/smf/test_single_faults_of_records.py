@@ -167,7 +167,7 @@ def _kind(header: list[dict[str, Any]]) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("count", [5, pytest.param(300, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("count", [5, pytest.param(100, marks=pytest.mark.deep)])
 def test_no_fault_of_some_bytes_is_silent(name: str, count: int, tmp_path: Path) -> None:
     dump = SAMPLES[name]()
     faults = list(dump.faults())

@@ -129,7 +129,7 @@ def _same_or_less(row: tuple[str, Any], known: tuple[str, Any]) -> bool:
     )
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.deep) for seed in (1, 2, 3))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.deep) for seed in (1, 2))])
 @pytest.mark.parametrize("spoiler", SPOILERS, ids=lambda spoiler: spoiler.__name__.strip("_"))
 @pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.name)
 def test_a_damaged_capture_gives_correct_rows_or_issues(
@@ -227,24 +227,21 @@ HOSTILE: tuple[Callable[[int], bytes], ...] = (
     lambda size: b"EZD1286I TTLS Error " + b"GRPID: 00000003 " * size + b"\n",
     lambda size: b"EZD1287I TTLS Error RC:  402 Initial Handshake\n" * size,
 )
-"""Inputs that make patterns and loops start again and again; full size is 10,000."""
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize("content", HOSTILE, ids=range(len(HOSTILE)))
-def test_long_hostile_lines_are_read_to_the_end(content: Callable[[int], bytes], tmp_path: Path) -> None:
-    """A pattern that backtracks exponentially would never end; no time is measured here."""
-    path = tmp_path / "hostile"
-    path.write_bytes(content(500))
-    _read(path)
+"""Inputs that make patterns and loops start again and again, in proportion to a size."""
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("content", HOSTILE, ids=range(len(HOSTILE)))
 def test_time_grows_with_the_size_of_the_input(content: Callable[[int], bytes], tmp_path: Path) -> None:
-    """Seconds, where quadratic growth would take hours."""
-    path = tmp_path / "hostile"
-    path.write_bytes(content(10_000))
+    """Five times the size takes five times as long, where quadratic growth takes 25 times as long. With a
+    pattern that backtracks exponentially, the smaller input would never end.
+    """
+    seconds = [_seconds_to_read(tmp_path / "hostile", content(size)) for size in (500, 2_500)]
+    assert seconds[1] < 12 * seconds[0] + 1
+
+
+def _seconds_to_read(path: Path, content: bytes) -> float:
+    path.write_bytes(content)
     begin = time.process_time()
     _read(path)
-    assert time.process_time() - begin < 60
+    return time.process_time() - begin

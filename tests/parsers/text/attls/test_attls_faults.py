@@ -59,7 +59,7 @@ def test_many_faults_are_not_silent(sample: FaultSample, tmp_path: Path) -> None
     known = known_sample(sample, tmp_path)
     silent = {
         fault.shown(sample.content): lost
-        for fault in sample.some_faults(1500, 1)
+        for fault in sample.some_faults(500, 1)
         if (lost := silent_changes(known, fault))
     }
     assert not silent
@@ -123,8 +123,8 @@ def test_some_mutations_raise_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.deep
-def test_ten_thousand_mutations_raise_nothing(tmp_path: Path) -> None:
-    assert _read_mutations(tmp_path, 10_000, 2) >= 10_000
+def test_thousands_of_mutations_raise_nothing(tmp_path: Path) -> None:
+    assert _read_mutations(tmp_path, 2_000, 2) >= 2_000
 
 
 LINE = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=60)

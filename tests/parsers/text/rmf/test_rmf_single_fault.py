@@ -26,7 +26,7 @@ def _silent(name: str, faults: Iterable[Fault], folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("count", [10, pytest.param(500, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("count", [10, pytest.param(150, marks=pytest.mark.deep)])
 def test_no_single_fault_is_silent(name: str, count: int, tmp_path: Path) -> None:
     assert _silent(name, SAMPLES[name].some_faults(count), tmp_path) == []
 
