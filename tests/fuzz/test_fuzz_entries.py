@@ -45,12 +45,25 @@ STRANGE = (
 
 @pytest.mark.parametrize("name", deep_except(("csv",), TEXTS))
 def test_a_strange_line_in_a_report_takes_no_rows_in_silence(name: str) -> None:
+    """Each line at two of eight places, and at each place a quarter of the lines."""
+    strange_lines(name, 4)
+
+
+@pytest.mark.bytes
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_strange_line_at_any_place_takes_rows_in_silence(name: str) -> None:
+    strange_lines(name, 1)
+
+
+def strange_lines(name: str, every: int) -> None:
+    """Insert each line at one in so many of eight places, and demand an issue where rows are missing."""
     entry = ENTRIES[name]()
     assert isinstance(entry, Between)
     lines = (entry.before + entry.after).splitlines(keepends=True)
     whole, _ = rows_of(entry.name, b"".join(lines), entry.tables, entry.options)
-    for at in range(1, len(lines), max(1, len(lines) // 8)):
-        for line in STRANGE:
+    places = range(1, len(lines), max(1, len(lines) // 8))
+    for number, line in enumerate(STRANGE):
+        for at in places[number % every :: every]:
             content = b"".join((*lines[:at], line, b"\n", *lines[at:]))
             rows, _ = rows_of(entry.name, content, entry.tables, entry.options)
             if whole - rows:
