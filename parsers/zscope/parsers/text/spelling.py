@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ _SHORTEST = 3
 """Words that are shorter are not corrected."""
 
 
+@lru_cache(maxsize=10_000)  # the reports of a rule have the same words as those of every other rule
 def edit_distance(one: str, other: str) -> int:
     """Return how many characters must be replaced, added or removed to get from one text to the other.
 
