@@ -44,6 +44,12 @@ def store_of(folder: Path, *dumps: Sequence[bytes]) -> Path:
     return folder / "store"
 
 
+@pytest.fixture(scope="module")
+def one_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one dump; read-only."""
+    return store_of(tmp_path_factory.mktemp("one_day"), dump())
+
+
 def asked(store: Path, by: Sequence[str], where: str = ENDED) -> list[dict[str, Any]]:
     """Return the rows of the metric, grouped."""
     with open_reader(store) as connection:
@@ -55,9 +61,9 @@ def asked(store: Path, by: Sequence[str], where: str = ENDED) -> list[dict[str, 
 
 
 @pytest.mark.deep
-def test_a_connection_open_for_ten_days_does_not_make_rates_lower(tmp_path: Path) -> None:
+def test_a_connection_open_for_ten_days_does_not_make_rates_lower(one_day: Path, tmp_path: Path) -> None:
     records = dump()
-    [before] = asked(store_of(tmp_path / "before", records), ["system"])
+    [before] = asked(one_day, ["system"])
     number, (_, end) = next(
         (number, connection_times(record))
         for number, record in enumerate(records)
@@ -72,7 +78,7 @@ def test_a_connection_open_for_ten_days_does_not_make_rates_lower(tmp_path: Path
 
 
 @pytest.mark.deep
-def test_rates_of_two_separate_days_are_those_of_each_day(tmp_path: Path) -> None:
+def test_rates_of_two_separate_days_are_those_of_each_day(one_day: Path, tmp_path: Path) -> None:
     first, second = dump(), dump(START + 4 * DAY, seed=2)
     number, (_, end) = next(
         (number, connection_times(record))
@@ -81,9 +87,8 @@ def test_rates_of_two_separate_days_are_those_of_each_day(tmp_path: Path) -> Non
     )
     # One connection is open from the first day to the second one.
     second[number] = with_connection_times(second[number], START + DAY / 2, end)
-    alone = [
-        asked(store_of(tmp_path / f"alone{n}", day), ["system"])[0] for n, day in enumerate((first, second))
-    ]
+    second_day = store_of(tmp_path / "second", second)
+    alone = [asked(store, ["system"])[0] for store in (one_day, second_day)]
     store = store_of(tmp_path / "both", first, second)
     by_day = [row for row in asked(store, ["system", "day"]) if row["transactions_per_s"] is not None]
     assert [row["day_utc"] for row in by_day] == [START, START + 4 * DAY]
@@ -95,10 +100,9 @@ def test_rates_of_two_separate_days_are_those_of_each_day(tmp_path: Path) -> Non
 
 
 @pytest.mark.deep
-def test_cpu_time_of_a_system_is_no_price_of_a_connection(tmp_path: Path) -> None:
+def test_cpu_time_of_a_system_is_no_price_of_a_connection(one_day: Path) -> None:
     """The system uses 40 % of its processors for other work: a connection would cost seconds."""
-    store = store_of(tmp_path, dump())
-    [row] = asked(store, ["system"])
+    [row] = asked(one_day, ["system"])
     assert row["cpu_us_per_transaction"] is None
     assert row["why"] == "CPU time is that of the whole system, in no run and of no job with SMF 30"
     assert row["lpar_cpu_us_per_ended_connection"] == pytest.approx(
@@ -108,8 +112,8 @@ def test_cpu_time_of_a_system_is_no_price_of_a_connection(tmp_path: Path) -> Non
 
 
 @pytest.mark.deep
-def test_the_peak_interval_is_that_with_the_most_cpu_time(tmp_path: Path) -> None:
-    with open_reader(store_of(tmp_path, dump())) as connection:
+def test_the_peak_interval_is_that_with_the_most_cpu_time(one_day: Path) -> None:
+    with open_reader(one_day) as connection:
         for sql in prepared(metric("peak_load"), summarised=has_summaries(connection)):
             connection.execute(sql)
         peak = connection.execute(
