@@ -37,6 +37,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("generated")
     options = IngestOptions(selection=row_selection(None), settings=Settings().merge(["+00:00"]))
     systems = named_systems("SYSA", utc_offset_minutes=0)
+    paths = []
     for day in range(DAYS):
         start = datetime(2026, 3, 2, tzinfo=UTC) + timedelta(days=day)
         recipe = Recipe(
@@ -45,7 +46,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = folder / f"{day}.smf"
         with path.open("wb") as out:
             generate(recipe, out)
-        load(folder / "store", path, how=options)
+        paths.append(path)
+    load(folder / "store", *paths, how=options)
     return folder / "store"
 
 
