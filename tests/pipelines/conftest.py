@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.made_once import made_once
+from tests.pipelines.small_catalogue import is_small, use_small_catalogue
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.metrics import declared, metric
@@ -22,6 +23,7 @@ from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import existing_store
+from zscope.pipelines.store.parquet_files import parquet_tables
 
 if TYPE_CHECKING:
     import duckdb
@@ -78,6 +80,7 @@ def world_metrics(world_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 def _load(store: Path, *paths: Path) -> None:
     # Rows of steps are computed by each test, unless it stores them itself.
+    assert not is_small(), "all tests share this store"
     settings = replace(Settings().merge(["+01:00"]), summarise_from_rows=1_000_000)
     ingest(store, paths, IngestOptions(selection=row_selection(None), settings=settings))
 
@@ -86,3 +89,17 @@ def _load(store: Path, *paths: Path) -> None:
 def copied_store(sample_store: Path, tmp_path: Path) -> Path:
     """A copy of the store with the sample data."""
     return Path(shutil.copytree(sample_store, tmp_path / "store"))
+
+
+@pytest.fixture(scope="module")
+def tables() -> tuple[str, ...]:
+    """All tables; a module whose stores have rows of a few of them names these."""
+    return parquet_tables()
+
+
+@pytest.fixture(scope="module")
+def small_catalogue(tables: tuple[str, ...]) -> Iterator[None]:
+    """Stores of a module have a catalogue without metrics, which takes a quarter of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        use_small_catalogue(patch, tables=tables)
+        yield

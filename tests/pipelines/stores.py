@@ -39,7 +39,7 @@ def dump_bytes(records: int = 400, days: int = 3, **changes: Any) -> bytes:  # n
     """Return a dump with many tables and days; the same arguments give the same bytes."""
     recipe = Recipe(records=records, seed=4, mix=dict(TYPICAL_MIX) | {RecordKind.FOREIGN: 0.02})
     out = io.BytesIO()
-    generate(replace(recipe, end=recipe.start + timedelta(days=days), **changes), out)
+    generate(replace(recipe, **({"end": recipe.start + timedelta(days=days)} | changes)), out)
     return out.getvalue()
 
 

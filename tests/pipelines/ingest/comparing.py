@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from zscope.pipelines.ingest.options_and_outcomes import IngestReport
 
 MIX = {"zert-detail": 0.5, "tcp-init": 0.3, "rmf-cpu": 0.05, "foreign": 0.1}
+TABLES = (
+    "smf119_tcp_init", "smf119_zert_detail", "smf119_zert_dn",
+    "smf119_zert_ipsec", "smf70_asid", "smf70_cpu", "smf70_cpu_type", "smf70_interval",
+    "smf70_logical_cpu", "smf70_partition",
+)  # fmt: skip
+"""The tables with rows of such records."""
+TABLES_OF_REPORTS = (
+    "gsk_cache_stats", "gsk_cache_status", "netstat_all", "netstat_config", "netstat_conn",
+    "netstat_devlink", "netstat_ttls", "netstat_ttls_group", "rmf_cpu", "rmf_interval", "rmf_partition",
+)  # fmt: skip
+"""The tables with rows of the sample reports."""
 
 Fresh = Callable[[], Path]
 """Makes a store without loads, always at the same place."""

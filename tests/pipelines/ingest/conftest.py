@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.pipelines.ingest.comparing import Clean, Fresh, write
+from tests.pipelines.ingest.comparing import TABLES, Clean, Fresh, write
 from tests.pipelines.stores import Contents, load, rows_of
 
 from zscope.pipelines.store.catalogue import publish_catalogue
@@ -22,7 +22,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def fresh(place: Path) -> Fresh:
+def tables() -> tuple[str, ...]:
+    """Those with rows of the dump that most tests load."""
+    return TABLES
+
+
+@pytest.fixture(scope="module")
+def fresh(place: Path, small_catalogue: None) -> Fresh:  # noqa: ARG001 - it changes what is published
     """A store without loads, always at the same place: its catalogue, which takes longest, is copied."""
     store, kept = place / "store", place / "kept"
     publish_catalogue(make_store(store), State())

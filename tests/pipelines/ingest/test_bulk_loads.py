@@ -11,9 +11,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.pipelines.ingest.comparing import Fresh, dump, records, statuses, stream, write
+from tests.pipelines.ingest.comparing import (
+    MIX,
+    TABLES,
+    TABLES_OF_REPORTS,
+    Fresh,
+    dump,
+    records,
+    statuses,
+    stream,
+    write,
+)
 from tests.pipelines.ingest.in_turn import InTurn, differences, everything_in
-from tests.pipelines.stores import EVERYTHING, leftovers
+from tests.pipelines.stores import EVERYTHING, dump_bytes, leftovers
 
 from zscope.parsers.options import ReadOptions
 from zscope.pipelines.ingest import IngestOptions, ingest
@@ -21,12 +31,16 @@ from zscope.pipelines.ingest.parallel_load import BulkEngine, EngineError
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import Folder
-from zscope.samples import Recipe, generate
 
 REPORTS = Path("sample-data/reports")
 BERLIN = replace(EVERYTHING, settings=Settings().merge(["Europe/Berlin"]))
 RANGE = 6_000
 """Bytes of a range: the dumps of these tests have about ten."""
+
+
+@pytest.fixture(scope="module")
+def tables() -> tuple[str, ...]:
+    return (*TABLES, *TABLES_OF_REPORTS)
 
 
 def check_same(
@@ -144,9 +158,8 @@ def test_other_framings(fresh: Fresh, place: Path, framing: str) -> None:
 @pytest.mark.deep
 def test_a_dump_over_the_end_of_daylight_saving_time_is_decoded_whole(fresh: Fresh, place: Path) -> None:
     begin = datetime(2026, 10, 24, 20, tzinfo=UTC)
-    out = io.BytesIO()
-    generate(Recipe(records=200, seed=7, start=begin, end=begin + timedelta(hours=8)), out)
-    done = check_same(fresh, write(place / "autumn.smf", out.getvalue()))
+    autumn = dump_bytes(100, seed=7, mix=MIX, start=begin, end=begin + timedelta(hours=8))
+    done = check_same(fresh, write(place / "autumn.smf", autumn))
     assert done.labels[-1] == ("decode whole", 1)
 
 

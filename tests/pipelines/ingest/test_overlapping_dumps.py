@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.deep
-@settings(max_examples=18)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_overlapping_dumps_in_any_order_with_one_removed_and_loaded_again(
     fresh: Fresh, clean: Clean, place: Path, data: st.DataObject

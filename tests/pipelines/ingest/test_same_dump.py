@@ -71,7 +71,9 @@ FORMS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("first", deep_except(["plain"], FORMS))
+@pytest.mark.parametrize(
+    "first", deep_except(["plain"], ["plain", "gzip", "zip in gzip", "terse", "blocks", "segments"])
+)
 def test_same_dump_in_any_form_is_stored_once(fresh: Fresh, clean: Clean, place: Path, first: str) -> None:
     paths = {
         form: write(place / f"form-{form}".replace(" ", "-"), pack(dump())) for form, pack in FORMS.items()

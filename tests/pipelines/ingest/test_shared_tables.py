@@ -23,6 +23,11 @@ MINUTE = 60 * 100
 """In the units of a record's header."""
 
 
+@pytest.fixture(scope="module")
+def tables() -> tuple[str, ...]:
+    return ("mq_channel", "mq_channel_initiator", "mq_record", "mq_task")
+
+
 def later(record: bytes, minutes: int) -> bytes:
     """The record as it is written some minutes later."""
     written = int.from_bytes(record[6:10], "big") + minutes * MINUTE

@@ -28,13 +28,20 @@ from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import existing_store
 from zscope.pipelines.store.maintenance import check_store
+from zscope.pipelines.store.parquet_files import parquet_tables
 
 if TYPE_CHECKING:
     from zscope.pipelines.ingest.options_and_outcomes import FileOutcome
 
+pytestmark = pytest.mark.usefixtures("small_catalogue")
 MANY = 100
 MOST_LOADS = "zscope.pipelines.ingest.commit_new_rows.MOST_LOADS"
 REPORTS = Path(__file__).resolve().parents[3] / "sample-data" / "reports"
+
+
+@pytest.fixture(scope="module")
+def tables() -> tuple[str, ...]:
+    return parquet_tables()
 
 
 def parts_of(folder: Path, count: int) -> list[Path]:

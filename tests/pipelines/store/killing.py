@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from tests.pipelines.small_catalogue import use_small_catalogue
 from tests.pipelines.store.forked import Child, Say, done_by_child, start, warm_up
 from tests.pipelines.store.looking import View, view
 from tests.pipelines.store.operations import files_at_operations, files_of, observed, without_process
 from tests.pipelines.store.scene import Scene
-from tests.pipelines.store.small_catalogue import use_small_catalogue
 
 from zscope.pipelines.store.folder import Folder
 

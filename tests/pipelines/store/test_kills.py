@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.pipelines.small_catalogue import use_small_catalogue
 from tests.pipelines.store.forked import printed_by, program
 from tests.pipelines.store.looking import view
 from tests.pipelines.store.operations import different, files_at_operations, restore
 from tests.pipelines.store.scene import Scene
-from tests.pipelines.store.small_catalogue import use_small_catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

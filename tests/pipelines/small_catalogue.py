@@ -19,20 +19,28 @@ if TYPE_CHECKING:
     from zscope.pipelines.store.commits import State
     from zscope.pipelines.store.folder import Folder
 
-TABLES = (
-    "record_digest", "smf119_tcp_init", "netstat_config", "netstat_conn", "netstat_ttls", "issue",
-)  # fmt: skip
-"""The tables that stores have rows of whose writers are killed."""
+TABLES = ("smf119_tcp_init", "netstat_config", "netstat_conn", "netstat_ttls")
+"""The tables of decoded data of most tests that change a store again and again."""
+_ALWAYS = ("record_digest", "issue", "input_issue")
+
+_FILL_WITH_ALL = catalogue.fill
+
+
+def is_small() -> bool:
+    """Whether catalogues are small now."""
+    return catalogue.fill is not _FILL_WITH_ALL
 
 
 def use_small_catalogue(
     patch: pytest.MonkeyPatch, content: bytes | None = None, tables: tuple[str, ...] = TABLES
 ) -> bytes:
-    """Let catalogues have these tables only; return the content of an empty one, which is built if absent.
+    """Let catalogues have these tables of decoded data only; return an empty one.
 
-    Rows of another table are an error, as a comparison of stores would not see them.
+    Without `content`, the empty catalogue is built. Rows of another table are an error, as a comparison of
+    stores would not see them.
     """
-    fill = catalogue.fill
+
+    tables = tuple(dict.fromkeys((*tables, *_ALWAYS)))
 
     def create_views(connection: duckdb.DuckDBPyConnection) -> None:
         for table in tables:
@@ -42,7 +50,7 @@ def use_small_catalogue(
     def fill_with_these(connection: duckdb.DuckDBPyConnection, folder: Folder, state: State) -> None:
         others = {file.table for file in state.files.values()} - set(tables)
         assert not others, f"not in the small catalogue: {others}"
-        fill(connection, folder, state)
+        _FILL_WITH_ALL(connection, folder, state)
 
     patch.setattr(catalogue, "parquet_tables", lambda: tables)
     patch.setattr(catalogue, "_create_fixed_part", create_views)
