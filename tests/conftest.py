@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from tests.marking import is_in_part
 
 # Always the same examples and no deadline: a slow or busy machine must not turn a test red.
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=10)
@@ -27,21 +26,12 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 
 LONG = [
     "test_night_kills.py", "test_soak.py", "test_grown_dumps.py", "test_kills.py",
-    "test_screens.py", "test_single_faults_of_records.py",
+    "test_screens_of_changes.py", "test_screens.py", "test_single_faults_of_records.py", "test_streams.py",
 ]  # fmt: skip
 """Files with the longest tests: they run first, so that no process is left with one of them at the end."""
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--part", metavar="K/N", help="run only part K of N; CI does so")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if part := config.getoption("--part"):
-        other = [item for item in items if not is_in_part(_divided_by(item), part)]
-        config.hook.pytest_deselected(items=other)
-        left = set(other)
-        items[:] = [item for item in items if item not in left]
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
 
 
@@ -50,12 +40,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 20, 20)
-
-
-def _divided_by(item: pytest.Item) -> str:
-    """Return what is in one part: a file, whose tests share what they prepare, or one browser test."""
-    file, _, _ = item.nodeid.partition("::")
-    return item.nodeid if item.get_closest_marker("browser") else file
 
 
 @pytest.fixture(scope="session")

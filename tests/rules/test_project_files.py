@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.marking import is_in_part
 
 ROOT = Path(__file__).resolve().parents[2]
 GITHUB = ROOT / ".github"
@@ -141,17 +140,3 @@ def test_addresses_of_the_project_are_in_one_file() -> None:
 def test_documents_name_the_wheel_of_this_version(document: str) -> None:
     named = set(re.findall(r"zscope-([\d.]+)-py3", (ROOT / document).read_text("utf-8")))
     assert named == {PROJECT["project"]["version"]}
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_every_file_of_tests_is_in_one_part(count: int) -> None:
-    files = [path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")]
-    parts = [[name for name in files if is_in_part(name, f"{no}/{count}")] for no in range(1, count + 1)]
-    assert sorted(name for part in parts for name in part) == sorted(files)
-    assert all(len(part) > len(files) / count / 2 for part in parts)
-
-
-@pytest.mark.parametrize("part", ["0/4", "5/4"])
-def test_a_part_that_does_not_exist_is_refused(part: str) -> None:
-    with pytest.raises(ValueError, match="there is no part"):
-        is_in_part("tests/test_x.py", part)
