@@ -167,10 +167,7 @@ class ConnectionGenerator:
             new["handshake"][failed] = FAILED
         certificates = rng.integers(1, CLIENT_CERTIFICATES + 1, count)
         new["client_certificate"] = np.where(_CLIENT_AUTH[application], certificates, 0)
-        for system, (rsa, ec) in enumerate(self.context.site.suites):
-            for weights, elliptic in ((rsa, False), (ec, True)):
-                rows = np.flatnonzero((new["system"] == system) & (_ELLIPTIC[application] == elliptic))
-                new["suite"][rows] = rng.choice(len(SUITES), len(rows), p=weights)
+        new["suite"] = self.context.site.draw_suites(rng, new["system"], _ELLIPTIC[application])
         new["session"] = rng.integers(0, 256, (count, SESSION_ID_BYTES), np.uint8)
         draws = rng.random(count)
         groups = new["system"].astype(np.int64) * len(APPLICATIONS) + application

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from zscope.samples.dump.dump_scenario import SCENARIO
 
 if TYPE_CHECKING:
-    from zscope.samples.dump.arrays import Connections
+    from zscope.samples.dump.arrays import Choice, Connections
     from zscope.samples.dump.dump_scenario import Application, Suite
     from zscope.samples.dump.recipe import Recipe
 
@@ -143,6 +143,17 @@ class Site:
             ec = np.array([s.ec if newest or not s.is_tls13 else 0 for s in SUITES], float)
             weights.append((rsa / rsa.sum(), ec / ec.sum()))
         return tuple(weights)
+
+    def draw_suites(
+        self, rng: np.random.Generator, systems: Choice, elliptic: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """Return suites of connections, from their systems and kinds of server certificates."""
+        suites = np.zeros(len(systems), np.int64)
+        for system, by_certificate in enumerate(self.suites):
+            for weights, is_elliptic in zip(by_certificate, (False, True), strict=True):
+                rows = np.flatnonzero((systems == system) & (elliptic == is_elliptic))
+                suites[rows] = rng.choice(len(SUITES), len(rows), p=weights)
+        return suites
 
     @cached_property
     def partner_addresses(self) -> tuple[str, ...]:

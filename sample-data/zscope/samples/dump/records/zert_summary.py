@@ -17,7 +17,6 @@ from zscope.samples.dump.site import (
     CLIENT_CERTIFICATES,
     FIRST_PARTNERS,
     PARTNERS,
-    SUITES,
     TLS,
 )
 from zscope.schemas import catalog
@@ -75,13 +74,8 @@ class SecuritySessions:
     @cached_property
     def suites(self) -> Numbers:
         """For each session, its cipher suite."""
-        rng, suites = self.context.random(12_001), np.zeros(len(self), np.int64)
         elliptic = np.array([app.elliptic for app in APPLICATIONS])[self.applications]
-        for system, (rsa, ec) in enumerate(self.context.site.suites):
-            for weights, which in ((rsa, False), (ec, True)):
-                rows = np.flatnonzero((self.systems == system) & (elliptic == which))
-                suites[rows] = rng.choice(len(SUITES), len(rows), p=weights)
-        return suites
+        return self.context.site.draw_suites(self.context.random(12_001), self.systems, elliptic)
 
     @cached_property
     def clients(self) -> Numbers:
