@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,48 +21,26 @@ from zscope.parsers.smf.record_writer import (
     write_fields,
 )
 from zscope.parsers.text.coding import code_page
-from zscope.samples.dump.arrays import local, pick, utc
+from zscope.samples.dump.arrays import local, pick
 from zscope.samples.dump.assemble import SmfBatch, once, optional
+from zscope.samples.dump.expressions import FUNCTIONS, Picked, evaluate, random_names, site_names
 from zscope.samples.dump.record_declaration import read_declaration
-from zscope.samples.dump.site import FIRST_PARTNERS, PARTNERS
 from zscope.schemas import catalog
 from zscope.schemas.arrow import arrow_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from types import CodeType
 
     from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.parsers.smf.record_writer import SectionBytes
     from zscope.samples.dump.arrays import Choice, Numbers
     from zscope.samples.dump.context import RecordContext
+    from zscope.samples.dump.expressions import Names
     from zscope.samples.dump.record_declaration import DeclaredRecordSection, RecordDeclaration
     from zscope.schemas import Field, RecordLayout, Section
 
-Names = dict[str, Any]
 _Cell = tuple[slice, "ByteRows", "Choice"]
 """Place in a section, the bytes of different values, and for each record the number of its value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Picked:
-    """A column with few different values: row i has `values[index[i]]`."""
-
-    values: Any
-    """Texts, an Arrow column, or several Arrow columns by name."""
-    index: Choice
-
-
-def numbered(pattern: str, numbers: Numbers) -> Picked:
-    """Return texts with a number in each."""
-    distinct, index = np.unique(numbers, return_inverse=True)
-    return Picked([pattern.format(number) for number in distinct.tolist()], index.reshape(np.shape(numbers)))
-
-
-def whole(numbers: Choice) -> Numbers:
-    """Return whole numbers, rounded towards zero."""
-    result: Numbers = numbers.astype(np.int64)
-    return result
 
 
 @dataclass(frozen=True)
@@ -91,11 +69,11 @@ class DeclaredRecords:
         batch, count = SmfBatch(), len(written)
         if not count:
             return batch
-        names: Names = {**self._names, **(_random(rng, count) if rng else {}), **given}
+        names: Names = {**self._names, **(random_names(rng, count) if rng else {}), **given}
         names |= {"count": count, "time": written, "subtype": self.subtype}
         names["local"] = lambda times: local(self.context.local_us(names["system"], times))
         for name, expression in self._declaration.values.items():
-            names[name] = _evaluate(expression, names)
+            names[name] = evaluate(expression, names)
         sections = [s for s in self._declaration.section if s.subtypes is None or self.subtype in s.subtypes]
         if any(section.text for section in sections):
             self._add_varied(batch, names, sections)
@@ -131,13 +109,13 @@ class DeclaredRecords:
             if part.kind is not None:
                 shapes = shapes * 2 + part.kind
         if self._declaration.shape:
-            shapes = _evaluate(self._declaration.shape, names)
+            shapes = evaluate(self._declaration.shape, names)
         for part in parts:
             self._expect(batch, part.section, part.occurrences(len(written)))
         everywhere = parts
         if self._declaration.writer_of(self.subtype):
             everywhere = [_Part(self._section("identification"), self._identification[systems]), *parts]
-        triplets = np.broadcast_to(_evaluate(self._declaration.triplets, names), len(written))
+        triplets = np.broadcast_to(evaluate(self._declaration.triplets, names), len(written))
         kind = self._declaration.type, self.subtype
         subsystem = self._declaration.subsystem
         heads = self.context.headers(*kind, systems, written, names.get(subsystem, subsystem))
@@ -162,7 +140,7 @@ class DeclaredRecords:
             "written_local": names["local"](written),
             "subsystem": pick([self._declaration.subsystem], np.zeros(len(written))),
         }
-        triplets = int(_evaluate(self._declaration.triplets, names))
+        triplets = int(evaluate(self._declaration.triplets, names))
         records = encode_records(self._layout, columns, parts, len(systems), triplets)
         batch.add((self._declaration.type, self.subtype), records, systems, written)
 
@@ -176,9 +154,9 @@ class DeclaredRecords:
         if declared.same_text:
             texts = [declared.same_text] * names["count"]
         else:
-            picked = _evaluate(declared.text, names)
+            picked = evaluate(declared.text, names)
             texts = [picked.values[number] for number in picked.index.tolist()]
-        there = _evaluate(declared.only_if, names) if declared.only_if else [True] * len(texts)
+        there = evaluate(declared.only_if, names) if declared.only_if else [True] * len(texts)
         encoded = [
             code_page().encode(text) if is_there else None
             for text, is_there in zip(texts, there, strict=True)
@@ -191,11 +169,11 @@ class DeclaredRecords:
     def _part(self, declared: DeclaredRecordSection, names: Names) -> _Part:
         section = self._section(declared.key)
         if declared.block:
-            return _Part(section, None, numbers=_evaluate(declared.block, names))
-        kind = _evaluate(declared.only_if, names) if declared.only_if else None
+            return _Part(section, None, numbers=evaluate(declared.block, names))
+        kind = evaluate(declared.only_if, names) if declared.only_if else None
         lengths = self._lengths(declared, names) if declared.length else None
         if declared.each:
-            number = _evaluate(declared.each, names)
+            number = evaluate(declared.each, names)
             if not number:
                 return _Part(section, None)
             rows = self._rows(declared, names).reshape(names["count"], -1)
@@ -210,7 +188,7 @@ class DeclaredRecords:
         def at_level(level: str) -> int:
             return self.context.length(section, of_levels.get(level, section.known_length))
 
-        lengths = _evaluate(
+        lengths = evaluate(
             declared.length, names | {"known": self.context.length(section), "at_level": at_level}
         )
         return np.broadcast_to(np.asarray(lengths, np.int64), names["count"])
@@ -219,7 +197,7 @@ class DeclaredRecords:
         """Encode a section of all records, in the greatest length that one of them has."""
         section, count = self._section(declared.key), names["count"]
         if declared.each:
-            count *= _evaluate(declared.each, names)
+            count *= evaluate(declared.each, names)
         if declared.same_text:
             text = np.frombuffer(code_page().encode(declared.same_text), np.uint8)
             return np.broadcast_to(text, (count, len(text)))
@@ -252,22 +230,22 @@ class DeclaredRecords:
         """Return what is written into a section: encoded values to pick from, and columns to encode."""
         section = self._section(declared.key)
         fields = {one.column: one for one in section.columns if one.end <= length}
-        values = {name: _evaluate(expression, names) for name, expression in declared.columns.items()}
+        values = {name: evaluate(expression, names) for name, expression in declared.columns.items()}
         cells: list[_Cell] = []
         for prefix, expression in declared.tables.items():
-            table = _evaluate(expression, names)
+            table = evaluate(expression, names)
             if isinstance(table, Picked):
                 places = self._table(section, prefix, table, length)
                 cells += [(place, encoded, table.index) for place, encoded in places]
             else:
                 values |= {f"{prefix}_{name}": amounts for name, amounts in table.items()}
         if declared.computed:
-            values |= _evaluate(declared.computed, names)
+            values |= evaluate(declared.computed, names)
         columns = {}
         for name in values.keys() & fields.keys():
             value, of = values[name], fields[name]
             if declared.each:
-                value = _spread(value, (names["count"], _evaluate(declared.each, names)))
+                value = _spread(value, (names["count"], evaluate(declared.each, names)))
             place = slice(of.offset, of.end)
             if isinstance(value, Picked):
                 cells.append((place, self._encode(declared.key, of, value.values), value.index))
@@ -356,70 +334,3 @@ class _Part:
             return None
         length = self.rows.shape[1] if self.lengths is None else int(self.lengths[first])
         return SectionRows(self.section, self.rows[rows][:, :length], length // self.number, self.number)
-
-
-def _evaluate(expression: int | str, names: Names) -> Any:  # noqa: ANN401 - whatever the expression is
-    """Return the value of an expression of a declaration, which is a part of this package."""
-    return eval(_compiled(str(expression)), {"__builtins__": {}}, names)
-
-
-@cache
-def _compiled(expression: str) -> CodeType:
-    """Compile an expression; a traceback shows it in place of a file."""
-    return compile(expression, f"expression {expression}", "eval")
-
-
-def _random(rng: np.random.Generator, count: int) -> Names:
-    """Return the functions that draw one random number for each record."""
-
-    def choice(weights: Choice) -> Numbers:
-        drawn: Numbers = rng.choice(len(weights), count, p=weights)
-        return drawn
-
-    return {
-        "choice": choice,
-        "integers": lambda low, high: rng.integers(low, high, count),
-        "normal": lambda mean, deviation: rng.normal(mean, deviation, count),
-        "random": lambda: rng.random(count),
-    }
-
-
-FUNCTIONS: Names = {
-    "array": np.array,
-    "exp": np.exp,
-    "len": len,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-    "numbered": numbered,
-    "pick": Picked,
-    "round": np.rint,
-    "utc": utc,
-    "where": np.where,
-    "whole": whole,
-}
-
-
-def site_names(context: RecordContext) -> Names:
-    """Return the names of the site: arrays and lists by number of system, application, partner or suite."""
-    site = context.site
-    return {
-        "systems": len(context.names),
-        "system_names": context.names,
-        "newest": context.newest,
-        "offsets_us": context.offsets_us,
-        "first_partners": FIRST_PARTNERS,
-        "partners": PARTNERS,
-        "partner_addresses": site.partner_addresses,
-        "partner_is_v6": site.partner_is_v6,
-        "local_addresses": site.local_addresses,
-        "jobs": [application.job for application in site.applications],
-        "users": [application.user for application in site.applications],
-        "calls_out": site.calls_out,
-        "ports": site.ports,
-        "roles": site.roles,
-        "protections": site.protection,
-        "suites": len(site.known_suites),
-        "suite_codes": [suite.code for suite in site.known_suites],
-        "suite_versions": np.array([suite.version_code for suite in site.known_suites], np.uint16),
-        "long_ciphers": site.writes_long_ciphers,
-    }

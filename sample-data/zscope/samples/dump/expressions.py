@@ -1,0 +1,108 @@
+"""Expressions of declared records: how they are evaluated, and the functions and names that they can use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zscope.samples.dump.arrays import utc
+from zscope.samples.dump.site import FIRST_PARTNERS, PARTNERS
+
+if TYPE_CHECKING:
+    from types import CodeType
+
+    from zscope.samples.dump.arrays import Choice, Numbers
+    from zscope.samples.dump.context import RecordContext
+
+Names = dict[str, Any]
+
+
+def evaluate(expression: int | str, names: Names) -> Any:  # noqa: ANN401 - whatever the expression is
+    """Return the value of an expression of a declaration, which is a part of this package."""
+    return eval(_compiled(str(expression)), {"__builtins__": {}}, names)
+
+
+@cache
+def _compiled(expression: str) -> CodeType:
+    """Compile an expression; a traceback shows it in place of a file."""
+    return compile(expression, f"expression {expression}", "eval")
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A column with few different values: row i has `values[index[i]]`."""
+
+    values: Any
+    """Texts, an Arrow column, or several Arrow columns by name."""
+    index: Choice
+
+
+def numbered(pattern: str, numbers: Numbers) -> Picked:
+    """Return texts with a number in each."""
+    distinct, index = np.unique(numbers, return_inverse=True)
+    return Picked([pattern.format(number) for number in distinct.tolist()], index.reshape(np.shape(numbers)))
+
+
+def whole(numbers: Choice) -> Numbers:
+    """Return whole numbers, rounded towards zero."""
+    result: Numbers = numbers.astype(np.int64)
+    return result
+
+
+def random_names(rng: np.random.Generator, count: int) -> Names:
+    """Return the functions that draw one random number for each record."""
+
+    def choice(weights: Choice) -> Numbers:
+        drawn: Numbers = rng.choice(len(weights), count, p=weights)
+        return drawn
+
+    return {
+        "choice": choice,
+        "integers": lambda low, high: rng.integers(low, high, count),
+        "normal": lambda mean, deviation: rng.normal(mean, deviation, count),
+        "random": lambda: rng.random(count),
+    }
+
+
+FUNCTIONS: Names = {
+    "array": np.array,
+    "exp": np.exp,
+    "len": len,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "numbered": numbered,
+    "pick": Picked,
+    "round": np.rint,
+    "utc": utc,
+    "where": np.where,
+    "whole": whole,
+}
+
+
+def site_names(context: RecordContext) -> Names:
+    """Return the names of the site: arrays and lists by number of system, application, partner or suite."""
+    site = context.site
+    return {
+        "systems": len(context.names),
+        "system_names": context.names,
+        "newest": context.newest,
+        "offsets_us": context.offsets_us,
+        "first_partners": FIRST_PARTNERS,
+        "partners": PARTNERS,
+        "partner_addresses": site.partner_addresses,
+        "partner_is_v6": site.partner_is_v6,
+        "local_addresses": site.local_addresses,
+        "jobs": [application.job for application in site.applications],
+        "users": [application.user for application in site.applications],
+        "calls_out": site.calls_out,
+        "ports": site.ports,
+        "roles": site.roles,
+        "protections": site.protection,
+        "suites": len(site.known_suites),
+        "suite_codes": [suite.code for suite in site.known_suites],
+        "suite_versions": np.array([suite.version_code for suite in site.known_suites], np.uint16),
+        "long_ciphers": site.writes_long_ciphers,
+    }
