@@ -12,7 +12,7 @@ from tests.app.dashboard.conftest import MARKUP, WORLD, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 
 from zscope.app.dashboard.drawing import plain
-from zscope.app.dashboard.pages.benchmark.verdicts import by_reason, documents_by_verdict
+from zscope.app.dashboard.pages.benchmark.benchmark_page import by_reason, documents_by_verdict
 from zscope.app.dashboard.published import (
     ResultRow,
     filtered_results,

@@ -10,7 +10,7 @@ import pytest
 from tests.app.dashboard.conftest import Open, words
 from tests.app.dashboard.page_helpers import choose, data_of, listed, sql, table
 
-from zscope.app.dashboard.pages.ranking.ranking_queries import (
+from zscope.app.dashboard.pages.ranking import (
     Ranked,
     RankedBy,
     compared_periods,

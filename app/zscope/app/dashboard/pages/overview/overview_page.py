@@ -21,6 +21,7 @@ from zscope.app.dashboard.drawing import (
     without_effect,
 )
 from zscope.app.dashboard.filter_bar import choices
+from zscope.app.dashboard.links import page_link
 from zscope.app.dashboard.pages.cpu_per_transaction.cpu_per_transaction_queries import TITLES, WAYS, measure
 from zscope.app.dashboard.pages.overview.loaded_sources import loaded_section
 from zscope.app.dashboard.pages.overview.overview_figures import (
@@ -35,12 +36,12 @@ from zscope.app.dashboard.pages.overview.overview_figures import (
     unprotected,
     worst_kinds,
 )
-from zscope.app.dashboard.pages.overview.sentences import sentences_section
 from zscope.app.dashboard.pages.posture.findings import PLACE
 from zscope.app.dashboard.published import cited_results
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import SEVERITY_COLOURS, colours, values
 from zscope.app.dashboard.tiles import tile
+from zscope.pipelines.summary import conclusions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.pages.overview.overview_figures import KeyFigure
     from zscope.app.dashboard.published import CitedResult
+    from zscope.pipelines.summary import Conclusion
+
 
 PAGE = Page(title="Overview", icon="dashboard", section="TLS", order=10)
 
@@ -325,3 +328,43 @@ def _worst(kinds: pa.Table) -> None:
 def _place(row: dict[str, Any]) -> str:
     parts = [row["system"], row["server_port"] and f"port {row['server_port']}", row["job_name"]]
     return plain(", ".join(str(part) for part in parts if part))
+
+
+_LONGEST = 1000
+_HEADINGS = {
+    "price": "What TLS costs", "saving": "What to change first", "exposure": "What is unprotected",
+    "certificates": "What will expire", "change": "What changed",
+}  # fmt: skip
+_PAGES: dict[str, tuple[str, dict[str, str]]] = {
+    "price": ("tls_price", {}),
+    "saving": ("tls_price", {"tls_advice_of": "Rule"}),
+    "exposure": ("posture", {"posture_part": "Protection"}),
+    "certificates": ("posture", {"posture_part": "Certificates"}),
+    "change": ("ranking", {}),
+}
+"""The page with the evidence of each sentence, and the parameters of its address."""
+
+
+def said_by(data: PageData) -> list[Conclusion]:
+    """Return the sentences about the data that match the filters."""
+
+    def run(metric: str, statement: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = data.found(metric, statement).to_pylist()
+        return rows
+
+    return conclusions(run, chosen_period=bool(data.filters.begin or data.filters.end))
+
+
+def sentences_section(data: PageData) -> None:
+    """Draw the sentences."""
+    with st.container(border=True):
+        for each in said_by(data):
+            words, link = st.columns([4, 1], vertical_alignment="center")
+            with words:
+                st.markdown(f"**{_HEADINGS[each.about]}.** {plain(each.sentence, _LONGEST)}")
+                if ignored := data.without_effect(each.metric):
+                    st.caption(f"Not filtered by {', '.join(ignored)}: this data has no such column.")
+            with link:
+                name, parameters = _PAGES[each.about]
+                page_link(name, **parameters)
+        st.caption("The same sentences: `zscope summary`; the rows behind them: `zscope metrics`.")
