@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from enum import Enum
 from types import NoneType, UnionType
@@ -17,8 +16,7 @@ LISTS = (list, tuple, Sequence)
 _UNIONS = (Union, UnionType)
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
+class Allowed(msgspec.Struct, frozen=True):
     """What is allowed as a value, for an annotation: in words, and by a function where types cannot say it.
 
     The function receives a value of the type `of`, or a list or table whose values were read. It returns what

@@ -20,7 +20,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import cache, cached_property
 from pathlib import Path
@@ -41,17 +40,17 @@ from zscope.schemas.allowed import (
 )
 from zscope.schemas.errors import DeclarationError, Error
 from zscope.schemas.suggestions import with_suggestion
-from zscope.schemas.toml_lines import KeyPath, key_lines
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
     from importlib.resources.abc import Traversable
 
+    from zscope.schemas.toml_lines import KeyPath
+
 T = TypeVar("T")
 LONGEST_LABEL = 64
 _LABELS = ("id", "name", "key", "column")
 """Keys whose values name an element of a list in messages."""
-_LINE_OF_PARSER = re.compile(r"\(at line (\d+), column \d+\)")
 
 
 class Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -66,8 +65,7 @@ class WrongValueError(Error, ValueError):
         self.key = key
 
 
-@dataclass(frozen=True)
-class TomlFile:
+class TomlFile(msgspec.Struct, frozen=True, dict=True):
     """A TOML file: its content, and where each key is."""
 
     name: str
@@ -102,7 +100,7 @@ class TomlFile:
         except RecursionError as error:
             raise errors(name, "", "is nested too deeply") from error
         except ValueError as error:  # TOMLDecodeError is one, and so is a date such as 2026-02-30
-            line = _LINE_OF_PARSER.search(str(error))
+            line = re.search(r"\(at line (\d+), column \d+\)", str(error))
             raise errors(name, "", f"is not TOML: {error}", int(line[1]) if line else None) from error
 
     def typed(self, declared: type[T], content: object = None, path: KeyPath = ()) -> T:
@@ -158,6 +156,8 @@ class TomlFile:
 
     @cached_property
     def _lines(self) -> Mapping[KeyPath, int]:
+        from zscope.schemas.toml_lines import key_lines  # only messages need it
+
         return key_lines(self.text)
 
     def _at(self, path: KeyPath) -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +20,8 @@ def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
     >>> suggestion("kangaroo", ["smf70_cpu"], "zscope fields lists all tables")
     'zscope fields lists all tables'
     """
+    from difflib import get_close_matches  # only messages need it
+
     # SMF119_ZERT_DETAIL is no different name: z/OS writes names in upper case.
     lower = {each.lower(): each for each in known}
     same = lower.get(name.lower())
