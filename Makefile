@@ -89,7 +89,7 @@ golden: env ## write the golden files of what commands show on terminals again
 	  tests/app/cli/program/test_screens_of_changes.py $(ARGS)
 
 browser-test: env ## a real browser over the dashboard; needs Chromium. Pictures: build/screenshots
-	$(BIN)/pytest -m browser tests/app/dashboard/browser $(ARGS)
+	$(BIN)/pytest -m browser tests/app/dashboard/browser --numprocesses auto --dist worksteal $(ARGS)
 
 pictures: env ## take the pictures of the documents again, in docs/images; needs Chromium
 	ZSCOPE_PICTURES=write $(BIN)/pytest -m browser tests/app/dashboard/browser/test_pictures.py $(ARGS)

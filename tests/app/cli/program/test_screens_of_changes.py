@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 from click.testing import Result
+from tests.app.short_reports import shorten_report
 
 from zscope.app.cli.commands import demo
 from zscope.app.cli.commands.summary import paragraphs
@@ -151,6 +152,7 @@ def _with_constants(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 @pytest.mark.deep
+@pytest.mark.usefixtures("validation_here")
 def test_commands_that_change_a_store_show_the_same(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -164,6 +166,7 @@ def test_commands_that_change_a_store_show_the_same(
     monkeypatch.setattr(terminal, "screen", screens.lay_out)
     monkeypatch.setattr(terminal, "notes", screens.notes)
     monkeypatch.setattr(demo, "paragraphs", screens.paragraphs)
+    shorten_report(monkeypatch, "data")
     monkeypatch.setattr(commit_new_rows, "LONGEST_S", 3600.0)  # else a slow machine makes more commits
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("PAGER", "")

@@ -16,6 +16,7 @@ from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, FloatRect, Locator, Page, sync_playwright
+from tests.made_once import made_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,9 +126,11 @@ def serve(store: Path, log: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The store that `zscope demo` creates."""
-    store = tmp_path_factory.mktemp("demo") / "store"
-    subprocess.run([ZSCOPE, "demo", "--store", store], check=True, capture_output=True)
-    return store
+
+    def make(folder: Path) -> None:
+        subprocess.run([ZSCOPE, "demo", "--store", folder / "store"], check=True, capture_output=True)
+
+    return made_once(tmp_path_factory, "demo-of-browsers", make) / "store"
 
 
 @pytest.fixture(scope="session")
