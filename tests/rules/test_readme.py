@@ -51,12 +51,17 @@ def zscope(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
         (folder / name).symlink_to(ROOT / name)
 
     def run(command: str) -> Result:
-        return CliRunner().invoke(program, shlex.split(command, comments=True)[1:], prog_name="zscope")
+        arguments = shlex.split(command, comments=True)[1:]
+        env = {"ZSCOPE_STORE": str(folder / "reports")} if arguments == ["validate"] else {}
+        return CliRunner().invoke(program, arguments, env=env, prog_name="zscope")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("ZSCOPE_STORE", str(folder / "store"))
         loaded = run("zscope ingest sample-data")
+        assert loaded.exit_code == 0, loaded.stderr
+        # All loads are validated at once, so there is a store with few of them.
+        loaded = run(f"zscope ingest sample-data/reports --store {folder / 'reports'}")
         assert loaded.exit_code == 0, loaded.stderr
         yield run
 
