@@ -3,8 +3,8 @@
     python -m tests.pipelines.store.cramped FOLDER disk|file|readonly JOB [SHARE ...]
 
 `disk`: the store is on file systems of several sizes, `file`: the size of files is limited, `readonly`:
-nothing can be written. SHARE replaces the sizes. Mounting requires separate namespaces (`unshare -Urm`).
-Prints a list of trials with their faults as JSON.
+nothing can be written. SHARE replaces the sizes. The catalogue is small. Mounting requires separate
+namespaces (`unshare -Urm`). Prints a list of trials with their faults as JSON.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pytest
+from tests.pipelines.small_catalogue import use_small_catalogue
 from tests.pipelines.store.forked import done_by_child, warm_up
 from tests.pipelines.store.looking import View, view
 from tests.pipelines.stores import dump_bytes, leftovers, load
@@ -33,11 +35,15 @@ from zscope.pipelines.store.maintenance import check_store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+TABLES = (
+    "smf119_tcp_init", "smf119_zert_detail", "smf119_zert_dn",
+    "smf119_zert_ipsec",
+)  # fmt: skip
 PLENTY = 256 << 20
 _BLOCK = 4096
-DISK = (0.0, 0.004, 0.02, 0.3, 0.9, 1.05, 1.4)
+DISK = (0.0, 0.03, 0.1, 0.3, 0.9, 1.4)
 """Space for a job, as shares of the space used after it; old and new files exist at the same time."""
-FILE = (0.0, 0.0005, 0.1, 0.99)
+FILE = (0.0, 0.02, 0.1, 0.99)
 """Limits of the size of files, as shares of the largest one that the job writes."""
 NOTHING_DONE = 12
 
@@ -239,6 +245,9 @@ def main() -> None:
     inputs.mkdir()
     pa.set_cpu_count(1)
     warm_up()
+    empty = place / "empty.duckdb"
+    done_by_child(lambda: empty.write_bytes(use_small_catalogue(pytest.MonkeyPatch(), tables=TABLES)))
+    use_small_catalogue(pytest.MonkeyPatch(), empty.read_bytes(), TABLES)
     for command in ("ingest", "loads", "sql", "store"):
         import_module(f"zscope.app.cli.commands.{command}")  # once, and not in every child
     trials: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {

@@ -24,6 +24,7 @@ from zscope.pipelines.store.folder import Folder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.usefixtures("small_catalogue")
 NOTHING_DONE = 12
 CHECK_FAILED = 8
 LONGEST_S = 900
@@ -83,6 +84,11 @@ def test_without_space_nothing_is_lost_and_one_error_is_reported(place: Path, ki
     if kind == "disk":
         assert codes[0] == NOTHING_DONE
         assert codes[-1] == 0
+
+
+@pytest.fixture(scope="module")
+def tables() -> tuple[str, ...]:
+    return ("smf119_tcp_init",)
 
 
 def run(*arguments: object) -> Result:
