@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tests.pipelines.stores import Contents
 
+pytestmark = pytest.mark.usefixtures("small_catalogue")
 SETTINGS = Settings(grace_s=0).merge(["+00:00"])
 NIGHTS = 12
 TABLE = "smf119_zert_detail"
