@@ -101,12 +101,13 @@ class Report:
 
 
 def soak(folder: Path, minutes: float, seed: int) -> Report:
-    """Run for so many minutes, and return the report; an error ends it."""
-    report, began = Report(seed=seed), time.monotonic()
+    """Run for so many minutes, at least one operation, and return the report; an error ends it."""
+    report = Report(seed=seed)
     subject = Soak(folder, seed)
     operations = 0
     with ExitStack() as ends:
         readers = {name: ends.enter_context(_reading(name, subject.store)) for name in READERS}
+        began = time.monotonic()
         while time.monotonic() - began < 60 * minutes:
             half = time.monotonic() - began > 30 * minutes
             many = half and minutes >= LONG_MINUTES and not subject.done[subject.load_many_files.__name__]

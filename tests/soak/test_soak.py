@@ -14,7 +14,7 @@ from tests.soak.run import soak
 
 @pytest.mark.deep
 def test_store_equals_the_model_after_each_change(tmp_path: Path) -> None:
-    report = soak(tmp_path, 0.75, 1)
+    report = soak(tmp_path, 0.2, 1)
     assert sum(report.done.values()) == report.points[-1].operations >= 1
     assert min(report.reads.values()) > 0
     assert report.problems() == []
