@@ -26,6 +26,8 @@ import duckdb
 from tests.soak import faults
 
 from zscope.parsers import read
+from zscope.pipelines.store.folder import existing_store
+from zscope.pipelines.store.maintenance import check_store
 from zscope.samples import Recipe, generate
 from zscope.samples.reports import report_files
 
@@ -281,8 +283,8 @@ class Soak:
         self._zscope("store", "compact")
 
     def compare(self) -> None:
-        """Raise an error if the store does not have the expected contents."""
-        self._zscope("store", "check")
+        """Raise an error if the store is damaged, or does not have the expected contents."""
+        check_store(existing_store(self.store))
         expected: Contents = Counter()
         for contents in self.contents.values():
             expected.update(contents)

@@ -7,9 +7,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.pipelines.stores import dump_bytes
+from tests.pipelines.stores import dump_bytes, load
 from tests.soak.model import Soak, WrongStoreError, contents_of, pieces_of
 from tests.soak.run import soak
+
+from zscope.pipelines.store.folder import DamagedStoreError
 
 
 @pytest.mark.deep
@@ -62,4 +64,17 @@ def test_a_difference_from_the_model_is_an_error(tmp_path: Path) -> None:
     subject.compare()
     subject.contents["never loaded"] = Counter({"smf119_zert_detail": 1})
     with pytest.raises(WrongStoreError, match="expected, not found"):
+        subject.compare()
+
+
+@pytest.mark.deep
+def test_damage_is_an_error(tmp_path: Path) -> None:
+    subject, dump = Soak(tmp_path, 2), tmp_path / "a.smf"
+    dump.write_bytes(dump_bytes(20, 1, mix={"tcp-init": 1}))
+    load(subject.store, dump)
+    file = next((subject.store / "data").rglob("*.parquet"))
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(DamagedStoreError):
         subject.compare()

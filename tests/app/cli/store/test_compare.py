@@ -181,4 +181,4 @@ def test_unusable_runs_are_reported_if_a_run_is_missing(store: Path, tmp_path: P
     done = start("compare", "slow", "fast", "--store", copy)
     assert (done.exit_code, done.stdout) == (12, "")
     assert "there is no run 'slow'" in done.stderr
-    assert f"left out: {copy / 'runs.toml'}: is not TOML" in done.stderr
+    assert f"left out: {copy / 'runs.toml'}, line 1: is not TOML" in done.stderr
