@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.pipelines.stores import dump_bytes, load
+from tests.soak import model
 from tests.soak.model import Soak, WrongStoreError, contents_of, pieces_of
 from tests.soak.run import soak
 
@@ -24,7 +25,8 @@ def test_store_equals_the_model_after_each_change(tmp_path: Path) -> None:
 
 
 @pytest.mark.deep
-def test_each_operation(tmp_path: Path) -> None:
+def test_each_operation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model, "MANY_FILES", 500)  # make soak loads thousands
     subject = Soak(tmp_path, 3)
     for operation in subject.operations():
         subject.round(operation)

@@ -164,6 +164,8 @@ def test_a_task_that_fails_for_good_leaves_the_store_as_it_was(tmp_path: Path) -
     )
     assert differences(everything_in(store), before[0]) == []
     assert read_state(Folder(store)).number == before[1]
+    # Another task can still write files when the job has failed: the next change deletes them.
+    ingest(store, [write(tmp_path / "in" / "after.smf", stream(records()[9:12]))], BERLIN)
     assert staged(store) == []
 
 

@@ -70,7 +70,7 @@ def test_dump_that_grows_after_its_end_was_read(
 
 
 @pytest.mark.deep
-@settings(max_examples=16)
+@settings(max_examples=10)
 @given(
     framing=st.sampled_from(FRAMINGS),
     cuts=st.lists(st.floats(0.02, 0.99), min_size=1, max_size=4),

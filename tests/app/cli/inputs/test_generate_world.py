@@ -154,6 +154,8 @@ def test_the_sample_data_are_written_without_a_checkout(run: Run, tmp_path: Path
     written = {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     assert len(written) > 20
     assert {name: (SAMPLE / name).read_bytes() for name in written} == written
+    world = {path.relative_to(SAMPLE) for path in (SAMPLE / "world").rglob("*") if path.is_file()}
+    assert world <= written.keys()
     again = run("generate", "sample", folder)
     assert again.exit_code == 12
     assert f"{folder} contains files" in again.stderr
