@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def shorten_report(patch: pytest.MonkeyPatch, *sections: str) -> None:
-    """Let reports have only these sections, and no sentences before them."""
+    """Write reports with these sections only, without the sentences at the beginning."""
     whole = report_declaration()
     short = replace(whole, sections=tuple(each for each in whole.sections if each.id in sections))
     assert len(short.sections) == len(sections)

@@ -56,7 +56,7 @@ def test_no_strange_line_at_any_place_takes_rows_in_silence(name: str) -> None:
 
 
 def strange_lines(name: str, every: int) -> None:
-    """Insert each line at one in so many of eight places, and demand an issue where rows are missing."""
+    """Insert each line at a part of eight places. If rows are then missing, there must be an issue."""
     entry = ENTRIES[name]()
     assert isinstance(entry, Between)
     lines = (entry.before + entry.after).splitlines(keepends=True)

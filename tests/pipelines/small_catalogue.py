@@ -27,14 +27,14 @@ _FILL_WITH_ALL = catalogue.fill
 
 
 def is_small() -> bool:
-    """Whether catalogues are small now."""
+    """Return whether catalogues are built with few tables."""
     return catalogue.fill is not _FILL_WITH_ALL
 
 
 def use_small_catalogue(
     patch: pytest.MonkeyPatch, content: bytes | None = None, tables: tuple[str, ...] = TABLES
 ) -> bytes:
-    """Let catalogues have these tables of decoded data only; return an empty one.
+    """Build catalogues with these tables of decoded data only, and return an empty one.
 
     Without `content`, the empty catalogue is built. Rows of another table are an error, as a comparison of
     stores would not see them.

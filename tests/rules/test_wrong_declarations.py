@@ -47,7 +47,7 @@ def as_type(declared: object) -> Read:
 
 
 def runs_of(path: Path) -> None:
-    """Raise the problems of a file of runs, whose reader returns them."""
+    """Raise the problems that the reader of runs.toml returns."""
     first, *others = [
         SettingsError(each.file, each.key, each.text, each.line) for each in read_file(path).problems
     ]

@@ -198,7 +198,7 @@ class _Pool:
         self._waiting = [deque[tuple[int, _Process]]() for _ in (_BEGUN, _NEW, _TRANSFER)]
 
     def take(self, use: int) -> bool:
-        """Return whether the running process gets a unit now; otherwise it waits until it is continued."""
+        """Assign a unit to the running process and return True, or add the process to the queue."""
         if self._free and (self._starters or use == _TRANSFER):
             self._assign(use)
             return True

@@ -39,7 +39,7 @@ _ANY_PREFIX = "SMFx"
 
 
 class FieldChange(Declared, frozen=True):
-    """What a family of records declares of an inherited field; its place and format are always the same."""
+    """Changes of an inherited field by a family of records. Its offset, length and format cannot change."""
 
     name: str | None = None
     column: str | None = None

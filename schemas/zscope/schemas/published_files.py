@@ -79,7 +79,7 @@ _FILLING: tuple[_FillingKey, ...] = (
 def _class(
     name: str, schema: pa.Schema, further: Iterable[_FillingKey] = (), *, optional: bool = False
 ) -> type[msgspec.Struct]:
-    """Return the class of what is declared of a row; all of it is optional in a part of a row."""
+    """Return the class of the keys of a row. With `optional`, a file can omit each of them."""
     keys = [*(_key(column) for column in schema if column.name not in _COMPUTED), *further]
     if optional:
         keys = [(key, kind | None, None) for key, kind, _ in keys]

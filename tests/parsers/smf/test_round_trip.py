@@ -106,7 +106,7 @@ def _address(luck: Random) -> str:
 
 
 def _rows(luck: Random, section: Section, count: int) -> dict[str, list[Any]]:
-    """Return values for each column, consistent where fields tell of each other."""
+    """Return values for each column; those on which the presence of a field depends are chosen to match."""
     rows: dict[str, list[Any]] = {}
     for field in section.columns:
         if field.length is not None and field.format is not Format.RAW:

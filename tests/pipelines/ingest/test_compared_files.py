@@ -1,4 +1,4 @@
-"""With which committed files the rows of a load are compared: those whose times overlap, to the moment."""
+"""The rows of a load are compared with committed files whose times overlap, both ends included."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def read_cases(metric: Metric, text: str) -> tuple[MetricCase, ...]:
 
 
 def difference(case: MetricCase, rows: Sequence[Row]) -> str:
-    """Return in what the rows of a metric differ from those expected; nothing if they do not."""
+    """Return the first difference between rows and the expected rows; an empty text if there is none."""
     if len(rows) != len(case.expect):
         return f"{len(rows)} rows, not {len(case.expect)}: {rows}"
     for number, (row, wanted) in enumerate(zip(rows, case.expect, strict=True)):

@@ -58,7 +58,7 @@ NarrowedFor = Callable[[str, MetricSelection], Narrowed]
 
 @pytest.fixture(scope="module")
 def narrowed_for(world_store: Path) -> Iterator[NarrowedFor]:
-    """Return the connection for a metric and a selection, which metrics share that narrow tables alike."""
+    """Return a connection for a metric and a selection; metrics with the same narrowed tables share it."""
     found: dict[tuple[int, bool, bool], Narrowed] = {}
     with ExitStack() as stack:
 

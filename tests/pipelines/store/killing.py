@@ -70,7 +70,7 @@ def around_the_commit(operations: Sequence[str]) -> set[int]:
 
 
 def at_commit(scene: Scene, before: View, after: View) -> list[dict[str, Any]]:
-    """Kill the job around its commit; the files are those that a job has there that goes on."""
+    """Kill the job around its commit, and compare the files with those of a job that is not killed."""
     scene.restart()
     times: Counter[str] = Counter()
     kills = []

@@ -10,13 +10,14 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 Files = dict[str, bytes | None]
 """Content by path in the store; None for a folder."""
@@ -32,11 +33,14 @@ _ON_FILES = {
     "os.rmdir",
     "os.truncate",
     "shutil.copyfile",
+    "sqlite3.connect",
 }
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _PROCESS = re.compile(r"\.\d+")
 
-_observers: list[Callable[[str, tuple[Any, ...]], None]] = []
+Observer = Callable[[str, tuple[Any, ...]], None]
+"""Called with an audit event and its arguments."""
+_observers: list[Observer] = []
 
 
 def without_process(name: str) -> str:
@@ -57,8 +61,6 @@ def observed(
     def on_event(event: str, arguments: tuple[Any, ...]) -> None:
         place = arguments[0] if isinstance(arguments[0], int) else os.fsdecode(arguments[0])
         in_folder = event in {"os.remove", "os.rmdir"} and arguments[1] != -1
-        if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & _WRITES):
-            return
         if event in {"os.link", "os.rename"}:
             target = Path(os.fsdecode(arguments[1]))
             if target.parent.name == "commits" and target.stem.isdigit():
@@ -66,6 +68,13 @@ def observed(
         if in_folder or isinstance(place, int) or place.startswith(inside):
             at_operation(f"{event} {without_process(str(place).removeprefix(inside))}")
 
+    with audited(on_event):
+        yield
+
+
+@contextmanager
+def audited(on_event: Observer) -> Iterator[None]:
+    """Call a function before each operation of this process that changes files."""
     _install_hook()
     _observers.append(on_event)
     try:
@@ -76,12 +85,15 @@ def observed(
 
 @cache
 def _install_hook() -> None:
-    """Hear of operations on files; a hook stays until the process ends, so there is one for all observers."""
+    """Install the audit hook. Hooks cannot be removed, so all observers use the same one."""
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if event in _ON_FILES:
-            for on_event in _observers:
-                on_event(event, arguments)
+        if event not in _ON_FILES:
+            return
+        if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & _WRITES):
+            return
+        for on_event in _observers:
+            on_event(event, arguments)
 
     sys.addaudithook(hook)
 
@@ -96,7 +108,7 @@ def files_of(store: Path) -> Files:
 
 
 def restore(store: Path, files: Mapping[str, bytes | None]) -> None:
-    """Let a store have these files and no others."""
+    """Replace the content of a store by these files."""
     shutil.rmtree(store, ignore_errors=True)
     for name, content in files.items():
         if content is None:
@@ -114,9 +126,9 @@ def files_at_operations(store: Path, job: Callable[[], object]) -> list[tuple[st
 
 
 def different(states: Iterable[tuple[str, Files]]) -> list[tuple[str, Files]]:
-    """Return the first state of those that are equal for all who open the store later.
+    """Return the states without those that the next process cannot distinguish from an earlier one.
 
-    Of unfinished files only the names count: they are in one folder, which is deleted as a whole.
+    Of unfinished files only the names are compared: the next writer deletes their folder.
     """
     known = set()
     found = []

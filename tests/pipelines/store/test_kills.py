@@ -53,7 +53,7 @@ def faults(kills: Kills) -> str:
 
 @pytest.mark.deep
 def test_writer_killed_around_its_commit_leaves_nothing_or_all(place: Path) -> None:
-    """And it leaves the files that a job has at the same operation that goes on."""
+    """A killed job leaves the same files that a running job has before the same operation."""
     kills = kill(place, "second", "commit")
     assert faults(kills) == ""
     places = [kill["where"] for kill in kills]
@@ -68,7 +68,7 @@ def test_writer_killed_around_its_commit_leaves_nothing_or_all(place: Path) -> N
 def test_writer_killed_at_any_operation_on_files_leaves_nothing_or_all(
     place: Path, job: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Restore what it leaves, instead of running it until there."""
+    """The files at each operation are restored, so the job runs once and not once for each operation."""
     use_small_catalogue(monkeypatch)
     scene = Scene(place, job)
     scene.prepare()

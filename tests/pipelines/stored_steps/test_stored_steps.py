@@ -93,7 +93,7 @@ def summarised(world_store: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest.fixture(scope="module")
 def summarised_sample(sample_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample with stored rows, to be copied to a folder `store` beside it, which its catalogue names."""
+    """A store of the sample data with stored steps. Tests copy it to `store`, the path in its catalogue."""
     folder = tmp_path_factory.mktemp("summarised-sample")
     store = Path(shutil.copytree(sample_store, folder / "store"))
     summarise(store)
@@ -104,7 +104,7 @@ def summarised_sample(sample_store: Path, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def changeable(summarised_sample: Path) -> Iterator[Path]:
-    """The sample with stored rows, to be changed."""
+    """A copy of the store of the sample data with stored steps, for tests that change it."""
     store = Path(shutil.copytree(summarised_sample, summarised_sample.with_name("store")))
     yield store
     shutil.rmtree(store)
@@ -121,7 +121,7 @@ BY_SQL = [
     if not any(declared()[step].computed_by for step in needed(name) if step in declared())
     and not set(stored_names()).isdisjoint((name, *needed(name)))
 ]
-"""What reads stored rows, and a store without them can compute, too."""
+"""Metrics and steps that read stored rows, and that DuckDB can compute without them."""
 
 
 @pytest.mark.parametrize("name", deep_except(SHORT, BY_SQL))

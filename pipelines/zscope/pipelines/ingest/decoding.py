@@ -166,7 +166,7 @@ class Reading:
     """Few rows, which are in memory instead of in staged files."""
 
     def convert_again(self) -> None:
-        """Compute the times in UTC that the store adds once more, with the zones that are known now."""
+        """Recompute the columns in UTC that the store adds, with the current time zones."""
         clocks = self.facts.clocks
         if self.rows is not None:
             self.rows = [(table, _with_utc(table, rows, clocks)) for table, rows in self.rows]
@@ -403,7 +403,7 @@ def stored_rows(table: str, rows: pa.RecordBatch, load_id: int, clocks: Clocks) 
 
 
 def _with_utc(table: str, rows: pa.RecordBatch, clocks: Clocks) -> pa.RecordBatch:
-    """Return stored rows with their times in UTC computed once more."""
+    """Return stored rows with recomputed times in UTC."""
     local = local_clock(table)
     if local is None or utc_clock(local) in table_schema(table).names:
         return rows

@@ -128,7 +128,7 @@ class InputFacts:
         return periods
 
     def use_zones(self, zones: Mapping[str, str]) -> None:
-        """Use further zones of systems; the rows have to be converted again."""
+        """Add time zones of systems. Rows that were converted before have to be converted again."""
         known, by_name = self.clocks.zones, {system.upper(): zone for system, zone in zones.items()}
         self.clocks = self.clocks.with_zones(replace(known, systems={**known.systems, **by_name}))
         for system in zones:

@@ -80,7 +80,7 @@ class Passes:
         return sum(each.count for each in unknown), unknown[0].number if unknown else 0
 
     def of(self, numbers: Times) -> NDArray[np.int8]:
-        """Return the passes of records; what is unknown now stays unknown."""
+        """Return the pass of each record. A pass that is unknown at this call stays unknown."""
         begins = np.array([each.number for each in self._stretches], np.int64)
         at = np.searchsorted(begins, numbers, "right")
         kinds = np.array([Pass.UNKNOWN, *(each.kind for each in self._stretches)], np.int8)[at]
@@ -89,7 +89,7 @@ class Passes:
         return kinds
 
     def before_all(self, numbers: Times) -> int:
-        """Return how many records are before the first one observed."""
+        """Return the number of records before the first observed one."""
         return int((numbers < self._stretches[0].number).sum()) if self._stretches else len(numbers)
 
     def observe(self, numbers: Times, times: Times) -> None:

@@ -205,7 +205,7 @@ class OffsetSpan:
     offset_s: int
 
     def near(self, period: Period, distance: timedelta) -> bool:
-        """Whether it has times of a period, or at most a distance before or after it."""
+        """Return whether the span overlaps a period, extended by a distance at both ends."""
         return self.begin < period[1] + distance and period[0] - distance < self.end
 
 

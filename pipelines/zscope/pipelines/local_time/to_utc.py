@@ -63,11 +63,11 @@ class ClockChange:
     passes: Passes | None = None
     """Where the clock was set back: the order of the records of a dump."""
     rows: int = 0
-    """Number of rows in a repeated hour that nothing tells apart."""
+    """Number of rows in a repeated hour whose pass is unknown."""
     skipped: int = 0
     """Number of records or rows with a time that the clock skips."""
     advice: str = ""
-    """What would tell the two hours of rows apart."""
+    """Input that would show the hour of the rows, for the issue."""
 
     @property
     def is_back(self) -> bool:
@@ -81,7 +81,7 @@ class ClockChange:
     def passes_of(
         self, rows: int, numbers: Times | None, second: NDArray[np.bool_] | None
     ) -> NDArray[np.int8]:
-        """Return the pass of each of some rows of the hour, and count those that nothing tells apart."""
+        """Return the pass of each of the given rows, and count the rows whose pass is unknown."""
         if not self.is_back:
             # Records were counted when their headers were observed.
             self.skipped += rows if numbers is None else 0

@@ -273,7 +273,7 @@ def load(folder: Traversable) -> dict[str, Metric]:
 
 
 def _likeness(file: TomlFile, others: Mapping[str, TomlFile]) -> LikeFile | None:
-    """Return which step a step is like, if it does the same as another one."""
+    """Return the step that a file names with `like`; None if it names none."""
     if "like" not in file.content:
         return None
     likeness = file.typed(LikeFile)

@@ -127,7 +127,7 @@ class PreparedMetrics:
     """The metrics that exist in a session, over all data; steps that several of them read are made once."""
 
     def __init__(self, session: Session) -> None:
-        """Of a session in which nothing is prepared."""
+        """Use a session in which no metric is prepared yet."""
         self.session = session
         self._made: set[str] = set()
 

@@ -319,7 +319,7 @@ class _Part:
     """Number of times that each record has it."""
 
     def occurrences(self, count: int) -> int:
-        """Return how often it is in so many records; what is in ready sections is not known here."""
+        """Return the number of its occurrences in `count` records; 0 for ready sections."""
         if self.rows is None:
             return 0
         return self.number * (count if self.kind is None else int(np.count_nonzero(self.kind)))

@@ -270,7 +270,7 @@ class Traffic:
 
 
 def _in_turn(numbers: NDArray[np.integer[Any]], count: int) -> NDArray[np.integer[Any]]:
-    """Return so many numbers, each of the given ones in turn."""
+    """Repeat the numbers in their order until there are `count` of them."""
     return numbers[np.arange(count) % len(numbers)]
 
 

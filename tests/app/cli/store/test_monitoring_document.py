@@ -23,7 +23,7 @@ TEXT = (Path(__file__).resolve().parents[4] / "docs" / "monitoring.md").read_tex
 BLOCKS: list[str] = re.findall(r"^```bash\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 COMMANDS = "".join(BLOCKS).splitlines()
 FEW_METRICS = ("cpu_interval", "handshake_mix", "tls_posture", "certificate_inventory")
-"""What the commands export that name no metric; `zscope export` is tested with all of them elsewhere."""
+"""The metrics that commands without a name export here; other tests export all of them."""
 COLLECTOR = "http://127.0.0.1:4318"
 SERVES = "zscope serve-metrics"
 

@@ -1,4 +1,4 @@
-"""What the types of settings cannot say: paths, selections, periods, lists without repetitions.
+"""Values of settings that need more than a type: paths, selections, periods, lists without repetitions.
 
 Each function returns what a value becomes, and raises ValueError with the problem if it is not allowed.
 """
