@@ -30,7 +30,7 @@ def key_lines(text: str) -> Mapping[KeyPath, int]:
     >>> key_lines("[load]\\nfolders = [\\n  'new',\\n]")
     {('load',): 1, ('load', 'folders'): 2, ('load', 'folders', 0): 3}
     """
-    return _Scanner(text).lines
+    return _TomlScanner(text).lines
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
@@ -43,7 +43,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
         line += token.count("\n")
 
 
-class _Scanner:
+class _TomlScanner:
     """Follows the structure of a text; it need not detect errors, because the text was parsed before."""
 
     def __init__(self, text: str) -> None:

@@ -59,7 +59,7 @@ class CapturedText:
     """Whether an answer of the console has its last line."""
 
 
-class _Part(NamedTuple):
+class _EnvelopePart(NamedTuple):
     """A text in one object; parts with the same key are parts of one text."""
 
     key: str
@@ -137,7 +137,7 @@ class JsonAnswers:
         """Return the texts in the order in which they begin."""
         return [text for text in self._texts.values() if text.lines]
 
-    def _add(self, part: _Part) -> None:
+    def _add(self, part: _EnvelopePart) -> None:
         key = part.key
         self._is_log = self._is_log or key.startswith(_RECORD_OF)
         if key == _CONSOLE:
@@ -204,7 +204,7 @@ class _Pairs:
     pairs: list[tuple[str, Any]]
 
 
-def _parts(value: Any) -> Iterator[_Part]:  # noqa: ANN401 - any JSON value
+def _parts(value: Any) -> Iterator[_EnvelopePart]:  # noqa: ANN401 - any JSON value
     """Yield the texts in a value, from known keys at any depth."""
     if isinstance(value, list):
         for inner in value:
@@ -213,22 +213,22 @@ def _parts(value: Any) -> Iterator[_Part]:  # noqa: ANN401 - any JSON value
         return
     if isinstance(value.get("cmd-response"), str):
         key = value.get("cmd-response-key")
-        yield _Part(f"{_CONSOLE} {key}" if key else _CONSOLE, [value["cmd-response"]])
+        yield _EnvelopePart(f"{_CONSOLE} {key}" if key else _CONSOLE, [value["cmd-response"]])
     elif _is_list_of(value.get("items"), "message"):
         yield from _log_messages(value)
     elif isinstance(value.get("tsoData"), list):
-        yield _Part(f"tso {value.get('servletKey')}", list(_tso_lines(value["tsoData"])))
+        yield _EnvelopePart(f"tso {value.get('servletKey')}", list(_tso_lines(value["tsoData"])))
     elif _is_list_of(value.get("cmdResponse"), "message"):
         lines = [line["message"] for line in value["cmdResponse"] if isinstance(line.get("message"), str)]
-        yield _Part(f"tso {value['servletKey']}" if value.get("servletKey") else _OUTPUT, lines)
+        yield _EnvelopePart(f"tso {value['servletKey']}" if value.get("servletKey") else _OUTPUT, lines)
     elif text := value.get("commandResponse"):
-        yield _Part(_OUTPUT, _texts_of(text))
+        yield _EnvelopePart(_OUTPUT, _texts_of(text))
     elif lines := _texts_of(value.get("content")) or _texts_of(value.get("stdout_lines")):
-        yield _Part(_OUTPUT, lines)
+        yield _EnvelopePart(_OUTPUT, lines)
     elif inner := [part for each in value.values() for part in _parts(each)]:
         yield from inner
     elif value.get("stdout"):
-        yield _Part(_OUTPUT, _texts_of(value["stdout"]))
+        yield _EnvelopePart(_OUTPUT, _texts_of(value["stdout"]))
     elif record := next((name for name in _LOG_TEXTS if isinstance(value.get(name), str)), None):
         yield _record(value, record)
 
@@ -254,7 +254,7 @@ def _tso_lines(messages: list[Any]) -> Iterator[PlacedText]:
                 yield inner["DATA"]
 
 
-def _log_messages(value: Mapping[str, Any]) -> Iterator[_Part]:
+def _log_messages(value: Mapping[str, Any]) -> Iterator[_EnvelopePart]:
     """Yield the messages of the log service of z/OSMF, each with its system and local time."""
     zone = value.get("timezone")
     offset = timedelta(hours=zone) if isinstance(zone, int | float) and abs(zone) <= _MOST_HOURS else None
@@ -262,7 +262,7 @@ def _log_messages(value: Mapping[str, Any]) -> Iterator[_Part]:
         message = item.get("message") if isinstance(item, Mapping) else None
         if isinstance(message, PlacedText):
             system = str(item.get("system") or "").strip() or None
-            yield _Part(_MESSAGE, [message], system, _local(item.get("timestamp"), offset), log=True)
+            yield _EnvelopePart(_MESSAGE, [message], system, _local(item.get("timestamp"), offset), log=True)
 
 
 _MOST_HOURS = 15
@@ -278,24 +278,24 @@ def _local(milliseconds: object, offset: timedelta | None) -> datetime | None:
         return None
 
 
-def _record(value: Mapping[str, Any], name: str) -> _Part:
+def _record(value: Mapping[str, Any], name: str) -> _EnvelopePart:
     """Return the text of a record of a log; the records of a host are one text."""
     host = next((str(value[key]) for key in _LOG_HOSTS if value.get(key)), "")
     text = value[name]
     stripped = PlacedText(text.rstrip("\r\n"))
     stripped.no = text.no
-    return _Part(f"{_RECORD_OF} {host}", [stripped], host if _SYSTEM.fullmatch(host) else None)
+    return _EnvelopePart(f"{_RECORD_OF} {host}", [stripped], host if _SYSTEM.fullmatch(host) else None)
 
 
-def _strings_with_headings(value: Any) -> Iterator[_Part]:  # noqa: ANN401 - any JSON value
+def _strings_with_headings(value: Any) -> Iterator[_EnvelopePart]:  # noqa: ANN401 - any JSON value
     """Yield texts and lists of lines with a display under keys that are not known."""
     if isinstance(value, PlacedText):
         if may_have_heading(value):
-            yield _Part(_OUTPUT, [value])
+            yield _EnvelopePart(_OUTPUT, [value])
     elif isinstance(value, list):
         lines = _texts_of(value)
         if any(map(may_have_heading, lines)):
-            yield _Part(_OUTPUT, lines)
+            yield _EnvelopePart(_OUTPUT, lines)
         else:
             for inner in value:
                 yield from _strings_with_headings(inner)

@@ -84,7 +84,7 @@ def placed_objects(
     pieces: Iterable[str], report_problem: ProblemReporter
 ) -> Iterator[tuple[int, dict[str, Any], str]]:
     """Yield each object with the line it begins in and its text."""
-    scanner = _Scanner(report_problem)
+    scanner = _ObjectScanner(report_problem)
     for piece in pieces:
         yield from scanner.feed(piece)
     scanner.close()
@@ -101,7 +101,7 @@ class _State(Enum):
 
 
 @dataclass(slots=True)
-class _Scanner:
+class _ObjectScanner:
     report_problem: ProblemReporter
     _text: str = ""
     """The text that is not processed yet."""

@@ -113,7 +113,7 @@ _TagName = Annotated[
 _TagValue = Annotated[str | float | bool, Allowed(_TAG_VALUE, _tag_value, of=(str, int, float, bool))]
 
 
-class _Block(Declared, frozen=True, kw_only=True):
+class _RunBlock(Declared, frozen=True, kw_only=True):
     name: Annotated[str, Allowed(_NAME, run_name)]
     system: Annotated[str, Allowed("a system name of 1 to 8 characters", system_name)]
     role: Literal["client", "server"]
@@ -149,7 +149,7 @@ def parse_run(raw: dict[str, Any], kb_bytes: int = 1000) -> Run:
 
 def run_in(file: TomlFile, path: KeyPath, kb_bytes: int) -> Run:
     """Return the run of a block at a path of a file; raise SettingsError with the line and the key."""
-    block = file.typed(_Block, path=path)
+    block = file.typed(_RunBlock, path=path)
     try:
         workload = _workload(block.workload, kb_bytes)
     except ValueError as error:
