@@ -15,7 +15,7 @@ from tests.pipelines.stores import load
 from zscope.app.cli.main import program
 from zscope.parsers import read
 from zscope.parsers.options import ReadOptions
-from zscope.parsers.text.mq_formatter.formatter_write import JSON_FILE, csv_files, json_lines
+from zscope.parsers.text.mq_formatter.formatter_files import JSON_FILE, csv_files, json_lines
 from zscope.pipelines.ingest import IngestOptions, row_selection
 
 if TYPE_CHECKING:

@@ -15,27 +15,20 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import pyarrow as pa
+from msgspec import field
 
-from zscope.schemas.declared import TomlFile
+from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 from zscope.schemas.published_columns import (
+    CHOICES,
     FILLING_SCHEMA,
     METHOD_SCHEMA,
     PRACTICE_SCHEMA,
     RESULT_SCHEMA,
     TAG_COLUMNS,
-)
-from zscope.schemas.published_files import (
-    METHOD,
-    PARTS_OF_RESULT,
-    PRACTICE,
-    RESULT,
-    FillingRule,
-    PublishedDocument,
-    Tags,
 )
 
 if TYPE_CHECKING:
@@ -45,6 +38,98 @@ if TYPE_CHECKING:
     from zscope.schemas.toml_lines import KeyPath
 
 _WORKLOAD = re.compile(r"(?:CRR|RR|STR)\d+\([^()]*\)")
+_Tags = Mapping[str, str | bool | int | float]
+_COMPUTED = frozenset({"author", "published", "recomputed_pct", "recomputed_matches"})
+"""Columns that are computed and cannot be declared."""
+_TYPES = {pa.string(): str, pa.bool_(): bool, pa.float64(): float}
+"""Types of declared values by the type of the column."""
+_WORKED = tuple[dict[Literal["name", "given", "gives", "printed"], Any], ...]
+"""Worked examples: inputs and outputs differ from method to method."""
+_NEEDED = {
+    "runs": ("measure", "captures"),
+    "metric": ("measure", "captures"),
+    "inputs": ("captures",),
+    "nothing": ("obstacle",),
+}
+"""The keys that a rule needs, by the origin of its measurements."""
+_ONLY = {"level": "inputs", "also": "runs", "obstacle": "nothing"}
+"""The only origin of measurements with which a key is allowed."""
+
+
+class _PublishedDocument(Declared, frozen=True):
+    """A document with published results."""
+
+    title: str
+    author: str
+    published: str | None = None
+
+
+class _FillingRule(Declared, frozen=True):
+    """What several published results can be compared with."""
+
+    source: Literal["runs", "metric", "inputs", "nothing"] = field(name="from")
+    measure: str | None = None
+    also: tuple[str, ...] = ()
+    captures: str | None = None
+    obstacle: str | None = None
+    level: str | None = None
+
+    def __post_init__(self) -> None:
+        for key in _NEEDED[self.source]:
+            if not getattr(self, key):
+                raise WrongValueError(key, f"is missing, which a rule from {self.source} needs")
+        for key, only in _ONLY.items():
+            if getattr(self, key) and self.source != only:
+                raise WrongValueError(key, f"is not allowed in a rule from {self.source}")
+
+
+_FillingKey = tuple[str, Any, Any]
+_FILLING: tuple[_FillingKey, ...] = (
+    ("filled_by", str, msgspec.NODEFAULT),
+    ("both_tags", _Tags, {}),
+    ("assumed_tags", _Tags, {}),
+    ("free_tags", tuple[str, ...], ()),
+    ("run_kinds", tuple[Literal["RR", "CRR", "STR"], ...] | None, None),
+    ("payload_bytes", tuple[int, ...] | None, None),
+    ("percent_of", float | None, None),
+)
+"""Keys of a result that belong to the rule of its comparison and not to what was published."""
+
+
+def _class(
+    name: str, schema: pa.Schema, further: Iterable[_FillingKey] = (), *, optional: bool = False
+) -> type[msgspec.Struct]:
+    """Return the class of the keys of a row. With `optional`, a file can omit each of them."""
+    keys = [*(_key(column) for column in schema if column.name not in _COMPUTED), *further]
+    if optional:
+        keys = [(key, kind | None, None) for key, kind, _ in keys]
+    return msgspec.defstruct(name, keys, bases=(Declared,), frozen=True, kw_only=True, module=__name__)
+
+
+def _key(column: pa.Field) -> _FillingKey:
+    """Name, type and default of a column."""
+    if column.name == "worked":
+        return column.name, _WORKED, msgspec.NODEFAULT
+    if column.name == "environment":
+        return column.name, str, msgspec.NODEFAULT
+    if column.name in TAG_COLUMNS:
+        return column.name, _Tags, {}
+    words = tuple(sorted(CHOICES.get(column.name, ())))
+    of_list = pa.types.is_list(column.type)
+    kind: Any = Literal[words] if words else str if of_list else _TYPES[column.type]
+    if of_list:
+        return column.name, tuple[kind, ...], ()
+    if column.nullable:
+        return column.name, kind | None, None
+    return column.name, kind, False if column.name == "derived" else msgspec.NODEFAULT
+
+
+_RESULT = _class("RESULT", RESULT_SCHEMA, _FILLING)
+"""A published result: what was published, and how it is compared."""
+_PARTS_OF_RESULT = _class("PARTS_OF_RESULT", RESULT_SCHEMA, _FILLING, optional=True)
+"""What a group of results, or all of a file, have in common."""
+_METHOD = _class("METHOD", METHOD_SCHEMA)
+_PRACTICE = _class("PRACTICE", PRACTICE_SCHEMA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +170,7 @@ def published_tables() -> Mapping[str, pa.Table]:
 
 def read_published(folder: Traversable) -> Mapping[str, pa.Table]:
     """Read every declaration in a folder and check that all names they refer to are declared."""
-    documents = TomlFile.read(folder / "documents.toml").typed(dict[str, PublishedDocument])
+    documents = TomlFile.read(folder / "documents.toml").typed(dict[str, _PublishedDocument])
     environments = _environments(TomlFile.read(folder / "environments.toml"))
     results = [
         entry
@@ -93,9 +178,9 @@ def read_published(folder: Traversable) -> Mapping[str, pa.Table]:
         if file.name.startswith("results_") and file.name.endswith(".toml")
         for entry in _results(TomlFile.read(file))
     ]
-    rules = TomlFile.read(folder / "fillings.toml").typed(dict[str, FillingRule])
-    methods = list(_entries(TomlFile.read(folder / "methods.toml"), "method", METHOD))
-    practices = list(_entries(TomlFile.read(folder / "practices.toml"), "practice", PRACTICE))
+    rules = TomlFile.read(folder / "fillings.toml").typed(dict[str, _FillingRule])
+    methods = list(_entries(TomlFile.read(folder / "methods.toml"), "method", _METHOD))
+    practices = list(_entries(TomlFile.read(folder / "practices.toml"), "practice", _PRACTICE))
     rows = {
         "reference_result": [_result(entry, documents, environments) for entry in results],
         "reference_filling": [_filling(entry, rules) for entry in results],
@@ -122,14 +207,14 @@ def _entries(file: TomlFile, array: str, declared: type[msgspec.Struct]) -> Iter
 def _results(file: TomlFile) -> Iterator[_PublishedEntry]:
     """The results of a file; each inherits the values of its group and of the file."""
     shared = _without_empty_texts(file.content, "group")
-    file.typed(PARTS_OF_RESULT, shared)
+    file.typed(_PARTS_OF_RESULT, shared)
     for number, group in enumerate(file.content.get("group", ())):
         of_group = _without_empty_texts(group, "results")
-        file.typed(PARTS_OF_RESULT, of_group, ("group", number))
+        file.typed(_PARTS_OF_RESULT, of_group, ("group", number))
         common = shared | {key: value for key, value in group.items() if key != "results"}
         for position, values in enumerate(group.get("results", ())):
             path = ("group", number, "results", position)
-            declared = file.typed(RESULT, _without_empty_texts(common | values), path)
+            declared = file.typed(_RESULT, _without_empty_texts(common | values), path)
             yield _PublishedEntry(file, path, msgspec.structs.asdict(declared))
 
 
@@ -138,10 +223,10 @@ def _without_empty_texts(values: Mapping[str, Any], *left_out: str) -> dict[str,
     return {key: value for key, value in values.items() if value != "" and key not in left_out}
 
 
-def _environments(file: TomlFile) -> Mapping[str, Tags]:
+def _environments(file: TomlFile) -> Mapping[str, _Tags]:
     """The measured systems; one that is declared `like` another must come after it."""
-    known: dict[str, Tags] = {}
-    for key, values in file.typed(dict[str, Tags]).items():
+    known: dict[str, _Tags] = {}
+    for key, values in file.typed(dict[str, _Tags]).items():
         like = values.get("like")
         if like is not None and like not in known:
             raise file.error((key, "like"), f"is like {like!r}, which is not declared before it")
@@ -151,7 +236,7 @@ def _environments(file: TomlFile) -> Mapping[str, Tags]:
 
 
 def _result(
-    entry: _PublishedEntry, documents: Mapping[str, PublishedDocument], environments: Mapping[str, Tags]
+    entry: _PublishedEntry, documents: Mapping[str, _PublishedDocument], environments: Mapping[str, _Tags]
 ) -> dict[str, Any]:
     """A row with the environment expanded and the computed columns."""
     name = entry.values["environment"]
@@ -163,7 +248,7 @@ def _result(
     return row | _recomputed(row)
 
 
-def _filling(entry: _PublishedEntry, rules: Mapping[str, FillingRule]) -> dict[str, Any]:
+def _filling(entry: _PublishedEntry, rules: Mapping[str, _FillingRule]) -> dict[str, Any]:
     """Return the row of `reference_filling` for one result."""
     result = entry.values
     name, kinds = result["filled_by"], result["run_kinds"]
@@ -270,7 +355,7 @@ def _recomputed(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _row(
-    entry: _PublishedEntry, schema: pa.Schema, documents: Mapping[str, PublishedDocument]
+    entry: _PublishedEntry, schema: pa.Schema, documents: Mapping[str, _PublishedDocument]
 ) -> dict[str, Any]:
     """The entry as a row of its table."""
     name = entry.values["document"]

@@ -13,7 +13,7 @@ from tests.parsers.smf.test_mutations import mutated
 from tests.parsers.smf.test_windows import DATE, FRAMED, damage, record, records
 
 from zscope.parsers.issues import Code, InputError, Issue, Issues
-from zscope.parsers.smf.file_splits import GOOD_BEFORE, spans
+from zscope.parsers.planning import GOOD_BEFORE, spans
 from zscope.parsers.smf.framing import Framing, detect
 from zscope.parsers.smf.record_writer import as_blocks
 from zscope.parsers.smf.walker import SMALLEST_WINDOW, WHOLE, FrameReader, Span

@@ -52,7 +52,7 @@ def grammars(sheet: FileRows, options: ReadOptions) -> dict[str, Grammar]:
     from zscope.parsers.text.attls.policy_file import PolicyFile
     from zscope.parsers.text.csv_and_json.table_reader import SuppliedCsv
     from zscope.parsers.text.gsksrvr.gsk_grammar import Gsksrvr
-    from zscope.parsers.text.mq_formatter.formatter_reader import MqFormatter
+    from zscope.parsers.text.mq_formatter.formatter_files import MqFormatter
     from zscope.parsers.text.netstat.netstat_grammar import Netstat
     from zscope.parsers.text.rmf.listing import RmfListing
     from zscope.parsers.text.zvm.zvm_reader import PerformanceToolkit
@@ -73,7 +73,7 @@ def grammars(sheet: FileRows, options: ReadOptions) -> dict[str, Grammar]:
 def object_grammars(sheet: FileRows, options: ReadOptions, origin: Origin) -> tuple[ObjectGrammar, ...]:
     """Return the grammars for the objects of a JSON file; each object goes to the first that accepts it."""
     from zscope.parsers.text.csv_and_json.table_reader import SuppliedObjects
-    from zscope.parsers.text.mq_formatter.formatter_reader import MqObjects
+    from zscope.parsers.text.mq_formatter.formatter_files import MqObjects
 
     return (MqObjects(sheet, origin, options.formatter_clock), SuppliedObjects(sheet, options, origin))
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from zscope.parsers.text.capture_writer import as_bytes, with_control
 from zscope.parsers.text.csv_and_json.table_reader import supplied_lines
-from zscope.parsers.text.mq_formatter.formatter_write import JSON_FILE, csv_files, json_lines
+from zscope.parsers.text.mq_formatter.formatter_files import JSON_FILE, csv_files, json_lines
 from zscope.parsers.text.zvm.zvm_write import ZvmPrintForm, channel_pages, user_pages
 from zscope.samples.reports.files import LABEL
 from zscope.samples.systems.mq import UNITS_PER_US, QueueManager, dump, round_trip_rows

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from zscope.parsers.text.capture_writer import as_bytes
 from zscope.parsers.text.rmf.workload.workload_listing_write import workload_pages
 from zscope.parsers.text.rmf.workload.workload_rows import PERIOD
-from zscope.parsers.text.rmf.workload.xml_report_write import workload_xml
+from zscope.parsers.text.rmf.workload.xml_report import workload_xml
 from zscope.samples.reports.files import LABEL, ReportFile, labelled
 from zscope.samples.world.workload import (
     PERIODS,

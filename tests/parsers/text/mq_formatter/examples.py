@@ -9,7 +9,7 @@ from tests.parsers.smf.mq_composed import TABLES
 from tests.parsers.text.reading import Reading, in_turn, read_reports
 
 from zscope.parsers.text.captured_report import CapturedReport, Origin, ReportSource
-from zscope.parsers.text.mq_formatter.formatter_reader import MqFormatter
+from zscope.parsers.text.mq_formatter.formatter_files import MqFormatter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -26,7 +26,7 @@ from zscope.parsers import ReadOptions, Tables, inventory, read
 from zscope.parsers.issues import Code
 from zscope.parsers.text import report_splitter as segment
 from zscope.parsers.text.capture_writer import as_bytes
-from zscope.parsers.text.mq_formatter.formatter_write import JSON_FILE, csv_files, json_lines
+from zscope.parsers.text.mq_formatter.formatter_files import JSON_FILE, csv_files, json_lines
 from zscope.parsers.zones import ZoneError
 
 if TYPE_CHECKING:

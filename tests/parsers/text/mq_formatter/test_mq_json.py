@@ -13,8 +13,7 @@ from tests.parsers.text.reading import FILE, Reading, codes
 from zscope.parsers.issues import Code, Issues
 from zscope.parsers.text.captured_report import Origin, ReportSource
 from zscope.parsers.text.json_objects import json_objects
-from zscope.parsers.text.mq_formatter.formatter_reader import MqObjects
-from zscope.parsers.text.mq_formatter.formatter_write import json_lines
+from zscope.parsers.text.mq_formatter.formatter_files import MqObjects, json_lines
 from zscope.parsers.text.report_rows import FileRows
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from tests.parsers.text.mq_formatter.examples import (
 )
 from tests.parsers.text.reading import codes
 
-from zscope.parsers.text.mq_formatter.formatter_write import csv_files, json_lines
+from zscope.parsers.text.mq_formatter.formatter_files import csv_files, json_lines
 
 UNTIL = datetime(2100, 1, 1)  # noqa: DTZ001 - hypothesis wants limits without a zone
 SINCE = datetime(1990, 1, 1)  # noqa: DTZ001

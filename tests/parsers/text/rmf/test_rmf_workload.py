@@ -18,7 +18,7 @@ from zscope.parsers.issues import Code, Issues
 from zscope.parsers.text.captured_report import Origin, ReportSource
 from zscope.parsers.text.report_rows import FileRows, ReportRows
 from zscope.parsers.text.rmf.workload.workload_rows import TABLE, WorkloadClass, compare_workloads
-from zscope.parsers.text.rmf.workload.xml_report_write import workload_xml
+from zscope.parsers.text.rmf.workload.xml_report import workload_xml
 
 START = datetime(2026, 3, 2, 10, 0)  # noqa: DTZ001 - local time
 SHARED = {

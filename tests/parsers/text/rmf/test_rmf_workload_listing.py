@@ -21,7 +21,7 @@ from zscope.parsers.issues import Code
 from zscope.parsers.text.rmf.page_write import RmfPrintForm
 from zscope.parsers.text.rmf.workload.workload_labels import group_headings
 from zscope.parsers.text.rmf.workload.workload_listing_write import WorkloadPrintForm, workload_pages
-from zscope.parsers.text.rmf.workload.xml_report_write import workload_xml
+from zscope.parsers.text.rmf.workload.xml_report import workload_xml
 from zscope.schemas.reports import PrintedFormat, report_table
 
 Row = dict[str, Any]

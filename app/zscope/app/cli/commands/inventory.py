@@ -32,6 +32,8 @@ ESSENTIAL = (
     "system", "report", "source", "record_type", "record_subtype", "records", "percent", "first_local",
     "last_local", "avg_bytes", "file",
 )  # fmt: skip
+_FRAME = (2, 3)
+"""Types of the records with which the dump program begins and ends its output."""
 
 
 @click.command()
@@ -108,10 +110,9 @@ def command(  # noqa: PLR0913 - one argument for each option
 
 def print_missing(rows: pa.Table) -> None:
     """Print the records without a layout, and what is missing for the questions without an answer."""
-    from zscope.parsers.contents import filled_tables, without_layout
     from zscope.schemas.questions import answers
 
-    counted, headers = without_layout(rows)
+    counted, headers = _without_layout(rows)
     if counted:
         click.echo(f"only counted, no layout: SMF {', '.join(counted)}", err=True)
     if headers:
@@ -127,7 +128,6 @@ def question_rows(rows: pa.Table) -> pa.Table:
     """Return a row for each question."""
     import pyarrow as pa
 
-    from zscope.parsers.contents import filled_tables
     from zscope.schemas.questions import answers
 
     columns: dict[str, list[object]] = {"question": [], "answered": [], "metric": [], "missing": []}
@@ -137,3 +137,47 @@ def question_rows(rows: pa.Table) -> pa.Table:
         columns["metric"].append(answer.question.metric or None)
         columns["missing"].append("; ".join(answer.missing) or None)
     return pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})
+
+
+def filled_tables(rows: pa.Table) -> frozenset[str]:
+    """Return the tables that files fill, from the rows of their inventory."""
+    from zscope.schemas import catalog
+    from zscope.schemas.reports import report_tables
+
+    tables: set[str] = set()
+    for record_type, subtype, report in _kinds(rows):
+        if record_type is not None:
+            layout = catalog().records.get((record_type, -1 if subtype is None else subtype))
+            tables |= {table.name for table in layout.tables} if layout else set()
+        elif report:
+            tables |= {
+                table.name
+                for table in report_tables().values()
+                if report in (table.reports or (table.title,))
+            }
+    return frozenset(tables)
+
+
+def _without_layout(rows: pa.Table) -> tuple[list[str], list[str]]:
+    """Return the kinds of records that are only counted, and those of which only the header is read."""
+    from zscope.schemas import catalog
+
+    counted, headers = set(), set()
+    for record_type, subtype, _ in _kinds(rows):
+        if record_type is None or (record_type in _FRAME and subtype is None):
+            continue
+        layout = None if subtype is None else catalog().records.get((record_type, subtype))
+        if layout is None:
+            counted.add((record_type, -1 if subtype is None else subtype))
+        elif layout.header_only:
+            headers.add((record_type, layout.subtype))
+    return _labels(counted), _labels(headers)
+
+
+def _kinds(rows: pa.Table) -> set[tuple[int | None, int | None, str | None]]:
+    columns = (rows[name].to_pylist() for name in ("record_type", "record_subtype", "report"))
+    return set(zip(*columns, strict=True))
+
+
+def _labels(kinds: set[tuple[int, int]]) -> list[str]:
+    return [str(number) if subtype < 0 else f"{number}-{subtype}" for number, subtype in sorted(kinds)]

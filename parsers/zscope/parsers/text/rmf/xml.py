@@ -11,9 +11,8 @@ from zscope.parsers.smf.framing import refuse
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.rmf.page_heading import is_set_back
 from zscope.parsers.text.rmf.workload.xml_report import read_workload_xml
-from zscope.parsers.text.rmf.xml_parser import XmlDamageError, XmlParser
+from zscope.parsers.text.rmf.xml_parser import XmlDamageError, XmlParser, XmlText
 from zscope.parsers.text.rmf.xml_reports import display_time, read_cpu_xml, read_crypto_xml
-from zscope.parsers.text.rmf.xml_text import XmlText
 from zscope.parsers.text.rmf.xml_tree import REPORTS_READ, MonitorThreeError, XmlElement
 from zscope.parsers.text.spelling import nearly
 

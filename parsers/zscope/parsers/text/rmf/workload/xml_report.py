@@ -1,13 +1,14 @@
-"""Read the Workload Activity report of Postprocessor XML: service classes, workloads, report classes.
+"""The Workload Activity report of Postprocessor XML: service classes, workloads, report classes.
 
 Names such as CPU are in several parts of a class, so a value is identified by part and name. The report adds
-up all systems of its last segment.
+up all systems of its last segment. Sample data and tests write it from rows of `rmf_workload`.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
@@ -24,20 +25,23 @@ from zscope.parsers.text.rmf.workload.workload_rows import (
     write_classes,
 )
 from zscope.parsers.text.rmf.xml_reports import one_line, open_report, table_headings, table_rows
+from zscope.parsers.text.rmf.xml_write import XmlIds, XmlTable, document, inside, leaf, report_times
 from zscope.parsers.text.spelling import nearly
 from zscope.schemas.reports import PrintedFormat, plain_label, report_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Sequence
 
     from zscope.parsers.text.report_rows import FileRows, ReportRows
     from zscope.parsers.text.rmf.xml_tree import XmlElement
     from zscope.schemas.reports import PrintedField
 
-KINDS = {"Service Class": "service class", "Workload": "workload", "Report Class": "report class"}
-POLICY_SECTION, ACTIVATION = "Service Policy Section", "Policy Activation"
-GOALS = "Goals/Actuals Summary"
-_SEGMENT = re.compile(rf"(?P<kind>{'|'.join(KINDS)}) +(?P<name>\S+)(?: +(?P<rest>.*))?$", re.IGNORECASE)
+Row = Mapping[str, Any]
+
+_KINDS = {"Service Class": "service class", "Workload": "workload", "Report Class": "report class"}
+_POLICY_SECTION, _ACTIVATION = "Service Policy Section", "Policy Activation"
+_GOALS = "Goals/Actuals Summary"
+_SEGMENT = re.compile(rf"(?P<kind>{'|'.join(_KINDS)}) +(?P<name>\S+)(?: +(?P<rest>.*))?$", re.IGNORECASE)
 _PERIOD = re.compile(r"(?:.* )?Period (?P<number>[1-9]\d?)", re.ASCII | re.IGNORECASE)
 _REMARK = re.compile(r" *\([^()]*\)")
 _ELAPSED = re.compile(r"(\d{1,6})\.(\d\d)\.(\d\d)\.(\d{6})", re.ASCII)
@@ -46,7 +50,7 @@ _PARTS = frozenset(
     for name in (
         *("Transactions", "Transaction Time", "Transaction Application Time %", "Enclaves", "Service"),
         *("Service Time", "Application Time %", "Promoted Transactions", "DASD I/O", "Storage Frames"),
-        *("Page-In Rates", GOALS),
+        *("Page-In Rates", _GOALS),
     )
 )
 _POLICY_PARTS = frozenset(
@@ -57,6 +61,21 @@ _POLICY_PARTS = frozenset(
 )
 _ZERO = "ALLDATAZERO"
 _GOAL_COLUMNS = {"# of Transactions": "Transactions: Ended"}
+_WRITTEN_PARTS = (
+    "Transactions",
+    "Transaction Time",
+    "Service",
+    "Service Time",
+    "Application Time %",
+    "Promoted Transactions",
+)
+_FORMS = {"Transaction Time": " (HHH.MM.SS.FFFFFF)"}
+_FIRST_LABELS = ("Policy", "Workload", "Description", "Resource Group")
+_GOAL_LABELS = (
+    "Period", "Importance", "Performance Index", "# of Transactions", "Response Time Goal",
+    "Execution Velocity % Goal", "Execution Velocity % Actual", "Total Using %", "Execution Delay %",
+)  # fmt: skip
+_DECIMALS = {"Service Time": 3, "Promoted Transactions": 3, "Transactions": 2, "Application Time %": 2}
 
 
 def read_workload_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False) -> None:
@@ -66,10 +85,10 @@ def read_workload_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False
     classes: list[WorkloadClass] = []
     for segment in unit.all("segment"):
         name = segment.text_at("name")
-        if plain_label(name) == plain_label(POLICY_SECTION):
+        if plain_label(name) == plain_label(_POLICY_SECTION):
             _read_policy(segment, facts, out)
         elif match := _SEGMENT.match(" ".join(name.split())):
-            kind = next(text for label, text in KINDS.items() if label.upper() == match["kind"].upper())
+            kind = next(text for label, text in _KINDS.items() if label.upper() == match["kind"].upper())
             found = WorkloadClass(kind, match["name"], segment.line)
             if match["rest"]:
                 found.extra["segment"] = name
@@ -77,7 +96,7 @@ def read_workload_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False
                     found.kind, found.values["period_no"] = PERIOD, period["number"]
             _read_class(segment, found, out)
             classes.append(found)
-        elif plain_label(name) != plain_label(ACTIVATION):
+        elif plain_label(name) != plain_label(_ACTIVATION):
             problem = f"the part {quoted(name)} of the report is not known; it is skipped"
             out.issue(Code.UNKNOWN_LINE, problem, segment.line, field=name[:60], table=TABLE)
     _set_system(unit, facts, out)
@@ -166,7 +185,7 @@ def _read_class(segment: XmlElement, found: WorkloadClass, out: ReportRows) -> N
         for label, text, line in _variables(part, out):
             _put(found, f"{title}: {label}" if title else label, text, line, out)
         for table in part.below("table"):
-            if plain_label(title) == plain_label(GOALS):
+            if plain_label(title) == plain_label(_GOALS):
                 _read_goals(table, found, out)
             else:
                 _keep_table(title, table, found, out)
@@ -240,3 +259,92 @@ def _keep_table(title: str, table: XmlElement, found: WorkloadClass, out: Report
 @cache
 def _labels() -> Mapping[str, PrintedField]:
     return report_table(TABLE).by_label()
+
+
+def workload_xml(reports: Sequence[Sequence[Row]], *, on_few_lines: bool = False) -> str:
+    """Return a document with a report for each group of rows, which share sysplex and interval.
+
+    Rows of the kind period belong to the row of their class before them.
+    """
+    content = [line for rows in reports for line in _report(rows)]
+    return document(content, on_few_lines=on_few_lines)
+
+
+def _report(rows: Sequence[Row]) -> list[str]:
+    ids, first = XmlIds(), rows[0]
+    about = [*leaf("description", "Workload Activity Report"), *leaf("type", "Interval")]
+    resource = [*leaf("resname", first["sysplex"] or ""), *leaf("restype", "SYSPLEX")]
+    content = [
+        *inside("metric", about, id="WLMGL", option=first.get("report_option") or "WGPER"),
+        *inside("version", leaf("rmf-report", "z/OS V2R5")),
+        *inside("resource", resource),
+        *inside("time-data", report_times(first)),
+        *ids.segment(_ACTIVATION, lambda: [ids.part("", {"Date": "03/01/2026", "Time": "00.00.00"})]),
+    ]
+    titles = {kind: title for title, kind in _KINDS.items()}
+    for row in rows:
+        if row["class_kind"] != PERIOD:
+            name = f"{titles[row['class_kind']]} {row['class_name']}"
+            content += _segment(ids, name, row, rows)
+    content += ids.segment(_POLICY_SECTION, partial(_policy, ids, first))
+    return inside("postprocessor", content)
+
+
+def _segment(ids: XmlIds, name: str, row: Row, rows: Sequence[Row]) -> list[str]:
+    lines = ids.segment(name, lambda: _parts(ids, row, rows))
+    if row.get("all_zero"):
+        message = [*leaf("description", "All data zero"), *leaf("severity", "1")]
+        lines[-1:-1] = [f"    {line}" for line in inside("message", message, id="ERB00001")]
+    return lines
+
+
+def _parts(ids: XmlIds, row: Row, rows: Sequence[Row]) -> Iterator[list[str]]:
+    yield ids.part("", {label: _printed(row, _column(label)) for label in _FIRST_LABELS})
+    if row.get("all_zero"):
+        return
+    for title in _WRITTEN_PARTS:
+        fields = {
+            printed.label.partition(": ")[2]: printed
+            for printed in report_table("rmf_workload").columns
+            if printed.label.partition(": ")[0] == title
+        }
+        values = {name: _printed(row, printed, _DECIMALS.get(title, 0)) for name, printed in fields.items()}
+        yield ids.part(f"{title}{_FORMS.get(title, '')}", values)
+    periods = [
+        each for each in rows if each["class_kind"] == PERIOD and each["class_name"] == row["class_name"]
+    ]
+    if periods and row["class_kind"] != "workload":
+        cells = [[_goal(period, name) for name in _GOAL_LABELS] for period in periods]
+        yield ids.part(
+            _GOALS, table=XmlTable([(name, "T") for name in _GOAL_LABELS], [(line, False) for line in cells])
+        )
+
+
+def _policy(ids: XmlIds, row: Row) -> Iterator[list[str]]:
+    factors = {
+        name: "N/A" if row.get(column) is None else f"{row[column]:.4f}"
+        for name, column in (("zAAP", "zaap_factor"), ("zIIP", "ziip_factor"))
+    }
+    yield ids.part("Normalization Factors", factors)
+    systems = [([name, "00"], False) for name in (row.get("systems") or "").split(", ") if name]
+    yield ids.part("Systems", table=XmlTable([("System ID", "T"), ("IEAOPTxx Member", "T")], systems))
+
+
+def _column(label: str) -> PrintedField:
+    return next(printed for printed in report_table("rmf_workload").columns if printed.label == label)
+
+
+def _goal(row: Row, name: str) -> str:
+    label = "Transactions: Ended" if name.startswith("#") else f"Goals: {name}"
+    text = _printed(row, _column(label), 1)
+    return "" if text == "N/A" else text
+
+
+def _printed(row: Row, printed: PrintedField, decimals: int = 2) -> str:
+    value = row.get(printed.column)
+    if value is None:
+        return "N/A"
+    if printed.format is PrintedFormat.MADE:
+        seconds, rest = divmod(int(value), 1_000_000)
+        return f"{seconds // 3600:03}.{seconds // 60 % 60:02}.{seconds % 60:02}.{rest:06}"
+    return f"{value:.{decimals}f}" if printed.format is PrintedFormat.NUMBER else str(value)

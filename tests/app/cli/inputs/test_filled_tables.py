@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from zscope.app.cli.commands.inventory import filled_tables
 from zscope.parsers import inventory, read
-from zscope.parsers.contents import filled_tables
 from zscope.schemas.reports import report_tables
 
-SAMPLES = Path(__file__).parents[2] / "sample-data"
+SAMPLES = Path(__file__).parents[4] / "sample-data"
 REPORTS = sorted(
     path
     for path in (*SAMPLES.glob("reports/*"), *SAMPLES.glob("world/[!s]*/*"), *SAMPLES.glob("systems/*/**/*"))
