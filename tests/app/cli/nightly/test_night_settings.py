@@ -12,12 +12,12 @@ from tests.app.cli.nightly.nights import LOAD, NightFolder
 
 from zscope.app.cli.main import program
 from zscope.app.cli.nightly.document import declared_keys
+from zscope.app.cli.nightly.running import STEPS
 from zscope.app.cli.nightly.settings_file import (
     NightlySettings,
     read_nightly_settings,
     sections_in_file,
 )
-from zscope.app.cli.nightly.steps import STEPS
 from zscope.schemas.declared import Declared, TomlFile
 from zscope.schemas.errors import SettingsError
 

@@ -32,9 +32,8 @@ from tests.app.short_reports import shorten_report
 
 from zscope.app.cli.exits import ExitCode, NothingDoneError
 from zscope.app.cli.nightly.night import Night, StepResult
-from zscope.app.cli.nightly.running import run_night
+from zscope.app.cli.nightly.running import STEPS, NightStep, run_night
 from zscope.app.cli.nightly.settings_file import read_nightly_settings
-from zscope.app.cli.nightly.steps import STEPS, NightStep
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.process_lock import sign
 

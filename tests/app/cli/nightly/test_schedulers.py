@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from tests.app.cli.nightly.nights import OTHER, SMALL, NightFolder
 
+from zscope.app.cli.nightly.running import STEPS
 from zscope.app.cli.nightly.settings_file import read_nightly_settings, sections_in_file
-from zscope.app.cli.nightly.steps import STEPS
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"
 EXAMPLES = DOCS / "nightly"

@@ -1,19 +1,23 @@
-"""Run the steps of a night one after the other; a failure ends a step, and only the steps that need it."""
+"""The steps of a night, one after the other; a failure ends a step, and only the steps that need it."""
 
 from __future__ import annotations
 
 import time
 import traceback
 from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from zscope.app.cli.exits import ExitCode, describe, plain
+from zscope.app.cli.nightly.dated_outputs import export_all, write_night_report
+from zscope.app.cli.nightly.files_step import put_files_away
+from zscope.app.cli.nightly.load_step import load_files
 from zscope.app.cli.nightly.night import (
     Night,
     NightBegin,
@@ -25,13 +29,39 @@ from zscope.app.cli.nightly.night import (
 )
 from zscope.app.cli.nightly.night_report import NightReport, StepReport, write_reports
 from zscope.app.cli.nightly.settings_file import NIGHTLY_FOLDER, sections_in_file
-from zscope.app.cli.nightly.steps import STEPS, NightStep
+from zscope.app.cli.nightly.store_steps import expire_old_days, publish_tables, validate_new_loads
 from zscope.app.cli.store_option import store_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from zscope.app.cli.nightly.settings_file import NightlySettings
+
+
+@dataclass(frozen=True, slots=True)
+class NightStep:
+    """A step: the section of the settings that sets it up, and what it does."""
+
+    name: str
+    """The name of its section."""
+    run: Callable[[Night, Any], StepResult]
+    """Called with the night and the section."""
+    needs: tuple[str, ...] = ()
+    """Earlier steps; if one of them stops the night, this step is skipped."""
+
+
+STEPS = (
+    NightStep("load", load_files),
+    NightStep("files", put_files_away, needs=("load",)),
+    NightStep("validate", validate_new_loads),
+    NightStep("expire", expire_old_days),
+    NightStep("publish", publish_tables, needs=("load", "validate")),
+    NightStep("report", write_night_report, needs=("load", "validate")),
+    NightStep("export", export_all, needs=("load", "validate")),
+)
+"""In their order. A step that was killed at any place finishes its work when it runs again. Old days are
+removed before the report and the export, so that an export after a killed run has the same rows.
+"""
 
 
 def run_night(

@@ -1,0 +1,162 @@
+"""The steps `report` and `export`: write the HTML report, tables and metrics to files, as the commands do.
+
+The names of the files can contain the day.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time, timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from zscope.app.cli.exits import ExitCode, NothingDoneError, describe
+from zscope.app.cli.nightly.night import Night, StepResult
+from zscope.app.cli.nightly.sections import SERIES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from zscope.app.cli.nightly.sections import ExportSection, ReportSection
+    from zscope.app.cli.nightly.setting_values import DatedPath
+
+_MOST_DAYS = 400
+
+
+def write_night_report(night: Night, section: ReportSection) -> StepResult:
+    """Write the report; the one of an earlier run is replaced when the new one is complete."""
+    from zscope.app.cli.reporting import check_report_target, report_on, write_report
+    from zscope.app.shared.filters import Filters
+
+    target = section.path.on(night.started.date())
+    if night.dry_run:
+        _check_fixed_folder(section.path, target)
+        return StepResult(code=ExitCode.OK, text=f"{target}: would be written")
+    _remove_dated_leftovers(night, section.path)
+    _make_dated_folder(section.path, target)
+    check_report_target(target, night.store)
+    begin = _in_utc(_first_moment(night, section.last_days))
+    report = report_on(night.store, Filters(begin, None, section.systems))
+    write_report(target, report)
+    return StepResult(
+        code=ExitCode.WARNINGS if report.failed else ExitCode.OK,
+        text=f"{target}: {len(report.page) / 1e6:,.1f} MB",
+        details=report.failed,
+        counts={"bytes": len(report.page), "failed": len(report.failed)},
+    )
+
+
+def _in_utc(day: datetime | None) -> datetime | None:
+    """Days of reports are days in UTC."""
+    return None if day is None else day.replace(tzinfo=UTC)
+
+
+def export_all(night: Night, sections: Sequence[ExportSection]) -> StepResult:
+    """Write all exports; one that fails does not stop the others."""
+    items: list[dict[str, object]] = []
+    details: list[str] = []
+    codes = [ExitCode.OK]
+    for section in sections:
+        target = section.target.on(night.started.date())
+        try:
+            _remove_dated_leftovers(night, section.target)
+            text = _planned_export(section, target) if night.dry_run else _export(night, section, target)
+        except click.ClickException as error:
+            text, code = error.format_message(), ExitCode.NOTHING
+        except OSError as error:
+            text, code = f"{target}: {describe(error)}", ExitCode.NOTHING
+        else:
+            code = ExitCode.OK
+        codes.append(code)
+        items.append({"target": str(target), "exit_code": int(code), "text": text})
+        details.append(f"failure: {text}" if code else text)
+    failed = sum(code is not ExitCode.OK for code in codes)
+    done = len(items) - failed
+    verb = "would be written" if night.dry_run else "written"
+    text = f"{done:,} {'export' if done == 1 else 'exports'} {verb}"
+    # As for refused files: something was done, and something was not.
+    worst = ExitCode.REFUSED if done and failed else max(codes)
+    return StepResult(
+        code=worst,
+        text=f"{text}, {failed:,} failed" if failed else text,
+        details=tuple(details),
+        counts={"written": done, "failed": failed},
+        items=tuple(items),
+    )
+
+
+def _export(night: Night, section: ExportSection, target: Path) -> str:
+    from zscope.app.cli.commands.export import TableRequest, export_tables, form_of
+    from zscope.app.cli.series_export import (
+        EVENT_FORMS,
+        MOST_SERIES,
+        SeriesRequest,
+        export_events,
+        export_series,
+    )
+
+    _make_dated_folder(section.target, target)
+    form = section.format or form_of(target)
+    begin = _first_moment(night, section.last_days)
+    if form in SERIES:
+        most = section.max_series or MOST_SERIES
+        samples = export_series(
+            SeriesRequest(
+                section.tables, form, str(target), section.by, begin, None, section.systems, most, force=True,
+                quiet=night.quiet,
+            ),
+            night.store,
+        ).written  # fmt: skip
+        return f"{target}: {samples:,} samples"
+    if form in EVENT_FORMS:
+        events = SeriesRequest(
+            section.tables, form, str(target), section.by, None, None, section.systems, MOST_SERIES,
+            force=True, quiet=night.quiet,
+        )  # fmt: skip
+        return f"{target}: {export_events(events, night.store).written:,} results of checks"
+    names = export_tables(
+        TableRequest(
+            section.tables, form, target, begin, None, section.systems, force=True, quiet=night.quiet
+        ),
+        night.store,
+    )
+    return f"{target}: {len(names):,} {'table' if len(names) == 1 else 'tables'}"
+
+
+def _planned_export(section: ExportSection, target: Path) -> str:
+    """Check what can be checked without writing."""
+    from zscope.app.cli.commands.export import form_of
+
+    _check_fixed_folder(section.target, target)
+    return f"{target}: would be written as {section.format or form_of(target)}"
+
+
+def _remove_dated_leftovers(night: Night, path: DatedPath) -> None:
+    """Delete what the killed runs of this night left under the names of earlier days."""
+    from zscope.pipelines.export_target import remove_leftovers
+
+    if night.begin.resumed and not night.dry_run:
+        day, today = night.begin.at.astimezone().date(), night.started.date()
+        for days in range(min((today - day).days, _MOST_DAYS)):
+            remove_leftovers(path.on(day + timedelta(days=days)))
+
+
+def _check_fixed_folder(path: DatedPath, target: Path) -> None:
+    """Raise an error if the folder that is the same every night does not exist."""
+    folder = path.fixed_folder()
+    if not folder.is_dir():
+        raise NothingDoneError(f"{target}: the folder {folder} does not exist; create it first")
+
+
+def _make_dated_folder(path: DatedPath, target: Path) -> None:
+    """Create the folders whose names have placeholders; a missing other one is a mistake."""
+    if path.fixed_folder().is_dir():
+        target.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _first_moment(night: Night, last_days: int | None) -> datetime | None:
+    """Return the begin of the last so many days, by the clock of this machine; None for all days."""
+    if last_days is None:
+        return None
+    return datetime.combine(night.started.date() - timedelta(days=last_days - 1), time())
