@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from zscope.parsers.issues import Code, Issue, Issues
-from zscope.pipelines.ingest.time_checks import TimeChecks
+from zscope.pipelines.ingest.value_checks import TimeChecks
 from zscope.schemas.stored import comparisons, stored_schema
 from zscope.schemas.tables import table_names
 

@@ -35,8 +35,7 @@ from zscope.pipelines.ingest.facts import InputFacts
 from zscope.pipelines.ingest.known_inputs import EarlierLoads, KnownFile
 from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 from zscope.pipelines.ingest.quarantine import HEAD_BYTES, failure_of
-from zscope.pipelines.ingest.range_checks import RangeChecks
-from zscope.pipelines.ingest.time_checks import TimeChecks
+from zscope.pipelines.ingest.value_checks import RangeChecks, TimeChecks
 from zscope.pipelines.local_time.to_utc import Clocks
 from zscope.pipelines.store.folder import ContentDigest, digest_of
 from zscope.pipelines.store.parquet_files import Stage, data_tables, parquet_schema, rows_in, written_again

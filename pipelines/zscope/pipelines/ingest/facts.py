@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from zscope.parsers.issues import Issues
     from zscope.parsers.smf.walker import Window
-    from zscope.pipelines.ingest.time_checks import TimeChecks
+    from zscope.pipelines.ingest.value_checks import TimeChecks
     from zscope.pipelines.local_time.to_utc import Clocks
 
 

@@ -1,7 +1,12 @@
-"""Report times that cannot be right: ends before their starts, times far from the record's own, the future.
+"""Report values that cannot be right: impossible times, and numbers that are too great for the store.
 
-Which columns are compared is in `zscope.schemas.stored.comparisons`. Rows with such times are stored like all
-others; the issue names how many there are, the period they claim and the first of them.
+Impossible are ends before their starts, times far from the record's own, and the future. Which columns are
+compared is in `zscope.schemas.stored.comparisons`. Rows with such times are stored like all others; the issue
+names how many there are, the period they claim and the first of them.
+
+The store has signed integers. Only 8-byte fields of records and numbers in reports can be greater. Real
+counters never are: such a number comes from damaged data, or is not a count. It is null in the store, and
+`zscope decode` returns it.
 """
 
 from __future__ import annotations
@@ -12,16 +17,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from zscope.parsers.issues import Code, Issue
 from zscope.pipelines.local_time.timelines import MISSING, time_numbers
-from zscope.schemas.stored import HOUR_US, INTERVAL_LENGTHS, WRITTEN, comparisons, local_clock, utc_clock
+from zscope.schemas.stored import (
+    GREATEST_INTEGER,
+    HOUR_US,
+    INTERVAL_LENGTHS,
+    WRITTEN,
+    comparisons,
+    local_clock,
+    utc_clock,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zscope.parsers.issues import Issues
     from zscope.pipelines.local_time.timelines import Times as Microseconds
+
 
 ANY_ZONE_US = 16 * HOUR_US
 """The same where the time zone is unknown: UTC and local times differ by up to 14 hours."""
@@ -114,9 +129,9 @@ class TimeChecks:
             found = self._found.setdefault((times.table, system, about, column), _Contradiction())
             if not found.rows:
                 first = int(chosen[0])
-                found.first_record = times.number("record_no", first)
-                found.first_offset = times.number("record_offset", first)
-                found.first_line = times.number("line_no", first)
+                found.first_record = _number(times.rows, "record_no", first)
+                found.first_offset = _number(times.rows, "record_offset", first)
+                found.first_line = _number(times.rows, "line_no", first)
                 found.example = _text(int(moments[first]))
                 if other:
                     found.example += f" with {other} {_text(int(times.of(other)[first]))}"
@@ -158,11 +173,44 @@ class _Times:
         names = [name or "" for name in self.rows["system"].to_pylist()]
         return np.array(names, object)
 
-    def number(self, column: str, row: int) -> int | None:
-        """Return the place of a row: its record, byte or line."""
-        value = self.rows[column][row].as_py() if column in self.rows.schema.names else None
-        return value if isinstance(value, int) else None
-
 
 def _text(microseconds: int) -> str:
     return str(np.datetime64(microseconds, "us").astype("datetime64[s]")).replace("T", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class RangeChecks:
+    """Checks the numbers in the rows of one file and adds an issue for each that the store cannot contain."""
+
+    issues: Issues
+    file: str
+
+    def observe(self, table: str, rows: pa.RecordBatch, stored: pa.RecordBatch) -> None:
+        """Compare rows of a table as the reader returns them with the same rows as they are stored."""
+        for column in rows.schema:
+            if column.type == pa.uint64() and stored[column.name].null_count > rows[column.name].null_count:
+                outside = pc.and_(pc.is_null(stored[column.name]), pc.is_valid(rows[column.name]))
+                places: NDArray[np.int64] = np.flatnonzero(outside.to_numpy(zero_copy_only=False))
+                self._add(table, column.name, rows, places.tolist())
+
+    def _add(self, table: str, column: str, rows: pa.RecordBatch, places: list[int]) -> None:
+        for count, row in enumerate(places):
+            text = (
+                f"{column} of {table} is {rows[column][row]}, greater than {GREATEST_INTEGER}, the greatest "
+                "number in the store; it is stored as null"
+            )
+            issue = Issue(
+                Code.OUT_OF_RANGE, text, self.file, _number(rows, "record_no", row),
+                _number(rows, "record_offset", row), field=column, table=table,
+                line_no=_number(rows, "line_no", row),
+            )  # fmt: skip
+            if not self.issues.room(issue):
+                self.issues.add(issue, len(places) - count)
+                return
+            self.issues.add(issue)
+
+
+def _number(rows: pa.RecordBatch, column: str, row: int) -> int | None:
+    """Return the place of a row: its record, byte or line."""
+    value = rows[column][row].as_py() if column in rows.schema.names else None
+    return value if isinstance(value, int) else None
