@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from zscope.pipelines.benchmark import ArithmeticMismatchError, Explanation, verdict_summary
-from zscope.pipelines.benchmark.wording import closest_ids
+from zscope.pipelines.benchmark.arithmetic import ArithmeticMismatchError, Explanation
+from zscope.pipelines.benchmark.wording import closest_ids, verdict_summary
 
 CHANGE: dict[str, Any] = {
     "part": "change", "role": "client", "value": 16.0, "low": 15.0, "high": 17.0, "synthetic": None,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from zscope.pipelines.benchmark.titles import plain_title, reason_group
+from zscope.pipelines.benchmark.wording import plain_title, reason_group
 
 
 def published(**changed: Any) -> dict[str, Any]:  # noqa: ANN401 - values of all types

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from zscope.app.report.section_declarations import TIME, TIME_COLUMN, TITLE_COLUMN
 from zscope.app.shared.far_times import far_texts, is_far
-from zscope.pipelines.benchmark.titles import plain_title
+from zscope.pipelines.benchmark.wording import plain_title
 from zscope.pipelines.metrics import metric
 from zscope.schemas.arrow import literal
 from zscope.schemas.published import published_tables

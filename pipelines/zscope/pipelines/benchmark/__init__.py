@@ -3,24 +3,3 @@
 The metrics `benchmark` and `benchmark_arithmetic` contain the numbers. This package reads the arithmetic of
 one published result, compares it with the verdict, and splits it into tables that people read.
 """
-
-from __future__ import annotations
-
-from zscope.pipelines.benchmark.arithmetic import (
-    ArithmeticMismatchError,
-    Explanation,
-    UnknownResultError,
-    explain,
-)
-from zscope.pipelines.benchmark.wording import DIRECTIONS, SYNTHETIC_MEASUREMENT, VERDICTS, verdict_summary
-
-__all__ = [
-    "DIRECTIONS",
-    "SYNTHETIC_MEASUREMENT",
-    "VERDICTS",
-    "ArithmeticMismatchError",
-    "Explanation",
-    "UnknownResultError",
-    "explain",
-    "verdict_summary",
-]

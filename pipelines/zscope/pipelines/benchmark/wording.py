@@ -1,7 +1,11 @@
-"""Texts about verdicts that the command line and the dashboard share."""
+"""Texts about published results that the command line, the dashboard and the report share.
+
+They are titles, the reasons why results are not compared, counts of verdicts, and suggestions of ids.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -14,6 +18,89 @@ DIRECTIONS = ("agrees", "within noise", "contradicts")
 SYNTHETIC_MEASUREMENT = "SYNTHETIC: the measured data is synthetic"
 _SUGGESTIONS = 3
 """Ids suggested for an unknown one."""
+_CPU = "cpu_per_tran"
+_CONNECTION = "CRR"
+"""Workloads in which each transaction opens a connection begin like this."""
+_SUITE_NAME = re.compile(r"\b([0-9A-F]{4}) TLS_\w+")
+_NOUNS = {
+    _CPU: "CPU per transaction",
+    "cached_ticket_use": "use of cached tickets",
+    "cpu_added_per_round_trip": "CPU time added to a round trip",
+    "duration_of_high_ecb_use": "time with many ECBs in use",
+    "ecb_seconds": "ECB seconds",
+    "ecbs_in_use": "ECBs in use",
+    "elapsed_negotiating": "time of negotiations",
+    "elapsed_negotiating_per_32_round_trips": "time of negotiations in 32 round trips",
+    "elapsed_negotiating_per_122_round_trips": "time of negotiations in 122 round trips",
+    "elapsed_per_negotiation": "time of a negotiation",
+    "heap_latch_contention": "contention for heap latches",
+    "io_rate": "I/O rate",
+    "memory": "memory use",
+    "messages_per_negotiation": "messages between two negotiations",
+    "round_trip": "time of a round trip",
+    "round_trip_added": "time added to a round trip",
+    "round_trip_added_per_negotiation": "time added to a round trip by a negotiation",
+    "share_of_transaction_cpu": "share of the CPU time of a transaction",
+    "share_of_worker_threads_for_session_starts": "share of worker threads for starts of sessions",
+    "tcp_sends_per_message": "TCP sends of a message",
+    "throughput_etr": "throughput",
+}
+"""Names of measures that are not their words."""
+_CHANGES = {"increase": "higher", "decrease": "lower", "improved": "better"}
+_COST_CHANGES = {"increase": "more", "decrease": "less"}
+_SAME = {"comparable": "about the same", "no_change": "the same"}
+_QUANTIFIERS = {"up to": "up to ", "about": "about ", "average": "on average ", "more than": "more than "}
+_REASONS = (
+    (re.compile(r"another machine"), "An absolute value of another machine: only changes are compared"),
+    (re.compile(r"has the tag .* but SMF"), "A tag of a run contradicts the data of the run"),
+    (re.compile(r"does not (state|show) which side"), "The document or the workload does not show the side"),
+    (re.compile(r"constant that was not published"), "The document does not publish what the value rests on"),
+)
+_NOTHING = "No data that zscope can load measures it"
+_RUNS = "Needs benchmark runs that are not loaded"
+_DATA = "Needs data that is not loaded"
+_OTHER = "Other reasons"
+
+
+def plain_title(result: Mapping[str, Any]) -> str:
+    """Return what a published result says, as a sentence.
+
+    >>> plain_title({
+    ...     "metric": "cpu_per_tran", "workload": "CRR40(64B/8kB)", "baseline": "TLSv1.2 C030",
+    ...     "candidate": "TLSv1.3 1302 TLS_AES_256_GCM_SHA384", "value_kind": "percent_change",
+    ...     "published_value": 16.0, "published_direction": "increase", "quantifier": None,
+    ... })
+    'TLSv1.3 1302 costs 16 % more CPU per connection than TLSv1.2 C030'
+    """
+    candidate, baseline = (_SUITE_NAME.sub(r"\1", result[name] or "") for name in ("candidate", "baseline"))
+    metric, direction = result["metric"], result["published_direction"]
+    noun = _NOUNS.get(metric, metric.replace("_", " "))
+    known = direction in _CHANGES or direction in _SAME
+    if not baseline or not known or result["value_kind"] not in {"percent_change", "direction"}:
+        against = f" against {baseline}" if baseline else ""
+        return f"{candidate}{against}: {noun} {result['as_printed']}"
+    amount = ""
+    if result["published_value"] is not None:
+        quantifier = _QUANTIFIERS.get(result["quantifier"] or "", "")
+        amount = f"{quantifier}{abs(result['published_value']):g} % "
+    if metric == _CPU:
+        per = "connection" if (result["workload"] or "").startswith(_CONNECTION) else "transaction"
+        if direction in _COST_CHANGES:
+            return f"{candidate} costs {amount}{_COST_CHANGES[direction]} CPU per {per} than {baseline}"
+        return f"{candidate} costs {_SAME[direction]} CPU per {per} as {baseline}"
+    if direction in _SAME:
+        return f"{candidate} has {_SAME[direction]} {noun} as {baseline}"
+    return f"{candidate} has {amount}{_CHANGES[direction]} {noun} than {baseline}"
+
+
+def reason_group(result: Mapping[str, Any]) -> str:
+    """Return why a result has no comparison, in words that are the same for all results of a kind."""
+    if result["filled_from"] == "nothing":
+        return _NOTHING
+    if result["verdict"] == "no data":
+        return _RUNS if "runs" in (result["needs"] or "") else _DATA
+    why = result["why"] or ""
+    return next((group for pattern, group in _REASONS if pattern.search(why)), _OTHER)
 
 
 def verdict_summary(rows: Sequence[Mapping[str, Any]]) -> list[str]:

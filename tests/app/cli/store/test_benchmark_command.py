@@ -16,7 +16,7 @@ import pytest
 from click.testing import Result
 
 from zscope.app.cli.commands.benchmark import TABLE_COLUMNS
-from zscope.pipelines.benchmark import VERDICTS
+from zscope.pipelines.benchmark.wording import VERDICTS
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.runs import FILE_NAME
 from zscope.pipelines.store.catalogue import publish_catalogue

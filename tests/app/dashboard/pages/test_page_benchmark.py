@@ -20,7 +20,7 @@ from zscope.app.dashboard.published import (
     published_results,
     result_panels,
 )
-from zscope.pipelines.benchmark.titles import plain_title
+from zscope.pipelines.benchmark.wording import plain_title
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from zscope.pipelines.benchmark import Explanation
+    from zscope.pipelines.benchmark.arithmetic import Explanation
     from zscope.pipelines.store.session import Session
 
 ArithmeticLine = dict[str, Any]
@@ -199,7 +199,7 @@ def _check_known(session: Session, **given: str | None) -> None:
 
 
 def _explain(session: Session, result: str, output: Output) -> None:
-    from zscope.pipelines.benchmark import ArithmeticMismatchError, UnknownResultError, explain
+    from zscope.pipelines.benchmark.arithmetic import ArithmeticMismatchError, UnknownResultError, explain
 
     try:
         explanation = explain(session, result)

@@ -29,7 +29,7 @@ from zscope.app.dashboard.published import (
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.run_intervals import RUN_COMMANDS, warn_about_unusable_runs
 from zscope.app.dashboard.style import VERDICT_COLOURS, colours, values
-from zscope.pipelines.benchmark.titles import plain_title, reason_group
+from zscope.pipelines.benchmark.wording import plain_title, reason_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,7 +16,7 @@ from zscope.app.dashboard.run_intervals import MEASURES, RUN_COMMANDS, draw_inte
 from zscope.app.dashboard.style import BLUE, GREY, ORANGE, values
 from zscope.app.dashboard.tags import side_by_side
 from zscope.app.shared.column_labels import label
-from zscope.pipelines.benchmark import ArithmeticMismatchError, Explanation
+from zscope.pipelines.benchmark.arithmetic import ArithmeticMismatchError, Explanation
 from zscope.schemas.arrow import literal
 
 if TYPE_CHECKING:
