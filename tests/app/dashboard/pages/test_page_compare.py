@@ -11,7 +11,7 @@ from tests.app.dashboard.conftest import WORLD, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 from tests.marking import deep_except
 
-from zscope.app.dashboard.pages.compare.compare_page import intervals, measured_pairs, newest_pair, runs
+from zscope.app.dashboard.pages.compare import intervals, measured_pairs, newest_pair, runs
 from zscope.app.dashboard.tags import side_by_side
 
 if TYPE_CHECKING:

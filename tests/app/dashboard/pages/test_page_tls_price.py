@@ -9,14 +9,13 @@ from tests.app.dashboard.conftest import Open, fine, words
 from tests.app.dashboard.page_helpers import data_of, sql
 
 from zscope.app.dashboard.drawing import number, plain
-from zscope.app.dashboard.pages.tls_price.tls_price_page import advice, prices, shares
-from zscope.app.dashboard.pages.tls_price.what_if import priced_systems
+from zscope.app.dashboard.pages.tls_price import advice, priced_systems, prices, shares
 from zscope.app.shared.filters import Filters
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zscope.app.dashboard.pages.tls_price.tls_price_page import SharedBy
+    from zscope.app.dashboard.pages.tls_price import SharedBy
 
 PAGE = "tls_price"
 

@@ -1,1 +1,1 @@
-"""The page of this name: `page.py` draws it, the other modules are its sections and queries."""
+"""The page of this name: `connections_page` draws it, the other modules are its sections and queries."""
