@@ -150,7 +150,7 @@ def _of_certificates(rule: FindingRule) -> str:
         "    system, server_port, job_name,\n"
         "    concat_ws(', ', min(subject_dn), 'serial ' || serial, 'issuer ' || issuer_dn) AS certificate,\n"
         "    serial, issuer_dn,\n"
-        "    sum(connections) AS connections, sum(detail_connections) AS in_detail,\n"
+        "    sum(added_connections) AS connections, sum(added_detail_connections) AS in_detail,\n"
         f"    'certificate_seen' AS rows_of, {literal('(' + rule.condition + ')')} AS condition,\n"
         f"    {literal(rule.remedy)} AS remedy\n"
         f"FROM certificate\nWHERE {rule.condition}\n"

@@ -18,7 +18,7 @@ SELECT
     list_sort(list(DISTINCT system))::VARCHAR[] AS systems,
     list_sort(list(DISTINCT job_name))::VARCHAR[] AS job_names,
     list_sort(list(DISTINCT server_port))::BIGINT[] AS server_ports,
-    sum(connections)::BIGINT AS connections,
+    sum(added_connections)::BIGINT AS connections,
     min(first_seen_utc) AS first_seen_utc,
     max(last_seen_utc) AS last_seen_utc
 FROM certificate_seen

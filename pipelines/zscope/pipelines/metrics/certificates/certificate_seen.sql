@@ -3,6 +3,10 @@
 -- Detail and summary records can be about the same connections. The larger of the two counts is shown, as
 -- neither counts a connection twice. Connections count when they end.
 --
+-- Both sides of a connection can show the same certificate, which then has two rows. Only what the row of the
+-- client's certificate has more than that of the server's adds to the connections of the certificate. The two
+-- rows are of the same role of the system: a connection inside a system is two, one for each of its ends.
+--
 -- The data, not the clock of today, says when a certificate was in use: days are counted from the last moment at
 -- which any certificate was seen.
 
@@ -10,7 +14,13 @@ WITH judged AS (
     SELECT
         *,
         coalesce(getvariable('as_of')::TIMESTAMPTZ, max(last_seen_utc) OVER (), now()) AS as_of,
-        max(last_seen_utc) OVER (PARTITION BY serial, issuer_dn, not_after_utc) AS seen_until_utc
+        max(last_seen_utc) OVER (PARTITION BY serial, issuer_dn, not_after_utc) AS seen_until_utc,
+        greatest(detail_connections, summary_connections) AS connections,
+        CASE presented_by
+            WHEN 'this system' THEN certificate_of
+            WHEN 'partner' THEN if(certificate_of = 'server', 'client', 'server')
+            ELSE 'unknown'
+        END AS role_of_system
     FROM certificate_shown
 ),
 
@@ -42,9 +52,18 @@ SELECT
     expiry_class(seconds_left, was_valid_when_last_seen)::VARCHAR AS expiry,
     coalesce(ends_within_days(seconds_left, 90), false)::BOOLEAN AS ends_within_90_days,
     (subject_dn = issuer_dn)::BOOLEAN AS self_signed,
-    greatest(detail_connections, summary_connections)::BIGINT AS connections,
+    connections::BIGINT AS connections,
     detail_connections,
     summary_connections,
+    greatest(connections - lag(connections, 1, 0) OVER server_first, 0)::BIGINT AS added_connections,
+    greatest(detail_connections - lag(detail_connections, 1, 0) OVER server_first, 0)::BIGINT
+        AS added_detail_connections,
     first_seen_utc,
     last_seen_utc
 FROM left_over
+WINDOW server_first AS (
+    PARTITION BY
+        system, server_port, job_name, role_of_system,
+        serial, issuer_dn, subject_dn, not_after_utc, key_type, key_bits, signature
+    ORDER BY certificate_of DESC
+)
