@@ -35,7 +35,7 @@ def _commands(pages: Iterable[Path] = WITH_COMMANDS) -> list[str]:
     return [line for block in blocks for line in block.splitlines() if line.startswith("zscope ")]
 
 
-SERVES = ("zscope dashboard", "zscope serve-metrics")
+SERVES = ("zscope dashboard", "zscope serve-metrics", "zscope watch")
 """Run until they are stopped; other tests start them."""
 
 
@@ -89,7 +89,7 @@ def _scheduled() -> list[str]:
         for text in texts
         for block in re.findall(r"^```(?:cron|ini)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     )
-    return re.findall(r"(zscope (?:ingest|nightly|dashboard|serve-metrics|store \w+) [^&|\n]*)", blocks)
+    return re.findall(r"(zscope (?:ingest|nightly|watch|dashboard|serve-metrics|store \w+) [^&|\n]*)", blocks)
 
 
 @pytest.mark.parametrize("command", list(dict.fromkeys(_scheduled() + _commands())))

@@ -134,20 +134,42 @@ code_page_option = click.option(
 )  # fmt: skip
 
 
+def _checked_limits(_context: click.Context, _option: click.Parameter, text: str) -> str:
+    if text:
+        from zscope.parsers.containers.budget import LimitsError, UnpackLimits
+
+        try:
+            UnpackLimits.parse(text)
+        except LimitsError as error:
+            raise click.BadParameter(str(error)) from error
+    return text
+
+
+framing_option = click.option(
+    "--framing", type=click.Choice(FRAMINGS),
+    help="How the records of a dump are separated: record lengths (rdw), block and record lengths (bdw), "
+    "or record lengths that do not count themselves (rdw-exclusive). Default: detected.",
+)  # fmt: skip
+unpack_limits_option = click.option(
+    "--unpack-limits", metavar="LIMIT=N,...", default="", callback=_checked_limits,
+    help="Raise limits for packed files, for a file that you trust: bytes, members, nesting, ratio, "
+    "seconds, such as ratio=1000,bytes=2TB. Default: bytes=1TB,members=10000,nesting=8,ratio=250,"
+    "seconds=14400.",
+)  # fmt: skip
+
+
+def framing_of(name: str | None) -> Framing | None:
+    """Return the framing with a name; None if it is to be detected."""
+    from zscope.parsers.smf.framing import Framing
+
+    return Framing(name) if name else None
+
+
 def reading_options(command: Command) -> Command:
     """Add the options of reading; the command receives the argument `reading`."""
 
-    @click.option(
-        "--framing", type=click.Choice(FRAMINGS),
-        help="How the records of a dump are separated: record lengths (rdw), block and record lengths (bdw), "
-        "or record lengths that do not count themselves (rdw-exclusive). Default: detected.",
-    )  # fmt: skip
-    @click.option(
-        "--unpack-limits", metavar="LIMIT=N,...", default="", callback=_checked_limits,
-        help="Raise limits for packed files, for a file that you trust: bytes, members, nesting, ratio, "
-        "seconds, such as ratio=1000,bytes=2TB. Default: bytes=1TB,members=10000,nesting=8,ratio=250,"
-        "seconds=14400.",
-    )  # fmt: skip
+    @framing_option
+    @unpack_limits_option
     @click.option(
         "--issues", "issues_path", metavar="FILE",
         help="Write all issues to FILE; its ending is the format (csv, json, jsonl, parquet, arrow, txt).",
@@ -163,26 +185,9 @@ def reading_options(command: Command) -> Command:
         **options: object,
     ) -> int | None:
         issues = Output(chosen_format(None, issues_path), issues_path) if issues_path else None
-        return command(reading=ReadingOptions(_framing(framing), quiet, issues, unpack_limits), **options)
+        return command(reading=ReadingOptions(framing_of(framing), quiet, issues, unpack_limits), **options)
 
     return with_reading
-
-
-def _checked_limits(_context: click.Context, _option: click.Parameter, text: str) -> str:
-    if text:
-        from zscope.parsers.containers.budget import LimitsError, UnpackLimits
-
-        try:
-            UnpackLimits.parse(text)
-        except LimitsError as error:
-            raise click.BadParameter(str(error)) from error
-    return text
-
-
-def _framing(name: str | None) -> Framing | None:
-    from zscope.parsers.smf.framing import Framing
-
-    return Framing(name) if name else None
 
 
 def supplied_options(command: Command) -> Command:
@@ -307,7 +312,7 @@ def report_issues(issues: Issues, reading: ReadingOptions, *, any_input: bool) -
 
     if reading.issues:
         reading.issues.write(Rows.of(issues.to_arrow()))
-    _print_issues(issues)
+    print_issues(issues)
     if not any_input and all(issue.code is Code.UNREADABLE for issue in issues):
         raise NothingDoneError("no input could be opened" if len(issues) else "there is nothing to read")
     return exit_code_for(issues.worst)
@@ -326,7 +331,7 @@ def exit_code_for(worst: Severity | None) -> ExitCode:
             return ExitCode.OK
 
 
-def _print_issues(issues: Issues) -> None:
+def print_issues(issues: Issues) -> None:
     """Print the worst issues, and the number of each code if there are more."""
     worst_first = sorted(issues, key=lambda issue: -issue.severity)
     for issue in worst_first[:ISSUES_SHOWN]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "inventory": "List the contents of files: kinds of records and reports, counts, first and last time.",
     "ingest": "Load dumps and reports into the store.",
+    "watch": "Load what arrives in a folder, until a signal ends it.",
     "nightly": "Run the nightly batch: load, validate, report and export, as a settings file says.",
     "loads": "List the loads of the store, or remove loads.",
     "issues": "List what could not be decoded or loaded, with file, record, byte and field.",

@@ -141,9 +141,13 @@ class _IngestRun:
         ]
         self._decoder.prepare(inputs)
         for number, (path, named) in enumerate(inputs, start=1):
+            if self._options.stops():
+                break
             can_wait = number < len(inputs) and not self._options.dry_run
             yield from self._load_path(path, named=named, can_wait=can_wait)
         for path, named in self._waiting:
+            if self._options.stops():
+                break
             yield from self._load_path(path, named=named, can_wait=False)
         yield from self._commit()
         for issue in path_issues:

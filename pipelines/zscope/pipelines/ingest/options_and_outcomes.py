@@ -145,6 +145,10 @@ def _ignore(_: object) -> None:
     pass
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestOptions:
     """What to load, how to read it, and which functions to call meanwhile."""
@@ -167,6 +171,8 @@ class IngestOptions:
     """Called with messages for the user, for example that another process is changing the store."""
     on_outcome: Callable[[FileOutcome], None] = _ignore
     """Called with the outcome of each input as soon as it is finished."""
+    stops: Callable[[], bool] = _never
+    """Called before each input: if it returns true, the loads so far are committed, and no other begins."""
 
     @property
     def selection_key(self) -> str:

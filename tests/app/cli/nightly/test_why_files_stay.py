@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zscope.app.cli.nightly.files_step import why_it_stays
-from zscope.app.cli.nightly.new_files import LoadedFile, NewFile
+from zscope.app.cli.files_put_away import why_it_stays
+from zscope.app.cli.new_files import LoadedFile, NewFile
 from zscope.parsers.issues import REFUSALS, Code
 from zscope.pipelines.ingest.options_and_outcomes import FileOutcome, FileStatus
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.exits import ExitCode, NothingDoneError
+from zscope.app.cli.exits import NothingDoneError
 from zscope.app.cli.input_options import (
     ReadingOptions,
     SuppliedOptions,
@@ -21,12 +21,11 @@ from zscope.app.cli.input_options import (
     report_issues,
     supplied_options,
 )
+from zscope.app.cli.load_options import LoadOptions, code_after_load, load_options
 from zscope.app.cli.loading import describe_outcome, describe_report, return_memory_soon
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.output.output_options import OutputFormat
-from zscope.app.cli.publishing import publish_if_set
 from zscope.app.cli.store_option import settings_option, store_errors, store_option
-from zscope.app.cli.validating import validate_loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,15 +42,7 @@ NESTED = (OutputFormat.JSON, OutputFormat.JSONL, OutputFormat.PARQUET, OutputFor
 @click.command()
 @paths_argument
 @store_option
-@click.option(
-    "--select", metavar="TYPES",
-    help="Only these record types and subtypes, or tables, such as '119(2,11:12),70' or 'rmf_cpu'.",
-)  # fmt: skip
-@click.option(
-    "--system", "systems", metavar="NAME", multiple=True,
-    help="Only rows of this system. Can be repeated. If given once, it is also the system of records and "
-    "displays that do not contain one.",
-)  # fmt: skip
+@load_options
 @click.option(
     "--from", "begin", metavar="DAY", type=day_or_time,
     help="Only rows of this day or local time or later (2026-03-02, 2026-03-02T09:00).",
@@ -64,21 +55,9 @@ NESTED = (OutputFormat.JSON, OutputFormat.JSONL, OutputFormat.PARQUET, OutputFor
     help="Only rows of this day or earlier, or before this local time.",
 )
 @click.option(
-    "--timezone", "timezones", metavar="[SYSTEM=]ZONE", multiple=True,
-    help="Time zone of a system (SYSA=Europe/Berlin, SYSB=+01:00), or of all systems not named. Can be "
-    "repeated.",
-)  # fmt: skip
-@click.option(
     "--taken", metavar="DAY", type=day_or_time,
     help="Date of displays that show only the time of day, or date and time of displays that show neither.",
 )  # fmt: skip
-@click.option(
-    "--jobs",
-    "-j",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Threads. Default: one per CPU; with --engine spark, one for each task.",
-)
 @click.option(
     "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
     help="Where files are decoded: in this process, or by the workers of a Spark cluster, which see the "
@@ -93,17 +72,7 @@ NESTED = (OutputFormat.JSON, OutputFormat.JSONL, OutputFormat.PARQUET, OutputFor
     "--spark-conf", "spark_conf", metavar="NAME=VALUE", multiple=True,
     help="Property of Spark, such as spark.executor.memory=4g. Can be repeated.",
 )  # fmt: skip
-@click.option("--strict", is_flag=True, help="Refuse a file at its first issue.")
 @click.option("--dry-run", is_flag=True, help="Decode and report, but do not change the store.")
-@click.option(
-    "--validate/--no-validate", default=None,
-    help="Validate the new loads after they are committed. Default: no, or the setting in zscope.toml.",
-)  # fmt: skip
-@click.option(
-    "--wait", "wait_s", metavar="SECONDS", type=click.IntRange(min=0),
-    help="How long to wait while another process changes the store. Default: 600, or the setting in "
-    "zscope.toml.",
-)  # fmt: skip
 @supplied_options
 @settings_option
 @row_options
@@ -113,20 +82,14 @@ def command(  # noqa: PLR0913 - one argument for each option
     paths: tuple[str, ...],
     *,
     store: Path,
-    select: str | None,
-    systems: tuple[str, ...],
+    loading: LoadOptions,
     begin: date | None,
     end: date | None,
-    timezones: tuple[str, ...],
     taken: date | None,
-    jobs: int | None,
     engine: str,
     master: str | None,
     spark_conf: tuple[str, ...],
-    strict: bool,
     dry_run: bool,
-    validate: bool | None,
-    wait_s: int | None,
     settings: Settings,
     supplied: SuppliedOptions,
     code_page: str,
@@ -150,14 +113,10 @@ def command(  # noqa: PLR0913 - one argument for each option
     from zscope.parsers.options import ReadOptions
     from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
     from zscope.pipelines.ingest.options_and_outcomes import ESSENTIAL_COLUMNS, FileStatus, report_rows
-    from zscope.schemas.errors import SettingsError
 
     return_memory_soon()
     distinct_outputs(output.path, reading.issues.path if reading.issues else None, "--issues")
-    try:
-        settings = settings.merge(timezones, validate=validate, lock_wait_s=wait_s)
-    except SettingsError as error:
-        raise click.UsageError(str(error)) from error
+    settings = loading.merged(settings)
     loaded: list[str] = []
     # On a terminal the bar shows the progress, and the table below it has a row for each file.
     quiet = reading.quiet or output.on_screen
@@ -170,12 +129,12 @@ def command(  # noqa: PLR0913 - one argument for each option
 
     with input_errors(), store_errors(), progress(quiet=reading.quiet) as shown:
         read_options = ReadOptions(
-            code_page=code_page, framing=reading.framing, jobs=jobs, strict=strict, progress=shown,
-            system=systems[0].upper() if len(systems) == 1 else None, taken=taken,
+            code_page=code_page, framing=reading.framing, jobs=loading.jobs, strict=loading.strict,
+            progress=shown, system=loading.only_system, taken=taken,
             unpack_limits=reading.unpack_limits or settings.unpack_limits,
         )  # fmt: skip
         options = IngestOptions(
-            selection=row_selection(select, systems, begin, end),
+            selection=row_selection(loading.select, loading.systems, begin, end),
             read_options=supplied.added_to(read_options),
             settings=settings,
             dry_run=dry_run,
@@ -183,7 +142,7 @@ def command(  # noqa: PLR0913 - one argument for each option
             on_outcome=report_outcome,
         )
         try:
-            with _engine(engine, master, spark_conf, jobs) as chosen:
+            with _engine(engine, master, spark_conf, loading.jobs) as chosen:
                 report = ingest(store, paths, options, chosen)
         except KeyboardInterrupt as error:
             raise NothingDoneError(_interrupted(loaded, dry_run=dry_run)) from error
@@ -192,13 +151,7 @@ def command(  # noqa: PLR0913 - one argument for each option
         _print(describe_report(report, store))
     any_input = any(outcome.issues == () or outcome.load for outcome in report.outcomes)
     code = report_issues(report.issues, reading, any_input=any_input)
-    if report.count(FileStatus.REFUSED):
-        code = max(code, ExitCode.REFUSED)
-    if settings.validate and report.committed and report.loads:
-        code = max(code, validate_loads(store, [load.load_id for load in report.loads], settings))
-    if report.committed:
-        code = max(code, publish_if_set(store, settings, quiet=reading.quiet))
-    return code
+    return max(code, code_after_load(report, store, settings, quiet=reading.quiet))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import click
 from zscope.app.cli.exits import ExitCode
 from zscope.app.cli.input_options import ISSUES_SHOWN, exit_code_for, input_errors, progress
 from zscope.app.cli.loading import describe_outcome, return_memory_soon
-from zscope.app.cli.nightly.new_files import Listing, list_files, with_outcomes
+from zscope.app.cli.new_files import Listing, list_files, with_outcomes
 from zscope.app.cli.nightly.night import Night, StepResult
 from zscope.app.cli.store_option import store_errors
 

@@ -20,7 +20,7 @@ from zscope.app.cli.exits import ExitCode, NothingDoneError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from zscope.app.cli.nightly.new_files import LoadedFile
+    from zscope.app.cli.new_files import LoadedFile
     from zscope.app.cli.nightly.settings_file import NightlySettings
     from zscope.pipelines.settings import Settings
 

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from zscope.app.cli.input_options import CodePageName, FramingName
+from zscope.app.cli.new_files import INCOMPLETE
 from zscope.app.cli.nightly.setting_values import (
     PLACEHOLDERS,
     DatedPath,
@@ -76,7 +77,7 @@ class LoadSection(Declared, frozen=True, kw_only=True):
         tuple[_Pattern, ...],
         Allowed("a list of patterns such as *.smf", different),
         key("No files that match one of these patterns.", '["*.part", "*.tmp"]'),
-    ] = ("*.part", "*.partial", "*.filepart", "*.tmp")
+    ] = INCOMPLETE
     settle_s: Annotated[
         Seconds,
         key(

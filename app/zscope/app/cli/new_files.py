@@ -1,18 +1,45 @@
-"""The new files of a night: which are loaded or left for the next night, and what became of each."""
+"""The new files in folders: which are complete, and which may still be written and are left for later.
+
+`nightly` and `watch` load the same files: those that patterns select and that have not changed for some
+seconds.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from zscope.app.cli.nightly.sections import LoadSection
     from zscope.parsers.issues import Issue
     from zscope.pipelines.ingest.options_and_outcomes import FileOutcome
+
+
+class FileChoice(Protocol):
+    """Which files of some folders are loaded: keys of the settings of `nightly`, or options of `watch`."""
+
+    @property
+    def folders(self) -> Sequence[Path]:
+        """Folders with new files, searched recursively."""
+
+    @property
+    def patterns(self) -> Sequence[str]:
+        """Only files that match one of these; they apply to the name, or with a `/` to the path."""
+
+    @property
+    def exclude(self) -> Sequence[str]:
+        """No files that match one of these."""
+
+    @property
+    def settle_s(self) -> int:
+        """Files that changed in the last so many seconds may still be written."""
+
+
+INCOMPLETE = ("*.part", "*.partial", "*.filepart", "*.tmp")
+"""Patterns of the names that programs give to files while they transfer them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +88,7 @@ class Listing:
     """What else was skipped in the folders."""
 
 
-def list_files(section: LoadSection, outside: Sequence[Path], now: float) -> Listing:
+def list_files(choice: FileChoice, outside: Sequence[Path], now: float) -> Listing:
     """List the new files of the folders, without those in the folders `outside`; `now` is in seconds."""
     from zscope.parsers.inputs import input_paths, shown
     from zscope.parsers.issues import Code, Issue, Issues
@@ -71,7 +98,7 @@ def list_files(section: LoadSection, outside: Sequence[Path], now: float) -> Lis
     files: dict[Path, NewFile] = {}
     unsettled: list[str] = []
     not_matching = 0
-    for folder in section.folders:
+    for folder in choice.folders:
         if not folder.is_dir():
             text = "not a folder" if folder.exists() else "does not exist"
             issues.add(Issue(Code.UNREADABLE, text, shown(str(folder))))
@@ -80,7 +107,7 @@ def list_files(section: LoadSection, outside: Sequence[Path], now: float) -> Lis
             real = path.parent.resolve() / path.name
             if real in files or any(place in real.parents for place in left_out):
                 continue
-            if not selects(section, path.relative_to(folder)):
+            if not selects(choice, path.relative_to(folder)):
                 not_matching += 1
                 continue
             try:
@@ -90,7 +117,7 @@ def list_files(section: LoadSection, outside: Sequence[Path], now: float) -> Lis
                     path, folder, 0, 0
                 )  # such as a link that leads nowhere: ingest reports it
                 continue
-            if about.st_mtime > now - section.settle_s:
+            if about.st_mtime > now - choice.settle_s:
                 unsettled.append(_unsettled(shown(str(path)), about.st_mtime, now))
             else:
                 files[real] = NewFile(path, folder, about.st_size, about.st_mtime_ns)
@@ -104,13 +131,13 @@ def list_files(section: LoadSection, outside: Sequence[Path], now: float) -> Lis
     )
 
 
-def selects(section: LoadSection, inside: Path) -> bool:
+def selects(choice: FileChoice, inside: Path) -> bool:
     """Whether the patterns select a file with this path below its folder."""
 
     def matches(patterns: Iterable[str]) -> bool:
         return any(fnmatchcase(str(inside) if "/" in each else inside.name, each) for each in patterns)
 
-    return matches(section.patterns) and not matches(section.exclude)
+    return matches(choice.patterns) and not matches(choice.exclude)
 
 
 def _unsettled(name: str, changed: float, now: float) -> str:
