@@ -34,9 +34,9 @@ def _counts(recipe: WorldRecipe, system: int) -> tuple[list[int], list[int], lis
     """Return full and resumed handshakes and bytes of a system in every interval."""
     by_day = []
     for day, connections in enumerate(_days(recipe)):
-        mine = connections[connections["client" if system < 2 else "server"] == system]
-        place = (mine["start"] - recipe.day_us(day)) // INTERVAL_US
-        weights = (mine["handshake"] == FULL, mine["handshake"] == RESUMED, mine["up"] + mine["down"])
+        mine = connections.of_system(system)
+        place = (mine.start - recipe.day_us(day)) // INTERVAL_US
+        weights = (mine.handshake == FULL, mine.handshake == RESUMED, mine.up + mine.down)
         by_day.append([np.bincount(place, weight, 96) for weight in weights])
     full, resumed, size = (np.concatenate([day[at] for day in by_day]) for at in range(3))
     return full.tolist(), resumed.tolist(), size.tolist()
@@ -59,16 +59,16 @@ def test_every_interval_of_a_correlated_world_has_as_many_full_as_resumed_handsh
 
 def test_resumed_connections_copy_a_full_handshake_of_the_same_client_server_and_service() -> None:
     connections = Traffic(WorldRecipe(connections_per_hour=120)).day(0)
-    known: dict[int, tuple[Any, ...]] = {}
+    names = ("handshake", "session", "client", "server", "service", "suite", "client_certificate")
+    known: dict[int, tuple[int, ...]] = {}
     resumed = 0
-    for connection in connections:
-        about = tuple(
-            int(connection[name]) for name in ("client", "server", "service", "suite", "client_certificate")
-        )
-        if connection["handshake"] == FULL:
-            known[int(connection["session"])] = about
-        elif connection["handshake"] == RESUMED:
-            assert known[int(connection["session"])] == about
+    for handshake, session, *about in zip(
+        *(getattr(connections, name).tolist() for name in names), strict=True
+    ):
+        if handshake == FULL:
+            known[session] = tuple(about)
+        elif handshake == RESUMED:
+            assert known[session] == tuple(about)
             resumed += 1
     assert resumed > 800
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from zscope.samples.dump.dump_scenario import SCENARIO
 
 if TYPE_CHECKING:
-    from zscope.samples.dump.arrays import Choice, Connections
+    from zscope.samples.dump.arrays import Choice, Numbers
+    from zscope.samples.dump.connections import Connections
     from zscope.samples.dump.dump_scenario import Application, Suite
     from zscope.samples.dump.recipe import Recipe
 
@@ -176,8 +177,6 @@ class Site:
         numbers = range(1, len(self.recipe.systems) + 1)
         return tuple(address for n in numbers for address in (f"192.168.{n}.10", f"2001:db8::{n}:10"))
 
-    def local_rows(self, connections: Connections) -> NDArray[np.int64]:
+    def local_rows(self, connections: Connections) -> Numbers:
         """Return for each connection the index of its local address."""
-        v6 = self.partner_is_v6[connections["partner"]]
-        rows: NDArray[np.int64] = 2 * connections["system"].astype(np.int64) + v6
-        return rows
+        return 2 * connections.system + self.partner_is_v6[connections.partner]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from zscope.samples.dump.assemble import SmfBatch
-from zscope.samples.dump.connections import CONNECTION, ConnectionGenerator
+from zscope.samples.dump.connections import ConnectionGenerator, Connections
 from zscope.samples.dump.context import RecordContext
 from zscope.samples.dump.damage import (
     AT_END,
@@ -128,14 +128,14 @@ class RecordGenerator:
         events = ends_of(due).both(events_of(generated, until))
         self.cpu_time.add(events)
         batch.extend(self._zert.make(events))
-        closed = np.concatenate([due, generated[generated["end"] < until]])
+        closed = Connections.joined([due, generated[generated.end < until]])
         inits, terms = counts[RecordKind.TCP_INIT], counts[RecordKind.TCP_TERM]
         more = max(0, inits - len(generated), terms - len(closed))
         starts = self._clock.between(rng, begin, end, more)
         unseen = self._connection_generator.unseen(
             rng, starts, protected=not self.plan.counts.get(RecordKind.ZERT_DETAIL)
         )
-        opened, closed = np.concatenate([generated, unseen]), np.concatenate([closed, unseen])
+        opened, closed = (Connections.joined([some, unseen]) for some in (generated, closed))
         batch.extend(self._tcp.opened(opened[_spread(len(opened), inits)]))
         batch.extend(self._tcp.closed(closed[_spread(len(closed), terms)]))
 
@@ -386,8 +386,8 @@ class _Dump:
 
     def _specimen(self, done: float) -> bytes:
         """Return a valid record, each time a different one, to be damaged."""
-        connection = np.zeros(1, CONNECTION)
-        connection["start"] = DumpClock(self.recipe).at(done)
-        connection["connection_id"] = SPECIMEN_IDS + self._specimens
+        connection = Connections.zeros(1)
+        connection.start[:] = DumpClock(self.recipe).at(done)
+        connection.connection_id[:] = SPECIMEN_IDS + self._specimens
         self._specimens += 1
         return TcpRecords(self._context).opened(connection).records[0]

@@ -16,7 +16,6 @@ from zscope.samples.world.services import RUN_SERVICES, SERVICES, SUITE_NUMBERS
 from zscope.samples.world.world_connections import (
     SHORTEST_LONG_US,
     TICK_US,
-    WORLD_CONNECTION,
     WorldConnections,
     ticks,
 )
@@ -24,7 +23,7 @@ from zscope.samples.world.world_recipe import MINUTE_US, NAMES, NIGHTS, WorldRec
 from zscope.schemas.declared import Declared, TomlFile
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from zscope.samples.dump.arrays import Floats
 
 
 _KILO = 1_000
@@ -113,10 +112,10 @@ class PlannedRun:
         """End of the run."""
         return self.begin_us + self.minutes * MINUTE_US
 
-    def latencies_us(self, seed: int) -> NDArray[np.float64]:
+    def latencies_us(self, seed: int) -> Floats:
         """Return the average latency in each minute."""
         noise = np.random.default_rng([seed, 31, self.number]).normal(0, _LATENCY_NOISE, self.minutes)
-        latencies: NDArray[np.float64] = self.latency_us * np.exp(noise)
+        latencies: Floats = self.latency_us * np.exp(noise)
         return latencies
 
     @property
@@ -184,8 +183,8 @@ def night_connections(runs: tuple[PlannedRun, ...], number: int, seed: int) -> W
     """Return the connections of all runs of a night, sorted by start."""
     chosen = [run for run in runs if run.night == number]
     parts = [_connections(run, np.random.default_rng([seed, 30, run.number]), seed) for run in chosen]
-    new = np.concatenate(parts) if parts else np.zeros(0, WORLD_CONNECTION)
-    return new[np.argsort(new["start"], kind="stable")]
+    new = WorldConnections.joined(parts)
+    return new[np.argsort(new.start, kind="stable")]
 
 
 def _connections(run: PlannedRun, rng: np.random.Generator, seed: int) -> WorldConnections:
@@ -194,19 +193,17 @@ def _connections(run: PlannedRun, rng: np.random.Generator, seed: int) -> WorldC
         if run.kind == "CRR"
         else _long_connections(run, rng)
     )
-    new["client"], new["server"] = RUN_SYSTEMS["client"], RUN_SYSTEMS["server"]
-    new["service"], new["suite"], new["run"] = run.service, run.suite, run.number
-    new["handshake_time"] = new["start"]
-    new["session"] = (_FIRST_SESSION + (run.number << 16) + new["session"]) & 0xFFFFFFFF
+    new.client[:], new.server[:] = RUN_SYSTEMS["client"], RUN_SYSTEMS["server"]
+    new.service[:], new.suite[:], new.run[:] = run.service, run.suite, run.number
+    new.handshake_time[:] = new.start
+    new.session[:] = (_FIRST_SESSION + (run.number << 16) + new.session) & 0xFFFFFFFF
     if not SERVICES[run.service].is_protected:
-        new["handshake"] = NO_TLS
-    new["long"] = new["end"] - new["start"] > SHORTEST_LONG_US
+        new.handshake[:] = NO_TLS
+    new.long[:] = new.end - new.start > SHORTEST_LONG_US
     return new
 
 
-def _short_connections(
-    run: PlannedRun, rng: np.random.Generator, latencies_us: NDArray[np.float64]
-) -> WorldConnections:
+def _short_connections(run: PlannedRun, rng: np.random.Generator, latencies_us: Floats) -> WorldConnections:
     """Return connections with one request each, none of them across the end of a minute, and those that
     control the clients.
     """
@@ -217,46 +214,44 @@ def _short_connections(
     count = _ROWS_A_MINUTE * run.minutes
     duration = int(ticks(np.array(run.latency_us))) + TICK_US
     minute = np.repeat(np.arange(run.minutes), _ROWS_A_MINUTE)
-    new = np.zeros(count, WORLD_CONNECTION)
-    new["start"] = run.begin_us + minute * MINUTE_US
-    new["start"] += ticks(_ROOM_US + rng.uniform(0, 1, count) * (MINUTE_US - 2 * _ROOM_US - duration))
-    new["end"] = new["start"] + duration
-    new["times"] = np.diff(shares, axis=1).ravel()
-    new["up"], new["down"] = run.client_bytes, run.server_bytes
+    new = WorldConnections.zeros(count)
+    new.start[:] = run.begin_us + minute * MINUTE_US
+    new.start += ticks(_ROOM_US + rng.uniform(0, 1, count) * (MINUTE_US - 2 * _ROOM_US - duration))
+    new.end[:] = new.start + duration
+    new.times[:] = np.diff(shares, axis=1).ravel()
+    new.up[:], new.down[:] = run.client_bytes, run.server_bytes
     draws = rng.permutation((np.arange(count) + 0.5) / count)
     control = _control_connections(run) if run.is_recorded else new[:0]
     draws = np.concatenate([draws, np.zeros(len(control))])
-    new = np.concatenate([new, control])
-    new["handshake"] = np.where(draws < run.resumed, RESUMED, FULL)
+    new = WorldConnections.joined([new, control])
+    new.handshake[:] = np.where(draws < run.resumed, RESUMED, FULL)
     # Every client offers its own session; the handshake before the run is not in the data.
     number = np.arange(len(new))
-    new["session"] = np.where(draws < run.resumed, number % run.clients, 1_000 + number)
-    return new[np.argsort(new["start"], kind="stable")]
+    new.session[:] = np.where(draws < run.resumed, number % run.clients, 1_000 + number)
+    return new[np.argsort(new.start, kind="stable")]
 
 
 def _control_connections(run: PlannedRun) -> WorldConnections:
     """Return connections that stay open and carry next to nothing, the only ones with records."""
-    new = np.zeros(_CONTROL_CONNECTIONS, WORLD_CONNECTION)
-    new["start"] = run.begin_us + _ROOM_US + np.arange(len(new)) * TICK_US
-    new["end"] = run.end_us - _ROOM_US
-    new["up"] = new["down"] = 2 * _KILO
-    new["times"] = 1
+    new = WorldConnections.zeros(_CONTROL_CONNECTIONS)
+    new.start[:] = run.begin_us + _ROOM_US + np.arange(len(new)) * TICK_US
+    new.end[:] = run.end_us - _ROOM_US
+    new.up[:] = new.down[:] = 2 * _KILO
+    new.times[:] = 1
     return new
 
 
 def _long_connections(run: PlannedRun, rng: np.random.Generator) -> WorldConnections:
     """Return one connection for each client, with one request after the other."""
-    new = np.zeros(run.clients, WORLD_CONNECTION)
+    new = WorldConnections.zeros(run.clients)
     late, early = rng.uniform(0, _STAGGER_US, (2, run.clients))
-    new["start"] = run.begin_us + ticks(_ROOM_US + late)
-    new["end"] = run.end_us - ticks(_ROOM_US + early)
-    new = new[np.argsort(new["start"], kind="stable")]
+    new.start[:] = run.begin_us + ticks(_ROOM_US + late)
+    new.end[:] = run.end_us - ticks(_ROOM_US + early)
+    new = new[np.argsort(new.start, kind="stable")]
     latency = run.latency_us * np.exp(rng.normal(0, _LATENCY_SPREAD, run.clients))
-    new["times"] = 1
-    new["requests"] = ((new["end"] - new["start"]) / latency).astype(np.int64)
-    new["up"], new["down"] = (
-        new["requests"] * np.uint64(size) for size in (run.client_bytes, run.server_bytes)
-    )
+    new.times[:] = 1
+    new.requests[:] = ((new.end - new.start) / latency).astype(np.int64)
+    new.up, new.down = (new.requests * size for size in (run.client_bytes, run.server_bytes))
     return new
 
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zscope.samples.dump.connections import FAILED, FULL, RESUMED
 from zscope.samples.world.cost import FULL_KINDS, RESUMED_KINDS, SIDES
@@ -17,11 +16,10 @@ from zscope.samples.world.world_recipe import NAMES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zscope.samples.dump.arrays import Numbers
+    from zscope.samples.dump.arrays import Floats, Numbers
     from zscope.samples.world.cost import CostModel, RunFactors, SideCost
     from zscope.samples.world.world_connections import WorldConnections
 
-Floats = NDArray[np.float64]
 FOUR_HOURS_US = 4 * 3_600_000_000
 
 
@@ -37,12 +35,12 @@ class ConnectionCost:
     @cached_property
     def handshake(self) -> Floats:
         """Microseconds for the handshake of each connection, also where a row stands for several."""
-        handshakes = self.connections["handshake"]
+        handshakes = self.connections.handshake
         full = np.array([getattr(self.cost, name) for name in FULL_KINDS])[
-            KEY_EXCHANGES[self.connections["suite"]]
+            KEY_EXCHANGES[self.connections.suite]
         ]
         old, new = (getattr(self.cost, name) for name in RESUMED_KINDS)
-        resumed = np.where(IS_TLS13[self.connections["suite"]], new, old)
+        resumed = np.where(IS_TLS13[self.connections.suite], new, old)
         kinds = [handshakes == FULL, handshakes == RESUMED, handshakes == FAILED]
         cost: Floats = np.select(kinds, [full, resumed, self.cost.failed_us], 0.0)
         return cost * self._factor("handshake") * self._factor("everything")
@@ -56,15 +54,15 @@ class ConnectionCost:
     @cached_property
     def life(self) -> Floats:
         """Microseconds for its bytes and requests, distributed over its life."""
-        size = (self.connections["up"] + self.connections["down"]).astype(float)
-        cost = size * self.cost.megabyte_us / 1e6 + self.connections["requests"] * self.cost.request_us
+        size = (self.connections.up + self.connections.down).astype(float)
+        cost = size * self.cost.megabyte_us / 1e6 + self.connections.requests * self.cost.request_us
         shared: Floats = cost * self._factor("everything")
         return shared
 
     def _factor(self, name: str) -> Floats:
         """Return the factor of the run of each connection; the last entry is for other traffic."""
         known = [getattr(getattr(run, self.side), name) for run in self.factors]
-        factors: Floats = np.array([*known, 1.0])[self.connections["run"]]
+        factors: Floats = np.array([*known, 1.0])[self.connections.run]
         return factors
 
 
@@ -96,15 +94,15 @@ class CpuTimeGrid:
         """Add connections to the systems at both ends."""
         for which in SIDES:
             costs = ConnectionCost(connections, which, getattr(self.model, which), self.factors)
-            rows = connections[which].astype(np.int64) * len(SERVICES) + connections["service"]
-            times = connections["times"].astype(float)
-            self._add(rows, connections["start"], times * costs.connection)
+            rows = connections.systems(which) * len(SERVICES) + connections.service
+            times = connections.times.astype(float)
+            self._add(rows, connections.start, times * costs.connection)
             if self.following_us:
-                place = (connections["start"] - self.first_us) // self.length_us
-                flat = connections[which].astype(np.int64) * self.count + place
+                place = (connections.start - self.first_us) // self.length_us
+                flat = connections.systems(which) * self.count + place
                 following = np.bincount(flat, times * self.following_us, self.other_us.size)
                 self.other_us += following.reshape(self.other_us.shape)
-            self._add(rows, connections["handshake_time"], times * costs.handshake)
+            self._add(rows, connections.handshake_time, times * costs.handshake)
             self._spread(rows, connections, times * costs.life)
 
     @property
@@ -156,7 +154,7 @@ class CpuTimeGrid:
 
     def _spread(self, of: Numbers, connections: WorldConnections, cost: Floats) -> None:
         """Add to each interval the part of a connection's life that lies in it."""
-        starts, ends = (connections[name] - self.first_us for name in ("start", "end"))
+        starts, ends = (times - self.first_us for times in (connections.start, connections.end))
         first = starts // self.length_us
         pieces = np.maximum((ends - 1) // self.length_us, first) - first + 1
         rows = np.repeat(np.arange(len(connections)), pieces)

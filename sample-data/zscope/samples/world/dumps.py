@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zscope.samples.dump.assemble import SmfBatch
-from zscope.samples.dump.connections import FAILED
+from zscope.samples.dump.connections import FAILED, Connections
 from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.dump.manifest import ExpectedCounts, positive
 from zscope.samples.dump.output import HashingWriter, PieceWriter, packed
@@ -39,13 +39,10 @@ from zscope.samples.world.world_recipe import CLIENTS, NAMES
 if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
-    from typing import Any
 
-    from numpy.typing import NDArray
-
-    from zscope.samples.dump.arrays import Connections, Numbers
+    from zscope.samples.dump.arrays import Flags, Floats, Numbers
     from zscope.samples.dump.context import RecordContext
-    from zscope.samples.world.world_connections import WorldConnections
+    from zscope.samples.world.world_connections import SeenConnections, WorldConnections
 
 
 def _kind(record: bytes) -> int:
@@ -123,27 +120,21 @@ class ConnectionRecords:
     def __init__(self, context: RecordContext) -> None:
         self._context = context
 
-    def make(self, seen: Connections, begin: int, end: int) -> SmfBatch:
+    def make(self, seen: SeenConnections, begin: int, end: int) -> SmfBatch:
         """Generate records of subtypes 1, 2 and 11 about events in the time span."""
 
-        seen = seen[seen["times"] == 1]
+        def now(times: Numbers) -> Flags:
+            return (times >= begin) & (times < end)
 
-        def rows(column: str, mask: NDArray[np.bool_]) -> Connections:
-            times = seen[column]
-            return seen[mask & (times >= begin) & (times < end)]
-
-        every = np.ones(len(seen), bool)
-        opened, closed = rows("start", every), rows("end", every)
-        parts = [
-            (STARTED, rows("start", seen["long"]), "start"),
-            (CHANGED, rows("handshake_time", seen["changed"]), "handshake_time"),
-            (ENDED, rows("end", seen["long"]), "end"),
-            (SHORT, rows("end", ~seen["long"]), "end"),
-        ]
+        seen = seen[seen.times == 1]
+        opened, closed = seen[now(seen.start)], seen[now(seen.end)]
+        changed = seen[seen.changed & now(seen.handshake_time)]
+        started, ended, short = opened[opened.long], closed[closed.long], closed[~closed.long]
+        counts = [len(started), len(changed), len(ended), len(short)]
         events = Events(
-            np.concatenate([connections for _, connections, _ in parts]),
-            np.concatenate([np.full(len(connections), event) for event, connections, _ in parts]),
-            np.concatenate([connections[column].astype(np.int64) for _, connections, column in parts]),
+            Connections.joined([started, changed, ended, short]),
+            np.repeat([STARTED, CHANGED, ENDED, SHORT], counts),
+            np.concatenate([started.start, changed.handshake_time, ended.end, short.end]),
         )
         batch = self._zert.make(events)
         batch.extend(self._tcp.opened(opened))
@@ -173,7 +164,7 @@ BEGINS, CEASES = 5, 6
 _SIZES = (2, CLIENTS, len(NAMES) - CLIENTS, len(SERVICES), len(SUITES), CLIENT_CERTIFICATES + 1)
 """Side (client, server), client, server, service, suite, client certificate: each combination is a session.
 """
-_SEGMENT_BYTES = np.uint64(1_400)
+_SEGMENT_BYTES = 1_400
 
 
 @dataclass(frozen=True)
@@ -196,10 +187,8 @@ class WorldSessions(SecuritySessions):
     @cached_property
     def applications(self) -> Numbers:
         """The application at this side."""
-        service = self._axes[3].astype(np.uint8)
-        calls = self._axes[0] == 0
-        numbers = np.where(calls, application(service, calls=True), application(service, calls=False))
-        return numbers.astype(np.int64)
+        calls, service = self._axes[0] == 0, self._axes[3]
+        return np.where(calls, application(service, calls=True), application(service, calls=False))
 
     @cached_property
     def suites(self) -> Numbers:
@@ -262,36 +251,35 @@ def _steps(connections: WorldConnections, begin: int, end: int) -> dict[str, Num
     """Return how much the counters of every session grow from one time to another, and the active
     connections.
     """
-    since, until = connections["handshake_time"], connections["end"]
+    since, until = connections.handshake_time, connections.end
     new = (since >= begin) & (since < end)
     lasting = np.maximum(until - since, 1)
+    before: Floats
     before, after = (np.clip((time - since) / lasting, 0.0, 1.0) for time in (begin, end))
     # An end at the very last moment of the interval is in it.
     after = np.where(until < end, 1.0, after)
 
-    times = connections["times"].astype(np.int64)
+    times = connections.times
 
-    def grown(amount: NDArray[np.uint64]) -> Numbers:
-        counted: Numbers = (amount * after).astype(np.int64) - (amount * before).astype(np.int64)
-        return counted * times
+    def grown(amount: Numbers) -> Numbers:
+        return ((amount * after).astype(np.int64) - (amount * before).astype(np.int64)) * times
 
-    up, down = connections["up"], connections["down"]
+    up, down = connections.up, connections.down
     up_segments, down_segments = 4 + up // _SEGMENT_BYTES, 4 + down // _SEGMENT_BYTES
     sent = {"bytes": (grown(up), grown(down)), "segments": (grown(up_segments), grown(down_segments))}
-    counts: dict[str, NDArray[Any]] = {
+    counts = {
         "conn_count": new,
-        "partial_conn_count": new & connections["changed"],
-        "short_conn_count": new & ~connections["long"],
-        "failed_handshake_count": new & (connections["handshake"] == FAILED),
+        "partial_conn_count": new & connections.changed,
+        "short_conn_count": new & ~connections.long,
+        "failed_handshake_count": new & (connections.handshake == FAILED),
         ACTIVE: (since < end) & (until >= end),
     }
-    counts = {name: times * value for name, value in counts.items()}
     steps: dict[str, Numbers] = {
         name: np.zeros(int(np.prod(_SIZES)), np.int64) for name in (*FOUR_BYTES, *EIGHT_BYTES)
     }
     for side in (0, 1):
         place = _session_of(connections, side)
-        mine = dict(counts)
+        mine = {name: times * value for name, value in counts.items()}
         for what, (upward, downward) in sent.items():
             mine[f"in_{what}"], mine[f"out_{what}"] = (downward, upward) if side == 0 else (upward, downward)
         for name, values in mine.items():
@@ -302,11 +290,10 @@ def _steps(connections: WorldConnections, begin: int, end: int) -> dict[str, Num
 def _session_of(connections: WorldConnections, side: int) -> Numbers:
     parts = (
         np.full(len(connections), side),
-        connections["client"],
-        connections["server"] - CLIENTS,
-        connections["service"],
-        connections["suite"],
-        connections["client_certificate"],
+        connections.client,
+        connections.server - CLIENTS,
+        connections.service,
+        connections.suite,
+        connections.client_certificate,
     )
-    places: Numbers = np.ravel_multi_index(tuple(part.astype(np.int64) for part in parts), _SIZES)
-    return places
+    return np.ravel_multi_index(parts, _SIZES)

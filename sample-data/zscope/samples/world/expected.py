@@ -18,9 +18,7 @@ from zscope.samples.world.world_recipe import CLIENTS, DAY_US, INTERVALS_A_DAY, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
-    from zscope.samples.dump.arrays import Numbers
+    from zscope.samples.dump.arrays import Floats, Numbers
     from zscope.samples.world.benchmark_runs import PlannedRun
     from zscope.samples.world.cost import CostModel
     from zscope.samples.world.workload import CapturedTime
@@ -38,12 +36,6 @@ def role_of(system: int) -> str:
     return WORLD_SYSTEMS[system].role
 
 
-def connections_of(connections: WorldConnections, system: int) -> WorldConnections:
-    """Return the connections of a system."""
-    mine: WorldConnections = connections[connections[role_of(system)] == system]
-    return mine
-
-
 @dataclass
 class DayCounts:
     """Counts of each system on each UTC day."""
@@ -53,12 +45,12 @@ class DayCounts:
     def add(self, connections: WorldConnections) -> None:
         """Count connections whose values are final."""
         for system in range(len(NAMES)):
-            mine = connections_of(connections, system)
-            self._count(system, mine["start"], {"connections_started": mine["times"].astype(np.int64)})
-            self._count(system, mine["end"], _ended(mine, system))
-            self._count(system, mine["handshake_time"], _handshakes(mine))
+            mine = connections.of_system(system)
+            self._count(system, mine.start, {"connections_started": mine.times})
+            self._count(system, mine.end, _ended(mine, system))
+            self._count(system, mine.handshake_time, _handshakes(mine))
 
-    def _count(self, system: int, times: Numbers, amounts: dict[str, NDArray[Any]]) -> None:
+    def _count(self, system: int, times: Numbers, amounts: dict[str, Numbers]) -> None:
         days = times // DAY_US
         for day in np.unique(days).tolist():
             counter, today = self._days[system, f"{moment(day * DAY_US):%Y-%m-%d}"], days == day
@@ -80,22 +72,21 @@ class DayCounts:
         return by_system
 
 
-def _ended(mine: WorldConnections, system: int) -> dict[str, NDArray[Any]]:
-    client, times = system < CLIENTS, mine["times"].astype(np.int64)
+def _ended(mine: WorldConnections, system: int) -> dict[str, Numbers]:
+    received, sent = (mine.down, mine.up) if system < CLIENTS else (mine.up, mine.down)
+    times = mine.times
     return {
         "connections_ended": times,
-        "in_bytes": times * mine["down" if client else "up"].astype(np.int64),
-        "out_bytes": times * mine["up" if client else "down"].astype(np.int64),
-        "protection_changed": times * mine["changed"],
+        "in_bytes": times * received,
+        "out_bytes": times * sent,
+        "protection_changed": times * mine.changed,
     }
 
 
-def _handshakes(mine: WorldConnections) -> dict[str, NDArray[Any]]:
-    handshake, suite = mine["handshake"], mine["suite"]
+def _handshakes(mine: WorldConnections) -> dict[str, Numbers]:
+    handshake, suite = mine.handshake, mine.suite
     good = (handshake == FULL) | (handshake == RESUMED)
-    counts: dict[str, NDArray[Any]] = {
-        f"handshakes.{name}": handshake == kind for name, kind in KINDS.items()
-    }
+    counts = {f"handshakes.{name}": handshake == kind for name, kind in KINDS.items()}
     for number, one in enumerate(SUITES):
         counts[f"by_cipher.{one.code}"] = good & (suite == number)
         version = f"by_version.{one.version}"
@@ -104,8 +95,7 @@ def _handshakes(mine: WorldConnections) -> dict[str, NDArray[Any]]:
         counts[f"full_by_key_exchange.{name}"] = (handshake == FULL) & (KEY_EXCHANGES[suite] == number)
     counts["resumed_by_version.TLSv1.3"] = (handshake == RESUMED) & IS_TLS13[suite]
     counts["resumed_by_version.older"] = (handshake == RESUMED) & ~IS_TLS13[suite]
-    times = mine["times"].astype(np.int64)
-    return {name: times * value for name, value in counts.items()}
+    return {name: mine.times * value for name, value in counts.items()}
 
 
 @dataclass
@@ -118,11 +108,11 @@ class HandshakeCosts:
     def add(self, connections: WorldConnections) -> None:
         """Add connections of the background traffic."""
         for system in range(len(NAMES)):
-            mine, side = connections_of(connections, system), role_of(system)
+            mine, side = connections.of_system(system), role_of(system)
             cost_of = ConnectionCost(mine, side, getattr(self.model, side), ())
             for name, kind in KINDS.items():
-                chosen = mine["handshake"] == kind
-                times = mine["times"] * chosen
+                chosen = mine.handshake == kind
+                times = mine.times * chosen
                 self._sums[system, f"{name}_count"] += int(times.sum())
                 self._sums[system, f"{name}_us"] += float(
                     (times * (cost_of.handshake + cost_of.connection)).sum()
@@ -166,29 +156,27 @@ class ConnectionPrices:
     def add(self, connections: WorldConnections) -> None:
         """Add connections of the background traffic."""
         for system in range(len(NAMES)):
-            mine, side = connections_of(connections, system), role_of(system)
+            mine, side = connections.of_system(system), role_of(system)
             costs = ConnectionCost(mine, side, getattr(self.model, side), ())
-            times, handshake = mine["times"].astype(np.int64), mine["handshake"]
+            times, handshake = mine.times, mine.handshake
             kinds = {
                 **{
-                    f"full {name}": (handshake == FULL) & (KEY_EXCHANGES[mine["suite"]] == number)
+                    f"full {name}": (handshake == FULL) & (KEY_EXCHANGES[mine.suite] == number)
                     for number, name in enumerate(_KEY_EXCHANGE_NAMES)
                 },
-                "resumed TLSv1.3": (handshake == RESUMED) & IS_TLS13[mine["suite"]],
-                "resumed older": (handshake == RESUMED) & ~IS_TLS13[mine["suite"]],
+                "resumed TLSv1.3": (handshake == RESUMED) & IS_TLS13[mine.suite],
+                "resumed older": (handshake == RESUMED) & ~IS_TLS13[mine.suite],
                 "failed": handshake == FAILED,
             }
-            for service in np.unique(mine["service"]).tolist():
-                here = mine["service"] == service
+            for service in np.unique(mine.service).tolist():
+                here = mine.service == service
                 for kind, chosen in kinds.items():
                     count = times * (here & chosen)
                     self._count(system, service, kind, count, costs.handshake)
                 self._count(system, service, "connection", times * here, costs.connection)
                 self._sums[system, service, "bytes"] += float((times * here * costs.life).sum())
 
-    def _count(
-        self, system: int, service: int, kind: str, count: NDArray[Any], cost: NDArray[np.float64]
-    ) -> None:
+    def _count(self, system: int, service: int, kind: str, count: Numbers, cost: Floats) -> None:
         self._counts[system, service, kind] += int(count.sum())
         self._sums[system, service, kind] += float((count * cost).sum())
 
@@ -227,15 +215,14 @@ def expected_runs(
 ) -> list[Plain]:
     """Return for each run and side the transactions, their CPU time and duration."""
     return [
-        _run(run, connections[connections["run"] == run.number], night_cpu_time[run.night], seed)
-        for run in runs
+        _run(run, connections[connections.run == run.number], night_cpu_time[run.night], seed) for run in runs
     ]
 
 
 def _run(run: PlannedRun, connections: WorldConnections, cpu_time: CpuTimeGrid, seed: int) -> Plain:
-    crr, times = run.kind == "CRR", connections["times"].astype(np.int64)
+    crr, times = run.kind == "CRR", connections.times
     begin, end = run.steady_us
-    transactions = times * ~connections["long"] if crr else connections["requests"].astype(np.int64)
+    transactions = times * ~connections.long if crr else connections.requests
     steady = _transactions_between(connections, transactions, begin, end)
     first, last = ((at - cpu_time.first_us) // cpu_time.length_us for at in (begin, end))
     latencies = run.latencies_us(seed)[1:-1]
@@ -272,10 +259,10 @@ def _run(run: PlannedRun, connections: WorldConnections, cpu_time: CpuTimeGrid, 
             if crr
             else run.clients * (end - begin) / 1_000 / steady
         ),
-        "full": int(times[connections["handshake"] == FULL].sum()),
-        "abbreviated": int(times[connections["handshake"] == RESUMED].sum()),
-        "client_to_server_bytes": int((times * connections["up"].astype(np.int64)).sum()),
-        "server_to_client_bytes": int((times * connections["down"].astype(np.int64)).sum()),
+        "full": int(times[connections.handshake == FULL].sum()),
+        "abbreviated": int(times[connections.handshake == RESUMED].sum()),
+        "client_to_server_bytes": int((times * connections.up).sum()),
+        "server_to_client_bytes": int((times * connections.down).sum()),
         "sides": sides,
     }
 
@@ -283,8 +270,8 @@ def _run(run: PlannedRun, connections: WorldConnections, cpu_time: CpuTimeGrid, 
 def _transactions_between(
     connections: WorldConnections, transactions: Numbers, begin: int, end: int
 ) -> float:
-    lasting = connections["end"] - connections["start"]
-    inside = np.minimum(connections["end"], end) - np.maximum(connections["start"], begin)
+    lasting = connections.end - connections.start
+    inside = np.minimum(connections.end, end) - np.maximum(connections.start, begin)
     return float((transactions * np.maximum(inside, 0) / lasting).sum())
 
 

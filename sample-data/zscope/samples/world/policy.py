@@ -27,13 +27,12 @@ from zscope.samples.reports.displays import (
 from zscope.samples.reports.files import LABEL, ReportFile
 from zscope.samples.world.services import ADDRESSES, FIRST_RUN_SERVICE, SERVICES, SUITES, suite_weights
 from zscope.samples.world.world_connections import WorldConnections, seen_by
-from zscope.samples.world.world_displays import CLOCK, connection_row
+from zscope.samples.world.world_displays import CLOCK, connection_rows
 from zscope.samples.world.world_recipe import CLIENTS, NAMES, SYSTEMS, WORLD_SYSTEMS, WorldRecipe, moment
 from zscope.schemas import cipher_suites
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.samples.dump.context import RecordContext
     from zscope.samples.world.world_scenario import Service
 
@@ -194,17 +193,18 @@ class Messages:
     """Collects the messages about failed handshakes at both ends."""
 
     context: RecordContext
-    prefixes: NDArray[Any]
+    prefixes: ByteRows
     _daemon: dict[str, list[tuple[Any, list[str]]]] = field(default_factory=dict)
     _console: list[tuple[Any, list[str]]] = field(default_factory=list)
 
     def add(self, connections: WorldConnections) -> None:
         """Add the messages about new connections."""
-        failed = connections[(connections["handshake"] == FAILED) & (connections["times"] == 1)]
+        failed = connections[(connections.handshake == FAILED) & (connections.times == 1)]
         for system, name in enumerate(NAMES):
-            for seen in seen_by(failed, system, self.prefixes):
-                row = self._message(connection_row(self.context, seen), int(seen["start"]))
-                local = CLOCK.local(moment(int(seen["end"])))
+            seen = seen_by(failed, system, self.prefixes)
+            for ended, start_us in zip(connection_rows(self.context, seen), seen.start.tolist(), strict=True):
+                row = self._message(ended, start_us)
+                local = CLOCK.local(row["end_utc"])
                 lines = daemon_lines(row, local, system=name, stack=STACK)
                 self._daemon.setdefault(name, []).append((local, lines))
                 if row["connection_id"] % _ON_CONSOLE == 0:

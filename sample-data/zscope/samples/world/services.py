@@ -24,9 +24,8 @@ from zscope.samples.world.world_scenario import SCENARIO
 from zscope.schemas import cipher_suites
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from zscope.samples.dump.arrays import Connections
+    from zscope.samples.dump.arrays import Numbers
+    from zscope.samples.dump.connections import Connections
     from zscope.samples.dump.dump_scenario import Suite
     from zscope.samples.world.world_recipe import WorldRecipe
     from zscope.samples.world.world_scenario import Service
@@ -43,9 +42,7 @@ IS_TLS13 = np.array([suite.is_tls13 for suite in SUITES])
 _BACKGROUND = SCENARIO.service
 SERVICES = (*_BACKGROUND, *SCENARIO.run_service)
 FIRST_RUN_SERVICE = len(_BACKGROUND)
-PLAIN_SERVICES = np.array(
-    [number for number, service in enumerate(_BACKGROUND) if not service.is_protected], np.uint8
-)
+PLAIN_SERVICES = np.array([number for number, service in enumerate(_BACKGROUND) if not service.is_protected])
 RUN_SERVICES = {service.run_name: number for number, service in enumerate(SERVICES) if service.run_name}
 """Services of benchmark runs, by their names in `benchmark_runs.toml`."""
 LISTENING = {service.job: service.port for service in SERVICES[:FIRST_RUN_SERVICE]}
@@ -72,9 +69,9 @@ def suite_weights(service: Service, *, is_changed: bool) -> dict[int, float]:
     }
 
 
-def application(service: NDArray[np.uint8], *, calls: bool) -> NDArray[np.uint8]:
+def application(service: Numbers, *, calls: bool) -> Numbers:
     """Return the number of the application at one end: servers come first, then their clients."""
-    return service + np.uint8(len(SERVICES) if calls else 0)
+    return service + (len(SERVICES) if calls else 0)
 
 
 @dataclass(frozen=True)
@@ -143,18 +140,10 @@ class WorldSite(Site):
         """The same as the partner addresses."""
         return ADDRESSES
 
-    def local_rows(self, connections: Connections) -> NDArray[np.int64]:
-        """Return the own address, or on servers the distributed one."""
-        rows: NDArray[np.int64] = local_address(connections["system"], connections["application"])
-        return rows
-
-
-def local_address(system: NDArray[np.uint8], application: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return address indexes: background traffic reaches servers through the distributor, benchmark runs do
-    not.
-    """
-    distributed = (system >= CLIENTS) & (application < FIRST_RUN_SERVICE)
-    return np.where(distributed, DISTRIBUTED, system.astype(np.int64))
+    def local_rows(self, connections: Connections) -> Numbers:
+        """Return the own address; background traffic reaches servers through the distributor."""
+        system, is_run = connections.system, connections.application >= FIRST_RUN_SERVICE
+        return np.where((system < CLIENTS) | is_run, system, DISTRIBUTED)
 
 
 @dataclass(frozen=True)

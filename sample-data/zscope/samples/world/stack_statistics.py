@@ -16,8 +16,9 @@ from zscope.samples.world.world_recipe import CLIENTS, INTERVALS_A_DAY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from zscope.samples.dump.arrays import Connections, Numbers
+    from zscope.samples.dump.arrays import Numbers
     from zscope.samples.dump.context import RecordContext
+    from zscope.samples.world.world_connections import SeenConnections
 
 SEGMENT_BYTES = 1_400
 _SITE = {
@@ -37,7 +38,7 @@ class StackStatistics:
     context: RecordContext
     system: int
 
-    def day(self, seen: Connections, begin: int) -> SmfBatch:
+    def day(self, seen: SeenConnections, begin: int) -> SmfBatch:
         """Generate the records of a day from all connections that are open in it."""
         batch = SmfBatch()
         edges = begin + np.arange(INTERVALS_A_DAY + 1) * INTERVAL_US
@@ -51,8 +52,8 @@ class StackStatistics:
         records = DeclaredRecords(self.context, f"world/records/{name}.toml", subtype, _SITE)
         return records.make({"system": np.full(INTERVALS_A_DAY, self.system), **counted}, edges[1:])
 
-    def _connections(self, seen: Connections, edges: Numbers) -> dict[str, Any]:
-        opened, closed = (_counted(seen, name, edges) for name in ("start", "end"))
+    def _connections(self, seen: SeenConnections, edges: Numbers) -> dict[str, Any]:
+        opened, closed = (_counted(times, edges, seen.times) for times in (seen.start, seen.end))
         sent, received = self._segments(seen, edges)
         return {
             "calls": self.system < CLIENTS,
@@ -63,50 +64,45 @@ class StackStatistics:
             "received": received,
         }
 
-    def _segments(self, seen: Connections, edges: Numbers) -> tuple[Numbers, Numbers]:
+    def _segments(self, seen: SeenConnections, edges: Numbers) -> tuple[Numbers, Numbers]:
         """Segments sent and received; those of a connection count when it ends."""
         out, into = (
-            _counted(seen, "end", edges, 4 + seen[name] // SEGMENT_BYTES)
-            for name in ("out_bytes", "in_bytes")
+            _counted(seen.end, edges, seen.times * (4 + size // SEGMENT_BYTES))
+            for size in (seen.out_bytes, seen.in_bytes)
         )
         return out + into // 2, into + out // 2
 
-    def _traffic(self, seen: Connections, edges: Numbers) -> dict[str, Any]:
+    def _traffic(self, seen: SeenConnections, edges: Numbers) -> dict[str, Any]:
         sent, received = self._segments(seen, edges)
-        size = {name: _counted(seen, "end", edges, seen[name]) for name in ("in_bytes", "out_bytes")}
-        return {**size, "sent": sent, "received": received}
+        into, out = (_counted(seen.end, edges, seen.times * size) for size in (seen.in_bytes, seen.out_bytes))
+        return {"in_bytes": into, "out_bytes": out, "sent": sent, "received": received}
 
-    def _ports(self, seen: Connections, edges: Numbers) -> dict[str, Any]:
+    def _ports(self, seen: SeenConnections, edges: Numbers) -> dict[str, Any]:
         """Return the counts by interval and port."""
         applications = self.context.site.applications
         accepted, still_open = [], []
         for job, port in LISTENING.items():
             here = [number for number, one in enumerate(applications) if (one.job, one.port) == (job, port)]
-            mine = seen[np.isin(seen["application"], here)]
-            accepted.append(_counted(mine, "start", edges))
+            mine = seen[np.isin(seen.application, here)]
+            accepted.append(_counted(mine.start, edges, mine.times))
             still_open.append(_open(mine, edges))
         return {"accepted": np.stack(accepted, axis=1), "still_open": np.stack(still_open, axis=1)}
 
 
-def _counted(seen: Connections, moment: str, edges: Numbers, amounts: Numbers | None = None) -> Numbers:
-    """Count connections by the interval of their start or end, or add up amounts of them."""
-    place = (seen[moment] - edges[0]) // INTERVAL_US
+def _counted(times: Numbers, edges: Numbers, amounts: Numbers) -> Numbers:
+    """Add up amounts of connections by the interval of their start or end."""
+    place = (times - edges[0]) // INTERVAL_US
     inside = (place >= 0) & (place < INTERVALS_A_DAY)
-    weights = seen["times"][inside] * (1.0 if amounts is None else amounts[inside].astype(float))
-    counted: Numbers = np.bincount(place[inside], weights, INTERVALS_A_DAY).astype(np.int64)
-    return counted
+    return np.bincount(place[inside], amounts[inside], INTERVALS_A_DAY).astype(np.int64)
 
 
-def _open(seen: Connections, edges: Numbers) -> Numbers:
+def _open(seen: SeenConnections, edges: Numbers) -> Numbers:
     """Connections that are open at the end of each interval."""
-    begun, ended = (_before(seen, name, edges[1:]) for name in ("start", "end"))
-    still: Numbers = begun - ended
-    return still
+    return _before(seen.start, seen.times, edges[1:]) - _before(seen.end, seen.times, edges[1:])
 
 
-def _before(seen: Connections, moment: str, edges: Numbers) -> Numbers:
+def _before(times: Numbers, amounts: Numbers, edges: Numbers) -> Numbers:
     """Count connections that started or ended before each edge."""
-    order = np.argsort(seen[moment], kind="stable")
-    total = np.concatenate([[0], np.cumsum(seen["times"][order].astype(np.int64))])
-    counted: Numbers = total[np.searchsorted(seen[moment][order], edges)]
-    return counted
+    order = np.argsort(times, kind="stable")
+    total = np.concatenate([[0], np.cumsum(amounts[order])])
+    return total[np.searchsorted(times[order], edges)]

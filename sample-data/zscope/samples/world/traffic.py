@@ -5,7 +5,7 @@ distributor.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from zscope.samples.world.services import IS_TLS13, PLAIN_SERVICES, SERVICES, su
 from zscope.samples.world.world_connections import (
     SHORTEST_LONG_US,
     TICK_US,
-    WORLD_CONNECTION,
     WorldConnections,
     ticks,
 )
@@ -36,9 +35,7 @@ from zscope.samples.world.world_scenario import SCENARIO
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from zscope.samples.dump.arrays import Numbers
+    from zscope.samples.dump.arrays import Floats, Numbers
     from zscope.samples.world.world_recipe import WorldRecipe
 
 
@@ -65,14 +62,14 @@ _ALERT_BYTES = 1_000
 """Failed handshakes differ by up to so many bytes."""
 
 
-def load_of_day(recipe: WorldRecipe, day: int) -> NDArray[np.float64]:
+def load_of_day(recipe: WorldRecipe, day: int) -> Floats:
     """Return the load in each interval of a day, relative to the average of a working day."""
     hours = np.arange(INTERVALS_A_DAY) * 24 // INTERVALS_A_DAY
-    load: NDArray[np.float64] = _DAILY[(recipe.weekday + day) % 7] * HOURLY[hours] / HOURLY.mean()
+    load: Floats = _DAILY[(recipe.weekday + day) % 7] * HOURLY[hours] / HOURLY.mean()
     return load
 
 
-def other_work(recipe: WorldRecipe) -> NDArray[np.float64]:
+def other_work(recipe: WorldRecipe) -> Floats:
     """Return the CPU time of other work in microseconds a second, by interval: a part follows the load.
 
     Without the part that follows the connections of each interval.
@@ -108,7 +105,7 @@ class Traffic:
             self._sessions.clear()
         counts, shares, sizes = self._intensity(rng, day)
         new = self._started(rng, begin, counts)
-        interval = (new["start"] - begin) // INTERVAL_US
+        interval = (new.start - begin) // INTERVAL_US
         self._set_services(rng, new)
         self._set_handshakes(rng, new, shares[interval], is_changed=is_changed)
         self._set_durations(rng, new)
@@ -117,22 +114,20 @@ class Traffic:
             new = self._with_twins(rng, new, begin)
         last = np.full(len(new), self.recipe.day_us(self.recipe.days) - MINUTE_US)
         if self.recipe.recording == "counts":
-            last[new["times"] == 1] = self.recipe.recorded_us[1] - TICK_US
-        new["start"] = np.minimum(new["start"], last - SHORTEST_US)
-        new["end"] = np.minimum(new["end"], last)
-        new["long"] &= new["end"] - new["start"] > SHORTEST_LONG_US
-        new["changed"] &= new["long"]
+            last[new.times == 1] = self.recipe.recorded_us[1] - TICK_US
+        new.start[:] = np.minimum(new.start, last - SHORTEST_US)
+        new.end[:] = np.minimum(new.end, last)
+        new.long &= new.end - new.start > SHORTEST_LONG_US
+        new.changed &= new.long
         recorded = self.recipe.recorded_us if self.recipe.recording == "counts" else ()
         displays = [begin + hour * 60 * MINUTE_US for hour in (*self.recipe.display_hours, 24)]
         _end_before(new, [*displays, *recorded])
-        middle = ticks((new["start"] + new["end"]) // 2)
-        new["handshake_time"] = np.where(new["changed"], middle, new["start"])
-        new["run"] = -1
+        middle = ticks((new.start + new.end) // 2)
+        new.handshake_time[:] = np.where(new.changed, middle, new.start)
+        new.run[:] = -1
         return new
 
-    def _intensity(
-        self, rng: np.random.Generator, day: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def _intensity(self, rng: np.random.Generator, day: int) -> tuple[Floats, Floats, Floats]:
         """Return for each interval the expected connections, the share of resumed ones, and a size factor."""
         count = INTERVALS_A_DAY
         hours = np.arange(count) * 24 / count
@@ -144,7 +139,7 @@ class Traffic:
         shares = np.clip(usual + swing + rng.normal(0, _SHARE_SPREAD, count), _FEWEST, _MOST)
         return rates, shares, np.exp(rng.normal(0, _SIZE_SPREAD, count))
 
-    def _started(self, rng: np.random.Generator, begin: int, rates: NDArray[np.float64]) -> WorldConnections:
+    def _started(self, rng: np.random.Generator, begin: int, rates: Floats) -> WorldConnections:
         """Return connections with start times."""
         if self.recipe.recording == "counts":
             return self._counted(rng, begin, rates)
@@ -160,45 +155,45 @@ class Traffic:
             count = 0 if self.recipe.correlated else rng.poisson(a_day * share)
             starts.append(rng.uniform(0, DAY_US, count))
             handshakes.append(np.full(count, handshake))
-        new = np.zeros(sum(map(len, starts)), WORLD_CONNECTION)
-        new["start"] = begin + ticks(np.concatenate(starts))
-        new["handshake"] = np.concatenate(handshakes)
-        new["times"] = 1
-        return new[np.argsort(new["start"], kind="stable")]
+        new = WorldConnections.zeros(sum(map(len, starts)))
+        new.start[:] = begin + ticks(np.concatenate(starts))
+        new.handshake[:] = np.concatenate(handshakes)
+        new.times[:] = 1
+        return new[np.argsort(new.start, kind="stable")]
 
-    def _counted(self, rng: np.random.Generator, begin: int, rates: NDArray[np.float64]) -> WorldConnections:
+    def _counted(self, rng: np.random.Generator, begin: int, rates: Floats) -> WorldConnections:
         """Return rows that stand for many connections, except in the interval with records of connections."""
         own = begin + np.arange(len(rates)) * INTERVAL_US == self.recipe.recorded_us[0]
         times = np.where(own, 1, CONNECTIONS_A_ROW)
         rows = rng.poisson(rates / times)
         interval = np.repeat(np.arange(len(rates)), rows)
-        new = np.zeros(len(interval), WORLD_CONNECTION)
-        new["start"] = begin + ticks(interval * INTERVAL_US + rng.uniform(0, INTERVAL_US, len(new)))
-        new["times"] = times[interval]
+        new = WorldConnections.zeros(len(interval))
+        new.start[:] = begin + ticks(interval * INTERVAL_US + rng.uniform(0, INTERVAL_US, len(new)))
+        new.times[:] = times[interval]
         draws = rng.random(len(new))
         without = [draws < FAILED_SHARE, draws < FAILED_SHARE + PLAIN_SHARE]
-        new["handshake"] = np.select(without, [FAILED, NO_TLS], FULL)
-        return new[np.argsort(new["start"], kind="stable")]
+        new.handshake[:] = np.select(without, [FAILED, NO_TLS], FULL)
+        return new[np.argsort(new.start, kind="stable")]
 
     def _set_services(self, rng: np.random.Generator, new: WorldConnections) -> None:
         """Set clients, services and servers; the distributor assigns the servers in turn."""
         count = len(new)
         clients = np.searchsorted(_CLIENT_EDGES, rng.random(count), side="right")
-        new["client"] = np.where(new["handshake"] == FAILED, _in_turn(_REPORTING_CLIENTS, count), clients)
+        new.client[:] = np.where(new.handshake == FAILED, _in_turn(_REPORTING_CLIENTS, count), clients)
         for client in range(CLIENTS):
-            rows = np.flatnonzero(new["client"] == client)
+            rows = np.flatnonzero(new.client == client)
             turns = self._turns[client] + np.arange(len(rows))
-            new["server"][rows] = CLIENTS + turns % (len(NAMES) - CLIENTS)
+            new.server[rows] = CLIENTS + turns % (len(NAMES) - CLIENTS)
             self._turns[client] += len(rows)
         weights = np.array([service.weight for service in SERVICES])
         chosen = rng.choice(len(SERVICES), count, p=weights / weights.sum())
-        new["service"] = np.where(new["handshake"] == NO_TLS, _in_turn(PLAIN_SERVICES, count), chosen)
+        new.service[:] = np.where(new.handshake == NO_TLS, _in_turn(PLAIN_SERVICES, count), chosen)
 
     def _set_handshakes(
         self,
         rng: np.random.Generator,
         new: WorldConnections,
-        shares: NDArray[np.float64],
+        shares: Floats,
         *,
         is_changed: bool,
     ) -> None:
@@ -206,20 +201,20 @@ class Traffic:
         count = len(new)
         for number, service in enumerate(SERVICES):
             for client in range(CLIENTS) if service.is_protected else ():
-                rows = np.flatnonzero((new["service"] == number) & (new["client"] == client))
+                rows = np.flatnonzero((new.service == number) & (new.client == client))
                 codes, weights = _negotiable(suite_weights(service, is_changed=is_changed), client)
-                new["suite"][rows] = rng.choice(codes, len(rows), p=weights)
-        authenticated = np.array([service.client_auth for service in SERVICES])[new["service"]]
+                new.suite[rows] = rng.choice(codes, len(rows), p=weights)
+        authenticated = np.array([service.client_auth for service in SERVICES])[new.service]
         certificates = rng.integers(1, CLIENT_CERTIFICATES + 1, count)
-        good = new["handshake"] == FULL
-        new["client_certificate"] = np.where(authenticated & good, certificates, 0)
-        new["session"] = (self._next_session + np.arange(count)) & 0xFFFFFFFF
+        good = new.handshake == FULL
+        new.client_certificate[:] = np.where(authenticated & good, certificates, 0)
+        new.session[:] = (self._next_session + np.arange(count)) & 0xFFFFFFFF
         self._next_session += count
         resumed, draws = good & (rng.random(count) < shares), rng.random(count)
         if self.recipe.correlated:
             return
-        new["handshake"][resumed] = RESUMED
-        keys = (new["client"].astype(np.int64) * len(NAMES) + new["server"]) * len(SERVICES) + new["service"]
+        new.handshake[resumed] = RESUMED
+        keys = (new.client * len(NAMES) + new.server) * len(SERVICES) + new.service
         for key in np.unique(keys[good]).tolist():
             rows = np.flatnonzero((keys == key) & good)
             known = self._sessions.get(key, new[:0])
@@ -228,53 +223,53 @@ class Traffic:
 
     def _set_durations(self, rng: np.random.Generator, new: WorldConnections) -> None:
         """Set durations, and which connections are protected only later."""
-        count, service = len(new), new["service"]
+        count, service = len(new), new.service
         long_shares, minutes, changed = (
             np.array([getattr(s, name) for s in SERVICES])[service]
             for name in ("long_share", "long_minutes", "changed_share")
         )
-        new["long"] = (rng.random(count) < long_shares) & (new["handshake"] != FAILED) & (new["times"] == 1)
+        new.long[:] = (rng.random(count) < long_shares) & (new.handshake != FAILED) & (new.times == 1)
         short = np.exp(rng.normal(np.log(_SHORT_US), _SHORT_SPREAD, count))
         short = np.clip(short, SHORTEST_US, LONGEST_SHORT_US)
         long = SHORTEST_LONG_US + TICK_US + rng.exponential(1, count) * minutes * MINUTE_US
-        lasting = np.where(new["long"], np.minimum(long, _LONGEST_US), short)
-        new["end"] = new["start"] + ticks(lasting)
-        new["changed"] = new["long"] & (rng.random(count) < changed)
+        lasting = np.where(new.long, np.minimum(long, _LONGEST_US), short)
+        new.end[:] = new.start + ticks(lasting)
+        new.changed[:] = new.long & (rng.random(count) < changed)
 
-    def _set_bytes(self, rng: np.random.Generator, new: WorldConnections, sizes: NDArray[np.float64]) -> None:
+    def _set_bytes(self, rng: np.random.Generator, new: WorldConnections, sizes: Floats) -> None:
         """Set the bytes in each direction."""
         kilobytes, upward = (
-            np.array([getattr(s, name) for s in SERVICES])[new["service"]] for name in ("kilobytes", "upward")
+            np.array([getattr(s, name) for s in SERVICES])[new.service] for name in ("kilobytes", "upward")
         )
         size = kilobytes * 1_000 * sizes * np.exp(rng.normal(-0.25, 0.7, len(new)))
-        failed = new["handshake"] == FAILED
+        failed = new.handshake == FAILED
         alert = rng.integers(0, _ALERT_BYTES, len(new))
-        new["up"] = np.where(failed, _FAILED_BYTES[0] + alert, 200 + size * upward)
-        new["down"] = np.where(failed, _FAILED_BYTES[1], 200 + size * (1 - upward))
+        new.up[:] = np.where(failed, _FAILED_BYTES[0] + alert, 200 + size * upward)
+        new.down[:] = np.where(failed, _FAILED_BYTES[1], 200 + size * (1 - upward))
 
     def _with_twins(self, rng: np.random.Generator, new: WorldConnections, begin: int) -> WorldConnections:
         """Follow every full handshake by a resumption of its session in the same interval."""
         twins = new.copy()
         later = ticks(rng.uniform(*_TWIN_AFTER_US, len(new)))
-        lasting = new["end"] - new["start"]
-        twins["start"] += later
-        twins["end"] = twins["start"] + lasting
-        twins["handshake"] = RESUMED
-        both = np.concatenate([new, twins])
-        both = both[np.argsort(both["start"], kind="stable")]
+        lasting = new.end - new.start
+        twins.start += later
+        twins.end[:] = twins.start + lasting
+        twins.handshake[:] = RESUMED
+        both = WorldConnections.joined([new, twins])
+        both = both[np.argsort(both.start, kind="stable")]
         # Nothing of a short connection lies in the next interval, so any way of counting finds pairs.
-        last = begin + ((both["start"] - begin) // INTERVAL_US + 1) * INTERVAL_US - TICK_US
-        both["end"] = np.where(both["long"], both["end"], np.minimum(both["end"], last))
-        both["changed"] = False
+        last = begin + ((both.start - begin) // INTERVAL_US + 1) * INTERVAL_US - TICK_US
+        both.end[:] = np.where(both.long, both.end, np.minimum(both.end, last))
+        both.changed[:] = False
         return both
 
 
-def _in_turn(numbers: NDArray[np.integer[Any]], count: int) -> NDArray[np.integer[Any]]:
+def _in_turn(numbers: Numbers, count: int) -> Numbers:
     """Repeat the numbers in their order until there are `count` of them."""
     return numbers[np.arange(count) % len(numbers)]
 
 
-def _negotiable(weights: dict[int, float], client: int) -> tuple[Numbers, NDArray[np.float64]]:
+def _negotiable(weights: dict[int, float], client: int) -> tuple[Numbers, Floats]:
     """Return the suites that a client supports with their shares: level V2R3 has no TLSv1.3."""
     newest = SYSTEMS[client].level != "V2R3"
     codes = np.array([code for code in weights if newest or not IS_TLS13[code]])
@@ -287,7 +282,7 @@ def _end_before(new: WorldConnections, times_us: Sequence[int]) -> None:
     before connections begin or cease to have records.
     """
     for at in times_us:
-        new["start"][new["start"] == at] += TICK_US
-        crossing = ~new["long"] & (new["start"] < at) & (new["end"] >= at)
-        new["end"][crossing] = at - TICK_US
-        new["start"][crossing] = np.minimum(new["start"][crossing], at - SHORTEST_US)
+        new.start[new.start == at] += TICK_US
+        crossing = ~new.long & (new.start < at) & (new.end >= at)
+        new.end[crossing] = at - TICK_US
+        new.start[crossing] = np.minimum(new.start[crossing], at - SHORTEST_US)

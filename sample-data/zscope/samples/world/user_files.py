@@ -63,10 +63,10 @@ class Transactions:
 
     def add(self, connections: WorldConnections) -> None:
         """Count connections of the background traffic."""
-        place = (connections["end"] - self._recipe.start_us) // INTERVAL_US
+        place = (connections.end - self._recipe.start_us) // INTERVAL_US
         for system in range(CLIENTS, len(NAMES)):
-            mine = connections["server"] == system
-            counted = np.bincount(place[mine], connections["times"][mine], self._counts.shape[1])
+            mine = connections.server == system
+            counted = np.bincount(place[mine], connections.times[mine], self._counts.shape[1])
             self._counts[system] += counted.astype(np.int64)
 
     def csv(self, runs: Iterable[PlannedRun], connections: WorldConnections) -> str:
@@ -83,10 +83,10 @@ class Transactions:
             if run.kind != "CRR" and run.workload != SUPPLIED:
                 continue
             minutes = run.begin_us + np.arange(run.minutes + 1) * MINUTE_US
-            mine = connections[connections["run"] == run.number]
+            mine = connections[connections.run == run.number]
             if run.kind == "CRR":
-                short = mine[~mine["long"]]
-                counts = np.histogram(short["end"], minutes, weights=short["times"].astype(np.int64))[0]
+                short = mine[~mine.long]
+                counts = np.histogram(short.end, minutes, weights=short.times)[0]
                 answers = [f"{latency:.0f}" for latency in run.latencies_us(self._recipe.seed)]
             else:
                 counts = np.diff([requests_until(mine, at) for at in minutes.tolist()])
@@ -99,8 +99,8 @@ class Transactions:
 
 def requests_until(connections: WorldConnections, at_us: int) -> int:
     """Return the number of requests of long connections completed by a time."""
-    part = np.clip((at_us - connections["start"]) / (connections["end"] - connections["start"]), 0.0, 1.0)
-    return int((connections["requests"] * part).astype(np.int64).sum())
+    part = np.clip((at_us - connections.start) / (connections.end - connections.start), 0.0, 1.0)
+    return int((connections.requests * part).astype(np.int64).sum())
 
 
 def _row(system: int, begin: int, end: int, count: int, tail: str) -> str:

@@ -27,9 +27,9 @@ from zscope.samples.world.world_recipe import INTERVALS_A_DAY, NAMES, WORLD_SYST
 from zscope.samples.world.world_scenario import SCENARIO
 
 if TYPE_CHECKING:
-    from zscope.samples.dump.arrays import Numbers
+    from zscope.samples.dump.arrays import Floats, Numbers
     from zscope.samples.dump.context import RecordContext
-    from zscope.samples.world.cpu_time import CpuTimeGrid, Floats
+    from zscope.samples.world.cpu_time import CpuTimeGrid
     from zscope.samples.world.world_scenario import AddressSpace
 
 WORKLOAD_SYSTEM = NAMES.index(SCENARIO.reports.workload_records)

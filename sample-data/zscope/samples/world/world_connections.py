@@ -2,49 +2,66 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from zscope.samples.dump.connections import CONNECTION, FULL, RESUMED, SESSION_ID_BYTES
+from zscope.samples.dump.arrays import column
+from zscope.samples.dump.connections import (
+    FULL,
+    RESUMED,
+    SESSION_ID_BYTES,
+    ConnectionColumns,
+    Connections,
+)
 from zscope.samples.world.services import DISTRIBUTED, FIRST_RUN_SERVICE, IS_TLS13, SERVICES, application
 from zscope.samples.world.world_recipe import CLIENTS, NAMES
 
 if TYPE_CHECKING:
-    from zscope.samples.dump.arrays import Connections, Numbers
+    from zscope.parsers.smf.codecs.base import ByteRows
+    from zscope.samples.dump.arrays import Floats, Numbers
 
-WORLD_CONNECTION = np.dtype(
-    [
-        ("start", "i8"),
-        ("end", "i8"),
-        ("handshake_time", "i8"),
-        ("service", "u1"),
-        ("client", "u1"),
-        ("server", "u1"),
-        ("suite", "u1"),
-        ("client_certificate", "u1"),
-        ("handshake", "u1"),
-        ("session", "u4"),
-        ("long", "?"),
-        ("changed", "?"),
-        ("up", "u8"),
-        ("down", "u8"),
-        ("requests", "u4"),
-        ("times", "u4"),
-        ("run", "i2"),
-        ("port", "u2"),
-        ("client_id", "u4"),
-        ("server_id", "u4"),
-    ]
-)
-"""`handshake_time` is the start of the connection, or later where protection begins later. `up` is the number
-of bytes from the client to the server. `run` is the number of the benchmark run, -1 for other traffic.
-`times` is the number of equal connections that a row stands for; only a connection of its own (1) has records
-of its own. Bytes and requests are those of one connection.
-"""
-WorldConnections = NDArray[np.void]
-SEEN_CONNECTION = np.dtype([*CONNECTION.descr, ("handshake_time", "i8"), ("times", "u4")])
+
+@dataclass
+class WorldConnections(ConnectionColumns):
+    """Connections with both ends in one row. Bytes and requests are those of one connection."""
+
+    handshake_time: Numbers = column()
+    """The start of the connection, or later where protection begins later."""
+    service: Numbers = column()
+    client: Numbers = column()
+    server: Numbers = column()
+    session: Numbers = column()
+    up: Numbers = column()
+    """Bytes from the client to the server."""
+    down: Numbers = column()
+    requests: Numbers = column()
+    times: Numbers = column()
+    """Number of equal connections that a row stands for; only a connection of its own (1) has records."""
+    run: Numbers = column()
+    """Number of the benchmark run, -1 for other traffic."""
+    port: Numbers = column()
+    client_id: Numbers = column()
+    server_id: Numbers = column()
+
+    def systems(self, side: str) -> Numbers:
+        """Return the systems at one side, `client` or `server`."""
+        return self.client if side == "client" else self.server
+
+    def of_system(self, system: int) -> WorldConnections:
+        """Return the connections of a system."""
+        return self[(self.client if system < CLIENTS else self.server) == system]
+
+
+@dataclass
+class SeenConnections(Connections):
+    """Connections of a world as one of their ends sees them."""
+
+    handshake_time: Numbers = column()
+    times: Numbers = column()
+
+
 TICK_US = 10_000
 """All times are whole hundredths of a second, the precision of zERT records."""
 SHORTEST_LONG_US = 10_500_000
@@ -54,10 +71,9 @@ FIRST_ID = 0x1000
 PREFIX_BYTES = 28
 
 
-def ticks(times: NDArray[np.float64] | Numbers) -> Numbers:
+def ticks(times: Floats | Numbers) -> Numbers:
     """Round times down to whole hundredths of a second."""
-    whole: Numbers = np.asarray(times).astype(np.int64) // TICK_US * TICK_US
-    return whole
+    return times.astype(np.int64) // TICK_US * TICK_US
 
 
 class Numbering:
@@ -70,52 +86,46 @@ class Numbering:
         """Number connections that are sorted by start."""
         for system in range(len(NAMES)):
             calls = system < CLIENTS
-            rows = np.flatnonzero(connections["client" if calls else "server"] == system)
-            times = connections["times"][rows].astype(np.int64)
+            rows = np.flatnonzero((connections.client if calls else connections.server) == system)
+            times = connections.times[rows]
             numbers = self._made[system] + np.cumsum(times) - times
-            connections["client_id" if calls else "server_id"][rows] = (FIRST_ID + numbers) & 0xFFFFFFFF
+            ids = connections.client_id if calls else connections.server_id
+            ids[rows] = (FIRST_ID + numbers) & 0xFFFFFFFF
             if calls:
-                connections["port"][rows] = FIRST_PORT + numbers % PORTS
+                connections.port[rows] = FIRST_PORT + numbers % PORTS
             self._made[system] += times.sum()
 
 
-def seen_by(connections: WorldConnections, system: int, prefixes: NDArray[np.uint8]) -> Connections:
+def seen_by(connections: WorldConnections, system: int, prefixes: ByteRows) -> SeenConnections:
     """Return the connections of a system as it sees them; `prefixes` are the first bytes of session ids."""
-    calls = system < CLIENTS
-    mine = connections[connections["client" if calls else "server"] == system]
-    seen = np.zeros(len(mine), SEEN_CONNECTION)
-    for name in (
-        "start",
-        "end",
-        "handshake_time",
-        "suite",
-        "client_certificate",
-        "handshake",
-        "long",
-        "changed",
-        "times",
-    ):
-        seen[name] = mine[name]
-    seen["system"] = system
-    seen["application"] = application(mine["service"], calls=calls)
-    distributed = np.where(mine["service"] < FIRST_RUN_SERVICE, DISTRIBUTED, mine["server"])
-    seen["partner"] = distributed if calls else mine["client"]
-    seen["partner_port"] = mine["port"]
-    seen["connection_id"] = mine["client_id" if calls else "server_id"]
-    seen["in_bytes"] = mine["down" if calls else "up"]
-    seen["out_bytes"] = mine["up" if calls else "down"]
-    good = (mine["handshake"] == FULL) | (mine["handshake"] == RESUMED)
+    calls, mine = system < CLIENTS, connections.of_system(system)
+    called = np.where(mine.service < FIRST_RUN_SERVICE, DISTRIBUTED, mine.server)
+    good = (mine.handshake == FULL) | (mine.handshake == RESUMED)
     # What TLSv1.3 shows as a session id is not published, so there is none.
-    shown = good & ~IS_TLS13[mine["suite"]]
-    seen["session_length"] = np.where(shown, SESSION_ID_BYTES, 0)
-    ids = np.zeros((len(mine), SESSION_ID_BYTES), np.uint8)
-    ids[:, :PREFIX_BYTES] = prefixes[mine["service"]]
-    ids[:, PREFIX_BYTES:] = mine["session"].astype(">u4").view(np.uint8).reshape(-1, 4)
-    ids[~shown] = 0
-    seen["session"] = ids
-    return seen
+    shown = good & ~IS_TLS13[mine.suite]
+    last_bytes = mine.session.astype(">u4").view(np.uint8).reshape(-1, SESSION_ID_BYTES - PREFIX_BYTES)
+    return SeenConnections(
+        start=mine.start,
+        end=mine.end,
+        handshake_time=mine.handshake_time,
+        suite=mine.suite,
+        client_certificate=mine.client_certificate,
+        handshake=mine.handshake,
+        long=mine.long,
+        changed=mine.changed,
+        times=mine.times,
+        system=np.full(len(mine), system),
+        application=application(mine.service, calls=calls),
+        partner=called if calls else mine.client,
+        partner_port=mine.port,
+        connection_id=mine.client_id if calls else mine.server_id,
+        in_bytes=mine.down if calls else mine.up,
+        out_bytes=mine.up if calls else mine.down,
+        session_length=np.where(shown, SESSION_ID_BYTES, 0),
+        session=np.hstack([prefixes[mine.service], last_bytes]) * shown[:, None],
+    )
 
 
-def session_prefixes(rng: np.random.Generator) -> NDArray[np.uint8]:
+def session_prefixes(rng: np.random.Generator) -> ByteRows:
     """Return the first bytes of the session ids of each service."""
     return rng.integers(0, 256, (len(SERVICES), PREFIX_BYTES), np.uint8)

@@ -14,7 +14,7 @@ from zscope.samples.dump.site import STACK
 from zscope.samples.reports.displays import LocalClock
 from zscope.samples.reports.files import LABEL, ReportFile, cache_displays, console_displays, shell_session
 from zscope.samples.reports.snapshots import CLOSED_S, CacheCounters, Snapshot
-from zscope.samples.world.services import ADDRESSES, IS_TLS13, LISTENING, SUITES, local_address
+from zscope.samples.world.services import ADDRESSES, IS_TLS13, LISTENING, SUITES
 from zscope.samples.world.world_connections import WorldConnections, seen_by
 from zscope.samples.world.world_recipe import (
     CLIENTS,
@@ -32,9 +32,9 @@ from zscope.samples.world.world_scenario import SCENARIO
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.samples.dump.arrays import Numbers
+    from zscope.samples.dump.connections import Connections
     from zscope.samples.dump.context import RecordContext
     from zscope.samples.world.benchmark_runs import PlannedRun
 
@@ -94,14 +94,13 @@ class Caches:
     def add(self, connections: WorldConnections) -> None:
         """Count the handshakes of connections."""
         for server in range(len(self._counts)):
-            mine = connections[connections["server"] == CLIENTS + server]
-            tls13 = IS_TLS13[mine["suite"]]
+            mine = connections[connections.server == CLIENTS + server]
+            tls13 = IS_TLS13[mine.suite]
             for cache, newest in enumerate(CACHES.values()):
                 for kind, handshake in enumerate((FULL, RESUMED)):
-                    chosen = mine[(mine["handshake"] == handshake) & (tls13 == newest)]
-                    times = chosen["times"].astype(np.int64)
+                    chosen = mine[(mine.handshake == handshake) & (tls13 == newest)]
                     self._counts[server, cache, kind] += np.histogram(
-                        chosen["handshake_time"], self._edges, weights=times
+                        chosen.handshake_time, self._edges, weights=chosen.times
                     )[0]
 
     def shown(self, system: int, cache: str, at_us: int) -> CacheCounters:
@@ -148,7 +147,7 @@ class Displays:
 
     context: RecordContext
     caches: Caches
-    prefixes: NDArray[np.uint8]
+    prefixes: ByteRows
     _sessions: list[ReportFile] = field(default_factory=list)
     _seen: dict[int, list[Snapshot]] = field(default_factory=dict)
     """By time, snapshots of the servers when caches are displayed."""
@@ -209,42 +208,40 @@ class Displays:
 
     def _moment(self, connections: WorldConnections, system: int, at_us: int) -> Snapshot:
         recent = (
-            (connections["times"] == 1)
-            & (connections["start"] <= at_us)
-            & (connections["end"] > at_us - CLOSED_S * 1_000_000)
+            (connections.times == 1)
+            & (connections.start <= at_us)
+            & (connections.end > at_us - CLOSED_S * 1_000_000)
         )
-        seen = seen_by(connections[recent], system, self.prefixes)
-        rows = [connection_row(self.context, connection) for connection in seen]
+        rows = connection_rows(self.context, seen_by(connections[recent], system, self.prefixes))
         at = moment(at_us)
-        is_open = [row["end_utc"] > at for row in rows]
-        opened = [row for row, still_open in zip(rows, is_open, strict=True) if still_open]
         return Snapshot(
             NAMES[system],
             at,
-            opened,
-            [row for row, still_open in zip(rows, is_open, strict=True) if not still_open],
+            [row for row in rows if row["end_utc"] > at],
+            [row for row in rows if row["end_utc"] <= at],
         )
 
 
-def connection_row(context: RecordContext, connection: Any) -> dict[str, Any]:  # noqa: ANN401 - a row of an array
-    """Return a connection with the columns of decoded zERT records."""
-    site = context.site
-    owner = site.applications[int(connection["application"])]
-    local_ip = ADDRESSES[int(local_address(connection["system"], connection["application"]))]
-    protected = owner.protection == "tls" and connection["handshake"] in {FULL, RESUMED}
-    suite = SUITES[int(connection["suite"])] if protected else None
-    length = int(connection["session_length"])
-    service_port, partner_port = int(owner.port), int(connection["partner_port"])
-    ports = (partner_port, service_port) if owner.calls_out else (service_port, partner_port)
+def connection_rows(context: RecordContext, seen: Connections) -> list[dict[str, Any]]:
+    """Return connections with the columns of decoded zERT records."""
+    addresses = context.site.local_rows(seen).tolist()
+    return [_connection_row(context, seen, at, ADDRESSES[address]) for at, address in enumerate(addresses)]
+
+
+def _connection_row(context: RecordContext, seen: Connections, at: int, address: str) -> dict[str, Any]:
+    owner = context.site.applications[seen.application[at]]
+    protected = owner.protection == "tls" and seen.handshake[at] in {FULL, RESUMED}
+    suite = SUITES[seen.suite[at]] if protected else None
+    length, partner_port = int(seen.session_length[at]), int(seen.partner_port[at])
+    ports = (partner_port, owner.port) if owner.calls_out else (owner.port, partner_port)
     local_port, remote_port = ports
     return {
-        "system": NAMES[int(connection["system"])], "stack": STACK, "job_name": owner.job,
-        "user_id": owner.user,
-        "connection_id": int(connection["connection_id"]), "local_ip": local_ip, "local_port": local_port,
-        "remote_ip": ADDRESSES[int(connection["partner"])], "remote_port": remote_port,
-        "start_utc": moment(int(connection["start"])), "end_utc": moment(int(connection["end"])),
-        "in_bytes": int(connection["in_bytes"]), "out_bytes": int(connection["out_bytes"]),
+        "system": NAMES[seen.system[at]], "stack": STACK, "job_name": owner.job, "user_id": owner.user,
+        "connection_id": int(seen.connection_id[at]), "local_ip": address, "local_port": local_port,
+        "remote_ip": ADDRESSES[seen.partner[at]], "remote_port": remote_port,
+        "start_utc": moment(int(seen.start[at])), "end_utc": moment(int(seen.end[at])),
+        "in_bytes": int(seen.in_bytes[at]), "out_bytes": int(seen.out_bytes[at]),
         "tls_version": suite.version_code if suite else None, "cipher": suite.code if suite else None,
-        "session_id": connection["session"].tobytes()[:length].hex().upper() if length else None,
+        "session_id": seen.session[at, :length].tobytes().hex().upper() if length else None,
         "handshake_role": owner.role,
     }  # fmt: skip

@@ -40,7 +40,6 @@ from zscope.samples.world.user_files import (
 from zscope.samples.world.workload import WORKLOAD_SYSTEM, WorkloadRecords, captured_time
 from zscope.samples.world.workload_report import workload_listing, workload_report
 from zscope.samples.world.world_connections import (
-    WORLD_CONNECTION,
     Numbering,
     WorldConnections,
     seen_by,
@@ -133,7 +132,7 @@ class _World:
         self._counts, self._recorded, self._costs = DayCounts(), DayCounts(), HandshakeCosts(recipe.cost)
         self._prices = ConnectionPrices(recipe.cost)
         self._transactions = Transactions(recipe)
-        self._run_connections = np.zeros(0, WORLD_CONNECTION)
+        self._run_connections = WorldConnections()
 
     def write(self) -> None:
         """Write everything in the dumps, and collect counts."""
@@ -141,7 +140,7 @@ class _World:
         summary = WorldSummary(self.context, self.recipe.start_us, self.recipe.summary_us)
         for system, dump in enumerate(self.dumps):
             dump.add(summary.enabled(system))
-        pending = np.zeros(0, WORLD_CONNECTION)
+        pending = WorldConnections()
         for day in range(self.recipe.days + (NIGHTS if self._runs else 0)):
             number = day - self.recipe.days
             connections = (
@@ -149,16 +148,16 @@ class _World:
             )
             numbering.number(connections)
             self._take(connections, number)
-            pending = np.concatenate([pending, connections])
+            pending = WorldConnections.joined([pending, connections])
             self._day(pending, day, summary)
             self._displays.day(pending, self.recipe.day_us(day))
-            pending = pending[pending["end"] >= self.recipe.day_us(day + 1)]
+            pending = pending[pending.end >= self.recipe.day_us(day + 1)]
         assert not len(pending), "a connection ends after the end of the world"
 
     def _take(self, connections: WorldConnections, number: int) -> None:
         """Count new connections; numbers from 0 on are nights of runs."""
         self._counts.add(connections)
-        self._recorded.add(connections[connections["times"] == 1])
+        self._recorded.add(connections[connections.times == 1])
         self._messages.add(connections)
         self._caches.add(connections)
         if number < 0:
@@ -168,7 +167,7 @@ class _World:
             self._transactions.add(connections)
         else:
             self._night_cpu_time[number].add(connections)
-            self._run_connections = np.concatenate([self._run_connections, connections])
+            self._run_connections = WorldConnections.joined([self._run_connections, connections])
 
     def _day(self, connections: WorldConnections, day: int, summary: WorldSummary) -> None:
         """Write the records of a day."""
@@ -178,7 +177,7 @@ class _World:
         length = self.recipe.summary_us
         for start in range(begin, begin + DAY_US, length):
             # What began before the interval and is over by then adds nothing.
-            alive = connections[(connections["end"] >= start) & (connections["start"] < start + length)]
+            alive = connections[(connections.end >= start) & (connections.start < start + length)]
             for dump, batch in zip(self.dumps, summary.interval(alive), strict=True):
                 dump.add(batch)
         for at_us, event in self._switches():

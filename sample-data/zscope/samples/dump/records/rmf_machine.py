@@ -203,13 +203,13 @@ class ConnectionCpuTime:
         """Add the connections that ended."""
         over = events.connections[events.ended]
         cost = self.recipe.cpu_cost
-        size = (over["in_bytes"] + over["out_bytes"]).astype(np.int64)
-        handshake = np.where(over["handshake"] == RESUMED, cost.abbreviated_us, cost.full_us)
-        work = np.where(over["handshake"] == NO_TLS, 0, handshake) + size * cost.megabyte_us // 1_000_000
-        intervals = (over["end"] - self.first_us) // self.recipe.interval_us
+        size = over.in_bytes + over.out_bytes
+        handshake = np.where(over.handshake == RESUMED, cost.abbreviated_us, cost.full_us)
+        work = np.where(over.handshake == NO_TLS, 0, handshake) + size * cost.megabyte_us // 1_000_000
+        intervals = (over.end - self.first_us) // self.recipe.interval_us
         for interval in np.unique(intervals).tolist():
             rows = intervals == interval
-            sums = np.bincount(over["system"][rows], work[rows], len(self.recipe.systems)).astype(np.int64)
+            sums = np.bincount(over.system[rows], work[rows], len(self.recipe.systems)).astype(np.int64)
             self._intervals[interval] = self._intervals.get(interval, 0) + sums
 
     @property

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zscope.samples.dump.connections import FULL, RESUMED, connection_arrays
+from zscope.samples.dump.connections import FULL, RESUMED, Connections, connection_arrays
 from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.dump.record_declaration import read_declaration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zscope.samples.dump.arrays import Choice, Connections
+    from zscope.samples.dump.arrays import Flags
     from zscope.samples.dump.assemble import SmfBatch
     from zscope.samples.dump.context import RecordContext
     from zscope.samples.dump.dump_scenario import Suite
@@ -28,17 +28,17 @@ LU_NAMES = tuple(f"TCPS{number:04}" for number in range(200))
 _ATTACHED_VERSIONS = {"TLSv1.0": "T1", "TLSv1.1": "11", "TLSv1.2": "12", "TLSv1.3": "13"}
 
 
-def secured_by_attls(connections: Connections, site: Site) -> Choice:
+def secured_by_attls(connections: Connections, site: Site) -> Flags:
     """Return which connections have an AT-TLS section.
 
     Without the four-digit field, whose offset is not published, connections with four-digit suites count as
     protected by the application itself.
     """
-    handshake = connections["handshake"]
-    protected = (handshake == FULL) | (handshake == RESUMED)
-    has_field = [site.writes_long_ciphers or suite.code.startswith("00") for suite in site.known_suites]
-    secured: Choice = protected & np.array(has_field)[connections["suite"]]
-    return secured
+    protected = np.isin(connections.handshake, [FULL, RESUMED])
+    has_field: Flags = np.array(
+        [site.writes_long_ciphers or suite.code.startswith("00") for suite in site.known_suites]
+    )
+    return protected & has_field[connections.suite]
 
 
 def attached_texts(site: Site) -> list[str]:
@@ -66,15 +66,13 @@ class TcpRecords:
 
     def opened(self, connections: Connections) -> SmfBatch:
         """Generate one record for each connection, at its start."""
-        return self._opened.make(connection_arrays(connections, self.context.site), connections["start"])
+        return self._opened.make(connection_arrays(connections, self.context.site), connections.start)
 
     def closed(self, connections: Connections) -> SmfBatch:
         """Generate one record for each connection, at its end."""
         site = self.context.site
         arrays = connection_arrays(connections, site)
-        return self._closed.make(
-            arrays | {"secured": secured_by_attls(connections, site)}, connections["end"]
-        )
+        return self._closed.make(arrays | {"secured": secured_by_attls(connections, site)}, connections.end)
 
     @cached_property
     def _opened(self) -> DeclaredRecords:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.samples.dump.connections import FAILED, FULL, connection_arrays
+from zscope.samples.dump.connections import FAILED, FULL, Connections, connection_arrays
 from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.dump.records.zert_sections import (
     UNKNOWN_CIPHER,
@@ -19,9 +19,7 @@ from zscope.samples.dump.site import TLS
 from zscope.schemas import catalog
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from zscope.samples.dump.arrays import Choice, Connections, Numbers
+    from zscope.samples.dump.arrays import Flags, Numbers
     from zscope.samples.dump.assemble import SmfBatch
     from zscope.samples.dump.context import RecordContext
     from zscope.samples.dump.site import Site
@@ -35,47 +33,46 @@ class Events:
     """zERT events: for each, a connection, the kind of event and its time."""
 
     connections: Connections
-    event: Choice
+    event: Numbers
     written: Numbers
 
     def both(self, other: Events) -> Events:
         """Return these events followed by others."""
         return Events(
-            np.concatenate([self.connections, other.connections]),
+            Connections.joined([self.connections, other.connections]),
             np.concatenate([self.event, other.event]),
             np.concatenate([self.written, other.written]),
         )
 
     @property
-    def ended(self) -> NDArray[np.bool_]:
+    def ended(self) -> Flags:
         """Which events are the last one of their connection."""
-        over: NDArray[np.bool_] = (self.event == ENDED) | (self.event == SHORT)
-        return over
+        return np.isin(self.event, [ENDED, SHORT])
 
-    def protection(self, site: Site) -> Choice:
+    def protection(self, site: Site) -> Numbers:
         """Return the protocol bits that protect each connection at the time of the event."""
-        unprotected = (self.event == STARTED) & self.connections["changed"]
-        return np.where(unprotected, 0, site.protection[self.connections["application"]])
+        unprotected = (self.event == STARTED) & self.connections.changed
+        return np.where(unprotected, 0, site.protection[self.connections.application])
 
 
 def ends_of(connections: Connections) -> Events:
     """Return the end events of connections that started earlier."""
-    return Events(connections, np.full(len(connections), ENDED), connections["end"].astype(np.int64))
+    return Events(connections, np.full(len(connections), ENDED), connections.end)
 
 
 def events_of(connections: Connections, end: int) -> Events:
     """Return the events of new connections before a time."""
     numbers = np.arange(len(connections))
-    long = numbers[connections["long"]]
-    short = numbers[~connections["long"]]
-    closed = long[connections["end"][long] < end]
-    changed = numbers[connections["changed"]]
-    middle = (connections["start"][changed] + connections["end"][changed]) // 2
+    long = numbers[connections.long]
+    short = numbers[~connections.long]
+    closed = long[connections.end[long] < end]
+    changed = numbers[connections.changed]
+    middle = (connections.start[changed] + connections.end[changed]) // 2
     index = np.concatenate([short, long, changed, closed])
     event = np.repeat([SHORT, STARTED, CHANGED, ENDED], [len(short), len(long), len(changed), len(closed)])
-    starts, ends = connections["start"][long], connections["end"]
+    starts, ends = connections.start[long], connections.end
     written = np.concatenate([ends[short], starts, middle, ends[closed]])
-    return Events(connections[index], event, written.astype(np.int64))
+    return Events(connections[index], event, written)
 
 
 @dataclass(frozen=True)
@@ -105,14 +102,14 @@ def _count(batch: SmfBatch, events: Events, site: Site) -> None:
     """Add the expected counts of these events."""
     expected, protection = batch.expected, events.protection(site)
     tls = events.connections[protection == TLS]
-    failed = tls["handshake"] == FAILED
+    failed = tls.handshake == FAILED
     good = tls[~failed]
-    expected.tables["smf119_zert_dn"] += 2 * len(good) + 2 * int((good["client_certificate"] > 0).sum())
+    expected.tables["smf119_zert_dn"] += 2 * len(good) + 2 * int((good.client_certificate > 0).sum())
     for number, suite in enumerate(site.known_suites):
-        count = int((good["suite"] == number).sum())
+        count = int((good.suite == number).sum())
         expected.tls_versions[suite.version] += count
         expected.ciphers[suite.code] += count
-    full = int((good["handshake"] == FULL).sum())
+    full = int((good.handshake == FULL).sum())
     expected.handshakes.update(full=full, abbreviated=len(good) - full, failed=int(failed.sum()))
     expected.tls_versions["unknown"] += int(failed.sum())
     expected.ciphers[UNKNOWN_CIPHER] += int(failed.sum())
