@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from zscope.parsers.smf.record_writer import encode_headers, encode_section, plain_records
 from zscope.samples.dump.arrays import local, pick, same
+from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.dump.site import RELEASES, STACK, SYSPLEX, Site
+from zscope.samples.dump.site_names import site_names
 from zscope.schemas import Section, catalog
 
 if TYPE_CHECKING:
@@ -19,9 +22,12 @@ if TYPE_CHECKING:
 
     from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.samples.dump.arrays import Choice, Numbers
+    from zscope.samples.dump.assemble import SmfBatch
     from zscope.samples.dump.manifest import ExpectedCounts
     from zscope.samples.dump.recipe import Recipe
     from zscope.samples.dump.record_declaration import RecordWriter
+
+FILLER_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,25 @@ class RecordContext:
     """The recipe of a dump and what follows from it for every kind of record."""
 
     recipe: Recipe
+    _declared: dict[tuple[str, int], DeclaredRecords] = field(default_factory=dict)
+
+    def make(
+        self,
+        path: str,
+        subtype: int,
+        given: Mapping[str, Any],
+        written: Numbers,
+        rng: np.random.Generator | None = None,
+    ) -> SmfBatch:
+        """Generate the records of a subtype of a declaration, one for each of these times."""
+        if (path, subtype) not in self._declared:
+            self._declared[path, subtype] = DeclaredRecords(self, path, subtype)
+        return self._declared[path, subtype].make(given, written, rng)
+
+    @cached_property
+    def site_names(self) -> dict[str, Any]:
+        """What declarations of records can use of the site, by name."""
+        return site_names(self)
 
     @cached_property
     def site(self) -> Site:
@@ -58,6 +83,11 @@ class RecordContext:
         """Convert UTC times to the local time of the systems."""
         shifted: Numbers = times + self.offsets_us[systems]
         return shifted
+
+    @cached_property
+    def filler(self) -> bytes:
+        """Random bytes; the contents of records that nobody decodes are slices of it."""
+        return self.random(3).bytes(FILLER_BYTES)
 
     def length(self, section: Section, known: int | None = None) -> int:
         """Return the length in which a section is written.

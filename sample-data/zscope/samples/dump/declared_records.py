@@ -23,8 +23,9 @@ from zscope.parsers.smf.record_writer import (
 from zscope.parsers.text.coding import code_page
 from zscope.samples.dump.arrays import local, pick
 from zscope.samples.dump.assemble import SmfBatch, once, optional
-from zscope.samples.dump.expressions import FUNCTIONS, Picked, evaluate, random_names, site_names
+from zscope.samples.dump.expressions import FUNCTIONS, Picked, evaluate, random_names
 from zscope.samples.dump.record_declaration import read_declaration
+from zscope.samples.dump.site_names import certificate_names
 from zscope.schemas import catalog
 from zscope.schemas.arrow import arrow_type
 
@@ -50,10 +51,8 @@ class DeclaredRecords:
     context: RecordContext
     path: str
     subtype: int
-    more: Mapping[str, Any] = field(default_factory=dict)
-    """More names that expressions can use."""
-    blocks: Callable[[int], SectionRows] | None = None
-    """Returns the ready section with a number."""
+    _ready: dict[int, SectionRows] = field(default_factory=dict)
+    """Ready sections by number."""
     _tables: dict[tuple[str, str, int], list[tuple[slice, ByteRows]]] = field(default_factory=dict)
     """Tables of the site, encoded."""
     _encoded: dict[tuple[str, str], tuple[Any, ByteRows]] = field(default_factory=dict)
@@ -62,9 +61,9 @@ class DeclaredRecords:
     def make(
         self, given: Mapping[str, Any], written: Numbers, rng: np.random.Generator | None = None
     ) -> SmfBatch:
-        """Generate one record for each element of the given arrays, written at these times.
+        """Generate one record for each of these times, at which they are written.
 
-        The array `system` is a given one or a declared value.
+        Expressions can use the given arrays and other values; `system` is given or declared.
         """
         batch, count = SmfBatch(), len(written)
         if not count:
@@ -98,7 +97,7 @@ class DeclaredRecords:
     @cached_property
     def _names(self) -> Names:
         """Names that all expressions can use."""
-        return {**FUNCTIONS, **site_names(self.context), **self._declaration.lists, **self.more}
+        return {**FUNCTIONS, **self.context.site_names, **self._declaration.lists}
 
     def _add_alike(self, batch: SmfBatch, names: Names, sections: Sequence[DeclaredRecordSection]) -> None:
         """Add records, all of one shape at once."""
@@ -121,7 +120,7 @@ class DeclaredRecords:
         heads = self.context.headers(*kind, systems, written, names.get(subsystem, subsystem))
         for shape in np.unique(shapes):
             rows = np.flatnonzero(shapes == shape)
-            there = [section for part in everywhere if (section := part.of(rows, self.blocks))]
+            there = [section for part in everywhere if (section := part.of(rows, self._block))]
             records = encode_alike(self._layout, heads[rows], there, int(triplets[rows[0]]))
             batch.add(kind, records, systems[rows], written[rows])
 
@@ -165,6 +164,12 @@ class DeclaredRecords:
 
     def _section(self, key: str) -> Section:
         return self._layout.section(key)
+
+    def _block(self, section: Section, number: int) -> SectionRows:
+        """Return a ready section: the names of certificates with a number."""
+        if number not in self._ready:
+            self._ready[number] = certificate_names(self.context.site, section, number)
+        return self._ready[number]
 
     def _part(self, declared: DeclaredRecordSection, names: Names) -> _Part:
         section = self._section(declared.key)
@@ -324,12 +329,12 @@ class _Part:
             return 0
         return self.number * (count if self.kind is None else int(np.count_nonzero(self.kind)))
 
-    def of(self, rows: Choice, blocks: Callable[[int], SectionRows] | None) -> SectionRows | None:
+    def of(self, rows: Choice, block: Callable[[Section, int], SectionRows]) -> SectionRows | None:
         """Return the section of records that have the same shape."""
         first = rows[0]
         if self.numbers is not None:
             number = int(self.numbers[first])
-            return blocks(number) if blocks and number >= 0 else None
+            return block(self.section, number) if number >= 0 else None
         if self.rows is None or (self.kind is not None and not self.kind[first]):
             return None
         length = self.rows.shape[1] if self.lengths is None else int(self.lengths[first])

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zscope.samples.dump.arrays import utc
-from zscope.samples.dump.site import FIRST_PARTNERS, PARTNERS
 
 if TYPE_CHECKING:
     from types import CodeType
 
     from zscope.samples.dump.arrays import Choice, Numbers
-    from zscope.samples.dump.context import RecordContext
 
 Names = dict[str, Any]
 
@@ -80,29 +78,3 @@ FUNCTIONS: Names = {
     "where": np.where,
     "whole": whole,
 }
-
-
-def site_names(context: RecordContext) -> Names:
-    """Return the names of the site: arrays and lists by number of system, application, partner or suite."""
-    site = context.site
-    return {
-        "systems": len(context.names),
-        "system_names": context.names,
-        "newest": context.newest,
-        "offsets_us": context.offsets_us,
-        "first_partners": FIRST_PARTNERS,
-        "partners": PARTNERS,
-        "partner_addresses": site.partner_addresses,
-        "partner_is_v6": site.partner_is_v6,
-        "local_addresses": site.local_addresses,
-        "jobs": [application.job for application in site.applications],
-        "users": [application.user for application in site.applications],
-        "calls_out": site.calls_out,
-        "ports": site.ports,
-        "roles": site.roles,
-        "protections": site.protection,
-        "suites": len(site.known_suites),
-        "suite_codes": [suite.code for suite in site.known_suites],
-        "suite_versions": np.array([suite.version_code for suite in site.known_suites], np.uint16),
-        "long_ciphers": site.writes_long_ciphers,
-    }

@@ -38,7 +38,7 @@ A section can have more keys:
 - `same_text`: its whole content
 - `text`: its whole content, which differs in length
 - `length`: an expression that uses `known`, its usual length, or `at_level("3.2")`
-- `block`: the number of one of several ready sections, -1 for none
+- `block`: the number of the certificates whose names are its content, -1 for none
 - `tables`: several columns whose names begin in the same way
 - `as_in`: another declaration whose section of this key has the same columns, with other values for constants
   that are given here

@@ -23,18 +23,22 @@ from zscope.samples.dump.damage import (
     framer,
     positions,
 )
-from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.dump.manifest import DamageDone, ExpectedCounts, Manifest, positive
 from zscope.samples.dump.output import HashingWriter, PieceWriter, packed
 from zscope.samples.dump.recipe import TYPICAL_BYTES, Recipe, RecipeError, RecordKind
 from zscope.samples.dump.record_plan import RMF, DumpClock, RecordPlan
+from zscope.samples.dump.records.connection_records import (
+    closed,
+    ends_of,
+    events_of,
+    opened,
+    zert_detail,
+)
 from zscope.samples.dump.records.rmf_machine import ConnectionCpuTime
-from zscope.samples.dump.records.smf70 import CpuRecords, CryptoRecords, RmfInterval
-from zscope.samples.dump.records.tcp import TcpRecords
-from zscope.samples.dump.records.tn3270 import TelnetRecords
-from zscope.samples.dump.records.undecoded import UndecodedRecords
-from zscope.samples.dump.records.zert_detail import ZertDetail, ends_of, events_of
-from zscope.samples.dump.records.zert_summary import ZertSummary
+from zscope.samples.dump.records.smf70 import CpuRecords, RmfInterval, crypto_records
+from zscope.samples.dump.records.tn3270 import telnet_sessions
+from zscope.samples.dump.records.undecoded import foreign_records, unknown_subtypes
+from zscope.samples.dump.records.zert_summary import ZertSummary, dump_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +46,13 @@ if TYPE_CHECKING:
     from zscope.samples.dump.arrays import Numbers
 
 
+_DECLARED = {
+    RecordKind.FTP_CLIENT: ("ftp_transfer", 3),
+    RecordKind.FTP_SERVER: ("ftp_transfer", 70),
+    RecordKind.FTP_FAILURE: ("ftp_failure", 72),
+}
+"""Kinds whose records follow from a declaration alone, with its name and the subtype."""
+_UNDECODED = {RecordKind.FOREIGN: foreign_records, RecordKind.UNKNOWN_SUBTYPE: unknown_subtypes}
 SLICE_RECORDS = 8_192
 _TAIL = 0.98
 """A dump of a given size never quite reaches the end of its time span, as its last record is not known
@@ -99,14 +110,13 @@ class RecordGenerator:
             return self._clock.between(self._random(kind, 1), begin, end, counts[kind])
 
         self._connections(batch, counts, begin, end, until)
-        telnet, other = self._telnet, self._undecoded
-        for kind, records in self._declared.items():
-            batch.extend(records.make({}, times(kind), self._random(kind)))
+        for kind, (name, subtype) in _DECLARED.items():
+            path = f"dump/records/{name}.toml"
+            batch.extend(self.context.make(path, subtype, {}, times(kind), self._random(kind)))
         started, ended = times(RecordKind.TN3270_INIT), times(RecordKind.TN3270_TERM)
-        batch.extend(telnet.make(self._random(RecordKind.TN3270_TERM), started, ended))
-        batch.extend(other.foreign(self._random(RecordKind.FOREIGN), times(RecordKind.FOREIGN)))
-        unknown = times(RecordKind.UNKNOWN_SUBTYPE)
-        batch.extend(other.unknown_subtypes(self._random(RecordKind.UNKNOWN_SUBTYPE), unknown))
+        batch.extend(telnet_sessions(self.context, self._random(RecordKind.TN3270_TERM), started, ended))
+        for kind, generate_records in _UNDECODED.items():
+            batch.extend(generate_records(self.context, self._random(kind), times(kind)))
         batch.extend(self._summary.until(until, last=last))
         for kind in RMF:
             self._rmf(batch, kind, until)
@@ -127,17 +137,17 @@ class RecordGenerator:
         )
         events = ends_of(due).both(events_of(generated, until))
         self.cpu_time.add(events)
-        batch.extend(self._zert.make(events))
-        closed = Connections.joined([due, generated[generated.end < until]])
+        batch.extend(zert_detail(self.context, events))
+        over = Connections.joined([due, generated[generated.end < until]])
         inits, terms = counts[RecordKind.TCP_INIT], counts[RecordKind.TCP_TERM]
-        more = max(0, inits - len(generated), terms - len(closed))
+        more = max(0, inits - len(generated), terms - len(over))
         starts = self._clock.between(rng, begin, end, more)
         unseen = self._connection_generator.unseen(
             rng, starts, protected=not self.plan.counts.get(RecordKind.ZERT_DETAIL)
         )
-        opened, closed = (Connections.joined([some, unseen]) for some in (generated, closed))
-        batch.extend(self._tcp.opened(opened[_spread(len(opened), inits)]))
-        batch.extend(self._tcp.closed(closed[_spread(len(closed), terms)]))
+        begun, over = (Connections.joined([some, unseen]) for some in (generated, over))
+        batch.extend(opened(self.context, begun[_spread(len(begun), inits)]))
+        batch.extend(closed(self.context, over[_spread(len(over), terms)]))
 
     def _rmf(self, batch: SmfBatch, kind: RecordKind, until: int) -> None:
         """Add the records of intervals that have ended."""
@@ -150,7 +160,10 @@ class RecordGenerator:
             over += [RmfInterval(number, system, begin, length) for system in range(systems)]
             done += 1
         self._rmf_done[kind] = done
-        batch.extend(self._cpu.make(over) if kind is RecordKind.RMF_CPU else self._crypto.make(over))
+        if kind is RecordKind.RMF_CPU:
+            batch.extend(self._cpu.make(over))
+        else:
+            batch.extend(crypto_records(self.context, over))
 
     def _random(self, kind: RecordKind, purpose: int = 0) -> np.random.Generator:
         return self.context.random(100 + list(RecordKind).index(kind), self._number, purpose)
@@ -169,44 +182,14 @@ class RecordGenerator:
         return ConnectionGenerator(self.context)
 
     @cached_property
-    def _zert(self) -> ZertDetail:
-        return ZertDetail(self.context)
-
-    @cached_property
-    def _tcp(self) -> TcpRecords:
-        return TcpRecords(self.context)
-
-    @cached_property
-    def _declared(self) -> dict[RecordKind, DeclaredRecords]:
-        """Kinds whose records follow from their declaration alone."""
-        return {
-            kind: DeclaredRecords(self.context, f"dump/records/{name}.toml", subtype)
-            for kind, name, subtype in (
-                (RecordKind.FTP_CLIENT, "ftp_transfer", 3),
-                (RecordKind.FTP_SERVER, "ftp_transfer", 70),
-                (RecordKind.FTP_FAILURE, "ftp_failure", 72),
-            )
-        }
-
-    @cached_property
-    def _telnet(self) -> TelnetRecords:
-        return TelnetRecords(self.context)
-
-    @cached_property
-    def _undecoded(self) -> UndecodedRecords:
-        return UndecodedRecords(self.context)
-
-    @cached_property
     def _summary(self) -> ZertSummary:
-        return ZertSummary(self.context, self.plan.summary)
+        return ZertSummary(
+            self.context, self.plan.summary, dump_sessions(self.context, self.plan.summary.sessions)
+        )
 
     @cached_property
     def _cpu(self) -> CpuRecords:
         return CpuRecords(self.context, self.cpu_time)
-
-    @cached_property
-    def _crypto(self) -> CryptoRecords:
-        return CryptoRecords(self.context)
 
     @cached_property
     def _rmf_intervals(self) -> dict[RecordKind, list[tuple[int, int]]]:
@@ -390,4 +373,4 @@ class _Dump:
         connection.start[:] = DumpClock(self.recipe).at(done)
         connection.connection_id[:] = SPECIMEN_IDS + self._specimens
         self._specimens += 1
-        return TcpRecords(self._context).opened(connection).records[0]
+        return opened(self._context, connection).records[0]

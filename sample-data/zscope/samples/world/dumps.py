@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zscope.samples.dump.assemble import SmfBatch
 from zscope.samples.dump.connections import FAILED, Connections
-from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.dump.manifest import ExpectedCounts, positive
 from zscope.samples.dump.output import HashingWriter, PieceWriter, packed
-from zscope.samples.dump.records.tcp import TcpRecords
-from zscope.samples.dump.records.zert_detail import (
+from zscope.samples.dump.records.connection_records import (
     CHANGED,
     ENDED,
     SHORT,
     STARTED,
     Events,
-    ZertDetail,
+    closed,
+    opened,
+    zert_detail,
 )
 from zscope.samples.dump.records.zert_summary import (
     ACTIVE,
@@ -114,45 +112,26 @@ class SystemDump:
         self._writer.take(self._context.plain_record(record_type, self._system, self._last_us, self.expected))
 
 
-class ConnectionRecords:
-    """Generates the SMF 119 records of a system about its connections."""
+def connection_records(context: RecordContext, seen: SeenConnections, begin: int, end: int) -> SmfBatch:
+    """Generate records of subtypes 1, 2 and 11 about events in the time span."""
 
-    def __init__(self, context: RecordContext) -> None:
-        self._context = context
+    def now(times: Numbers) -> Flags:
+        return (times >= begin) & (times < end)
 
-    def make(self, seen: SeenConnections, begin: int, end: int) -> SmfBatch:
-        """Generate records of subtypes 1, 2 and 11 about events in the time span."""
-
-        def now(times: Numbers) -> Flags:
-            return (times >= begin) & (times < end)
-
-        seen = seen[seen.times == 1]
-        opened, closed = seen[now(seen.start)], seen[now(seen.end)]
-        changed = seen[seen.changed & now(seen.handshake_time)]
-        started, ended, short = opened[opened.long], closed[closed.long], closed[~closed.long]
-        counts = [len(started), len(changed), len(ended), len(short)]
-        events = Events(
-            Connections.joined([started, changed, ended, short]),
-            np.repeat([STARTED, CHANGED, ENDED, SHORT], counts),
-            np.concatenate([started.start, changed.handshake_time, ended.end, short.end]),
-        )
-        batch = self._zert.make(events)
-        batch.extend(self._tcp.opened(opened))
-        batch.extend(self._tcp.closed(closed))
-        return batch
-
-    def switched(self, system: int, event: int, at_us: int) -> SmfBatch:
-        """Return the record of a system that zERT begins or ceases to write records of connections."""
-        switched = DeclaredRecords(self._context, "dump/records/zert_switched.toml", 11)
-        return switched.make({"system": np.array([system]), "event": event}, np.array([at_us]))
-
-    @cached_property
-    def _zert(self) -> ZertDetail:
-        return ZertDetail(self._context)
-
-    @cached_property
-    def _tcp(self) -> TcpRecords:
-        return TcpRecords(self._context)
+    seen = seen[seen.times == 1]
+    begun, over = seen[now(seen.start)], seen[now(seen.end)]
+    changed = seen[seen.changed & now(seen.handshake_time)]
+    started, ended, short = begun[begun.long], over[over.long], over[~over.long]
+    counts = [len(started), len(changed), len(ended), len(short)]
+    events = Events(
+        Connections.joined([started, changed, ended, short]),
+        np.repeat([STARTED, CHANGED, ENDED, SHORT], counts),
+        np.concatenate([started.start, changed.handshake_time, ended.end, short.end]),
+    )
+    batch = zert_detail(context, events)
+    batch.extend(opened(context, begun))
+    batch.extend(closed(context, over))
+    return batch
 
 
 BEGINS, CEASES = 5, 6
@@ -167,58 +146,26 @@ _SIZES = (2, CLIENTS, len(NAMES) - CLIENTS, len(SERVICES), len(SUITES), CLIENT_C
 _SEGMENT_BYTES = 1_400
 
 
-@dataclass(frozen=True)
-class WorldSessions(SecuritySessions):
-    """Every security session that connections of a world can have."""
-
-    def __len__(self) -> int:
-        return int(np.prod(_SIZES))
-
-    @cached_property
-    def _axes(self) -> tuple[Numbers, ...]:
-        return tuple(axis.ravel() for axis in np.indices(_SIZES))
-
-    @cached_property
-    def systems(self) -> Numbers:
-        """The system at this side."""
-        side, client, server, *_ = self._axes
-        return np.where(side == 0, client, CLIENTS + server)
-
-    @cached_property
-    def applications(self) -> Numbers:
-        """The application at this side."""
-        calls, service = self._axes[0] == 0, self._axes[3]
-        return np.where(calls, application(service, calls=True), application(service, calls=False))
-
-    @cached_property
-    def suites(self) -> Numbers:
-        return self._axes[4]
-
-    @cached_property
-    def clients(self) -> Numbers:
-        return self._axes[5]
-
-    @cached_property
-    def partners(self) -> Numbers:
-        """The system at the other side."""
-        side, client, server, service, *_ = self._axes
-        called = np.where(service < FIRST_RUN_SERVICE, DISTRIBUTED, CLIENTS + server)
-        return np.where(side == 0, called, client)
-
-    @cached_property
-    def local_rows(self) -> Numbers:
-        """The address at this side."""
-        side, client, server, service, *_ = self._axes
-        called = np.where(service < FIRST_RUN_SERVICE, DISTRIBUTED, CLIENTS + server)
-        return np.where(side == 0, client, called)
+def world_sessions() -> SecuritySessions:
+    """Return every security session that connections of a world can have."""
+    side, client, server, service, suite, certificate = (axis.ravel() for axis in np.indices(_SIZES))
+    calls = side == 0
+    called = np.where(service < FIRST_RUN_SERVICE, DISTRIBUTED, CLIENTS + server)
+    return SecuritySessions(
+        system=np.where(calls, client, CLIENTS + server),
+        application=np.where(calls, application(service, calls=True), application(service, calls=False)),
+        suite=suite,
+        client=certificate,
+        partner=np.where(calls, called, client),
+        local_row=np.where(calls, client, called),
+    )
 
 
 class WorldSummary(ZertSummary):
     """Generates zERT summary records of the sessions with activity."""
 
     def __init__(self, context: RecordContext, first_us: int, length_us: int) -> None:
-        super().__init__(context, SummaryPlan(0, 0, first_us, length_us))
-        self._counters = self._nothing()
+        super().__init__(context, SummaryPlan(0, 0, first_us, length_us), world_sessions())
 
     def enabled(self, system: int) -> SmfBatch:
         """Return the first record of a system, which reports that zERT aggregation is on."""
@@ -237,14 +184,10 @@ class WorldSummary(ZertSummary):
         batches = []
         for system in range(len(NAMES)):
             batch = SmfBatch()
-            self._write(batch, before, np.flatnonzero(busy & (self._sessions.systems == system)))
+            self._write(batch, before, np.flatnonzero(busy & (self.sessions.system == system)))
             batches.append(batch)
         self._done += 1
         return batches
-
-    @cached_property
-    def _sessions(self) -> SecuritySessions:
-        return WorldSessions(self.context, 0)
 
 
 def _steps(connections: WorldConnections, begin: int, end: int) -> dict[str, Numbers]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zscope.samples.dump.assemble import SmfBatch
-from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.world.services import ADDRESSES, LISTENING
 from zscope.samples.world.traffic import INTERVAL_US
 from zscope.samples.world.world_recipe import CLIENTS, INTERVALS_A_DAY
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from zscope.samples.world.world_connections import SeenConnections
 
 SEGMENT_BYTES = 1_400
-_SITE = {
+_LISTENERS = {
     "length_us": INTERVAL_US,
     "addresses": ADDRESSES,
     "listening_jobs": list(LISTENING),
@@ -49,8 +48,8 @@ class StackStatistics:
         return batch
 
     def _made(self, name: str, subtype: int, edges: Numbers, counted: Mapping[str, Any]) -> SmfBatch:
-        records = DeclaredRecords(self.context, f"world/records/{name}.toml", subtype, _SITE)
-        return records.make({"system": np.full(INTERVALS_A_DAY, self.system), **counted}, edges[1:])
+        given = {**_LISTENERS, **counted, "system": np.full(INTERVALS_A_DAY, self.system)}
+        return self.context.make(f"world/records/{name}.toml", subtype, given, edges[1:])
 
     def _connections(self, seen: SeenConnections, edges: Numbers) -> dict[str, Any]:
         opened, closed = (_counted(times, edges, seen.times) for times in (seen.start, seen.end))

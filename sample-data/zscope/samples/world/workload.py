@@ -9,14 +9,13 @@ larger rest.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from zscope.samples.dump.assemble import SmfBatch
-from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.world.address_spaces import (
     SpaceUse,
     address_spaces,
@@ -116,7 +115,6 @@ class WorkloadRecords:
     _since_start: defaultdict[tuple[int, str], dict[str, int]] = field(
         default_factory=lambda: defaultdict(dict)
     )
-    _records: dict[tuple[str, int], DeclaredRecords] = field(default_factory=dict)
 
     def make(self, system: int, numbers: Sequence[int]) -> SmfBatch:
         """Generate the records of a system about these intervals."""
@@ -172,20 +170,17 @@ class WorkloadRecords:
             "counter_places": np.arange(len(space.counters)) + 1,
             "subsystem": "JES2" if space.batch else "STC",
         }
-        batch.extend(self._declared("address_space_use", subtype).make(given, ends + WRITTEN_AFTER_US))
+        batch.extend(self._make("address_space_use", subtype, given, ends + WRITTEN_AFTER_US))
 
-    def _declared(self, name: str, subtype: int) -> DeclaredRecords:
-        if (name, subtype) not in self._records:
-            names = {
-                "workloads": WORKLOADS,
-                "adjustment": ADJUSTMENT,
-                "unit_us": UNIT_US,
-                "response_us": RESPONSE_US,
-                "length_us": self.cpu_time.length_us,
-            }
-            path = f"world/records/{name}.toml"
-            self._records[name, subtype] = DeclaredRecords(self.context, path, subtype, names)
-        return self._records[name, subtype]
+    def _make(self, name: str, subtype: int, given: Mapping[str, Any], written: Numbers) -> SmfBatch:
+        names = {
+            "workloads": WORKLOADS,
+            "adjustment": ADJUSTMENT,
+            "unit_us": UNIT_US,
+            "response_us": RESPONSE_US,
+            "length_us": self.cpu_time.length_us,
+        }
+        return self.context.make(f"world/records/{name}.toml", subtype, {**names, **given}, written)
 
     def _class(self, batch: SmfBatch, system: int, name: str, begins: Numbers, use: ClassUse) -> None:
         ends = begins + self.cpu_time.length_us
@@ -205,7 +200,7 @@ class WorkloadRecords:
             "ended": np.stack([use.ended(name, part) for part in parts], axis=1),
             "samples": np.floor(np.outer(use.time, parts) / 250_000).astype(np.int64),
         }
-        batch.extend(self._declared("class_use", 3).make(given, ends + WRITTEN_AFTER_US // 2))
+        batch.extend(self._make("class_use", 3, given, ends + WRITTEN_AFTER_US // 2))
 
 
 ONLINE_CLASSES = SCENARIO.classes.with_transactions

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zscope.samples.dump.manifest import ExpectedCounts, positive
+from zscope.samples.dump.records.connection_records import zert_switched
 from zscope.samples.world.benchmark_runs import night_connections, planned_runs
 from zscope.samples.world.cpu_time import CpuTimeGrid
-from zscope.samples.world.dumps import BEGINS, CEASES, ConnectionRecords, SystemDump, WorldSummary
+from zscope.samples.world.dumps import BEGINS, CEASES, SystemDump, WorldSummary, connection_records
 from zscope.samples.world.expected import (
     ConnectionPrices,
     DayCounts,
@@ -183,15 +184,15 @@ class _World:
         for at_us, event in self._switches():
             if begin <= at_us < begin + DAY_US:
                 for system, dump in enumerate(self.dumps):
-                    dump.add(ConnectionRecords(self.context).switched(system, event, at_us))
-        assembler, slices = ConnectionRecords(self.context), max(1, len(connections) // SLICE_CONNECTIONS)
+                    dump.add(zert_switched(self.context, 11, system, event, np.array([at_us])))
+        slices = max(1, len(connections) // SLICE_CONNECTIONS)
         for system, dump in enumerate(self.dumps):
             seen = seen_by(connections, system, self._prefixes)
             if day < self.recipe.days:
                 dump.add(StackStatistics(self.context, system).day(seen, begin))
             for part in range(slices):
                 first, last = (begin + DAY_US * at // slices for at in (part, part + 1))
-                dump.add(assembler.make(seen, first, last))
+                dump.add(connection_records(self.context, seen, first, last))
                 dump.write_until(last)
 
     def _switches(self) -> list[tuple[int, int]]:

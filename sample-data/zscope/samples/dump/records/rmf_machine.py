@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from zscope.samples.dump.arrays import Numbers
     from zscope.samples.dump.recipe import Recipe
-    from zscope.samples.dump.records.zert_detail import Events
+    from zscope.samples.dump.records.connection_records import Events
 
 HIGH, MEDIUM, LOW = 0xC0, 0x80, 0x40
 _POLARISATIONS = {"high": HIGH, "medium": MEDIUM, "low": LOW}

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from zscope.samples.dump.assemble import SmfBatch
-from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.dump.record_declaration import read_declaration
 from zscope.samples.dump.records.rmf_machine import (
     ZIIP_USED,
@@ -106,13 +104,10 @@ class CpuRecords:
             "queues": self._queues(intervals, given["samples"]),
             "processors_of_four_hours": self._averages(intervals),
             "ipl_us": np.array([self.context.recipe.start_us - _IPL_BEFORE_US]),
+            "type_names": type_names(),
+            "type_order": np.arange(len(type_names())),
         }
-        return self._records.make(given, given["end"] + _WRITTEN_AFTER_US)
-
-    @cached_property
-    def _records(self) -> DeclaredRecords:
-        names = {"type_names": type_names(), "type_order": np.arange(len(type_names()))}
-        return DeclaredRecords(self.context, CPU_ACTIVITY, 1, names)
+        return self.context.make(CPU_ACTIVITY, 1, given, given["end"] + _WRITTEN_AFTER_US)
 
     def _spread(self, intervals: Sequence[RmfInterval], count: int) -> Numbers:
         """Return factors by which the processors differ in their dispatches."""
@@ -190,38 +185,23 @@ _SCALE = 2.0**-20
 _BYTES_A_CALL = 600
 
 
-@dataclass(frozen=True)
-class CryptoRecords:
-    """Generates cryptographic hardware records."""
-
-    context: RecordContext
-
-    def make(self, intervals: Sequence[RmfInterval]) -> SmfBatch:
-        """Generate one record for each interval, first those of the older level."""
-        batch, layout = SmfBatch(), catalog().records[70, 2]
-        for newest in (False, True):
-            chosen = [each for each in intervals if bool(self.context.newest[each.system]) is newest]
-            if not chosen:
-                continue
-            rng, lists = self.context.random(70, 2, chosen[0].number, newest), self._lists
-            counted = {}
-            for section in layout.row_sections:
-                if section.key in lists["cards"]:
-                    shape = len(chosen), len(lists["cards"][section.key])
-                    counted[section.key] = _operations(section, rng, shape, lists["seconds"])
-                else:
-                    counted[section.key] = _calls(section, rng, len(chosen), lists["calls"])
-            given = _given(chosen)
-            batch.extend(self._records.make(given | {"counted": counted}, given["end"] + _WRITTEN_AFTER_US))
-        return batch
-
-    @cached_property
-    def _lists(self) -> Mapping[str, Any]:
-        return read_declaration(CRYPTO_HARDWARE).lists
-
-    @cached_property
-    def _records(self) -> DeclaredRecords:
-        return DeclaredRecords(self.context, CRYPTO_HARDWARE, 2)
+def crypto_records(context: RecordContext, intervals: Sequence[RmfInterval]) -> SmfBatch:
+    """Generate one cryptographic hardware record for each interval, first those of the older level."""
+    batch, lists = SmfBatch(), read_declaration(CRYPTO_HARDWARE).lists
+    for newest in (False, True):
+        chosen = [each for each in intervals if bool(context.newest[each.system]) is newest]
+        if not chosen:
+            continue
+        rng, counted = context.random(70, 2, chosen[0].number, newest), {}
+        for section in catalog().records[70, 2].row_sections:
+            if section.key in lists["cards"]:
+                shape = len(chosen), len(lists["cards"][section.key])
+                counted[section.key] = _operations(section, rng, shape, lists["seconds"])
+            else:
+                counted[section.key] = _calls(section, rng, len(chosen), lists["calls"])
+        given = {**_given(chosen), "counted": counted}
+        batch.extend(context.make(CRYPTO_HARDWARE, 2, given, given["end"] + _WRITTEN_AFTER_US))
+    return batch
 
 
 def _operations(

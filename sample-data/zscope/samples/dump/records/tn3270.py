@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from zscope.samples.dump.assemble import SmfBatch
-from zscope.samples.dump.declared_records import DeclaredRecords
 from zscope.samples.dump.site import FIRST_PARTNERS, PARTNERS
 
 if TYPE_CHECKING:
@@ -19,38 +16,27 @@ if TYPE_CHECKING:
 MEAN_SESSION_US = 1_200_000_000
 
 
-@dataclass(frozen=True)
-class TelnetRecords:
-    """Generates the records of SNA sessions of the Telnet server."""
-
-    context: RecordContext
-
-    def make(self, rng: np.random.Generator, started: Numbers, ended: Numbers) -> SmfBatch:
-        """Generate records of sessions that start and that end at these times; as far as possible the same
-        sessions.
-        """
-        count = max(len(started), len(ended))
-        sessions = {
-            "system": rng.integers(0, len(self.context.names), count),
-            "partner": rng.integers(FIRST_PARTNERS, PARTNERS, count),
-            "port": rng.integers(1024, 65_000, count),
-            "draw": rng.integers(0, 1_000, count),
-        }
-        lasted = 1_000_000 + rng.exponential(MEAN_SESSION_US, count).astype(np.int64)
-        both = min(len(started), len(ended))
-        first, last = np.sort(started), np.sort(ended)
-        begins = last - lasted[: len(last)]
-        begins[:both] = np.minimum(first[:both], last[:both])
-        batch = SmfBatch()
-        for records, starts, written in ((self._started, first, first), (self._ended, begins, last)):
-            these = {name: values[: len(written)] for name, values in sessions.items()}
-            batch.extend(records.make(these | {"start": starts}, written))
-        return batch
-
-    @cached_property
-    def _started(self) -> DeclaredRecords:
-        return DeclaredRecords(self.context, "dump/records/tn3270_init.toml", 20)
-
-    @cached_property
-    def _ended(self) -> DeclaredRecords:
-        return DeclaredRecords(self.context, "dump/records/tn3270_term.toml", 21)
+def telnet_sessions(
+    context: RecordContext, rng: np.random.Generator, started: Numbers, ended: Numbers
+) -> SmfBatch:
+    """Generate records of sessions that start and that end at these times; as far as possible the same
+    sessions.
+    """
+    count = max(len(started), len(ended))
+    sessions = {
+        "system": rng.integers(0, len(context.names), count),
+        "partner": rng.integers(FIRST_PARTNERS, PARTNERS, count),
+        "port": rng.integers(1024, 65_000, count),
+        "draw": rng.integers(0, 1_000, count),
+    }
+    lasted = 1_000_000 + rng.exponential(MEAN_SESSION_US, count).astype(np.int64)
+    both = min(len(started), len(ended))
+    first, last = np.sort(started), np.sort(ended)
+    begins = last - lasted[: len(last)]
+    begins[:both] = np.minimum(first[:both], last[:both])
+    batch = SmfBatch()
+    for name, subtype, starts, written in (("init", 20, first, first), ("term", 21, begins, last)):
+        these = {column: values[: len(written)] for column, values in sessions.items()}
+        path = f"dump/records/tn3270_{name}.toml"
+        batch.extend(context.make(path, subtype, {**these, "start": starts}, written))
+    return batch

@@ -1,22 +1,15 @@
-"""zERT connection detail records (type 119 subtype 11)."""
+"""Records of TCP connections: their starts and ends (type 119 subtypes 1 and 2), and zERT events (11)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.samples.dump.connections import FAILED, FULL, Connections, connection_arrays
-from zscope.samples.dump.declared_records import DeclaredRecords
-from zscope.samples.dump.records.zert_sections import (
-    UNKNOWN_CIPHER,
-    CertificateNames,
-    session_names,
-)
+from zscope.samples.dump.connections import FAILED, FULL, RESUMED, Connections, connection_arrays
 from zscope.samples.dump.site import TLS
-from zscope.schemas import catalog
+from zscope.samples.dump.site_names import TCP_ENDS, UNKNOWN_CIPHER
 
 if TYPE_CHECKING:
     from zscope.samples.dump.arrays import Flags, Numbers
@@ -24,8 +17,33 @@ if TYPE_CHECKING:
     from zscope.samples.dump.context import RecordContext
     from zscope.samples.dump.site import Site
 
-
 STARTED, CHANGED, ENDED, SHORT = 1, 2, 3, 4
+
+
+def opened(context: RecordContext, connections: Connections) -> SmfBatch:
+    """Generate one record for each connection, at its start."""
+    arrays = connection_arrays(connections, context.site)
+    return context.make("dump/records/tcp_init.toml", 1, arrays, connections.start)
+
+
+def closed(context: RecordContext, connections: Connections) -> SmfBatch:
+    """Generate one record for each connection, at its end."""
+    arrays = connection_arrays(connections, context.site)
+    arrays["secured"] = secured_by_attls(connections, context.site)
+    return context.make(TCP_ENDS, 2, arrays, connections.end)
+
+
+def secured_by_attls(connections: Connections, site: Site) -> Flags:
+    """Return which connections have an AT-TLS section.
+
+    Without the four-digit field, whose offset is not published, connections with four-digit suites count as
+    protected by the application itself.
+    """
+    protected = np.isin(connections.handshake, [FULL, RESUMED])
+    has_field: Flags = np.array(
+        [site.writes_long_ciphers or suite.code.startswith("00") for suite in site.known_suites]
+    )
+    return protected & has_field[connections.suite]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,27 +93,21 @@ def events_of(connections: Connections, end: int) -> Events:
     return Events(connections[index], event, written)
 
 
-@dataclass(frozen=True)
-class ZertDetail:
-    """Generates zERT connection detail records."""
+def zert_detail(context: RecordContext, events: Events) -> SmfBatch:
+    """Generate one zERT record for each event."""
+    arrays = connection_arrays(events.connections, context.site)
+    arrays |= {"event": events.event, "protection": events.protection(context.site)}
+    batch = context.make("dump/records/zert_detail.toml", 11, arrays, events.written)
+    _count(batch, events, context.site)
+    return batch
 
-    context: RecordContext
 
-    def make(self, events: Events) -> SmfBatch:
-        """Generate one record for each event."""
-        site = self.context.site
-        arrays = connection_arrays(events.connections, site)
-        arrays |= {"event": events.event, "protection": events.protection(site)}
-        batch = self._records.make(arrays, events.written)
-        _count(batch, events, site)
-        return batch
-
-    @cached_property
-    def _records(self) -> DeclaredRecords:
-        site = self.context.site
-        names = session_names(site) | {"tls13": self.context.recipe.tls13}
-        ready = CertificateNames(site, catalog().records[119, 11].section("dn"))
-        return DeclaredRecords(self.context, "dump/records/zert_detail.toml", 11, names, ready.of)
+def zert_switched(
+    context: RecordContext, subtype: int, system: int, event: int, written: Numbers
+) -> SmfBatch:
+    """Generate the record that a system begins or ceases to write zERT records of a subtype."""
+    given = {"system": np.array([system]), "event": event}
+    return context.make("dump/records/zert_switched.toml", subtype, given, written)
 
 
 def _count(batch: SmfBatch, events: Events, site: Site) -> None:
