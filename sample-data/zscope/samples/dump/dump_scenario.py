@@ -107,6 +107,7 @@ class DumpScenario(Declared, frozen=True):
     hourly: tuple[float, ...]
     """Relative load of the hours of a day."""
     suite: tuple[Suite, ...]
+    host_applications: tuple[str, ...]
     foreign_type: tuple[ForeignType, ...]
     record_kind: Mapping[str, KindOfRecord]
     application: tuple[Application, ...]

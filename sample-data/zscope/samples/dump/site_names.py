@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from zscope.parsers.smf.record_writer import SectionRows, encode_entries
-from zscope.samples.dump.record_declaration import read_declaration
+from zscope.samples.dump.dump_scenario import SCENARIO
 from zscope.samples.dump.site import CLIENT_CERTIFICATES, FIRST_PARTNERS, PARTNERS
 from zscope.schemas.arrow import UTC
 
@@ -29,7 +29,6 @@ RSA_WITH_SHA256, SHA256 = 7, 6
 """All certificates are signed with RSA: no signature code for elliptic curves is published."""
 GENERALIZED_TIME = 2
 UNKNOWN_CIPHER = "FFFFFF"
-TCP_ENDS = "dump/records/tcp_term.toml"
 ELSEWHERE = "4X"
 """Value of the two-digit field if the suite is in the four-digit field."""
 LU_NAMES = tuple(f"TCPS{number:04}" for number in range(200))
@@ -77,6 +76,7 @@ def site_names(context: RecordContext) -> dict[str, Any]:
         "unpublished_bytes": site.unpublished_tls_bytes,
         "certificates": certificate_columns([*site.certificates, None]),
         "no_certificate": len(site.certificates),
+        "host_applications": SCENARIO.host_applications,
         "lu_names": LU_NAMES,
         "attached": _attached_texts(suites),
     }
@@ -106,7 +106,7 @@ def _attached_texts(suites: Sequence[Suite]) -> list[str]:
 
     The last LU stands for the FTP server, the last suite for connections without TLS.
     """
-    applications = read_declaration(TCP_ENDS).lists["host_applications"]
+    applications = SCENARIO.host_applications
     lus = (*range(len(LU_NAMES)), None)
     return [_attached(lu, applications, suite) for lu in lus for suite in (*suites, None)]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from zscope.samples.dump.connections import FAILED, FULL, RESUMED, Connections, connection_arrays
 from zscope.samples.dump.site import TLS
-from zscope.samples.dump.site_names import TCP_ENDS, UNKNOWN_CIPHER
+from zscope.samples.dump.site_names import UNKNOWN_CIPHER
 
 if TYPE_CHECKING:
     from zscope.samples.dump.arrays import Flags, Numbers
@@ -30,7 +30,7 @@ def closed(context: RecordContext, connections: Connections) -> SmfBatch:
     """Generate one record for each connection, at its end."""
     arrays = connection_arrays(connections, context.site)
     arrays["secured"] = secured_by_attls(connections, context.site)
-    return context.make(TCP_ENDS, 2, arrays, connections.end)
+    return context.make("dump/records/tcp_term.toml", 2, arrays, connections.end)
 
 
 def secured_by_attls(connections: Connections, site: Site) -> Flags:
