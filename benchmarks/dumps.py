@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from random import Random
 from struct import Struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from zscope.samples import Recipe, generate, mixed, zert_only
+from zscope.samples.world import WorldRecipe, write_world
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 ZERT_RECORDS = 300_000
 MIXED_BYTES = 300_000_000
 LARGE_BYTES = 3_000_000_000
-MANY_ZERT_RECORDS = 3_000_000
-MANY_MIXED_BYTES = 1_500_000_000
 SEED = 1
 
 
@@ -114,14 +113,37 @@ def mixed_dump(folder: Path, size: int = MIXED_BYTES) -> Dump:
     return _made(folder / "mixed.smf", mixed(size, seed=SEED))
 
 
-def many_zert_dump(folder: Path) -> Dump:
-    """Write as many records as a large site has in a day, all different as the store has no duplicates."""
-    return _made(folder / "zert-many.smf", zert_only(MANY_ZERT_RECORDS, seed=SEED))
+def decoded_dump(folder: Path, size: int = MIXED_BYTES) -> Dump:
+    """Write a dump of four systems, whose records are all decoded: 119-11, 119-2, 119-12, 70, 72 and 30."""
+    recipe = WorldRecipe(seed=SEED, days=1, runs="none", connections_per_hour=round(size / DECODED_BYTES))
+    path, world = folder / "decoded.smf", folder / "decoded-world"
+    write_world(recipe, world, lambda _: None)
+    records = 0
+    with path.open("wb") as out:
+        for source in sorted((world / "smf").glob("*.smf")):
+            records += _copy_kinds(source.read_bytes(), out)
+    shutil.rmtree(world)
+    return Dump(path, records)
 
 
-def many_mixed_dump(folder: Path) -> Dump:
-    """Write a mixed dump for which the start of a process is insignificant."""
-    return _made(folder / "mixed-many.smf", mixed(MANY_MIXED_BYTES, seed=SEED))
+DECODED_BYTES = 52_000
+"""Approximate length of the selected records of a day for each connection per hour."""
+_ALL_SUBTYPES = {70, 72, 30}
+_OF_119 = {2, 11, 12}
+
+
+def _copy_kinds(data: bytes, out: BinaryIO) -> int:
+    """Copy the records of the dump that it contains, and return their number."""
+    place = records = 0
+    while place < len(data):
+        end = place + int.from_bytes(data[place : place + 2], "big")
+        record_type = data[place + _TYPE]
+        subtype = int.from_bytes(data[place + 22 : place + 24], "big")
+        if record_type in _ALL_SUBTYPES or (record_type == 119 and subtype in _OF_119):
+            out.write(data[place:end])
+            records += 1
+        place = end
+    return records
 
 
 def first_records(path: Path, size: int) -> bytes:

@@ -1,7 +1,8 @@
 """Measure the CPU time of the stages of decoding and loading, from inside one process.
 
 For one run, the functions of each stage are replaced by functions that also take the CPU time of their
-thread. Time in a function of another stage counts for that stage only. What belongs to no stage is "other".
+thread, or of the process if nothing else runs beside the stage. Time in a function of another stage counts
+for that stage only. What belongs to no stage is "other".
 """
 
 from __future__ import annotations
@@ -22,19 +23,20 @@ if TYPE_CHECKING:
 _SMF = "zscope.parsers.smf"
 _NUMBERS = f"{_SMF}.codecs.numbers_and_times"
 _TEXTS = f"{_SMF}.codecs.text_and_addresses"
+_COLUMNS = f"{_SMF}.section_columns"
 DECODING: Mapping[str, tuple[str, ...]] = {
-    "read the file": (f"{_SMF}.frames:FrameReader._fill",),
+    "read the file": (f"{_SMF}.walker:FrameReader._fill",),
     "find the records": (
-        f"{_SMF}.frames:Walker.walk", f"{_SMF}.frames:FrameReader._window",
-        f"{_SMF}.tables:record_kinds", f"{_SMF}.tables:distinct_kinds",
+        f"{_SMF}.walker:Walker.walk", f"{_SMF}.walker:FrameReader._window",
+        f"{_SMF}.record_batches:record_kinds", f"{_SMF}.record_batches:distinct_kinds",
     ),
     "collect rare kinds": (f"{_SMF}.dump:WindowItems.take", f"{_SMF}.dump:WaitingRecords.add"),
     "locate the sections": (
         f"{_SMF}.sections:RecordGroup.locate", f"{_SMF}.sections:RecordGroup.report_missing_sections",
         f"{_SMF}.coverage:report_uncovered",
     ),
-    "copy the fields": (
-        f"{_SMF}.columns:gather_fields", f"{_SMF}.columns:gather_padded", f"{_SMF}.columns:gather_items",
+    "copy the fields": tuple(
+        f"{_COLUMNS}:{name}" for name in ("gather_fields", "gather_padded", "gather_items")
     ),
     "numbers and times": tuple(
         f"{_NUMBERS}:{name}.decode"
@@ -46,22 +48,39 @@ DECODING: Mapping[str, tuple[str, ...]] = {
         f"{_TEXTS}:FirstFour.decode",
     ),
     "hexadecimal texts": (f"{_TEXTS}:Hex.decode",),
-    "assemble the batches": (f"{_SMF}.tables:TableBuilder.build",),
+    "assemble the batches": (f"{_SMF}.record_batches:TableBuilder.build",),
 }  # fmt: skip
+_STORE = "zscope.pipelines.store"
+_INGEST = "zscope.pipelines.ingest"
 LOADING: Mapping[str, tuple[str, ...]] = {
-    "digest of the file": ("zscope.pipelines.store.folder:ContentDigest.update",),
-    "digests of the records": (f"{_SMF}.tables:digest_batch",),
-    **DECODING,
-    "times in UTC": ("zscope.pipelines.ingest.decoding:stored_rows",),
-    "sort by day": ("zscope.pipelines.store.parquet_files:Stage.add",),
-    "write Parquet": (
-        "zscope.pipelines.store.parquet_files:Part.write",
-        "zscope.pipelines.store.parquet_files:Part.close",
+    "decode all columns": (
+        f"{_SMF}.walker:FrameReader._fill", f"{_SMF}.walker:FrameReader._window",
+        f"{_SMF}.record_batches:record_kinds", f"{_SMF}.record_batches:distinct_kinds",
+        f"{_SMF}.dump:WaitingRecords.add", f"{_SMF}.dump:Collector._group", f"{_SMF}.dump:Decoder._decode",
+        f"{_SMF}.dump:Inventory.add",
     ),
-    "find duplicates": ("zscope.pipelines.ingest.commit_new_rows:remove_duplicates",),
-    "commit": ("zscope.pipelines.store.transaction:commit_files",),
-    "catalogue": ("zscope.pipelines.store.catalogue:publish_catalogue",),
-}
+    "digests of file and records": (
+        f"{_STORE}.folder:ContentDigest.update", f"{_SMF}.record_batches:digest_batch",
+    ),
+    "values as stored": (
+        f"{_INGEST}.decoding:stored_rows", f"{_INGEST}.facts:InputFacts.observe_window",
+        f"{_INGEST}.facts:InputFacts.observe_rows", f"{_INGEST}.facts:InputFacts.observe_stored",
+        f"{_INGEST}.range_checks:RangeChecks.observe",
+    ),
+    "sort by day": (f"{_STORE}.parquet_files:Stage.add",),
+    "write Parquet": (f"{_STORE}.parquet_files:Part.write", f"{_STORE}.parquet_files:Part.close"),
+}  # fmt: skip
+"""The stages of a load in which several threads can be at work."""
+COMMITTING: Mapping[str, tuple[str, ...]] = {
+    "settle, find duplicates": (
+        f"{_INGEST}.commit_new_rows:LoadBatch.add", f"{_INGEST}.commit_new_rows:LoadBatch.commit",
+        f"{_INGEST}.commit_new_rows:remove_duplicates",
+    ),
+    "commit": (f"{_STORE}.transaction:commit_files",),
+    "summaries": (f"{_STORE}.stored_steps:update_summaries",),
+    "catalogue": (f"{_STORE}.catalogue:publish_catalogue",),
+}  # fmt: skip
+"""The stages after them: nothing else is at work, so the threads of DuckDB are counted as well."""
 OTHER = "other"
 TOTAL = "total"
 
@@ -69,7 +88,10 @@ TOTAL = "total"
 class StageClock(threading.local):
     """The CPU time of each stage in one thread, and the stages whose functions run at the moment."""
 
-    def __init__(self, every: list[defaultdict[str, float]]) -> None:
+    def __init__(
+        self, every: list[defaultdict[str, float]], cpu_time: Callable[[], float] = time.thread_time
+    ) -> None:
+        self._cpu_time = cpu_time
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.running: list[str] = []
         self.since = 0.0
@@ -77,7 +99,7 @@ class StageClock(threading.local):
 
     def change(self, *, into: str | None = None) -> None:
         """Count the time so far for the running stage, and begin another one or go back to the last."""
-        now = time.thread_time()
+        now = self._cpu_time()
         if self.running:
             self.seconds[self.running[-1]] += now - self.since
         if into is None:
@@ -87,15 +109,24 @@ class StageClock(threading.local):
         self.since = now
 
 
-def stage_seconds(stages: Mapping[str, Sequence[str]], run: Callable[[], object]) -> dict[str, float]:
-    """Return the CPU seconds of each stage of a run, of the rest, and in total."""
+def stage_seconds(
+    stages: Mapping[str, Sequence[str]],
+    run: Callable[[], object],
+    *,
+    alone: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, float]:
+    """Return the CPU seconds of each stage of a run, of the rest, and in total.
+
+    While a stage of `alone` runs, no other one does, so it counts the CPU time of all threads.
+    """
     every: list[defaultdict[str, float]] = []
     clock = StageClock(every)
-    with _watched(stages, clock):
+    clock_alone = StageClock(every, time.process_time)
+    with _watched(stages, clock), _watched(alone or {}, clock_alone):
         begin = time.process_time()
         run()
         total = time.process_time() - begin
-    counted = {stage: sum(seconds[stage] for seconds in every) for stage in stages}
+    counted = {stage: sum(seconds[stage] for seconds in every) for stage in (*stages, *(alone or {}))}
     return {**counted, OTHER: total - sum(counted.values()), TOTAL: total}
 
 
