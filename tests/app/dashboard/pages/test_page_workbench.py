@@ -16,15 +16,15 @@ from tests.app.dashboard.page_helpers import choose, data_of, listed, sql
 
 from zscope.app.dashboard.drawing import as_csv, as_parquet
 from zscope.app.dashboard.pages.workbench import reader_statements as module
-from zscope.app.dashboard.pages.workbench import statement_process
 from zscope.app.dashboard.pages.workbench import workbench_page as page_module
 from zscope.app.dashboard.pages.workbench.reader_statements import (
     MOST_BYTES,
     MOST_ROWS,
     StatementOutcome,
+    StatementTask,
     run,
+    run_task,
 )
-from zscope.app.dashboard.pages.workbench.statement_process import StatementTask, run_task
 from zscope.app.dashboard.pages.workbench.workbench_page import EXAMPLES, StatementExample, columns, tables
 from zscope.pipelines.store import open_reader
 
@@ -251,7 +251,7 @@ def test_the_end_of_the_process_is_explained(
 SLOW_START = f"""
 import time
 time.sleep(2)
-from {statement_process.__name__} import main
+from {module.__name__} import main
 main()
 """
 
@@ -278,7 +278,7 @@ def test_time_to_open_the_store_does_not_count_as_time_of_the_statement(
         time.sleep(1.5)
         return open_reader(store)
 
-    monkeypatch.setattr(statement_process, "open_reader", open_slowly)
+    monkeypatch.setattr(module, "open_reader", open_slowly)
     outcome = run_here(data, "SELECT 1 AS one", 1)
     assert outcome.error is None
     assert outcome.seconds < 1
@@ -298,7 +298,7 @@ def test_nothing_comes_between_the_rows(data: PageData) -> None:
 
 PRINTING = f"""
 import os
-from {statement_process.__name__} import main, run_task
+from {module.__name__} import main, run_task
 
 def printing(*arguments):
     done = run_task(*arguments)
@@ -332,7 +332,7 @@ def test_dates_without_end_are_shown_and_downloaded(data: PageData) -> None:
 def test_the_process_imports_nothing_that_it_does_not_need(world: Path) -> None:
     task = StatementTask(str(world), "SELECT 1 AS one", 30, "1GB", None, 0, MOST_ROWS, MOST_BYTES)
     code = (
-        f"import sys; from {statement_process.__name__} import StatementTask, run_task; "
+        f"import sys; from {module.__name__} import StatementTask, run_task; "
         f"assert run_task({task!r})[0].num_rows == 1; "
         "print(*{'pandas', 'zscope.pipelines.ingest', 'streamlit'} & set(sys.modules))"
     )
