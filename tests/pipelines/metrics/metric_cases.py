@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.pipelines.metric_world import table_schema
 from tests.pipelines.metrics.case_tables import CaseError, Row, read_rows
+from tests.pipelines.metrics.metric_steps import EVIDENCE, EVIDENCE_ROWS, step_tables
 
 from zscope.pipelines.metrics import declared
 from zscope.schemas.arrow import duckdb_type
@@ -59,6 +60,10 @@ def read_cases(metric: Metric, text: str) -> tuple[MetricCase, ...]:
     content = tomllib.loads(text)
     defaults = {table: _rows(table, rows)[0] for table, rows in content.get("defaults", {}).items()}
     returned = {column.name: column.type for column in (*metric.columns, *metric.view_columns)} | _SPANS
+    if metric.computed_by:
+        returned |= step_tables().types(metric.sql)
+    if metric.name in EVIDENCE:
+        returned[EVIDENCE_ROWS] = "BIGINT"
     cases = []
     for entry in content["case"]:
         if unknown := sorted(set(entry) - _KEYS):

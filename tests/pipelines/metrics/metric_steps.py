@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from zscope.pipelines.metrics import Metric
 
 
+EVIDENCE = {"finding": "evidence", "best_practice_check": "evidence_query"}
+"""The metrics whose rows have a statement that shows their evidence, with its column."""
+EVIDENCE_ROWS = "evidence_rows"
+"""The number of rows that it returns: a column of the rows of these metrics in cases."""
 _OF_ROWS_AT_HAND = "statistics_propagation,compressed_materialization"
 """The optimizers that put the least and greatest values of the rows at the time of planning into a plan."""
 
@@ -72,7 +76,11 @@ class StepTables:
         parameters: Mapping[str, Any] | None = None,
         by: Sequence[str] | None = None,
     ) -> list[Row]:
-        """Return the rows of a metric for the rows of tables and steps; the other tables are empty."""
+        """Return the rows of a metric for the rows of tables and steps; the other tables are empty.
+
+        Those of a step that is computed in Python are the rows that it is computed from. Rows with a
+        statement that shows their evidence also have the number of rows that it returns.
+        """
         found = declared()[name]
         if unread := sorted(set(given) - set(needed(name))):
             raise LookupError(f"{name} does not read {', '.join(unread)}")
@@ -86,8 +94,22 @@ class StepTables:
             for step in (*steps_between(name, given), *itself):
                 self._execute(f"INSERT INTO {step} BY NAME {view_sql(declared()[step])}")
             self._execute(_last(found, by))
-            names = [column[0] for column in self.connection.description or ()]
-            return [dict(zip(names, row, strict=True)) for row in self.connection.fetchall()]
+            returned = self._fetched()
+            for row in returned if name in EVIDENCE else ():
+                row[EVIDENCE_ROWS] = self._number_of_rows(row[EVIDENCE[name]])
+            return returned
+
+    def types(self, sql: str) -> dict[str, str]:
+        """Return the columns that a statement returns, with their types."""
+        return {name: kind for name, kind, *_ in self.connection.execute(f"DESCRIBE {sql}").fetchall()}
+
+    def _fetched(self) -> list[Row]:
+        names = [column[0] for column in self.connection.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in self.connection.fetchall()]
+
+    def _number_of_rows(self, sql: str | None) -> int | None:
+        """Return how many rows a statement returns; None without a statement."""
+        return None if sql is None else len(self.connection.execute(sql).fetchall())
 
     @contextmanager
     def _undone(self, parameters: Mapping[str, Any]) -> Iterator[None]:
@@ -140,6 +162,8 @@ def steps_between(name: str, given: Mapping[str, object]) -> list[str]:
 
 def _last(found: Metric, by: Sequence[str] | None) -> str:
     """The statement for the rows of a metric. Rows of steps are in no order, as that would cost time."""
+    if found.computed_by:
+        return found.sql
     if by is not None:
         return statement(found, by)
     if found.kind == "metric":
