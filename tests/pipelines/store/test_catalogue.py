@@ -261,3 +261,24 @@ def test_no_query_of_damaged_files_answers_as_if_there_were_no_rows(query: str) 
         connection.execute(f"CREATE VIEW damaged AS {damaged('smf70_interval')}")
         with pytest.raises(duckdb.InvalidInputException, match="smf70_interval are missing or damaged"):
             connection.execute(query).fetchall()
+
+
+def test_what_a_catalogue_shows_is_read_once_for_each_file(
+    copied_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opening the file takes longer than the load of a small one, which asks three times."""
+    folder = existing_store(copied_store)
+    state = read_state(folder)
+    publish_catalogue(folder, state)
+    current = catalogue_file.newest(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(catalogue_file, "attach_catalogue", lambda _: pytest.fail("the file is opened again"))
+        assert catalogue_file.shown_by(folder) == current
+    earlier = folder.catalogue.read_bytes()
+    folder.runs.write_text('[[run]]\nname = "other"\nsystem = "SYSA"\n', encoding="utf-8")
+    publish_catalogue(folder, state)
+    assert catalogue_file.shown_by(folder) == catalogue_file.newest(folder) != current
+    folder.catalogue.write_bytes(earlier)
+    assert catalogue_file.shown_by(folder) == current
+    folder.catalogue.unlink()
+    assert catalogue_file.shown_by(folder) == ()

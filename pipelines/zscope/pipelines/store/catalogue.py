@@ -33,7 +33,15 @@ from zscope.pipelines.metrics import (
 from zscope.pipelines.metrics.narrowing import FILES
 from zscope.pipelines.metrics.running_totals import visible_rows_sql
 from zscope.pipelines.runs import run_table
-from zscope.pipelines.store.catalogue_file import ABOUT, DESCRIBING, attach_catalogue, newest, shown_by
+from zscope.pipelines.store.catalogue_file import (
+    ABOUT,
+    DESCRIBING,
+    attach_catalogue,
+    newest,
+    note_shown,
+    shown,
+    shown_by,
+)
 from zscope.pipelines.store.commits import State, read_state
 from zscope.pipelines.store.empty_catalogue import prepared
 from zscope.pipelines.store.folder import Folder, StoreError, fsync_all, temporary_path
@@ -80,11 +88,13 @@ def replace_catalogue(
         temporary.write_bytes(initial())
         with duckdb.connect(str(temporary), config=CATALOGUE_CONFIG) as connection:
             change(connection)
+            about = shown(connection)
             # Closing does the same but reports no error, for example of a full disk.
             connection.execute("CHECKPOINT")
         if log.exists():
             raise StoreError(f"{folder.catalogue}: the catalogue could not be written completely")
         fsync_all([temporary])
+        note_shown(folder, temporary, about)
         temporary.replace(folder.catalogue)
     except (duckdb.Error, OSError) as error:
         reason = str(error).partition("\n")[0]

@@ -7,7 +7,7 @@ catalogue needs, such as Arrow and the declarations of the metrics: that would t
 from __future__ import annotations
 
 import os
-from functools import cache, lru_cache
+from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -64,13 +64,38 @@ def is_current(folder: Folder) -> bool:
     return shown_by(folder) == newest(folder)
 
 
+_Identity = tuple[int, int, int]
+_last_read: dict[Path, tuple[_Identity, tuple[object, ...]]] = {}
+"""What the file of each catalogue shows: a file is never changed in place, so it is read once."""
+
+
 def shown_by(folder: Folder) -> tuple[object, ...]:
     """Return commit, runs and folder that the catalogue shows, and the versions it was built with."""
+    try:
+        identity = _identity(folder.catalogue)
+    except OSError:
+        return ()
+    known = _last_read.get(folder.catalogue)
+    if known is not None and known[0] == identity:
+        return known[1]
     connection = attach_catalogue(folder.catalogue)
     if connection is None:
         return ()
     with connection:
-        return shown(connection)
+        row = shown(connection)
+    _last_read[folder.catalogue] = identity, row
+    return row
+
+
+def note_shown(folder: Folder, file: Path, row: tuple[object, ...]) -> None:
+    """Note what a file shows that becomes the catalogue next, by a rename."""
+    _last_read[folder.catalogue] = _identity(file), row
+
+
+def _identity(file: Path) -> _Identity:
+    """Return what differs between two files that have the name of a catalogue one after the other."""
+    status = file.stat()
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def shown(connection: duckdb.DuckDBPyConnection) -> tuple[object, ...]:
@@ -88,9 +113,15 @@ def newest(folder: Folder) -> tuple[object, ...]:
         last_commit(folder),
         runs_digest(folder),
         str(folder.path),
-        version("zscope"),
+        zscope_version(),
         digest_of_declarations(),
     )
+
+
+@cache
+def zscope_version() -> str:
+    """Return the version of zscope; the metadata of the installation are read once."""
+    return version("zscope")
 
 
 def can_be_shown(existing: tuple[object, ...], wanted: tuple[object, ...], *, has_writer: bool) -> bool:
@@ -142,22 +173,15 @@ def catalogue_version(path: Path) -> str:
     folder = existing_store(path)
     has_writer = is_locked(folder.lock)
     try:
-        status = folder.catalogue.stat()
-        file = f"{status.st_ino}-{status.st_mtime_ns}"
+        file = "-".join(map(str, _identity(folder.catalogue)))
     except OSError:
         file = "none"
     number: object = last_commit(folder)
     if has_writer and file != "none":
-        existing = _shown_by_file(folder, file)
+        existing = shown_by(folder)
         if can_be_shown(existing, newest(folder), has_writer=True):
             number = existing[0]
     return f"{number}-{runs_digest(folder)}-{file}"
-
-
-@lru_cache(maxsize=16)
-def _shown_by_file(folder: Folder, _file: str) -> tuple[object, ...]:
-    """Return what a catalogue shows; a file is never changed in place, so it is read once."""
-    return shown_by(folder)
 
 
 def has_summaries(connection: duckdb.DuckDBPyConnection) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import date
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -122,6 +123,7 @@ def _columns_in(path: Path) -> dict[str, pa.DataType]:
         return {}  # `damaged` replaces the view
 
 
+@cache
 def _no_rows(table: str) -> str:
     columns = (column_sql(field, None) for field in (*parquet_schema(table), DAY))
     return f"SELECT {', '.join(columns)} WHERE false"
