@@ -1,15 +1,18 @@
-"""What all tests share: hypothesis profiles and the folder of real files."""
+"""What all tests share: hypothesis profiles, the store of the demo and the folder of real files."""
 
 from __future__ import annotations
 
 import gc
+import json
 import os
 import signal
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 from hypothesis import settings
+from tests.made_once import made_once
 
 # Always the same examples and no deadline: a slow or busy machine must not turn a test red.
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=10)
@@ -38,7 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Leave tests out of garbage collection, while they are collected and later: it took a fifth of the time."""
+    """Leave tests out of garbage collection, also during their collection: it took a fifth of its time."""
     gc.disable()
     try:
         return (yield)
@@ -47,6 +50,23 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(5_000, 20, 20)
         gc.enable()
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """The store of `zscope demo` and the result of the command; copy the store before changing it."""
+    from zscope.app.cli.main import program
+
+    def make(folder: Path) -> None:
+        result = CliRunner().invoke(program, ["demo", "--store", str(folder / "store")], prog_name="zscope")
+        outputs = {"stdout": result.stdout, "stderr": result.stderr, "exit_code": result.exit_code}
+        (folder / "result.json").write_text(json.dumps(outputs), encoding="utf-8")
+
+    folder = made_once(tmp_path_factory, "demo", make)
+    outputs = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    stdout, stderr = outputs["stdout"].encode(), outputs["stderr"].encode()
+    result = Result(CliRunner(), stdout, stderr, stdout + stderr, None, outputs["exit_code"], None)
+    return folder / "store", result
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
-from tests.made_once import made_once
 
 from zscope.app.cli.main import program
 from zscope.parsers.smf.record_writer import SectionBytes, encode_records, encode_section
@@ -35,22 +33,6 @@ def deep(*cases: object) -> list[ParameterSet]:
         pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.deep)
         for case in cases
     ]
-
-
-@pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
-    """The store of `zscope demo` and the result of the command; copy the store before changing it."""
-
-    def make(folder: Path) -> None:
-        result = CliRunner().invoke(program, ["demo", "--store", str(folder / "store")], prog_name="zscope")
-        outputs = {"stdout": result.stdout, "stderr": result.stderr, "exit_code": result.exit_code}
-        (folder / "result.json").write_text(json.dumps(outputs), encoding="utf-8")
-
-    folder = made_once(tmp_path_factory, "demo", make)
-    outputs = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    stdout, stderr = outputs["stdout"].encode(), outputs["stderr"].encode()
-    result = Result(CliRunner(), stdout, stderr, stdout + stderr, None, outputs["exit_code"], None)
-    return folder / "store", result
 
 
 @pytest.fixture

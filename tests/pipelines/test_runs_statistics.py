@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy import stats
 from tests.marking import deep_except
 from tests.pipelines.metric_world import database
 
@@ -104,6 +103,8 @@ def test_the_interval_is_about_as_wide_as_the_one_of_the_textbook_and_not_narrow
     world: tuple[int, duckdb.DuckDBPyConnection],
 ) -> None:
     """Of the cost by interval, which knows nothing of sums: an independent way to nearly the same."""
+    from scipy import stats
+
     _, connection = world
     widths = [high - low for low, high in of_pairs(connection, "a", "b", 0)]
     expected = []
@@ -121,6 +122,8 @@ def test_the_interval_is_about_as_wide_as_the_one_of_the_textbook_and_not_narrow
 @pytest.mark.deep
 def test_a_result_is_as_wide_as_drawings_and_the_quantile_make_it() -> None:
     """The same arithmetic in numpy, with the quantile of scipy and drawings of its own."""
+    from scipy import stats
+
     intervals = simulated(12, pairs=1)
     with asked(intervals) as connection:
         found = connection.execute(
@@ -140,6 +143,8 @@ def test_a_result_is_as_wide_as_drawings_and_the_quantile_make_it() -> None:
 @pytest.mark.parametrize("df", [2, 3, 5, 11, 100])
 def test_the_expansion_of_the_quantile_is_close_to_scipy(df: int) -> None:
     """What run_result.sql takes in place of a function that SQL has not."""
+    from scipy import stats
+
     coefficients = (1.959964, 2.372271, 2.822499, 2.555850, 1.589534)
     expansion = sum(coefficient / df**power for power, coefficient in enumerate(coefficients))
     assert expansion == pytest.approx(stats.t.ppf(0.975, df), rel=0.01 if df == 2 else 0.002)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
+import shutil
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,25 +46,31 @@ def test_there_are_commands_to_try() -> None:
 
 
 @pytest.fixture(scope="module")
-def zscope(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Result]]:
+def zscope(
+    demo: tuple[Path, Result], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], Result]]:
     """Run commands in a folder that looks like the checkout, with a store that contains the sample data."""
     folder = tmp_path_factory.mktemp("documents")
     for name in ("README.md", "docs", "sample-data"):
         (folder / name).symlink_to(ROOT / name)
+    shutil.copytree(demo[0], folder / "store")
+
+    def start(arguments: list[str], store: Path) -> Result:
+        return CliRunner().invoke(program, arguments, env={"ZSCOPE_STORE": str(store)}, prog_name="zscope")
+
+    @cache
+    def store_of_reports() -> Path:
+        """All loads are validated at once, so there is a store with few of them."""
+        loaded = start(["ingest", "sample-data/reports"], folder / "reports")
+        assert loaded.exit_code == 0, loaded.stderr
+        return folder / "reports"
 
     def run(command: str) -> Result:
         arguments = shlex.split(command, comments=True)[1:]
-        env = {"ZSCOPE_STORE": str(folder / "reports")} if arguments == ["validate"] else {}
-        return CliRunner().invoke(program, arguments, env=env, prog_name="zscope")
+        return start(arguments, store_of_reports() if arguments == ["validate"] else folder / "store")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setenv("ZSCOPE_STORE", str(folder / "store"))
-        loaded = run("zscope ingest sample-data")
-        assert loaded.exit_code == 0, loaded.stderr
-        # All loads are validated at once, so there is a store with few of them.
-        loaded = run(f"zscope ingest sample-data/reports --store {folder / 'reports'}")
-        assert loaded.exit_code == 0, loaded.stderr
         yield run
 
 

@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MACROS = tuple(re.findall(r"^CREATE OR REPLACE MACRO (\w+)", macros_sql(), re.MULTILINE))
-USED_IN = {
-    macro: [name for name, metric in declared().items() if re.search(rf"\b{macro}\(", metric.sql)]
-    for macro in MACROS
-}
+CALLED = {name: set(re.findall(r"\b\w+(?=\()", metric.sql)) for name, metric in declared().items()}
+USED_IN = {macro: [name for name, called in CALLED.items() if macro in called] for macro in MACROS}
 # Planning what reads runs takes seconds without preparation; benchmark_pair uses the macros of tags.
 METRICS_WITH_MACROS = sorted(
     {name for names in USED_IN.values() for name in names if "run_interval" not in needed(name)}

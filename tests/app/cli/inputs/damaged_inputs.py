@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import re
-from functools import cache
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
 from zscope.parsers.issues import Code
@@ -14,6 +16,15 @@ from zscope.samples import DAMAGES, Recipe, generate
 REPORTS = Path(__file__).resolve().parents[4] / "sample-data" / "reports"
 NETSTAT, RMF, RMF_XML = "netstat.SYSA.2026-03-02.txt", "rmf-cpu.SYSB.txt", "rmf-cpu.SYSA.xml"
 MIX = {"zert-detail": 0.5, "tcp-init": 0.3, "foreign": 0.2}
+
+
+@dataclass(frozen=True)
+class DamagedInput:
+    """An input, its issue, and how its content is made, which takes time for a dump."""
+
+    name: str
+    code: Code
+    content: Callable[[], bytes]
 
 
 def _dump(records: int = 60, *damage: str, seed: int = 11) -> bytes:
@@ -37,9 +48,9 @@ def _replaced(text: str, old: str, new: str) -> bytes:
     return text.replace(old, new, 1).encode()
 
 
-def _reports() -> dict[str, tuple[Code, bytes]]:
+def _reports() -> Iterator[DamagedInput]:
     netstat, rmf, xml = _report(NETSTAT), _report(RMF), _report(RMF_XML)
-    return {
+    contents = {
         "netstat-cut": (Code.UNKNOWN_LINE, netstat[: len(netstat) // 2].rsplit("..", 1)[0].encode()),
         "netstat-line": (Code.UNKNOWN_LINE, _replaced(netstat, "User Id", "Some other text\nUser Id")),
         "rmf-title": (Code.REPORT_UNREADABLE, _replaced(rmf, "A C T I V I T Y", "A C T X V I T Y")),
@@ -47,24 +58,21 @@ def _reports() -> dict[str, tuple[Code, bytes]]:
         "xml-empty": (Code.REPORT_UNREADABLE, b"<?xml version='1.0'?>\n<ddsml><postprocessor/></ddsml>"),
         "zvm": (Code.ZVM_NETSTAT, b"VM TCP/IP Netstat Level 720       TCP/IP Server Name: TCPIP\n\n"),
         "notes": (Code.NOT_AN_INPUT, b"Dear all,\n\nplease find the reports below.\n" * 20),
-    }
-
-
-def _dumps() -> dict[str, tuple[Code, bytes]]:
-    dump = _dump()
-    damages = {
-        name: (kind.code, _dump(100, name, seed=number))
-        for number, (name, kind) in enumerate(DAMAGES.items(), 20)
-        if kind.code is not None
-    }
-    return damages | {
         "empty": (Code.EMPTY, b""),
         "random": (Code.UNKNOWN_DATA, bytes(range(256)) * 9),
-        "cut-gzip": (Code.ARCHIVE_DAMAGED, gzip.compress(dump)[:-40]),
         "terse": (Code.TERSE_FOREIGN, bytes.fromhex("018969a50050") + bytes(100)),
-        "transmit": (Code.XMIT, _transmit(dump)),
-        "future": (Code.IMPOSSIBLE_TIME, _in_future(dump)),
     }
+    for name, (code, content) in contents.items():
+        yield DamagedInput(name, code, partial(bytes, content))
+
+
+def _dumps() -> Iterator[DamagedInput]:
+    for number, (name, kind) in enumerate(DAMAGES.items(), 20):
+        if kind.code is not None:
+            yield DamagedInput(name, kind.code, partial(_dump, 100, name, seed=number))
+    yield DamagedInput("cut-gzip", Code.ARCHIVE_DAMAGED, lambda: gzip.compress(_dump())[:-40])
+    yield DamagedInput("transmit", Code.XMIT, lambda: _transmit(_dump()))
+    yield DamagedInput("future", Code.IMPOSSIBLE_TIME, lambda: _in_future(_dump()))
 
 
 def _in_future(dump: bytes) -> bytes:
@@ -81,6 +89,6 @@ def _transmit(data: bytes) -> bytes:
 
 
 @cache
-def damaged_inputs() -> dict[str, tuple[Code, bytes]]:
-    """Return the code and the content of each damaged input, by a name for its file."""
-    return _dumps() | _reports()
+def damaged_inputs() -> dict[str, DamagedInput]:
+    """Return each damaged input by a name for its file."""
+    return {each.name: each for each in (*_dumps(), *_reports())}

@@ -33,8 +33,8 @@ def folder(tmp_path: Path) -> Path:
     """A folder with good and damaged files."""
     folder = tmp_path / "in"
     _good_files(folder)
-    for name, (_, content) in damaged_inputs().items():
-        (folder / name).write_bytes(content)
+    for name, damaged in damaged_inputs().items():
+        (folder / name).write_bytes(damaged.content())
     return folder
 
 
@@ -54,7 +54,9 @@ def test_good_files_are_loaded_and_each_damaged_one_has_an_issue(
     for issue in issues:
         codes[Path(issue["file"]).name].add(issue["code"])
     missing = {
-        name: code.value for name, (code, _) in damaged_inputs().items() if code.value not in codes[name]
+        name: damaged.code.value
+        for name, damaged in damaged_inputs().items()
+        if damaged.code.value not in codes[name]
     }
     assert missing == {}
 

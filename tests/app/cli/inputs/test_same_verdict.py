@@ -75,7 +75,7 @@ def test_inputs_without_records(run: Run, tmp_path: Path, number: int) -> None:
 @pytest.mark.parametrize("name", deep_except(["truncated", "rmf-title"], damaged_inputs()))
 def test_damaged_inputs(run: Run, tmp_path: Path, name: str) -> None:
     path = tmp_path / name
-    path.write_bytes(damaged_inputs()[name][1])
+    path.write_bytes(damaged_inputs()[name].content())
     _assert_same(run, path, tmp_path)
 
 
@@ -89,7 +89,7 @@ def _folder(tmp_path: Path, files: dict[str, bytes]) -> Path:
 
 def test_unusable_inputs_in_a_folder(run: Run, tmp_path: Path) -> None:
     """A folder can have files of others, so some verdicts differ from that on the file alone."""
-    damaged = {name: content for name, (_, content) in damaged_inputs().items()}
+    damaged = {name: each.content() for name, each in damaged_inputs().items()}
     files = damaged | {f"without-{number}": content for number, content in enumerate(NO_RECORDS)}
     found = _assert_same(run, _folder(tmp_path, files), tmp_path)
     refused = {Path(file).name for file, _ in found}
