@@ -75,6 +75,15 @@ def quantity(value: float, unit: str = "", digits: int = 3) -> str:
     return f"{number(value, digits)} {unit}".rstrip()
 
 
+def counted(count: int, noun: str) -> str:
+    """Write a number of things, of which several have an s.
+
+    >>> counted(1, "file"), counted(1_234, "row"), counted(0, "load")
+    ('1 file', '1,234 rows', '0 loads')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def percent(value: float) -> str:
     """Write a percentage with one decimal.
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zscope.pipelines.quantities import number, percent
+from zscope.pipelines.quantities import counted, number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -162,15 +162,17 @@ def _certificates(query: Query) -> str:
         count = sum(row["certificates"] for row in soon)
         first = min(soon, key=lambda row: row["first"])
         parts.append(
-            f"{_count(count, 'certificate')} {'ends' if count == 1 else 'end'} within 90 days after the "
+            f"{counted(count, 'certificate')} {'ends' if count == 1 else 'end'} within 90 days after the "
             f"data, first {first['name']} on {first['first']}"
         )
     if expired := kinds.get("expired"):
         count = expired["certificates"]
-        parts.append(f"{_count(count, 'certificate')} {'was' if count == 1 else 'were'} in use after the end")
+        parts.append(
+            f"{counted(count, 'certificate')} {'was' if count == 1 else 'were'} in use after the end"
+        )
     if ended := kinds.get("ended since"):
         count = ended["certificates"]
-        parts.append(f"{_count(count, 'certificate')} ended after being last seen")
+        parts.append(f"{counted(count, 'certificate')} ended after being last seen")
     text = "; ".join(parts) or "No certificate in the data ends within 90 days after them"
     return f"{text}."
 
@@ -186,18 +188,18 @@ def _relative(change_pct: float) -> str:
 
 def _change(query: Query, *, chosen_period: bool) -> str:
     rows = query("period_comparison", _CHANGES)
-    counted = [row for row in rows if row["subject"] != "AT-TLS policy"]
-    settings = len(rows) - len(counted)
-    policy = f" {_count(settings, 'setting')} of the AT-TLS policy changed." if settings else ""
-    if not any(row["earlier"] for row in counted):
+    compared = [row for row in rows if row["subject"] != "AT-TLS policy"]
+    settings = len(rows) - len(compared)
+    policy = f" {counted(settings, 'setting')} of the AT-TLS policy changed." if settings else ""
+    if not any(row["earlier"] for row in compared):
         period = "chosen period" if chosen_period else "last seven days of the data"
         return f"The data have no connections from before the {period} to compare with.{policy}"
     totals = [
         f"{row['subject']} {_relative(row['change_pct'])}"
-        for row in counted
+        for row in compared
         if row["value"] == "all" and row["change_pct"] is not None
     ]
-    shares = sorted(_moved(counted), key=lambda change: -abs(change[0]))[:2]
+    shares = sorted(_moved(compared), key=lambda change: -abs(change[0]))[:2]
     moved = [f"{name} {points:+.1f} points" for points, name in shares]
     text = _listed([*totals, *moved]) or "nothing by a point or more"
     period = (
@@ -215,10 +217,6 @@ def _moved(rows: Sequence[Row]) -> Iterator[tuple[float, str]]:
             if abs(points) >= _FEWEST_POINTS:
                 noun = " handshakes" if row["subject"] == "handshake" else ""
                 yield points, f"{row['value']}{noun}"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _listed(parts: Sequence[str]) -> str:

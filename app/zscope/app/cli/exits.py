@@ -1,4 +1,4 @@
-"""Exit codes, and a plain message for every error that input, options or the system can cause."""
+"""Exit codes and messages: a plain one for every error that input, options or the system can cause."""
 
 from __future__ import annotations
 
@@ -41,6 +41,11 @@ class RefusedError(click.ClickException):
     """An input cannot be used; the message gives the reason."""
 
     exit_code = ExitCode.REFUSED
+
+
+def print_message(text: str) -> None:
+    """Print a message for people, on standard error."""
+    click.echo(text, err=True)
 
 
 def exit_code_of(program: Callable[[], object]) -> int:

@@ -23,6 +23,7 @@ import click
 from zscope.app.cli.exits import ExitCode, NothingDoneError, RefusedError
 from zscope.app.cli.output import Output, Rows
 from zscope.app.cli.output.output_options import STANDARD_OUTPUT, chosen_format
+from zscope.pipelines.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -293,14 +294,10 @@ def _content(file: FileSummary) -> str:
     if file.skipped:
         return "not read, because the table comes from other inputs"
     if file.kind == "smf":
-        records = _count(file.records, "record")
+        records = counted(file.records, "record")
         return f"framing {file.form}, {records} ({file.spanned:,} spanned), {file.bytes:,} bytes"
-    coding = f"{file.form}, {_count(file.lines, 'line')}, " if file.kind in {"text", "json"} else ""
-    return f"{coding}{_count(file.reports, 'report')}"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun if count == 1 else f'{noun}s'}"
+    coding = f"{file.form}, {counted(file.lines, 'line')}, " if file.kind in {"text", "json"} else ""
+    return f"{coding}{counted(file.reports, 'report')}"
 
 
 def report_issues(issues: Issues, reading: ReadingOptions, *, any_input: bool) -> ExitCode:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.exits import ExitCode
+from zscope.app.cli.exits import ExitCode, print_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ def publish_if_set(store: Path, settings: Settings, *, quiet: bool = False) -> E
     from zscope.pipelines.store import StoreError
 
     try:
-        done = publish_iceberg(store, settings=settings, notify=lambda text: click.echo(text, err=True))
+        done = publish_iceberg(store, settings=settings, notify=print_message)
     except (PublicationError, StoreError) as error:
         click.echo(
             f"warning: the change is committed, but its Iceberg tables are not published: {error}", err=True

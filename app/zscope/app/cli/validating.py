@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.exits import ExitCode, NothingDoneError
+from zscope.app.cli.exits import ExitCode, NothingDoneError, print_message
 from zscope.app.cli.store_option import store_errors
 
 if TYPE_CHECKING:
@@ -42,19 +42,16 @@ def validate_slice(store: Path, part: StoreSlice, settings: Settings) -> pa.Tabl
     from zscope.pipelines.store.permissions import readable_by
     from zscope.pipelines.store.transaction import current_catalogue
 
-    def report(text: str) -> None:
-        click.echo(text, err=True)
-
     with store_errors():
         folder = existing_store(store)
-        catalogue = current_catalogue(folder, settings, report)
+        catalogue = current_catalogue(folder, settings, print_message)
     try:
         with readable_by(folder.path, everybody=settings.readable_by_everybody):
             results = validate_in_subprocess(catalogue, part, folder.docs)
     except QualityError as error:
         raise NothingDoneError(str(error)) from error
     with store_errors():
-        record_validation(store, results, settings, report)
+        record_validation(store, results, settings, print_message)
     return results
 
 

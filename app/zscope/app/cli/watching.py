@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.exits import ExitCode, describe
+from zscope.app.cli.exits import ExitCode, describe, print_message
 from zscope.app.cli.files_put_away import move_file, why_it_stays
 from zscope.app.cli.input_options import exit_code_for, print_issues
 from zscope.app.cli.load_options import code_after_load
@@ -121,7 +121,7 @@ class Watch:
         def on_outcome(outcome: FileOutcome) -> None:
             outcomes.append(outcome)
             if not self.quiet:
-                _print(describe_outcome(outcome))
+                print_message(describe_outcome(outcome))
 
         options = replace(self.options, passed_over=tuple(problems), on_outcome=on_outcome, stops=self._stops)
         try:
@@ -130,7 +130,9 @@ class Watch:
             self._failed = ""
         except click.ClickException as error:
             if (text := error.format_message()) != self._failed:
-                _print(f"{text}; watch tries again, and at least every {LONGEST_PAUSE_S / 60:g} minutes")
+                print_message(
+                    f"{text}; watch tries again, and at least every {LONGEST_PAUSE_S / 60:g} minutes"
+                )
             self._failed = text
         else:
             self._report(report)
@@ -140,13 +142,13 @@ class Watch:
         """Print what a load did, and validate and publish it, as the settings say."""
         print_issues(report.issues)
         if not self.quiet:
-            _print(describe_report(report, self.store))
+            print_message(describe_report(report, self.store))
         code = exit_code_for(report.issues.worst)
         try:
             settings = self.options.settings
             code = max(code, code_after_load(report, self.store, settings, quiet=self.quiet))
         except click.ClickException as error:
-            _print(error.format_message())
+            print_message(error.format_message())
             code = ExitCode.NOTHING
         self.worst = max(self.worst, code)
 
@@ -164,12 +166,8 @@ class Watch:
                     move_file(each.file, self.move_to / each.file.inside)
                 except OSError as error:
                     self.worst = max(self.worst, ExitCode.REFUSED)
-                    _print(f"{each.file.path}: stays in the folder: {describe(error)}")
+                    print_message(f"{each.file.path}: stays in the folder: {describe(error)}")
 
 
 def _state_of(file: NewFile) -> tuple[int, int]:
     return file.size, file.changed_ns
-
-
-def _print(text: str) -> None:
-    click.echo(text, err=True)

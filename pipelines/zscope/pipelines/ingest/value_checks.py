@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from zscope.parsers.issues import Code, Issue
 from zscope.pipelines.local_time.timelines import MISSING, time_numbers
+from zscope.pipelines.quantities import counted
 from zscope.schemas.stored import (
     GREATEST_INTEGER,
     HOUR_US,
@@ -99,7 +100,7 @@ class TimeChecks:
     def report(self) -> None:
         """Add the issues."""
         for (table, system, about, column), found in self._found.items():
-            count = f"{found.rows:,} {'row' if found.rows == 1 else 'rows'} of {table}"
+            count = f"{counted(found.rows, 'row')} of {table}"
             period = f"{_text(found.earliest)} to {_text(found.latest)}"
             text = (
                 f"{count} of {system or 'a system without a name'} {about}: {column} from {period}, "

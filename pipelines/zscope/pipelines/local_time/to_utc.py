@@ -25,6 +25,7 @@ from zscope.parsers.issues import Code, Issue
 from zscope.parsers.zones import offset_text
 from zscope.pipelines.local_time.record_order import Headers, Pass, Passes, time_range
 from zscope.pipelines.local_time.timelines import SECOND_US, Timeline, timeline_of
+from zscope.pipelines.quantities import counted
 from zscope.schemas.arrow import UTC as UTC_TYPE
 
 if TYPE_CHECKING:
@@ -107,13 +108,13 @@ class ClockChange:
             yield Issue(Code.CLOCK_DIFFERS, text, file)
         if self.skipped:
             text = (
-                f"{_count(self.skipped, 'time')} of {system} {span}, which clocks of {self.zone} skip, were "
+                f"{counted(self.skipped, 'time')} of {system} {span}, which clocks of {self.zone} skip, were "
                 f"converted with the offset before the change, as if the clock was set late; {_FIXED}"
             )
             yield Issue(Code.CLOCK_DIFFERS, text, file)
         records, first = self.passes.unknown() if self.passes else (0, 0)
-        counts = [_count(records, "record")] if records else []
-        counts += [_count(self.rows, "row")] if self.rows else []
+        counts = [counted(records, "record")] if records else []
+        counts += [counted(self.rows, "row")] if self.rows else []
         if counts:
             text = (
                 f"{' and '.join(counts)} of {system} {span}, which its clock shows twice: it is unknown "
@@ -129,10 +130,6 @@ class ClockChange:
             "to repair, if the file is of one of the two hours: zscope loads remove its load, and ingest it "
             f"again with {first} for the first hour, or with {second} for the second"
         )
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun if count == 1 else f'{noun}s'}"
 
 
 @dataclass

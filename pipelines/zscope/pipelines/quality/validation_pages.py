@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from zscope.pipelines.quality.quality_checks import CheckSeverity, QualityError
 from zscope.pipelines.quality.validation_results import CheckOutcome
+from zscope.pipelines.quantities import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,7 +164,7 @@ def _severity(row: _Row) -> str:
 def _summary(rows: Sequence[_Row], findings: Sequence[_Row]) -> str:
     first = rows[0]
     counts = Counter(_severity(row) for row in findings)
-    counted = ", ".join(_count(counts[name], name) for name in _ORDER if counts[name])
+    counted = ", ".join(counted(counts[name], name) for name in _ORDER if counts[name])
     passed = f"{len(rows) - len(findings):,} of {len(rows):,} expectations are met"
     days = [str(day) for day in (first["first_day"] or "...", first["last_day"] or "...")]
     facts = {
@@ -177,10 +178,6 @@ def _summary(rows: Sequence[_Row], findings: Sequence[_Row]) -> str:
     style_class = "bad" if counts[_ORDER[0]] or counts[_ORDER[1]] else "care" if counts[_ORDER[2]] else "good"
     details = f": {counted}" if counted else ""
     return f'<p class="{style_class}"><strong>{passed}</strong>{details}</p>\n<dl>{listed}</dl>'
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -26,6 +26,7 @@ from zscope.app.cli.series_export import (
     export_series,
 )
 from zscope.app.cli.store_option import open_session, store_option
+from zscope.pipelines.quantities import counted
 from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def command(  # noqa: PLR0913 - one argument for each option
         TableRequest(tables, form, Path(target), begin, end, systems, force, quiet, raw), store
     )
     if not quiet:
-        click.echo(f"{target}: {len(names)} {'table' if len(names) == 1 else 'tables'}", err=True)
+        click.echo(f"{target}: {counted(len(names), 'table')}", err=True)
     return ExitCode.OK
 
 
@@ -290,7 +291,7 @@ def table_writer(form: str, *, raw: bool) -> WriteRows:
 
 
 def _print_table(table: str, rows: int) -> None:
-    click.echo(f"{table}: {rows:,} {'row' if rows == 1 else 'rows'}", err=True)
+    click.echo(f"{table}: {counted(rows, 'row')}", err=True)
 
 
 def _print_nothing(table: str, rows: int) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from zscope.app.cli.exits import NothingDoneError
+from zscope.app.cli.exits import NothingDoneError, print_message
 from zscope.app.cli.input_options import distinct_outputs
 from zscope.app.cli.output.output_options import STANDARD_OUTPUT, open_target
 from zscope.samples import (
@@ -311,7 +311,7 @@ def world_command(folder: Path, *, costs: tuple[str, ...], **shape: Any) -> None
     try:
         recipe = WorldRecipe(cost=_model(costs), **given)
         make_room(folder, "world", "cost_model")
-        manifest = write_world(recipe, folder, lambda text: click.echo(text, err=True))
+        manifest = write_world(recipe, folder, print_message)
     except RecipeError as error:
         raise click.UsageError(str(error)) from error
     records = sum(manifest["records_by_type"].values())
@@ -350,7 +350,7 @@ def systems_command(folder: Path, *, seed: int) -> None:
     from zscope.samples.systems import write_systems
 
     make_room(folder, "sample of other systems", "systems")
-    manifest = write_systems(seed, folder, lambda text: click.echo(text, err=True))
+    manifest = write_systems(seed, folder, print_message)
     click.echo(f"{folder}: {len(manifest['files'])} files of {len(manifest['systems'])} systems", err=True)
 
 
@@ -372,7 +372,7 @@ def sample_command(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise NothingDoneError(f"{folder} contains files: name an empty or new folder")
-    write_sample_folder(folder, lambda text: click.echo(text, err=True))
+    write_sample_folder(folder, print_message)
 
 
 def make_room(folder: Path, what: str, mark: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.exits import NothingDoneError
+from zscope.app.cli.exits import NothingDoneError, print_message
 from zscope.app.cli.input_options import (
     ReadingOptions,
     SuppliedOptions,
@@ -125,7 +125,7 @@ def command(  # noqa: PLR0913 - one argument for each option
         if outcome.status is FileStatus.LOADED:
             loaded.append(outcome.file)
         if not quiet:
-            _print(describe_outcome(outcome))
+            print_message(describe_outcome(outcome))
 
     with input_errors(), store_errors(), progress(quiet=reading.quiet) as shown:
         read_options = ReadOptions(
@@ -138,7 +138,7 @@ def command(  # noqa: PLR0913 - one argument for each option
             read_options=supplied.added_to(read_options),
             settings=settings,
             dry_run=dry_run,
-            notify=_print,
+            notify=print_message,
             on_outcome=report_outcome,
         )
         try:
@@ -148,7 +148,7 @@ def command(  # noqa: PLR0913 - one argument for each option
             raise NothingDoneError(_interrupted(loaded, dry_run=dry_run)) from error
     output.write(Rows.of(report_rows(report, nested=output.format in NESTED), ESSENTIAL_COLUMNS))
     if not reading.quiet:
-        _print(describe_report(report, store))
+        print_message(describe_report(report, store))
     any_input = any(outcome.issues == () or outcome.load for outcome in report.outcomes)
     code = report_issues(report.issues, reading, any_input=any_input)
     return max(code, code_after_load(report, store, settings, quiet=reading.quiet))
@@ -180,10 +180,6 @@ def _engine(
         raise NothingDoneError(str(error)) from error
     finally:
         scheduler.close()
-
-
-def _print(text: str) -> None:
-    click.echo(text, err=True)
 
 
 def _interrupted(loaded: Sequence[str], *, dry_run: bool) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from zscope.app.cli.exits import ExitCode
+from zscope.app.cli.exits import ExitCode, print_message
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.output.output_options import OUTPUT_ARGUMENTS
 from zscope.app.cli.publishing import publish_if_set
@@ -88,7 +88,7 @@ def remove(load_ids: tuple[int, ...], *, store: Path, settings: Settings) -> int
     code = ExitCode.OK
     with store_errors():
         folder = existing_store(store)
-        with changing(folder, settings, lambda text: click.echo(text, err=True)) as state:
+        with changing(folder, settings, print_message) as state:
             for load_id in load_ids:
                 removable_load(state, load_id)
             for load_id in dict.fromkeys(load_ids):

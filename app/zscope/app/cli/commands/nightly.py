@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.exits import ExitCode
+from zscope.app.cli.exits import ExitCode, print_message
 from zscope.app.cli.output.output_options import STANDARD_OUTPUT, open_target
 
 if TYPE_CHECKING:
@@ -70,17 +70,13 @@ def command(*, path: Path, dry_run: bool, example: bool, form: str, target: str,
 
     try:
         settings = read_nightly_settings(path)
-        report = run_night(path, settings, _print, dry_run=dry_run, quiet=quiet)
+        report = run_night(path, settings, print_message, dry_run=dry_run, quiet=quiet)
     except SettingsError as error:
         hint = "; zscope nightly --example prints one" if not path.exists() else ""
         raise click.UsageError(f"{error}{hint}") from error
     if not quiet or report.code or target != STANDARD_OUTPUT:
         _write(report, form, target)
     return report.code
-
-
-def _print(text: str) -> None:
-    click.echo(text, err=True)
 
 
 def _write(report: NightReport, form: str, target: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.exits import ExitCode
+from zscope.app.cli.exits import ExitCode, print_message
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.publishing import describe_publication
 from zscope.app.cli.store_option import settings_option, store_errors, store_option
@@ -72,16 +72,12 @@ def iceberg_command(
 
     settings = settings.merge(lock_wait_s=wait_s)
     with store_errors():
-        done = publish_iceberg(store, target, settings, _print, anew=rebuild)
+        done = publish_iceberg(store, target, settings, print_message, anew=rebuild)
     output.write(Rows.of(_rows(done), ESSENTIAL))
     if not quiet:
         for line in describe_publication(done):
-            _print(line)
+            print_message(line)
     return ExitCode.WARNINGS if done.with_status(TableStatus.NOT_PUBLISHED) else ExitCode.OK
-
-
-def _print(text: str) -> None:
-    click.echo(text, err=True)
 
 
 def _rows(done: Publication) -> pa.Table:

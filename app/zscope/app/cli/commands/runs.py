@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from zscope.app.cli.exits import ExitCode, RefusedError
+from zscope.app.cli.exits import ExitCode, RefusedError, print_message
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.output.output_options import OUTPUT_ARGUMENTS
 from zscope.app.cli.runs_file import changing_runs
@@ -20,6 +20,7 @@ from zscope.app.cli.store_option import (
     settings_option,
     store_option,
 )
+from zscope.pipelines.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -175,8 +176,8 @@ def add_command(  # noqa: PLR0913 - one argument for each option
     except SettingsError as error:
         raise click.UsageError(str(error)) from error
     with changing_runs(store) as folder:
-        add_runs(folder, settings, _print, [run])
-    _print(f"{run.title} added")
+        add_runs(folder, settings, print_message, [run])
+    print_message(f"{run.title} added")
     return _print_problems(
         problem for problem in read_runs(store).problems if run.title in f"{problem.key} {problem.text}"
     )
@@ -196,8 +197,8 @@ def remove_command(*, name: str, store: Path, settings: Settings) -> None:
     from zscope.pipelines.runs.edit import remove_runs
 
     with changing_runs(store) as folder:
-        removed = remove_runs(folder, settings, _print, name)
-    _print(f"{name}: {_count(removed, 'side')} removed")
+        removed = remove_runs(folder, settings, print_message, name)
+    print_message(f"{name}: {counted(removed, 'side')} removed")
 
 
 @command.command("import")
@@ -221,11 +222,11 @@ def import_command(*, file: Path, store: Path, settings: Settings) -> int:
     if errors := [problem for problem in other.problems if not problem.warning]:
         raise RefusedError("\n".join([*map(str, errors), "nothing was imported"]))
     with changing_runs(store) as folder:
-        added = import_runs(folder, settings, _print, other)
+        added = import_runs(folder, settings, print_message, other)
     if other.runs:
-        _print(f"{_count(added, 'run')} imported, {len(other.runs) - added:,} already there")
+        print_message(f"{counted(added, 'run')} imported, {len(other.runs) - added:,} already there")
     else:
-        _print(f"{file}: contains no runs; nothing was imported")
+        print_message(f"{file}: contains no runs; nothing was imported")
     return _print_problems(other.problems)
 
 
@@ -256,10 +257,12 @@ def propose_command(*, add: bool, store: Path, settings: Settings, output: Outpu
     runs = proposed_runs(proposals.to_pylist())
     if add and runs:
         with changing_runs(store) as folder:
-            add_runs(folder, settings, _print, runs)
-        _print(f"{_count(len(runs), 'run')} added; complete tags and workloads in {folder.path / FILE_NAME}")
+            add_runs(folder, settings, print_message, runs)
+        print_message(
+            f"{counted(len(runs), 'run')} added; complete tags and workloads in {folder.path / FILE_NAME}"
+        )
     else:
-        _print(f"{_count(len(runs), 'run')} proposed that runs.toml does not contain")
+        print_message(f"{counted(len(runs), 'run')} proposed that runs.toml does not contain")
     return _print_problems(problem for problem in read_runs(store).problems if not problem.warning)
 
 
@@ -288,11 +291,3 @@ def _print_problems(problems: Iterable[Problem]) -> int:
         click.echo(f"{'warning' if problem.warning else 'left out'}: {problem}", err=True)
         code = ExitCode.WARNINGS
     return code
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def _print(text: str) -> None:
-    click.echo(text, err=True)

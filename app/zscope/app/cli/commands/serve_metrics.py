@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.exits import NothingDoneError
+from zscope.app.cli.exits import NothingDoneError, print_message
 from zscope.app.cli.series_export import MOST_SERIES
 from zscope.app.cli.store_option import store_option
 
@@ -73,7 +73,7 @@ def command(metrics: tuple[str, ...], *, host: str, port: int, most_series: int,
         version("zscope"),
         most_series,
         tuple(dict.fromkeys(metrics)),
-        report=lambda text: click.echo(text, err=True),
+        report=print_message,
     )
     try:
         server = PageServer(host, port, page)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.exits import ExitCode
+from zscope.app.cli.exits import ExitCode, print_message
 from zscope.app.cli.publishing import publish_if_set
 from zscope.app.cli.store_option import settings_option, store_errors, store_option
 
@@ -51,12 +51,8 @@ def _changing(
 
     with store_errors():
         folder = existing_store(store)
-        with changing(folder, settings, _print, all_summaries=all_summaries) as state:
+        with changing(folder, settings, print_message, all_summaries=all_summaries) as state:
             yield folder, state
-
-
-def _print(text: str) -> None:
-    click.echo(text, err=True)
 
 
 @command.command("compact")
@@ -79,7 +75,9 @@ def compact_command(*, store: Path, settings: Settings) -> int:
 
     with _changing(store, settings) as (folder, state):
         done = compact(folder, state)
-    _print(f"{done.before:,} files became {done.after:,}" if done.before else "there is nothing to compact")
+    print_message(
+        f"{done.before:,} files became {done.after:,}" if done.before else "there is nothing to compact"
+    )
     return publish_if_set(store, settings)
 
 
@@ -104,7 +102,7 @@ def expire_command(*, kept_days: int, dry_run: bool, store: Path, settings: Sett
     first_kept = first_kept_day(datetime.now(UTC).date(), kept_days)
     with _changing(store, settings) as (folder, state):
         expired = expire(folder, state, first_kept, dry_run=dry_run)
-    _print(describe_expired(expired, first_kept, dry_run=dry_run))
+    print_message(describe_expired(expired, first_kept, dry_run=dry_run))
     return ExitCode.OK if dry_run else publish_if_set(store, settings)
 
 
@@ -130,12 +128,12 @@ def check_command(*, deep: bool, store: Path) -> None:
 
     with store_errors():
         totals = check_store(existing_store(store), deep=deep)
-    _print(
+    print_message(
         f"{totals.files:,} files with {totals.rows:,} rows, {totals.bytes / 1e6:,.1f} MB: all unchanged "
         "since their commit"
     )
     if totals.without_checksum:
-        _print(
+        print_message(
             f"note: {totals.without_checksum:,} of {totals.commits:,} commits have no checksum, because an "
             "earlier version of zscope wrote them; changes of the newest of them are noticed after the "
             "next commit"
@@ -158,4 +156,4 @@ def rebuild_command(*, store: Path, settings: Settings) -> None:
     with _changing(store, settings, all_summaries=True) as (folder, state):
         drop_summaries(folder, state)
         publish_catalogue(folder, state, anew=True)
-    _print(f"{folder.catalogue}: rebuilt")
+    print_message(f"{folder.catalogue}: rebuilt")

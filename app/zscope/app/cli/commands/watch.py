@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from zscope.app.cli.exits import print_message
 from zscope.app.cli.input_options import (
     SuppliedOptions,
     code_page_option,
@@ -126,16 +127,16 @@ def command(  # noqa: PLR0913 - one argument for each option
                 read_options=supplied.added_to(read_options),
                 settings=settings,
                 listed=True,
-                notify=_print,
+                notify=print_message,
             )
         with store_errors():
             make_store(store, for_everybody=settings.readable_by_everybody)
         if not quiet:
-            _print(f"{folder}: loading what arrives; Ctrl-C or SIGTERM ends this")
+            print_message(f"{folder}: loading what arrives; Ctrl-C or SIGTERM ends this")
         choice = WatchedFolder((folder,), patterns, exclude, settle_s)
         code = Watch(choice, store, options, stop, every_s, quiet, move_to).run()
         if not quiet:
-            _print("stopped")
+            print_message("stopped")
     return code
 
 
@@ -157,7 +158,3 @@ def _check_folders(folder: Path, store: Path, move_to: Path | None) -> None:
 
 def _is_in(path: Path, folder: Path) -> bool:
     return path == folder or folder in path.parents
-
-
-def _print(text: str) -> None:
-    click.echo(text, err=True)

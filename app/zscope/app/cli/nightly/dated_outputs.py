@@ -13,6 +13,7 @@ import click
 from zscope.app.cli.exits import ExitCode, NothingDoneError, describe
 from zscope.app.cli.nightly.night import Night, StepResult
 from zscope.app.cli.nightly.sections import SERIES
+from zscope.pipelines.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +75,7 @@ def export_all(night: Night, sections: Sequence[ExportSection]) -> StepResult:
     failed = sum(code is not ExitCode.OK for code in codes)
     done = len(items) - failed
     verb = "would be written" if night.dry_run else "written"
-    text = f"{done:,} {'export' if done == 1 else 'exports'} {verb}"
+    text = f"{counted(done, 'export')} {verb}"
     # As for refused files: something was done, and something was not.
     worst = ExitCode.REFUSED if done and failed else max(codes)
     return StepResult(
@@ -121,7 +122,7 @@ def _export(night: Night, section: ExportSection, target: Path) -> str:
         ),
         night.store,
     )
-    return f"{target}: {len(names):,} {'table' if len(names) == 1 else 'tables'}"
+    return f"{target}: {counted(len(names), 'table')}"
 
 
 def _planned_export(section: ExportSection, target: Path) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from zscope.app.cli.exits import ExitCode, describe
 from zscope.app.cli.files_put_away import move_file, why_it_stays
 from zscope.app.cli.nightly.night import Night, StepResult
+from zscope.pipelines.quantities import counted
 
 if TYPE_CHECKING:
     from zscope.app.cli.new_files import NewFile
@@ -38,7 +39,7 @@ def put_files_away(night: Night, section: FilesSection) -> StepResult:
         if night.dry_run:
             details.append(f"{name}: {_done(section, night)}{f' to {to}' if to else ''}")
     left = len(items) - done
-    text = f"{done:,} {'file' if done == 1 else 'files'} {_done(section, night)}"
+    text = f"{counted(done, 'file')} {_done(section, night)}"
     if section.move_to:
         text += f" to {section.move_to}"
     return StepResult(

@@ -14,6 +14,7 @@ from zscope.app.cli.loading import describe_outcome, return_memory_soon
 from zscope.app.cli.new_files import Listing, list_files, with_outcomes
 from zscope.app.cli.nightly.night import Night, StepResult
 from zscope.app.cli.store_option import store_errors
+from zscope.pipelines.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -190,10 +191,10 @@ def _result(section: LoadSection, listing: Listing, loads: _NightLoads, error: s
         "issues": sum(map(_issue_count, items)),
     }
     done = ", ".join(f"{number:,} {status}" for status, number in sorted(statuses.items()))
-    text = f"{_count(len(items), 'file')}: {done}; " if items else "no new file; "
-    text += f"{counts['rows']:,} rows, {_count(counts['issues'], 'issue')}"
+    text = f"{counted(len(items), 'file')}: {done}; " if items else "no new file; "
+    text += f"{counts['rows']:,} rows, {counted(counts['issues'], 'issue')}"
     if listing.unsettled:
-        text += f"; {_count(len(listing.unsettled), 'file')} left for the next night, as still changing"
+        text += f"; {counted(len(listing.unsettled), 'file')} left for the next night, as still changing"
     codes = [exit_code_for(_worst(items))]
     if statuses["refused"] or listing.missing:
         codes.append(ExitCode.REFUSED)
@@ -244,7 +245,3 @@ def _details(listing: Listing, loads: _NightLoads) -> Iterator[str]:
             yield f"{outcome.file}: nothing to load"
     yield from (f"{file}; left for the next night" for file in listing.unsettled)
     yield from map(str, listing.skipped)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun if number == 1 else f'{noun}s'}"

@@ -264,10 +264,10 @@ def _what_if(data: PageData) -> None:
     chosen = systems[names.index(name)]
     left, middle, right = st.columns(3)
     with left:
-        handshakes = _slider("Handshakes, % of today", "handshakes", 100)
+        handshakes = _slider("Handshakes, % of today", "handshakes")
         st.caption(f"{number(chosen.handshakes * handshakes / 100, 0)} a day.")
     with middle:
-        megabytes = _slider("Bulk data, % of today", "megabytes", 100)
+        megabytes = _slider("Bulk data, % of today", "megabytes")
         st.caption(f"{number(chosen.megabytes * megabytes / 100, 0)} MB a day.")
     full_pct = None
     with right:
@@ -286,8 +286,8 @@ def _what_if(data: PageData) -> None:
     _price_beside_today(chosen, chosen.changed(handshakes / 100, megabytes / 100, full_pct))
 
 
-def _slider(words: str, key: str, today: int) -> int:
-    chosen: int = st.slider(words, 0, _MOST_PCT, today, _STEP_PCT, key=f"what_if_{key}")
+def _slider(words: str, key: str) -> int:
+    chosen: int = st.slider(words, 0, _MOST_PCT, 100, _STEP_PCT, key=f"what_if_{key}")
     return chosen
 
 

@@ -46,7 +46,7 @@ class LoadedData:
 
 def loaded_data(data: PageData) -> LoadedData:
     """Return what is loaded of each source, for the chosen systems."""
-    kind = _case([(kind.records, kind.title) for kind in data_kinds()], OTHER)
+    kind = _source_of([(kind.records, kind.title) for kind in data_kinds()])
     seen = f"""
         WITH counted AS (
             SELECT row_number() OVER () AS number, {kind} AS source, load_id, system, records, first_local,
@@ -81,7 +81,7 @@ def loaded_data(data: PageData) -> LoadedData:
     rows = "NULL::BIGINT" if data.filters.systems else "any_value(stored.rows)"
     by_source = data.rows(f"""{seen},
         stored AS (
-            SELECT {_case([(_one_of(kind.tables), kind.title) for kind in data_kinds()], OTHER)}
+            SELECT {_source_of([(_one_of(kind.tables), kind.title) for kind in data_kinds()])}
                 AS source,
                 sum(t.rows)::BIGINT AS rows
             FROM load_table AS t JOIN load AS l USING (load_id) WHERE {_IN_STORE} GROUP BY 1
@@ -104,9 +104,9 @@ def _one_of(tables: frozenset[str]) -> str:
     return f"t.table_name IN ({', '.join(map(literal, sorted(tables)))})"
 
 
-def _case(known: list[tuple[str, str]], otherwise: str) -> str:
+def _source_of(known: list[tuple[str, str]]) -> str:
     cases = " ".join(f"WHEN {condition} THEN {literal(name)}" for condition, name in known)
-    return f"CASE {cases} ELSE {literal(otherwise)} END"
+    return f"CASE {cases} ELSE {literal(OTHER)} END"
 
 
 def loaded_section(data: PageData) -> None:
