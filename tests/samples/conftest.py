@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
+from tests.parsers.smf.decoders import default_decoder
 
 from zscope.parsers.inputs import members
 from zscope.parsers.issues import Issues
 from zscope.parsers.options import Selection, everything
-from zscope.parsers.smf.dump import decode_windows, default_decoder
+from zscope.parsers.smf.dump import decode_windows
 from zscope.parsers.smf.framing import HEAD_BYTES, detect
 from zscope.parsers.smf.walker import FrameReader
 from zscope.schemas.tables import RECORD_TABLE

@@ -9,12 +9,17 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from zscope.schemas.arrow import column_comment, create_table, duckdb_type, table_ddl, table_schema
+from zscope.schemas.arrow import column_comment, create_table, duckdb_type, table_meaning, table_schema
 from zscope.schemas.reference import reference_tables
 from zscope.schemas.tables import table_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def table_ddl(table: str) -> list[str]:
+    """The statements for one table of decoded data."""
+    return create_table(table, table_schema(table), table_meaning(table))
 
 
 @pytest.fixture(scope="module")

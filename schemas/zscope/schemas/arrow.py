@@ -264,11 +264,6 @@ def table_meaning(table: str) -> str:
     return report_tables()[table].meaning
 
 
-def table_ddl(table: str) -> list[str]:
-    """Return the statements for one table of decoded data."""
-    return create_table(table, table_schema(table), table_meaning(table))
-
-
 def literal(text: str) -> str:
     """Return a text as an SQL literal.
 

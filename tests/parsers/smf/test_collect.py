@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 from tests.marking import deep_except
+from tests.parsers.smf.decoders import default_decoder
 
 from zscope.parsers.issues import Code, InputError, Issues
 from zscope.parsers.options import Selection, everything, parse
-from zscope.parsers.smf.dump import ENOUGH_RECORDS, decode_windows, default_decoder
+from zscope.parsers.smf.dump import ENOUGH_RECORDS, decode_windows
 from zscope.parsers.smf.framing import detect
 from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader
 from zscope.samples import Recipe, generate

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
+from tests.parsers.smf.decoders import default_decoder
 
 from zscope.parsers.issues import InputError, Issues, Severity
 from zscope.parsers.options import Selection
-from zscope.parsers.smf.dump import decode_windows, default_decoder
+from zscope.parsers.smf.dump import decode_windows
 from zscope.parsers.smf.framing import detect
 from zscope.parsers.smf.header import HEADER_LENGTH
 from zscope.parsers.smf.walker import SLACK, FrameReader, Window

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.parsers.smf.decoders import default_decoder
 
 from zscope.parsers.issues import Issues
 from zscope.parsers.options import parse
-from zscope.parsers.smf.dump import decode_windows, default_decoder
+from zscope.parsers.smf.dump import decode_windows
 from zscope.parsers.smf.framing import Framing
 from zscope.parsers.smf.record_writer import SectionBytes, encode_entries, encode_records, encode_section
 from zscope.parsers.smf.walker import FrameReader

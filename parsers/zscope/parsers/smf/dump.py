@@ -46,7 +46,6 @@ from zscope.parsers.smf.record_batches import (
 )
 from zscope.parsers.smf.sections import RecordGroup
 from zscope.parsers.smf.walker import FIRST_ROWS_BYTES, SLACK, WHOLE, WINDOW_BYTES, FrameReader, Window
-from zscope.parsers.text.coding import CodePage, code_page
 from zscope.schemas import catalog
 from zscope.schemas.tables import ANY_RECORD_TABLES, DIGEST_TABLE, RAW_TABLE, RECORD_TABLE, record_table_names
 
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
     from zscope.parsers.smf.framing import Framing
     from zscope.parsers.smf.header import Positions
     from zscope.parsers.smf.record_batches import Kinds
+    from zscope.parsers.text.coding import CodePage
     from zscope.schemas import RecordLayout, TableLayout
 
 
@@ -307,11 +307,6 @@ def decode_windows(
 
 def _finished(window: Window, futures: list[Future[Batches]]) -> tuple[Window, Batches]:
     return window, [batch for future in futures for batch in future.result()]
-
-
-def default_decoder(selection: Selection, issues: Issues, file: str = "", page: str = "1047") -> Decoder:
-    """Return a decoder for one file."""
-    return Decoder(selection, issues, file, code_page(page))
 
 
 NO_SUBTYPE = 1 << 16

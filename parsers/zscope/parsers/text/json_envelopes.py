@@ -214,11 +214,11 @@ def _parts(value: Any) -> Iterator[_EnvelopePart]:  # noqa: ANN401 - any JSON va
     if isinstance(value.get("cmd-response"), str):
         key = value.get("cmd-response-key")
         yield _EnvelopePart(f"{_CONSOLE} {key}" if key else _CONSOLE, [value["cmd-response"]])
-    elif _is_list_of(value.get("items"), "message"):
+    elif _has_messages(value.get("items")):
         yield from _log_messages(value)
     elif isinstance(value.get("tsoData"), list):
         yield _EnvelopePart(f"tso {value.get('servletKey')}", list(_tso_lines(value["tsoData"])))
-    elif _is_list_of(value.get("cmdResponse"), "message"):
+    elif _has_messages(value.get("cmdResponse")):
         lines = [line["message"] for line in value["cmdResponse"] if isinstance(line.get("message"), str)]
         yield _EnvelopePart(f"tso {value['servletKey']}" if value.get("servletKey") else _OUTPUT, lines)
     elif text := value.get("commandResponse"):
@@ -233,9 +233,11 @@ def _parts(value: Any) -> Iterator[_EnvelopePart]:  # noqa: ANN401 - any JSON va
         yield _record(value, record)
 
 
-def _is_list_of(value: object, key: str) -> bool:
-    """Return whether a value is a list of objects with this key."""
-    return isinstance(value, list) and any(isinstance(inner, Mapping) and key in inner for inner in value)
+def _has_messages(value: object) -> bool:
+    """Return whether a value is a list of objects with a message."""
+    return isinstance(value, list) and any(
+        isinstance(inner, Mapping) and "message" in inner for inner in value
+    )
 
 
 def _texts_of(value: object) -> list[PlacedText]:

@@ -18,8 +18,6 @@ from typing import Literal
 
 from zscope.schemas.declared import Declared
 
-DAY = "day"
-
 
 class SeriesDeclaration(Declared, frozen=True):
     """The table `[series]` of a metric."""

@@ -42,11 +42,6 @@ class BenchmarkWorkload:
     server_bytes: int
     """Bytes that the server sends per transaction."""
 
-    @property
-    def transaction_bytes(self) -> int:
-        """Bytes of a transaction, both ways."""
-        return self.client_bytes + self.server_bytes
-
 
 def parse_workload(text: str, kb: int = DEFAULT_KB) -> BenchmarkWorkload:
     """Parse the name of a workload; `kb` is the number of bytes in a kB, 1000 or 1024.

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
 from zscope.parsers.text.captured_report import KnownFrom
 from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.report_rows import NO_VALUE, quoted
+from zscope.parsers.text.rmf.workload.workload_labels import labels
 from zscope.parsers.text.rmf.workload.workload_rows import (
     NAME,
     PERIOD,
@@ -193,9 +194,9 @@ def _read_class(segment: XmlElement, found: WorkloadClass, out: ReportRows) -> N
 
 def _put(found: WorkloadClass, label: str, text: str, line: int, out: ReportRows) -> None:
     """Set a value. A repeated name can stand in the place of another one: the first counts."""
-    printed = _labels().get(plain_label(label))
+    printed = labels().get(plain_label(label))
     if printed is None:
-        if near := nearly(plain_label(label), _labels()):
+        if near := nearly(plain_label(label), labels()):
             problem = f"the name {quoted(label)} is unknown, and differs in one character from {near}"
             out.issue(Code.UNKNOWN_COLUMN, problem, line, field=label[:60], table=TABLE)
         if text and label not in {"Service Class", "Report Class"}:
@@ -235,12 +236,12 @@ def _read_goals(table: XmlElement, found: WorkloadClass, out: ReportRows) -> Non
         extra: dict[str, str] = {}
         for heading, text in row.cells.items():
             label = _GOAL_COLUMNS.get(heading, f"Goals: {heading}")
-            printed = _labels().get(plain_label(label))
+            printed = labels().get(plain_label(label))
             if printed is not None and printed.column not in values:
                 values[printed.column] = text
             elif text:
                 extra[heading] = text
-                if nearly(plain_label(label), _labels()):
+                if nearly(plain_label(label), labels()):
                     problem = f"the column heading {quoted(heading)} is not known"
                     out.issue(Code.UNKNOWN_COLUMN, problem, row.line, field=heading[:60], table=TABLE)
         found.periods.append((row.line, values, extra))
@@ -254,11 +255,6 @@ def _keep_table(title: str, table: XmlElement, found: WorkloadClass, out: Report
         for heading, text in list(row.cells.items())[1:]:
             if text:
                 found.extra[f"{title}: {names[0]}: {heading}"] = text
-
-
-@cache
-def _labels() -> Mapping[str, PrintedField]:
-    return report_table(TABLE).by_label()
 
 
 def workload_xml(reports: Sequence[Sequence[Row]], *, on_few_lines: bool = False) -> str:
