@@ -1,4 +1,4 @@
-"""Read the TOML files of this package: what sample data contains is declared in them."""
+"""Read the TOML and text files of this package: what sample data contains is declared in them."""
 
 from __future__ import annotations
 
@@ -18,3 +18,8 @@ def declared_file(path: str) -> TomlFile:
 def read_declared(path: str, content: type[Content]) -> Content:
     """Return the content of a file as an object of a type."""
     return declared_file(path).typed(content)
+
+
+def declared_text(path: str) -> str:
+    """Return the content of a text file, by its path in this package."""
+    return (files("zscope.samples") / path).read_text(encoding="utf-8")

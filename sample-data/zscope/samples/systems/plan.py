@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from zscope.samples.declaration_files import read_declared
+from zscope.samples.reports.runs_file import SystemRun
 from zscope.schemas.declared import Declared
 
 NO_CIPHER = "none"
@@ -132,19 +133,6 @@ class SystemsPlan(Declared, frozen=True):
 
 
 PLAN = read_declared("systems/plan.toml", SystemsPlan)
-
-
-@dataclass(frozen=True, slots=True)
-class SystemRun:
-    """One run in runs.toml."""
-
-    name: str
-    system: str
-    role: str
-    begin: datetime
-    end: datetime
-    tags: Mapping[str, Any]
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

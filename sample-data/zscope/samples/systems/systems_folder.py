@@ -18,15 +18,17 @@ from zscope.parsers.text.capture_writer import as_bytes, with_control
 from zscope.parsers.text.csv_and_json.table_reader import supplied_lines
 from zscope.parsers.text.mq_formatter.formatter_files import JSON_FILE, csv_files, json_lines
 from zscope.parsers.text.zvm.zvm_write import ZvmPrintForm, channel_pages, user_pages
+from zscope.samples.declaration_files import declared_text
 from zscope.samples.reports.files import LABEL
+from zscope.samples.reports.runs_file import RUNS, runs_toml
 from zscope.samples.systems.mq import UNITS_PER_US, QueueManager, dump, round_trip_rows
 from zscope.samples.systems.plan import PLAN, floods, link_cases, mq_run, round_trips, zone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from zscope.samples.systems.plan import LinkCase, RoundTrips, SampleFlood, SystemRun
+    from zscope.samples.systems.plan import LinkCase, RoundTrips, SampleFlood
 
 
 _QUIET_STEPS = 4
@@ -108,7 +110,7 @@ def _common(case: LinkCase) -> dict[str, Any]:
     return {"system": case.run.system, "run": case.run.name, "interval_start_local": local}
 
 
-RUNS, README = "runs.toml", "README.txt"
+README = "README.txt"
 _REQUESTER, _REPLIER, _OTHER = (PLAN.mq.requester, PLAN.mq.replier, PLAN.mq.other)
 """Queue managers: records of the first, formatter output of the others."""
 SYSTEMS = sorted(each.system for each in (_REQUESTER, _REPLIER, _OTHER, PLAN.zvm, PLAN.ztpf))
@@ -126,8 +128,12 @@ def systems_files(seed: int) -> Iterator[tuple[str, bytes]]:
     for flood in floods():
         yield _flood(flood, seed)
     runs = [mq_run(_REQUESTER.system), *(c.run for c in link_cases()), *(f.run for f in floods())]
-    yield RUNS, as_bytes([_NOTE, "", *(line for run in runs for line in (*_run(run), ""))])
-    yield README, _readme().encode()
+    yield RUNS, f"{runs_toml(runs)}\n".encode()
+    text = declared_text("systems/readme.txt")
+    yield (
+        README,
+        text.format(label=LABEL, requester=_REQUESTER, replier=_REPLIER, other=_OTHER).encode(),
+    )
 
 
 def _mq(seed: int) -> Iterator[tuple[str, bytes]]:
@@ -190,41 +196,6 @@ def _json(row: Mapping[str, Any]) -> str:
 
 def _cell(value: Any) -> str:  # noqa: ANN401 - a moment or a number
     return f"{value:%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z" if hasattr(value, "tzinfo") else str(value)
-
-
-def _run(run: SystemRun) -> Iterable[str]:
-    yield "[[run]]"
-    for key, value in (("name", run.name), ("system", run.system), ("role", run.role)):
-        yield f'{key} = "{value}"'
-    yield f"from = {run.begin:%Y-%m-%dT%H:%M:%SZ}"
-    yield f"to = {run.end:%Y-%m-%dT%H:%M:%SZ}"
-    yield "synthetic = true"
-    if run.tags:
-        yield "[run.tags]"
-        yield from (f"{key} = {json.dumps(value)}" for key, value in sorted(run.tags.items()))
-
-
-def _readme() -> str:
-    of_others = f"CSV of {_REPLIER.name}, JSON of {_OTHER.name}"
-    return f"""{LABEL}
-
-What can be measured of TLS beside the connections of z/OS: MQ channels, an RSCS link of z/VM, floods of TLS
-session starts on z/TPF. The figures follow the published ones, so that each of these can be filled, and one
-was chosen not to: agreement shows that the arithmetic is right, and nothing about the figures.
-
-All clocks are an hour ahead of UTC. To load the folder into a store and name the runs in it:
-
-  zscope ingest FOLDER --timezone +01:00
-  zscope runs import FOLDER/{RUNS}
-
-mq/{_REQUESTER.system}.smf       SMF 115-231 and 116-10 of queue manager {_REQUESTER.name}
-mq/formatter/     what the public formatter makes of such records: {of_others}
-mq/round-trips.csv  round trips that an application measured, for two sizes of message and three ciphers
-zvm/              four cases of a link: listings and screens of Performance Toolkit, and CSVs in their place
-ztpf/             samples of floods before and with PJ48040: CSV, a chart's export, JSON lines
-{RUNS}         the runs that these are, with their tags
-manifest.json     how it was made, and the known answers
-"""
 
 
 MANIFEST = "manifest.json"

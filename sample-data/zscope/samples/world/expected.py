@@ -99,49 +99,6 @@ def _handshakes(mine: WorldConnections) -> dict[str, Numbers]:
 
 
 @dataclass
-class HandshakeCosts:
-    """Average cost of the handshakes of the background traffic on each system."""
-
-    model: CostModel
-    _sums: dict[tuple[int, str], float] = field(default_factory=lambda: defaultdict(float))
-
-    def add(self, connections: WorldConnections) -> None:
-        """Add connections of the background traffic."""
-        for system in range(len(NAMES)):
-            mine, side = connections.of_system(system), role_of(system)
-            cost_of = ConnectionCost(mine, side, getattr(self.model, side), ())
-            for name, kind in KINDS.items():
-                chosen = mine.handshake == kind
-                times = mine.times * chosen
-                self._sums[system, f"{name}_count"] += int(times.sum())
-                self._sums[system, f"{name}_us"] += float(
-                    (times * (cost_of.handshake + cost_of.connection)).sum()
-                )
-
-    def plain(self, cpu_time: CpuTimeGrid) -> dict[str, Plain]:
-        """Return by system the values that a fit of CPU time to handshakes, bytes and intervals should
-        estimate.
-        """
-        by_system = {}
-        for system, name in enumerate(NAMES):
-            cost = getattr(self.model, role_of(system))
-            others = self._sums[system, "none_us"] + self._sums[system, "failed_us"]
-            row: Plain = {}
-            for kind in ("full", "abbreviated"):
-                count = self._sums[system, f"{kind}_count"]
-                row[f"{kind}_us"] = round(self._sums[system, f"{kind}_us"] / count, 3) if count else None
-            row["megabyte_us"] = cost.megabyte_us
-            row["connection_us"] = cost.connection_us
-            other_work = float(cpu_time.other_us[system].mean())
-            row["other_work_us_per_interval"] = round(other_work, 3)
-            row["other_connections_us_per_interval"] = round(others / cpu_time.count, 3)
-            row["constant_us_per_interval"] = round(other_work + others / cpu_time.count, 3)
-            row["interval_s"] = cpu_time.length_us / 1e6
-            by_system[name] = row
-        return by_system
-
-
-@dataclass
 class ConnectionPrices:
     """CPU time by the model, without noise, of the connections of the background traffic: what TLS costs.
 
@@ -193,6 +150,38 @@ class ConnectionPrices:
                 if kind != "bytes":
                     row["count"][kind] = self._counts[system, service, kind]
         return by_system
+
+    def costs(self, cpu_time: CpuTimeGrid) -> dict[str, Plain]:
+        """Return by system the values that a fit of CPU time to handshakes, bytes and intervals should
+        estimate.
+        """
+        by_system = {}
+        for system, name in enumerate(NAMES):
+            cost = getattr(self.model, role_of(system))
+            full_count, full_us = self._all_of(system, "full")
+            resumed_count, resumed_us = self._all_of(system, "resumed")
+            _, failed_us = self._all_of(system, "failed")
+            connections, _ = self._all_of(system, "connection")
+            others = failed_us + (connections - full_count - resumed_count) * cost.connection_us
+            other_work = float(cpu_time.other_us[system].mean())
+            by_system[name] = {
+                "full_us": round(full_us / full_count + cost.connection_us, 3) if full_count else None,
+                "abbreviated_us": (
+                    round(resumed_us / resumed_count + cost.connection_us, 3) if resumed_count else None
+                ),
+                "megabyte_us": cost.megabyte_us,
+                "connection_us": cost.connection_us,
+                "other_work_us_per_interval": round(other_work, 3),
+                "other_connections_us_per_interval": round(others / cpu_time.count, 3),
+                "constant_us_per_interval": round(other_work + others / cpu_time.count, 3),
+                "interval_s": cpu_time.length_us / 1e6,
+            }
+        return by_system
+
+    def _all_of(self, system: int, kind: str) -> tuple[int, float]:
+        """Return number and microseconds of all kinds on a system whose names begin with this word."""
+        keys = [key for key in self._counts if key[0] == system and key[2].split()[0] == kind]
+        return sum(self._counts[key] for key in keys), sum(self._sums[key] for key in keys)
 
 
 def expected_spaces(time: CapturedTime) -> dict[str, Plain]:

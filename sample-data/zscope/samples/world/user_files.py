@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zscope.samples.declaration_files import declared_text
 from zscope.samples.reports.files import LABEL
+from zscope.samples.reports.runs_file import SystemRun
 from zscope.samples.world.benchmark_runs import RUN_SYSTEMS
 from zscope.samples.world.traffic import INTERVAL_US
 from zscope.samples.world.workload import WORKLOAD_SYSTEM
@@ -17,7 +19,6 @@ from zscope.samples.world.world_recipe import (
     MINUTE_US,
     NAMES,
     WORLD_SYSTEMS,
-    ZONE,
     moment,
 )
 
@@ -28,30 +29,17 @@ if TYPE_CHECKING:
     from zscope.samples.world.world_connections import WorldConnections
     from zscope.samples.world.world_recipe import WorldRecipe
 
-RUNS, TRANSACTIONS, README = "runs.toml", "transactions.csv", "README.txt"
+TRANSACTIONS, README = "transactions.csv", "README.txt"
 SUPPLIED = "RR60(4kB)"
 """Runs with this workload, and those that open a connection for each transaction, have counts."""
 
 
-def runs_toml(runs: Iterable[PlannedRun]) -> str:
-    """Return both sides of every run in the format of runs.toml."""
-    parts = [f"# {LABEL.lower()}\n"]
+def world_runs(runs: Iterable[PlannedRun]) -> Iterator[SystemRun]:
+    """Yield both sides of every run."""
     for run in runs:
         for role, system in RUN_SYSTEMS.items():
-            lines = [
-                "[[run]]",
-                f'name = "{run.name}"',
-                f'system = "{NAMES[system]}"',
-                f'role = "{role}"',
-                f"from = {moment(run.begin_us):%Y-%m-%dT%H:%M:%SZ}",
-                f"to = {moment(run.end_us):%Y-%m-%dT%H:%M:%SZ}",
-                f'workload = "{run.workload}"',
-                "synthetic = true",
-                "[run.tags]",
-                *(f'{key} = "{value}"' for key, value in sorted(run.tags.items())),
-            ]
-            parts.append("\n".join(lines) + "\n")
-    return "\n".join(parts)
+            begin, end = moment(run.begin_us), moment(run.end_us)
+            yield SystemRun(run.name, NAMES[system], role, begin, end, run.tags, run.workload)
 
 
 class Transactions:
@@ -110,38 +98,17 @@ def _row(system: int, begin: int, end: int, count: int, tail: str) -> str:
 
 def readme(recipe: WorldRecipe) -> str:
     """Return the README of the folder."""
-    end = moment(recipe.start_us + recipe.days * DAY_US)
-    clients, servers = _systems("client"), _systems("server")
-    of_runs = " and ".join(NAMES[system] for system in RUN_SYSTEMS.values())
-    return f"""{LABEL}
-
-{clients[0].upper()}{clients[1:]}, call services of {servers}, through a distributor. Background
-traffic from {recipe.start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC with an RMF interval of 15
-minutes; then nights of benchmark runs between {of_runs} with an interval of a minute.
-{_recorded(recipe)}
-The CPU time follows the cost model in manifest.json, which also holds everything that a reader should find.
-The costs have published magnitudes. Agreement of the runs with published figures shows that the arithmetic is
-right, and nothing about the figures.
-
-All clocks are an hour ahead of UTC. To load the folder into a store and name the runs in it:
-
-  zscope ingest FOLDER --timezone {ZONE}
-  cp FOLDER/{RUNS} STORE/
-
-smf/              SMF dumps: types 30, 70-1, 72-3, 119-1, 119-2, 119-5, 119-6, 119-7, 119-11, 119-12; types
-                  30 and 72 only of {NAMES[WORKLOAD_SYSTEM]} and the background traffic
-rmf/              RMF reports about some hours, partly of intervals without SMF records
-displays/         NETSTAT sessions of each system; a SYSLOG with displays of GSKSRVR and NETSTAT
-policy/           the AT-TLS policy of each system: reports of pasearch, or the policy file
-logs/             AT-TLS messages about failed handshakes: logs of syslogd, and a SYSLOG
-{RUNS}         the benchmark runs
-{TRANSACTIONS}  transactions that the servers counted
-manifest.json     how the world was made, and the known answers
-
-AT-TLS sections of type 119-2 name suites of four digits at the place where that field is presumed: nobody
-published it. zERT records of level 3.2 are as long as those before, because what was appended is not
-published either.
-"""
+    clients = _systems("client")
+    return declared_text("world/readme.txt").format(
+        label=LABEL,
+        clients=f"{clients[0].upper()}{clients[1:]}",
+        servers=_systems("server"),
+        start=recipe.start,
+        end=moment(recipe.start_us + recipe.days * DAY_US),
+        of_runs=" and ".join(NAMES[system] for system in RUN_SYSTEMS.values()),
+        recorded=_recorded(recipe),
+        workload_system=NAMES[WORKLOAD_SYSTEM],
+    )
 
 
 def _systems(role: str) -> str:

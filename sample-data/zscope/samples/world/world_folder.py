@@ -14,13 +14,13 @@ import numpy as np
 
 from zscope.samples.dump.manifest import ExpectedCounts, positive
 from zscope.samples.dump.records.connection_records import zert_switched
+from zscope.samples.reports.runs_file import RUNS, runs_toml
 from zscope.samples.world.benchmark_runs import night_connections, planned_runs
 from zscope.samples.world.cpu_time import CpuTimeGrid
 from zscope.samples.world.dumps import BEGINS, CEASES, SystemDump, WorldSummary, connection_records
 from zscope.samples.world.expected import (
     ConnectionPrices,
     DayCounts,
-    HandshakeCosts,
     expected_cpu,
     expected_runs,
     expected_spaces,
@@ -32,11 +32,10 @@ from zscope.samples.world.stack_statistics import StackStatistics
 from zscope.samples.world.traffic import Traffic, other_work, other_work_of_connection
 from zscope.samples.world.user_files import (
     README,
-    RUNS,
     TRANSACTIONS,
     Transactions,
     readme,
-    runs_toml,
+    world_runs,
 )
 from zscope.samples.world.workload import WORKLOAD_SYSTEM, WorkloadRecords, captured_time
 from zscope.samples.world.workload_report import workload_listing, workload_report
@@ -130,7 +129,7 @@ class _World:
         self._caches = Caches(recipe, self._runs)
         self._displays = Displays(self.context, self._caches, self._prefixes)
         self._messages = Messages(self.context, self._prefixes)
-        self._counts, self._recorded, self._costs = DayCounts(), DayCounts(), HandshakeCosts(recipe.cost)
+        self._counts, self._recorded = DayCounts(), DayCounts()
         self._prices = ConnectionPrices(recipe.cost)
         self._transactions = Transactions(recipe)
         self._run_connections = WorldConnections()
@@ -163,7 +162,6 @@ class _World:
         self._caches.add(connections)
         if number < 0:
             self._cpu_time.add(connections)
-            self._costs.add(connections)
             self._prices.add(connections)
             self._transactions.add(connections)
         else:
@@ -241,7 +239,7 @@ class _World:
                 yield f"{folder}/{file.name}.gz", gzip.compress(file.content, mtime=0)
             else:
                 yield f"{folder}/{file.name}", file.content
-        yield RUNS, runs_toml(self._runs).encode()
+        yield RUNS, runs_toml(world_runs(self._runs)).encode()
         yield TRANSACTIONS, self._transactions.csv(self._runs, self._run_connections).encode()
         yield README, readme(self.recipe).encode()
 
@@ -289,7 +287,7 @@ class _World:
                     captured_time(self._cpu_time, WORKLOAD_SYSTEM, range(self._cpu_time.count))
                 )
             },
-            "costs": self._costs.plain(self._cpu_time),
+            "costs": self._prices.costs(self._cpu_time),
             **expected_cpu(self._cpu_time, self._night_cpu_time, self._coverage),
             "gsksrvr": self._caches.expected(),
             "runs": expected_runs(self._runs, self._run_connections, self._night_cpu_time, self.recipe.seed),
