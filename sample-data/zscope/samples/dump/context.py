@@ -81,8 +81,7 @@ class RecordContext:
 
     def local_us(self, systems: Choice, times: Numbers) -> Numbers:
         """Convert UTC times to the local time of the systems."""
-        shifted: Numbers = times + self.offsets_us[systems]
-        return shifted
+        return times + self.offsets_us[systems]
 
     @cached_property
     def filler(self) -> bytes:

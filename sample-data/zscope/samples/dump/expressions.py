@@ -46,16 +46,14 @@ def numbered(pattern: str, numbers: Numbers) -> Picked:
 
 def whole(numbers: Choice) -> Numbers:
     """Return whole numbers, rounded towards zero."""
-    result: Numbers = numbers.astype(np.int64)
-    return result
+    return numbers.astype(np.int64)
 
 
 def random_names(rng: np.random.Generator, count: int) -> Names:
     """Return the functions that draw one random number for each record."""
 
     def choice(weights: Choice) -> Numbers:
-        drawn: Numbers = rng.choice(len(weights), count, p=weights)
-        return drawn
+        return rng.choice(len(weights), count, p=weights)
 
     return {
         "choice": choice,

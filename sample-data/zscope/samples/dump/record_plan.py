@@ -113,5 +113,4 @@ class DumpClock:
     def between(self, rng: np.random.Generator, begin: float, end: float, count: int) -> Numbers:
         """Return random times, unsorted, between two completed parts of the dump."""
         part = rng.uniform(begin, end, count)
-        times: Numbers = self.recipe.start_us + np.interp(part, *self._edges).astype(np.int64)
-        return times
+        return self.recipe.start_us + np.interp(part, *self._edges).astype(np.int64)

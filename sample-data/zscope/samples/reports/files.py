@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.api import read
 from zscope.parsers.text.capture_writer import (
@@ -44,7 +45,7 @@ from zscope.samples.reports.rmf import TABLES_NEEDED, RmfRows, rmf_rows
 from zscope.samples.reports.snapshots import Snapshot, busiest_snapshots, cache_counters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from zscope.samples.dump.recipe import Recipe
@@ -68,6 +69,20 @@ class ReportFile:
     content: bytes
     what: str
     """Description in one line."""
+
+
+def write_files(
+    folder: Path, files: Iterable[tuple[str, bytes]], progress: Callable[[str], None]
+) -> dict[str, dict[str, Any]]:
+    """Write files with their names in a folder, and return what a manifest contains of each."""
+    written = {}
+    for name, content in files:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        written[name] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+        progress(f"{path}: {len(content):,} bytes")
+    return written
 
 
 def report_files(dump: Path, recipe: Recipe) -> Iterator[ReportFile]:
@@ -167,6 +182,15 @@ def _tso_session(snapshot: Snapshot, clock: LocalClock, level: str) -> ReportFil
     return ReportFile(f"netstat.{snapshot.system}.{local:%Y-%m-%d}.txt", as_bytes([*lines, "READY"]), what)
 
 
+def syslog_of(
+    parts: Iterable[tuple[datetime | int, list[str]]], system: str, first: datetime, what: str
+) -> ReportFile:
+    """Return a SYSLOG of all systems: the label with a system and a local time, and parts by their times."""
+    lines = SyslogWriter(system, first).reply([LABEL])
+    lines += [line for _, part in sorted(parts, key=lambda part: part[0]) for line in part]
+    return ReportFile("syslog.txt", as_bytes(lines), what)
+
+
 def _log(
     dump: Path,
     recipe: Recipe,
@@ -180,20 +204,13 @@ def _log(
     counters = cache_counters(dump, times)
     parts = [(at, cache_displays(at, snapshots, clocks, counters)) for at in times]
     for snapshot in snapshots:
-        log = SyslogWriter(snapshot.system, clocks[snapshot.system].local(snapshot.at_utc), 612, "OPER01")
-        displays = console_displays(snapshot, levels[snapshot.system])
-        lines = [
-            line
-            for name, reply in displays
-            for line in (log.command(f"D TCPIP,,NETSTAT,{name}"), *log.reply(reply))
-        ]
-        parts.append((snapshot.at_utc, lines))
-    label = SyslogWriter(snapshots[0].system, clocks[snapshots[0].system].local(first)).reply([LABEL])
-    lines = label + [line for _, lines in sorted(parts, key=lambda part: part[0]) for line in lines]
+        level, clock = levels[snapshot.system], clocks[snapshot.system]
+        parts.append((snapshot.at_utc, console_displays(snapshot, clock, level)))
+    system = snapshots[0].system
     what = (
         "SYSLOG of all systems: NETSTAT CONN, TTLS GROUP and DEVLINKS from the console, GSKSRVR caches twice"
     )
-    return ReportFile("syslog.txt", as_bytes(lines), what)
+    return syslog_of(parts, system, clocks[system].local(first), what)
 
 
 def cache_displays(
@@ -219,13 +236,19 @@ def cache_displays(
 
 
 def console_displays(
-    snapshot: Snapshot, level: str, listening: Mapping[str, int] = LISTENING
-) -> list[tuple[str, list[str]]]:
-    """Return NETSTAT console commands and their output."""
+    snapshot: Snapshot, clock: LocalClock, level: str, listening: Mapping[str, int] = LISTENING
+) -> list[str]:
+    """Return the lines of SYSLOG about NETSTAT commands and their output."""
+    log = SyslogWriter(snapshot.system, clock.local(snapshot.at_utc), 612, "OPER01")
     command = Command(console=True, release=level)
     address = next((row["local_ip"] for row in snapshot.open if "." in row["local_ip"]), "10.0.0.1")
+    replies = {
+        "CONN": conn_lines(connections(snapshot, listening), command, long=True, mapped=True),
+        "TTLS,GROUP": ttls_group_lines(groups(snapshot), command),
+        "DEVLINKS": devlinks_lines([interface(address)], command),
+    }
     return [
-        ("CONN", conn_lines(connections(snapshot, listening), command, long=True, mapped=True)),
-        ("TTLS,GROUP", ttls_group_lines(groups(snapshot), command)),
-        ("DEVLINKS", devlinks_lines([interface(address)], command)),
+        line
+        for name, reply in replies.items()
+        for line in (log.command(f"D TCPIP,,NETSTAT,{name}"), *log.reply(reply))
     ]

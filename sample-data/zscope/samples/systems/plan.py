@@ -87,6 +87,17 @@ class DeclaredLinkCase(Declared, frozen=True):
     cpu_per_tx: Mapping[str, float]
     tags: Mapping[str, str]
 
+    @property
+    def transactions_per_s(self) -> float:
+        """Transactions per second: the bytes of both directions, scaled."""
+        return (self.write_bytes_per_s + self.read_bytes_per_s) / PLAN.zvm.scaling
+
+    @property
+    def tcpu_s(self) -> dict[str, float]:
+        """CPU seconds by virtual machine."""
+        per_s, seconds = self.transactions_per_s, PLAN.zvm.period_s
+        return {name: cost * per_s / 100 * seconds for name, cost in self.cpu_per_tx.items()}
+
 
 class ZvmPlan(Declared, frozen=True):
     """One link in several cases."""
@@ -99,7 +110,7 @@ class ZvmPlan(Declared, frozen=True):
 
 
 class DeclaredFlood(Declared, frozen=True):
-    """A flood of session requests; it lasts as long as its starts if `high_s` is not given."""
+    """A flood of session requests."""
 
     run: str
     form: Literal["csv", "panel", "jsonl"]
@@ -109,9 +120,13 @@ class DeclaredFlood(Declared, frozen=True):
     peak_ecbs: int
     step_s: float
     tags: Mapping[str, bool | int]
-    high_s: float | None = None
-    starts_per_s: float = 1.0
-    threads_starting: int | None = None
+    high_s: float = 0.0
+    starts_per_s: float = 0.0
+
+    @property
+    def lasts_s(self) -> float:
+        """Time for which the number of ECBs is high: that given, or that of the starts."""
+        return self.high_s or self.sessions / self.starts_per_s
 
 
 class ZtpfPlan(Declared, frozen=True):
@@ -119,6 +134,7 @@ class ZtpfPlan(Declared, frozen=True):
 
     system: str
     worker_threads: int
+    threads_starting: int
     flood: tuple[DeclaredFlood, ...]
 
 
@@ -148,27 +164,6 @@ class RoundTrips:
     round_trip_us: float
     cpu_us: float
     sends: int
-
-
-@dataclass(frozen=True, slots=True)
-class LinkCase:
-    """One case of the z/VM link."""
-
-    run: SystemRun
-    declared: DeclaredLinkCase
-    tcpu_s: Mapping[str, float]
-    """CPU seconds by virtual machine."""
-
-
-@dataclass(frozen=True, slots=True)
-class SampleFlood:
-    """One flood of session requests on z/TPF."""
-
-    run: SystemRun
-    declared: DeclaredFlood
-    high_s: float
-    """Time for which the number of ECBs is high."""
-    threads_starting: int
 
 
 def start() -> datetime:
@@ -218,28 +213,23 @@ def mq_run(system: str) -> SystemRun:
     return SystemRun(plan.run, system, "client", start(), start() + lasts, {})
 
 
-def link_cases() -> list[LinkCase]:
-    """Return the cases of the link, an hour apart."""
-    plan = PLAN.zvm
+def link_cases() -> list[tuple[SystemRun, DeclaredLinkCase]]:
+    """Return the cases of the link with their runs, an hour apart."""
+    plan, length = PLAN.zvm, timedelta(seconds=PLAN.zvm.period_s)
     result = []
     for number, case in enumerate(plan.case):
         begin = start() + timedelta(hours=2 + number)
-        end = begin + timedelta(seconds=plan.period_s)
-        run = SystemRun(case.run, plan.system, "server", begin, end, case.tags)
-        per_s = (case.write_bytes_per_s + case.read_bytes_per_s) / plan.scaling
-        used = {name: cost * per_s / 100 * plan.period_s for name, cost in case.cpu_per_tx.items()}
-        result.append(LinkCase(run, case, used))
+        run = SystemRun(case.run, plan.system, "server", begin, begin + length, case.tags)
+        result.append((run, case))
     return result
 
 
-def floods() -> list[SampleFlood]:
-    """Return the floods, half an hour apart."""
-    plan = PLAN.ztpf
+def floods() -> list[tuple[SystemRun, DeclaredFlood]]:
+    """Return the floods with their runs, half an hour apart."""
+    plan, length = PLAN.ztpf, timedelta(minutes=10)
     result = []
     for number, flood in enumerate(plan.flood):
         begin = start() + timedelta(hours=7, minutes=30 * number)
-        high = flood.sessions / flood.starts_per_s if flood.high_s is None else flood.high_s
-        threads = plan.worker_threads // 2 if flood.threads_starting is None else flood.threads_starting
-        run = SystemRun(flood.run, plan.system, "server", begin, begin + timedelta(minutes=10), flood.tags)
-        result.append(SampleFlood(run, flood, high, threads))
+        run = SystemRun(flood.run, plan.system, "server", begin, begin + length, flood.tags)
+        result.append((run, flood))
     return result

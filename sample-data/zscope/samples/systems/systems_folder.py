@@ -5,7 +5,6 @@ A manifest contains what a reader should find in them.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from datetime import timedelta
@@ -19,8 +18,8 @@ from zscope.parsers.text.csv_and_json.table_reader import supplied_lines
 from zscope.parsers.text.mq_formatter.formatter_files import JSON_FILE, csv_files, json_lines
 from zscope.parsers.text.zvm.zvm_write import ZvmPrintForm, channel_pages, user_pages
 from zscope.samples.declaration_files import declared_text
-from zscope.samples.reports.files import LABEL
-from zscope.samples.reports.runs_file import RUNS, runs_toml
+from zscope.samples.reports.files import LABEL, write_files
+from zscope.samples.reports.runs_file import RUNS, SystemRun, runs_toml
 from zscope.samples.systems.mq import UNITS_PER_US, QueueManager, dump, round_trip_rows
 from zscope.samples.systems.plan import PLAN, floods, link_cases, mq_run, round_trips, zone
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from zscope.samples.systems.plan import LinkCase, RoundTrips, SampleFlood
+    from zscope.samples.systems.plan import DeclaredFlood, DeclaredLinkCase, RoundTrips
 
 
 _QUIET_STEPS = 4
@@ -36,30 +35,29 @@ _QUIET_STEPS = 4
 _NOISE = 0.02
 
 
-def samples(flood: SampleFlood, seed: int) -> list[dict[str, Any]]:
+def samples(run: SystemRun, flood: DeclaredFlood, seed: int) -> list[dict[str, Any]]:
     """Return the rows of one z/TPF series: a rise, a level with some noise, and a fall."""
-    plan = flood.declared
-    high = round(flood.high_s / plan.step_s)
+    high = round(flood.lasts_s / flood.step_s)
     # Half of the climb and half of the fall are above the threshold as well, nearly.
-    noise = np.random.default_rng([seed, plan.sessions, plan.peak_ecbs]).uniform(-_NOISE, 0, high)
-    level = plan.idle_ecbs + (plan.peak_ecbs - plan.idle_ecbs) * (1 + noise)
-    level[high // 2] = plan.peak_ecbs
-    quiet = [plan.idle_ecbs] * _QUIET_STEPS
+    noise = np.random.default_rng([seed, flood.sessions, flood.peak_ecbs]).uniform(-_NOISE, 0, high)
+    level = flood.idle_ecbs + (flood.peak_ecbs - flood.idle_ecbs) * (1 + noise)
+    level[high // 2] = flood.peak_ecbs
+    quiet = [flood.idle_ecbs] * _QUIET_STEPS
     ecbs = [*quiet, *(round(value) for value in level.tolist()), *quiet]
-    done = [round(plan.sessions * step / high) for step in range(1, high + 1)]
-    starts = [*[0] * _QUIET_STEPS, *done, *[plan.sessions] * _QUIET_STEPS]
-    starting = [*[0] * _QUIET_STEPS, *[flood.threads_starting] * high, *[0] * _QUIET_STEPS]
-    first = flood.run.begin - timedelta(seconds=_QUIET_STEPS * plan.step_s)
+    done = [round(flood.sessions * step / high) for step in range(1, high + 1)]
+    starts = [*[0] * _QUIET_STEPS, *done, *[flood.sessions] * _QUIET_STEPS]
+    starting = [*[0] * _QUIET_STEPS, *[PLAN.ztpf.threads_starting] * high, *[0] * _QUIET_STEPS]
+    first = run.begin - timedelta(seconds=_QUIET_STEPS * flood.step_s)
     return [
         {
-            "run": flood.run.name,
-            "system": flood.run.system,
-            "sample_utc": first + timedelta(seconds=number * plan.step_s),
+            "run": run.name,
+            "system": run.system,
+            "sample_utc": first + timedelta(seconds=number * flood.step_s),
             "ecbs_in_use": in_use,
             "tls_starts_completed": completed,
             "worker_threads": PLAN.ztpf.worker_threads,
             "threads_starting": threads,
-            "sessions_requested": plan.sessions,
+            "sessions_requested": flood.sessions,
         }
         for number, (in_use, completed, threads) in enumerate(zip(ecbs, starts, starting, strict=True))
     ]
@@ -70,12 +68,12 @@ _CP_SHARE = 0.25
 """Approximate share of CP in the CPU time of a virtual machine."""
 
 
-def user_rows(case: LinkCase) -> list[dict[str, Any]]:
+def user_rows(run: SystemRun, case: DeclaredLinkCase) -> list[dict[str, Any]]:
     """Return the CPU time of each virtual machine, including some that do not use the link."""
     period = PLAN.zvm.period_s
     used = {**_OTHERS_S, **case.tcpu_s}
     return [
-        _common(case)
+        _common(run)
         | {
             "period_s": float(period),
             "userid": name,
@@ -88,12 +86,12 @@ def user_rows(case: LinkCase) -> list[dict[str, Any]]:
     ]
 
 
-def channel_rows(case: LinkCase) -> list[dict[str, Any]]:
+def channel_rows(run: SystemRun, case: DeclaredLinkCase) -> list[dict[str, Any]]:
     """Return the channel path of the link, and one of disks that other partitions share."""
     plan = PLAN.zvm
-    link = (plan.chpid, True, case.declared.write_bytes_per_s, case.declared.read_bytes_per_s)
+    link = (plan.chpid, True, case.write_bytes_per_s, case.read_bytes_per_s)
     return [
-        _common(case)
+        _common(run)
         | {
             "period_s": float(plan.period_s),
             "chpid": chpid,
@@ -105,9 +103,9 @@ def channel_rows(case: LinkCase) -> list[dict[str, Any]]:
     ]
 
 
-def _common(case: LinkCase) -> dict[str, Any]:
-    local = (case.run.begin + zone()).replace(tzinfo=None)
-    return {"system": case.run.system, "run": case.run.name, "interval_start_local": local}
+def _common(run: SystemRun) -> dict[str, Any]:
+    local = (run.begin + zone()).replace(tzinfo=None)
+    return {"system": run.system, "run": run.name, "interval_start_local": local}
 
 
 README = "README.txt"
@@ -123,11 +121,11 @@ _NOTE = f"# {LABEL.lower()}"
 def systems_files(seed: int) -> Iterator[tuple[str, bytes]]:
     """Yield every file with its name in the folder."""
     yield from _mq(seed)
-    for case in link_cases():
-        yield from _link(case)
-    for flood in floods():
-        yield _flood(flood, seed)
-    runs = [mq_run(_REQUESTER.system), *(c.run for c in link_cases()), *(f.run for f in floods())]
+    for run, case in link_cases():
+        yield from _link(run, case)
+    for run, flood in floods():
+        yield _flood(run, flood, seed)
+    runs = [mq_run(_REQUESTER.system), *(run for run, _ in [*link_cases(), *floods()])]
     yield RUNS, f"{runs_toml(runs)}\n".encode()
     text = declared_text("systems/readme.txt")
     yield (
@@ -163,23 +161,23 @@ def _in_us(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"queue_sharing_group": None, **row, **spans}
 
 
-def _link(case: LinkCase) -> Iterator[tuple[str, bytes]]:
-    users, channels = user_rows(case), channel_rows(case)
-    name = f"zvm/{case.run.name}.{case.run.system}"
-    if case.declared.form == "csv":
+def _link(run: SystemRun, case: DeclaredLinkCase) -> Iterator[tuple[str, bytes]]:
+    users, channels = user_rows(run, case), channel_rows(run, case)
+    name = f"zvm/{run.name}.{run.system}"
+    if case.form == "csv":
         for table, rows in (("zvm_user", users), ("zvm_channel", channels)):
             yield f"{name}.{table}.csv", as_bytes([_NOTE, *supplied_lines(table, rows)])
         return
-    form = ZvmPrintForm(screen=case.declared.form == "screen")
+    form = ZvmPrintForm(screen=case.form == "screen")
     pages = [*user_pages(users, form), *channel_pages(channels, form)]
     lines = [line for page in pages for line in page] if form.screen else with_control(pages)
-    yield f"{name}.{case.run.begin + zone():%Y-%m-%d}.txt", as_bytes([LABEL, *lines])
+    yield f"{name}.{run.begin + zone():%Y-%m-%d}.txt", as_bytes([LABEL, *lines])
 
 
-def _flood(flood: SampleFlood, seed: int) -> tuple[str, bytes]:
-    rows = samples(flood, seed)
-    name = f"ztpf/{flood.run.name}.{flood.run.system}"
-    match flood.declared.form:
+def _flood(run: SystemRun, flood: DeclaredFlood, seed: int) -> tuple[str, bytes]:
+    rows = samples(run, flood, seed)
+    name = f"ztpf/{run.name}.{run.system}"
+    match flood.form:
         case "jsonl":
             return f"{name}.jsonl", as_bytes(_json(row) for row in rows)
         case "panel":
@@ -203,13 +201,7 @@ MANIFEST = "manifest.json"
 
 def write_systems(seed: int, folder: Path, progress: Callable[[str], None]) -> dict[str, Any]:
     """Write the files into a folder and return the manifest; `progress` gets a line for each file."""
-    files = {}
-    for name, content in systems_files(seed):
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        files[name] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
-        progress(f"{path}: {len(content):,} bytes")
+    files = write_files(folder, systems_files(seed), progress)
     manifest = {
         "synthetic": True,
         "notes": ["synthetic data, made by zscope; no figure comes from a real system"],
@@ -218,15 +210,15 @@ def write_systems(seed: int, folder: Path, progress: Callable[[str], None]) -> d
         "systems": SYSTEMS,
         "files": files,
         "mq": _expected_mq(seed),
-        "zvm": [_expected_link(case) for case in link_cases()],
+        "zvm": [_expected_link(case) for _, case in link_cases()],
         "ztpf": [
             {
-                "run": flood.run.name,
-                "sessions": flood.declared.sessions,
-                "peak_ecbs": flood.declared.peak_ecbs,
-                "idle_ecbs": flood.declared.idle_ecbs,
+                "run": run.name,
+                "sessions": flood.sessions,
+                "peak_ecbs": flood.peak_ecbs,
+                "idle_ecbs": flood.idle_ecbs,
             }
-            for flood in floods()
+            for run, flood in floods()
         ],
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="ascii")
@@ -260,10 +252,9 @@ def _expected_mq(seed: int) -> dict[str, Any]:
     }
 
 
-def _expected_link(case: LinkCase) -> dict[str, Any]:
-    per_s = (case.declared.write_bytes_per_s + case.declared.read_bytes_per_s) / PLAN.zvm.scaling
+def _expected_link(case: DeclaredLinkCase) -> dict[str, Any]:
     return {
-        "run": case.run.name,
-        "etr": per_s,
+        "run": case.run,
+        "etr": case.transactions_per_s,
         "tcpu_s": {name: round(s, 3) for name, s in case.tcpu_s.items()},
     }

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zscope.samples.dump.arrays import ColumnTable, column
 from zscope.samples.world.services import FIRST_RUN_SERVICE, SERVICES
 from zscope.samples.world.world_scenario import SCENARIO, AddressSpace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from zscope.samples.dump.arrays import Numbers
 
 HUNDREDTH_US = 10_000
@@ -48,19 +47,15 @@ def address_spaces() -> tuple[AddressSpace, ...]:
 
 
 @dataclass
-class SpaceUse:
+class SpaceUse(ColumnTable):
     """The CPU time of an address space in consecutive intervals, in 1/100 s by kind."""
 
-    task: Numbers
-    srb: Numbers
-    preemptable: Numbers
-    enclave: Numbers
-    io_interrupt: Numbers
-    ziip: Numbers
-
-    def first(self, count: int) -> SpaceUse:
-        """Return the values of the first intervals."""
-        return self._changed(lambda values: values[:count])
+    task: Numbers = column()
+    srb: Numbers = column()
+    preemptable: Numbers = column()
+    enclave: Numbers = column()
+    io_interrupt: Numbers = column()
+    ziip: Numbers = column()
 
     def summed(self, before: dict[str, int]) -> SpaceUse:
         """Return running totals, continued from those before, which are brought up to date."""
@@ -69,13 +64,6 @@ class SpaceUse:
             totals[name] = before.get(name, 0) + np.cumsum(values)
             before[name] = int(totals[name][-1])
         return SpaceUse(**totals)
-
-    def last(self) -> SpaceUse:
-        """Return the values of the last interval only."""
-        return self._changed(lambda values: values[-1:])
-
-    def _changed(self, change: Callable[[Numbers], Numbers]) -> SpaceUse:
-        return SpaceUse(**{name: change(values) for name, values in vars(self).items()})
 
 
 def time_of(space: AddressSpace, other_us: Numbers, connections_us: Numbers) -> Numbers:

@@ -11,7 +11,7 @@ import numpy as np
 
 from zscope.samples.declaration_files import declared_file
 from zscope.samples.dump.connections import FULL, NO_TLS, RESUMED
-from zscope.samples.world.cost import SIDES, Factors, RunFactors
+from zscope.samples.world.cost import SIDES
 from zscope.samples.world.services import RUN_SERVICES, SERVICES, SUITE_NUMBERS
 from zscope.samples.world.world_connections import (
     SHORTEST_LONG_US,
@@ -100,7 +100,8 @@ class PlannedRun:
     """Share of resumed handshakes."""
     latency_us: int
     """Duration of a connection (CRR) or of a request (RR, STR); each client begins the next one at once."""
-    factors: RunFactors
+    factors: Mapping[tuple[str, str], float]
+    """Factors on the CPU time of handshakes and of everything, by side."""
     tags: Mapping[str, str]
     is_recorded: bool
     """Whether connections that stay open have records."""
@@ -115,8 +116,7 @@ class PlannedRun:
     def latencies_us(self, seed: int) -> Floats:
         """Return the average latency in each minute."""
         noise = np.random.default_rng([seed, 31, self.number]).normal(0, _LATENCY_NOISE, self.minutes)
-        latencies: Floats = self.latency_us * np.exp(noise)
-        return latencies
+        return self.latency_us * np.exp(noise)
 
     @property
     def steady_us(self) -> tuple[int, int]:
@@ -152,17 +152,16 @@ def _run(recipe: WorldRecipe, number: int, declared: DeclaredRun, begin_us: int)
         suite=SUITE_NUMBERS[declared.suite] if declared.suite else 0,
         resumed=declared.resumed,
         latency_us=round(declared.latency_ms * 1_000),
-        factors=RunFactors(*(_factors(declared, side) for side in SIDES)),
+        factors={
+            (side, name): getattr(factor, side) if isinstance(factor, FactorOfSides) else factor
+            for name, factor in (("handshake", declared.handshake), ("everything", declared.everything))
+            for side in SIDES
+        },
         tags=declared.tags,
         is_recorded=recipe.recording == "connections",
         begin_us=begin_us,
         minutes=recipe.run_minutes,
     )
-
-
-def _factors(declared: DeclaredRun, side: str) -> Factors:
-    both = (declared.handshake, declared.everything)
-    return Factors(*(getattr(one, side) if isinstance(one, FactorOfSides) else one for one in both))
 
 
 _RAMP = 0.5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,19 +160,3 @@ def _number(name: str, text: str) -> float:
         return float(text)
     except ValueError:
         raise RecipeError(f"{name} = {text!r} is not a number of microseconds") from None
-
-
-@dataclass(frozen=True, slots=True)
-class Factors:
-    """Factors of a benchmark run on the cost model at one side."""
-
-    handshake: float = 1.0
-    everything: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class RunFactors:
-    """Factors of a benchmark run at both sides."""
-
-    client: Factors = field(default_factory=Factors)
-    server: Factors = field(default_factory=Factors)

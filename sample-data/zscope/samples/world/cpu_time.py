@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,12 +15,12 @@ from zscope.samples.world.services import IS_TLS13, KEY_EXCHANGES, SERVICES
 from zscope.samples.world.world_recipe import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from zscope.samples.dump.arrays import Floats, Numbers
-    from zscope.samples.world.cost import CostModel, RunFactors, SideCost
+    from zscope.samples.world.cost import CostModel, SideCost
     from zscope.samples.world.world_connections import WorldConnections
 
+Factors = Mapping[tuple[str, str], float]
+"""Factors of a run by side, on handshakes and on everything."""
 FOUR_HOURS_US = 4 * 3_600_000_000
 
 
@@ -30,7 +31,7 @@ class ConnectionCost:
     connections: WorldConnections
     side: str
     cost: SideCost
-    factors: Sequence[RunFactors]
+    factors: Sequence[Factors]
 
     @cached_property
     def handshake(self) -> Floats:
@@ -48,22 +49,19 @@ class ConnectionCost:
     @cached_property
     def connection(self) -> Floats:
         """Microseconds for each connection itself."""
-        cost: Floats = self.cost.connection_us * self._factor("everything")
-        return cost
+        return self.cost.connection_us * self._factor("everything")
 
     @cached_property
     def life(self) -> Floats:
         """Microseconds for its bytes and requests, distributed over its life."""
         size = (self.connections.up + self.connections.down).astype(float)
         cost = size * self.cost.megabyte_us / 1e6 + self.connections.requests * self.cost.request_us
-        shared: Floats = cost * self._factor("everything")
-        return shared
+        return cost * self._factor("everything")
 
     def _factor(self, name: str) -> Floats:
         """Return the factor of the run of each connection; the last entry is for other traffic."""
-        known = [getattr(getattr(run, self.side), name) for run in self.factors]
-        factors: Floats = np.array([*known, 1.0])[self.connections.run]
-        return factors
+        known = [factors[self.side, name] for factors in self.factors]
+        return np.array([*known, 1.0])[self.connections.run]
 
 
 @dataclass
@@ -77,7 +75,7 @@ class CpuTimeGrid:
     other_us_per_s: Floats
     """CPU time of other work, by interval; a single value applies to all intervals."""
     noise_key: tuple[int, ...]
-    factors: Sequence[RunFactors] = ()
+    factors: Sequence[Factors] = ()
     following_us: float = 0.0
     """CPU time of other work that comes with each connection."""
     spent: Floats = field(init=False)

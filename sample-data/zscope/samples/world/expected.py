@@ -219,15 +219,14 @@ def _run(run: PlannedRun, connections: WorldConnections, cpu_time: CpuTimeGrid, 
     for side, system in RUN_SYSTEMS.items():
         expected = float(cpu_time.expected[system, first:last].sum())
         shown = int(cpu_time.shown()[system, first:last].sum())
-        factors = getattr(run.factors, side)
         sides[side] = {
             "system": NAMES[system],
             "steady_cpu_s_expected": expected / 1e6,
             "steady_cpu_s": shown / 1e6,
             "cpu_us_per_transaction_expected": expected / steady,
             "cpu_us_per_transaction": shown / steady,
-            "handshake_factor": factors.handshake,
-            "everything_factor": factors.everything,
+            "handshake_factor": run.factors[side, "handshake"],
+            "everything_factor": run.factors[side, "everything"],
         }
     return {
         "name": run.name,

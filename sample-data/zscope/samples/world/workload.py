@@ -144,13 +144,13 @@ class WorkloadRecords:
             self._write(batch, system, space, SYSTEM, begins, use.summed(since_start))
             return
         ends = space.batch and (numbers[-1] + 1) % INTERVALS_A_DAY == 0
-        first = use.first(len(begins) - 1) if ends else use
-        if len(first.task):
-            self._write(batch, system, space, INTERVAL, begins[: len(first.task)], first)
+        first = use[:-1] if ends else use
+        if len(first):
+            self._write(batch, system, space, INTERVAL, begins[: len(first)], first)
         if ends:
             totals: dict[str, int] = {}
-            whole = use.summed(totals).last()
-            self._write(batch, system, space, LAST, begins[-1:], use.last())
+            whole = use.summed(totals)[-1:]
+            self._write(batch, system, space, LAST, begins[-1:], use[-1:])
             for subtype in (STEP, JOB):
                 self._write(batch, system, space, subtype, begins[-1:], whole)
 

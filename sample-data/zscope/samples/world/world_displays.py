@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zscope.parsers.text.capture_writer import SyslogWriter, as_bytes
 from zscope.samples.dump.connections import FULL, RESUMED
 from zscope.samples.dump.site import STACK
 from zscope.samples.reports.displays import LocalClock
-from zscope.samples.reports.files import LABEL, ReportFile, cache_displays, console_displays, shell_session
+from zscope.samples.reports.files import (
+    ReportFile,
+    cache_displays,
+    console_displays,
+    shell_session,
+    syslog_of,
+)
 from zscope.samples.reports.snapshots import CLOSED_S, CacheCounters, Snapshot
 from zscope.samples.world.services import ADDRESSES, IS_TLS13, LISTENING, SUITES
 from zscope.samples.world.world_connections import WorldConnections, seen_by
@@ -166,19 +171,11 @@ class Displays:
             if not self.in_traffic(begin_us) or not begin_us <= at_us < begin_us + DAY_US:
                 break
             now = self._moment(connections, system, at_us)
-            level, log = (
-                SYSTEMS[system].level,
-                SyslogWriter(NAMES[system], CLOCK.local(now.at_utc), 612, "OPER01"),
-            )
+            level = SYSTEMS[system].level
             fewer = Snapshot(now.system, now.at_utc, now.open[:_MOST_SHOWN], now.closing[:_MOST_SHOWN])
             self._sessions.append(shell_session(fewer, CLOCK, level, LISTENING))
             if first:
-                lines = [
-                    line
-                    for name, reply in console_displays(fewer, level, LISTENING)
-                    for line in (log.command(f"D TCPIP,,NETSTAT,{name}"), *log.reply(reply))
-                ]
-                self._console.append((at_us, lines))
+                self._console.append((at_us, console_displays(fewer, CLOCK, level, LISTENING)))
         for time in self.caches.times_us:
             if begin_us <= time < begin_us + DAY_US:
                 self._seen[time] = [self._moment(connections, s, time) for s in range(CLIENTS, len(NAMES))]
@@ -201,10 +198,8 @@ class Displays:
             }
             empty = [Snapshot(name, at, [], []) for name in NAMES[CLIENTS:]]
             parts.append((at_us, cache_displays(at, self._seen.get(at_us, empty), clocks, counted)))
-        parts.sort(key=lambda part: part[0])
-        first = SyslogWriter(NAMES[0], CLOCK.local(moment(parts[0][0]))).reply([LABEL])
-        lines = [*first, *(line for _, part in parts for line in part)]
-        yield ReportFile("syslog.txt", as_bytes(lines), "SYSLOG of all systems: GSKSRVR caches, NETSTAT")
+        first = CLOCK.local(moment(min(at_us for at_us, _ in parts)))
+        yield syslog_of(parts, NAMES[0], first, "SYSLOG of all systems: GSKSRVR caches, NETSTAT")
 
     def _moment(self, connections: WorldConnections, system: int, at_us: int) -> Snapshot:
         recent = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 from collections import Counter
 from contextlib import ExitStack
@@ -14,6 +13,7 @@ import numpy as np
 
 from zscope.samples.dump.manifest import ExpectedCounts, positive
 from zscope.samples.dump.records.connection_records import zert_switched
+from zscope.samples.reports.files import write_files
 from zscope.samples.reports.runs_file import RUNS, runs_toml
 from zscope.samples.world.benchmark_runs import night_connections, planned_runs
 from zscope.samples.world.cpu_time import CpuTimeGrid
@@ -78,9 +78,7 @@ SLICE_CONNECTIONS = 20_000
 
 def write_world(recipe: WorldRecipe, folder: Path, progress: Callable[[str], None]) -> dict[str, Any]:
     """Write a world into a folder and return its manifest; `progress` gets a line for each file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in ("smf", "rmf", "displays", "policy", "logs"):
-        (folder / name).mkdir(exist_ok=True)
+    (folder / "smf").mkdir(parents=True, exist_ok=True)
     world = _World(recipe)
     ending = ".smf.gz" if recipe.packing == "gzip" else ".smf"
     with ExitStack() as stack:
@@ -92,10 +90,7 @@ def write_world(recipe: WorldRecipe, folder: Path, progress: Callable[[str], Non
     for dump in world.dumps:
         files[f"smf/{dump.path.name}"] = contents = dump.expected_contents()
         progress(f"{dump.path}: {contents['records']:,} records, {contents['bytes']:,} bytes")
-    for name, content in world.others():
-        (folder / name).write_bytes(content)
-        files[name] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
-        progress(f"{folder / name}: {len(content):,} bytes")
+    files |= write_files(folder, world.others(), progress)
     manifest = world.manifest(files)
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in manifest.items())
     (folder / MANIFEST).write_text(f"{{\n{lines}\n}}\n", encoding="ascii")
