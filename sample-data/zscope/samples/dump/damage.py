@@ -7,7 +7,7 @@ inserted between records. So the expected result of reading the rest is known ex
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from zscope.parsers.issues import Code
 from zscope.parsers.smf.chain import FIRST, MIDDLE
@@ -32,10 +32,17 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+Place = Literal["record", "between", "end", "file"]
+
+
 @dataclass(frozen=True, slots=True)
 class DamageKind:
     """A kind of damage and the issue that a reader should report."""
 
+    place: Place
+    """Damage in records, which any packing can contain; between them; at the end; or of the whole file, which
+    a reader refuses.
+    """
     text: str
     code: Code | None
     """None: the dump is valid, although some tools reject it."""
@@ -47,51 +54,45 @@ class DamageKind:
 
 EACH = 3
 DAMAGES: Mapping[str, DamageKind] = {
-    "triplet-outside": DamageKind("a triplet points outside its record", Code.SECTION_OUTSIDE, EACH, 0),
-    "absurd-count": DamageKind("a triplet counts 65,535 sections", Code.SECTION_COUNT, EACH, EACH),
-    "absurd-triplets": DamageKind("a record claims 65,535 triplets", Code.TRIPLETS_OUTSIDE, EACH, EACH),
-    "bad-date": DamageKind("the date of a header is not packed decimal", Code.BAD_DATE, EACH, EACH),
-    "doubled-header": DamageKind("a record has its descriptor twice", None, EACH, EACH),
-    "no-own-length": DamageKind("the same, and the inner descriptor has no length", None, EACH, EACH),
-    "duplicate-records": DamageKind("records occur twice", None, 2 * EACH, 2 * EACH),
-    "concatenated": DamageKind("two dumps, one behind the other", None),
-    "mid-garbage": DamageKind("random bytes between two records", Code.DAMAGED_RANGE),
-    "zero-length": DamageKind("a length word of zero with data behind it", Code.DAMAGED_RANGE),
-    "segment-order": DamageKind("segments without the rest of their record", Code.SEGMENT_ORDER),
-    "trailing-zeros": DamageKind("zero bytes at the end of the file", Code.ZERO_PADDING),
-    "truncated": DamageKind("the file ends inside a record", Code.TRUNCATED),
-    "crlf": DamageKind("X'0A' became X'0D0A' throughout", Code.LINE_ENDS),
-    "ascii": DamageKind("transferred in text mode", Code.TEXT_MODE),
-    "no-rdw": DamageKind("transferred without record lengths", Code.RDW_STRIPPED),
+    "triplet-outside": DamageKind(
+        "record", "a triplet points outside its record", Code.SECTION_OUTSIDE, EACH, 0
+    ),
+    "absurd-count": DamageKind("record", "a triplet counts 65,535 sections", Code.SECTION_COUNT, EACH, EACH),
+    "absurd-triplets": DamageKind(
+        "record", "a record claims 65,535 triplets", Code.TRIPLETS_OUTSIDE, EACH, EACH
+    ),
+    "bad-date": DamageKind("record", "the date of a header is not packed decimal", Code.BAD_DATE, EACH, EACH),
+    "doubled-header": DamageKind("record", "a record has its descriptor twice", None, EACH, EACH),
+    "no-own-length": DamageKind(
+        "record", "the same, and the inner descriptor has no length", None, EACH, EACH
+    ),
+    "duplicate-records": DamageKind("record", "records occur twice", None, 2 * EACH, 2 * EACH),
+    "concatenated": DamageKind("record", "two dumps, one behind the other", None),
+    "mid-garbage": DamageKind("between", "random bytes between two records", Code.DAMAGED_RANGE),
+    "zero-length": DamageKind("between", "a length word of zero with data behind it", Code.DAMAGED_RANGE),
+    "segment-order": DamageKind("between", "segments without the rest of their record", Code.SEGMENT_ORDER),
+    "trailing-zeros": DamageKind("end", "zero bytes at the end of the file", Code.ZERO_PADDING),
+    "truncated": DamageKind("end", "the file ends inside a record", Code.TRUNCATED),
+    "crlf": DamageKind("file", "X'0A' became X'0D0A' throughout", Code.LINE_ENDS),
+    "ascii": DamageKind("file", "transferred in text mode", Code.TEXT_MODE),
+    "no-rdw": DamageKind("file", "transferred without record lengths", Code.RDW_STRIPPED),
 }
-REPLACING = frozenset({"crlf", "ascii", "no-rdw"})
-"""Damage of the whole file, which a reader refuses."""
-AT_END = frozenset({"trailing-zeros", "truncated"})
-ON_RECORDS = frozenset(
-    {
-        "triplet-outside",
-        "absurd-count",
-        "absurd-triplets",
-        "bad-date",
-        "doubled-header",
-        "no-own-length",
-        "duplicate-records",
-        "concatenated",
-    }
-)
-"""Damage that only changes records, so that any packing can contain it."""
 FEWEST_RECORDS = 100
 """Records needed for each kind, to keep damage away from the ends of the file and from other damage."""
 _GARBAGE_BYTES = 1_500
 _ZERO_BYTES = 4_096
 
 
+def at_place(kinds: Iterable[str], *places: Place) -> list[str]:
+    """Return the kinds of damage at these places."""
+    return [kind for kind in kinds if DAMAGES[kind].place in places]
+
+
 def positions(kinds: Iterable[str], records: int) -> list[tuple[int, str]]:
     """Return for each piece of damage the number of ordinary records before it, evenly distributed."""
     pieces: list[str] = []
-    for kind in kinds:
-        if kind not in REPLACING | AT_END:
-            pieces += [kind] * (EACH if DAMAGES[kind].specimens else 1)
+    for kind in at_place(kinds, "record", "between"):
+        pieces += [kind] * (EACH if DAMAGES[kind].specimens else 1)
     return [(records * (at + 1) // (len(pieces) + 1), kind) for at, kind in enumerate(pieces)]
 
 
@@ -145,9 +146,8 @@ def at_end(kind: str, specimen: bytes, frame: Callable[[Iterable[bytes]], Iterat
 
 def framer(framing: str, size: int, damage: Iterable[str]) -> Callable[[Iterable[bytes]], Iterator[bytes]]:
     """Return the function that turns records into the bytes of a file."""
-    for kind in damage:
-        if kind in REPLACING:
-            return _REPLACED[kind]
+    for kind in at_place(damage, "file"):
+        return _REPLACED[kind]
     framers: Mapping[str, Callable[[Iterable[bytes]], Iterator[bytes]]] = {
         "segments": lambda records: as_segments(records, size),
         "bdw": lambda records: as_blocks(records, size),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.smf.chain import LONGEST_IN_FILE
 from zscope.parsers.smf.record_writer import DEFAULT_BLOCK
-from zscope.samples.dump.damage import AT_END, DAMAGES, FEWEST_RECORDS, ON_RECORDS, REPLACING
+from zscope.samples.dump.damage import DAMAGES, FEWEST_RECORDS, at_place
 from zscope.samples.dump.dump_scenario import SCENARIO
 from zscope.schemas.errors import Error
 
@@ -252,12 +252,12 @@ class Recipe:
             problems.append("each kind of damage can be given only once")
         if self.total_records < FEWEST_RECORDS * len(self.damage):
             problems.append(f"damage needs at least {FEWEST_RECORDS} records for each kind")
-        replacing = [kind for kind in self.damage if kind in REPLACING]
+        replacing, ends = at_place(self.damage, "file"), at_place(self.damage, "end")
         if replacing and (len(self.damage) > 1 or self.framing != "rdw"):
             problems.append(f"damage {replacing[0]!r} cannot be combined and replaces framing rdw")
-        if len(AT_END.intersection(self.damage)) > 1:
-            problems.append(f"a file can only end in one way: choose one of {', '.join(sorted(AT_END))}")
-        beyond = [kind for kind in self.damage if kind not in ON_RECORDS]
+        if len(ends) > 1:
+            problems.append(f"a file can only end in one way: choose one of {', '.join(sorted(ends))}")
+        beyond = at_place(self.damage, "between", "end", "file")
         if beyond and self.packing.startswith("terse"):
             problems.append(
                 f"damage {beyond[0]!r} cannot be packed with TERSE, which contains whole records only"

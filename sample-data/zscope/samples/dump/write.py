@@ -13,11 +13,9 @@ from zscope.samples.dump.assemble import SmfBatch
 from zscope.samples.dump.connections import ConnectionGenerator, Connections
 from zscope.samples.dump.context import RecordContext
 from zscope.samples.dump.damage import (
-    AT_END,
     DAMAGES,
-    ON_RECORDS,
-    REPLACING,
     at_end,
+    at_place,
     between_records,
     damaged,
     framer,
@@ -34,10 +32,9 @@ from zscope.samples.dump.records.connection_records import (
     opened,
     zert_detail,
 )
+from zscope.samples.dump.records.other_records import foreign_records, telnet_sessions, unknown_subtypes
 from zscope.samples.dump.records.rmf_machine import ConnectionCpuTime
 from zscope.samples.dump.records.smf70 import CpuRecords, RmfInterval, crypto_records
-from zscope.samples.dump.records.tn3270 import telnet_sessions
-from zscope.samples.dump.records.undecoded import foreign_records, unknown_subtypes
 from zscope.samples.dump.records.zert_summary import ZertSummary, dump_sessions
 
 if TYPE_CHECKING:
@@ -249,9 +246,7 @@ def generate(recipe: Recipe, out: BinaryIO) -> Manifest:
         first_written_local=expected.local_times(recipe, expected.first),
         last_written_local=expected.local_times(recipe, expected.last),
         damage=tuple(dump.damage_done()),
-        refused=next(
-            (code for kind in recipe.damage if kind in REPLACING and (code := DAMAGES[kind].code)), None
-        ),
+        refused=next((DAMAGES[kind].code for kind in at_place(recipe.damage, "file")), None),
         notes=tuple(notes),
     )
 
@@ -281,7 +276,7 @@ class _Dump:
                 rng, specimen = self._context.random(4, begin), self._specimen(self._completed)
                 writer.take([between_records(kind, specimen, self.recipe.framing, rng)])
                 self._ranges[kind] = [(begin, writer.count)]
-        for kind in AT_END.intersection(self.recipe.damage):
+        for kind in at_place(self.recipe.damage, "end"):
             begin = writer.count
             writer.take([at_end(kind, self._specimen(1.0), frame)])
             self._ranges[kind] = [(begin, writer.count)]
@@ -335,7 +330,7 @@ class _Dump:
                 place, kind = places.pop(0)
                 yield self._counted(records[begin : place - ordinary])
                 begin = place - ordinary
-                yield self._on_records(kind) if kind in ON_RECORDS else kind
+                yield self._on_records(kind) if DAMAGES[kind].place == "record" else kind
             ordinary += len(records)
             yield self._counted(records[begin:])
         if places:

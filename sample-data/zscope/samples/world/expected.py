@@ -265,17 +265,13 @@ def _transactions_between(
 
 def expected_cpu(cpu_time: CpuTimeGrid, nights: Sequence[CpuTimeGrid], coverage: Coverage) -> Plain:
     """Return CPU seconds by system and day of background traffic, by the model and as RMF shows them."""
-    shown, expected = cpu_time.shown(), cpu_time.expected
+    shown, expected, missing = cpu_time.shown(), cpu_time.expected, coverage.gap.system
     days: Plain = {}
     for system, name in enumerate(NAMES):
         days[name] = {}
         for day in range(coverage.days):
             part = slice(day * INTERVALS_A_DAY, (day + 1) * INTERVALS_A_DAY)
-            gap = [
-                n
-                for n in coverage.gap.numbers()
-                if part.start <= n < part.stop and coverage.gap.system == system
-            ]
+            gap = [n for n in coverage.gap.numbers if part.start <= n < part.stop and missing == system]
             days[name][f"{moment(cpu_time.first_us + day * DAY_US):%Y-%m-%d}"] = {
                 "cpu_s": int(shown[system, part].sum()) / 1e6,
                 "cpu_s_expected": round(float(expected[system, part].sum()) / 1e6, 6),
@@ -297,7 +293,7 @@ def expected_cpu(cpu_time: CpuTimeGrid, nights: Sequence[CpuTimeGrid], coverage:
 
 
 def _interval_range(intervals: IntervalRange, cpu_time: CpuTimeGrid) -> Plain:
-    numbers = intervals.numbers()
+    numbers = intervals.numbers
     return {
         "system": NAMES[intervals.system],
         "from": moment(cpu_time.begin(numbers[0])).isoformat(),

@@ -215,7 +215,7 @@ class _World:
             yield (
                 system,
                 self._workload.make(
-                    system, [n for n in intervals if system != gap.system or n not in gap.numbers()]
+                    system, [n for n in intervals if system != gap.system or n not in gap.numbers]
                 ),
             )
 

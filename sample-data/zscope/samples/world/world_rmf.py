@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from zscope.parsers.api import read
 from zscope.samples.dump.recipe import RecipeError
@@ -52,28 +52,16 @@ def world_machine(recipe: Recipe, worked: Numbers) -> tuple[Partition, ...]:
     return machine_partitions(recipe, worked, plans)
 
 
-@dataclass(frozen=True, slots=True)
-class IntervalRange:
-    """Consecutive intervals of a system on one day, numbered within the day."""
+class IntervalRange(NamedTuple):
+    """Consecutive intervals of a system, numbered within the world."""
 
     system: int
-    day: int
-    first: int
-    count: int
-
-    def numbers(self) -> range:
-        """Return their numbers in the world."""
-        first = self.day * INTERVALS_A_DAY + self.first
-        return range(first, first + self.count)
-
-    def second_half(self) -> IntervalRange:
-        """Return the second half of them."""
-        half = self.count // 2
-        return IntervalRange(self.system, self.day, self.first + half, self.count - half)
+    numbers: range
 
 
 def _declared_range(declared: DeclaredIntervals, day: int) -> IntervalRange:
-    return IntervalRange(NAMES.index(declared.system), day, declared.first, declared.count)
+    first = day * INTERVALS_A_DAY + declared.first
+    return IntervalRange(NAMES.index(declared.system), range(first, first + declared.count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +78,10 @@ class Coverage:
     @property
     def without_records(self) -> tuple[IntervalRange, ...]:
         """The second half of each report, and the gap."""
-        ranges = (intervals for _, intervals in self.reported)
-        return (*(intervals.second_half() for intervals in ranges), self.gap)
+        halves = (
+            IntervalRange(system, numbers[len(numbers) // 2 :]) for _, (system, numbers) in self.reported
+        )
+        return (*halves, self.gap)
 
     @property
     def gap(self) -> IntervalRange:
@@ -100,7 +90,7 @@ class Coverage:
 
     def has_record(self, system: int, number: int) -> bool:
         """Return whether there is an SMF 70 record of an interval."""
-        return not any(s.system == system and number in s.numbers() for s in self.without_records)
+        return not any(s.system == system and number in s.numbers for s in self.without_records)
 
 
 @dataclass(frozen=True)
@@ -129,10 +119,10 @@ class RmfFiles:
             ending, written = forms[form]
             with tempfile.TemporaryDirectory(prefix="zscope-") as folder:
                 dump = Path(folder, "dump")
-                dump.write_bytes(b"".join(self.records(intervals.system, intervals.numbers()).in_order()))
+                dump.write_bytes(b"".join(self.records(intervals.system, intervals.numbers).in_order()))
                 rows = rmf_rows(read(dump, TABLES_NEEDED).tables)
-            name, day = NAMES[intervals.system], moment(self.cpu_time.begin(intervals.numbers()[0]))
-            what = f"CPU report of {name}, {intervals.count} intervals"
+            name, day = NAMES[intervals.system], moment(self.cpu_time.begin(intervals.numbers[0]))
+            what = f"CPU report of {name}, {len(intervals.numbers)} intervals"
             yield ReportFile(f"rmf-cpu.{name}.{day:%Y-%m-%d}.{ending}", written(rows), what)
 
 

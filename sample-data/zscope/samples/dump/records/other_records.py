@@ -1,4 +1,4 @@
-"""Records that zscope counts but does not decode: other SMF types, and type 119 subtypes without a layout."""
+"""Records without connections: sessions of the Telnet server, and what zscope counts but does not decode."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from zscope.samples.dump.assemble import SmfBatch
 from zscope.samples.dump.context import FILLER_BYTES
 from zscope.samples.dump.dump_scenario import SCENARIO
 from zscope.samples.dump.record_declaration import RecordWriter
+from zscope.samples.dump.site import FIRST_PARTNERS, PARTNERS
 from zscope.schemas.model import TRIPLET_BYTES
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 FOREIGN_TYPES = SCENARIO.foreign_type
+MEAN_SESSION_US = 1_200_000_000
 
 
 def foreign_records(context: RecordContext, rng: np.random.Generator, written: Numbers) -> SmfBatch:
@@ -79,3 +81,29 @@ def unknown_subtypes(context: RecordContext, rng: np.random.Generator, written: 
 def _sizes(rng: np.random.Generator, lengths: tuple[int, int], count: int) -> Numbers:
     shortest, longest = lengths
     return rng.integers(shortest, longest + 1, count)
+
+
+def telnet_sessions(
+    context: RecordContext, rng: np.random.Generator, started: Numbers, ended: Numbers
+) -> SmfBatch:
+    """Generate records of sessions that start and that end at these times; as far as possible the same
+    sessions.
+    """
+    count = max(len(started), len(ended))
+    sessions = {
+        "system": rng.integers(0, len(context.names), count),
+        "partner": rng.integers(FIRST_PARTNERS, PARTNERS, count),
+        "port": rng.integers(1024, 65_000, count),
+        "draw": rng.integers(0, 1_000, count),
+    }
+    lasted = 1_000_000 + rng.exponential(MEAN_SESSION_US, count).astype(np.int64)
+    both = min(len(started), len(ended))
+    first, last = np.sort(started), np.sort(ended)
+    begins = last - lasted[: len(last)]
+    begins[:both] = np.minimum(first[:both], last[:both])
+    batch = SmfBatch()
+    for name, subtype, starts, written in (("init", 20, first, first), ("term", 21, begins, last)):
+        these = {column: values[: len(written)] for column, values in sessions.items()}
+        path = f"dump/records/tn3270_{name}.toml"
+        batch.extend(context.make(path, subtype, {**these, "start": starts}, written))
+    return batch
