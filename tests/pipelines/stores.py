@@ -19,7 +19,7 @@ from zscope.pipelines.store.parquet_files import data_tables
 from zscope.pipelines.store.session import Session
 from zscope.samples import Recipe, RecordKind, generate
 from zscope.samples.dump.recipe import TYPICAL_MIX
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from pathlib import Path

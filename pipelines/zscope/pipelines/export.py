@@ -17,8 +17,8 @@ import pyarrow as pa
 from zscope.pipelines.export_target import ExportError, new_file, new_folder, spill_of
 from zscope.pipelines.metrics import declared
 from zscope.pipelines.store.parquet_files import parquet_schema, parquet_tables
-from zscope.schemas.arrow import literal
 from zscope.schemas.reference import reference_schemas
+from zscope.schemas.sql_text import identifier, literal
 from zscope.schemas.stored import DAY
 from zscope.schemas.tables import DIGEST_TABLE
 
@@ -123,7 +123,7 @@ class ExportSource:
     def rows(self, table: str, limit: str = "") -> QueryResult:
         """Return the filtered rows of a table."""
         where, parameters = self.slice.where(column.name for column in self.columns[table])
-        result = self.session.run(f"SELECT * FROM {_quoted(table)} WHERE {where} {limit}", parameters)
+        result = self.session.run(f"SELECT * FROM {identifier(table)} WHERE {where} {limit}", parameters)
         assert result is not None
         return result
 
@@ -196,13 +196,13 @@ def _copy(source: ExportSource, table: str, connection: duckdb.DuckDBPyConnectio
 
 
 def _ddl(table: str, columns: Sequence[ExportColumn], meaning: str | None) -> Iterator[str]:
-    declared = (f"{_quoted(c.name)} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in columns)
-    yield f"CREATE TABLE {_quoted(table)} ({', '.join(declared)})"
+    declared = (f"{identifier(c.name)} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in columns)
+    yield f"CREATE TABLE {identifier(table)} ({', '.join(declared)})"
     if meaning:
-        yield f"COMMENT ON TABLE {_quoted(table)} IS {literal(meaning)}"
+        yield f"COMMENT ON TABLE {identifier(table)} IS {literal(meaning)}"
     for column in columns:
         if column.comment:
-            place = f"{_quoted(table)}.{_quoted(column.name)}"
+            place = f"{identifier(table)}.{identifier(column.name)}"
             yield f"COMMENT ON COLUMN {place} IS {literal(column.comment)}"
 
 
@@ -251,7 +251,3 @@ class CountedBatches:
 
 def _text(value: object) -> str | None:
     return str(value) if value else None
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

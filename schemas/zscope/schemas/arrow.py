@@ -13,6 +13,7 @@ from zscope.schemas.errors import DeclarationError
 from zscope.schemas.load import catalog
 from zscope.schemas.model import Field, Format
 from zscope.schemas.reports import PrintedField, PrintedFormat, report_tables
+from zscope.schemas.sql_text import literal
 from zscope.schemas.tables import (
     DIGEST_TABLE,
     RAW_TABLE,
@@ -262,12 +263,3 @@ def table_meaning(table: str) -> str:
     if table in record_table_names():
         return _MEANINGS.get(table) or catalog().table(table)[1].meaning
     return report_tables()[table].meaning
-
-
-def literal(text: str) -> str:
-    """Return a text as an SQL literal.
-
-    >>> literal("it's")
-    "'it''s'"
-    """
-    return "'" + text.replace("'", "''") + "'"

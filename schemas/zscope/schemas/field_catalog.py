@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from zscope.schemas.arrow import arrow_type, duckdb_type, stored_type
+from zscope.schemas.described_columns import described
 from zscope.schemas.load import catalog
 from zscope.schemas.model import TRIPLET_PARTS, Evidence, Field, Format, RecordLayout, Section, TripletArea
 from zscope.schemas.reports import PrintedField, PrintedFormat, report_tables
@@ -86,35 +87,31 @@ def field_catalog() -> pa.Table:
     return pa.Table.from_pylist([_row(entry) for entry in entries()], FIELD_CATALOG_SCHEMA)
 
 
-def _column(name: str, arrow: pa.DataType, meaning: str) -> pa.Field:
-    return pa.field(name, arrow, metadata={"meaning": meaning})
-
-
 FIELD_CATALOG_SCHEMA = pa.schema(
     [
-        _column("table_name", pa.string(), "Table with the column; null for a field that is in no table."),
-        _column("column_name", pa.string(), "Column that contains the decoded value."),
-        _column(
+        described("table_name", pa.string(), "Table with the column; null for a field that is in no table."),
+        described("column_name", pa.string(), "Column that contains the decoded value."),
+        described(
             "vendor_name",
             pa.string(),
             "IBM's name; two for a timestamp of time and date; the label in a report.",
         ),
-        _column("record", pa.string(), "SMF type and subtype, such as 119-11, or the report."),
-        _column("section", pa.string(), "Section of the record, as issues name it."),
-        _column("byte_offset", pa.int64(), "First byte, counted from 0 at the start of the section."),
-        _column(
+        described("record", pa.string(), "SMF type and subtype, such as 119-11, or the report."),
+        described("section", pa.string(), "Section of the record, as issues name it."),
+        described("byte_offset", pa.int64(), "First byte, counted from 0 at the start of the section."),
+        described(
             "byte_length",
             pa.int64(),
             "Number of bytes; null for a field that extends to the end of the section.",
         ),
-        _column("format", pa.string(), "Format of the value in the record or report."),
-        _column("arrow_type", pa.string(), "Type of the column in Arrow, as `zscope decode` returns it."),
-        _column("duckdb_type", pa.string(), "Type of the column in the store."),
-        _column("unit", pa.string(), "Unit of the column's values."),
-        _column("codes", pa.string(), "Code table with the meaning of the values."),
-        _column("evidence", pa.string(), "Proof for the place of the field."),
-        _column("source", pa.string(), "Source of the proof."),
-        _column("meaning", pa.string(), "What the field means."),
+        described("format", pa.string(), "Format of the value in the record or report."),
+        described("arrow_type", pa.string(), "Type of the column in Arrow, as `zscope decode` returns it."),
+        described("duckdb_type", pa.string(), "Type of the column in the store."),
+        described("unit", pa.string(), "Unit of the column's values."),
+        described("codes", pa.string(), "Code table with the meaning of the values."),
+        described("evidence", pa.string(), "Proof for the place of the field."),
+        described("source", pa.string(), "Source of the proof."),
+        described("meaning", pa.string(), "What the field means."),
     ],
     metadata={"meaning": "Every declared field: its place in a record or report and the column it becomes."},
 )

@@ -6,39 +6,34 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from zscope.schemas.described_columns import described
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _TEXTS = pa.list_(pa.string())
 
 
-def _column(
-    name: str, arrow: pa.DataType, meaning: str, *, unit: str = "", required: bool = False
-) -> pa.Field:
-    metadata = {"meaning": meaning} | ({"unit": unit} if unit else {})
-    return pa.field(name, arrow, nullable=not required, metadata=metadata)
-
-
 def _text(name: str, meaning: str) -> pa.Field:
-    return _column(name, pa.string(), meaning, required=True)
+    return described(name, pa.string(), meaning, required=True)
 
 
 def _maybe(name: str, meaning: str) -> pa.Field:
     """A text that can be null."""
-    return _column(name, pa.string(), meaning)
+    return described(name, pa.string(), meaning)
 
 
 def _texts(name: str, meaning: str) -> pa.Field:
     """A list is never null but empty, so conditions on it need no second case."""
-    return _column(name, _TEXTS, meaning, required=True)
+    return described(name, _TEXTS, meaning, required=True)
 
 
 def _flag(name: str, meaning: str, *, required: bool = False) -> pa.Field:
-    return _column(name, pa.bool_(), meaning, required=required)
+    return described(name, pa.bool_(), meaning, required=required)
 
 
 def _number(name: str, meaning: str, unit: str = "") -> pa.Field:
-    return _column(name, pa.float64(), meaning, unit=unit)
+    return described(name, pa.float64(), meaning, unit=unit)
 
 
 _AREA = _text("area", "Product and part of it that was measured.")
@@ -114,13 +109,13 @@ FILLING_SCHEMA = pa.schema(
             "percent_of",
             "Published level, in the unit of the result, to which a published difference is relative.",
         ),
-        _column(
+        described(
             "least_payload_bytes",
             pa.int64(),
             "Least bytes of the larger of request and reply; null for any.",
             unit="bytes",
         ),
-        _column("most_payload_bytes", pa.int64(), "Most bytes of the larger of the two.", unit="bytes"),
+        described("most_payload_bytes", pa.int64(), "Most bytes of the larger of the two.", unit="bytes"),
         _maybe("captures", "Inputs that must be loaded."),
         _maybe("level", "Why the value cannot be compared with that of another machine; null where it can."),
         _maybe("obstacle", "Why no input contains the published value; null where one does."),

@@ -15,7 +15,7 @@ from tests.pipelines.quality.other_systems import other_systems
 from tests.pipelines.quality.workload_rows import workload_rows
 
 from zscope.parsers import read
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 from zscope.schemas.stored import (
     BASIS,
     SUBTYPE,

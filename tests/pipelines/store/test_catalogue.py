@@ -20,6 +20,7 @@ from zscope.pipelines.store.folder import existing_store, make_store
 from zscope.pipelines.store.parquet_files import data_tables, parquet_schema, parquet_tables
 from zscope.pipelines.store.tables import damaged
 from zscope.schemas.arrow import duckdb_type
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -233,7 +234,7 @@ def test_every_declaration_is_in_the_digest(
 
 def test_a_text_is_quoted_for_duckdb() -> None:
     text = 'it\'s \\ "here"\n; --'
-    assert duckdb.execute(f"SELECT {catalogue_file.quoted(text)}").fetchone() == (text,)
+    assert duckdb.execute(f"SELECT {literal(text)}").fetchone() == (text,)
 
 
 def test_a_connection_uses_all_processors(sample_store: Path) -> None:

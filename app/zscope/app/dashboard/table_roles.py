@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from zscope.schemas.arrow import literal
 from zscope.schemas.load import catalog
 from zscope.schemas.reports import report_tables
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from zscope.schemas.model import ConnectionMatch, ConnectionRows

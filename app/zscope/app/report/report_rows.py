@@ -10,8 +10,8 @@ from zscope.app.report.section_declarations import TIME, TIME_COLUMN, TITLE_COLU
 from zscope.app.shared.far_times import far_texts, is_far
 from zscope.pipelines.benchmark.wording import plain_title
 from zscope.pipelines.metrics import metric
-from zscope.schemas.arrow import literal
 from zscope.schemas.published import published_tables
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,8 +17,8 @@ import numpy as np
 
 from zscope.pipelines.store.remove import rewrite_file
 from zscope.pipelines.store.tables import table_sql
-from zscope.schemas.arrow import literal
 from zscope.schemas.reports import report_tables
+from zscope.schemas.sql_text import literal
 from zscope.schemas.stored import LOAD_ID, local_clock, stored_schema, utc_clock
 from zscope.schemas.tables import DIGEST_TABLE, record_table_names
 

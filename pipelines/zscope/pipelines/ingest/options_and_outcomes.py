@@ -25,6 +25,7 @@ from zscope.pipelines.store.history import (
 )
 from zscope.pipelines.store.parquet_files import ISSUE_TABLE, parquet_schema
 from zscope.schemas import catalog
+from zscope.schemas.described_columns import described
 from zscope.schemas.stored import LOAD_ID, local_clock
 from zscope.schemas.tables import ANY_RECORD_TABLES, DIGEST_TABLE, table_names
 
@@ -266,14 +267,10 @@ def issue_rows(issues: Sequence[Issue], load_id: int) -> pa.Table:
     )
 
 
-def _column(name: str, arrow: pa.DataType, meaning: str) -> pa.Field:
-    return pa.field(name, arrow, metadata={"meaning": meaning})
-
-
 _OUTCOME_COLUMNS = (
-    _column("file", pa.string(), "Path of the file, as given."),
-    _column("status", pa.string(), "loaded, repeated, refused or nothing to load."),
-    _column("note", pa.string(), "Additional information."),
+    described("file", pa.string(), "Path of the file, as given."),
+    described("status", pa.string(), "loaded, repeated, refused or nothing to load."),
+    described("note", pa.string(), "Additional information."),
 )
 _LOAD_COLUMNS = (
     "load_id", "kind", "form", "records", "rows", "duplicates", "outside", "issues", "gaps", "seconds",
@@ -299,10 +296,10 @@ def _nested_rows(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 WHOLE_SCHEMA = pa.schema(
     [
         *FLAT_SCHEMA,
-        _column("kinds", _nested(LOAD_KIND_SCHEMA), "Records and reports in the file, by system and kind."),
-        _column("tables", _nested(LOAD_TABLE_SCHEMA), "Rows stored and omitted, by table."),
-        _column("issues_by_code", pa.list_(_CODE), "Issues by code."),
-        _column("missing", _nested(LOAD_GAP_SCHEMA), "Gaps between intervals."),
+        described("kinds", _nested(LOAD_KIND_SCHEMA), "Records and reports in the file, by system and kind."),
+        described("tables", _nested(LOAD_TABLE_SCHEMA), "Rows stored and omitted, by table."),
+        described("issues_by_code", pa.list_(_CODE), "Issues by code."),
+        described("missing", _nested(LOAD_GAP_SCHEMA), "Gaps between intervals."),
     ]
 )
 ESSENTIAL_COLUMNS = ("file", "status", "load_id", "records", "rows", "duplicates", "issues", "seconds")

@@ -35,6 +35,7 @@ from zscope.pipelines.store.parquet_files import INPUT_ISSUE_TABLE, Part, parque
 from zscope.pipelines.store.stored_columns import in_current_columns
 from zscope.pipelines.store.transaction import commit_files
 from zscope.schemas.arrow import UTC as UTC_TYPE
+from zscope.schemas.described_columns import described
 from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
@@ -92,25 +93,21 @@ _OWN_NAME = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{16}\.json")
 """Files with other names are never removed from the folder."""
 
 
-def _column(name: str, arrow: pa.DataType, meaning: str) -> pa.Field:
-    return pa.field(name, arrow, metadata={"meaning": meaning})
-
-
 QUARANTINE_SCHEMA = pa.schema(
     [
-        _column("refused_utc", UTC_TYPE, "When it was refused last."),
-        _column("file", pa.string(), "Path of the file, followed by the name of the member of an archive."),
-        _column("times", pa.uint32(), "How often the file was refused."),
-        _column("code", pa.string(), "Code of the first issue that refuses the file."),
-        _column("text", pa.string(), "Text of that issue."),
-        _column("place", pa.string(), "Where in the file."),
-        _column("remedy", pa.string(), "What to do about it."),
-        _column("size_bytes", pa.uint64(), "Size of the file; null if unknown."),
-        _column("head_hex", pa.string(), f"Its first bytes, up to {HEAD_BYTES}."),
-        _column("head_ebcdic", pa.string(), "The first bytes as EBCDIC; a dot for unprintable characters."),
-        _column("head_ascii", pa.string(), "The first bytes as ASCII; a dot for unprintable characters."),
-        _column("report", pa.string(), "File in the folder quarantine with all reasons."),
-        _column("problem", pa.string(), "Why the report itself cannot be read; null if it can."),
+        described("refused_utc", UTC_TYPE, "When it was refused last."),
+        described("file", pa.string(), "Path of the file, followed by the name of the member of an archive."),
+        described("times", pa.uint32(), "How often the file was refused."),
+        described("code", pa.string(), "Code of the first issue that refuses the file."),
+        described("text", pa.string(), "Text of that issue."),
+        described("place", pa.string(), "Where in the file."),
+        described("remedy", pa.string(), "What to do about it."),
+        described("size_bytes", pa.uint64(), "Size of the file; null if unknown."),
+        described("head_hex", pa.string(), f"Its first bytes, up to {HEAD_BYTES}."),
+        described("head_ebcdic", pa.string(), "The first bytes as EBCDIC; a dot for unprintable characters."),
+        described("head_ascii", pa.string(), "The first bytes as ASCII; a dot for unprintable characters."),
+        described("report", pa.string(), "File in the folder quarantine with all reasons."),
+        described("problem", pa.string(), "Why the report itself cannot be read; null if it can."),
     ],
     {"meaning": "One row per file that was refused and not loaded."},
 )

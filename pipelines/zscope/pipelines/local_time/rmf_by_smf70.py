@@ -31,9 +31,10 @@ from zscope.pipelines.local_time.recorded_offsets import AROUND_CHANGE, LONGEST_
 from zscope.pipelines.metrics import declared, macros_sql, needed, view_sql
 from zscope.pipelines.store.parquet_files import written_again
 from zscope.pipelines.store.tables import table_sql
-from zscope.schemas.arrow import LOCAL, literal
+from zscope.schemas.arrow import LOCAL
 from zscope.schemas.arrow import UTC as UTC_TYPE
 from zscope.schemas.reports import report_tables
+from zscope.schemas.sql_text import literal
 from zscope.schemas.stored import stored_schema, utc_clock
 
 if TYPE_CHECKING:

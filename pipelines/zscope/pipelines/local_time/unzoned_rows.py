@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from zscope.parsers.zones import offset_text
 from zscope.pipelines.metrics.declarations import declared
 from zscope.schemas import catalog
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 from zscope.schemas.stored import local_clock, stored_schema, utc_clock
 from zscope.schemas.tables import table_names
 

@@ -13,8 +13,8 @@ from importlib.resources import files
 from textwrap import dedent, indent
 from typing import Literal, get_args
 
-from zscope.schemas.arrow import literal
 from zscope.schemas.declared import Declared, TomlFile, WrongValueError
+from zscope.schemas.sql_text import literal
 
 FindingSeverity = Literal["high", "medium", "low", "info"]
 SEVERITIES = get_args(FindingSeverity)

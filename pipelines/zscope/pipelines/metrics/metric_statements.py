@@ -8,8 +8,8 @@ from importlib.resources import files
 from textwrap import indent
 from typing import TYPE_CHECKING
 
-from zscope.schemas.arrow import literal
 from zscope.schemas.errors import Error
+from zscope.schemas.sql_text import literal
 from zscope.schemas.suggestions import with_suggestion
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics import declared, needed, stored_names
 from zscope.pipelines.metrics.metric_statements import MetricSelection, moment, settings, view_sql
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 from zscope.schemas.stored import stored_schema
 from zscope.schemas.tables import record_table_names
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from zscope.pipelines.metrics import settable
 from zscope.pipelines.metrics.metric_statements import MetricQueryError
 from zscope.pipelines.written_days import parse_day
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 from zscope.schemas.suggestions import with_suggestion
 
 if TYPE_CHECKING:

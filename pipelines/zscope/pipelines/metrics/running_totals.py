@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zscope.schemas.arrow import duckdb_type, literal
+from zscope.schemas.arrow import duckdb_type
+from zscope.schemas.sql_text import literal
 from zscope.schemas.stored import BASIS, DAY, SUBTYPE, running_of, stored_schema
 
 if TYPE_CHECKING:

@@ -25,13 +25,13 @@ from zscope.pipelines.quality.quality_checks import (
     CheckSeverity,
     NotNull,
     OneOf,
-    identifier,
 )
 from zscope.schemas import catalog
 from zscope.schemas.allowed import Allowed
-from zscope.schemas.arrow import literal, table_schema
+from zscope.schemas.arrow import table_schema
 from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 from zscope.schemas.reports import report_tables
+from zscope.schemas.sql_text import identifier, literal
 from zscope.schemas.stored import INTERVAL_LENGTHS, LOAD_ID, comparisons, local_clock, stored_schema
 from zscope.schemas.tables import RAW_TABLE, record_table_names, table_names
 

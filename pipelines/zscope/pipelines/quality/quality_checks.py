@@ -91,12 +91,3 @@ class Check:
     """The rows it examines: those of schema `sampled` or `checked`."""
     needs: tuple[str, ...] = ()
     """Other tables that the statement reads."""
-
-
-def identifier(name: str) -> str:
-    """Quote a name for SQL.
-
-    >>> identifier("file")
-    '"file"'
-    """
-    return '"' + name.replace('"', '""') + '"'

@@ -17,8 +17,9 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics import declared, macros_sql, needed, view_sql
-from zscope.pipelines.quality.quality_checks import CHECKED, NEARBY, SAMPLED, QualityError, identifier
-from zscope.schemas.arrow import duckdb_type, literal, table_schema
+from zscope.pipelines.quality.quality_checks import CHECKED, NEARBY, SAMPLED, QualityError
+from zscope.schemas.arrow import duckdb_type, table_schema
+from zscope.schemas.sql_text import identifier, literal
 from zscope.schemas.stored import DAY, stored_schema
 from zscope.schemas.tables import table_names
 

@@ -18,6 +18,7 @@ from zscope.pipelines.runs.entry import Run, run_in
 from zscope.schemas.allowed import Allowed
 from zscope.schemas.arrow import TEXT, UTC
 from zscope.schemas.declared import Declared, TomlFile
+from zscope.schemas.described_columns import described
 from zscope.schemas.errors import SettingsError
 from zscope.schemas.suggestions import suggestion
 
@@ -199,33 +200,26 @@ def _grouped(runs: Sequence[Run], key: Callable[[Run], str]) -> Iterable[list[Ru
     return groups.values()
 
 
-def _column(
-    name: str, arrow: pa.DataType, meaning: str, *, unit: str = "", required: bool = False
-) -> pa.Field:
-    metadata = {"meaning": meaning} | ({"unit": unit} if unit else {})
-    return pa.field(name, arrow, nullable=not required, metadata=metadata)
-
-
 RUN_SCHEMA = pa.schema(
     [
-        _column("name", TEXT, "Name of the run; its sides share it.", required=True),
-        _column("system", TEXT, "System on which this side ran.", required=True),
-        _column("role", TEXT, "client or server: the side of the connections.", required=True),
-        _column("from_utc", UTC, "When the run began on this side.", required=True),
-        _column("to_utc", UTC, "When it ended, exclusive.", required=True),
-        _column("workload", TEXT, "Workload, such as CRR40(64B/8kB)."),
-        _column("workload_kind", TEXT, "CRR, RR or STR; null if there is no workload or several at once."),
-        _column("clients", pa.int64(), "Number of clients, from the workload."),
-        _column("client_bytes", pa.int64(), "Bytes that a client sends per transaction.", unit="bytes"),
-        _column("server_bytes", pa.int64(), "Bytes that the server sends per transaction.", unit="bytes"),
-        _column(
+        described("name", TEXT, "Name of the run; its sides share it.", required=True),
+        described("system", TEXT, "System on which this side ran.", required=True),
+        described("role", TEXT, "client or server: the side of the connections.", required=True),
+        described("from_utc", UTC, "When the run began on this side.", required=True),
+        described("to_utc", UTC, "When it ended, exclusive.", required=True),
+        described("workload", TEXT, "Workload, such as CRR40(64B/8kB)."),
+        described("workload_kind", TEXT, "CRR, RR or STR; null if there is no workload or several at once."),
+        described("clients", pa.int64(), "Number of clients, from the workload."),
+        described("client_bytes", pa.int64(), "Bytes that a client sends per transaction.", unit="bytes"),
+        described("server_bytes", pa.int64(), "Bytes that the server sends per transaction.", unit="bytes"),
+        described(
             "transactions",
             pa.int64(),
             "Number of transactions during the run, as counted by the workload driver.",
         ),
-        _column("tags", pa.list_(TEXT), "Configuration of the run as key=value, sorted.", required=True),
-        _column("note", TEXT, "Additional information."),
-        _column("synthetic", pa.bool_(), "Whether its data is generated, not measured.", required=True),
+        described("tags", pa.list_(TEXT), "Configuration of the run as key=value, sorted.", required=True),
+        described("note", TEXT, "Additional information."),
+        described("synthetic", pa.bool_(), "Whether its data is generated, not measured.", required=True),
     ],
     {"meaning": "One row per side of a benchmark run: client or server, on one system (runs.toml)."},
 )

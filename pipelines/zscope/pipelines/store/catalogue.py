@@ -54,8 +54,9 @@ from zscope.pipelines.store.parquet_files import (
 )
 from zscope.pipelines.store.stored_steps import Summaries, leaves, stored_rows_sql
 from zscope.pipelines.store.tables import damaged, days_sql, is_parquet, on_days, readable, table_sql
-from zscope.schemas.arrow import column_comment, create_table, literal
+from zscope.schemas.arrow import column_comment, create_table
 from zscope.schemas.reference import reference_tables
+from zscope.schemas.sql_text import literal
 from zscope.schemas.stored import DAY, added_columns, running_of
 
 if TYPE_CHECKING:

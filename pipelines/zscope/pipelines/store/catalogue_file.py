@@ -18,6 +18,7 @@ from xxhash import xxh3_128
 from zscope.pipelines.store.checksums import last_commit
 from zscope.pipelines.store.folder import existing_store, runs_digest
 from zscope.pipelines.store.process_lock import is_locked
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,7 @@ def attach_catalogue(catalogue: Path) -> duckdb.DuckDBPyConnection | None:
     # With several threads, reading the many small entries of the file takes twice the CPU time.
     connection = duckdb.connect(config={"threads": "1"})
     try:
-        connection.execute(f"ATTACH {quoted(str(catalogue))} AS zscope (READ_ONLY)")
+        connection.execute(f"ATTACH {literal(str(catalogue))} AS zscope (READ_ONLY)")
         connection.execute("RESET threads")
         connection.execute("USE zscope")
         connection.execute("SET enable_progress_bar = false")
@@ -52,11 +53,6 @@ def attach_catalogue(catalogue: Path) -> duckdb.DuckDBPyConnection | None:
         connection.close()
         return None
     return connection
-
-
-def quoted(text: str) -> str:
-    """Return a text as an SQL literal; importing `literal` of the schemas would take longer than a query."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def is_current(folder: Folder) -> bool:

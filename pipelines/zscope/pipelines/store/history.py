@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from zscope.pipelines.local_time.timelines import CLOCK_SCHEMA, clock_spans, microseconds
+from zscope.schemas.described_columns import described
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -20,55 +21,51 @@ LOCAL = pa.timestamp("us")
 UTC_TIME = pa.timestamp("us", "UTC")
 
 
-def _column(name: str, arrow: pa.DataType, meaning: str, unit: str = "") -> pa.Field:
-    return pa.field(name, arrow, metadata={"meaning": meaning} | ({"unit": unit} if unit else {}))
-
-
-_LOAD = _column("load_id", pa.int64(), "Number of the load.")
+_LOAD = described("load_id", pa.int64(), "Number of the load.")
 LOAD_SCHEMA = pa.schema(
     [
         _LOAD,
-        _column(
+        described(
             "status",
             pa.string(),
             "loaded, removed, replaced (by a longer one), or incomplete (lost records with another).",
         ),
-        _column("file", pa.string(), "Path of the file, followed by the name of the member of an archive."),
-        _column("kind", pa.string(), "smf, text or xml."),
-        _column("packing", pa.string(), "Formats in which it was packed, outermost first."),
-        _column("form", pa.string(), "Framing of a dump, encoding of a text."),
-        _column("started_utc", UTC_TIME, "When loading began."),
-        _column("seconds", pa.float64(), "Time from the first byte read to the commit.", "s"),
-        _column("mb_per_second", pa.float64(), "Unpacked megabytes read per second."),
-        _column("content_bytes", pa.int64(), "Size after unpacking.", "bytes"),
-        _column(
+        described("file", pa.string(), "Path of the file, followed by the name of the member of an archive."),
+        described("kind", pa.string(), "smf, text or xml."),
+        described("packing", pa.string(), "Formats in which it was packed, outermost first."),
+        described("form", pa.string(), "Framing of a dump, encoding of a text."),
+        described("started_utc", UTC_TIME, "When loading began."),
+        described("seconds", pa.float64(), "Time from the first byte read to the commit.", "s"),
+        described("mb_per_second", pa.float64(), "Unpacked megabytes read per second."),
+        described("content_bytes", pa.int64(), "Size after unpacking.", "bytes"),
+        described(
             "stored_bytes",
             pa.int64(),
             "Size of its stored rows; files with rows of several loads count in proportion.",
             "bytes",
         ),
-        _column("records", pa.int64(), "Records of a dump, reports of a text."),
-        _column("spanned", pa.int64(), "Records that came in several segments."),
-        _column("lines", pa.int64(), "Lines of a text."),
-        _column("rows", pa.int64(), "Rows stored in all tables."),
-        _column(
+        described("records", pa.int64(), "Records of a dump, reports of a text."),
+        described("spanned", pa.int64(), "Records that came in several segments."),
+        described("lines", pa.int64(), "Lines of a text."),
+        described("rows", pa.int64(), "Rows stored in all tables."),
+        described(
             "duplicates",
             pa.int64(),
             "Records, or rows of reports, omitted because the file or the store has them already.",
         ),
-        _column("outside", pa.int64(), "Rows omitted by the selection of systems and days."),
-        _column("issues", pa.int64(), "Issues; see table issue."),
-        _column("gaps", pa.int64(), "Gaps between intervals; see table load_gap."),
-        _column("first_local", LOCAL, "Earliest local time."),
-        _column("last_local", LOCAL, "Latest local time."),
-        _column("selection", pa.string(), "Selection of tables, systems and days, and the read options."),
-        _column(
+        described("outside", pa.int64(), "Rows omitted by the selection of systems and days."),
+        described("issues", pa.int64(), "Issues; see table issue."),
+        described("gaps", pa.int64(), "Gaps between intervals; see table load_gap."),
+        described("first_local", LOCAL, "Earliest local time."),
+        described("last_local", LOCAL, "Latest local time."),
+        described("selection", pa.string(), "Selection of tables, systems and days, and the read options."),
+        described(
             "begun_at_byte",
             pa.int64(),
             "Offset of the first byte read: what is before it belongs to another load.",
         ),
-        _column("content_digest", pa.string(), "XXH3-128 of the unpacked bytes, as xxh128sum prints it."),
-        _column("zscope_version", pa.string(), "Version of zscope that loaded it."),
+        described("content_digest", pa.string(), "XXH3-128 of the unpacked bytes, as xxh128sum prints it."),
+        described("zscope_version", pa.string(), "Version of zscope that loaded it."),
     ],
     {"meaning": "One row per load: a file, or a member of an archive, that was loaded."},
 )
@@ -77,35 +74,35 @@ _FROM_STATE = ("status", "stored_bytes")
 LOAD_KIND_SCHEMA = pa.schema(
     [
         _LOAD,
-        _column("system", pa.string(), "System that wrote the records."),
-        _column("record_type", pa.int32(), "SMF type."),
-        _column("record_subtype", pa.int32(), "SMF subtype; null where the record has none."),
-        _column("report", pa.string(), "Name of the report; null for SMF records."),
-        _column("records", pa.int64(), "Number of records or reports in the file, decoded or not."),
-        _column("total_bytes", pa.int64(), "Total length.", "bytes"),
-        _column("first_local", LOCAL, "Earliest local time."),
-        _column("last_local", LOCAL, "Latest local time."),
+        described("system", pa.string(), "System that wrote the records."),
+        described("record_type", pa.int32(), "SMF type."),
+        described("record_subtype", pa.int32(), "SMF subtype; null where the record has none."),
+        described("report", pa.string(), "Name of the report; null for SMF records."),
+        described("records", pa.int64(), "Number of records or reports in the file, decoded or not."),
+        described("total_bytes", pa.int64(), "Total length.", "bytes"),
+        described("first_local", LOCAL, "Earliest local time."),
+        described("last_local", LOCAL, "Latest local time."),
     ],
     {"meaning": "One row per load, system and kind of record or report in the file."},
 )
 LOAD_TABLE_SCHEMA = pa.schema(
     [
         _LOAD,
-        _column("table_name", pa.string(), "Table of the store."),
-        _column("rows", pa.int64(), "Rows stored."),
-        _column("duplicates", pa.int64(), "Rows omitted because the file or the store has them already."),
+        described("table_name", pa.string(), "Table of the store."),
+        described("rows", pa.int64(), "Rows stored."),
+        described("duplicates", pa.int64(), "Rows omitted because the file or the store has them already."),
     ],
     {"meaning": "One row per load and table with rows."},
 )
 LOAD_GAP_SCHEMA = pa.schema(
     [
         _LOAD,
-        _column("system", pa.string(), "System that wrote the intervals."),
-        _column("source", pa.string(), "Table the intervals are in."),
-        _column("from_local", LOCAL, "End of the last interval before the gap."),
-        _column("to_local", LOCAL, "Start of the first interval after the gap."),
-        _column("missing_intervals", pa.int64(), "Number of missing intervals."),
-        _column("interval_ms", pa.int64(), "Usual length of an interval.", "ms"),
+        described("system", pa.string(), "System that wrote the intervals."),
+        described("source", pa.string(), "Table the intervals are in."),
+        described("from_local", LOCAL, "End of the last interval before the gap."),
+        described("to_local", LOCAL, "Start of the first interval after the gap."),
+        described("missing_intervals", pa.int64(), "Number of missing intervals."),
+        described("interval_ms", pa.int64(), "Usual length of an interval.", "ms"),
     ],
     {"meaning": "One row per gap between two intervals of the same load."},
 )
@@ -113,11 +110,11 @@ LOAD_GAP_SCHEMA = pa.schema(
 LOAD_OFFSET_SCHEMA = pa.schema(
     [
         _LOAD,
-        _column("system", pa.string(), "System that wrote the records."),
-        _column("source", pa.string(), "Table with the records."),
-        _column("from_local", LOCAL, "Start of the span, in whole hours."),
-        _column("to_local", LOCAL, "End of the span, exclusive."),
-        _column("offset_s", pa.int32(), "Seconds the clock is ahead of UTC.", "s"),
+        described("system", pa.string(), "System that wrote the records."),
+        described("source", pa.string(), "Table with the records."),
+        described("from_local", LOCAL, "Start of the span, in whole hours."),
+        described("to_local", LOCAL, "End of the span, exclusive."),
+        described("offset_s", pa.int32(), "Seconds the clock is ahead of UTC.", "s"),
     ],
     {
         "meaning": "One row per load, system, table and span of time with a constant offset of the clock "

@@ -22,6 +22,7 @@ from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.pipelines.store.spill import SpillFolder
 from zscope.pipelines.store.sql_sandbox import lock_down, refusal, refused_function
 from zscope.schemas.errors import Error
+from zscope.schemas.sql_text import identifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,7 +55,7 @@ def portable(
     if not any(map(_AS_TEXT.search, kinds)):
         return statement
     casts = (
-        f"{f'CAST(#{i} AS VARCHAR)' if _AS_TEXT.search(kind) else f'#{i}'} AS {_quoted(name)}"
+        f"{f'CAST(#{i} AS VARCHAR)' if _AS_TEXT.search(kind) else f'#{i}'} AS {identifier(name)}"
         for i, (name, kind) in enumerate(zip(names, kinds, strict=True), start=1)
     )
     return f"SELECT {', '.join(casts)} FROM ({query}\n)"
@@ -92,10 +93,6 @@ def _without_semicolon(query: str) -> str:
             break
         text = text[:place]
     return text.decode()
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 BATCH_ROWS = 1 << 16

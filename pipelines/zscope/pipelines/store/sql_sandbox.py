@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from zscope.pipelines.store.catalogue_file import quoted
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,8 +98,8 @@ def lock_down(
     }
     for name, value in settings.items():
         if value is not None:
-            connection.execute(f"SET {name} = {quoted(str(value))}")
-    files = ", ".join(quoted(file) for file in _files_of_views(connection, folder))
+            connection.execute(f"SET {name} = {literal(str(value))}")
+    files = ", ".join(literal(file) for file in _files_of_views(connection, folder))
     connection.execute(f"SET allowed_paths = [{files}]")
     # The order matters: after the first nothing can be allowed, after the second nothing can be changed.
     connection.execute("SET enable_external_access = false")

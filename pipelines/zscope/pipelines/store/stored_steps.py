@@ -47,8 +47,8 @@ from zscope.pipelines.store.folder import digest_of_file, fsync_all, runs_digest
 from zscope.pipelines.store.parquet_files import COMPRESSION, LEVEL, data_tables
 from zscope.pipelines.store.python_steps import computed_rows
 from zscope.pipelines.store.tables import days_sql, on_days
-from zscope.schemas.arrow import literal
 from zscope.schemas.reference import reference_table
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

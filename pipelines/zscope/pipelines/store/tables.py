@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from zscope.pipelines.store.commits import NO_DAY_KEY
 from zscope.pipelines.store.parquet_files import parquet_schema, schema_digest
 from zscope.pipelines.store.stored_columns import column_sql
-from zscope.schemas.arrow import duckdb_type, literal
+from zscope.schemas.arrow import duckdb_type
+from zscope.schemas.sql_text import literal
 from zscope.schemas.stored import DAY
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from zscope.app.dashboard.run_intervals import (
 from zscope.app.dashboard.style import BLUE, GREY, ORANGE, colours, values
 from zscope.app.dashboard.tags import side_by_side
 from zscope.app.shared.percent_changes import decimals
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

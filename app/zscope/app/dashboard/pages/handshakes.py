@@ -16,7 +16,7 @@ from zscope.app.dashboard.style import HANDSHAKE_COLOURS, colours, time_axis, ti
 from zscope.app.dashboard.tiles import MetricFigure, tile
 from zscope.app.dashboard.time_axis import UNITS, span
 from zscope.app.shared.column_labels import label
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData

@@ -21,7 +21,7 @@ from zscope.app.dashboard.drawing import (
 from zscope.app.dashboard.links import page_link
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import HANDSHAKE_COLOURS, colours, values
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData

@@ -13,7 +13,7 @@ from zscope.app.dashboard.drawing import clean, grid, no_data, number, plain, sy
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import GREEN, GREY, RED
 from zscope.app.dashboard.tiles import MetricFigure, tile
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData

@@ -16,7 +16,7 @@ from zscope.app.dashboard.pages.connections.search import ConnectionSearch, sear
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.time_axis import period_length
 from zscope.app.shared.column_labels import label
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData

@@ -29,7 +29,7 @@ from zscope.app.dashboard.style import (
 from zscope.app.dashboard.tiles import MetricFigure, tile
 from zscope.app.dashboard.time_axis import PIECE, STEPS, in_pieces, period_length
 from zscope.app.shared.column_labels import label
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData

@@ -17,7 +17,7 @@ from zscope.app.dashboard.style import BLUE, GREY, ORANGE, values
 from zscope.app.dashboard.tags import side_by_side
 from zscope.app.shared.column_labels import label
 from zscope.pipelines.benchmark.arithmetic import ArithmeticMismatchError, Explanation
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from zscope.app.dashboard.suites import NOT_KNOWN, SHAPES, WEAK, mark
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData

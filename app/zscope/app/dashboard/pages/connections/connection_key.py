@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 _WRITTEN = re.compile(
     r"(?P<system>[^~]{1,8})~(?P<stack>[^~]{0,8})~(?P<number>\d{1,10})~(?P<start>[\dT:.-]{10,26}Z)?"

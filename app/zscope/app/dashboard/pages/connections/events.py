@@ -16,7 +16,7 @@ from zscope.app.dashboard.drawing import clean
 from zscope.app.dashboard.pages.connections.connection_key import ConnectionKey, moment
 from zscope.app.dashboard.table_roles import connection_tables
 from zscope.pipelines.store.parquet_files import parquet_schema
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from zscope.app.dashboard.filter_bar import choices
 from zscope.app.dashboard.pages.connections.connection_key import ConnectionKey, moment
-from zscope.schemas.arrow import literal
 from zscope.schemas.errors import Error
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ import streamlit as st
 from zscope.app.dashboard.drawing import picture, plain, without_effect
 from zscope.app.dashboard.style import BLUE, ORANGE, time_axis, time_tip, values
 from zscope.app.dashboard.table_roles import data_kinds
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData

@@ -15,7 +15,7 @@ from zscope.app.dashboard.pages.posture.findings import PLACE, all_findings
 from zscope.app.dashboard.style import SEVERITY_MARKS
 from zscope.app.dashboard.tiles import MetricFigure
 from zscope.app.dashboard.time_axis import period_length
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

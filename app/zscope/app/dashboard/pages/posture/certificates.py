@@ -34,7 +34,7 @@ from zscope.app.dashboard.style import (
 )
 from zscope.app.dashboard.tiles import MetricFigure, tile
 from zscope.pipelines.metrics import metric
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData

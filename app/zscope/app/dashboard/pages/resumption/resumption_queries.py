@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zscope.schemas.arrow import literal
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
