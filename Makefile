@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help env demo test test-deep test-bytes test-spark fuzz soak mutant-lines mutants static format-check lint types contracts docs-check pytest golden browser-test pictures format docs docs-site container-test \
-        bench-decode bench-reports bench-ingest bench-nights bench-metrics bench-coverage bench-worlds bench-publish bench-spark bench-python bench-dashboard bench-readers bench-extras compare structure build sbom audit lock clean distclean
+        bench-decode bench-reports bench-ingest bench-nights bench-metrics bench-coverage bench-worlds bench-publish bench-spark bench-python bench-start bench-dashboard bench-readers bench-extras compare structure build sbom audit lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
 # So every candidate is started. `make env PYTHON=...` chooses another one.
@@ -115,6 +115,9 @@ bench-reports: env ## measure the reading of reports
 
 bench-python: env ## measure the ways from a dump to polars and DuckDB
 	$(PY) benchmarks/python.py
+
+bench-start: env ## measure short commands from start to end
+	$(PY) benchmarks/start.py
 
 bench-ingest: env ## measure the way from the dump to the store
 	$(PY) benchmarks/ingest.py

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zscope.app.cli.main import main
+from zscope.app.cli.main import start
 
 if __name__ == "__main__":
-    main()
+    start()

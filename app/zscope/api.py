@@ -16,45 +16,43 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING
-
-from zscope.parsers import (
-    Batch,
-    Code,
-    DataWarning,
-    FileRange,
-    Framing,
-    InputError,
-    InventoryReport,
-    Issue,
-    Issues,
-    ProgressState,
-    RangePlan,
-    ReadOptions,
-    Scan,
-    SelectionError,
-    Severity,
-    Tables,
-    UnknownTableError,
-    inventory,
-    plan_ranges,
-    read,
-    register_spark,
-    scan,
-    scan_polars,
-)
-from zscope.parsers.zones import ZoneError
-from zscope.schemas.errors import DeclarationError, Error, SettingsError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import duckdb
 
+    from zscope.parsers import (
+        Batch,
+        Code,
+        DataWarning,
+        FileRange,
+        Framing,
+        InputError,
+        InventoryReport,
+        Issue,
+        Issues,
+        ProgressState,
+        RangePlan,
+        ReadOptions,
+        Scan,
+        SelectionError,
+        Severity,
+        Tables,
+        UnknownTableError,
+        inventory,
+        plan_ranges,
+        read,
+        register_spark,
+        scan,
+        scan_polars,
+    )
+    from zscope.parsers.zones import ZoneError
     from zscope.pipelines.python_store import MetricQueryError, Names, Store, StoreError
+    from zscope.schemas.errors import DeclarationError, Error, SettingsError
 
-__version__ = version("zscope")
+    __version__: str
 
 __all__ = [
     "Batch",
@@ -93,6 +91,13 @@ __all__ = [
     "scan_polars",
 ]
 
+_MODULES = {
+    "ZoneError": "zscope.parsers.zones",
+    **dict.fromkeys(("MetricQueryError", "Names", "Store", "StoreError"), "zscope.pipelines.python_store"),
+    **dict.fromkeys(("DeclarationError", "Error", "SettingsError"), "zscope.schemas.errors"),
+}
+"""The modules of the names that are not in `zscope.parsers`."""
+
 
 def open(store: str | Path | None = None) -> Store:  # noqa: A001 - zs.open, as polars and others name it
     """Open a store for reading, as it is now; loads that arrive later are seen after `refresh`.
@@ -122,13 +127,20 @@ def issues(store: str | Path | None = None) -> duckdb.DuckDBPyRelation:
 if not TYPE_CHECKING:  # a type checker would accept every name
 
     def __getattr__(name: str) -> object:
-        """Import the classes of stores when first used: programs that only read files need no DuckDB."""
+        """Import a name when it is first used: programs that only read files need no DuckDB, for example."""
         if name not in __all__:
             # With name and object, Python suggests similar names.
             raise AttributeError(
                 f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
             )
-        return getattr(import_module("zscope.pipelines.python_store"), name)
+        if name == "__version__":
+            from importlib.metadata import version
+
+            value: object = version("zscope")
+        else:
+            value = getattr(import_module(_MODULES.get(name, "zscope.parsers")), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

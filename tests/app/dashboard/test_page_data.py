@@ -19,7 +19,7 @@ from zscope.app.shared.filters import Filters
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.metrics import metric, statement
 from zscope.pipelines.store import StoreError, open_reader
-from zscope.pipelines.store.session import QueryError
+from zscope.pipelines.store.sql_sandbox import QueryError
 
 CHOSEN = Filters(
     begin=datetime(2026, 3, 9, tzinfo=UTC), end=datetime(2026, 3, 10, tzinfo=UTC), systems=("SRV1", "SRV2"),

@@ -28,7 +28,8 @@ from tests.pipelines.store.forked import done_by_child, warm_up
 from tests.pipelines.store.looking import View, view
 from tests.pipelines.stores import dump_bytes, leftovers, load
 
-from zscope.app.cli.main import program, without_pandas
+from zscope.app.cli.hidden_libraries import without_pandas
+from zscope.app.cli.main import program
 from zscope.pipelines.store.folder import existing_store
 from zscope.pipelines.store.maintenance import check_store
 

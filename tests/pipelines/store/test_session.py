@@ -20,7 +20,8 @@ from tests.pipelines.store.forked import CHECKOUT
 from tests.pipelines.stores import open_session
 
 from zscope.pipelines.store import open_reader
-from zscope.pipelines.store.session import QueryError, Session
+from zscope.pipelines.store.session import Session
+from zscope.pipelines.store.sql_sandbox import QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import sys
+import threading
 import traceback
 from contextlib import suppress
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -77,6 +79,25 @@ def exit_code_of(program: Callable[[], object]) -> int:
             traceback.print_exc()
             code = _failed("this is a defect in zscope; please report it with the lines above")
     return code
+
+
+def leave(stop: SystemExit) -> NoReturn:
+    """End the process with the exit code of a program that is over.
+
+    Python would first free everything in memory, object by object: a sixth of the time of a short command.
+    What is registered for the end of a process runs as always, for example the deletion of temporary folders.
+    Python ends as usual if other threads are still working, if the program is observed by a debugger or
+    profiler, or if output cannot be written.
+    """
+    if threading.active_count() > 1 or sys.getprofile() or sys.gettrace():
+        raise stop
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        raise stop from None
+    os._exit(stop.code if isinstance(stop.code, int) else 0)
 
 
 def describe(error: OSError) -> str:

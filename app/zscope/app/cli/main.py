@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from zscope.app.cli.exits import exit_code_of
+from zscope.app.cli.exits import exit_code_of, leave
+from zscope.app.cli.hidden_libraries import without_pandas
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
 
 
 COMMANDS = {
@@ -116,8 +115,16 @@ def program() -> None:
     """
 
 
-def main() -> None:
-    """Start the program, as the console script does."""
+def start() -> NoReturn:
+    """Run the program and end the process, as the console script does."""
+    try:
+        main()
+    except SystemExit as stop:
+        leave(stop)
+
+
+def main() -> NoReturn:
+    """Run the program in this process; it raises SystemExit with the exit code."""
     # A caller may start the program with a stream closed; Python then has None, and using it would fail.
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -126,29 +133,3 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     without_pandas()
     program.main(prog_name="zscope")
-
-
-def without_pandas() -> None:
-    """Hide pandas from this process.
-
-    If pandas is installed, Arrow imports it at the first conversion of a Python value or numpy array, even of
-    a scalar, and DuckDB at the first statement with parameters; neither has an option against it. No command
-    passes rows to pandas, and the import costs a third of a second and a hundred megabytes. The Python
-    interface does not hide it, because the programs that use the interface can need it.
-    """
-    sys.meta_path.insert(0, _PandasHider())
-
-
-class _PandasHider:
-    """A finder; its base class is not imported, because that takes as long as the rest of this module."""
-
-    def find_spec(
-        self,
-        fullname: str,
-        path: Sequence[str] | None,  # noqa: ARG002 - the interface of finders
-        target: ModuleType | None = None,  # noqa: ARG002
-        /,
-    ) -> ModuleSpec | None:
-        if fullname == "pandas":
-            raise ModuleNotFoundError("zscope's commands work without pandas", name=fullname)
-        return None

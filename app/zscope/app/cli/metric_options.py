@@ -78,7 +78,7 @@ def check_systems(session: Session, systems: Sequence[str]) -> None:
 def check_condition(session: Session, metric: Metric, where: str) -> None:
     """Raise an error for a condition of --where that DuckDB cannot evaluate."""
     from zscope.pipelines.metrics import query_options
-    from zscope.pipelines.store.session import QueryError
+    from zscope.pipelines.store.sql_sandbox import QueryError
 
     if not where:
         return

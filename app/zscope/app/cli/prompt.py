@@ -237,7 +237,7 @@ class Prompt:
 
     def _process(self, text: str) -> None:
         """Run one statement or command; on a terminal an error is printed and the prompt continues."""
-        from zscope.pipelines.store.session import QueryError
+        from zscope.pipelines.store.sql_sandbox import QueryError
 
         try:
             if text.startswith("."):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.cli.exits import NothingDoneError, RefusedError
+from zscope.app.cli.hidden_libraries import without_numpy
 from zscope.app.shared.default_store import DEFAULT_STORE
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def store_errors() -> Iterator[None]:
     """Turn the exceptions of the store into messages and exit codes."""
     from zscope.pipelines.store import StoreError
     from zscope.pipelines.store.folder import DamagedStoreError
-    from zscope.pipelines.store.session import QueryError
+    from zscope.pipelines.store.sql_sandbox import QueryError
 
     try:
         yield
@@ -55,18 +56,25 @@ def open_session(
     threads: int | None = None,
     seconds: float | None = None,
     temp_size: str | None = None,
+    only_prints: bool = False,
 ) -> Iterator[Session]:
-    """Open a guarded, read-only session on what a store has, as `open_reader` does."""
-    from zscope.pipelines.store import open_reader
-    from zscope.pipelines.store.session import Session
+    """Open a guarded, read-only session on what a store has, as `open_reader` does.
 
-    with (
-        store_errors(),
-        Session.guard(
-            open_reader(store), store, memory=memory, threads=threads, seconds=seconds, spill_size=temp_size
-        ) as session,
-    ):
-        yield session
+    A command that `only_prints` rows of it does nothing else in this process, so it needs no numpy.
+    """
+    from zscope.pipelines.store import open_reader
+
+    with store_errors():
+        reader = open_reader(store)
+        if only_prints:
+            # Not before: a store whose catalogue is out of date is read with everything that builds one.
+            without_numpy()
+        from zscope.pipelines.store.session import Session
+
+        with Session.guard(
+            reader, store, memory=memory, threads=threads, seconds=seconds, spill_size=temp_size
+        ) as session:
+            yield session
 
 
 def prepare_metric(

@@ -23,7 +23,7 @@ from zscope.app.shared.dashboard_server import MEMORY, SIGN_IN, STORE, THREADS
 from zscope.app.shared.default_store import DEFAULT_STORE
 from zscope.app.shared.filters import Filters
 from zscope.pipelines.store import StoreError
-from zscope.pipelines.store.session import QueryError
+from zscope.pipelines.store.sql_sandbox import QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

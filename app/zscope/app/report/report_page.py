@@ -18,7 +18,7 @@ from zscope.app.report.report_rows import part_rows, store_facts
 from zscope.app.report.report_tables import add_table, heading, shown
 from zscope.app.report.section_declarations import report_declaration
 from zscope.pipelines.metrics import metric
-from zscope.pipelines.store.session import QueryError
+from zscope.pipelines.store.sql_sandbox import QueryError
 from zscope.pipelines.summary import conclusions
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from zscope.pipelines.metrics import metric
 from zscope.pipelines.store import StoreError, open_reader
 from zscope.pipelines.store.catalogue_file import newest
 from zscope.pipelines.store.folder import existing_store
-from zscope.pipelines.store.session import QueryError, Session
+from zscope.pipelines.store.session import Session
+from zscope.pipelines.store.sql_sandbox import QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -20,8 +20,7 @@ import pyarrow as pa
 
 from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.pipelines.store.spill import SpillFolder
-from zscope.pipelines.store.sql_sandbox import lock_down, refusal, refused_function
-from zscope.schemas.errors import Error
+from zscope.pipelines.store.sql_sandbox import QueryError, lock_down, refusal, refused_function
 from zscope.schemas.sql_text import identifier
 
 if TYPE_CHECKING:
@@ -102,10 +101,6 @@ _REFUSED_FILE = re.compile(r'Cannot access (?:file|directory) "(?P<path>[^"]*)"'
 _MISSING_FILE = ".parquet/**/*.parquet"
 """The pattern that DuckDB searches for if an allowed file is missing."""
 _Value = TypeVar("_Value")
-
-
-class QueryError(Error):
-    """A statement failed or was refused; for errors of DuckDB the message is DuckDB's."""
 
 
 @dataclass(frozen=True, slots=True)

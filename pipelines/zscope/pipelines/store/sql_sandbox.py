@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from zscope.schemas.errors import Error
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
@@ -72,6 +73,10 @@ _STATEMENTS = "SELECT made_by FROM zscope_view"
 DuckDB would write the text of every view again, which takes as long as all the rest.
 """
 _STATEMENTS_IN_MEMORY = "SELECT sql FROM duckdb_views() WHERE NOT internal"
+
+
+class QueryError(Error):
+    """A statement failed or was refused; for errors of DuckDB the message is DuckDB's."""
 
 
 def lock_down(

@@ -17,7 +17,8 @@ from tests.pipelines.store.forked import CHECKOUT
 from tests.pipelines.store.test_session import make_store, rows
 
 from zscope.pipelines.store import spill
-from zscope.pipelines.store.session import QueryError, Session
+from zscope.pipelines.store.session import Session
+from zscope.pipelines.store.sql_sandbox import QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,7 +110,8 @@ LOGGED = """
 import sys
 from pathlib import Path
 import duckdb
-from zscope.pipelines.store.session import QueryError, Session
+from zscope.pipelines.store.session import Session
+from zscope.pipelines.store.sql_sandbox import QueryError
 
 with Session.guard(duckdb.connect(), Path(sys.argv[1])) as session:
     for text in ("FROM enable_logging(storage = 'stdout')", "SELECT write_log('x')", "SELECT 1"):

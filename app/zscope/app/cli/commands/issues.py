@@ -76,7 +76,7 @@ def command(
         f"SELECT {', '.join(COLUMNS)} FROM (FROM issue UNION ALL BY NAME FROM input_issue) WHERE {where} "
         "ORDER BY load_id, file, record_no NULLS FIRST, line_no NULLS FIRST, byte_offset NULLS FIRST, code"
     )
-    with open_session(store) as session:
+    with open_session(store, only_prints=True) as session:
         result = session.run(statement, {name: value for name, (_, value) in given.items()})
         assert result is not None
         rows = Rows(result.schema, result.batches, ESSENTIAL)

@@ -53,7 +53,7 @@ def command(context: click.Context, *, refused: bool, store: Path, output: Outpu
     if refused:
         output.write(Rows.of(_refused(store), ESSENTIAL_OF_REFUSED))
         return
-    with open_session(store) as session:
+    with open_session(store, only_prints=True) as session:
         result = session.run("SELECT * FROM load ORDER BY load_id")
         assert result is not None, "a query returns rows"
         output.write(Rows(result.schema, result.batches, ESSENTIAL))

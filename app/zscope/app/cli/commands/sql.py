@@ -69,7 +69,9 @@ def command(  # noqa: PLR0913 - one argument for each option
     if statement is None and file is None and output.path != STANDARD_OUTPUT:
         raise click.UsageError("-o needs STATEMENT or -f FILE (-f - reads statements from standard input)")
     text = statement if file is None else _content(file)
-    with open_session(store, memory=memory, threads=threads, seconds=timeout, temp_size=temp_size) as session:
+    with open_session(
+        store, memory=memory, threads=threads, seconds=timeout, temp_size=temp_size, only_prints=True
+    ) as session:
         if text is None:
             from zscope.app.cli.prompt import Prompt
 

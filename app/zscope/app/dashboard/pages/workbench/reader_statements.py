@@ -27,7 +27,8 @@ import pyarrow as pa
 
 from zscope.app.shared.far_times import far_texts, is_far
 from zscope.pipelines.store import StoreError, open_reader
-from zscope.pipelines.store.session import QueryError, Session, returns_rows
+from zscope.pipelines.store.session import Session, returns_rows
+from zscope.pipelines.store.sql_sandbox import QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
