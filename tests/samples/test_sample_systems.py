@@ -11,7 +11,7 @@ import pytest
 from tests.samples.world_reading import contents
 
 from zscope.parsers import Severity, Tables, read
-from zscope.samples.systems import write_systems
+from zscope.samples.systems.systems_folder import write_systems
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample-data"
 FOLDER = SAMPLES / "systems"

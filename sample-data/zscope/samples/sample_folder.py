@@ -18,7 +18,7 @@ def write_sample_folder(folder: Path, progress: Callable[[str], None]) -> None:
     from zscope.samples.dump.recipe import sample
     from zscope.samples.dump.write import generate
     from zscope.samples.reports import report_files
-    from zscope.samples.systems import write_systems
+    from zscope.samples.systems.systems_folder import write_systems
     from zscope.samples.world import small_world, write_world
 
     for name in PARTS:

@@ -15,8 +15,8 @@ from tests.app.report_reading import ReportReader, harmless
 from zscope.app.cli.reporting import report_on
 from zscope.app.dashboard import style
 from zscope.app.dashboard.filter_bar import choices, filters_of_address
-from zscope.app.report import write_report_page
 from zscope.app.report.elements import LONGEST
+from zscope.app.report.report_page import write_report_page
 from zscope.app.report.section_declarations import report_declaration
 from zscope.app.shared.filters import Filters
 

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,13 +15,15 @@ from tests.pipelines.exposition.promql import PromQLError, parse
 
 from zscope.pipelines.exposition import exported_metrics, series_query
 from zscope.pipelines.exposition.metrics_page import about_names
-from zscope.pipelines.exposition.ready_made import alert_rules, dashboard
 from zscope.pipelines.metrics import metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+FOLDER = files("zscope.pipelines.exposition")
+ALERT_RULES = (FOLDER / "alert-rules.yaml").read_text(encoding="utf-8")
+DASHBOARD = (FOLDER / "grafana-dashboard.json").read_text(encoding="utf-8")
 SYSTEM_VARIABLE = "$system"
 VALUES = {
     "shared_by": {"system", "job"},
@@ -51,12 +54,12 @@ def exported() -> dict[str, frozenset[str]]:
 
 
 def rules() -> list[dict[str, Any]]:
-    [group] = YAML(typ="safe").load(alert_rules())["groups"]
+    [group] = YAML(typ="safe").load(ALERT_RULES)["groups"]
     return list(group["rules"])
 
 
 def panels() -> list[dict[str, Any]]:
-    return list(json.loads(dashboard())["panels"])
+    return list(json.loads(DASHBOARD)["panels"])
 
 
 def expressions() -> Iterator[tuple[str, str]]:
@@ -98,7 +101,7 @@ def test_rules_have_what_prometheus_demands() -> None:
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not on PATH")
 def test_promtool_accepts_the_rules(tmp_path: Path) -> None:
     file = tmp_path / "rules.yaml"
-    file.write_text(alert_rules(), encoding="utf-8")
+    file.write_text(ALERT_RULES, encoding="utf-8")
     done = subprocess.run(["promtool", "check", "rules", file], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -164,7 +167,7 @@ SCHEMA = _object(
 
 def test_the_dashboard_is_valid() -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    jsonschema.validate(json.loads(dashboard()), SCHEMA)
+    jsonschema.validate(json.loads(DASHBOARD), SCHEMA)
 
 
 def test_panels_have_their_own_place_and_number() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from zscope.app.report import Report
+    from zscope.app.report.report_page import Report
     from zscope.app.shared.filters import Filters
     from zscope.pipelines.metrics import Metric
     from zscope.pipelines.store.session import Session
@@ -79,7 +79,7 @@ class SessionData:
 def report_on(store: Path, filters: Filters, now: datetime | None = None) -> Report:
     """Return the report of a store."""
     from zscope.app.cli.metric_options import check_systems
-    from zscope.app.report import write_report_page
+    from zscope.app.report.report_page import write_report_page
 
     with open_session(store) as session:
         check_systems(session, filters.systems)

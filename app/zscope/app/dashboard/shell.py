@@ -18,7 +18,7 @@ from zscope.app.dashboard.filter_bar import choices, filter_bar, filters_of_addr
 from zscope.app.dashboard.links import keep_entries, page_link
 from zscope.app.dashboard.page_data import PageData, StoreQueries, TooManyRowsError
 from zscope.app.dashboard.registry import RegisteredPage, registered_pages
-from zscope.app.report import write_report_page
+from zscope.app.report.report_page import write_report_page
 from zscope.app.shared.dashboard_server import MEMORY, SIGN_IN, STORE, THREADS
 from zscope.app.shared.default_store import DEFAULT_STORE
 from zscope.app.shared.filters import Filters

@@ -4,10 +4,3 @@
 queries (`report_rows`), and build the page (`report_page`, with `report_tables` and `pictures`) as a tree of
 `elements`, so that every text of the data is escaped.
 """
-
-from __future__ import annotations
-
-from zscope.app.report.report_page import Report, write_report_page
-from zscope.app.report.report_rows import ReportData
-
-__all__ = ["Report", "ReportData", "write_report_page"]

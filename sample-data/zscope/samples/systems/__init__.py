@@ -3,9 +3,3 @@
 The values follow `plan.toml` and are written into the kinds of files that users have: records, formatter
 output, listings, chart exports and tables.
 """
-
-from __future__ import annotations
-
-from zscope.samples.systems.systems_folder import MANIFEST, write_systems
-
-__all__ = ["MANIFEST", "write_systems"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from click.testing import Result
 
 from zscope.app.cli.commands import generate as made_folder
-from zscope.samples import systems as systems_module
+from zscope.samples.systems import systems_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,4 +43,4 @@ def test_other_files_in_the_folder_are_not_replaced(run: Run, tmp_path: Path) ->
 
 
 def test_the_manifest_has_the_name_that_the_command_looks_for() -> None:
-    assert made_folder.MANIFEST == systems_module.MANIFEST
+    assert made_folder.MANIFEST == systems_folder.MANIFEST

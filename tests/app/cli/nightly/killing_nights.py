@@ -68,7 +68,7 @@ _IMPORTED_BY_A_NIGHT = (
     "zscope.app.cli.nightly.running",
     "zscope.app.cli.output.writers",
     "zscope.app.cli.reporting",
-    "zscope.app.report",
+    "zscope.app.report.report_page",
     "zscope.pipelines.export",
     "zscope.pipelines.exposition",
     "zscope.pipelines.metrics.narrowing",

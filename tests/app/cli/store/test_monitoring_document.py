@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from tests.pipelines.exposition.collector_end_point import collector
 
 from zscope.pipelines import exposition
 from zscope.pipelines.exposition.metrics_page import about_names
-from zscope.pipelines.exposition.ready_made import alert_rules
 
 if TYPE_CHECKING:
     from tests.app.conftest import Run
@@ -59,5 +59,6 @@ def test_the_server_starts_as_written(zoned_store: Path) -> None:
 
 def test_the_tables_are_complete() -> None:
     assert set(re.findall(r"`(zscope_export_\w+)`", TEXT)) == set(about_names())
-    alerts = re.findall(r"- alert: (\w+)", alert_rules())
+    rules = files("zscope.pipelines.exposition") / "alert-rules.yaml"
+    alerts = re.findall(r"- alert: (\w+)", rules.read_text(encoding="utf-8"))
     assert set(re.findall(r"`(Zscope\w+)`", TEXT)) == set(alerts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -40,6 +41,11 @@ if TYPE_CHECKING:
 PARQUET, CSV, DUCKDB = TABLE_FORMS = ("parquet", "csv", "duckdb")
 GRAFANA, ALERT_RULES = READY_FORMS = ("grafana", "alert-rules")
 """Files for other programs that do not depend on the data."""
+_READY_FILES = {
+    GRAFANA: ("grafana-dashboard.json", b'{\n  "title": "zscope: TLS on IBM Z"'),
+    ALERT_RULES: ("alert-rules.yaml", b"# Alert rules of zscope"),
+}
+"""Their names, and their first bytes: no other file is replaced by them."""
 ENDINGS = {
     ".om": OPENMETRICS,
     ".openmetrics": OPENMETRICS,
@@ -238,19 +244,13 @@ def form_of(target: Path | str) -> str:
 def _write_ready(form: str, target: str, store: Path, *, force: bool) -> None:
     """Write the dashboard or the alert rules."""
     from zscope.pipelines.export_target import ExportError, check_text_target, new_file
-    from zscope.pipelines.exposition.ready_made import (
-        ALERT_RULES_MARK,
-        DASHBOARD_MARK,
-        alert_rules,
-        dashboard,
-    )
 
-    content = dashboard() if form == GRAFANA else alert_rules()
+    name, mark = _READY_FILES[form]
+    content = (files("zscope.pipelines.exposition") / name).read_text(encoding="utf-8")
     if target == STANDARD_OUTPUT:
         click.echo(content, nl=False)
         return
     try:
-        mark = DASHBOARD_MARK if form == GRAFANA else ALERT_RULES_MARK
         check_text_target(Path(target), store, (mark,), force=force)
         with new_file(Path(target)) as path:
             path.write_text(content, encoding="utf-8")

@@ -347,7 +347,7 @@ def systems_command(folder: Path, *, seed: int) -> None:
       zscope ingest systems --timezone +01:00
       zscope runs import systems/runs.toml
     """
-    from zscope.samples.systems import write_systems
+    from zscope.samples.systems.systems_folder import write_systems
 
     make_room(folder, "sample of other systems", "systems")
     manifest = write_systems(seed, folder, print_message)
