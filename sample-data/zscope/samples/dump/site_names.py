@@ -124,25 +124,16 @@ def certificate_names(site: Site, section: Section, number: int) -> SectionRows:
     The number is twice that of the session's certificates, and one more if they are described as one block,
     as at level 3.2.
     """
-    named, block = divmod(number, 2)
+    named, is_block = divmod(number, 2)
     application, client = divmod(named, CLIENT_CERTIFICATES + 1)
-    certificates = site.certificates
-    partner = certificates[len(site.applications) + client - 1] if client else None
-    return names_section(section, certificates[application], partner, block=bool(block))
-
-
-def names_section(
-    section: Section, server: Certificate, client: Certificate | None, *, block: bool
-) -> SectionRows:
-    """Encode subjects and issuers of the certificates, counted one by one or described as one block."""
-    kinds, texts = [], []
-    for first, certificate in ((SERVER_SUBJECT, server), (CLIENT_SUBJECT, client)):
-        if certificate is not None:
-            kinds += [first, first + 1]
-            texts += [certificate.subject, certificate.issuer_name]
+    certificates = {SERVER_SUBJECT: site.certificates[application]}
+    if client:
+        certificates[CLIENT_SUBJECT] = site.certificates[len(site.applications) + client - 1]
+    kinds = [kind for subject in certificates for kind in (subject, subject + 1)]
+    texts = [text for each in certificates.values() for text in (each.subject, each.issuer_name)]
     columns = {"dn_type": pa.array(kinds, pa.uint16()), "distinguished_name": pa.array(texts)}
     entries = encode_entries(section, columns, len(kinds))
     row = np.frombuffer(b"".join(entries), np.uint8)[None]
-    if block:
+    if is_block:
         return SectionRows(section, row, row.shape[1])
     return SectionRows(section, row, max(map(len, entries)), len(entries))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from zscope.samples.dump.assemble import SmfBatch
 from zscope.samples.dump.connections import FAILED, Connections
 from zscope.samples.dump.manifest import ExpectedCounts, positive
-from zscope.samples.dump.output import HashingWriter, PieceWriter, packed
 from zscope.samples.dump.records.connection_records import (
     CHANGED,
     ENDED,
@@ -36,10 +34,10 @@ from zscope.samples.world.world_recipe import CLIENTS, NAMES
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import TracebackType
 
     from zscope.samples.dump.arrays import Flags, Floats, Numbers
     from zscope.samples.dump.context import RecordContext
+    from zscope.samples.dump.output import HashingWriter, PieceWriter
     from zscope.samples.world.world_connections import SeenConnections, WorldConnections
 
 
@@ -51,28 +49,21 @@ def _kind(record: bytes) -> int:
 class SystemDump:
     """The dump of one system while it is written."""
 
-    def __init__(self, path: Path, context: RecordContext, system: int, packing: str) -> None:
+    def __init__(
+        self, context: RecordContext, system: int, path: Path, file: HashingWriter, writer: PieceWriter
+    ) -> None:
         self.path = path
         self.expected = ExpectedCounts()
-        self._context, self._system, self._packing = context, system, packing
+        self._context, self._system, self._file, self._writer = context, system, file, writer
         self._waiting = SmfBatch()
         self._last_us = context.recipe.start_us
-
-    def __enter__(self) -> SystemDump:
-        self._stack = ExitStack()
-        self._file = HashingWriter(self._stack.enter_context(self.path.open("wb")))
-        self._writer = PieceWriter(self._stack.enter_context(packed(self._packing, self._file)))
         self._plain(DUMP_HEADER)
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self.write_until(None)
-            self._plain(DUMP_TRAILER)
-            self._writer.flush()
-        self._stack.__exit__(kind, error, trace)
+    def finish(self) -> None:
+        """Write the remaining records and the trailer."""
+        self.write_until(None)
+        self._plain(DUMP_TRAILER)
+        self._writer.flush()
 
     def add(self, batch: SmfBatch) -> None:
         """Add records, which are buffered until all earlier ones are available."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zscope.samples.dump.manifest import ExpectedCounts, positive
+from zscope.samples.dump.output import HashingWriter, PieceWriter, packed
 from zscope.samples.dump.records.connection_records import zert_switched
 from zscope.samples.reports.files import write_files
 from zscope.samples.reports.runs_file import RUNS, runs_toml
@@ -83,8 +84,10 @@ def write_world(recipe: WorldRecipe, folder: Path, progress: Callable[[str], Non
     ending = ".smf.gz" if recipe.packing == "gzip" else ".smf"
     with ExitStack() as stack:
         for system, name in enumerate(NAMES):
-            dump = SystemDump(folder / "smf" / f"{name}{ending}", world.context, system, recipe.packing)
-            world.dumps.append(stack.enter_context(dump))
+            path = folder / "smf" / f"{name}{ending}"
+            file = HashingWriter(stack.enter_context(path.open("wb")))
+            writer = PieceWriter(stack.enter_context(packed(recipe.packing, file)))
+            world.dumps.append(SystemDump(world.context, system, path, file, writer))
         world.write()
     files = {}
     for dump in world.dumps:
@@ -148,6 +151,8 @@ class _World:
             self._displays.day(pending, self.recipe.day_us(day))
             pending = pending[pending.end >= self.recipe.day_us(day + 1)]
         assert not len(pending), "a connection ends after the end of the world"
+        for dump in self.dumps:
+            dump.finish()
 
     def _take(self, connections: WorldConnections, number: int) -> None:
         """Count new connections; numbers from 0 on are nights of runs."""

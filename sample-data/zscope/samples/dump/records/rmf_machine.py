@@ -174,8 +174,9 @@ def _processors(declared: Sequence[LogicalProcessor], times: Numbers, length: in
     processors["online"] = length
     processors["dispatched"] = times
     processors["effective"] = (times * _MANAGEMENT).astype(np.int64)
-    processors["parked"] = np.where(processors["polarisation"] == LOW, length, 0)
-    processors["busy"] = np.minimum(length - processors["parked"], (times * _SEEN_BUSY).astype(np.int64))
+    parked = np.where([each.polarisation == "low" for each in declared], length, 0)
+    processors["parked"] = parked
+    processors["busy"] = np.minimum(length - parked, (times * _SEEN_BUSY).astype(np.int64))
     return processors
 
 
