@@ -174,6 +174,8 @@ class ScanHooks:
     """Skip records that begin before this byte, because another load has them already."""
     first_rows: int | None = None
     """How many rows the caller will read at most: less of the dump is read and decoded at a time."""
+    window_bytes: int | None = None
+    """How much of a dump is read at a time, if not as much as is fastest."""
     where: RowCondition | None = None
     """Decode only rows that meet a condition. It is evaluated by the threads that decode."""
 

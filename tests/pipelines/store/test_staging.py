@@ -67,8 +67,7 @@ def test_row_groups_are_sorted_by_time(tmp_path: Path, monkeypatch: pytest.Monke
         # Two systems that were dumped one after the other, window by window.
         stage.add(TABLE, rows(place + 1, times[place : place + 20][::-1]))
     files = stage.finish()
-    # One more, to go on with while the others are written to.
-    assert len(files) <= writers + 1
+    assert len(files) <= writers
     assert sorted(chain(*read(files).values())) == list(range(1, 1001))
     for file in files:
         with pq.ParquetFile(file.path) as parquet:
@@ -99,6 +98,29 @@ def test_buffers_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         stage.add(TABLE, rows(number + 1, every_minute(100)))
         assert sum(gathered.bytes for gathered in stage._buffers.values()) <= 50_000
     assert sum(len(numbers) for numbers in read(stage.finish()).values()) == 20_000
+
+
+def test_row_groups_are_limited_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    batches = [rows(number + 1, every_minute(100)) for number in range(0, 2_000, 100)]
+    monkeypatch.setattr(parquet_files, "ROW_GROUP_BYTES", batches[0].nbytes * 3)
+    stage = Stage(tmp_path, 1, writers=1)
+    stage.add_all((TABLE, batch) for batch in batches)
+    files = stage.finish()
+    groups = []
+    for file in files:
+        with pq.ParquetFile(file.path) as parquet:
+            groups += [parquet.metadata.row_group(at).num_rows for at in range(parquet.num_row_groups)]
+    assert sum(groups) == 2_000
+    assert max(groups) <= 400  # the limit, and the batch that exceeds it
+
+
+def test_a_full_buffer_waits_until_a_writer_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_files, "ROW_GROUP_ROWS", 10)
+    stage = Stage(tmp_path, 1, writers=2)
+    for number in range(0, 300, 10):
+        stage.add(TABLE, rows(number + 1, every_minute(10)))
+        assert len(stage._busy) <= 2
+    assert sum(file.rows for file in stage.finish()) == 300
 
 
 def test_write_error_is_raised(tmp_path: Path) -> None:

@@ -11,12 +11,26 @@ if TYPE_CHECKING:
     from zscope.pipelines.ingest.options_and_outcomes import FileOutcome, IngestReport
 
 
+MAPPED_FROM = 4 << 20
+"""Blocks of memory from this size on are returned to the system when they are freed."""
+_M_MMAP_THRESHOLD = -3
+"""The parameter of `mallopt` for this size."""
+
+
 def return_memory_soon() -> None:
-    """Use the allocator of Arrow that returns memory soonest and is not slower; some builds lack it."""
+    """Return memory to the system soon, where it can be chosen.
+
+    Of the allocators of Arrow, use the one that returns it soonest and is not slower; some builds lack it. By
+    default, the C library keeps blocks that are as small as the largest one that was freed before.
+    """
+    import ctypes
+
     import pyarrow as pa
 
     with suppress(NotImplementedError):
         pa.set_memory_pool(pa.jemalloc_memory_pool())
+    with suppress(AttributeError, OSError, TypeError):  # only glibc has it
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, MAPPED_FROM)
 
 
 def describe_outcome(outcome: FileOutcome) -> str:

@@ -295,7 +295,7 @@ def decode_windows(
         try:
             for window, tasks in decoder.tasks(reader):
                 waiting.append((window, [pool.submit(task) for task in tasks]))
-                if len(waiting) > workers:
+                if len(waiting) >= workers:
                     yield _finished(*waiting.popleft())
             while waiting:
                 yield _finished(*waiting.popleft())
@@ -530,7 +530,8 @@ class Dump:
 
     def _reader(self) -> Iterator[Window]:
         """Windows from the first record to read on; a watcher receives all windows."""
-        size = WINDOW_BYTES if self.hooks.first_rows is None else FIRST_ROWS_BYTES
+        usual = self.hooks.window_bytes or WINDOW_BYTES
+        size = usual if self.hooks.first_rows is None else FIRST_ROWS_BYTES
         span = self.member.part.span if self.member.part else WHOLE
         for window in FrameReader(
             self.member.stream, self.framing, self.issues, self.member.name, size, span

@@ -59,6 +59,9 @@ if TYPE_CHECKING:
 FEW_ROWS_BYTES = 4 << 20
 """Rows of an input stay in memory up to this size; then they can be written together with those of others."""
 
+WINDOW_BYTES = 8 << 20
+"""How much of a dump is read at a time: less than `scan` reads, as many rows also wait to be written."""
+
 FEW_FILES_BYTES = FEW_ROWS_BYTES >> 4
 """The same for rows in files, which are smaller."""
 
@@ -321,7 +324,8 @@ class MemberDecoder:
         )
         facts = self.decoding.facts(self.issues, member.name)
         try:
-            hooks = ScanHooks(watch=facts.observe_window, begin_at=self.known.begin_at, count=True)
+            begin, watch = self.known.begin_at, facts.observe_window
+            hooks = ScanHooks(watch=watch, begin_at=begin, count=True, window_bytes=WINDOW_BYTES)
             with unexpected_errors(member.name):
                 source = reader_for(member, self.decoding.read_options, self.issues, hooks)
         except EmptyInputError:

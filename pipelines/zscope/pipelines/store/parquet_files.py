@@ -91,6 +91,8 @@ def schema_digest(table: str) -> str:
 
 ROW_GROUP_ROWS = 122_880
 """The unit of work of a DuckDB thread, so that each group is read by one thread or skipped by its times."""
+ROW_GROUP_BYTES = 16 << 20
+"""Size from which on rows of a wide table are written: writing them needs several times as much memory."""
 COMPRESSION, LEVEL = "zstd", 1
 """Higher levels cost much time and save little space."""
 _INCREASING = frozenset(
@@ -251,7 +253,7 @@ def written_again(file: StagedFile, prefix: str, change: Callable[[pa.Table], pa
     return replace(file, path=target, bytes=target.stat().st_size, digest="")
 
 
-BUFFER_BYTES = 96 << 20
+BUFFER_BYTES = 32 << 20
 """Limit of all buffers together: above it the largest is written before it is full."""
 MAX_OPEN_FILES = 64
 """Limit of open files; a damaged dump can have rows of any number of days."""
@@ -302,7 +304,7 @@ class Stage:
             buffer = self._buffers[table, day]
             buffer.add(rows, int(row_bytes * rows.num_rows))
             self._bytes += int(row_bytes * rows.num_rows)
-            if buffer.rows >= ROW_GROUP_ROWS:
+            if buffer.rows >= ROW_GROUP_ROWS or buffer.bytes >= ROW_GROUP_BYTES:
                 self._write(table, day)
         while self._bytes > BUFFER_BYTES:
             self._write(*max(self._buffers, key=lambda place: self._buffers[place].bytes))
@@ -334,10 +336,11 @@ class Stage:
         clock = time_column(table)
         if clock is None:
             return [(None, batch)]
-        days = batch.column(clock).cast(pa.date32(), safe=False)
-        distinct = pc.unique(days)
-        if len(distinct) == 1:
-            return [(self._day(table, distinct[0].as_py()), batch)]
+        times = batch.column(clock)
+        first, last = (time and time.date() for time in pc.min_max(times).as_py().values())
+        if first == last and times.null_count in {0, len(times)}:
+            return [(self._day(table, first), batch)]
+        days = times.cast(pa.date32(), safe=False)
         order = pc.sort_indices(days)
         ordered, sorted_days = batch.take(order), days.take(order)
         runs = pc.run_end_encode(sorted_days)
@@ -356,10 +359,10 @@ class Stage:
         return name
 
     def _write(self, table: str, day: str | None) -> None:
+        self._collect(wait_for=max(0, len(self._busy) - self._writers + 1))
         buffer = self._buffers.pop((table, day))
         self._bytes -= buffer.bytes
         rows = pa.Table.from_batches(buffer.batches).unify_dictionaries()
-        self._collect(wait_for=max(0, len(self._busy) - self._writers))
         part = self._part((table, day))
         self._busy[self._pool.submit(part.write, rows)] = (table, day), part
 
