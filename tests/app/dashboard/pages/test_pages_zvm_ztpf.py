@@ -8,7 +8,7 @@ import pytest
 from tests.app.dashboard.conftest import Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 
-from zscope.app.dashboard.pages.ztpf_floods.ztpf_floods_page import curves, floods
+from zscope.app.dashboard.pages.ztpf_floods import curves, floods
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 
 if TYPE_CHECKING:

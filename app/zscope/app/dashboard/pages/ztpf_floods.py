@@ -1,4 +1,4 @@
-"""The part of the page about a simulated flood of TLS sessions, before and with APAR PJ48040."""
+"""z/TPF floods: the ECBs in use during a burst of TLS session starts, measured or from the model."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
+import pyarrow as pa
+import pyarrow.compute as pc
 import streamlit as st
 
-from zscope.app.dashboard.drawing import grid, number, picture, plain
-from zscope.app.dashboard.style import BLUE, ORANGE, colours, reference_line, values
+from zscope.app.dashboard.drawing import grid, no_data, number, picture, plain
+from zscope.app.dashboard.published import published_section
+from zscope.app.dashboard.registry import Page
+from zscope.app.dashboard.style import BLUE, ORANGE, colours, reference_line, spread_colours, values
 from zscope.app.dashboard.tiles import tile
 from zscope.pipelines.flood_model import (
     NUMBERS,
@@ -33,14 +37,27 @@ from zscope.pipelines.flood_model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from enum import StrEnum
-
-    import pyarrow as pa
 
     from zscope.app.dashboard.page_data import PageData
 
-_TITLES = {
+PAGE = Page(title="z/TPF floods", icon="flood", section="Other systems", order=120, filtered=False)
+
+AREA = "z/TPF"
+_STEPS = 1_000
+_MEASURED, _MODEL = "Floods", "Flood model"
+_CURVES = {"ecbs_in_use": "ECBs in use", "tls_starts_completed": "TLS sessions started"}
+_OF_FLOODS = (
+    "series", "system", "sessions", "peak_ecbs", "duration_s", "ecb_seconds", "ecb_seconds_per_session",
+    "starts_per_s", "gaps", "remarks",
+)  # fmt: skip
+"""The most important columns; the download contains all."""
+_OF_CHANGES = (
+    "series", "against", "throughput_gain_pct", "elapsed_ratio", "peak_change_pct", "duration_change_pct",
+    "ecb_seconds_change_pct", "excess_change_pct",
+)  # fmt: skip
+_INPUT_TITLES = {
     "sessions": "Session requests", "burst_s": "Burst (s)", "network_ms": "Network wait (ms)",
     "cpu_ms": "Processor time (ms)", "daemons": "Daemons", "workers": "Worker threads each",
     "processors": "I-streams", "connections": "Connections at most", "flows": "Network flows",
@@ -48,43 +65,155 @@ _TITLES = {
     "background_per_s": "Data transfers a second", "background_ms": "Processor time of each (ms)",
     "threshold": "High from this share of the peak", "seed": "Seed",
 }  # fmt: skip
-_SHOWN = ("sessions", "burst_s", "network_ms", "cpu_ms", "daemons", "workers", "processors", "connections")
+_SHOWN_INPUTS = (
+    "sessions",
+    "burst_s",
+    "network_ms",
+    "cpu_ms",
+    "daemons",
+    "workers",
+    "processors",
+    "connections",
+)
 """The most important parameters."""
-_AT_A_ROW = 4
-_USUAL = "default"
-_FIRST = "ECB test"
+_INPUTS_AT_A_ROW = 4
+_USUAL_PRESET = "default"
+_FIRST_PRESET = "ECB test"
 """The preset with which the page opens: it fits most of the published figures."""
-_BEGINS = {_USUAL: "", **{name: f"{name.split()[0].lower()}_" for name in published_tests()}}
+_PRESETS = {_USUAL_PRESET: "", **{name: f"{name.split()[0].lower()}_" for name in published_tests()}}
 """The presets, and the prefix of the names of their inputs in the address."""
-_HIGHEST = {"sessions": 20_000, "flows": 10, "background_per_s": 2000.0}
+_HIGHEST_INPUTS = {"sessions": 20_000, "flows": 10, "background_per_s": 2000.0}
 """Limits of the page, which has less time than the command."""
 _CHOICES: Mapping[str, tuple[str, type[StrEnum], str]] = {
     "arrivals": ("Arrivals", Arrivals, "How the requests are spread over the burst."),
     "network": ("Network waits", Network, "Whether all network waits are equal or random."),
     "order": ("Served first with PJ48040", Order, "Started handshakes, or the session that waits longest."),
 }
+_NOT_FITTED = "not an aim of the search"
+"""End of the text of a figure that the parameters of a test are not fitted to."""
+_KEPT_SIMULATIONS = 64
+_MODE_COLOURS = {str(Mode.BLOCKING): ORANGE, str(Mode.NON_BLOCKING): BLUE}
+_MODEL_CURVES = {"ecbs_in_use": "ECBs in use", "sessions_started": "Sessions started"}
+_FIGURES = {
+    "throughput_gain": "throughput gain", "peak_ecbs_before": "peak ECBs before",
+    "peak_ecbs_with": "peak ECBs with",
+    "duration_before": "high ECBs before", "duration_with": "high ECBs with",
+}  # fmt: skip
+"""The published figures: before PJ48040, and with it."""
 
 
-def flood_inputs() -> Flood:
+def floods(data: PageData) -> pa.Table:
+    """Return the figures of each series."""
+    return data.metric("ztpf_flood")
+
+
+def curves(data: PageData, series: pa.Table, column: str) -> Iterator[tuple[int | None, pa.Table]]:
+    """Yield the samples of one column, for each number of sessions.
+
+    Floods of different sizes would hide each other in one chart. Of a long series, each thousandth is reduced
+    to its highest sample.
+    """
+    drawn = data.rows(f"""
+        WITH placed AS (
+            SELECT series, since_start_us, {column},
+                {_STEPS} * since_start_us
+                // (1 + max(since_start_us) OVER (PARTITION BY series, system)) AS step
+            FROM ztpf_sample WHERE {column} IS NOT NULL
+        )
+        SELECT series, arg_max(since_start_us, {column}) / 1e6 AS since_start_s, max({column}) AS {column}
+        FROM placed GROUP BY series, step ORDER BY series, since_start_s
+    """)
+    named: dict[int | None, list[str]] = {}
+    for row in series.select(["series", "sessions"]).to_pylist():
+        named.setdefault(row["sessions"], []).append(row["series"])
+    for sessions, names in sorted(named.items(), key=lambda each: (each[0] is None, each[0] or 0)):
+        samples = drawn.filter(pc.is_in(drawn["series"], pa.array(names)))
+        if samples.num_rows:
+            yield sessions, samples
+
+
+def render(data: PageData) -> None:
+    """Draw the page."""
+    shown = st.segmented_control(
+        "Show", (_MEASURED, _MODEL), default=_MEASURED, required=True, key="ztpf_show", bind="query-params",
+        persist_state="session", help="The floods of the store, or a simulated flood that needs no data.",
+    )  # fmt: skip
+    if shown == _MODEL:
+        _modelled_flood(data)
+    else:
+        _measured_floods(data)
+
+
+def _measured_floods(data: PageData) -> None:
+    series = floods(data)
+    if series.num_rows:
+        st.header("Floods")
+        grid(series, "ztpf-floods", sources=["ztpf_flood"], columns=_OF_FLOODS)
+        _changes(series)
+        for column, title in _CURVES.items():
+            st.header(title)
+            for sessions, samples in curves(data, series, column):
+                _curve(samples, column, title, sessions)
+    else:
+        no_data(
+            "There are no z/TPF floods. They need samples of the ECBs in use or of the TLS sessions started "
+            "over time, as CSV, as an export of a Grafana panel, or as JSON lines.",
+            "zscope ingest --run before ecb-series.csv",
+        )
+    published_section(data, AREA, "ztpf")
+
+
+def _changes(series: pa.Table) -> None:
+    compared = series.filter(pc.is_valid(series["against"])).select(_OF_CHANGES)
+    if compared.num_rows:
+        st.header("Comparison of two floods")
+        grid(compared, "ztpf-changes", sources=["ztpf_flood"])
+
+
+def _curve(samples: pa.Table, column: str, title: str, sessions: int | None) -> None:
+    flood = "number of sessions not known" if sessions is None else f"{sessions:,} sessions requested"
+    st.caption(f"Floods, {flood}")
+    series = sorted(set(samples["series"].to_pylist()))
+    chart = (
+        alt.Chart(values(samples))
+        .mark_line()
+        .encode(
+            x=alt.X("since_start_s:Q", title="Seconds since the first sample"),
+            y=alt.Y(f"{column}:Q", title=title),
+            color=alt.Color("series:N", title="Series", scale=spread_colours(series)),
+            strokeDash=alt.StrokeDash("series:N", title="Series", sort=series),
+            tooltip=[
+                alt.Tooltip("series:N", title="Series"),
+                alt.Tooltip("since_start_s:Q", title="Seconds", format=",.2f"),
+                alt.Tooltip(f"{column}:Q", title=title, format=",.0f"),
+            ],
+        )
+        .properties(height=260)
+    )
+    words = f"{title} over time, a line for each series; {flood}."
+    picture(chart, samples, f"ztpf-{column}-{sessions or 0}", words, sources=["ztpf_sample"])
+
+
+def _flood_inputs() -> Flood:
     """Draw the inputs and return the flood; raises FloodError if it cannot be simulated."""
     preset = st.segmented_control(
-        "Start with", tuple(_BEGINS), default=_FIRST, required=True, key="flood_begin", bind="query-params",
-        persist_state="session", help="Parameters that reproduce the published figures of a test. "
+        "Start with", tuple(_PRESETS), default=_FIRST_PRESET, required=True, key="flood_begin",
+        bind="query-params", persist_state="session", help="Parameters that reproduce the published figures of a test. "
         "Each preset remembers your changes.",
     )  # fmt: skip
-    name = str(preset or _FIRST)
-    inputs = _Inputs(_preset(name), _BEGINS[name])
+    name = str(preset or _FIRST_PRESET)
+    inputs = _Inputs(_preset(name), _PRESETS[name])
     numbers = {number.name: number for number in NUMBERS}
     set_to: dict[str, Any] = {}
-    for start in range(0, len(_SHOWN), _AT_A_ROW):
-        row = zip(st.columns(_AT_A_ROW), _SHOWN[start : start + _AT_A_ROW], strict=True)
+    for start in range(0, len(_SHOWN_INPUTS), _INPUTS_AT_A_ROW):
+        row = zip(st.columns(_INPUTS_AT_A_ROW), _SHOWN_INPUTS[start : start + _INPUTS_AT_A_ROW], strict=True)
         for column, shown in row:
             with column:
                 set_to[shown] = inputs.number(numbers[shown])
     with st.expander("More parameters", icon=":material/tune:"):
-        columns = st.columns(_AT_A_ROW)
-        for place, further in enumerate(name for name in numbers if name not in _SHOWN):
-            with columns[place % _AT_A_ROW]:
+        columns = st.columns(_INPUTS_AT_A_ROW)
+        for place, further in enumerate(name for name in numbers if name not in _SHOWN_INPUTS):
+            with columns[place % _INPUTS_AT_A_ROW]:
                 set_to[further] = inputs.number(numbers[further])
         with st.container(horizontal=True, vertical_alignment="bottom"):
             for choice in _CHOICES:
@@ -113,7 +242,8 @@ class _Inputs:
         usual = getattr(self.usual, number.name)
         kind = type(usual)
         chosen = st.number_input(
-            _TITLES[number.name], kind(number.low), kind(_HIGHEST.get(number.name, number.high)), usual,
+            _INPUT_TITLES[number.name], kind(number.low),
+            kind(_HIGHEST_INPUTS.get(number.name, number.high)), usual,
             key=self._key(number.name), help=number.meaning, bind="query-params", persist_state="session",
             format=None if kind is int else "%.6g",
         )  # fmt: skip
@@ -137,20 +267,7 @@ class _Inputs:
         return f"flood_{self.of}{name}"
 
 
-_NOT_FITTED = "not an aim of the search"
-"""End of the text of a figure that the parameters of a test are not fitted to."""
-_KEPT = 64
-_COLOURS = {str(Mode.BLOCKING): ORANGE, str(Mode.NON_BLOCKING): BLUE}
-_CURVES = {"ecbs_in_use": "ECBs in use", "sessions_started": "Sessions started"}
-_FIGURES = {
-    "throughput_gain": "throughput gain", "peak_ecbs_before": "peak ECBs before",
-    "peak_ecbs_with": "peak ECBs with",
-    "duration_before": "high ECBs before", "duration_with": "high ECBs with",
-}  # fmt: skip
-"""The published figures: before PJ48040, and with it."""
-
-
-def modelled_flood(data: PageData) -> None:
+def _modelled_flood(data: PageData) -> None:
     """Draw the inputs of the model and what it computes from them."""
     _badge()
     st.markdown(
@@ -161,20 +278,20 @@ def modelled_flood(data: PageData) -> None:
         "`--reproduce` lists the parameters that reproduce the published figures."
     )
     try:
-        flood = flood_inputs()
+        flood = _flood_inputs()
         with st.spinner("Simulating the flood"):
             published, figures, curves = _simulated(flood)
     except FloodError as error:
         st.warning(f"This flood cannot be simulated: {plain(error, 300)}", icon=":material/block:")
         return
     _beside_published(data, published, _fitted())
-    for column, title in _CURVES.items():
-        _curve(curves, column, title)
+    for column, title in _MODEL_CURVES.items():
+        _model_curve(curves, column, title)
     st.header("Figures of the model")
     grid(figures, "flood-model-figures")
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_KEPT_SIMULATIONS)
 def _simulated(flood: Flood) -> tuple[Mapping[str, float | None], pa.Table, pa.Table]:
     """The values of the published figures, all figures, and the curves; cached for all readers."""
     simulations = [Simulation(flood, mode) for mode in Mode]
@@ -188,7 +305,7 @@ def _badge() -> None:
 
 def _fitted() -> Collection[str]:
     """The published figures that the parameters of the chosen preset are fitted to."""
-    name = st.session_state.get("flood_begin") or _FIRST
+    name = st.session_state.get("flood_begin") or _FIRST_PRESET
     figures = [row for row in reproduction().to_pylist() if (row["part"], row["test"]) == ("figure", name)]
     return {row["name"] for row in figures if not row["text"].endswith(_NOT_FITTED)}
 
@@ -207,7 +324,7 @@ def _beside_published(data: PageData, simulated: Mapping[str, float | None], fit
     )
 
 
-def _curve(table: pa.Table, column: str, title: str) -> None:
+def _model_curve(table: pa.Table, column: str, title: str) -> None:
     st.header(f"{title} (MODEL)")
     tip = [
         alt.Tooltip("mode:N", title="MODEL, mode"),
@@ -220,8 +337,8 @@ def _curve(table: pa.Table, column: str, title: str) -> None:
         .encode(
             x=alt.X("since_start_s:Q", title="Seconds since the start of the burst"),
             y=alt.Y(f"{column}:Q", title=f"{title}, MODEL"),
-            color=alt.Color("mode:N", title="Mode", scale=colours(_COLOURS)),
-            strokeDash=alt.StrokeDash("mode:N", title="Mode", sort=list(_COLOURS)),
+            color=alt.Color("mode:N", title="Mode", scale=colours(_MODE_COLOURS)),
+            strokeDash=alt.StrokeDash("mode:N", title="Mode", sort=list(_MODE_COLOURS)),
             tooltip=tip,
         )
     )
