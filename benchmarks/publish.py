@@ -24,7 +24,8 @@ import pyarrow as pa
 from figures import aligned, machine, verdict, write_between
 from working_folder import working_folder
 
-from zscope.pipelines.iceberg import default_target, publish_iceberg
+from zscope.pipelines.iceberg.publish import publish_iceberg
+from zscope.pipelines.iceberg.published_folder import default_target
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store.commits import Commit, Load, State
 from zscope.pipelines.store.folder import Folder, make_store, partition

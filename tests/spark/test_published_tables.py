@@ -17,7 +17,8 @@ from tests.pipelines.iceberg.reading import Contents, in_store
 from tests.pipelines.iceberg.scenes import CONNECTION, DETAIL, add_load, change, earlier_version
 from tests.pipelines.iceberg.stopping import StoppedError, stop_before, watched
 
-from zscope.pipelines.iceberg import default_target, publish_iceberg
+from zscope.pipelines.iceberg.publish import publish_iceberg
+from zscope.pipelines.iceberg.published_folder import default_target
 from zscope.pipelines.store.folder import existing_store
 from zscope.pipelines.store.maintenance import check_store, compact, expire
 from zscope.pipelines.store.remove import remove_load

@@ -16,7 +16,8 @@ from pyiceberg.catalog import load_catalog
 from tests.pipelines.iceberg.reading import in_store, read_by_hint
 from tests.pipelines.iceberg.scenes import CONNECTION, DETAIL, add_load
 
-from zscope.pipelines.iceberg import default_target, publish_iceberg
+from zscope.pipelines.iceberg.publish import publish_iceberg
+from zscope.pipelines.iceberg.published_folder import default_target
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import DamagedStoreError, existing_store
 from zscope.pipelines.store.maintenance import check_store

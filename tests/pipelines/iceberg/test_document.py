@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tests.pipelines.iceberg import reading
 from tests.pipelines.iceberg.scenes import DETAIL, add_load
 
-from zscope.pipelines.iceberg import publish_iceberg
+from zscope.pipelines.iceberg.publish import publish_iceberg
 
 if TYPE_CHECKING:
     import pytest

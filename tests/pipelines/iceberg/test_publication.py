@@ -28,14 +28,14 @@ from tests.pipelines.iceberg.reading import (
 from tests.pipelines.iceberg.scenes import CONNECTION, DETAIL, add_load, change, earlier_version
 from tests.pipelines.store.older import make_older
 
-from zscope.pipelines.iceberg import (
+from zscope.pipelines.iceberg.changes import WHOLE_TABLE
+from zscope.pipelines.iceberg.publish import publish_iceberg
+from zscope.pipelines.iceberg.published_folder import (
     Publication,
     PublicationError,
     TableStatus,
     default_target,
-    publish_iceberg,
 )
-from zscope.pipelines.iceberg.changes import WHOLE_TABLE
 from zscope.pipelines.iceberg.published_table import KEPT_SNAPSHOTS
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store.commits import read_state

@@ -28,7 +28,8 @@ from tests.pipelines.iceberg.reading import (
 from tests.pipelines.iceberg.scenes import CONNECTION, DETAIL, add_load, change
 from tests.pipelines.iceberg.stopping import StoppedError, stop_before, watched
 
-from zscope.pipelines.iceberg import default_target, publish_iceberg
+from zscope.pipelines.iceberg.publish import publish_iceberg
+from zscope.pipelines.iceberg.published_folder import default_target
 from zscope.pipelines.iceberg.published_table import PublishedVersion
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store.commits import read_state
@@ -205,7 +206,7 @@ def test_two_publications_at_once_say_who_publishes(prepared: Path, tmp_path: Pa
 PUBLISH = """
 import sys
 from pathlib import Path
-from zscope.pipelines.iceberg import publish_iceberg
+from zscope.pipelines.iceberg.publish import publish_iceberg
 import zscope.pipelines.iceberg.published_table
 print("ready", flush=True)
 publish_iceberg(Path(sys.argv[1]))

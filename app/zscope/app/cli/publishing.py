@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from zscope.pipelines.iceberg import Publication
+    from zscope.pipelines.iceberg.published_folder import Publication
     from zscope.pipelines.settings import Settings
 
 
@@ -23,7 +23,8 @@ def publish_if_set(store: Path, settings: Settings, *, quiet: bool = False) -> E
     """
     if not settings.publish_iceberg:
         return ExitCode.OK
-    from zscope.pipelines.iceberg import PublicationError, publish_iceberg
+    from zscope.pipelines.iceberg.publish import publish_iceberg
+    from zscope.pipelines.iceberg.published_folder import PublicationError
     from zscope.pipelines.store import StoreError
 
     try:
@@ -41,7 +42,7 @@ def publish_if_set(store: Path, settings: Settings, *, quiet: bool = False) -> E
 
 def describe_publication(done: Publication) -> Iterator[str]:
     """Yield the lines that tell what was published, and which tables are not, with the reason."""
-    from zscope.pipelines.iceberg import TableStatus
+    from zscope.pipelines.iceberg.published_folder import TableStatus
 
     changed = done.with_status(TableStatus.PUBLISHED)
     left_out = [*done.with_status(TableStatus.INTERNAL), *done.with_status(TableStatus.NOT_PUBLISHED)]

@@ -15,7 +15,7 @@ from zscope.app.cli.store_option import settings_option, store_errors, store_opt
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from zscope.pipelines.iceberg import Publication
+    from zscope.pipelines.iceberg.published_folder import Publication
     from zscope.pipelines.settings import Settings
 
 ESSENTIAL = ("table", "status", "new_snapshots", "files", "rows", "note")
@@ -68,7 +68,8 @@ def iceberg_command(
       zscope publish iceberg
       zscope publish iceberg --target /shared/zscope-tables --format csv
     """
-    from zscope.pipelines.iceberg import TableStatus, publish_iceberg
+    from zscope.pipelines.iceberg.publish import publish_iceberg
+    from zscope.pipelines.iceberg.published_folder import TableStatus
 
     settings = settings.merge(lock_wait_s=wait_s)
     with store_errors():

@@ -121,7 +121,8 @@ def _newest_day(state: State) -> str:
 
 def publish_tables(night: Night, section: PublishSection) -> StepResult:
     """Publish what was committed since the last publication, that of a killed night included."""
-    from zscope.pipelines.iceberg import TableStatus, default_target, publish_iceberg
+    from zscope.pipelines.iceberg.publish import publish_iceberg
+    from zscope.pipelines.iceberg.published_folder import TableStatus, default_target
 
     settings = night.store_settings
     target = section.iceberg or settings.iceberg_target
