@@ -198,8 +198,8 @@ def _flood_inputs() -> Flood:
     """Draw the inputs and return the flood; raises FloodError if it cannot be simulated."""
     preset = st.segmented_control(
         "Start with", tuple(_PRESETS), default=_FIRST_PRESET, required=True, key="flood_begin",
-        bind="query-params", persist_state="session", help="Parameters that reproduce the published figures of a test. "
-        "Each preset remembers your changes.",
+        bind="query-params", persist_state="session",
+        help="Parameters that reproduce the published figures of a test. Each preset remembers your changes.",
     )  # fmt: skip
     name = str(preset or _FIRST_PRESET)
     inputs = _Inputs(_preset(name), _PRESETS[name])
