@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import json
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHECKOUT = Path(__file__).resolve().parents[1]
+COMPILED = CHECKOUT / "tests" / "__pycache__" / "compiled"
+"""A mark beside the compiled modules of the tests: all have been imported once."""
 
 LONG = [
     "test_night_kills.py", "test_soak.py", "test_grown_dumps.py", "test_kills.py",
@@ -39,12 +43,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
 
 
+@contextmanager
+def _compiled_once() -> Iterator[None]:
+    """In a new checkout, let one worker process collect first: the others read what it has compiled."""
+    if COMPILED.exists() or "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    COMPILED.parent.mkdir(exist_ok=True)
+    with COMPILED.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not COMPILED.exists():
+            yield
+            COMPILED.touch()
+            return
+    yield
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Leave tests out of garbage collection, also during their collection: it took a fifth of its time."""
     gc.disable()
     try:
-        return (yield)
+        with _compiled_once():
+            return (yield)
     finally:
         gc.collect()
         gc.freeze()

@@ -17,20 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def table_ddl(table: str) -> list[str]:
-    """The statements for one table of decoded data."""
-    return create_table(table, table_schema(table), table_meaning(table))
-
-
 @pytest.fixture(scope="module")
 def database() -> Iterator[duckdb.DuckDBPyConnection]:
+    """All tables of decoded data, created once."""
     with duckdb.connect(config={"threads": "1"}) as connection:
+        for table in table_names():
+            execute(connection, create_table(table, table_schema(table), table_meaning(table)))
         yield connection
 
 
 @pytest.fixture
 def con(database: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An empty database: what a test creates is rolled back."""
+    """The database with all tables; what a test creates and inserts is rolled back."""
     with database.cursor() as connection:
         connection.execute("BEGIN")
         yield connection
@@ -79,13 +77,11 @@ def one_row(schema: pa.Schema) -> pa.Table:
 def test_types_are_those_duckdb_gives_the_arrow_data(table: str, con: duckdb.DuckDBPyConnection) -> None:
     con.register("arrow_data", table_schema(table).empty_table())
     by_duckdb = con.execute("SELECT column_name, column_type FROM (DESCRIBE arrow_data)").fetchall()
-    execute(con, table_ddl(table))
     assert [(name, kind) for name, kind, _, _ in columns(con, table)] == by_duckdb
 
 
 @pytest.mark.parametrize("table", table_names())
 def test_null_is_refused_where_the_schema_refuses_it(table: str, con: duckdb.DuckDBPyConnection) -> None:
-    execute(con, table_ddl(table))
     declared = [(field.name, field.nullable) for field in table_schema(table)]
     assert [(name, nullable) for name, _, nullable, _ in columns(con, table)] == declared
     required = next(name for name, nullable in declared if not nullable)
@@ -95,7 +91,6 @@ def test_null_is_refused_where_the_schema_refuses_it(table: str, con: duckdb.Duc
 
 @pytest.mark.parametrize("table", table_names())
 def test_every_column_has_a_meaning(table: str, con: duckdb.DuckDBPyConnection) -> None:
-    execute(con, table_ddl(table))
     for field, (name, _, _, comment) in zip(table_schema(table), columns(con, table), strict=True):
         assert field.metadata[b"meaning"].decode() in comment, name
         assert field.metadata.get(b"vendor_name", b"").decode() in comment, name
@@ -110,8 +105,6 @@ def test_the_comment_names_field_unit_and_codes() -> None:
 
 
 def test_every_table_has_a_meaning(con: duckdb.DuckDBPyConnection) -> None:
-    for table in table_names():
-        execute(con, table_ddl(table))
     comments = dict(con.execute("SELECT table_name, comment FROM duckdb_tables()").fetchall())
     assert sorted(comments) == sorted(table_names())
     assert [table for table, comment in comments.items() if not comment.startswith("One row ")] == []
@@ -120,7 +113,6 @@ def test_every_table_has_a_meaning(con: duckdb.DuckDBPyConnection) -> None:
 @pytest.mark.parametrize("table", table_names())
 def test_a_row_with_extreme_values_is_read_back_unchanged(table: str, con: duckdb.DuckDBPyConnection) -> None:
     con.execute("SET TimeZone = 'America/New_York'")  # a session's zone must not change what is stored
-    execute(con, table_ddl(table))
     rows = one_row(table_schema(table))
     con.register("rows", rows)
     con.execute(f"INSERT INTO {table} BY NAME SELECT * FROM rows")
@@ -129,7 +121,6 @@ def test_a_row_with_extreme_values_is_read_back_unchanged(table: str, con: duckd
 
 
 def test_utc_and_local_times_are_different_types(con: duckdb.DuckDBPyConnection) -> None:
-    execute(con, table_ddl("smf119_zert_detail"))
     kinds = {name: kind for name, kind, _, _ in columns(con, "smf119_zert_detail")}
     assert (kinds["start_utc"], kinds["written_local"]) == ("TIMESTAMP WITH TIME ZONE", "TIMESTAMP")
 
@@ -152,7 +143,8 @@ def test_reference_tables_can_be_created_and_filled(name: str, con: duckdb.DuckD
     con.register("content", content)
     con.execute(f"INSERT INTO {name} SELECT * FROM content")
     assert con.execute(f"SELECT count(*) FROM {name}").fetchone() == (content.num_rows,)
-    assert con.execute("SELECT comment FROM duckdb_tables()").fetchall()[0][0]
+    [(comment,)] = con.execute("SELECT comment FROM duckdb_tables() WHERE table_name = ?", [name]).fetchall()
+    assert comment
 
 
 def test_flags_are_explained_by_a_join_over_the_mask(con: duckdb.DuckDBPyConnection) -> None:

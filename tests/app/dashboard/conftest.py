@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 from tests.made_once import made_once
+from tests.sample_stores import SAMPLE, loaded_systems, summarised_world
 from tests.samples.world_reading import SLOW, write
 
 from zscope.app.dashboard import drawing
@@ -23,8 +22,6 @@ from zscope.pipelines.store.commits import State, read_state
 from zscope.pipelines.store.folder import existing_store, make_store
 from zscope.samples.world import WorldRecipe
 
-SAMPLE = Path(__file__).resolve().parents[3] / "sample-data"
-WORLD, SYSTEMS = SAMPLE / "world", SAMPLE / "systems"
 MARKUP = "<b>*_`$["
 """A job name of eight characters that are all special in HTML or Markdown."""
 REPLACED = {"WEBPROD ": MARKUP, "CICSPROD": "A\x05\x00B\x1b[m ", "O=Synthetic": "**_`<u>$$x["}
@@ -44,8 +41,6 @@ cipher = "**{"y" * 60}**"
 
 Open = Callable[..., AppTest]
 SETTINGS = Settings().merge(["+01:00"])
-SUMMARISED = replace(SETTINGS, summarise_from_rows=1000)
-"""Of stores with summaries, as users have them; the smaller ones of the tests have none."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -56,8 +51,8 @@ def opened_data() -> Iterator[None]:
         yield
 
 
-def _load(store: Path, *paths: Path, settings: Settings = SETTINGS) -> Path:
-    ingest(store, paths, IngestOptions(selection=row_selection(None), settings=settings))
+def _load(store: Path, *paths: Path) -> Path:
+    ingest(store, paths, IngestOptions(selection=row_selection(None), settings=SETTINGS))
     return store
 
 
@@ -70,8 +65,8 @@ def _add_runs(store: Path, runs: str) -> None:
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample systems with their benchmark runs."""
-    return made_once(tmp_path_factory, "world-of-pages", lambda store: _with_runs(store, WORLD))
+    """The sample systems with their benchmark runs and with stored steps, as users have them."""
+    return summarised_world(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
@@ -88,13 +83,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """MQ channels, a z/VM link and z/TPF floods, with their runs."""
-    return made_once(tmp_path_factory, "systems-of-pages", lambda store: _with_runs(store, SYSTEMS))
-
-
-def _with_runs(store: Path, inputs: Path) -> Path:
-    make_store(store)
-    shutil.copyfile(inputs / RUNS, store / RUNS)
-    return _load(store, inputs, settings=SUMMARISED)
+    return loaded_systems(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,8 @@ from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from tests.app.dashboard.conftest import SAMPLE, SETTINGS, Open, draw_page, fine
+from tests.app.dashboard.conftest import SETTINGS, Open, draw_page, fine
+from tests.sample_stores import SAMPLE
 
 from zscope.app.dashboard.registry import registered_pages
 from zscope.app.shared.dashboard_server import STORE

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tests.app.dashboard.conftest import SAMPLE
 from tests.app.dashboard.page_helpers import data_of
+from tests.sample_stores import SAMPLE
 
 from zscope.app.dashboard import page_data as module
 from zscope.app.dashboard.page_data import StoreQueries, TooManyRowsError

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from tests.app.dashboard.conftest import SAMPLE, SETTINGS, Open, draw_page, words
+from tests.app.dashboard.conftest import SETTINGS, Open, draw_page, words
 from tests.marking import deep_except
+from tests.sample_stores import SAMPLE
 
 from zscope.app import dashboard
 from zscope.app.dashboard.registry import RegisteredPage, registered_pages

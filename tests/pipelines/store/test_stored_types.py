@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.marking import deep_except
-from tests.pipelines.conftest import SAMPLE
 from tests.pipelines.ingest.comparing import duplicates
 from tests.pipelines.store.older import OLDER, make_older, older_schema
 from tests.pipelines.stores import Contents, contents, dump_bytes, load
+from tests.sample_stores import SAMPLE
 
 from zscope.api import read
 from zscope.parsers.issues import Code, Issues, Severity

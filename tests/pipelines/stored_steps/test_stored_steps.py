@@ -27,6 +27,7 @@ from hypothesis.stateful import (
 )
 from tests.marking import deep_except
 from tests.pipelines.stores import remove_last_commit
+from tests.sample_stores import ALWAYS, summarise, summarised_world
 
 from zscope.app.cli.main import program
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
@@ -50,21 +51,12 @@ from zscope.samples import Recipe, RecordKind, generate
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-ALWAYS = replace(Settings(summarise_from_rows=0).merge(["+01:00"]), grace_s=0)
 NEVER = replace(ALWAYS, summarise_from_rows=10**12)
 
 
 def silent(text: str) -> None:
     """Fail on any message."""
     raise AssertionError(text)
-
-
-def summarise(store: Path) -> list[str]:
-    """Compute the summaries of a store and return the messages."""
-    messages: list[str] = []
-    with changing(existing_store(store), ALWAYS, messages.append):
-        pass
-    return messages
 
 
 def rows(connection: duckdb.DuckDBPyConnection, name: str) -> list[str]:
@@ -84,11 +76,9 @@ def _comparable(value: object) -> object:
 
 
 @pytest.fixture(scope="module")
-def summarised(world_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The world in a folder of its own, with stored rows."""
-    store = Path(shutil.copytree(world_store, tmp_path_factory.mktemp("summarised") / "store"))
-    summarise(store)
-    return store
+def summarised(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The world with stored rows; read-only."""
+    return summarised_world(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -181,17 +171,14 @@ def test_a_small_store_stores_no_rows_of_steps(systems_store: Path) -> None:
     assert not read_state(existing_store(systems_store)).summaries
 
 
-def test_views_read_the_stored_rows_alone(summarised: Path) -> None:
-    data = summarised / "data"
-    with open_reader(summarised) as connection:
+def test_views_read_the_stored_rows_alone(summarised: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(summarised, tmp_path / "store"))
+    with open_reader(store) as connection:
         before = rows(connection, "handshake_mix")
-        data.rename(summarised / "elsewhere")
-        try:
-            assert rows(connection, "handshake_mix") == before
-            with pytest.raises(duckdb.IOException):
-                rows(connection, "handshake")
-        finally:
-            (summarised / "elsewhere").rename(data)
+        (store / "data").rename(store / "elsewhere")
+        assert rows(connection, "handshake_mix") == before
+        with pytest.raises(duckdb.IOException):
+            rows(connection, "handshake")
 
 
 def test_a_client_can_attach_the_catalogue_under_another_name(summarised: Path) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.app.conftest import deep
-from tests.app.dashboard.conftest import MARKUP, WORLD, Open, fine, words
+from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
+from tests.sample_stores import WORLD
 
 from zscope.app.dashboard.drawing import plain
 from zscope.app.dashboard.pages.benchmark.benchmark_page import by_reason, documents_by_verdict

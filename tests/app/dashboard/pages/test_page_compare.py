@@ -7,9 +7,10 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.app.dashboard.conftest import WORLD, Open, fine, words
+from tests.app.dashboard.conftest import Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 from tests.marking import deep_except
+from tests.sample_stores import WORLD
 
 from zscope.app.dashboard.pages.compare import intervals, measured_pairs, newest_pair, runs
 from zscope.app.dashboard.tags import side_by_side

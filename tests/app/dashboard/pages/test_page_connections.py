@@ -206,7 +206,7 @@ def test_a_key_without_records_is_reported(drawn_page: Open, world: Path) -> Non
 
 @pytest.mark.deep
 def test_times_without_a_zone_are_listed_separately(tmp_path: Path, open_page: Open) -> None:
-    from tests.app.dashboard.conftest import SAMPLE
+    from tests.sample_stores import SAMPLE
 
     from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 

@@ -6,8 +6,9 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.app.dashboard.conftest import MARKUP, SAMPLE, Open, fine, words
+from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
+from tests.sample_stores import SAMPLE
 
 from zscope.app.dashboard.pages.cpu import crypto
 from zscope.app.dashboard.pages.cpu.cpu_page import busy_over_time, compared, disagreements, use_by_system

@@ -10,8 +10,9 @@ import duckdb
 import pyarrow.compute as pc
 import pytest
 from tests.app.conftest import Run, deep
-from tests.app.dashboard.conftest import MARKUP, SAMPLE, Open, fine, words
+from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
+from tests.sample_stores import SAMPLE
 
 from zscope.app.dashboard.amounts import amount
 from zscope.app.dashboard.drawing import plain

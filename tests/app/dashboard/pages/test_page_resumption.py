@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from tests.app.conftest import deep
-from tests.app.dashboard.conftest import MARKUP, WORLD, Open, fine, words
+from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
+from tests.sample_stores import WORLD
 
 from zscope.app.dashboard.pages.resumption.resumption_queries import (
     by_bound,
