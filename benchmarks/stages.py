@@ -65,7 +65,7 @@ LOADING: Mapping[str, tuple[str, ...]] = {
     "values as stored": (
         f"{_INGEST}.decoding:stored_rows", f"{_INGEST}.facts:InputFacts.observe_window",
         f"{_INGEST}.facts:InputFacts.observe_rows", f"{_INGEST}.facts:InputFacts.observe_stored",
-        f"{_INGEST}.range_checks:RangeChecks.observe",
+        f"{_INGEST}.value_checks:RangeChecks.observe",
     ),
     "sort by day": (f"{_STORE}.parquet_files:Stage.add",),
     "write Parquet": (f"{_STORE}.parquet_files:Part.write", f"{_STORE}.parquet_files:Part.close"),
