@@ -42,15 +42,16 @@ port_interval AS (
     GROUP BY system, stack, local_port, written_utc, interval_us
 ),
 
-event AS (
+-- Only termination records count for a port.
+event AS NOT MATERIALIZED (
     SELECT
         'SMF 119-1' AS source,
         system::VARCHAR AS system,
         stack::VARCHAR AS stack,
         epoch_us(start_utc) AS at_us,
-        local_port::INTEGER AS local_port
+        NULL::INTEGER AS local_port
     FROM smf119_tcp_init
-    UNION ALL BY NAME
+    UNION ALL
     SELECT
         'SMF 119-2' AS source,
         system,
@@ -58,35 +59,46 @@ event AS (
         epoch_us(end_utc) AS at_us,
         local_port
     FROM connection_ended
-    UNION ALL BY NAME
+    UNION ALL
     SELECT
         'zERT detail' AS source,
         system::VARCHAR AS system,
         stack::VARCHAR AS stack,
         epoch_us(end_utc) AS at_us,
-        local_port::INTEGER AS local_port
+        NULL::INTEGER AS local_port
     FROM smf119_zert_detail
     WHERE event_type IN (3, 4)
 ),
 
--- Without statistics there is nothing to compare, however many connections there are.
-statistics AS (
-    SELECT start_us, end_us FROM stack_interval
+-- The edges of intervals. Without statistics there is nothing to compare, however many connections there are.
+edge AS (
+    SELECT unnest([start_us, end_us]) AS edge_us FROM stack_interval
     UNION ALL
-    SELECT start_us, end_us FROM port_interval
+    SELECT unnest([start_us, end_us]) AS edge_us FROM port_interval
 ),
 
--- Records by moment: they are counted by differences of running totals, without comparing each with each.
+-- Records by the last edge before them in their minute, or by minute if there is none: both lie on the same side of
+-- each edge. So they are counted by differences of running totals over few rows.
 event_time AS (
     SELECT
-        source,
-        system,
-        stack,
-        local_port,
-        at_us,
+        e.source,
+        e.system,
+        e.stack,
+        p.local_port,
+        coalesce(
+            list_max(list_filter(m.edges, lambda edge : edge <= e.at_us)), minute_of(e.at_us) * 60000000
+        ) AS at_us,
         count(*) AS records
-    FROM event
-    WHERE at_us BETWEEN (SELECT min(start_us) FROM statistics) AND (SELECT max(end_us) FROM statistics)
+    FROM event AS e
+    LEFT JOIN (
+        SELECT
+            minute_of(edge_us) AS minute_no,
+            list(DISTINCT edge_us) AS edges
+        FROM edge
+        GROUP BY minute_no
+    ) AS m ON minute_of(e.at_us) = m.minute_no
+    LEFT JOIN (SELECT DISTINCT local_port FROM port_interval) AS p ON e.local_port = p.local_port
+    WHERE e.at_us BETWEEN (SELECT min(edge_us) FROM edge) AND (SELECT max(edge_us) FROM edge)
     GROUP BY ALL
 ),
 

@@ -94,7 +94,7 @@ displayed AS (
     GROUP BY n.day, n.system, n.stack, n.connection_id, n.remote_ip, n.remote_port, n.local_port
 ),
 
-transfer AS (
+transfer AS NOT MATERIALIZED (
     SELECT
         day, system, stack, writer_job, written_utc, protection_mechanism, control_protection_level,
         data_protection_level, tls_version_text, cipher_2, control_connection_id, control_remote_ip,
