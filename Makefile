@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help env demo test test-deep test-bytes test-spark fuzz soak mutant-lines mutants static format-check lint types contracts docs-check pytest golden browser-test pictures format docs docs-site container-test \
-        bench-decode bench-reports bench-ingest bench-nights bench-metrics bench-coverage bench-worlds bench-publish bench-spark bench-python bench-start bench-dashboard bench-readers bench-extras compare structure build sbom audit lock clean distclean
+        bench-decode bench-reports bench-ingest bench-nights bench-watch bench-metrics bench-coverage bench-worlds bench-publish bench-spark bench-python bench-start bench-dashboard bench-readers bench-extras compare structure build sbom audit lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
 # So every candidate is started. `make env PYTHON=...` chooses another one.
@@ -124,6 +124,9 @@ bench-ingest: env ## measure the way from the dump to the store
 
 bench-nights: env ## measure what one more night costs in a store of years
 	$(PY) benchmarks/nights.py
+
+bench-watch: env ## measure 288 loads of five minutes, one after the other
+	$(PY) benchmarks/watch.py
 
 bench-metrics: env ## measure the metrics over millions of connections
 	$(PY) benchmarks/metrics.py

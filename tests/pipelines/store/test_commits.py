@@ -126,3 +126,27 @@ def test_a_commit_with_another_content_than_its_checksum_is_refused(tmp_path: Pa
     path.write_text(changed, encoding="utf-8")
     with pytest.raises(StoreError, match="its checksum is not that of its content"):
         read_state(folder)
+
+
+def test_a_known_state_is_continued_if_the_commits_lead_to_it(tmp_path: Path) -> None:
+    folder = make_store(tmp_path / "store")
+    state = State()
+    for number in range(1, 4):
+        append(folder, state, Commit("load", adds=(data_file(number),), loads=(load(number),)))
+    known = read_state(folder)
+    append(folder, state, Commit("load", adds=(data_file(4),), loads=(load(4),)))
+    assert read_state(folder, known=known) is known
+    assert known == read_state(folder, from_first=True)
+
+
+def test_a_known_state_of_another_store_is_not_continued(tmp_path: Path) -> None:
+    """As when a store was replaced by a backup while a process watched a folder."""
+    folder, other = make_store(tmp_path / "store"), make_store(tmp_path / "other")
+    state, of_other = State(), State()
+    for number in range(1, 4):
+        append(folder, state, Commit("load", adds=(data_file(number),), loads=(load(number),)))
+        append(other, of_other, Commit("load", adds=(data_file(number + 10),), loads=(load(number),)))
+    longer = read_state(other)
+    append(other, longer, Commit("load", adds=(data_file(20),), loads=(load(4),)))
+    for foreign in (of_other, longer, State()):
+        assert read_state(folder, known=foreign) == state

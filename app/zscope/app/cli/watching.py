@@ -21,7 +21,7 @@ from zscope.app.cli.exits import ExitCode, describe, print_message
 from zscope.app.cli.files_put_away import move_file, why_it_stays
 from zscope.app.cli.input_options import exit_code_for, print_issues
 from zscope.app.cli.load_options import code_after_load
-from zscope.app.cli.loading import describe_outcome, describe_report
+from zscope.app.cli.loading import describe_outcome, describe_report, return_memory_now
 from zscope.app.cli.new_files import list_files, with_outcomes
 from zscope.app.cli.store_option import store_errors
 
@@ -137,6 +137,7 @@ class Watch:
         else:
             self._report(report)
         self._note(with_outcomes(files, outcomes))
+        return_memory_now()
 
     def _report(self, report: IngestReport) -> None:
         """Print what a load did, and validate and publish it, as the settings say."""

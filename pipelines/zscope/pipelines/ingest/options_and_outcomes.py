@@ -24,6 +24,7 @@ from zscope.pipelines.store.history import (
     table_rows,
 )
 from zscope.pipelines.store.parquet_files import ISSUE_TABLE, parquet_schema
+from zscope.pipelines.store.transaction import KeptState
 from zscope.schemas import catalog
 from zscope.schemas.described_columns import described
 from zscope.schemas.stored import LOAD_ID, local_clock
@@ -172,6 +173,8 @@ class IngestOptions:
     """Called with messages for the user, for example that another process is changing the store."""
     on_outcome: Callable[[FileOutcome], None] = _ignore
     """Called with the outcome of each input as soon as it is finished."""
+    kept: KeptState = field(default_factory=KeptState)
+    """Where a process that loads again and again keeps the state of the store between two loads."""
     stops: Callable[[], bool] = _never
     """Called before each input: if it returns true, the loads so far are committed, and no other begins."""
 

@@ -494,13 +494,17 @@ def _changed_days(drops: Sequence[DataFile], adds: Sequence[DataFile]) -> Iterat
     yield from ((file.table, file.day) for file in (*drops, *adds) if not file.days)
 
 
-def read_state(folder: Folder, *, from_first: bool = False) -> State:
+def read_state(folder: Folder, *, from_first: bool = False, known: State | None = None) -> State:
     """Return the state of the store; a missing, damaged or replaced commit raises StoreError.
 
-    With `from_first` no checkpoint is used.
+    With `from_first` no checkpoint is used. A known earlier state is continued: it belongs to the caller no
+    longer.
     """
     head, last = read_head(folder), last_commit(folder)
-    state = State() if from_first else _newest_checkpoint(folder)
+    if from_first:
+        state = State()
+    else:
+        state = known if known and _is_of_store(folder, known) else _newest_checkpoint(folder)
     if state.number > last:
         require_commit(folder, state.number, f"commits/{_checkpoint_name(state.number)}")
     _check_head(folder, state, head)
@@ -508,6 +512,14 @@ def read_state(folder: Folder, *, from_first: bool = False) -> State:
         _continue(folder, state, number)
         _check_head(folder, state, head)
     return state
+
+
+def _is_of_store(folder: Folder, state: State) -> bool:
+    """Whether the commits of a store lead to a state: each has the checksum of the one before it."""
+    try:
+        return bool(state.checksum) and _read(folder, state.number)[0].checksum == state.checksum
+    except StoreError:
+        return False
 
 
 def _continue(folder: Folder, state: State, number: int) -> None:

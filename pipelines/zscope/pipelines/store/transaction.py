@@ -100,22 +100,40 @@ def write_lock(folder: Folder) -> WriteLock:
     return WriteLock(folder.lock, folder.path, "the store")
 
 
+@dataclass(slots=True)
+class KeptState:
+    """The state of a store after a change, for the next change by the same process: it reads less."""
+
+    state: State | None = None
+
+    def taken(self) -> State | None:
+        """Return the state; nothing is kept until a change has ended well."""
+        state, self.state = self.state, None
+        return state
+
+
 @contextmanager
 def changing(
-    folder: Folder, settings: Settings, notify: Notify, *, all_summaries: bool = False
+    folder: Folder,
+    settings: Settings,
+    notify: Notify,
+    *,
+    all_summaries: bool = False,
+    kept: KeptState | None = None,
 ) -> Iterator[State]:
     """Lock the store and return its state.
 
     On exit, also by an exception, the catalogue shows everything that was committed. Without `all_summaries`,
     the time for summaries of days that were not changed is limited.
     """
+    kept = kept or KeptState()
     with (
         _store_errors(folder) as begin,
         readable_by(folder.path, everybody=settings.readable_by_everybody),
         write_lock(folder).held(notify, settings.lock_wait_s) as was_interrupted,
     ):
         unfinished = was_interrupted or folder.stage.exists()
-        state = read_state(folder)
+        state = read_state(folder, known=kept.taken())
         before = begin.last_commit = state.number
         sweep(folder, state, settings.grace_s, everything=unfinished)
         _publish_earlier_commits(folder, state, notify)
@@ -128,6 +146,7 @@ def changing(
             raise
         _summarise(folder, state, settings, notify, before, everything=all_summaries)
         _publish(folder, state)
+        kept.state = state
 
 
 _NEIGHBOURS = 2

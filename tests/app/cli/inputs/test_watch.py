@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -267,3 +268,31 @@ def test_wrong_arguments_end_it_at_once(
     assert result.exit_code == 12
     assert problem in result.stderr
     assert not (inbox.path.parent / "store" / "zscope-store.json").exists()
+
+
+@pytest.mark.deep
+def test_many_small_loads_leave_few_files_and_keep_memory(watch: Watch, inbox: Inbox, store: Path) -> None:
+    """Each load of a store adds a file to each of its tables, which are merged in proportion."""
+    watch.options = replace(watch.options, settings=replace(watch.options.settings, grace_s=0))
+    recipe = {"zert-detail": 0.6, "tcp-term": 0.36, "rmf-cpu": 0.04}
+    tables: set[str] = set()
+    files: list[int] = []
+    memory: list[int] = []
+    for number in range(20):
+        inbox.add(f"{number:02}.smf", dump_bytes(40, 1, seed=number, mix=recipe))
+        watch.look()
+        state = read_state(existing_store(store))
+        tables |= {file.table for file in state.files.values()}
+        files.append(len(state.files))
+        memory.append(resident_bytes())
+    assert number_of_loads(store) == 20
+    assert len(tables) >= 5
+    assert max(files) <= 12 * len(tables), files
+    assert len(list(store.glob("data/**/*.parquet"))) <= 12 * len(tables)
+    assert memory[-1] < 1.15 * memory[9], memory
+
+
+def resident_bytes() -> int:
+    """Return the memory of this process."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGESIZE")
