@@ -108,7 +108,7 @@ def test_a_command_does_not_import_pandas(
     assert not {"pandas", "great_expectations"} & loaded_by_commands[command]
 
 
-@pytest.mark.parametrize("command", ["sql", "loads", "issues"])
+@pytest.mark.parametrize("command", ["sql", "loads", "issues", "metrics"])
 def test_a_command_that_prints_rows_does_not_import_numpy(
     command: str, loaded_by_commands: dict[str, frozenset[str]]
 ) -> None:

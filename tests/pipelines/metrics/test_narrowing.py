@@ -13,7 +13,7 @@ from tests.marking import deep_except
 from tests.pipelines.metric_world import database
 
 from zscope.pipelines.metrics import MetricSelection, declared, metric, metric_names, needed, statement
-from zscope.pipelines.metrics.narrowing import narrowed, prepared
+from zscope.pipelines.metrics.narrowing import FILES, prepared
 from zscope.pipelines.store import open_reader
 
 if TYPE_CHECKING:
@@ -89,7 +89,11 @@ def test_a_system_returns_the_rows_that_the_whole_has(
 
 
 def test_nothing_is_narrowed_without_a_selection() -> None:
-    assert all(narrowed(metric(name), MetricSelection()) == [] for name in metric_names())
+    everything = MetricSelection(where="true")
+    texts = [text for name in metric_names() for text in prepared(metric(name), everything)]
+    assert texts
+    assert not [text for text in texts if f" FROM {FILES}." in text]
+    assert any(f" FROM {FILES}." in text for text in prepared(metric("handshake_mix"), SYSTEM))
 
 
 WITHOUT_PREPARATION = ("cpu_interval", "handshake_mix", "tls_posture")

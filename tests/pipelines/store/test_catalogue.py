@@ -220,10 +220,10 @@ def test_every_declaration_is_in_the_digest(
     package: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = tmp_path / "copy"
-    shutil.copytree(catalogue_file._folder_of(package), copy)
-    folder_of = catalogue_file._folder_of
+    shutil.copytree(catalogue_file.folder_of(package), copy)
+    folder_of = catalogue_file.folder_of
     monkeypatch.setattr(
-        catalogue_file, "_folder_of", lambda name: str(copy) if name == package else folder_of(name)
+        catalogue_file, "folder_of", lambda name: str(copy) if name == package else folder_of(name)
     )
     digest = catalogue_file.digest_of_declarations.__wrapped__
     assert digest() == catalogue_file.digest_of_declarations()

@@ -48,7 +48,7 @@ def tables_that_need_zones(metric: str) -> frozenset[str]:
 
 def _reads_added_time(sql: str, table: str) -> bool:
     clock = local_clock(table)
-    if clock is None or table in _with_stated_offset():
+    if clock is None or _states_offset(table):
         return False
     added = re.compile(rf"\b{utc_clock(clock)}\b")
     sql = _SETTLING.sub("", sql)
@@ -59,15 +59,14 @@ def _reads_added_time(sql: str, table: str) -> bool:
 
 
 @cache
-def _with_stated_offset() -> frozenset[str]:
-    """Return the tables of the records that state the offset."""
-    stating = {
-        (record.type, record.subtype)
-        for record, table in catalog().tables()
-        if _OFFSET in stored_schema(table.name).names
-    }
-    return frozenset(
-        table.name for record, table in catalog().tables() if (record.type, record.subtype) in stating
+def _states_offset(table: str) -> bool:
+    """Whether a table is of records that state the offset, in this table or another one."""
+    tables = list(catalog().tables())
+    kinds = {(record.type, record.subtype) for record, each in tables if each.name == table}
+    return any(
+        _OFFSET in stored_schema(each.name).names
+        for record, each in tables
+        if (record.type, record.subtype) in kinds
     )
 
 

@@ -45,12 +45,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
 from itertools import chain
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import field
@@ -239,71 +238,121 @@ class Metric(MetricDeclaration, frozen=True, kw_only=True, dict=True):
 
 @cache
 def declared() -> Mapping[str, Metric]:
-    """Return all metrics and steps by name, each after those it reads.
+    """Return all metrics and steps by name, each after those it reads. One is read when it is first used.
 
     >>> list(declared()).index("cpu_interval") < list(declared()).index("cpu_per_transaction")
     True
     """
-    return MappingProxyType(load(files("zscope.pipelines.metrics")))
+    return _Declarations(files("zscope.pipelines.metrics"))
 
 
 def load(folder: Traversable) -> dict[str, Metric]:
     """Load the metrics of a folder and its subject folders, each after those it reads."""
-    places = dict(sorted(_declarations(folder)))
-    read = {name: TomlFile.read(place / f"{name}.toml") for name, place in places.items()}
-    likes = {name: _likeness(file, read) for name, file in read.items()}
-    texts = {name: _sql(name, file, places, likes[name]) for name, file in read.items()}
-    declared = {name: _declaration(file, read, likes[name]) for name, file in read.items()}
-    needs = {
-        name: [other for other in declaration.inputs if other in declared]
-        for name, declaration in declared.items()
-    }
-    try:
-        order = list(TopologicalSorter(needs).static_order())
-    except CycleError as error:
-        problem = f"reads itself through others: {' -> '.join(error.args[1])}"
-        raise read[error.args[1][0]].error(("inputs",), problem) from error
-    metrics: dict[str, Metric] = {}
-    for name in order:
-        subject = "" if places[name] == folder else places[name].name
-        metric = _metric(read[name], declared[name], metrics)
-        metrics[name] = replace(metric, name=name, sql=texts[name], subject=subject)
-        _check(read[name], metrics[name])
-    return metrics
+    return dict(_Declarations(folder))
 
 
-def _likeness(file: TomlFile, others: Mapping[str, TomlFile]) -> LikeFile | None:
-    """Return the step that a file names with `like`; None if it names none."""
-    if "like" not in file.content:
-        return None
-    likeness = file.typed(LikeFile)
-    if likeness.like not in others or "like" in others[likeness.like].content:
-        raise file.error(("like",), f"there is no step {likeness.like} with an SQL file")
-    return likeness
+class _Declarations(Mapping[str, Metric]):
+    """The metrics of a folder and its subject folders by name, each read with those below it when it is used.
 
+    A command that prints one metric reads a dozen of the files, not all.
+    """
 
-def _declaration(file: TomlFile, others: Mapping[str, TomlFile], likeness: LikeFile | None) -> MetricFile:
-    """Return what a file declares, with what a step inherits from the one that it is like."""
-    if likeness is None:
-        return file.typed(MetricFile)
-    other = {key: value for key, value in others[likeness.like].content.items() if key not in _STORING}
-    if unknown := sorted(set(likeness.instead_of) - set(other["inputs"])):
-        raise file.error(("instead_of",), f"{likeness.like} does not read {', '.join(unknown)}")
-    inputs = [likeness.instead_of.get(table, table) for table in other["inputs"]]
-    own = {key: value for key, value in file.content.items() if key not in {"like", "instead_of"}}
-    return file.typed(MetricFile, {**other, "inputs": inputs, **own})
+    def __init__(self, folder: Traversable) -> None:
+        self._folder = folder
+        self._places = dict(sorted(_declarations(folder)))
+        self._files: dict[str, TomlFile] = {}
+        self._declared: dict[str, MetricFile] = {}
+        self._metrics: dict[str, Metric] = {}
+        self._order: tuple[str, ...] = ()
 
+    def __getitem__(self, name: str) -> Metric:
+        """Return a metric or step."""
+        if name not in self._metrics:
+            if name not in self._places:
+                raise KeyError(name)
+            self._read({name})
+        return self._metrics[name]
 
-def _sql(name: str, file: TomlFile, places: Mapping[str, Traversable], likeness: LikeFile | None) -> str:
-    """Return the statement of a metric, or that of the step that it is like with other inputs."""
-    like = likeness.like if likeness else name
-    path = places[like] / f"{like}.sql"
-    if not path.is_file():
-        raise file.error((), f"there is no {like}.sql next to it")
-    text = filled(like, path.read_text(encoding="utf-8").rstrip())
-    for table, other in (likeness.instead_of if likeness else {}).items():
-        text = re.sub(rf"\b{table}\b", other, text)
-    return text
+    def __contains__(self, name: object) -> bool:
+        """Whether a metric or step is declared."""
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over all names, each after those that it reads."""
+        if not self._order:
+            self._order = self._read(self._places)
+        return iter(self._order)
+
+    def __len__(self) -> int:
+        """Return the number of metrics and steps."""
+        return len(self._places)
+
+    def _read(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Read metrics with those below them; return their names, each after those that it reads."""
+        needs: dict[str, list[str]] = {}
+        waiting = list(names)
+        for name in waiting:  # which grows meanwhile
+            if name not in needs:
+                needs[name] = [other for other in self._declaration(name).inputs if other in self._places]
+                waiting += needs[name]
+        try:
+            order = tuple(TopologicalSorter(needs).static_order())
+        except CycleError as error:
+            problem = f"reads itself through others: {' -> '.join(error.args[1])}"
+            raise self._file(error.args[1][0]).error(("inputs",), problem) from error
+        for name in order:
+            if name not in self._metrics:
+                place, file = self._places[name], self._file(name)
+                metric = _metric(file, self._declaration(name), self._metrics)
+                subject = "" if place == self._folder else place.name
+                metric = replace(metric, name=name, sql=self._sql(name), subject=subject)
+                _check(file, metric)
+                self._metrics[name] = metric
+        return order
+
+    def _file(self, name: str) -> TomlFile:
+        if name not in self._files:
+            self._files[name] = TomlFile.read(self._places[name] / f"{name}.toml")
+        return self._files[name]
+
+    def _likeness(self, name: str) -> LikeFile | None:
+        """Return the step that a file names with `like`; None if it names none."""
+        file = self._file(name)
+        if "like" not in file.content:
+            return None
+        likeness = file.typed(LikeFile)
+        if likeness.like not in self._places or "like" in self._file(likeness.like).content:
+            raise file.error(("like",), f"there is no step {likeness.like} with an SQL file")
+        return likeness
+
+    def _declaration(self, name: str) -> MetricFile:
+        """Return what a file declares, with what a step inherits from the one that it is like."""
+        if name not in self._declared:
+            self._declared[name] = self._with_likeness(self._file(name), self._likeness(name))
+        return self._declared[name]
+
+    def _with_likeness(self, file: TomlFile, likeness: LikeFile | None) -> MetricFile:
+        if likeness is None:
+            return file.typed(MetricFile)
+        content = self._file(likeness.like).content
+        other = {key: value for key, value in content.items() if key not in _STORING}
+        if unknown := sorted(set(likeness.instead_of) - set(other["inputs"])):
+            raise file.error(("instead_of",), f"{likeness.like} does not read {', '.join(unknown)}")
+        inputs = [likeness.instead_of.get(table, table) for table in other["inputs"]]
+        own = {key: value for key, value in file.content.items() if key not in {"like", "instead_of"}}
+        return file.typed(MetricFile, {**other, "inputs": inputs, **own})
+
+    def _sql(self, name: str) -> str:
+        """Return the statement of a metric, or that of the step that it is like with other inputs."""
+        likeness = self._likeness(name)
+        like = likeness.like if likeness else name
+        path = self._places[like] / f"{like}.sql"
+        if not path.is_file():
+            raise self._file(name).error((), f"there is no {like}.sql next to it")
+        text = filled(like, path.read_text(encoding="utf-8").rstrip())
+        for table, other in (likeness.instead_of if likeness else {}).items():
+            text = re.sub(rf"\b{table}\b", other, text)
+        return text
 
 
 def _declarations(folder: Traversable) -> Iterator[tuple[str, Traversable]]:

@@ -11,14 +11,14 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from zscope.pipelines.metrics import declared, needed, stored_names
+from zscope.pipelines.metrics import declared, needed
 from zscope.pipelines.metrics.metric_statements import MetricSelection, moment, settings, view_sql
 from zscope.schemas.sql_text import literal
 from zscope.schemas.stored import stored_schema
 from zscope.schemas.tables import record_table_names
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from zscope.pipelines.metrics.declarations import Metric
     from zscope.pipelines.store.session import Session
@@ -32,17 +32,15 @@ _MARGIN = timedelta(days=1)
 
 
 @cache
-def event_tables() -> frozenset[str]:
-    """Return the record tables with a row for each event, not for each interval: they can have millions.
+def is_event_table(name: str) -> bool:
+    """Whether a record table has a row for each event, not for each interval: it can have millions.
 
     A row is written when the event is over.
 
-    >>> "smf119_tcp_term" in event_tables(), "smf70_cpu" in event_tables()
+    >>> is_event_table("smf119_tcp_term"), is_event_table("smf70_cpu")
     (True, False)
     """
-    return frozenset(
-        table for table in record_table_names() if "interval_start_local" not in stored_schema(table).names
-    )
+    return name in record_table_names() and "interval_start_local" not in stored_schema(name).names
 
 
 def prepared(
@@ -60,40 +58,42 @@ def prepared(
     stored steps of a `summarised` store.
     """
     selection = selection or MetricSelection()
-    # The statement of a metric reads what is kept by its name, and has the SQL of all others in it.
-    in_statement = set() if metric.keep else {metric.name}
-    ready = set(made) | (set(stored_names()) - in_statement if summarised else set())
-    ready |= {name for name, step in declared().items() if step.computed_by}
-    narrower = narrowed(metric, selection, ready)
-    steps = [declared()[name] for name in _to_make(metric.name, ready)]
+
+    def is_ready(step: Metric) -> bool:
+        # The statement of a metric reads what is kept by its name, and has the SQL of all others in it.
+        in_statement = step.name == metric.name and not metric.keep
+        is_stored = summarised and bool(step.stored) and not in_statement
+        return step.name in made or is_stored or bool(step.computed_by)
+
+    steps = _to_make(metric, is_ready)
+    narrower = _narrowed(metric, selection, steps)
     if not narrower and not any(step.keep for step in steps):
         return settings(metric, selection)
     views = [f"{'TABLE' if step.keep else 'VIEW'} {step.name} AS {view_sql(step)}" for step in steps]
     return [*settings(metric, selection), *(f"CREATE OR REPLACE TEMP {text}" for text in (*narrower, *views))]
 
 
-def _to_make(name: str, ready: Collection[str]) -> list[str]:
+def _to_make(metric: Metric, is_ready: Callable[[Metric], bool]) -> list[Metric]:
     """A metric and the steps it reads that are not ready, each after those it reads itself."""
-    found: dict[str, None] = {}
+    found: dict[str, Metric] = {}
 
-    def visit(step: str) -> None:
-        if step in found or step in ready or step not in declared():
+    def visit(name: str) -> None:
+        if name in found or name not in declared() or is_ready(declared()[name]):
             return
-        for other in declared()[step].inputs:
+        for other in declared()[name].inputs:
             visit(other)
-        found.setdefault(step)
+        found.setdefault(name, declared()[name])
 
-    visit(name)
-    return list(found)
+    visit(metric.name)
+    return list(found.values())
 
 
-def narrowed(metric: Metric, selection: MetricSelection, ready: Collection[str] = ()) -> list[str]:
-    """Return views of the tables of events with only the rows that a metric needs for a selection.
-
-    Tables that only steps in `ready` read are not needed.
-    """
-    read = {table for name in _to_make(metric.name, ready) for table in declared()[name].inputs}
-    tables = [name for name in needed(metric.name) if name in event_tables() & read]
+def _narrowed(metric: Metric, selection: MetricSelection, steps: Sequence[Metric]) -> list[str]:
+    """Return views of the tables of events that steps read, with only the rows needed for a selection."""
+    if not (selection.systems or selection.begin or selection.end):
+        return []
+    read = {table for step in steps for table in step.inputs}
+    tables = [name for name in needed(metric.name) if name in read and is_event_table(name)]
     conditions = {table: " AND ".join(_conditions(table, selection, metric)) for table in tables}
     return [
         f"VIEW {table} AS SELECT * FROM {FILES}.{table} WHERE {condition}"

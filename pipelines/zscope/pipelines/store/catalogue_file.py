@@ -137,13 +137,13 @@ def digest_of_declarations() -> str:
     """
     digest = xxh3_128()
     for package in _DECLARING:
-        for label, path in sorted(_sources(_folder_of(package), package)):
+        for label, path in sorted(_sources(folder_of(package), package)):
             with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - see below
                 digest.update(f"{label}\n".encode() + file.read())
     return str(digest.hexdigest()[:16])
 
 
-def _folder_of(package: str) -> str:
+def folder_of(package: str) -> str:
     """Return the folder of a package without importing it."""
     spec = find_spec(package)
     assert spec is not None, package

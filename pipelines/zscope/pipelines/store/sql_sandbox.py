@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
 
+from zscope.pipelines.store.catalogue_file import folder_of
 from zscope.schemas.errors import Error
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _ALLOWED_TYPES = {
     duckdb.StatementType.SELECT,  # includes SHOW, DESCRIBE, SUMMARIZE and PRAGMA table_info
@@ -58,6 +60,28 @@ _ALLOWED_FUNCTIONS = frozenset(
 
 `query` and `json_execute_serialized_sql` run the text in their argument, so they are not in the list.
 """
+_OF_VALUES = frozenset(
+    [
+        # Keywords that stand before parentheses.
+        "and", "as", "between", "by", "case", "cast", "distinct", "else", "except", "exclude", "exists",
+        "filter", "from", "group", "having", "if", "in", "join", "lateral", "materialized", "not", "on", "or",
+        "over", "partition", "replace", "row", "select", "then", "try_cast", "union", "using", "values",
+        "when", "where", "with",
+        # Functions of values.
+        "abs", "any_value", "arg_max", "arg_min", "array_position", "avg", "bool_or", "coalesce", "concat",
+        "concat_ws", "contains", "count", "count_if", "date_trunc", "epoch", "epoch_us", "error", "first",
+        "floor", "format", "getvariable", "greatest", "lag", "last", "lead", "least", "length", "list",
+        "list_bool_or", "list_contains", "list_filter", "list_position", "list_sort", "list_transform",
+        "lower", "make_timestamp", "make_timestamptz", "max", "median", "min", "mode", "nullif",
+        "quantile_cont", "round", "row_number", "split_part", "sqrt", "starts_with", "strftime",
+        "string_agg", "string_split", "substr", "sum", "time_bucket", "to_microseconds", "to_milliseconds",
+        "trim", "upper",
+    ]
+)  # fmt: skip
+"""Frequent names before parentheses that are no table functions.
+
+DuckDB takes longer to list its functions than to plan most queries, so they are listed only for other names.
+"""
 _ALL_TABLE_FUNCTIONS = """
     SELECT DISTINCT function_name FROM duckdb_functions()
     WHERE internal AND function_type IN ('table', 'table_macro', 'pragma')
@@ -66,6 +90,7 @@ _NAME = re.compile(rb'"((?:[^"]|"")*)"|([^\s"(]+)')
 _RUN_BY_EXPLAIN = re.compile(r"\b(copy|execute|prepare|call)\b", re.IGNORECASE)
 """EXPLAIN ANALYZE runs the statement. These are keywords, so they appear literally in the text."""
 _FIRST_WORD = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(\w+)", re.DOTALL)
+_MACRO = re.compile(r"\bMACRO (\w+)\(")
 _TEXT = re.compile(r"'((?:[^']|'')*)'")
 _STATEMENTS = "SELECT made_by FROM zscope_view"
 """The statements of all views over data files, as the catalogue stores them.
@@ -161,7 +186,10 @@ def refused_function(connection: duckdb.DuckDBPyConnection, text: str) -> str | 
     SQL is not parsed: all names before parentheses are compared. Macros of the catalogue and of the session
     consist of statements that were checked before.
     """
-    refused = _called(text) - _ALLOWED_FUNCTIONS
+    called = _called(text) - _ALLOWED_FUNCTIONS - _OF_VALUES
+    refused = {name for name in called if name.isidentifier()}  # not operators
+    if refused:
+        refused -= _macros()
     for name in sorted(refused & _table_functions(connection) if refused else ()):
         return (
             f"the table function {name} is not allowed: statements can only open the data files of the store "
@@ -183,6 +211,13 @@ def _called(text: str) -> set[str]:
             quoted_name, plain = name.groups()
             names.add((plain or quoted_name.replace(b'""', b'"')).decode().lower())
     return names
+
+
+@cache
+def _macros() -> frozenset[str]:
+    """Return the names of the macros of the metrics; the file is read without importing the metrics."""
+    text = Path(folder_of("zscope.pipelines.metrics"), "macros.sql").read_text(encoding="utf-8")
+    return frozenset(_MACRO.findall(text))
 
 
 _known_functions: set[str] = set()

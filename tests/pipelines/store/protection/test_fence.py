@@ -16,7 +16,8 @@ import pytest
 from tests.pipelines.store.forked import CHECKOUT
 from tests.pipelines.store.test_session import make_store, rows
 
-from zscope.pipelines.store import spill
+from zscope.pipelines.metrics import metric, statement
+from zscope.pipelines.store import spill, sql_sandbox
 from zscope.pipelines.store.session import Session
 from zscope.pipelines.store.sql_sandbox import QueryError
 
@@ -104,6 +105,22 @@ ALLOWED = [
 @pytest.mark.parametrize("statement", ALLOWED)
 def test_functions_that_return_rows_are_allowed(statement: str, session: Session) -> None:
     assert rows(session, statement)
+
+
+def test_no_name_that_needs_no_list_is_a_table_function() -> None:
+    with duckdb.connect() as connection:
+        listed = sql_sandbox._table_functions(connection)
+    assert {"enable_logging", "read_csv", "range"} <= listed
+    assert not listed & sql_sandbox._OF_VALUES
+    assert not listed & sql_sandbox._macros()
+    assert "code_text" in sql_sandbox._macros()
+
+
+@pytest.mark.parametrize("name", ["handshake_mix", "cpu_per_transaction", "tls_posture"])
+def test_metrics_run_without_a_list_of_the_functions(name: str) -> None:
+    """DuckDB takes longer to list them than to plan most metrics."""
+    called = {each for each in sql_sandbox._called(statement(metric(name))) if each.isidentifier()}
+    assert called <= sql_sandbox._ALLOWED_FUNCTIONS | sql_sandbox._OF_VALUES | sql_sandbox._macros()
 
 
 LOGGED = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from zscope.pipelines.metrics import Metric, MetricSelection
+    from zscope.pipelines.store.session import Session
 
 
 @click.command()
@@ -88,77 +90,85 @@ def command(  # noqa: PLR0913 - one argument for each option
 
     The exit code is 12 if the metric, column, parameter or system does not exist.
     """
-    from zscope.pipelines.metrics import MetricSelection
-    from zscope.pipelines.metrics.query_options import grouping
+    # First of all, as reading the declarations imports Arrow, with or without numpy. But if there is no
+    # store, errors in the options are reported first.
+    opens_first = name is not None and not (parameters or columns or show_sql) and store.is_dir()
+    with open_session(store, only_prints=True) if opens_first else nullcontext() as session:
+        from zscope.pipelines.metrics import MetricSelection
+        from zscope.pipelines.metrics.narrowing import prepared
+        from zscope.pipelines.metrics.query_options import grouping
 
-    metric = None if name is None else _metric(name)
-    if price_per_msu is not None:
-        settings = (*settings, f"price_per_msu={price_per_msu}")
-    if parameters:
-        rows = _parameters(metric)
-        output.write(rows)
-        if not rows.count:
-            click.echo(f"{name} has no parameters", err=True)
-        return
-    if metric is None:
-        if by or begin or end or systems or where or settings or columns or show_sql:
-            raise click.UsageError("these options need the NAME of a metric")
-        output.write(_list())
-        return
-    if columns:
-        output.write(_columns(metric))
-        return
-    keys = grouping(by)
-    if output.on_screen and not show_sql:
-        if keys is None and metric.shown_by:
-            keys = list(metric.shown_by)
-            click.echo(
-                f"grouped by {', '.join(keys)}; --by COLUMN,... groups by others, "
-                "and -o FILE writes all rows and columns",
-                err=True,
-            )
-        if not where and metric.shown_where:
-            where = metric.shown_where
-            click.echo(f'rows with {where}; --where SQL selects others, "--where true" all', err=True)
-    selection = MetricSelection(systems, *period(begin, end), where)
-    statements = [set_statement(metric, text) for text in settings]
-    _print_metric(store, metric, keys, selection, statements, output, show_sql=show_sql)
+        metric = None if name is None else _metric(name)
+        if price_per_msu is not None:
+            settings = (*settings, f"price_per_msu={price_per_msu}")
+        if parameters:
+            rows = _parameters(metric)
+            output.write(rows)
+            if not rows.count:
+                click.echo(f"{name} has no parameters", err=True)
+            return
+        if metric is None:
+            if by or begin or end or systems or where or settings or columns or show_sql:
+                raise click.UsageError("these options need the NAME of a metric")
+            output.write(_list())
+            return
+        if columns:
+            output.write(_columns(metric))
+            return
+        keys = grouping(by)
+        if output.on_screen and not show_sql:
+            if keys is None and metric.shown_by:
+                keys = list(metric.shown_by)
+                click.echo(
+                    f"grouped by {', '.join(keys)}; --by COLUMN,... groups by others, "
+                    "and -o FILE writes all rows and columns",
+                    err=True,
+                )
+            if not where and metric.shown_where:
+                where = metric.shown_where
+                click.echo(f'rows with {where}; --where SQL selects others, "--where true" all', err=True)
+        selection = MetricSelection(systems, *period(begin, end), where)
+        statements = [set_statement(metric, text) for text in settings]
+        query = _query(metric, keys, selection)
+        if show_sql:
+            texts = [*statements, *prepared(metric, selection), query]
+            click.echo("".join(f"{text};\n\n" for text in texts), nl=False)
+            return
+        with nullcontext(session) if session else open_session(store) as opened:
+            _print_rows(opened, metric, query, selection, statements, output)
 
 
-def _print_metric(
-    store: Path,
+def _query(metric: Metric, by: Sequence[str] | None, selection: MetricSelection) -> str:
+    from zscope.pipelines.metrics import MetricQueryError, statement
+
+    try:
+        return statement(metric, by, selection)
+    except MetricQueryError as error:
+        raise NothingDoneError(str(error)) from error
+
+
+def _print_rows(
+    session: Session,
     metric: Metric,
-    by: Sequence[str] | None,
+    query: str,
     selection: MetricSelection,
     settings: Sequence[str],
     output: Output,
-    *,
-    show_sql: bool,
 ) -> None:
-    from zscope.pipelines.metrics import MetricQueryError, MetricSelection, statement
-    from zscope.pipelines.metrics.narrowing import prepared
+    from zscope.pipelines.metrics import MetricSelection
 
-    try:
-        query = statement(metric, by, selection)
-    except MetricQueryError as error:
-        raise NothingDoneError(str(error)) from error
-    if show_sql:
-        texts = [*settings, *prepared(metric, selection), query]
-        click.echo("".join(f"{text};\n\n" for text in texts), nl=False)
-        return
-    with open_session(store) as session:
-        check_systems(session, selection.systems)
-        check_condition(session, metric, selection.where)
-        prepare_metric(session, metric.name, selection, settings)
-        result = session.run(query)
-        assert result is not None, "a query returns rows"
-        measures = {column.name for column in (*metric.measures, *metric.derived)}
-        keys = [name for name in result.schema.names if name not in measures] if metric.combinable else []
-        rows = Rows(result.schema, result.batches, tuple(dict.fromkeys([*keys, *metric.answer])))
-        output.write(rows)
-        if not rows.count:
-            click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
-        note_missing_zones(session, metric.name, systems=selection.systems)
+    check_systems(session, selection.systems)
+    check_condition(session, metric, selection.where)
+    prepare_metric(session, metric.name, selection, settings)
+    result = session.run(query)
+    assert result is not None, "a query returns rows"
+    measures = {column.name for column in (*metric.measures, *metric.derived)}
+    keys = [name for name in result.schema.names if name not in measures] if metric.combinable else []
+    rows = Rows(result.schema, result.batches, tuple(dict.fromkeys([*keys, *metric.answer])))
+    output.write(rows)
+    if not rows.count:
+        click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
+    note_missing_zones(session, metric.name, systems=selection.systems)
 
 
 def _metric(name: str) -> Metric:
