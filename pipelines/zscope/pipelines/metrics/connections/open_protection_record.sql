@@ -20,10 +20,6 @@ WITH connection AS (
     WHERE source IN ('zERT detail', 'AT-TLS')
 )
 
-SELECT *
-FROM protection_record
-WHERE source = 'zERT detail' AND is_settled IS NOT TRUE
-UNION ALL
 SELECT t.*
 FROM protection_record AS t
 ANTI JOIN (SELECT * FROM connection WHERE source = 'zERT detail') AS z
@@ -82,3 +78,9 @@ LEFT JOIN (
         AND e.remote_port IS NOT DISTINCT FROM m.remote_port
         AND e.local_port IS NOT DISTINCT FROM m.local_port
 WHERE e.source = 'NETSTAT TTLS'
+UNION ALL
+-- The part without a join comes last: if it comes first, DuckDB 1.5 never ends the statement over millions of rows
+-- when it returns them to a client, as all its threads wait.
+SELECT *
+FROM protection_record
+WHERE source = 'zERT detail' AND is_settled IS NOT TRUE
