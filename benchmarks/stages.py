@@ -77,7 +77,7 @@ COMMITTING: Mapping[str, tuple[str, ...]] = {
         f"{_INGEST}.commit_new_rows:remove_duplicates",
     ),
     "commit": (f"{_STORE}.transaction:commit_files",),
-    "summaries": (f"{_STORE}.stored_steps:update_summaries",),
+    "summaries": (f"{_STORE}.step_computation:update_summaries",),
     "catalogue": (f"{_STORE}.catalogue:publish_catalogue",),
 }  # fmt: skip
 """The stages after them: nothing else is at work, so the threads of DuckDB are counted as well."""

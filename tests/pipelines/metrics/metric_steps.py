@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 EVIDENCE = {"finding": "evidence", "best_practice_check": "evidence_query"}
 """The metrics whose rows have a statement that shows their evidence, with its column."""
+READ_BY_EVIDENCE = {"finding": ("connection_posture",)}
+"""The steps that only these statements read."""
 EVIDENCE_ROWS = "evidence_rows"
 """The number of rows that it returns: a column of the rows of these metrics in cases."""
 _OF_ROWS_AT_HAND = "statistics_propagation,compressed_materialization"
@@ -157,6 +159,9 @@ def steps_between(name: str, given: Mapping[str, object]) -> list[str]:
                 steps.setdefault(other)
 
     visit(name)
+    for step in READ_BY_EVIDENCE.get(name, ()):
+        visit(step)
+        steps.setdefault(step)
     return list(steps)
 
 

@@ -31,13 +31,19 @@ from tests.sample_stores import ALWAYS, summarise, summarised_world
 
 from zscope.app.cli.main import program
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
-from zscope.pipelines.metrics import declared, metric, needed, steps_of_computed, stored_names
+from zscope.pipelines.metrics import (
+    declared,
+    metric,
+    needed,
+    steps_of_computed,
+    stored_names,
+    view_sql,
+)
 from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.metrics.running_totals import visible_rows_sql
 from zscope.pipelines.runs import FILE_NAME as RUNS
 from zscope.pipelines.settings import Settings
-from zscope.pipelines.store import maintenance, open_reader
-from zscope.pipelines.store import stored_steps as module
+from zscope.pipelines.store import maintenance, open_reader, step_computation, stored_steps
 from zscope.pipelines.store.catalogue import empty_catalogue, fill, publish_catalogue
 from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.pipelines.store.commits import read_state
@@ -127,10 +133,10 @@ def test_metrics_are_equal_with_and_without_stored_rows(
 
 def test_stored_rows_depend_on_how_records_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """A store computes them again if a version shows other rows of a table."""
-    definition = module._definition.__wrapped__
+    definition = stored_steps._definition.__wrapped__
     before = {step: definition(step) for step in stored_names()}
     monkeypatch.setattr(
-        module, "visible_rows_sql",
+        stored_steps, "visible_rows_sql",
         lambda table, source: "" if table == "smf30_interval" else visible_rows_sql(table, source),
     )  # fmt: skip
     changed = {step for step in stored_names() if definition(step) != before[step]}
@@ -155,7 +161,7 @@ def test_a_failure_leaves_no_files(
     def fail(*_: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(module, "fsync_all", fail)
+    monkeypatch.setattr(step_computation, "fsync_all", fail)
     [text] = summarise(store)
     assert "No space left on device" in text
     assert set((store / "summaries").rglob("*.parquet")) == before
@@ -201,6 +207,43 @@ def test_a_stored_step_reads_tables_or_other_stored_steps(name: str) -> None:
     assert leaves(name)
     assert set(declared()[name].around) <= {"all", *leaves(name)}
     assert set(declared()[name].of_runs) <= set(leaves(name))
+
+
+@pytest.mark.parametrize("name", [name for name in stored_names() if declared()[name].empty_without])
+def test_a_result_has_no_rows_without_the_tables_that_it_names(
+    name: str, world_metrics: duckdb.DuckDBPyConnection
+) -> None:
+    empty = {table: f"SELECT * FROM {table} WHERE false" for table in declared()[name].empty_without}
+    assert empty.keys() <= set(needed(name))
+    steps = {step: view_sql(declared()[step]) for step in needed(name) if step in declared()}
+    clauses = [f"{step} AS NOT MATERIALIZED (\n{text}\n)" for step, text in (empty | steps).items()]
+    assert world_metrics.execute(f"WITH {', '.join(clauses)} SELECT * FROM {name}").fetchall() == []
+
+
+def test_a_column_that_is_not_shared_cannot_be_read() -> None:
+    step = declared()["handshake_code"]
+    columns = ", ".join(f"{c.name} {c.type}" for c in step.view_columns if c.name in step.shared)
+    text = step_computation._shared_rows_sql(step)
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE shared_handshake_code ({columns})")
+        connection.execute("INSERT INTO shared_handshake_code (system) VALUES ('SYSA')")
+        assert connection.execute(f"SELECT system FROM (\n{text}\n)").fetchall() == [("SYSA",)]
+        with pytest.raises(duckdb.InvalidInputException, match="handshake_code: in_bytes is not shared"):
+            connection.execute(f"SELECT in_bytes FROM (\n{text}\n)")
+
+
+def test_steps_of_a_round_need_no_other_days_of_each_other() -> None:
+    rounds = step_computation._rounds()
+    assert sorted(step for steps in rounds for step in steps) == sorted(stored_names())
+    done: set[str] = set()
+    for steps in rounds:
+        for place, step in enumerate(steps):
+            for leaf, window in leaves(step).items():
+                if leaf in declared() and leaf not in done:
+                    assert leaf in steps[:place]
+                    assert window == (0, 0)
+                    assert declared()[leaf].stored == declared()[step].stored
+        done |= set(steps)
 
 
 def test_the_first_and_the_last_day_of_the_calendar_have_fewer_neighbours() -> None:
@@ -255,8 +298,8 @@ def test_an_old_store_is_brought_up_to_date_over_several_loads(
     sample_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Path(shutil.copytree(sample_store, tmp_path / "store"))
-    monkeypatch.setattr(module, "ROWS_AT_ONCE", 1)
-    monkeypatch.setattr(module, "ROWS_IN_A_LOAD", 5000)
+    monkeypatch.setattr(step_computation, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(step_computation, "ROWS_IN_A_LOAD", 5000)
     messages: list[str] = []
     for _ in range(50):
         before = len(messages)
@@ -276,8 +319,8 @@ def test_a_rebuild_computes_all_summaries(
 ) -> None:
     store = Path(shutil.copytree(sample_store, tmp_path / "store"))
     (store / "zscope.toml").write_text("[store]\nsummarise_from_rows = 0\n")
-    monkeypatch.setattr(module, "ROWS_AT_ONCE", 1)
-    monkeypatch.setattr(module, "ROWS_IN_A_LOAD", 1)
+    monkeypatch.setattr(step_computation, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(step_computation, "ROWS_IN_A_LOAD", 1)
     done = CliRunner().invoke(program, ["store", "rebuild", "--store", str(store)])
     assert done.exit_code == 0
     assert "still missing" not in done.stderr
@@ -290,8 +333,8 @@ def test_a_rebuild_computes_all_summaries(
 def test_the_days_of_a_load_are_summarised_however_many_rows_it_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "ROWS_AT_ONCE", 1)
-    monkeypatch.setattr(module, "ROWS_IN_A_LOAD", 1)
+    monkeypatch.setattr(step_computation, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(step_computation, "ROWS_IN_A_LOAD", 1)
     store = tmp_path / "store"
     messages: list[str] = []
     dump = night(tmp_path / "one.smf", 1, seed=79, records=200)
@@ -322,13 +365,13 @@ def test_without_time_zones_few_connections_are_compared_with_other_days(tmp_pat
 def test_a_step_that_needs_more_memory_gets_it(
     changeable: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MEMORY", "4MB")
+    monkeypatch.setattr(step_computation, "MEMORY", "4MB")
     dump = night(tmp_path / "more.smf", 1, seed=78)
     ingest(changeable, [dump], IngestOptions(selection=row_selection(None), settings=ALWAYS))
     with open_reader(changeable) as connection:
         assert has_summaries(connection)
     same_as_from_scratch(changeable, ["handshake_hour", "cpu_interval"])
-    monkeypatch.setattr(module, "MORE_MEMORY", "4MB")
+    monkeypatch.setattr(step_computation, "MORE_MEMORY", "4MB")
     folder = existing_store(changeable)
     messages: list[str] = []
     with changing(folder, ALWAYS, messages.append) as state:

@@ -131,6 +131,8 @@ class MetricDeclaration(Declared, frozen=True, kw_only=True):
     """The columns that identify a row."""
     keep: bool = False
     """Whether it has few rows, and many others or many queries of a page read it: it is computed once."""
+    shared: tuple[str, ...] = ()
+    """The columns that stored steps read at a load, if it is computed once for all of them."""
     looks_around: bool = False
     """Whether a row depends on what was recorded long before or after it, so that all days must be read."""
     stored: Stored = ""
@@ -139,6 +141,8 @@ class MetricDeclaration(Declared, frozen=True, kw_only=True):
     """The number of days before and after a day that are needed of an input, or of `all`."""
     of_runs: tuple[str, ...] = ()
     """The inputs of a stored result of which only the days of benchmark runs matter."""
+    empty_without: tuple[str, ...] = ()
+    """The tables of which one must have rows for a stored result to have any."""
     computed_by: str = ""
     """The function that computes the rows of a stored result from what the SQL returns: `module:name`."""
     computed_for: tuple[str, ...] = ()
@@ -366,8 +370,10 @@ def _declarations(folder: Traversable) -> Iterator[tuple[str, Traversable]]:
 
 _STORING = {
     "stored",
+    "shared",
     "around",
     "of_runs",
+    "empty_without",
     "computed_by",
     "computed_for",
     "days_from",
@@ -485,6 +491,8 @@ def _problems_of_steps(metric: Metric) -> Iterator[tuple[str, str]]:
     names = {name for name, _ in columns}
     if metric.stored == "day" and ("day", "DATE") not in columns:
         yield "stored", "stored by day: no column day of type DATE"
+    if unknown := {*metric.shared} - names:
+        yield "shared", f"no column {', '.join(sorted(unknown))}"
     if metric.computed_by and (metric.stored != "result" or metric.combinable or metric.kind != "step"):
         yield "computed_by", "only for a step stored as a result"
     if metric.computed_by and not (metric.computed_for and {*metric.computed_for, DIGEST_COLUMN} <= names):

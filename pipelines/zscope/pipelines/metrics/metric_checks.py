@@ -104,7 +104,10 @@ def filled(metric: str, sql: str) -> str:
 
 def finding_counts() -> dict[str, str]:
     """Count the connections that meet the condition of each finding about connections."""
-    counts = [f"{literal(rule.id)}: count(*) FILTER ({rule.condition})" for rule in _about_connections()]
+    counts = [
+        f"{literal(rule.id)}: coalesce(sum(connections) FILTER ({rule.condition}), 0)::BIGINT"
+        for rule in _about_connections()
+    ]
     return {"counts": ",\n".join(counts)}
 
 

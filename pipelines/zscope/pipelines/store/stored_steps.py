@@ -15,23 +15,15 @@ an older version wrote them, are computed by the views from the data; the rows a
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-import duckdb
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-
 from zscope.pipelines.metrics import (
-    RUNS,
     declared,
     macros_sql,
     needed,
@@ -43,11 +35,9 @@ from zscope.pipelines.metrics import (
 from zscope.pipelines.metrics.running_totals import visible_rows_sql
 from zscope.pipelines.runs import run_table
 from zscope.pipelines.store.commits import NO_DAY_KEY, Commit, DayRows, SummaryFile, append
-from zscope.pipelines.store.folder import digest_of_file, fsync_all, runs_digest
-from zscope.pipelines.store.parquet_files import COMPRESSION, LEVEL, data_tables
-from zscope.pipelines.store.python_steps import computed_rows
-from zscope.pipelines.store.tables import days_sql, on_days
-from zscope.schemas.reference import reference_table
+from zscope.pipelines.store.folder import runs_digest
+from zscope.pipelines.store.parquet_files import data_tables
+from zscope.pipelines.store.tables import on_days
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
@@ -57,22 +47,6 @@ if TYPE_CHECKING:
     from zscope.pipelines.store.commits import State
     from zscope.pipelines.store.folder import Folder
 
-ROWS_AT_ONCE = 4_000_000
-"""Limit of the rows of tables that are read at once, unless a single day has more."""
-ROWS_IN_A_LOAD = 40_000_000
-"""Limit of the rows that are read after one load, besides those for the days that it touched: an old store is
-brought up to date over several loads."""
-MERGED_ROWS = 1_000_000
-"""Files with more rows are not merged with others."""
-ROWS_IN_A_GROUP = 122_880
-"""Rows of a row group in the files."""
-MEMORY = "160MB"
-"""Limit of DuckDB's memory; what does not fit is written to the stage."""
-MORE_MEMORY = "2GB"
-"""The limit for a statement that needs more."""
-_FROM_PYTHON = "rows_from_python"
-_COMPUTED = "computed_rows"
-"""Table with the rows that were just computed."""
 _ONE_DAY = timedelta(days=1)
 _LAST_DAY = date.max.toordinal()
 
@@ -120,11 +94,6 @@ def leaves(step: str) -> Mapping[str, DayWindow]:
 
     visit(step)
     return found
-
-
-@cache
-def _read_by_others() -> frozenset[str]:
-    return frozenset(leaf for step in stored_names() for leaf in leaves(step)) - frozenset(data_tables())
 
 
 @cache
@@ -294,6 +263,15 @@ class Summaries:
             found[table] = around & self._places.get(table, set())
         return found
 
+    def rows_read(self, steps: Sequence[str], day: str) -> int:
+        """Return the number of rows of tables that the rows of a day of steps stored by day depend on."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for step in steps:
+            if declared()[step].stored == "day":
+                for table, days in self.tables_for(step, [day]).items():
+                    found[table] |= days
+        return self.rows_of(found)
+
     def rows_of(self, tables: Mapping[str, set[str]]) -> int:
         """Return the number of rows of some days of tables."""
         return sum(
@@ -333,287 +311,10 @@ def _not_on_days(days: Sequence[str]) -> str:
     return f"({on_days(days)}) IS NOT TRUE"
 
 
-def update_summaries(
-    folder: Folder, state: State, before: int, last_load: int, steps: tuple[str, ...], *, everything: bool
-) -> tuple[set[str], set[str]]:
-    """Compute what is out of date and commit it; return the days that were computed, and those left.
-
-    Days that were touched by commits after number `before` are always computed, the others up to a limit,
-    or if `everything` is to be computed.
-    """
-    summaries = Summaries(folder, state, steps)
-    computed: set[str] = set()
-    left: dict[str, set[str]] = {}
-    read = 0
-    touched = days_touched(state, before)
-    with _Computation(summaries, last_load) as computation:
-        # In this order, as what a step reads can turn out to be unchanged, or to have changed.
-        for step in steps:
-            days = summaries.days_to_compute(step, left)
-            new = _batches(summaries, step, days & touched)
-            for batch in chain(new, _batches(summaries, step, days - touched)):
-                is_old = touched.isdisjoint(batch)
-                is_enough = is_old and read >= ROWS_IN_A_LOAD and not everything
-                if is_enough or left.keys() & leaves(step).keys():
-                    break
-                rows = computation.compute(step, batch)
-                read += rows if is_old else 0
-                computed.update(batch)
-                days = days.difference(batch)
-            if days:
-                left[step] = days
-        if computation.written:
-            places = {folder.path / file.path for file in computation.written}
-            fsync_all([*places, *{place.parent for place in places}])
-            live = {file.path for step in steps for file in summaries.files(step)}
-            added = tuple(file for file in computation.written if file.path in live)
-            for file in computation.written:
-                if file.path not in live:  # merged into another one meanwhile
-                    (folder.path / file.path).unlink()
-            complete = "" if left else summaries.definitions
-            computation.written = []  # a commit can list them from here on
-            append(folder, state, Commit("summarise", summaries=added, summaries_of=complete))
-    return computed, {day for days in left.values() for day in days}
-
-
-def days_touched(state: State, before: int) -> set[str]:
-    """Return the days with data that commits after a number have changed, and the key of what has no day."""
-    days = {day for of in state.changed.values() for day, number in of.items() if number > before}
-    return days | {NO_DAY_KEY} if days else days
-
-
 def drop_summaries(folder: Folder, state: State) -> None:
     """Drop all stored rows; the end of the change computes them again."""
     if state.summaries:
         append(folder, state, Commit("summarise", drops_summaries=True))
-
-
-def _batches(summaries: Summaries, step: str, days: set[str]) -> Iterator[list[str]]:
-    """Split days into batches of a limited number of rows, the newest first."""
-    if declared()[step].stored == "result":
-        if days:
-            yield [NO_DAY_KEY]
-        return
-    batch: list[str] = []
-    rows = 0
-    for day in sorted(days, reverse=True):
-        count = summaries.rows_of(summaries.tables_for(step, [day]))
-        if batch and rows + count > ROWS_AT_ONCE:
-            yield batch
-            batch, rows = [], 0
-        batch.append(day)
-        rows += count
-    if batch:
-        yield batch
-
-
-class _Computation:
-    """Computes rows of stored steps in a database in memory, from the files that they need.
-
-    What a step reads are common table expressions of its statement. Views would take longer: when a view is
-    created, DuckDB binds all views that it reads again.
-    """
-
-    def __init__(self, summaries: Summaries, last_load: int) -> None:
-        self._summaries = summaries
-        self._last_load = last_load
-        self._count = 0
-        self.written: list[SummaryFile] = []
-        self._spill = summaries.folder.stage / "summaries"
-        self._connection = duckdb.connect()
-        self._made: dict[str, str] = {}
-        """The tables that exist in it, and their statements."""
-
-    def __enter__(self) -> _Computation:
-        self._connection.execute("SET threads = 1")
-        self._connection.execute(f"SET memory_limit = '{MEMORY}'")
-        self._spill.mkdir(parents=True, exist_ok=True)
-        self._connection.execute(f"SET temp_directory = {literal(str(self._spill))}")
-        self._connection.execute("SET TimeZone = 'UTC'")
-        self._connection.execute(macros_sql())
-        return self
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        self._connection.close()
-        shutil.rmtree(self._spill, ignore_errors=True)
-        if error is not None:
-            for file in self.written:
-                (self._summaries.folder.path / file.path).unlink(missing_ok=True)
-
-    def compute(self, step: str, days: list[str]) -> int:
-        """Compute the rows of some days and write them to a file, together with small files of the step.
-
-        Returns the number of rows of tables that were read.
-        """
-        metric = declared()[step]
-        tables = self._summaries.tables_for(step, days)
-        steps = dict(self._summaries.days_for(step, days))
-        if metric.days_from:
-            chosen = self._days_from(metric, tables)
-            tables |= {name: tables[name] & chosen for name in tables if name not in metric.all_days}
-            steps |= {
-                name: chosen
-                for name in steps
-                if declared()[name].stored == "day" and name not in metric.all_days
-            }
-        read = self._summaries.rows_of(tables)
-        inputs = self._inputs(step, tables, steps)
-        condition = on_days(days) if metric.stored == "day" else "true"
-        order = " ORDER BY day" if metric.stored == "day" else ""
-        # DuckDB writes a large table to the stage, so that memory has only a part of it at any time.
-        text = view_sql(metric)
-        if metric.computed_by:
-            self._register_rows(metric, inputs)
-            text = f"FROM {_FROM_PYTHON}"
-        self._create_computed(
-            f"{inputs}SELECT {_column_names(metric)} FROM (\n{text}\n) WHERE {condition}{order}"
-        )
-        contents = self._contents(metric, days)
-        known = self._summaries.stored_days(step)
-        number = self._summaries.state.number + 1
-        computed = {
-            day: DayRows(
-                number,
-                known[day].changed if day in known and known[day].content == contents[day] else number,
-                contents[day],
-            )
-            for day in days
-        }
-        self._write(step, computed)
-        self._connection.execute(f"DROP TABLE {_COMPUTED}")
-        return read
-
-    def _days_from(self, metric: Metric, tables: Mapping[str, set[str]]) -> set[str]:
-        """Return the days of inputs that the rows of a step depend on."""
-        steps = dict(self._summaries.days_for(metric.days_from, []))
-        inputs = self._inputs(metric.days_from, tables, steps)
-        ranges = self._connection.execute(
-            f"{inputs}SELECT first_day, last_day FROM (\n{view_sql(declared()[metric.days_from])}\n)"
-        ).fetchall()
-        found = {NO_DAY_KEY}
-        for first, last in ranges:
-            found.update((first + number * _ONE_DAY).isoformat() for number in range((last - first).days + 1))
-        return found
-
-    def _register_rows(self, metric: Metric, inputs: str) -> None:
-        """Register the rows of a step that is computed in Python."""
-        stored = [_rows_of(self._summaries, file) for file in self._summaries.files(metric.name)]
-        given = self._connection.execute(f"{inputs}FROM (\n{metric.sql}\n)").to_arrow_table()
-        schema = self._connection.execute(no_rows_sql(metric)).to_arrow_table().schema
-        rows = computed_rows(metric, given, schema, pa.concat_tables(stored) if stored else None)
-        self._connection.register(_FROM_PYTHON, rows)
-
-    def _create_computed(self, select: str) -> None:
-        statement = f"CREATE OR REPLACE TEMP TABLE {_COMPUTED} AS {select}"
-        try:
-            self._connection.execute(statement)
-        except duckdb.OutOfMemoryException:
-            # Some operators keep in memory what they cannot write to the stage.
-            self._connection.execute(f"SET memory_limit = '{MORE_MEMORY}'")
-            self._connection.execute(statement)
-
-    def _inputs(self, step: str, tables: Mapping[str, set[str]], steps: Mapping[str, set[str] | None]) -> str:
-        """Return the WITH clause of a step: tables and stored steps on these days, and other steps.
-
-        What several steps computed in Python read becomes a table: it is computed once for all of them.
-        """
-        found: dict[str, str] = {}
-        for name in needed(step, stored=True)[:-1]:
-            if name in tables:
-                recorded = days_sql(self._summaries.folder, self._summaries.state, name, tables[name])
-                found[name] = visible_rows_sql(name, f"(\n{recorded}\n)")
-            elif name in steps:
-                found[name] = self._summaries.rows_sql(name, steps[name])
-            elif name not in declared():
-                self._make_reference(name)
-            elif declared()[step].computed_by and declared()[name].keep:
-                of_step = {other: found[other] for other in needed(name, stored=True) if other in found}
-                self._make_table(name, f"{_with(of_step)}FROM (\n{view_sql(declared()[name])}\n)")
-            else:
-                found[name] = view_sql(declared()[name])
-        return _with(found)
-
-    def _make_table(self, name: str, select: str) -> None:
-        if self._made.get(name) != select:
-            self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS {select}")
-            self._made[name] = select
-
-    def _make_reference(self, name: str) -> None:
-        if name not in self._made:
-            rows = run_table(self._summaries.folder.path) if name == RUNS else reference_table(name)
-            self._connection.register("rows_to_copy", rows)
-            self._connection.execute(f"CREATE TABLE {name} AS SELECT * FROM rows_to_copy")
-            self._connection.unregister("rows_to_copy")
-            self._made[name] = ""
-
-    def _contents(self, metric: Metric, days: list[str]) -> dict[str, str]:
-        """Return a digest of the computed rows of each day, for steps that others read."""
-        contents = dict.fromkeys(days, "")
-        if metric.name in _read_by_others():
-            day = f"coalesce(day::VARCHAR, '{NO_DAY_KEY}')" if metric.stored == "day" else "''"
-            contents |= dict(
-                self._connection.execute(
-                    f"SELECT {day}, sum(hash({_column_names(metric)})::HUGEINT)::VARCHAR "
-                    f"FROM {_COMPUTED} GROUP BY 1"
-                ).fetchall()
-            )
-        return contents
-
-    def _write(self, step: str, days: dict[str, DayRows]) -> None:
-        """Write the computed rows to a file, with the rows of other days from small files of the step."""
-        summaries = self._summaries
-        [[count]] = self._connection.execute(f"SELECT count(*) FROM {_COMPUTED}").fetchall()
-        computed = self._connection.execute(f"FROM {_COMPUTED}").to_arrow_reader(ROWS_IN_A_GROUP)
-        merged = []
-        for file in sorted(summaries.files(step), key=lambda file: file.rows):
-            if file.rows > 2 * max(count, 1000) or count + file.rows > MERGED_ROWS:
-                break
-            left = file.without(set(days))
-            if left.days:
-                merged.append(left)
-            days |= left.days
-            count += file.rows
-        self._count += 1
-        path = f"summaries/{step}/{summaries.state.number + 1:08}-{self._count}.parquet"
-        target = summaries.folder.path / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        rows = 0
-        with pq.ParquetWriter(
-            target, computed.schema, compression=COMPRESSION, compression_level=LEVEL
-        ) as writer:
-            others = (_rows_of(summaries, file).cast(computed.schema) for file in merged)
-            for part in chain((pa.Table.from_batches([batch]) for batch in computed), others):
-                writer.write_table(part)
-                rows += part.num_rows
-        written = SummaryFile(
-            path=path, step=step, rows=rows, bytes=target.stat().st_size,
-            digest=digest_of_file(target), definition=summaries.definition(step), days=days,
-            load_id=self._last_load,
-        )  # fmt: skip
-        summaries.add(written)
-        self.written.append(written)
-
-
-def _with(inputs: Mapping[str, str]) -> str:
-    """Return a WITH clause that reads like views: each is computed where it is read."""
-    each = ",\n".join(f"{name} AS NOT MATERIALIZED (\n{text}\n)" for name, text in inputs.items())
-    return f"WITH {each}\n" if each else ""
-
-
-def _column_names(metric: Metric) -> str:
-    return ", ".join(column.name for column in metric.view_columns)
-
-
-def _rows_of(summaries: Summaries, file: SummaryFile) -> pa.Table:
-    """Return the rows of a file that are not replaced."""
-    rows = pq.read_table(summaries.folder.path / file.path)
-    if not file.stale:
-        return rows
-    days = [date.fromisoformat(day) for day in file.stale if day != NO_DAY_KEY]
-    stale = pc.is_in(rows["day"], value_set=pa.array(days, pa.date32()))
-    if NO_DAY_KEY in file.stale:
-        stale = pc.or_(stale, pc.is_null(rows["day"]))
-    return rows.filter(pc.invert(stale))
 
 
 def steps_to_store(state: State, min_rows: int | None = None) -> tuple[str, ...]:

@@ -30,7 +30,8 @@ from zscope.pipelines.store.folder import (
 from zscope.pipelines.store.lock import WriteLock
 from zscope.pipelines.store.parquet_files import schema_digest
 from zscope.pipelines.store.permissions import as_created, readable_by
-from zscope.pipelines.store.stored_steps import days_touched, steps_to_store, update_summaries
+from zscope.pipelines.store.step_computation import days_touched, update_summaries
+from zscope.pipelines.store.stored_steps import steps_to_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -57,7 +57,7 @@ SELECT
     is_in_day(
         z.start_utc, z.day, z.written_local, utc_of_writing(z.written_utc, z.written_local, z.end_utc)
     )::BOOLEAN AS is_settled
-FROM smf119_zert_detail AS z
+FROM zert_record AS z
 LEFT JOIN code_tls_version AS version ON z.tls_version = version.code
 LEFT JOIN code_handshake_role AS role ON z.handshake_role = role.code
 LEFT JOIN job_port AS j

@@ -52,7 +52,7 @@ WITH every_way AS (
         day,
         is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))
         AND is_on_day(end_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc)) AS is_settled
-    FROM smf119_zert_detail
+    FROM zert_record
     WHERE event_type IN (3, 4)
 
     UNION ALL BY NAME

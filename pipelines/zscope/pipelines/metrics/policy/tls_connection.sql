@@ -93,16 +93,16 @@ connection AS (
 
 known_value AS (
     SELECT policy_no, 'local address' AS dimension, local_ip AS known_text, ip_key(local_ip) AS known_key
-    FROM (SELECT DISTINCT policy_no, local_ip FROM connection WHERE local_ip IS NOT NULL)
+    FROM (SELECT DISTINCT policy_no, local_ip FROM connection WHERE policy_no IS NOT NULL AND local_ip IS NOT NULL)
     UNION ALL
     SELECT policy_no, 'remote address', remote_ip, ip_key(remote_ip)
-    FROM (SELECT DISTINCT policy_no, remote_ip FROM connection WHERE remote_ip IS NOT NULL)
+    FROM (SELECT DISTINCT policy_no, remote_ip FROM connection WHERE policy_no IS NOT NULL AND remote_ip IS NOT NULL)
     UNION ALL
     SELECT policy_no, 'local port', local_port::VARCHAR, port_key(local_port)
-    FROM (SELECT DISTINCT policy_no, local_port FROM connection WHERE local_port IS NOT NULL)
+    FROM (SELECT DISTINCT policy_no, local_port FROM connection WHERE policy_no IS NOT NULL AND local_port IS NOT NULL)
     UNION ALL
     SELECT policy_no, 'remote port', remote_port::VARCHAR, port_key(remote_port)
-    FROM (SELECT DISTINCT policy_no, remote_port FROM connection WHERE remote_port IS NOT NULL)
+    FROM (SELECT DISTINCT policy_no, remote_port FROM connection WHERE policy_no IS NOT NULL AND remote_port IS NOT NULL)
 ),
 
 -- The segment of each value: the last one that begins before it. As a window, since joins with comparisons can

@@ -11,7 +11,7 @@ SELECT
     server_cert_key_type::INTEGER AS key_type_code,
     server_cert_key_length_bits::INTEGER AS key_bits,
     count(*)::BIGINT AS connections
-FROM smf119_zert_detail
+FROM zert_record
 WHERE event_type IN (3, 4)
 GROUP BY ALL
 

@@ -7,9 +7,9 @@ SELECT
     system,
     server_port,
     job_name,
-    count(*) AS connections,
+    sum(connections)::BIGINT AS connections,
     MAP {
         {{counts}}
     } AS connections_by_id
-FROM connection_posture
+FROM posture_group
 GROUP BY ALL

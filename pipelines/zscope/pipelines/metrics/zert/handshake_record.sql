@@ -14,7 +14,7 @@ WITH settled AS (
         stack,
         connection_id,
         start_utc
-    FROM smf119_zert_detail
+    FROM zert_record
     WHERE
         event_type = 3
         AND is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))
@@ -30,13 +30,13 @@ with_day AS (
                 OR is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))
                 THEN day
         END AS settled_day
-    FROM smf119_zert_detail
+    FROM zert_record
     WHERE event_type IN (3, 4)
     UNION ALL BY NAME
     SELECT
         r.*,
         s.day AS settled_day
-    FROM smf119_zert_detail AS r
+    FROM zert_record AS r
     LEFT JOIN settled AS s
         ON
             r.connection_id = s.connection_id
