@@ -24,8 +24,8 @@ from zscope.samples.dump.site import (
 if TYPE_CHECKING:
     from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.samples.dump.arrays import Flags, Floats, Numbers
-    from zscope.samples.dump.context import RecordContext
     from zscope.samples.dump.site import Site
+    from zscope.samples.dump.site_context import SiteContext
 
 SESSION_ID_BYTES = 32
 NO_TLS, FULL, RESUMED, FAILED = 0, 1, 2, 3
@@ -89,7 +89,7 @@ _TLS13 = np.array([suite.is_tls13 for suite in SUITES])
 class ConnectionGenerator:
     """Generates the connections of a dump, slice by slice."""
 
-    context: RecordContext
+    context: SiteContext
     _pending: Connections = field(default_factory=Connections)
     _sessions: dict[tuple[int, int], Connections] = field(default_factory=dict)
     _next_id: int = FIRST_CONNECTION_ID

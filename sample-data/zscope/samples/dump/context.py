@@ -1,40 +1,26 @@
-"""What all generators of records share: the recipe, the simulated site, random numbers, common sections."""
+"""What all generators of records share: the simulated site, and the records of each declaration."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-
-from zscope.parsers.smf.record_writer import encode_headers, encode_section, plain_records
-from zscope.samples.dump.arrays import local, pick, same
 from zscope.samples.dump.declared_records import DeclaredRecords
-from zscope.samples.dump.site import RELEASES, STACK, SYSPLEX, Site
-from zscope.samples.dump.site_names import site_names
-from zscope.schemas import Section, catalog
+from zscope.samples.dump.site_context import SiteContext
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
 
-    from zscope.parsers.smf.codecs.base import ByteRows
-    from zscope.samples.dump.arrays import Choice, Numbers
+    import numpy as np
+
+    from zscope.samples.dump.arrays import Numbers
     from zscope.samples.dump.assemble import SmfBatch
-    from zscope.samples.dump.manifest import ExpectedCounts
-    from zscope.samples.dump.recipe import Recipe
-    from zscope.samples.dump.record_declaration import RecordWriter
-
-FILLER_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
-class RecordContext:
+class RecordContext(SiteContext):
     """The recipe of a dump and what follows from it for every kind of record."""
 
-    recipe: Recipe
     _declared: dict[tuple[str, int], DeclaredRecords] = field(default_factory=dict)
 
     def make(
@@ -49,89 +35,3 @@ class RecordContext:
         if (path, subtype) not in self._declared:
             self._declared[path, subtype] = DeclaredRecords(self, path, subtype)
         return self._declared[path, subtype].make(given, written, rng)
-
-    @cached_property
-    def site_names(self) -> dict[str, Any]:
-        """What declarations of records can use of the site, by name."""
-        return site_names(self)
-
-    @cached_property
-    def site(self) -> Site:
-        """Applications, certificates, cipher suites and addresses."""
-        return Site(self.recipe)
-
-    @cached_property
-    def names(self) -> list[str]:
-        """Names of the systems."""
-        return [system.name for system in self.recipe.systems]
-
-    @cached_property
-    def offsets_us(self) -> Numbers:
-        """For each system, the offset of its local clock from UTC."""
-        return np.array([s.utc_offset_minutes * 60_000_000 for s in self.recipe.systems], np.int64)
-
-    @cached_property
-    def newest(self) -> NDArray[np.bool_]:
-        """For each system, whether it writes zERT records of level 3.2."""
-        return np.array([system.level == "3.2" for system in self.recipe.systems])
-
-    def random(self, *key: int) -> np.random.Generator:
-        """Return the random numbers for one purpose; other parts of the recipe do not shift them."""
-        return np.random.default_rng([self.recipe.seed, *key])
-
-    def local_us(self, systems: Choice, times: Numbers) -> Numbers:
-        """Convert UTC times to the local time of the systems."""
-        return times + self.offsets_us[systems]
-
-    @cached_property
-    def filler(self) -> bytes:
-        """Random bytes; the contents of records that nobody decodes are slices of it."""
-        return self.random(3).bytes(FILLER_BYTES)
-
-    def length(self, section: Section, known: int | None = None) -> int:
-        """Return the length in which a section is written.
-
-        The extra bytes of the recipe are only appended to sections of the newest known level.
-        """
-        if known is not None and known < section.known_length:
-            return known
-        return section.known_length + self.recipe.section_extra
-
-    def plain_record(self, record_type: int, system: int, time: int, expected: ExpectedCounts) -> list[bytes]:
-        """Return the header or trailer that the dump program writes on a system, and count it."""
-        systems, times = np.array([system]), np.array([time])
-        columns = {
-            "system": pick(self.names, systems),
-            "written_local": local(self.local_us(systems, times)),
-        }
-        expected.count(str(record_type), systems, times)
-        return plain_records(record_type, columns, 1)
-
-    def headers(
-        self, record_type: int, subtype: int | None, systems: Choice, written: Numbers, subsystem: str
-    ) -> ByteRows:
-        """Encode standard SMF headers."""
-        columns = {
-            "system": pick(self.names, systems),
-            "written_local": local(self.local_us(systems, written)),
-            "subsystem": same(subsystem, len(systems)),
-        }
-        return encode_headers(record_type, subtype, columns, len(systems))
-
-    def identification(self, writer: RecordWriter) -> ByteRows:
-        """Encode the identification section of type 119, one row for each system."""
-        section = catalog().records[119, 2].section("identification")
-        count = len(self.names)
-        releases = [RELEASES[system.level] for system in self.recipe.systems]
-        columns = {
-            "system_name": pick(self.names, np.arange(count)),
-            "sysplex": same(SYSPLEX, count),
-            "stack": same(STACK, count),
-            "release": pick(releases, np.arange(count)),
-            "component": same(writer.component, count),
-            "writer_job": same(writer.job, count),
-            "writer_user": same(writer.user, count),
-            "writer_asid": pa.array(np.full(count, 0x52, np.uint16)),
-            "record_reason": pa.array(np.full(count, writer.reason, np.uint8)),
-        }
-        return encode_section(section, columns, count, self.length(section))

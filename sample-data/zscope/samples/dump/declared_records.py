@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.parsers.smf.record_writer import SectionBytes
     from zscope.samples.dump.arrays import Choice, Numbers
-    from zscope.samples.dump.context import RecordContext
     from zscope.samples.dump.expressions import Names
     from zscope.samples.dump.record_declaration import DeclaredRecordSection, RecordDeclaration
+    from zscope.samples.dump.site_context import SiteContext
     from zscope.schemas import Field, RecordLayout, Section
 
 _Cell = tuple[slice, "ByteRows", "Choice"]
@@ -48,7 +48,7 @@ _Cell = tuple[slice, "ByteRows", "Choice"]
 class DeclaredRecords:
     """Generates the records of one subtype of a declaration."""
 
-    context: RecordContext
+    context: SiteContext
     path: str
     subtype: int
     _ready: dict[int, SectionRows] = field(default_factory=dict)

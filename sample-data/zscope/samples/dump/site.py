@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from zscope.samples.dump.dump_scenario import SCENARIO
 
 if TYPE_CHECKING:
     from zscope.samples.dump.arrays import Choice, Numbers
-    from zscope.samples.dump.connections import Connections
     from zscope.samples.dump.dump_scenario import Application, Suite
     from zscope.samples.dump.recipe import Recipe
 
@@ -34,6 +33,14 @@ FIRST_PARTNERS = 6
 """The first partners are servers that the local clients connect to."""
 IPV6_EACH = 50
 """Every 50th partner has an IPv6 address."""
+
+
+class ConnectionEnds(Protocol):
+    """The numbers of the systems, applications and partners of connections."""
+
+    system: Numbers
+    application: Numbers
+    partner: Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +184,6 @@ class Site:
         numbers = range(1, len(self.recipe.systems) + 1)
         return tuple(address for n in numbers for address in (f"192.168.{n}.10", f"2001:db8::{n}:10"))
 
-    def local_rows(self, connections: Connections) -> Numbers:
+    def local_rows(self, connections: ConnectionEnds) -> Numbers:
         """Return for each connection the index of its local address."""
         return 2 * connections.system + self.partner_is_v6[connections.partner]

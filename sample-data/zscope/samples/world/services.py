@@ -25,8 +25,8 @@ from zscope.schemas import cipher_suites
 
 if TYPE_CHECKING:
     from zscope.samples.dump.arrays import Numbers
-    from zscope.samples.dump.connections import Connections
     from zscope.samples.dump.dump_scenario import Suite
+    from zscope.samples.dump.site import ConnectionEnds
     from zscope.samples.world.world_recipe import WorldRecipe
     from zscope.samples.world.world_scenario import Service
 
@@ -140,7 +140,7 @@ class WorldSite(Site):
         """The same as the partner addresses."""
         return ADDRESSES
 
-    def local_rows(self, connections: Connections) -> Numbers:
+    def local_rows(self, connections: ConnectionEnds) -> Numbers:
         """Return the own address; background traffic reaches servers through the distributor."""
         system, is_run = connections.system, connections.application >= FIRST_RUN_SERVICE
         return np.where((system < CLIENTS) | is_run, system, DISTRIBUTED)

@@ -13,10 +13,10 @@ from zscope.parsers.smf.record_writer import (
     with_descriptor,
 )
 from zscope.samples.dump.assemble import SmfBatch
-from zscope.samples.dump.context import FILLER_BYTES
 from zscope.samples.dump.dump_scenario import SCENARIO
 from zscope.samples.dump.record_declaration import RecordWriter
 from zscope.samples.dump.site import FIRST_PARTNERS, PARTNERS
+from zscope.samples.dump.site_context import FILLER_BYTES
 from zscope.schemas.model import TRIPLET_BYTES
 
 if TYPE_CHECKING:
