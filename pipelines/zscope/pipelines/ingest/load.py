@@ -80,7 +80,8 @@ def ingest(
     """
     started = time.perf_counter()
     folder = make_store(store, for_everybody=options.settings.readable_by_everybody)
-    with changing(folder, options.settings, options.notify, kept=options.kept) as state:
+    threads = options.read_options.jobs
+    with changing(folder, options.settings, options.notify, kept=options.kept, threads=threads) as state:
         context = IngestContext(folder, state, options)
         run = _IngestRun(context, engine.decoder(context) if engine else LocalDecoder(context))
         outcomes = tuple(run.load_all(paths))

@@ -91,7 +91,7 @@ def update_summaries(
     steps: tuple[str, ...],
     *,
     everything: bool,
-    threads: int = 1,
+    threads: int,
 ) -> tuple[set[str], set[str]]:
     """Compute what is out of date and commit it; return the days that were computed, and those left.
 

@@ -121,11 +121,13 @@ def changing(
     *,
     all_summaries: bool = False,
     kept: KeptState | None = None,
+    threads: int | None = None,
 ) -> Iterator[State]:
     """Lock the store and return its state.
 
     On exit, also by an exception, the catalogue shows everything that was committed. Without `all_summaries`,
-    the time for summaries of days that were not changed is limited.
+    the time for summaries of days that were not changed is limited. They are computed by these threads, or by
+    as many as there are processors.
     """
     kept = kept or KeptState()
     with (
@@ -145,7 +147,8 @@ def changing(
             with suppress(StoreError):
                 _publish(folder, state)
             raise
-        _summarise(folder, state, settings, notify, before, everything=all_summaries)
+        threads = threads or os.cpu_count() or 1
+        _summarise(folder, state, settings, notify, before, everything=all_summaries, threads=threads)
         _publish(folder, state)
         kept.state = state
 
@@ -172,7 +175,14 @@ def _publish_earlier_commits(folder: Folder, state: State, notify: Notify) -> No
 
 
 def _summarise(
-    folder: Folder, state: State, settings: Settings, notify: Notify, before: int, *, everything: bool
+    folder: Folder,
+    state: State,
+    settings: Settings,
+    notify: Notify,
+    before: int,
+    *,
+    everything: bool,
+    threads: int,
 ) -> None:
     """Compute the stored rows of the days that were changed, if the store is large enough.
 
@@ -183,7 +193,9 @@ def _summarise(
         return
     last_load = max((load.load_id for load in state.live_loads), default=0)
     try:
-        computed, left = update_summaries(folder, state, before, last_load, steps, everything=everything)
+        computed, left = update_summaries(
+            folder, state, before, last_load, steps, everything=everything, threads=threads
+        )
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0]
         notify(
