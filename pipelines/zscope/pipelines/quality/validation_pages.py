@@ -164,7 +164,7 @@ def _severity(row: _Row) -> str:
 def _summary(rows: Sequence[_Row], findings: Sequence[_Row]) -> str:
     first = rows[0]
     counts = Counter(_severity(row) for row in findings)
-    counted = ", ".join(counted(counts[name], name) for name in _ORDER if counts[name])
+    each = ", ".join(counted(counts[name], name) for name in _ORDER if counts[name])
     passed = f"{len(rows) - len(findings):,} of {len(rows):,} expectations are met"
     days = [str(day) for day in (first["first_day"] or "...", first["last_day"] or "...")]
     facts = {
@@ -176,7 +176,7 @@ def _summary(rows: Sequence[_Row], findings: Sequence[_Row]) -> str:
     }
     listed = "".join(f"<dt>{name}</dt><dd>{escape(str(fact))}</dd>" for name, fact in facts.items() if fact)
     style_class = "bad" if counts[_ORDER[0]] or counts[_ORDER[1]] else "care" if counts[_ORDER[2]] else "good"
-    details = f": {counted}" if counted else ""
+    details = f": {each}" if each else ""
     return f'<p class="{style_class}"><strong>{passed}</strong>{details}</p>\n<dl>{listed}</dl>'
 
 
