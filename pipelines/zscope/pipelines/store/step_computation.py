@@ -46,7 +46,7 @@ MERGED_ROWS = 1_000_000
 """Files with more rows are not merged with others."""
 ROWS_IN_A_GROUP = 122_880
 """Rows of a row group in the files."""
-MEMORY = "320MB"
+MEMORY = "240MB"
 """Limit of DuckDB's memory; what does not fit is written to the stage."""
 MORE_MEMORY = "2GB"
 """The limit for a statement that needs more."""
