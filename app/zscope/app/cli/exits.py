@@ -87,9 +87,10 @@ def leave(stop: SystemExit) -> NoReturn:
     Python would first free everything in memory, object by object: a sixth of the time of a short command.
     What is registered for the end of a process runs as always, for example the deletion of temporary folders.
     Python ends as usual if other threads are still working, if the program is observed by a debugger or
-    profiler, or if output cannot be written.
+    profiler, if output cannot be written, or if the program ends with a message instead of a code.
     """
-    if threading.active_count() > 1 or sys.getprofile() or sys.gettrace():
+    observed = sys.getprofile() or sys.gettrace()
+    if threading.active_count() > 1 or observed or not isinstance(stop.code, int):
         raise stop
     atexit._run_exitfuncs()
     try:
@@ -97,7 +98,7 @@ def leave(stop: SystemExit) -> NoReturn:
         sys.stderr.flush()
     except (OSError, ValueError):
         raise stop from None
-    os._exit(stop.code if isinstance(stop.code, int) else 0)
+    os._exit(stop.code)
 
 
 def describe(error: OSError) -> str:

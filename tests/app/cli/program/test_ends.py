@@ -33,6 +33,12 @@ def test_exit_code_and_output_arrive(code: int) -> None:
     assert (done.returncode, len(done.stdout), done.stderr) == (code, 100_001, "y\n")
 
 
+def test_a_message_instead_of_a_code_is_printed() -> None:
+    """No command ends like this, but what it calls could."""
+    done = run("sys.exit('no more')")
+    assert (done.returncode, done.stderr) == (1, "no more\n")
+
+
 def test_the_memory_is_not_freed() -> None:
     """Otherwise all the other tests would prove nothing."""
     code = "class Noisy:\n    def __del__(self): print('freed')\nmain.noisy = Noisy()\nsys.exit(0)"
