@@ -113,9 +113,8 @@ def list_files(choice: FileChoice, outside: Sequence[Path], now: float) -> Listi
             try:
                 about = path.stat()
             except OSError:
-                files[real] = NewFile(
-                    path, folder, 0, 0
-                )  # such as a link that leads nowhere: ingest reports it
+                # Such as a link that leads nowhere: ingest reports it.
+                files[real] = NewFile(path, folder, 0, 0)
                 continue
             if about.st_mtime > now - choice.settle_s:
                 unsettled.append(_unsettled(shown(str(path)), about.st_mtime, now))
