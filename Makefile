@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test test-deep test-bytes test-spark fuzz soak mutant-lines mutants static format-check lint types contracts docs-check pytest golden browser-test pictures format docs docs-site container-test \
+.PHONY: help env demo test test-deep test-bytes test-spark fuzz soak mutant-lines silent-losses mutants static format-check lint types contracts docs-check pytest golden browser-test pictures format docs docs-site container-test \
         bench-decode bench-reports bench-ingest bench-nights bench-watch bench-metrics bench-coverage bench-worlds bench-publish bench-spark bench-python bench-start bench-dashboard bench-readers bench-extras compare structure build sbom audit lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
@@ -59,6 +59,9 @@ soak: env ## randomized stress test of the store: make soak MINUTES=120
 
 mutant-lines: env ## prove that tests of make test notice single wrong lines of the sources; ARGS="gap" chooses some
 	$(PY) -m tests.mutants.single_lines $(ARGS)
+
+silent-losses: env ## count the faults of texts that lose rows silently, by family; ARGS="--deep --silent --of policy --write"
+	$(PY) -m tests.parsers.text.faults.silent_losses $(ARGS)
 
 mutants: env ## replace operators in the SQL of metrics: a case must notice each; ARGS="--seed 2 --number 20 --of finding"
 	$(PY) -m tests.mutants.sql_operators $(ARGS)

@@ -1,0 +1,225 @@
+"""Judge what a fault did to the rows of a text: a lost or changed row needs an issue at its place."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests.parsers.text.faults.text_faults import CUTS, FaultKind, TextFault
+
+from zscope.parsers import InputError, Issue, read
+from zscope.parsers.text.report_splitter import FileDefaults, ReportSplitter
+from zscope.schemas.reports import report_tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Row = dict[str, Any]
+_PLACES = ("file", "line_no", "object_no")
+"""Columns that say where a row is."""
+_PAGE = 60
+"""An issue so many lines away from a row is on the same page."""
+
+
+class Undetectable(StrEnum):
+    """Faults that no reader can detect, because the text is a possible text."""
+
+    ROW_DROPPED = "a whole line with rows of its own is dropped"
+    VALUE_DROPPED = "a whole line with values of one row is dropped: they are absent"
+    ROW_DOUBLED = "a whole line with rows of its own is doubled"
+    VALUE_CHANGED = "a letter of a value changed: it is another possible value"
+    OUTSIDE = "the text is cut between two reports"
+
+
+class PlacedRow(NamedTuple):
+    """A row of a table, and its line."""
+
+    table: str
+    row: Row
+    line: int
+
+    def key(self) -> tuple[str, str]:
+        """Return what equal rows have in common."""
+        return self.table, repr(self.row)
+
+
+@dataclass(frozen=True)
+class TextReading:
+    """The rows, the issues, and the lines of the reports of a text."""
+
+    rows: Sequence[PlacedRow]
+    issues: Sequence[Issue]
+    reports: Sequence[tuple[int, int]] = ()
+    """First and last line of each report."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a fault did."""
+
+    silent: str = ""
+    """The loss that no issue names; empty if there is none."""
+    table: str = ""
+    undetectable: Undetectable | None = None
+
+
+def read_text(path: Path, text: str) -> TextReading:
+    """Write a text into a file and read all its tables."""
+    path.write_text(text, encoding="utf-8", newline="")
+    try:
+        result = read(path, tuple(report_tables()))
+    except InputError as error:
+        return TextReading([], [error.issue])
+    rows = [_placed(name, row) for name in result for row in result[name].to_pylist()]
+    return TextReading(rows, list(result.issues))
+
+
+def report_places(text: str) -> list[tuple[int, int]]:
+    """Return the first and the last line of each report of a text."""
+    captured = ReportSplitter(FileDefaults()).reports(line.rstrip("\r") for line in text.split("\n"))
+    return [(report.lines[0].no, report.lines[-1].no) for report in captured]
+
+
+def _placed(table: str, row: Row) -> PlacedRow:
+    line = row["line_no"]
+    values = {name: value for name, value in row.items() if name not in _PLACES}
+    if values["extra"]:
+        values["extra"] = dict(sorted(json.loads(values["extra"]).items()))
+    return PlacedRow(table, values, line)
+
+
+@dataclass(frozen=True)
+class _Changes:
+    """Rows that differ, without those that a cut took away."""
+
+    fault: TextFault
+    lost: list[PlacedRow] = field(default_factory=list)
+    gained: list[PlacedRow] = field(default_factory=list)
+
+    def pairs(self) -> list[tuple[PlacedRow, PlacedRow]] | None:
+        """Return the rows that changed, with what they became; None if rows vanished or appeared."""
+        if len(self.lost) != len(self.gained):
+            return None
+        lost = sorted(self.lost, key=lambda row: (row.table, self.fault.moved(row.line)))
+        gained = sorted(self.gained, key=lambda row: (row.table, row.line))
+        pairs = list(zip(lost, gained, strict=True))
+        return pairs if all(old.table == new.table for old, new in pairs) else None
+
+
+def judge(before: TextReading, after: TextReading, fault: TextFault) -> Judgement:
+    """Return whether a fault lost something without an issue that names the place."""
+    changes = _changes(before, after, fault)
+    if not changes.lost and not changes.gained:
+        is_outside = fault.kind in CUTS and not _reports_around(before, fault)
+        return Judgement(undetectable=Undetectable.OUTSIDE if is_outside else None)
+    if _is_named(before, after, changes):
+        return Judgement()
+    if kind := _undetectable(changes):
+        return Judgement(undetectable=kind)
+    return Judgement(f"{fault}: {_shown(changes)}", (changes.lost or changes.gained)[0].table)
+
+
+def _changes(before: TextReading, after: TextReading, fault: TextFault) -> _Changes:
+    unmatched = Counter(row.key() for row in before.rows)
+    unmatched.subtract(row.key() for row in after.rows)
+    changes = _Changes(fault)
+    missing = +unmatched
+    added = -unmatched
+    for row in before.rows:
+        if missing[row.key()] > 0:
+            missing[row.key()] -= 1
+            changes.lost.append(row)
+    for row in reversed(after.rows):
+        if added[row.key()] > 0:
+            added[row.key()] -= 1
+            changes.gained.append(row)
+    if fault.kind in CUTS:
+        around = _reports_around(before, fault)
+        expected = [
+            row
+            for row in changes.lost
+            if not fault.keeps(row.line) and not any(first <= row.line <= last for first, last in around)
+        ]
+        return _Changes(fault, [row for row in changes.lost if row not in expected], changes.gained)
+    return changes
+
+
+def _reports_around(before: TextReading, fault: TextFault) -> list[tuple[int, int]]:
+    return [(first, last) for first, last in before.reports if first <= fault.line <= last]
+
+
+def _is_named(before: TextReading, after: TextReading, changes: _Changes) -> bool:
+    """Return whether an issue that the text does not have without the fault names the place."""
+    fault = changes.fault
+    usual = Counter((issue.code, issue.field, fault.moved(issue.line_no or 0)) for issue in before.issues)
+    touched = [
+        fault.moved(fault.line),
+        *(fault.moved(row.line) for row in changes.lost),
+        *(row.line for row in changes.gained),
+    ]
+    lowest, highest = min(touched) - _PAGE, max(touched) + _PAGE
+    for issue in after.issues:
+        identity = (issue.code, issue.field, issue.line_no or fault.moved(0))
+        if usual[identity] > 0:
+            usual[identity] -= 1
+        elif issue.line_no is None:
+            if not after.rows:
+                return True
+        elif lowest <= issue.line_no <= highest:
+            return True
+    return False
+
+
+def _undetectable(changes: _Changes) -> Undetectable | None:
+    fault, pairs = changes.fault, changes.pairs()
+    match fault.kind:
+        case FaultKind.DROPPED:
+            # A policy file has a default for a statement that is not there.
+            became_default = len(changes.gained) <= len(changes.lost)
+            if became_default and all(row.line == fault.line for row in changes.lost):
+                return Undetectable.ROW_DROPPED
+            if pairs and len(pairs) == 1 and _became_absent(*pairs[0]):
+                return Undetectable.VALUE_DROPPED
+        case FaultKind.DOUBLED:
+            is_own = all(row.line == fault.line for row in changes.lost)
+            if is_own and all(row.line in {fault.line, fault.line + 1} for row in changes.gained):
+                return Undetectable.ROW_DOUBLED
+        case FaultKind.LETTER:
+            if pairs and all(_became_other_value(old, new) for old, new in pairs):
+                return Undetectable.VALUE_CHANGED
+    return None
+
+
+def _differences(old: PlacedRow, new: PlacedRow) -> list[tuple[Any, Any]]:
+    return [
+        (value, new.row[name])
+        for name, value in old.row.items()
+        if name != "extra" and value != new.row[name]
+    ]
+
+
+def _became_absent(old: PlacedRow, new: PlacedRow) -> bool:
+    return all(after is None for _, after in _differences(old, new))
+
+
+def _became_other_value(old: PlacedRow, new: PlacedRow) -> bool:
+    return all(after is not None for _, after in _differences(old, new))
+
+
+def _shown(changes: _Changes) -> str:
+    pairs = changes.pairs()
+    if pairs:
+        old, new = pairs[0]
+        columns = [
+            f"{name} {value!r} is {new.row[name]!r}"
+            for name, value in old.row.items()
+            if value != new.row[name]
+        ]
+        return f"{len(pairs)} rows changed, first of {old.table} at line {old.line}: {'; '.join(columns[:4])}"
+    lost = ", ".join(f"{row.table} at line {row.line}" for row in changes.lost[:3])
+    gained = ", ".join(f"{row.table} at line {row.line}" for row in changes.gained[:3])
+    return f"{len(changes.lost)} rows lost ({lost}), {len(changes.gained)} others ({gained})"

@@ -1,0 +1,130 @@
+"""Faults of all texts of the sample data and of real files: no more silent losses than the known ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.parsers.text.faults.loss_oracle import (
+    PlacedRow,
+    TextReading,
+    Undetectable,
+    judge,
+    read_text,
+    report_places,
+)
+from tests.parsers.text.faults.silent_losses import (
+    DEEP,
+    QUICK,
+    SAMPLE_DATA,
+    Effort,
+    count_losses,
+    known_losses,
+    name_of,
+    text_inputs,
+)
+from tests.parsers.text.faults.text_faults import FaultKind, TextFault, cuts, line_faults
+
+from zscope.parsers import Code, Issue
+
+INPUTS = {name_of(path): path for path in text_inputs(SAMPLE_DATA)}
+REMEDY = "make silent-losses ARGS=--write stores lower counts, with --deep as well; no count may rise"
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_losses_of_some_faults_are_the_known_ones(name: str, tmp_path: Path) -> None:
+    _compare(name, QUICK, tmp_path)
+
+
+def _compare(name: str, effort: Effort, folder: Path) -> None:
+    count = count_losses(INPUTS[name], effort, folder)
+    assert count.rows
+    known = known_losses(effort).get(name, 0)
+    assert len(count.silent) == known, "\n".join([REMEDY, *count.silent])
+
+
+@pytest.mark.deep
+def test_texts_of_real_systems(real_data: Path, tmp_path: Path) -> None:
+    for path in text_inputs(real_data):
+        assert not count_losses(path, DEEP, tmp_path).silent, path
+
+
+def test_known_losses_are_of_inputs() -> None:
+    assert {*known_losses(QUICK), *known_losses(DEEP)} <= INPUTS.keys()
+
+
+TEXT = "alpha one\nbeta two\n\ngamma three\n"
+
+
+def test_faults_of_lines() -> None:
+    def applied(kind: FaultKind, line: int, column: int = 0, letter: str = "") -> str:
+        return TextFault(kind, line, column, letter).applied(TEXT)
+
+    assert applied(FaultKind.FRONT, 2, 2) == "ta two\n\ngamma three\n"
+    assert applied(FaultKind.END, 2, 2) == "alpha one\nbe"
+    assert applied(FaultKind.DROPPED, 1) == "beta two\n\ngamma three\n"
+    assert applied(FaultKind.DOUBLED, 2) == "alpha one\nbeta two\nbeta two\n\ngamma three\n"
+    assert applied(FaultKind.EXCHANGED, 1) == "beta two\nalpha one\n\ngamma three\n"
+    assert applied(FaultKind.JOINED, 1) == "alpha onebeta two\n\ngamma three\n"
+    assert applied(FaultKind.LETTER, 4, 0, "h") == "alpha one\nbeta two\n\nhamma three\n"
+
+
+@pytest.mark.parametrize("kind", FaultKind)
+def test_lines_move_as_their_text_does(kind: FaultKind) -> None:
+    fault = TextFault(kind, 2, 2, "x")
+    after = fault.applied(TEXT).split("\n")
+    for number, line in enumerate(TEXT.split("\n"), 1):
+        untouched = number != fault.line and fault.keeps(number) and line
+        if untouched:
+            assert line in after[fault.moved(number) - 1]
+
+
+def test_faults_are_seeded_and_of_all_kinds() -> None:
+    faults = [*cuts(TEXT, 2, "a"), *line_faults(TEXT, 10, "a")]
+    assert faults == [*cuts(TEXT, 2, "a"), *line_faults(TEXT, 10, "a")]
+    assert {fault.kind for fault in faults} == set(FaultKind)
+    assert all(fault.applied(TEXT) != TEXT for fault in faults)
+
+
+def _reading(*lines: int, issues: tuple[int, ...] = (), **values: str | None) -> TextReading:
+    rows = [PlacedRow("netstat_conn", {"job": f"J{line}", "extra": None, **values}, line) for line in lines]
+    found = [Issue(Code.UNKNOWN_LINE, "", "a.txt", line_no=line) for line in issues]
+    return TextReading(rows, found, [(1, 9)])
+
+
+def test_a_lost_row_needs_an_issue_that_the_good_text_does_not_have() -> None:
+    joined = TextFault(FaultKind.JOINED, 3)
+    assert "1 rows lost" in judge(_reading(3, 4, 5), _reading(3, 5), joined).silent
+    assert not judge(_reading(3, 4, 5), _reading(3, 5, issues=(3,)), joined).silent
+    assert judge(_reading(3, 4, 5, issues=(3,)), _reading(3, 5, issues=(3,)), joined).silent
+    assert judge(_reading(3, 4, 5), _reading(3, 5, issues=(200,)), joined).silent
+
+
+def test_a_value_that_became_null_is_a_loss_and_another_value_is_undetectable() -> None:
+    letter = TextFault(FaultKind.LETTER, 3, 1, "x")
+    good, null, other = _reading(3, state="A"), _reading(3, state=None), _reading(3, state="B")
+    assert judge(good, null, letter).silent
+    assert judge(good, other, letter).undetectable is Undetectable.VALUE_CHANGED
+    assert judge(good, good, letter).undetectable is None
+
+
+def test_dropped_and_doubled_rows_are_undetectable_but_not_those_of_other_lines() -> None:
+    dropped, doubled = TextFault(FaultKind.DROPPED, 4), TextFault(FaultKind.DOUBLED, 4)
+    assert judge(_reading(3, 4), _reading(3), dropped).undetectable is Undetectable.ROW_DROPPED
+    assert judge(_reading(3, 4), _reading(4), dropped).silent
+    assert judge(_reading(3, 4), _reading(3, 4, 4), doubled).undetectable is Undetectable.ROW_DOUBLED
+    assert judge(_reading(3, 4), _reading(4), doubled).silent
+
+
+def test_a_cut_inside_a_report_needs_an_issue_and_one_between_reports_does_not() -> None:
+    inside, after = TextFault(FaultKind.FRONT, 5, 2), TextFault(FaultKind.FRONT, 10, 2)
+    good = TextReading(_reading(3, 7, 12).rows, [], [(1, 9), (11, 15)])
+    assert judge(good, TextReading(good.rows[1:], []), inside).silent
+    assert not judge(good, TextReading(good.rows[2:], []), after).silent
+    assert judge(good, TextReading([], []), after).silent
+
+
+def test_report_places(tmp_path: Path) -> None:
+    text = "system,start,end,transactions\nSYSA,2026-03-02T09:00Z,2026-03-02T10:00Z,7\n"
+    assert report_places(text) == [(1, 3)]
+    assert [row.line for row in read_text(tmp_path / "a.csv", text).rows] == [2]
