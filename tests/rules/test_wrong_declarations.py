@@ -84,7 +84,7 @@ RESULTS: KeyPath = ("group", 0, "results", 0, "as_printed")
 KINDS = [
     FileKind(
         "layout", SCHEMAS / "layouts/smf119_20.toml", ("section", 0, "fields", 0, "offset"), "an integer",
-        lambda path: read_catalog(path.parents[1]), "layouts/smf[0-9]*_[0-9]*.toml",
+        lambda path: read_catalog(path.parents[1]), "layouts/smf[0-9]*[0-9].toml",
     ),
     FileKind(
         "table of a layout", SCHEMAS / "layouts/smf119_20.toml", ("table", 0, "grain"), "a list of texts",

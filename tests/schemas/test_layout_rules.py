@@ -227,7 +227,9 @@ def test_every_located_section_has_its_own_triplet() -> None:
 def test_triplets_are_counted_by_the_record_or_by_the_layout() -> None:
     for key, record in catalog().records.items():
         area = record.triplets
-        assert area is not None, key
+        if area is None:
+            assert [section.key for section in record.sections] == ["header"], key
+            continue
         assert (area.count_at is None) == (area.number is not None), key
         located = [section.triplet for section in record.sections if section.triplet is not None]
         # Where the layout does not count them, some can be of sections that it does not know.

@@ -193,7 +193,7 @@ def _unplaced() -> Iterator[str]:
 def _sections() -> Iterator[str]:
     yield "## Sections"
     for record in catalog().records.values():
-        if record.subtype not in record.subtypes[:1]:
+        if record.subtypes and record.subtype != record.subtypes[0]:
             continue
         yield ""
         yield f"### Record {_label(record)}"

@@ -14,7 +14,16 @@ import pyarrow as pa
 from zscope.schemas.arrow import arrow_type, duckdb_type, stored_type
 from zscope.schemas.described_columns import described
 from zscope.schemas.load import catalog
-from zscope.schemas.model import TRIPLET_PARTS, Evidence, Field, Format, RecordLayout, Section, TripletArea
+from zscope.schemas.model import (
+    TRIPLET_PARTS,
+    Evidence,
+    Field,
+    Format,
+    RecordLayout,
+    Section,
+    TripletArea,
+    record_label,
+)
 from zscope.schemas.reports import PrintedField, PrintedFormat, report_tables
 from zscope.schemas.tables import (
     ANY_RECORD_TABLES,
@@ -206,7 +215,7 @@ def _fields_in_tables() -> set[tuple[str, str, str]]:
             for section, field in _places(record, column):
                 for part in _with_date(section, field):
                     key = section.key if section else ""
-                    placed.add((f"{record.type}-{record.subtype}", key, part.name))
+                    placed.add((record_label(record.type, record.subtype), key, part.name))
     return placed
 
 
@@ -226,7 +235,7 @@ def _unplaced(placed: set[tuple[str, str, str]]) -> Iterator[CatalogEntry]:
                     continue
                 listed.append(section)
                 users = [r for r in records if section in r.sections]
-                labels = [f"{r.type}-{r.subtype}" for r in users]
+                labels = [record_label(r.type, r.subtype) for r in users]
                 label = str(record_type) if len(users) == len(records) else ", ".join(labels)
                 yield from _pointers(section, record.triplets, label)
                 for field in section.columns:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -25,6 +25,7 @@ from zscope.schemas.model import (
     Section,
     TableLayout,
     TripletArea,
+    record_label,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 TRIPLET_COUNT_BYTES = 2
 _ANY_PREFIX = "SMFx"
+_NO_SUBTYPE = "none"
 
 
 class FieldChange(Declared, frozen=True):
@@ -90,7 +92,8 @@ class RecordFile(FamilyFile, frozen=True, kw_only=True):
 
     type: int
     title: str
-    subtype: int | None = None
+    subtype: int | Literal["none"] | None = None
+    """`none`: records of the type have no subtype, and their header ends before it."""
     subtypes: tuple[int, ...] = ()
     common: str = ""
     """The file with what it shares with others."""
@@ -119,12 +122,12 @@ def read_catalog(folder: Traversable) -> Catalog:
     sources = layouts.pop("sources.toml").typed(dict[str, SourceDeclaration])
     header = _standard_header(layouts.pop("smf_header.toml"))
     families = {f"{file.content.get('common')}.toml" for file in layouts.values()}
-    records: dict[tuple[int, int], RecordLayout] = {}
+    records: dict[tuple[int, int | None], RecordLayout] = {}
     for name, file in layouts.items():
         if name not in families:
             for record in _records(file, layouts, header):
                 if (record.type, record.subtype) in records:
-                    problem = f"{record.type}-{record.subtype} is declared by another file"
+                    problem = f"{record_label(record.type, record.subtype)} is declared by another file"
                     raise file.error(("subtype",), problem)
                 records[record.type, record.subtype] = record
     codes = read_code_tables(_toml_files(folder / "codes"))
@@ -209,6 +212,8 @@ def _records(file: TomlFile, others: Mapping[str, TomlFile], standard: Section) 
     if (declared.subtype is None) != bool(declared.subtypes):
         raise file.error(("subtype",), "takes either 'subtype' or 'subtypes'")
     record = _record(file, declared, [*layers, (file, declared)], standard)
+    if declared.subtype == _NO_SUBTYPE:
+        yield record
     for subtype in record.subtypes:
         yield replace(record, subtype=subtype)
 
@@ -220,7 +225,7 @@ def _record(
     if all(layer.header is None for _, layer in layers):
         problem = "is missing: declare [header] here or in the file that `common` names"
         raise file.error((HEADER,), problem)
-    header = standard
+    header = _without_subtype(standard) if own.subtype == _NO_SUBTYPE else standard
     for place, layer in layers:
         if layer.header is not None:
             header = _header(place, layer.header, header)
@@ -235,16 +240,17 @@ def _record(
     _check_conditions(sections, places)
     for number, table in enumerate(own.table):
         _check_table(_Place(file, ("table", number)), table, sections)
-    subtypes = own.subtypes if own.subtype is None else (own.subtype,)
+    subtypes = (own.subtype,) if isinstance(own.subtype, int) else own.subtypes
+    subtype = subtypes[0] if subtypes else None
     record = RecordLayout(
         type=own.type,
-        subtype=subtypes[0],
+        subtype=subtype,
         title=own.title,
         sections=tuple(sections.values()),
         tables=own.table,
         triplets=_triplet_area(file, own.triplets, header),
         note=own.note,
-        shown_as=own.shown_as or f"{own.title} (SMF {own.type}-{subtypes[0]})",
+        shown_as=own.shown_as or f"{own.title} (SMF {record_label(own.type, subtype)})",
         subtypes=subtypes,
         header_only=own.header_only,
         continued_by=layers[0][1].continued_by or own.continued_by,
@@ -253,6 +259,14 @@ def _record(
         raise file.error(("continued_by",), f"{record.continued_by!r} is no section of the record")
     _check_places(file, record, places)
     return record
+
+
+def _without_subtype(standard: Section) -> Section:
+    """Return the standard header as records without subtypes have it: nothing follows the system."""
+    end = standard.shortest_length
+    lengths = {name: length for name, length in (standard.lengths or {}).items() if length == end}
+    fields = tuple(field for field in standard.fields if field.end <= end)
+    return msgspec.structs.replace(standard, lengths=lengths, fields=fields)
 
 
 def _header(file: TomlFile, declared: HeaderDeclaration, inherited: Section) -> Section:

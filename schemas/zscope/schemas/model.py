@@ -347,12 +347,22 @@ class TableLayout(Declared, frozen=True):
     """None: no values count from a start on, or the names of their columns say so."""
 
 
+def record_label(record_type: int, subtype: int | None) -> str:
+    """Return how a kind of record is named.
+
+    >>> record_label(119, 2), record_label(7, None)
+    ('119-2', '7')
+    """
+    return str(record_type) if subtype is None else f"{record_type}-{subtype}"
+
+
 @dataclass(frozen=True, slots=True)
 class RecordLayout:
     """One record type and subtype: its sections and their tables."""
 
     type: int
-    subtype: int
+    subtype: int | None
+    """None: records of the type have no subtype."""
     title: str
     sections: tuple[Section, ...]
     tables: tuple[TableLayout, ...]
@@ -378,7 +388,7 @@ class RecordLayout:
     @property
     def label(self) -> str:
         """Return type and subtypes, such as `30-2, 30-3`."""
-        return ", ".join(f"{self.type}-{subtype}" for subtype in self.subtypes or (self.subtype,))
+        return ", ".join(record_label(self.type, subtype) for subtype in self.subtypes or (self.subtype,))
 
     @property
     def header(self) -> Section:
@@ -470,7 +480,8 @@ class Catalog:
 
     header: Section
     """The standard header of every SMF record."""
-    records: Mapping[tuple[int, int], RecordLayout]
+    records: Mapping[tuple[int, int | None], RecordLayout]
+    """By type and subtype; None where records of the type have no subtype."""
     codes: Mapping[str, CodeTable]
     sources: Mapping[str, LayoutSource]
 

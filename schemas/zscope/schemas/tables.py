@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from zscope.schemas.load import catalog
-from zscope.schemas.model import Evidence, Field, Format, RecordLayout, Section, TableLayout
+from zscope.schemas.model import HEADER, Evidence, Field, Format, RecordLayout, Section, TableLayout
 from zscope.schemas.reports import PrintedField, report_tables
 
 HEADER_COLUMNS = ("system", "written_local")
@@ -120,10 +120,18 @@ def _columns(record: RecordLayout, layout: TableLayout, header: Section) -> list
             if wanted is None or field.column in wanted:
                 places.setdefault(field.column, []).append((section, field))
     for section in rows:
-        for field in section.columns:
+        for field in section_columns(section):
             places.setdefault(field.column, []).append((section, field))
     columns += [RecordColumn(field, section, tuple(others)) for (section, field), *others in places.values()]
     return columns
+
+
+def section_columns(section: Section) -> tuple[Field, ...]:
+    """Return the fields that a section gives to its rows; a header that makes rows gives its own fields."""
+    if section.key != HEADER:
+        return section.columns
+    standard = {field.column for field in catalog().header.fields}
+    return tuple(field for field in section.columns if field.column not in standard)
 
 
 @dataclass(frozen=True, slots=True)

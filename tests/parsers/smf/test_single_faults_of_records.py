@@ -37,7 +37,7 @@ def tables_by_kind() -> dict[tuple[int, int], list[str]]:
     """Return the tables of each type and subtype that the sample has."""
     tables = defaultdict(list)
     for record, table in catalog().tables():
-        if (record.type, record.subtype) in records():
+        if record.subtype is not None and (record.type, record.subtype) in records():
             tables[record.type, record.subtype].append(table.name)
     return dict(tables)
 

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from zscope.schemas.load import catalog
+from zscope.schemas.model import record_label
 from zscope.schemas.reports import report_tables
 from zscope.schemas.sql_text import literal
 
@@ -35,7 +36,7 @@ def data_kinds() -> tuple[DataKind, ...]:
     tables: dict[str, set[str]] = defaultdict(set)
     for record in catalog().records.values():
         conditions[record.shown_as].append(
-            f"(record_type = {record.type} AND record_subtype = {record.subtype})"
+            f"(record_type = {record.type} AND record_subtype {_is(record.subtype)})"
         )
         # A table that several kinds of records fill belongs to the kind that declares its columns.
         tables[record.shown_as] |= {
@@ -51,6 +52,10 @@ def data_kinds() -> tuple[DataKind, ...]:
         DataKind(title, " OR ".join(dict.fromkeys(conditions[title])), frozenset(tables[title]))
         for title in sorted(conditions)
     )
+
+
+def _is(subtype: int | None) -> str:
+    return "IS NULL" if subtype is None else f"= {subtype}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ def connection_tables() -> tuple[ConnectionTable, ...]:
     records = [
         ConnectionTable(
             table.name,
-            table.connection.source or f"SMF {record.type}-{record.subtype}, {record.title}",
+            table.connection.source or f"SMF {record_label(record.type, record.subtype)}, {record.title}",
             table.connection,
             is_report=False,
         )

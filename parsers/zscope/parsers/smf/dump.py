@@ -266,7 +266,7 @@ class Decoder:
             for kind in sorted(covered):
                 group = RecordGroup(window, np.flatnonzero(kinds == kind), self.issues, self.file)
                 record_type, subtype = type_and_subtype(kind)
-                layout = None if subtype is None else catalog().records.get((record_type, subtype))
+                layout = catalog().records.get((record_type, subtype))
                 for batch in raw_batches(_with_triplets(group, layout), layout, wanted[RAW_TABLE], self.page):
                     batches.append((RAW_TABLE, batch))
         return batches

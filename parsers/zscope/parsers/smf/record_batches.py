@@ -38,7 +38,14 @@ from zscope.parsers.smf.section_columns import (
 from zscope.parsers.smf.sections import RecordGroup, SectionPlaces
 from zscope.schemas import RecordLayout, Section, TableLayout, catalog
 from zscope.schemas.arrow import table_schema
-from zscope.schemas.tables import DIGEST_TABLE, HEADER_COLUMNS, RAW_TABLE, RECORD_TABLE, SMF_SOURCE
+from zscope.schemas.tables import (
+    DIGEST_TABLE,
+    HEADER_COLUMNS,
+    RAW_TABLE,
+    RECORD_TABLE,
+    SMF_SOURCE,
+    section_columns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,7 +90,9 @@ class LayoutPlan:
                 columns = tuple(f.column for f in section.columns) if join.columns is None else join.columns
                 joined.append((section, columns))
             self._tables[key] = TablePlan(
-                tuple((row, tuple(f.column for f in row.columns if f.column in names)) for row in rows),
+                tuple(
+                    (row, tuple(f.column for f in section_columns(row) if f.column in names)) for row in rows
+                ),
                 pa.schema([whole.field(n) for n in names], whole.metadata),
                 tuple((section, tuple(c for c in columns if c in names)) for section, columns in joined),
                 table.kind,
@@ -327,9 +336,9 @@ def type_and_subtype(kind: int) -> tuple[int, int | None]:
     return kind >> 17, None if subtype == NO_SUBTYPE else subtype
 
 
-def kind_of(record_type: int, subtype: int) -> int:
+def kind_of(record_type: int, subtype: int | None) -> int:
     """Return the number of a type and subtype."""
-    return record_type << 17 | subtype
+    return record_type << 17 | (int(NO_SUBTYPE) if subtype is None else subtype)
 
 
 def distinct_kinds(kinds: Kinds) -> list[int]:

@@ -131,7 +131,7 @@ def triplet_count(layout: RecordLayout) -> int:
 
 def _area(layout: RecordLayout) -> TripletArea:
     if layout.triplets is None:
-        raise ValueError(f"the layout of {layout.type}-{layout.subtype} has no triplets")
+        raise ValueError(f"the layout of {layout.label} has no triplets")
     return layout.triplets
 
 
@@ -141,11 +141,28 @@ def encode_heads(
     """Return the headers of records of one layout, with everything up to the first triplet."""
     area = _area(layout)
     rows = np.zeros((count, area.header_end(area.number or 0) if area.places else area.at), np.uint8)
-    rows[:, :HEADER_WITH_SUBTYPE] = encode_headers(layout.type, layout.subtype, header, count, page)
-    standard = {field.column for field in catalog().header.fields}
-    own = {column: values for column, values in header.items() if column not in standard}
-    write_fields(rows, layout.header, own, page)
+    _write_header(rows, layout, header, page)
     return rows
+
+
+def encode_without_triplets(
+    layout: RecordLayout, header: Mapping[str, pa.Array], count: int, tail: bytes = b""
+) -> list[bytes]:
+    """Return whole records that consist of a header, and of bytes after its known length."""
+    rows = np.zeros((count, layout.header.known_length), np.uint8)
+    _write_header(rows, layout, header, None)
+    return [with_descriptor(row[DESCRIPTOR:] + tail) for row in cut_rows(rows)]
+
+
+def _write_header(
+    rows: ByteRows, layout: RecordLayout, header: Mapping[str, pa.Array], page: CodePage | None
+) -> None:
+    """Write the standard header and the fields that this type of record adds."""
+    standard = encode_headers(layout.type, layout.subtype, header, len(rows), page)
+    rows[:, : standard.shape[1]] = standard
+    names = {field.column for field in catalog().header.fields}
+    own = {column: values for column, values in header.items() if column not in names}
+    write_fields(rows, layout.header, own, page)
 
 
 def encode_headers(

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from zscope.parsers.issues import Code, Issue, Issues
 from zscope.parsers.smf.header import HEADER_WITH_SUBTYPE, LONGEST_RECORD, Bytes, Positions, gather, sliding
-from zscope.schemas.model import TRIPLET_BYTES, TripletArea
+from zscope.schemas.model import HEADER, TRIPLET_BYTES, TripletArea
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -162,8 +162,12 @@ class RecordGroup:
     def report_missing_sections(self, layout: RecordLayout) -> None:
         """Report the records that lack a main section or all that make rows, unless an issue says why.
 
-        A record that continues another one needs none of them.
+        A record that continues another one needs none of them. A record without triplets needs its header.
         """
+        if layout.triplets is None:
+            short = np.flatnonzero(self.lengths < layout.header.shortest_length)
+            self.flag(Code.RECORD_TOO_SHORT, short, "is too short for its header", HEADER)
+            return
         needed = np.ones(len(self), np.bool_)
         if layout.continued_by:
             continued = layout.section(layout.continued_by)

@@ -100,7 +100,7 @@ def unzoned_query(metrics: Iterable[str], systems: Iterable[str] = ()) -> str:
     if not needing:
         return ""
     by_record = [
-        f"({literal(table.name)}, {record.type}, {record.subtype})"
+        f"({literal(table.name)}, {record.type}, {'NULL' if record.subtype is None else record.subtype})"
         for record, table in catalog().tables()
         if table.name in needing
     ]

@@ -162,15 +162,16 @@ def _without_layout(rows: pa.Table) -> tuple[list[str], list[str]]:
     """Return the kinds of records that are only counted, and those of which only the header is read."""
     from zscope.schemas import catalog
 
-    counted, headers = set(), set()
+    counted: set[tuple[int, int | None]] = set()
+    headers: set[tuple[int, int | None]] = set()
     for record_type, subtype, _ in _kinds(rows):
         if record_type is None or (record_type in _FRAME and subtype is None):
             continue
-        layout = None if subtype is None else catalog().records.get((record_type, subtype))
+        layout = catalog().records.get((record_type, subtype))
         if layout is None:
-            counted.add((record_type, -1 if subtype is None else subtype))
+            counted.add((record_type, subtype))
         elif layout.header_only:
-            headers.add((record_type, layout.subtype))
+            headers.add((record_type, subtype))
     return _labels(counted), _labels(headers)
 
 
@@ -179,5 +180,8 @@ def _kinds(rows: pa.Table) -> set[tuple[int | None, int | None, str | None]]:
     return set(zip(*columns, strict=True))
 
 
-def _labels(kinds: set[tuple[int, int]]) -> list[str]:
-    return [str(number) if subtype < 0 else f"{number}-{subtype}" for number, subtype in sorted(kinds)]
+def _labels(kinds: set[tuple[int, int | None]]) -> list[str]:
+    from zscope.schemas.model import record_label
+
+    ordered = sorted(kinds, key=lambda kind: (kind[0], -1 if kind[1] is None else kind[1]))
+    return [record_label(record_type, subtype) for record_type, subtype in ordered]
