@@ -1,174 +1,54 @@
 -- One TLS handshake that zERT reported, with the codes of its record.
 --
 -- zERT reports a short connection (under ten seconds) in one record, and a longer one in a record at its
--- start, one at every change of its protection, and one at its end. Each of these shows the TLS session in
--- force at that moment, so several records can show the same handshake. It counts once: the end record
--- replaces the start record, because it has all the bytes; if the connection is still open, or its end is not
--- in the data, the start record counts. If there are change records, a handshake counts at the first record
--- that shows it: the previous record of the same connection shows no TLS or another session. Records about
--- zERT being enabled or disabled, and about enforcement, report no handshake.
---
--- A connection is identified by system, stack, number and start time, since numbers are used again. Connections
--- that are settled on one day are counted by the records of that day alone (see handshake_record). Only the few
--- connections with a change record are sorted record by record. Short connections, which are nearly all, need no
--- comparison; only the others are stored and compared.
+-- start, one at every change of its protection, and one at its end. Nearly all connections are settled on one
+-- day and have one handshake, which their last record shows. Those that changed, and those over several days,
+-- are compared record by record (changed_handshake). Records about zERT being enabled or disabled, and about
+-- enforcement, report no handshake.
 
-WITH short_connection AS (
-    SELECT *
-    FROM handshake_record
-    WHERE event_type = 4
-),
-
-long_connection AS (
-    SELECT *
-    FROM handshake_record
-    WHERE event_type IN (1, 2, 3)
-),
-
-changing AS (
+SELECT
+    e.settled_day,
+    e.system,
+    e.stack,
+    e.start_utc AS event_utc,
+    e.start_utc,
+    e.end_utc,
+    e.local_port,
+    e.remote_port,
+    e.local_ip,
+    e.remote_ip,
+    e.job_name,
+    e.connection_id,
+    e.handshake_role,
+    e.tls_version,
+    e.cipher,
+    e.handshake_type,
+    e.in_bytes,
+    e.out_bytes,
+    e.server_port
+FROM ended_record AS e
+ANTI JOIN (
     SELECT DISTINCT
         settled_day,
         system,
         stack,
         connection_id,
-        start_utc
-    FROM long_connection
-    WHERE event_type = 2
-),
-
--- Nulls match each other: a record without a start time belongs to a connection as well.
-ended AS (
-    SELECT e.*
-    FROM long_connection AS e
-    ANTI JOIN changing AS c
-        ON
-            e.connection_id = c.connection_id
-            AND e.system = c.system
-            AND e.stack IS NOT DISTINCT FROM c.stack
-            AND e.start_utc IS NOT DISTINCT FROM c.start_utc
-            AND e.settled_day IS NOT DISTINCT FROM c.settled_day
-    WHERE e.event_type = 3 AND e.is_tls
-),
-
-open_at_last AS (
-    SELECT o.*
-    FROM long_connection AS o
-    ANTI JOIN (SELECT * FROM long_connection WHERE event_type = 3 AND is_tls) AS e
-        ON
-            o.connection_id = e.connection_id
-            AND o.system = e.system
-            AND o.stack IS NOT DISTINCT FROM e.stack
-            AND o.start_utc IS NOT DISTINCT FROM e.start_utc
-            AND o.settled_day IS NOT DISTINCT FROM e.settled_day
-    ANTI JOIN changing AS c
-        ON
-            o.connection_id = c.connection_id
-            AND o.system = c.system
-            AND o.stack IS NOT DISTINCT FROM c.stack
-            AND o.start_utc IS NOT DISTINCT FROM c.start_utc
-            AND o.settled_day IS NOT DISTINCT FROM c.settled_day
-    WHERE o.event_type = 1 AND o.is_tls
-),
-
-in_order AS (
-    SELECT
-        s.*,
-        (s.is_tls, s.handshake_type, s.session_id, s.tls_version, s.cipher) AS session,
-        lag((s.is_tls, s.handshake_type, s.session_id, s.tls_version, s.cipher)) OVER moments
-            AS session_before,
-        max(s.end_utc) OVER connection AS closed_utc,
-        max(s.in_bytes) OVER connection AS all_in_bytes,
-        max(s.out_bytes) OVER connection AS all_out_bytes
-    FROM long_connection AS s
-    SEMI JOIN changing AS c
-        ON
-            s.connection_id = c.connection_id
-            AND s.system = c.system
-            AND s.stack IS NOT DISTINCT FROM c.stack
-            AND s.start_utc IS NOT DISTINCT FROM c.start_utc
-            AND s.settled_day IS NOT DISTINCT FROM c.settled_day
-    WINDOW
-        connection AS (PARTITION BY s.settled_day, s.system, s.stack, s.connection_id, s.start_utc),
-        moments AS (
-            PARTITION BY s.settled_day, s.system, s.stack, s.connection_id, s.start_utc
-            -- Event 1 is the first and event 3 the last, whatever their times.
-            ORDER BY s.event_type, s.written_local, s.record_no
-        )
-),
-
-changed AS (
-    SELECT
-        *,
-        row_number() OVER (
-            PARTITION BY settled_day, system, stack, connection_id, start_utc
-            ORDER BY event_type DESC, written_local DESC, record_no DESC
-        ) = 1 AS is_last
-    FROM in_order
-    WHERE is_tls AND session IS DISTINCT FROM session_before
-),
-
-reported AS (
-    SELECT
-        day, settled_day, system, stack, start_utc AS event_utc, start_utc, end_utc,
-        local_port, remote_port, local_ip, remote_ip, job_name, connection_id, connection_flags,
-        handshake_role, tls_version, cipher, handshake_type, in_bytes, out_bytes
-    FROM short_connection
-    WHERE is_tls
-    UNION ALL
-    SELECT
-        day, settled_day, system, stack, start_utc AS event_utc, start_utc, end_utc,
-        local_port, remote_port, local_ip, remote_ip, job_name, connection_id, connection_flags,
-        handshake_role, tls_version, cipher, handshake_type, in_bytes, out_bytes
-    FROM ended
-    UNION ALL
-    SELECT
-        day, settled_day, system, stack, start_utc AS event_utc, start_utc, end_utc,
-        local_port, remote_port, local_ip, remote_ip, job_name, connection_id, connection_flags,
-        handshake_role, tls_version, cipher, handshake_type, in_bytes, out_bytes
-    FROM open_at_last
-    UNION ALL
-    SELECT
-        day,
-        settled_day,
-        system,
-        stack,
-        CASE event_type WHEN 1 THEN start_utc WHEN 2 THEN coalesce(written_utc, start_utc) ELSE end_utc END,
         start_utc,
-        closed_utc,
-        local_port, remote_port, local_ip, remote_ip, job_name, connection_id, connection_flags,
-        handshake_role, tls_version, cipher, handshake_type,
-        -- The bytes are those of the connection, so only its last handshake has them, and sums are correct.
-        CASE WHEN is_last THEN all_in_bytes END,
-        CASE WHEN is_last THEN all_out_bytes END
-    FROM changed
-)
-
-SELECT
-    r.settled_day::DATE AS settled_day,
-    r.system::VARCHAR AS system,
-    r.stack::VARCHAR AS stack,
-    r.event_utc,
-    r.start_utc,
-    r.end_utc,
-    r.local_port::BIGINT AS local_port,
-    r.remote_port::BIGINT AS remote_port,
-    r.local_ip::VARCHAR AS local_ip,
-    r.remote_ip::VARCHAR AS remote_ip,
-    r.job_name::VARCHAR AS job_name,
-    r.connection_id::BIGINT AS connection_id,
-    r.handshake_role::BIGINT AS handshake_role,
-    r.tls_version::BIGINT AS tls_version,
-    r.cipher::VARCHAR AS cipher,
-    r.handshake_type::BIGINT AS handshake_type,
-    r.in_bytes::BIGINT AS in_bytes,
-    r.out_bytes::BIGINT AS out_bytes,
-    server_port_by_job(
-        r.handshake_role, r.connection_flags, r.local_port, r.remote_port, j.ports
-    )::BIGINT AS server_port
-FROM reported AS r
-LEFT JOIN job_port AS j
+        -- A short connection has no other records.
+        3 AS event_type
+    FROM changed_handshake_record
+) AS c
     ON
-        r.day = j.day
-        AND r.system = j.system
-        AND r.stack IS NOT DISTINCT FROM j.stack
-        AND r.job_name = j.job_name
+        e.connection_id = c.connection_id
+        AND e.event_type = c.event_type
+        AND e.settled_day = c.settled_day
+        AND e.system = c.system
+        AND e.stack IS NOT DISTINCT FROM c.stack
+        AND e.start_utc = c.start_utc
+WHERE e.is_tls AND e.settled_day IS NOT NULL
+UNION ALL BY NAME
+SELECT *
+FROM changed_handshake
+UNION ALL BY NAME
+SELECT *
+FROM open_handshake_code

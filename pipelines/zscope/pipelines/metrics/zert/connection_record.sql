@@ -1,0 +1,37 @@
+-- One zERT record about a connection: its start, a change of its protection, or its end.
+
+SELECT
+    r.day::DATE AS day,
+    r.event_type::BIGINT AS event_type,
+    is_tls_record(r.security_protocols_flags, r.handshake_type)::BOOLEAN AS is_tls,
+    r.written_local,
+    r.written_utc,
+    r.record_no::BIGINT AS record_no,
+    r.system::VARCHAR AS system,
+    r.stack::VARCHAR AS stack,
+    r.start_utc,
+    r.end_utc,
+    r.local_port::BIGINT AS local_port,
+    r.remote_port::BIGINT AS remote_port,
+    r.local_ip::VARCHAR AS local_ip,
+    r.remote_ip::VARCHAR AS remote_ip,
+    r.job_name::VARCHAR AS job_name,
+    r.connection_id::BIGINT AS connection_id,
+    r.handshake_role::BIGINT AS handshake_role,
+    r.handshake_type::BIGINT AS handshake_type,
+    r.tls_version::BIGINT AS tls_version,
+    r.cipher::VARCHAR AS cipher,
+    r.session_id::VARCHAR AS session_id,
+    counted_bytes(r.in_bytes)::BIGINT AS in_bytes,
+    counted_bytes(r.out_bytes)::BIGINT AS out_bytes,
+    server_port_by_job(
+        r.handshake_role, r.connection_flags, r.local_port, r.remote_port, j.ports
+    )::BIGINT AS server_port
+FROM zert_record AS r
+LEFT JOIN job_port AS j
+    ON
+        r.day = j.day
+        AND r.system = j.system
+        AND r.stack IS NOT DISTINCT FROM j.stack
+        AND r.job_name = j.job_name
+WHERE r.event_type IN (1, 2, 3, 4)
