@@ -121,3 +121,58 @@ def test_full_records_with_carriage_control(pages: int) -> None:
 def test_short_reports_in_records(width: int, count: int) -> None:
     lines = [*LINES[:3], *LINES[4:] * count]
     assert _lines(b"".join(code_page().encode(line, width) for line in lines)) == lines
+
+
+def _with_lengths(records: list[bytes]) -> bytes:
+    return b"".join((len(record) + 4).to_bytes(2, "big") + b"\0\0" + record for record in records)
+
+
+LENGTHS = st.one_of(
+    st.integers(5, 32_756),
+    st.integers(5, 400),
+    # Lengths with the codes of both line ends in one of their bytes.
+    st.builds(lambda high, low: high << 8 | low, st.integers(0, 0x7E), st.sampled_from([0x15, 0x25])),
+    st.builds(lambda high, low: high << 8 | low, st.sampled_from([0x15, 0x25]), st.integers(5, 255)),
+)
+
+
+@given(st.lists(LENGTHS.filter(lambda length: length >= 5), min_size=1, max_size=8), st.integers(3, 300))
+def test_records_of_any_length(lengths: list[int], repeated: int) -> None:
+    texts = ["PAYROLL  0000B7C1, " * (length // 19 + 1) for length in lengths]
+    records = [code_page().encode(text[: length - 4]) for text, length in zip(texts, lengths, strict=True)]
+    records *= min(repeated, 1 + 200_000 // sum(lengths))
+    data = _with_lengths([*records, code_page().encode("END OF THE REPORT, ")])
+    head = data[: 1 << 16]
+    coding = detect_coding(head, whole=len(head) == len(data))
+    assert coding is not None
+    assert coding.ends is LineEnds.LENGTHS
+    assert [line.rstrip() for line in read_lines(io.BytesIO(data), coding)] == [
+        *(code_page().decode(record) for record in records),
+        "END OF THE REPORT,",
+    ]
+
+
+@given(
+    st.lists(st.integers(1, 32_752), min_size=1, max_size=8), st.sampled_from([b"\x15", b"\x25", b"\x0d\x25"])
+)
+def test_lines_of_any_length(lengths: list[int], end: bytes) -> None:
+    lines = [("PAYROLL  0000B7C1, " * (length // 19 + 1))[:length].rstrip() for length in [*lengths, 19]]
+    data = b"".join(code_page().encode(line) + end for line in lines)
+    coding = detect_coding(data[: 1 << 16], whole=len(data) <= 1 << 16)
+    assert coding is not None
+    assert coding.ends is LineEnds.CHARACTERS
+    assert list(read_lines(io.BytesIO(data), coding)) == lines
+
+
+def test_a_cut_record_is_a_line() -> None:
+    data = _with_lengths([code_page().encode(line or " ") for line in LINES])
+    assert _lines(data[:-3]) == [*LINES[:-1], LINES[-1][:-3]]
+
+
+@pytest.mark.parametrize("damaged", [b"", b"\x01", bytes(7)])
+def test_records_go_on_after_damage(damaged: bytes) -> None:
+    before, after = (_with_lengths([code_page().encode(line or " ") for line in LINES * 3]) for _ in range(2))
+    lines = _lines(before + code_page().encode("stray") + damaged + after)
+    assert lines[:15] == LINES * 3
+    assert lines[15].startswith("stray")
+    assert lines[16:] == LINES * 3

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import codecs
 import re
+import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from zscope.schemas.errors import SettingsError
@@ -103,6 +104,8 @@ FEWEST_RECORDS = 3
 _LINES_TOGETHER = 1_000
 
 _PADDING = b"\0"
+_ZEROS = re.compile(rb"(?=\0\0)")
+"""The end of a length word."""
 _ASCII_TEXT = bytes([*range(0x07, 0x0E), 0x1A, 0x1B, *range(0x20, 0x7F)])
 _EBCDIC_ENDS = bytes([0x15, 0x25, 0x0D, 0x0C, 0x05])
 _EBCDIC_TEXT = (
@@ -153,14 +156,15 @@ def detect_coding(head: bytes, *, whole: bool = True) -> Coding | None:
     """
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return Coding("utf-16")
+    if _records_are_ebcdic(head):
+        # First of all: a byte of a length can be the code of a line end.
+        return Coding(EBCDIC, LineEnds.LENGTHS)
     if not head or (_PADDING in head and (padded := _coding_with_zeros(head))):
         return padded if head else None
     if len(head.translate(None, _ASCII_TEXT)) * _FEW <= len(head) or _is_utf8(head):
         return Coding("utf-8-sig" if head.startswith(codecs.BOM_UTF8) else _utf8_or_windows(head))
     if _is_ebcdic(head):
         return _ebcdic(head, whole=whole)
-    if _payloads_are_ebcdic(head):
-        return Coding(EBCDIC, LineEnds.LENGTHS)
     return None
 
 
@@ -203,7 +207,11 @@ def _utf8_or_windows(head: bytes) -> str:
 def _is_ebcdic(data: bytes) -> bool:
     """Return whether the bytes are mostly EBCDIC text with blanks or commas."""
     between = max(map(data.count, _EBCDIC_BETWEEN))
-    return len(data.translate(None, _EBCDIC_TEXT)) * _FEW <= len(data) <= between * _FEW
+    return len(data) <= between * _FEW and _is_ebcdic_text(data)
+
+
+def _is_ebcdic_text(data: bytes) -> bool:
+    return len(data.translate(None, _EBCDIC_TEXT)) * _FEW <= len(data)
 
 
 def _ebcdic(head: bytes, *, whole: bool) -> Coding:
@@ -231,30 +239,51 @@ def _disorder(sample: bytes, starts: list[int], length: int) -> float:
     return len(columns) / max(1, len(starts)) + 0.3 * crossed / len(offsets)
 
 
-def _payloads_are_ebcdic(head: bytes) -> bool:
-    payload, records = bytearray(), 0
-    for record in _with_lengths(head):
-        payload += record
-        records += 1
-    return records >= FEWEST_RECORDS and _is_ebcdic(bytes(payload))
+_LENGTH_WORD = 4
+"""Two bytes with the length of the record, which counts them, and two zeros."""
 
 
-def _with_lengths(data: bytes) -> Iterator[bytes]:
-    """Yield the records of data with length words, up to the first that is not valid."""
-    offset = 0
-    while offset + 4 <= len(data):
-        length = int.from_bytes(data[offset : offset + 2], "big")
-        if length < 4 or data[offset + 2 : offset + 4] != b"\0\0" or offset + length > len(data):
-            return
-        yield data[offset + 4 : offset + length]
+def _records_are_ebcdic(head: bytes) -> bool:
+    """Return whether the bytes are a chain of records with text.
+
+    The chain must have several records, or reach the end of the bytes, which can cut its last record.
+    """
+    if not _record_length(head, 0):
+        return False
+    ends = _ends_of_records(head, 0)
+    end = ends[-1] if ends else 0
+    is_cut = len(head) - end < _LENGTH_WORD or _record_length(head, end) > 0
+    bounds = [0, *ends, len(head)] if is_cut else [0, *ends]
+    payload = b"".join(head[begin + _LENGTH_WORD : stop] for begin, stop in pairwise(bounds))
+    if len(ends) < FEWEST_RECORDS:
+        return is_cut and _is_ebcdic(payload)
+    return bool(payload) and _is_ebcdic_text(payload)
+
+
+def _record_length(data: bytes, offset: int) -> int:
+    """Return the length of the record that begins here, with its length word; 0 if no record does."""
+    length = int.from_bytes(data[offset : offset + 2], "big")
+    return length if length >= _LENGTH_WORD and data[offset + 2 : offset + _LENGTH_WORD] == b"\0\0" else 0
+
+
+def _ends_of_records(data: bytes, offset: int, most: int = sys.maxsize) -> list[int]:
+    """Return the ends of the whole records from here on, up to the first that is not valid or complete."""
+    ends: list[int] = []
+    while len(ends) < most and (length := _record_length(data, offset)) and offset + length <= len(data):
         offset += length
+        ends.append(offset)
+    return ends
 
 
 def read_lines(stream: ByteSource, coding: Coding) -> Iterator[str]:
     """Yield the lines of a text without their ends, in bounded memory."""
     if coding.name == EBCDIC and coding.ends is not LineEnds.CHARACTERS:
         decode = code_page().decode
-        yield from (decode(record) for record in _records(stream, coding))
+        if coding.ends is LineEnds.RECORDS:
+            records = _records_of_one_length(stream, coding.record_length)
+        else:
+            records = _records_with_lengths(stream)
+        yield from map(decode, records)
         return
     yield from _split(_characters(stream, coding))
 
@@ -309,24 +338,46 @@ def _normalize_ends(text: str) -> str:
     return text.replace("\x1a", "")
 
 
-def _records(stream: ByteSource, coding: Coding) -> Iterator[bytes]:
+def _records_of_one_length(stream: ByteSource, length: int) -> Iterator[bytes]:
     pending = b""
     while piece := stream.read(CHUNK):
         pending += piece
-        used = 0
-        if coding.ends is LineEnds.RECORDS:
-            for offset in range(0, len(pending) - coding.record_length + 1, coding.record_length):
-                yield pending[offset : offset + coding.record_length]
-                used = offset + coding.record_length
-        else:
-            for record in _with_lengths(pending):
-                yield record
-                used += len(record) + 4
-        pending = pending[used:]
-        if len(pending) > LONGEST_LINE:
-            break
-    if pending and coding.ends is LineEnds.RECORDS:
+        whole = len(pending) - len(pending) % length
+        for offset in range(0, whole, length):
+            yield pending[offset : offset + length]
+        pending = pending[whole:]
+    if pending:
         yield pending
+
+
+def _records_with_lengths(stream: ByteSource) -> Iterator[bytes]:
+    """Yield the contents of records with length words; after damage, the bytes up to the next records."""
+    pending, is_end = b"", False
+    while not is_end:
+        piece = stream.read(CHUNK)
+        pending, is_end = pending + piece, not piece
+        offset = 0
+        while offset < len(pending):
+            length = _record_length(pending, offset)
+            if 0 < length <= len(pending) - offset:
+                yield pending[offset + _LENGTH_WORD : offset + length]
+                offset += length
+            elif not is_end and len(pending) - offset < LONGEST_LINE:
+                break
+            else:
+                begin = offset + _LENGTH_WORD if length else offset
+                offset = _next_records(pending, begin)
+                yield pending[begin:offset]
+        pending = pending[offset:]
+
+
+def _next_records(data: bytes, offset: int) -> int:
+    """Return where the next chain of several records begins; the end of the bytes if there is none."""
+    for zeros in _ZEROS.finditer(data, offset + 2):
+        begin = zeros.start() - 2
+        if len(_ends_of_records(data, begin, FEWEST_RECORDS)) == FEWEST_RECORDS:
+            return begin
+    return len(data)
 
 
 XML_HEAD = 1024

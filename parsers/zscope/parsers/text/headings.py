@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date, datetime, time
+from functools import partial
+from itertools import dropwhile
+from typing import TYPE_CHECKING
 
 from zscope.parsers.text.attls.message_lines import damaged_message, may_have_message, message_id
 from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, ReportSource
 from zscope.parsers.text.csv_and_json.forms import SuppliedForms, forms_for
-from zscope.parsers.text.mq_formatter.layout import names_structure
+from zscope.parsers.text.mq_formatter.layout import may_be_block, names_structure
 from zscope.parsers.text.rmf.page_title import damaged_title
 from zscope.parsers.text.zvm.zvm_heading import begins_page, from_screen, is_heading_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from zscope.parsers.text.captured_report import Line
 
 RMF, NETSTAT, GSKSRVR, ZVM, MQ, SUPPLIED = "rmf", "netstat", "gsksrvr", "zvm", "mq", "supplied"
 ATTLS, ATTLS_FILE, ATTLS_LOG = "attls", "attls_file", "attls_log"
@@ -168,6 +176,16 @@ def _csv_heading(text: str, forms: SuppliedForms) -> ReportHeading | None:
     if forms.heading(text):
         return ReportHeading(SUPPLIED, text, 0, ReportSource.CSV)
     return None
+
+
+def rows_above(heading: ReportHeading, above: Iterable[Line], forms: SuppliedForms) -> Iterator[Line]:
+    """Yield the lines above column names that belong to them, as if two pieces are joined in a wrong order.
+
+    These are the lines from the first one on that can be a row of these columns.
+    """
+    supplied = forms.heading(heading.text) if heading.family == SUPPLIED else None
+    is_row = supplied.may_be_row if supplied else partial(may_be_block, heading.text)
+    return dropwhile(lambda line: not is_row(line.text), above)
 
 
 def has_table_headings(text: str) -> bool:

@@ -6,13 +6,14 @@ Modules that read the reports know about the capture only what its `Origin` cont
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from zscope.parsers.text.attls.message_lines import MessageLines
 from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, Line, Origin, ReportSource
-from zscope.parsers.text.csv_and_json.forms import SuppliedForms, forms_for
+from zscope.parsers.text.csv_and_json.forms import SEPARATORS, SuppliedForms, forms_for
 from zscope.parsers.text.headings import (
     ATTLS_FILE,
     ATTLS_LOG,
@@ -35,6 +36,7 @@ from zscope.parsers.text.headings import (
     is_paging_mark,
     is_report_line,
     nearly_heading,
+    rows_above,
 )
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.syslog_replies import MOST_LINES, ReplyCollector, SyslogReply
@@ -114,6 +116,8 @@ class ReportSplitter:
     """Lines since the interruption; they belong to the report if it continues."""
     _before: Line | None = None
     """The last line outside reports."""
+    _above: deque[Line] = field(default_factory=lambda: deque(maxlen=LINES_TOGETHER))
+    """Lines outside reports that may be rows whose column names follow."""
     _without_prefix: list[int] = field(default_factory=list)
     """Numbers of the lines since the interruption that lack the prefix of the others."""
     _replies: ReplyCollector = field(init=False)
@@ -225,6 +229,8 @@ class ReportSplitter:
             self.report_problem(number, problem)
         elif text:
             self._before = Line(number, text)
+            if any(separator in raw for separator in SEPARATORS):
+                self._above.append(Line(number, raw))
 
     def _is_statement(self, heading: ReportHeading) -> bool:
         """Return whether a heading is a further statement of a policy file, or a line of another report."""
@@ -266,6 +272,9 @@ class ReportSplitter:
         self._report = CapturedReport(
             heading.family, [first], self.defaults.complete(origin), not expects_end
         )
+        if heading.family in CSV_FAMILIES:
+            self._report.lines += rows_above(heading, self._above, self.defaults.forms)
+        self._above.clear()
 
     def _begin_without_heading(self, number: int, text: str) -> None:
         self._report_damaged_heading()

@@ -211,3 +211,63 @@ def test_the_examples_in_the_documentation_are_read(tmp_path: Path, example: str
     filled = [line for line in example.splitlines() if line and not line.startswith("#")]
     assert list(result.issues) == []
     assert sum(table.num_rows for table in result.tables.values()) == len(filled) - 1
+
+
+COUNTS = [
+    "system,start,end,transactions",
+    *(f"SYSA,2026-03-02T{hour:02}:00Z,2026-03-02T{hour:02}:30Z,{hour}" for hour in range(23)),
+]
+
+
+@pytest.mark.parametrize("above", [1, 4, 23])
+def test_rows_above_the_column_names_are_read(tmp_path: Path, above: int) -> None:
+    heading, *lines = COUNTS
+    result = read_lines(tmp_path, "transaction_count", [*lines[:above], heading, *lines[above:]])
+    assert sorted(values(result, "transactions")) == [(hour,) for hour in range(23)]
+    if above < 23:
+        assert issues_of(result) == []
+
+
+def test_damaged_rows_above_the_column_names_are_reported(tmp_path: Path) -> None:
+    heading, *lines = COUNTS
+    result = read_lines(
+        tmp_path,
+        "transaction_count",
+        [*lines[:3], "SYSA,2026-03", lines[3].replace(",3", ",many"), heading, lines[4]],
+    )
+    assert values(result, "transactions") == [(0,), (1,), (2,), (4,)]
+    assert issues_of(result) == [(Code.UNKNOWN_LINE, 4, ""), (Code.BAD_VALUE, 5, "transactions")]
+
+
+@pytest.mark.parametrize(
+    "title", ["Transactions, all, SYSA, 2026", "Transactions;2026", "SYSA,,,2026", "# 1,2,3,4"]
+)
+def test_titles_above_the_column_names_are_no_rows(tmp_path: Path, title: str) -> None:
+    result = read_lines(tmp_path, "transaction_count", [title, *COUNTS])
+    assert len(rows(result)) == 23
+    assert issues_of(result) == []
+
+
+def test_rows_of_virtual_machines_above_the_column_names_are_read(tmp_path: Path) -> None:
+    result = read_lines(tmp_path, "zvm_user", ["RSCS,600,269.9", "userid,period_s,tcpu_s", "TCPIP,600,12.5"])
+    assert values(result, "line_no", "userid") == [(1, "RSCS"), (3, "TCPIP")]
+    assert issues_of(result) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("cpd_pct", "cpu_pct"), ("vcpu_", "vcpu_s"), ("systm", "system")],
+)
+def test_a_misspelt_column_is_named_beside_the_missing_one(tmp_path: Path, name: str, known: str) -> None:
+    result = read_lines(tmp_path, "zvm_user", [f"userid,period_s,tcpu_s,{name}", "RSCS,600,269.9,1"])
+    assert f"the column '{name}' is not known, and {known} is missing" in texts(result)
+    assert issues_of(result) == [(Code.UNKNOWN_COLUMN, 1, name)]
+    assert name in rows(result)[0]["extra"]
+
+
+@pytest.mark.parametrize(
+    "names", ["userid,period_s,tcpu_s,cpu_pct,cpu_pcts", "userid,period_s,tcpu_s,comment"]
+)
+def test_other_columns_are_not_misspelt(tmp_path: Path, names: str) -> None:
+    values_of_names = ",".join(["RSCS", "600", "269.9", "1", "2"][: names.count(",") + 1])
+    assert issues_of(read_lines(tmp_path, "zvm_user", [names, values_of_names])) == []

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Row = dict[str, Any]
-_PLACES = ("file", "line_no", "object_no")
-"""Columns that say where a row is."""
+_PLACES = ("file", "line_no", "object_no", "sample_no", "since_start_us")
+"""Columns that say where a row is, which number it has, and how far it is from the first one."""
 _PAGE = 60
 """An issue so many lines away from a row is on the same page."""
 

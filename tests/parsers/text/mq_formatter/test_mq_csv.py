@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -19,6 +20,7 @@ from tests.parsers.text.mq_formatter.examples import (
 )
 from tests.parsers.text.reading import Row, codes
 
+from zscope.parsers import ReadOptions, read
 from zscope.parsers.issues import Code, Severity
 
 INITIATOR = (
@@ -340,3 +342,27 @@ def test_other_structures_are_skipped_with_a_note() -> None:
     result = read_csv(["Date,Time,LPAR,QMgr,QSG,MQ_Version,Checkpoint_Count,", '"2026/03/02",'])
     assert codes(result.issues) == [(Code.OTHER_REPORT, 1)]
     assert result.rows == []
+
+
+def test_blocks_above_the_column_names_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "SMF-QCST.csv"
+    path.write_text("".join(f"{line}\n" for line in ["MQ, channels", RUNNING, CHANNEL, RUNNING]))
+    result = read(path, ("mq_channel",), options=ReadOptions(formatter_zone="UTC"))
+    assert result["mq_channel"].column("line_no").to_pylist() == [2, 4]
+    assert codes(result.issues) == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "line", "name", "wrong"),
+    [
+        (INITIATOR, INITIATED, "Max_TCP_Chl", "Max_TCQ_Chl"),
+        (CHANNEL, RUNNING, "Msg_All_Count", "Msg_Alk_Count"),
+    ],
+)
+def test_a_misspelt_column_is_named_beside_the_missing_one(
+    heading: str, line: str, name: str, wrong: str
+) -> None:
+    result = read_csv([heading.replace(name, wrong), line])
+    assert codes(result.issues) == [(Code.UNKNOWN_COLUMN, 1)]
+    assert f"'{wrong}' is not known, and {name} is missing" in result.issues[0].text
+    assert wrong in result.rows[0]["extra"]

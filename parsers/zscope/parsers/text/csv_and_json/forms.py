@@ -32,6 +32,11 @@ def cells(text: str, separator: str) -> list[str]:
         return [text]
 
 
+def without_last_separator(values: Sequence[str], expected: int) -> Sequence[str]:
+    """Remove an empty last value: some programs write a separator after the last value."""
+    return values[:-1] if len(values) == expected + 1 and not values[-1] else values
+
+
 def has_data(text: str) -> bool:
     """Return whether a line has data: it is not blank, no comment, and not the `sep=` line of a spreadsheet.
 
@@ -115,6 +120,20 @@ class SuppliedHeading:
     columns: tuple[str | None, ...]
     others: tuple[SuppliedForm, ...] = ()
     """Other tables with these columns."""
+
+    def may_be_row(self, text: str) -> bool:
+        """Return whether a line can be a row: it has as many values, no required one is empty, and at least
+        half of these are numbers or times.
+        """
+        if self.separator not in text or not has_data(text):
+            return False
+        values = without_last_separator(cells(text, self.separator), len(self.names))
+        if len(values) != len(self.names):
+            return False
+        required = [
+            value for column, value in zip(self.columns, values, strict=True) if column in self.form.needed
+        ]
+        return all(required) and 2 * sum(value[0].isdecimal() for value in required) >= len(required)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,18 @@ from zscope.parsers.text.captured_report import KnownFrom
 from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.coding import LONGEST_LINE
 from zscope.parsers.text.csv_and_json.drafts import RULES, Draft
-from zscope.parsers.text.csv_and_json.forms import RUN, SYSTEM, SuppliedForm, cells, forms_for, has_data
+from zscope.parsers.text.csv_and_json.forms import (
+    RUN,
+    SYSTEM,
+    SuppliedForm,
+    cells,
+    forms_for,
+    has_data,
+    without_last_separator,
+)
 from zscope.parsers.text.csv_and_json.series import TABLE, TIME, SeriesRule
 from zscope.parsers.text.report_rows import ReportRows, ReportSummary
+from zscope.parsers.text.spelling import misspelt, misspelt_text
 from zscope.schemas.arrow import UTC, table_schema
 from zscope.schemas.reports import PrintedField, PrintedFormat, plain_label
 
@@ -138,6 +147,7 @@ class SuppliedCsv:
             return
         if heading.others:
             _report_others(out, heading, first.no)
+        _report_misspelt(out, heading, first.no)
         row_maker = self._rules.row_maker(report.origin, heading.form, first.no)
         filled = [line for line in lines if has_data(line.text)]
         for line in filled:
@@ -160,6 +170,16 @@ def _report_others(out: ReportRows, heading: SuppliedHeading, line: int) -> None
     out.issue(Code.OTHER_REPORT, f"{message}; the lines are read as {table}", line, table=table)
 
 
+def _report_misspelt(out: ReportRows, heading: SuppliedHeading, line: int) -> None:
+    known = heading.form.columns
+    missing = {name: column for name, column in known.items() if column not in heading.columns}
+    names = [plain_label(name) for name in heading.names]
+    table = heading.form.table.name
+    for at, column in misspelt(names, known, missing).items():
+        text = misspelt_text(heading.names[at], heading.form.label(column))
+        out.issue(Code.UNKNOWN_COLUMN, text, line, field=heading.names[at], table=table)
+
+
 def _doubled(heading: SuppliedHeading) -> str | None:
     """Return the problem if two names mean one column, else None."""
     small = [name.lower() for name in heading.names if name]
@@ -175,7 +195,7 @@ def _doubled(heading: SuppliedHeading) -> str | None:
 
 
 def _take(row_maker: RowMaker, out: ReportRows, heading: SuppliedHeading, line: Line) -> None:
-    values = _without_last_separator(cells(line.text, heading.separator), len(heading.names))
+    values = without_last_separator(cells(line.text, heading.separator), len(heading.names))
     table = heading.form.table.name
     if len(line.text) >= LONGEST_LINE:
         message = f"the line has {LONGEST_LINE:,} characters or more; it is skipped"
@@ -194,11 +214,6 @@ def _take(row_maker: RowMaker, out: ReportRows, heading: SuppliedHeading, line: 
         elif value:
             extra[name.lower() or f"column {no}"] = value
     row_maker.take(line.no, texts, extra, heading.separator)
-
-
-def _without_last_separator(values: Sequence[str], expected: int) -> Sequence[str]:
-    """Remove an empty last value: some programs write a separator after the last value."""
-    return values[:-1] if len(values) == expected + 1 and not values[-1] else values
 
 
 _SEPARATOR = ","

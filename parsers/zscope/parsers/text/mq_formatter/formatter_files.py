@@ -28,6 +28,7 @@ from zscope.parsers.text.mq_formatter.layout import (
 )
 from zscope.parsers.text.mq_formatter.values import MICROSECONDS, cells
 from zscope.parsers.text.report_rows import ReportRows, quoted
+from zscope.parsers.text.spelling import misspelt, misspelt_text
 from zscope.schemas import catalog
 
 if TYPE_CHECKING:
@@ -76,6 +77,11 @@ class MqFormatter:
             message = f"the column {', '.join(doubled)} occurs twice; the lines below are skipped"
             out.issue(Code.REPORT_UNREADABLE, message, heading.no)
             return
+        known = {plain(column): column for column in structure.columns}
+        missing = {name: column for name, column in known.items() if name not in names}
+        for at, column in misspelt(names, known, missing).items():
+            text = misspelt_text(labels[at], column)
+            out.issue(Code.UNKNOWN_COLUMN, text, heading.no, field=labels[at], table=structure.table)
         self._compare_with_file_name(out, structure, heading.no)
         filled = [line for line in lines if line.text.strip()]
         for line in filled:

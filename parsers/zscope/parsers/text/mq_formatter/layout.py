@@ -12,6 +12,8 @@ from enum import Enum, auto
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from zscope.parsers.text.mq_formatter.values import cells
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -203,6 +205,18 @@ def names_structure(text: str) -> bool:
         return False
     names = set(map(plain, text.split(",")))
     return names >= _ALWAYS and ("mqversion" in names or structure_of(names) is not None)
+
+
+def may_be_block(heading: str, text: str) -> bool:
+    """Return whether a line can be a block with these columns.
+
+    >>> may_be_block("Date,Time,LPAR,", "2026/03/02,08:30:00,SYSA,"), may_be_block("Date,Time,LPAR", "a,b")
+    (True, False)
+    """
+    if not text.lstrip('=" ')[:1].isdecimal():
+        return False
+    values = cells(text)
+    return values is not None and len(values) == len(heading.split(","))
 
 
 def structure_of(names: Iterable[str]) -> Structure | None:
