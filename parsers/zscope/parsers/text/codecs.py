@@ -27,6 +27,7 @@ _VERSION_NAMES = {number: name for name, number in TLS_VERSIONS.items()}
 _TRUE = {"YES", "Y", "ON", "TRUE"}
 _FALSE = {"NO", "N", "OFF", "FALSE"}
 _TIMES = ("%m/%d/%Y-%H.%M.%S", "%m/%d/%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S", "%m/%d/%Y-%H.%M.%S.%f")
+_PADDED_IPV4 = re.compile(r"(?<![0-9.])[0-9]{3}(?:\.[0-9]{3}){3}$", re.ASCII)
 _TIME_SHAPE = re.compile(r"\d{2,4}/\d\d/\d{2,4}[- ]\d\d([.:])\d\d\1\d\d(?:\.\d{1,6})?", re.ASCII)
 """Requires all digits: a time that lost its last digit would be read as another time."""
 _LAST_MOMENT = re.compile(r"([ -])24([.:])00([.:])00$")
@@ -81,9 +82,14 @@ def _port(text: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _address(text: str) -> str:
-    """Return the address as SMF tables have it: IPv4 mapped addresses as IPv4, IPv6 in its shortest form."""
+    """Return the address as SMF tables have it: IPv4 mapped addresses as IPv4, IPv6 in its shortest form.
+
+    Some messages print the four numbers of an IPv4 address with three digits each.
+    """
     if len(text) > 64:
         raise ValueError(text)
+    if padded := _PADDED_IPV4.search(text):
+        text = text[: padded.start()] + ".".join(str(int(number)) for number in padded[0].split("."))
     address = ip_address(text)
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         return str(address.ipv4_mapped)

@@ -77,6 +77,20 @@ def test_an_error_in_an_answer_of_the_log_service(tmp_path: Path) -> None:
     assert _has(row, system="SYSA", taken_local=WHEN.replace(hour=9))
 
 
+def test_padded_addresses_in_an_answer_of_the_log_service(tmp_path: Path) -> None:
+    lines = [
+        " EZD1287I TTLS Error RC:  406 Initial Handshake 802",
+        "   LOCAL: ::FFFF:000.000.000.001..8547",
+        "   REMOTE: ::FFFF:010.020.003.002..6940",
+        "   JOBNAME: JOBSRV1 RULE: RULESRV1",
+        "   USERID: SRVUSR GRPID: 00000006 ENVID: 00000002 CONNID: 0006E1CB",
+    ]
+    item = {"system": "SYSA", "timestamp": 1_772_527_268_000, "type": "HARDCOPY", "message": "\r".join(lines)}
+    content = json.dumps({"timezone": 0, "source": "OPERLOG", "totalitems": 1, "items": [item]})
+    (row,) = _rows(content, tmp_path, "answer.json")
+    assert _has(row, local_ip="0.0.0.1", local_port=8547, remote_ip="10.20.3.2", remote_port=6940)
+
+
 def test_a_flow_and_a_mapping(tmp_path: Path) -> None:
     flow, mapping = _rows(f"{DAEMON}{FLOW}\n{DAEMON}{MAP}\n", tmp_path)
     assert _has(

@@ -23,6 +23,7 @@ from zscope.parsers.text.coding import (
     from_ebcdic,
     xml_coding,
 )
+from zscope.parsers.text.rmf.xml_records import joined_records
 from zscope.parsers.text.rmf.xml_tree import RESUMED, XmlLimitError, XmlNestingError, XmlTree
 from zscope.schemas.errors import Error
 
@@ -88,7 +89,7 @@ class XmlText:
             texts = map(from_ebcdic, pieces)
         else:
             texts = _decoded(pieces, codecs.getincrementaldecoder(self.coding.name)("replace"))
-        for text in texts:
+        for text in joined_records(texts):
             begun, piece = True, text if begun else text.removeprefix("\ufeff")
             yield piece, self._read
 
