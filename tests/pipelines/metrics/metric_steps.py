@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -30,6 +31,7 @@ from zscope.schemas.reference import reference_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from tests.pipelines.metrics.case_tables import Row
 
@@ -69,7 +71,11 @@ class StepTables:
         for step in declared().values():
             columns = ", ".join(f"{column.name} {column.type}" for column in step.view_columns)
             self.connection.execute(f"CREATE TABLE {step.name} ({columns})")
-        self._planned: dict[str, str] = {}
+        self._planned: dict[tuple[str, str], str] = {}
+        self._set = ""
+        """The parameters that are set."""
+        self._empty: set[str] = set()
+        """The statements of steps that have no rows if their inputs have none."""
 
     def rows(
         self,
@@ -93,13 +99,28 @@ class StepTables:
                 self._insert(table, rows)
             # Rows that are kept are grouped as they are in the table.
             itself = [name] if found.keep and by is not None else []
+            filled = {table for table, rows in given.items() if rows}
             for step in (*steps_between(name, given), *itself):
-                self._execute(f"INSERT INTO {step} BY NAME {view_sql(declared()[step])}")
+                if self._fill(declared()[step], filled, has_parameters=bool(parameters)):
+                    filled.add(step)
             self._execute(_last(found, by))
             returned = self._fetched()
             for row in returned if name in EVIDENCE else ():
                 row[EVIDENCE_ROWS] = self._number_of_rows(row[EVIDENCE[name]])
             return returned
+
+    def _fill(self, step: Metric, filled: AbstractSet[str], *, has_parameters: bool) -> int:
+        """Compute a step and return the number of its rows; without rows to read, only the first time."""
+        sql = view_sql(step)
+        has_input = has_parameters or not filled.isdisjoint(step.inputs)
+        if not has_input and sql in self._empty:
+            return 0
+        self._execute(f"INSERT INTO {step.name} BY NAME {sql}")
+        [(rows,)] = self.connection.fetchall()
+        if not has_input and not rows:
+            self._empty.add(sql)
+        assert isinstance(rows, int)
+        return rows
 
     def types(self, sql: str) -> dict[str, str]:
         """Return the columns that a statement returns, with their types."""
@@ -119,8 +140,10 @@ class StepTables:
         try:
             for variable, value in parameters.items():
                 self.connection.execute(f"SET VARIABLE {variable} = ?", [value])
+            self._set = repr(sorted(parameters.items()))
             yield
         finally:
+            self._set = ""
             self.connection.execute("ROLLBACK")
             for variable in parameters:
                 self.connection.execute(f"RESET VARIABLE {variable}")
@@ -129,20 +152,23 @@ class StepTables:
         """Add rows to a table; those of a reference table replace its own."""
         if rows and table in reference_tables():
             self.connection.execute(f"DELETE FROM {table}")
-        for row in rows:
-            marks = ", ".join("?" for _ in row)
-            values = f"({', '.join(row)}) VALUES ({marks})" if row else "DEFAULT VALUES"
-            self.connection.execute(f"INSERT INTO {table} {values}", list(row.values()))
+        for columns, alike in groupby(rows, key=tuple):
+            if not columns:
+                for _ in alike:
+                    self.connection.execute(f"INSERT INTO {table} DEFAULT VALUES")
+                continue
+            values = [tuple(row.values()) for row in alike]
+            marks = ", ".join(f"({', '.join('?' for _ in columns)})" for _ in values)
+            named = f"{table} ({', '.join(columns)})"
+            self.connection.execute(f"INSERT INTO {named} VALUES {marks}", [*chain.from_iterable(values)])
 
     def _execute(self, sql: str) -> None:
-        """Run a statement that is planned once. The plan of one with a parameter has its value in it."""
-        if "getvariable(" in sql:
-            self.connection.execute(sql)
-            return
-        if sql not in self._planned:
-            self._planned[sql] = f"planned_{len(self._planned)}"
-            self.connection.execute(f"PREPARE {self._planned[sql]} AS {sql}")
-        self.connection.execute(f"EXECUTE {self._planned[sql]}")
+        """Run a statement that is planned once for each set of parameters: a plan has their values in it."""
+        key = (sql, self._set if "getvariable(" in sql else "")
+        if key not in self._planned:
+            self._planned[key] = f"planned_{len(self._planned)}"
+            self.connection.execute(f"PREPARE {self._planned[key]} AS {sql}")
+        self.connection.execute(f"EXECUTE {self._planned[key]}")
 
 
 def steps_between(name: str, given: Mapping[str, object]) -> list[str]:
