@@ -2,10 +2,11 @@
 
     python -m tests.mutants.sql_operators [--seed 1] [--number 100] [--of NAME]
 
-The seed chooses the operators among all of them (`operator_places.py`). For each wrong operator, the cases in
-`tests/pipelines/cases` run that compute a metric with it: first those of this metric, then those of the
-metrics that depend on it. `make test` runs all of these cases. A statement that DuckDB refuses to plan, or
-that does not end, is noticed as well; the output shows this.
+The seed gives each operator of `operator_places.py` a rank, and those with the lowest ranks are replaced. The
+rank depends on the metric, the line and the wrong line: if a line changes, the operators of other lines are
+replaced as before. For each wrong operator, the cases in `tests/pipelines/cases` run that compute a metric
+with it: first those of this metric, then those of the metrics that depend on it. `make test` runs all of
+them. A statement that DuckDB refuses to plan, or that does not end, is noticed as well: the output says so.
 
 The exit code is 1 if no case notices a wrong operator, unless it is in `sql_operators.toml`: that is the list
 of those that change no row that can occur, each with the reason.
@@ -14,7 +15,7 @@ of those that change no row that can occur, each with the reason.
 from __future__ import annotations
 
 import argparse
-import random
+import hashlib
 import sys
 import tomllib
 from collections import Counter
@@ -111,6 +112,15 @@ def _cases_with(changed: Collection[str]) -> list[MetricCase]:
     return [case for _, _, case in sorted(found, key=lambda entry: entry[:2])]
 
 
+def chosen_by(seed: int, number: int, possible: Sequence[Operator]) -> list[Operator]:
+    """Return the operators that a seed chooses."""
+
+    def rank(operator: Operator) -> bytes:
+        return hashlib.sha256(f"{seed}: {operator}".encode()).digest()
+
+    return sorted(possible, key=rank)[:number]
+
+
 def survivors(chosen: Sequence[Operator]) -> list[Operator]:
     """Return the wrong operators that no case notices and that are not listed. Print the result of each."""
     listed = equivalents()
@@ -132,7 +142,7 @@ def main(arguments: Sequence[str]) -> int:
     """Choose operators and replace each."""
     options = _options(arguments)
     possible = [operator for operator in operators() if options.of in {None, operator.of}]
-    chosen = random.Random(options.seed).sample(possible, min(options.number, len(possible)))
+    chosen = chosen_by(options.seed, options.number, possible)
     return 1 if survivors(chosen) or not chosen else 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.mutants.operator_places import operators, places
-from tests.mutants.sql_operators import equivalents, noticed_by
+from tests.mutants.sql_operators import chosen_by, equivalents, noticed_by
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,15 @@ def test_a_listed_operator_is_in_its_statement_and_has_a_reason() -> None:
     for entry in equivalents():
         assert any(entry.is_about(operator) for operator in possible), entry
         assert entry.reason.endswith(".")
+
+
+def test_the_choice_of_a_seed_depends_on_no_other_operator() -> None:
+    every = operators()
+    chosen = chosen_by(1, 100, every)
+    assert len(set(chosen)) == 100
+    others = [operator for operator in reversed(every) if operator not in chosen[40:60]]
+    assert chosen_by(1, 80, others) == chosen[:40] + chosen[60:]
+    assert chosen_by(2, 100, every) != chosen
 
 
 def test_a_wrong_operator_is_noticed_by_a_case() -> None:
