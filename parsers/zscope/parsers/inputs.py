@@ -333,6 +333,8 @@ class FileSummary:
     records: int = 0
     spanned: int = 0
     lines: int = 0
+    outside: int = 0
+    """Lines of a text that belong to no report; blank lines do not count."""
     reports: int = 0
     bytes: int = 0
     """After unpacking."""

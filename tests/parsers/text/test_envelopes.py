@@ -170,7 +170,7 @@ def test_a_user_log_shows_the_system_and_the_time(tmp_path: Path) -> None:
 def test_prefixes_of_loggers_show_the_system_and_the_day(
     tmp_path: Path, prefix: str, system: str | None, clock: str, day: str | None
 ) -> None:
-    result = read_text("\n".join(prefix + line for line in CONN), tmp_path)
+    result = read_text("".join(f"{prefix}{line}\n" for line in CONN), tmp_path)
     row = result["netstat_conn"].to_pylist()[0]
     assert (row["system"], row["taken_time"]) == (system, clock)
     assert str(row["taken_local"])[:10] == str(day)
@@ -247,7 +247,7 @@ def test_lines_above_the_limit_are_reported(tmp_path: Path, monkeypatch: pytest.
 def test_a_display_after_a_very_long_prefix_is_reported(tmp_path: Path) -> None:
     """Text that is longer than any prefix is not compared with the lines below."""
     prefix = "field=value " * 100
-    result = read_text("\n".join(prefix + line for line in CONN), tmp_path)
+    result = read_text("".join(f"{prefix}{line}\n" for line in CONN), tmp_path)
     assert result["netstat_conn"].num_rows == 0
     assert (Code.UNKNOWN_LINE, 1) in {(issue.code, issue.line_no) for issue in result.issues}
 
@@ -285,7 +285,7 @@ def test_an_envelope_ends_at_a_listing(tmp_path: Path, written: Callable[[list[s
 
 
 def test_sequence_numbers_are_no_part_of_values(tmp_path: Path) -> None:
-    result = read_text("\n".join(f"{line:<72}{100 * n:08}" for n, line in enumerate(CONN, 1)), tmp_path)
+    result = read_text("".join(f"{line:<72}{100 * n:08}\n" for n, line in enumerate(CONN, 1)), tmp_path)
     assert set(result["netstat_conn"]["state"].to_pylist()) == {"Establsh"}
     assert {issue.code for issue in result.issues} == {Code.NO_DATE}
 

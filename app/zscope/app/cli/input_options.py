@@ -297,7 +297,10 @@ def _content(file: FileSummary) -> str:
         records = counted(file.records, "record")
         return f"framing {file.form}, {records} ({file.spanned:,} spanned), {file.bytes:,} bytes"
     coding = f"{file.form}, {counted(file.lines, 'line')}, " if file.kind in {"text", "json"} else ""
-    return f"{coding}{counted(file.reports, 'report')}"
+    outside = (
+        f"; {file.outside:,} of {counted(file.lines, 'line')} belong to no report" if file.outside else ""
+    )
+    return f"{coding}{counted(file.reports, 'report')}{outside}"
 
 
 def report_issues(issues: Issues, reading: ReadingOptions, *, any_input: bool) -> ExitCode:

@@ -378,6 +378,26 @@ def is_last_line(text: str) -> bool:
     return _END.match(text) is not None
 
 
+def ends_report(text: str) -> bool:
+    """Return whether a line is the last one of a console reply, or the end of a policy."""
+    return is_last_line(text) or text.strip() == "}"
+
+
+def begins_heading(text: str) -> bool:
+    """Return whether a text is the begin of a heading that is cut off.
+
+    >>> begins_heading("MVS TCP/IP NETS"), begins_heading("MVS")
+    (True, False)
+    """
+    begin = text.strip().upper()
+    return len(begin) >= _SHORTEST_HEADING and any(
+        words.upper().startswith(begin) for words in _HEADING_WORDS
+    )
+
+
+_SHORTEST_HEADING = 4
+
+
 def is_other_text(text: str, family: str) -> bool:
     """Return whether a line is not part of the report: a prompt, a command or another message."""
     if family == RMF:

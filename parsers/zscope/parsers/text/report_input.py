@@ -14,7 +14,7 @@ from zscope.parsers.inputs import INVENTORY_SCHEMA, FileSummary, day_of, report_
 from zscope.parsers.issues import Code, InputError, Issue
 from zscope.parsers.smf.framing import refuse
 from zscope.parsers.text.captured_report import KnownFrom, ReportSource
-from zscope.parsers.text.coding import read_lines, read_pieces
+from zscope.parsers.text.coding import EBCDIC, LineEnds, code_page, read_lines, read_pieces
 from zscope.parsers.text.csv_and_json.forms import forms_for
 from zscope.parsers.text.families import (
     FAMILIES,
@@ -31,10 +31,13 @@ from zscope.parsers.text.headings import (
     NETSTAT,
     POLICY_FILE_REPORT,
     RMF,
+    begins_heading,
+    ends_report,
     is_of_zvm,
 )
 from zscope.parsers.text.json_objects import JsonObjectReader
 from zscope.parsers.text.json_objects import looks_like_json as opens_object
+from zscope.parsers.text.line_ledger import LineLedger, LineUse
 from zscope.parsers.text.report_rows import FileRows, ReportSummary, quoted
 from zscope.parsers.text.report_splitter import FileDefaults, ReportSplitter
 from zscope.schemas.reports import report_tables
@@ -42,6 +45,7 @@ from zscope.schemas.reports import report_tables
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Set
 
+    from zscope.parsers.containers.streams import ByteSource
     from zscope.parsers.inputs import Member
     from zscope.parsers.issues import Issues
     from zscope.parsers.options import ReadOptions, Selection
@@ -57,6 +61,35 @@ _FAMILIES_BY_KIND: dict[str, Set[str]] = {
     "json": {*OBJECT_FAMILIES, NETSTAT, GSKSRVR, ATTLS, ATTLS_LOG},
 }
 """Families that a kind of file can contain; a text file can contain all."""
+
+
+_LINE_ENDS = ("\n", "\r", "\x0c", "\x85")
+_PADDING = "\0 \x1a"
+"""Characters that can follow the last line end."""
+_TAIL_BYTES = 16
+
+
+@dataclass
+class _Tail:
+    """A stream that remembers its last bytes."""
+
+    stream: ByteSource
+    last: bytes = b""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return the next bytes."""
+        piece = self.stream.read(size)
+        self.last = (self.last + piece[-_TAIL_BYTES:])[-_TAIL_BYTES:]
+        return piece
+
+    def ends_line(self, coding: Coding) -> bool:
+        """Return whether the text ends with a line end; records always end."""
+        if coding.ends is not LineEnds.CHARACTERS:
+            return True
+        # Wide characters have zeros beside the characters of line ends.
+        last = code_page().latin(self.last) if coding.name == EBCDIC else self.last.replace(b"\0", b"")
+        text = last.decode("latin-1").rstrip(_PADDING)
+        return not text or text.endswith(_LINE_ENDS)
 
 
 def looks_like_json(head: bytes, coding: Coding) -> bool:
@@ -81,6 +114,10 @@ class ReportInput:
     """Whether no selected table comes from a file of this kind: it is read up to its first report."""
     _first_line: str = field(default="", init=False)
     """The first line that is not empty."""
+    _last_line: tuple[int, str] = field(default=(0, ""), init=False)
+    """Number and text of the last line that is not empty."""
+    ledger: LineLedger = field(default_factory=LineLedger, init=False)
+    """What became of each line of a text; of XML and JSON it has no lines."""
 
     def __post_init__(self) -> None:
         self.summary = FileSummary(self.member.name, self.member.packing, self.kind, str(self.coding))
@@ -89,12 +126,12 @@ class ReportInput:
         """Yield the rows of the selected tables; reports that give none of them are skipped."""
         tables = report_tables()
         wanted = {name: columns for name, columns in selection.columns.items() if name in tables}
-        sheet = FileRows(wanted, self.issues, self.member.name)
+        sheet = FileRows(wanted, self.issues, self.member.name, ledger=self.ledger)
         yield from self._read_reports(sheet, families_of(wanted))
 
     def inventory(self) -> pa.Table:
         """Return one row for each system, report and form."""
-        sheet = FileRows({}, self.issues, self.member.name)
+        sheet = FileRows({}, self.issues, self.member.name, ledger=self.ledger)
         for _ in self._read_reports(sheet, set(FAMILIES)):
             pass
         return self.contents()
@@ -164,7 +201,28 @@ class ReportInput:
             self.issues.add(Issue(Code.NO_DATE, text, self.member.name, line_no=undated[0]))
 
     def _read_text(self, sheet: FileRows, families: Set[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
-        yield from self._read_captured(sheet, families, self._splitter(sheet).reports(self._lines()))
+        tail = _Tail(self.member.stream)
+        yield from self._read_captured(sheet, families, self._splitter(sheet).reports(self._lines(tail)))
+        if not tail.ends_line(self.coding):
+            self._report_cut(sheet)
+        for first, last in self.ledger.owed():
+            place = f"lines {first} to {last} are" if last > first else "the line is"
+            problem = f"{place} part of a report, and nothing was read from it: compare it with the rows"
+            sheet.add_issue(Issue(Code.UNKNOWN_LINE, problem, self.member.name, line_no=first))
+            self.ledger.take_all(range(first, last + 1), LineUse.ISSUE)
+        self.summary.outside = self.ledger.counts()[LineUse.OUTSIDE]
+
+    def _report_cut(self, sheet: FileRows) -> None:
+        """Report a text without a line end after its last line, if this is a line of a report."""
+        number, text = self._last_line
+        use = self.ledger.use_of(number)
+        in_report = use in {LineUse.ROW, LineUse.ISSUE} or (
+            use is LineUse.FURNITURE and not ends_report(text)
+        )
+        if in_report or (use is LineUse.OUTSIDE and begins_heading(text)):
+            problem = "the file ends inside a report, without a line end: this line may be cut, and others "
+            problem += "missing; transfer the file again, or add a line end if it is complete"
+            sheet.add_issue(Issue(Code.REPORT_CUT, problem, self.member.name, line_no=number))
 
     def _splitter(self, sheet: FileRows) -> ReportSplitter:
         return ReportSplitter(
@@ -178,11 +236,14 @@ class ReportInput:
         by_family = grammars(sheet, self.options)
         others = 0
         for report in captured:
+            self.ledger.owe(line.no for line in report.lines if line.text.strip())
+            self.ledger.take_all((line.no for line in report.lines), LineUse.BLANK)
             if report.family in families or is_of_zvm(report):
                 by_family[report.family].read(report)
                 yield from sheet.full_batches()
             else:
                 others += 1
+                self.ledger.take_all((line.no for line in report.lines), LineUse.NOT_SELECTED)
         for grammar in by_family.values():
             grammar.finish()
         self.summary.reports = len(sheet.reports) + others
@@ -223,13 +284,16 @@ class ReportInput:
     def _report_headless(self, line: int, text: str) -> None:
         self.issues.add(Issue(Code.HEADING_MISSING, text, self.member.name, line_no=line))
 
-    def _lines(self) -> Iterator[str]:
-        for number, line in enumerate(read_lines(self.member.stream, self.coding), 1):
+    def _lines(self, stream: ByteSource) -> Iterator[str]:
+        for number, line in enumerate(read_lines(stream, self.coding), 1):
             if number % PROGRESS_LINES == 0:
                 report_progress(self.summary, self.member, self.options)
             self.summary.lines = number
             self.summary.bytes += len(line) + 1
             self._first_line = self._first_line or line.strip()
+            self.ledger.hand_out(number, line)
+            if line and not line.isspace():
+                self._last_line = number, line
             yield line
 
     def _file_defaults(self) -> FileDefaults:

@@ -11,15 +11,16 @@ import pyarrow as pa
 
 from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.codecs import CODECS
+from zscope.parsers.text.line_ledger import LineLedger, LineUse
 from zscope.schemas.arrow import arrow_type, table_schema
 from zscope.schemas.reports import PrintedFormat, report_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from zscope.parsers.issues import Issues
-    from zscope.parsers.text.captured_report import Origin
+    from zscope.parsers.text.captured_report import Line, Origin
     from zscope.parsers.text.codecs import TextCodec
     from zscope.schemas.reports import PrintedField
 
@@ -53,6 +54,8 @@ class FileRows:
     """The reports read so far."""
     issue_count: int = 0
     """The number of issues so far."""
+    ledger: LineLedger = field(default_factory=LineLedger)
+    """What became of each line."""
     _rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     def wants(self, table: str) -> bool:
@@ -60,9 +63,16 @@ class FileRows:
         return table in self.wanted
 
     def add_issue(self, issue: Issue) -> None:
-        """Add an issue."""
+        """Add an issue; the ledger notes it for its line."""
         self.issue_count += 1
         self.issues.add(issue)
+        if issue.line_no is not None:
+            self.ledger.take(issue.line_no, LineUse.ISSUE)
+
+    def add_once(self, issue: Issue) -> None:
+        """Add an issue that is the only one of its kind in the file."""
+        self.issue_count += 1
+        self.issues.add_once(issue)
 
     def add_row(self, table: str, row: dict[str, Any]) -> None:
         """Add a finished row."""
@@ -132,6 +142,10 @@ class ReportRows:
             "extra": json.dumps(dict(extra), ensure_ascii=False) if extra else None,
             **self.common,
         }
+        self.used(line)
+        if lines:
+            for other in lines.values():
+                self.used(other)
         columns = _columns(table)
         for name, value in values.items():
             column = columns[name]
@@ -177,6 +191,18 @@ class ReportRows:
         self.sheet.add_issue(
             Issue(code, text, self.sheet.file, line_no=line, column_no=column, field=field, table=table)
         )
+
+    def used(self, line: int) -> None:
+        """Note that a line is read: its values are in a row, or in the heading of a report."""
+        self.sheet.ledger.take(line, LineUse.ROW)
+
+    def furniture(self, line: int) -> None:
+        """Note that a line of a report is known and has no data: column headings, a rule, an end."""
+        self.sheet.ledger.take(line, LineUse.FURNITURE)
+
+    def skipped(self, lines: Iterable[Line]) -> None:
+        """Note that an issue says of these lines that they are not read."""
+        self.sheet.ledger.take_all((line.no for line in lines), LineUse.ISSUE)
 
     def add_unknown_line(self, line: int, text: str, section: str = "") -> None:
         """Add an issue about a line that the grammar does not know."""

@@ -38,6 +38,7 @@ from zscope.parsers.text.headings import (
     nearly_heading,
     rows_above,
 )
+from zscope.parsers.text.outside_text import OutsideText
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.syslog_replies import MOST_LINES, ReplyCollector, SyslogReply
 from zscope.parsers.text.text_envelopes import Stamp, TextUnwrapper, UnwrappedLine
@@ -118,14 +119,16 @@ class ReportSplitter:
     """The last line outside reports."""
     _above: deque[Line] = field(default_factory=lambda: deque(maxlen=LINES_TOGETHER))
     """Lines outside reports that may be rows whose column names follow."""
-    _without_prefix: list[int] = field(default_factory=list)
-    """Numbers of the lines since the interruption that lack the prefix of the others."""
+    _without_prefix: list[Line] = field(default_factory=list)
+    """The lines since the interruption that lack the prefix of the others."""
+    _outside: OutsideText = field(init=False)
     _replies: ReplyCollector = field(init=False)
     _messages: MessageLines = field(init=False)
 
     def __post_init__(self) -> None:
         self._replies = ReplyCollector(begins_report, is_report_line, self.report_problem, nearly_heading)
         self._messages = MessageLines(self.report_problem)
+        self._outside = OutsideText(self.report_problem, is_report_line)
 
     def reports(self, texts: Iterable[str]) -> Iterator[CapturedReport]:
         """Yield the reports in the order in which they end."""
@@ -175,6 +178,7 @@ class ReportSplitter:
             for part in line.text.lstrip("\f").split("\f") if "\f" in line.text else (line.text,):
                 yield from self._line(line.no, part, stamp)
         yield from self._close()
+        self._outside.end()
         yield from map(self._message, self._messages.finish())
         for reply in self._replies.unfinished():
             yield from self._reports_of_reply(reply)
@@ -196,7 +200,7 @@ class ReportSplitter:
             self.report_problem(line.no, problem)
         elif text:
             self._interrupted = True
-            self._without_prefix.append(line.no)
+            self._without_prefix.append(Line(line.no, text))
         return True
 
     def _line(self, number: int, raw: str, stamp: Stamp | None) -> Iterator[CapturedReport]:
@@ -223,14 +227,14 @@ class ReportSplitter:
         elif self._report is not None:
             csv = self._report.family in CSV_FAMILIES
             yield from self._continue(self._report, number, raw if csv else text)
-        elif is_report_line(text):
-            self._report_damaged_heading()
-            problem = f"{quoted(text.strip())} belongs to a report whose beginning is missing"
-            self.report_problem(number, problem)
         elif text:
-            self._before = Line(number, text)
+            line = Line(number, text)
             if any(separator in raw for separator in SEPARATORS):
                 self._above.append(Line(number, raw))
+            if self._outside.add(line):
+                self._report_damaged_heading()
+            else:
+                self._before = line
 
     def _is_statement(self, heading: ReportHeading) -> bool:
         """Return whether a heading is a further statement of a policy file, or a line of another report."""
@@ -260,6 +264,7 @@ class ReportSplitter:
         return (self._interrupted and has_body) or (self._titled and has_table_headings(text))
 
     def _begin(self, number: int, heading: ReportHeading) -> None:
+        self._outside.end()
         text = heading.text
         self._ids = _MESSAGE_ID.match(text) is not None
         self._margin, self._control, self._titled = heading.column, heading.control, False
@@ -302,6 +307,8 @@ class ReportSplitter:
         elif self._interrupted and not continues_report(line, report.family):
             self._pending.append(Line(number, line))
             if len(self._pending) > _MOST_PENDING:
+                for pending in self._pending:
+                    self._outside.add(pending)
                 self._pending.clear()
         elif not is_paging_mark(line):
             self._resume(report)
@@ -317,8 +324,8 @@ class ReportSplitter:
 
     def _resume(self, report: CapturedReport) -> None:
         """Continue an interrupted report with the lines since the interruption."""
-        for number in self._without_prefix:
-            self.report_problem(number, "the line lacks the prefix of the lines around it; it is skipped")
+        for line in self._without_prefix:
+            self.report_problem(line.no, "the line lacks the prefix of the lines around it; it is skipped")
         report.lines += self._pending
         self._pending.clear()
         self._without_prefix.clear()
@@ -345,6 +352,8 @@ class ReportSplitter:
         if self._report is not None:
             report, self._report = self._report, None
             self._interrupted = False
+            for line in (*self._without_prefix, *self._pending):
+                self._outside.add(line)
             self._pending.clear()
             self._without_prefix.clear()
             if report.family == RMF and (self._control or _begin_with_control(report.lines)):

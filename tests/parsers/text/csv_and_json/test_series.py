@@ -213,7 +213,8 @@ def test_written_displays_are_read(
         written.append(use | {"since_start_us": since, "sample_utc": moment, "tls_starts_completed": starts})
     written[0]["ecbs_in_use"] = written[0]["ecbs_in_use"] or 0.0
     path = tmp_path_factory.mktemp("series") / "series.csv"
-    path.write_text("\n".join(supplied_lines(TABLE, written, separator=separator)), encoding="utf-8")
+    lines = supplied_lines(TABLE, written, separator=separator)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     result = read(path, (TABLE,))
     assert issues_of(result) == []
     assert [{name: row[name] for name in written[0]} for row in rows(result)] == written

@@ -131,7 +131,7 @@ def test_a_text_that_mentions_a_report_is_not_one(tmp_path: Path, mention: str) 
 def test_a_report_without_heading_is_reported(tmp_path: Path) -> None:
     result = read_listing(tmp_path, [*USER[1:], *CHANNEL[1:]])
     assert result.problems == [(Code.UNKNOWN_LINE, 8, None), (Code.UNKNOWN_LINE, 23, None)]
-    assert "belongs to a report whose beginning is missing" in result.issues[0].text
+    assert "inside of a report whose heading is missing" in result.issues[0].text
 
 
 def test_a_day_from_elsewhere_is_not_joined_with_a_listing(tmp_path: Path) -> None:

@@ -91,6 +91,8 @@ class TlsMessages:
         """Read one message."""
         first = report.lines[0]
         out = ReportRows(self._sheet, report.origin)
+        for line in report.lines:
+            out.used(line.no)
         values: dict[str, Any] = {"message_id": message_id(first.text)}
         start = message_start(first.text)
         prefix = _prefix(first.text[:start], report.origin)

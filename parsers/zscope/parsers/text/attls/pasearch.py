@@ -115,6 +115,7 @@ class Pasearch:
         """Read the part of one TCP/IP stack."""
         out = ReportRows(self._sheet, report.origin, common={"stack": None, "release": None})
         first = report.lines[0]
+        out.used(first.no)
         heading = _HEADING.match(first.text)
         if heading is None:
             problem = f"{quoted(first.text)} is not a whole heading; stack and release can be missing"
@@ -167,6 +168,7 @@ class _PasearchReader:
             self._entry(line)
             return
         self._list = None
+        self.out.used(line.no)
         for pair in pairs:
             if _LABEL_IN_VALUE.search(pair.value):
                 problem = f"the value of {pair.label} seems to contain another label; it is skipped"
@@ -348,6 +350,7 @@ class _PasearchReader:
             self._list = None
             self.out.add_unknown_line(line.no, line.text)
             return
+        self.out.used(line.no)
         self._list.values.append(f"{match['code'].upper()} {match['name'] or ''}".rstrip())
 
     def _close_action(self) -> None:

@@ -26,6 +26,7 @@ from zscope.parsers.text.attls.policy import (
 )
 from zscope.parsers.text.attls.statements import CodedParameter, Statement, read_statements
 from zscope.parsers.text.headings import POLICY_FILE_REPORT
+from zscope.parsers.text.line_ledger import LineUse
 from zscope.parsers.text.report_rows import ReportRows, quoted
 
 if TYPE_CHECKING:
@@ -94,14 +95,20 @@ class _PolicyFileReader:
             key = (statement.key, statement.name)
             if statement.key not in _KNOWN:
                 self.out.add_unknown_line(statement.line, f"{statement.keyword} {statement.name}".rstrip())
+                self._skip(statement)
             elif key in self._named and statement.key != "TTLSRULE":
                 text = (
                     f"{statement.keyword} {statement.name} is also defined in line {self._named[key].line}; "
                 )
                 text += "the later definition is used"
                 self.out.issue(Code.REPORT_REPEATED, text, statement.line, 1)
+                self._skip(self._named[key])
             self._named[key] = statement
             self._folded[statement.key, statement.name.upper()] = statement
+
+    def _skip(self, statement: Statement) -> None:
+        """Note that an issue says that a statement is not used."""
+        self.out.sheet.ledger.take_all(statement.all_lines(), LineUse.ISSUE)
 
     def write(self) -> None:
         """Write the rows of all rules, then of all actions, then of statements that nothing refers to."""
@@ -137,6 +144,7 @@ class _PolicyFileReader:
     def _rule(self, statement: Statement) -> PolicyRule:
         rule = PolicyRule(statement.name or "(no name)", statement.line)
         for parameter in statement.parameters:
+            self.out.used(parameter.line)
             key = parameter.key
             if len(words := parameter.value.upper().split()) > 1 and not _RULE_WORDS.isdisjoint(words):
                 text = f"the value of {parameter.keyword} contains the name of another parameter"
@@ -179,6 +187,7 @@ class _PolicyFileReader:
             self._ports(rule, side, inner)
         else:
             self.out.add_unknown_line(inner.line, f"{inner.keyword} {inner.name}".rstrip())
+            self._skip(inner)
 
     def _condition(self, rule: PolicyRule, parameter: CodedParameter) -> bool:
         """Read a parameter LocalAddrRef, RemotePortRange and so on; return False if it is none."""
@@ -292,6 +301,9 @@ class _PolicyFileReader:
     ) -> None:
         """Report parameters and statements that addresses and ports do not have."""
         parts: list[CodedParameter | Statement] = [*statement.parameters, *statement.inner]
+        self.out.used(statement.line)
+        for parameter in statement.parameters:
+            self.out.used(parameter.line)
         for each in (part for part in parts if part.key not in known):
             rule.impossible.add(side)
             text = f"{quoted(each.keyword)} is no part of {statement.keyword}: the conditions of the rule "
@@ -315,6 +327,9 @@ class _PolicyFileReader:
 
     def _time(self, rule: PolicyRule, statement: Statement) -> None:
         parts = [f"{each.keyword} {each.value}" for each in statement.parameters]
+        self.out.used(statement.line)
+        for each in statement.parameters:
+            self.out.used(each.line)
         rule.time_condition = "; ".join(parts) or None
 
     def _action(self, statement: Statement, name: str) -> PolicyAction:
@@ -333,7 +348,9 @@ class _PolicyFileReader:
                 continue
             seen.add(id(each))
             further: list[Statement] = []
+            self.out.used(each.line)
             for parameter in each.parameters:
+                self.out.used(parameter.line)
                 key = parameter.key.removesuffix("REF")
                 if key != parameter.key and key in _PARMS:
                     if found := self._referenced(parameter, key):

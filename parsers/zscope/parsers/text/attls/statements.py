@@ -53,6 +53,15 @@ class Statement:
         """Return the keyword for comparison."""
         return self.keyword.upper()
 
+    def all_lines(self) -> Iterator[int]:
+        """Yield the lines of the statement and of everything in its braces."""
+        waiting = [self]
+        while waiting:
+            each = waiting.pop()
+            yield each.line
+            yield from (parameter.line for parameter in each.parameters)
+            waiting += each.inner
+
     @property
     def begins_anew(self) -> bool:
         """Whether it is never inside another statement: where it begins, all others have ended."""
@@ -65,7 +74,7 @@ def read_statements(lines: Iterable[Line], out: ReportRows) -> tuple[list[Statem
     opened = [top]
     waiting: CodedParameter | None = None
     """The last text: a parameter, or the head of a statement if a brace follows."""
-    for no, part in _parts(lines):
+    for no, part in _parts(lines, out):
         if part == "{":
             if waiting is None or (len(opened) > DEEPEST and waiting.key != _RULE):
                 out.issue(Code.UNKNOWN_LINE, "a brace opens no statement that can be read", no, 1)
@@ -101,12 +110,15 @@ def _report_unclosed(statements: Iterable[Statement], out: ReportRows) -> None:
         out.issue(Code.REPORT_CUT, text, statement.line, 1)
 
 
-def _parts(lines: Iterable[Line]) -> Iterator[tuple[int, str]]:
+def _parts(lines: Iterable[Line], out: ReportRows) -> Iterator[tuple[int, str]]:
     """Yield braces and the texts between them, each with its line; comments are removed."""
     for line in lines:
         text = line.text.expandtabs()
         if len(text) == _CARD + 8 and text[_CARD:].isdecimal():
             text = text[:_CARD]
-        for part in _PARTS.findall(text.partition("#")[0]):
+        coded = text.partition("#")[0]
+        if not coded.strip("{} "):
+            out.furniture(line.no)
+        for part in _PARTS.findall(coded):
             if plain := " ".join(part.split()):
                 yield line.no, plain

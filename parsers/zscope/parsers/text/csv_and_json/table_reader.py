@@ -144,14 +144,20 @@ class SuppliedCsv:
         out = ReportRows(self._sheet, report.origin)
         if problem := _doubled(heading):
             out.issue(Code.REPORT_UNREADABLE, f"{problem}; the lines below are skipped", first.no, 1)
+            out.skipped(lines)
             return
+        out.furniture(first.no)
         if heading.others:
             _report_others(out, heading, first.no)
         _report_misspelt(out, heading, first.no)
         row_maker = self._rules.row_maker(report.origin, heading.form, first.no)
-        filled = [line for line in lines if has_data(line.text)]
-        for line in filled:
-            _take(row_maker, out, heading, line)
+        filled = False
+        for line in lines:
+            if has_data(line.text):
+                filled = True
+                _take(row_maker, out, heading, line)
+            else:
+                out.furniture(line.no)
         if not filled:
             out.issue(Code.REPORT_CUT, "no line follows the column names", first.no)
         if not report.complete:

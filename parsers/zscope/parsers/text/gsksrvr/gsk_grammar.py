@@ -53,14 +53,17 @@ def read(out: ReportRows, body: Sequence[Line], heading_line: int) -> None:
         instead = f"the line is {quoted(lines[0].text)}" if lines else "the display ends"
         message = f"expected 'Hardware' and 'Software', but {instead}; the display is skipped"
         out.issue(Code.REPORT_UNREADABLE, message, lines[0].no if lines else heading_line, 1)
+        out.skipped(lines)
         return
     names = _names(lines[begins].text)
+    out.furniture(lines[begins].no)
     for line in lines[:begins]:
         out.add_unknown_line(line.no, line.text)
     for index, line in enumerate(lines[begins + 1 :], begins + 2):
         if _names(line.text):
             message = "a second display seems to start here without a heading; the rest is skipped"
             out.issue(Code.REPORT_UNREADABLE, message, line.no, 1)
+            out.skipped(lines[index - 1 :])
             return
         # A number alone in the next line may be the rest of the last number in this one.
         continues = index < len(lines) and lines[index].text.strip().isdecimal()
@@ -72,6 +75,7 @@ def _row(out: ReportRows, names: Sequence[_Span], line: Line) -> bool:
     """Write a row; return False if a value cannot be assigned to one column."""
     algorithm, *values = [_Span(match[0], match.start(), match.end()) for match in _FIELD.finditer(line.text)]
     if not algorithm.text.strip("-"):
+        out.furniture(line.no)
         return True
     if len(values) == len(names):
         printed = {name.text: value.text for name, value in zip(names, values, strict=True)}
@@ -159,7 +163,9 @@ def note_message(out: ReportRows, heading: GskHeading, line: int) -> None:
     if more and heading.message_id == _CRYPTO:
         problem = f"{quoted(text)} is not the heading of a display; {more} further lines are skipped"
         out.issue(Code.REPORT_UNREADABLE, problem, line, 1, table=TABLE)
+        out.skipped(heading.body)
         return
+    out.skipped(heading.body)
     if more:
         text += f", and {more} further {'line' if more == 1 else 'lines'}"
     out.issue(Code.OTHER_REPORT, f"this message fills no table: {text}", line)
@@ -191,7 +197,11 @@ class Gsksrvr:
         if heading is None:
             text = f"{quoted(first.text)} is not a message id GSK01nnnX; the report is skipped"
             out.issue(Code.REPORT_UNREADABLE, text, first.no, 1)
-        elif heading.cache is not None:
+            out.skipped(lines)
+            return
+        for line in lines[: len(lines) - len(heading.body)]:
+            out.used(line.no)
+        if heading.cache is not None:
             self._cache(out, heading, first)
         elif heading.display is Display.CRYPTO or has_columns(heading.body):
             out.add_report("GSKSRVR CRYPTO", first.no)
@@ -203,6 +213,7 @@ class Gsksrvr:
         if heading.cache is None or heading.display is None:
             text = "the heading must continue with 'status' or 'statistics'; the report is skipped"
             out.issue(Code.REPORT_UNREADABLE, text, first.no, len(first.text) + 1)
+            out.skipped(heading.body)
             return
         name = f"GSKSRVR {heading.cache.command} {heading.display}"
         if heading.display is Display.STATUS:

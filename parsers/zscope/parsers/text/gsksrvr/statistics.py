@@ -82,6 +82,7 @@ class _StatisticsReader:
                 f"{quoted(self.printed[before].text)} seems to continue in line {line.no}; the column is null"
             )
             self._spoil(before, self.printed.pop(before).line, message)
+            self.out.skipped([line])
         else:
             self.unknown.append(line)
         return True
@@ -96,12 +97,14 @@ class _StatisticsReader:
             self.position = first - 1
         elif is_foreign(self.places, block):
             self._foreign(line, block)
+        self.out.furniture(line.no)
         self.block, self.certain, self.entries = block, True, 0
         self.widths = frozenset() if width is None else frozenset({USUAL_WIDTH, width})
         return True
 
     def _dashes(self, line: Line, dashes: Dashes) -> bool:
         if self.block and not self.entries and dashes.length == len(self.block):
+            self.out.furniture(line.no)
             if self.widths and dashes.width is not None:
                 self.widths |= {dashes.width}
             return True
@@ -119,6 +122,9 @@ class _StatisticsReader:
             self._take(line, entry, header)
         elif self.certain:
             self._in_block(line, entry)
+        else:
+            # An issue says that everything up to the next block heading is skipped.
+            self.out.skipped([line])
         return True
 
     def _in_block(self, line: Line, entry: StatisticsEntry) -> None:
@@ -142,6 +148,7 @@ class _StatisticsReader:
     def _take(self, line: Line, entry: StatisticsEntry, place: StatisticsPlace) -> None:
         self.position = place.position
         self.entries += 1
+        self.out.used(line.no)
         if not entry.value:
             return
         if place.block and self.widths and entry.width not in self.widths:
@@ -160,6 +167,7 @@ class _StatisticsReader:
             self._foreign(line, label)
         self.extra[label] = entry.value
         self.entries += 1
+        self.out.used(line.no)
 
     def _foreign(self, line: Line, label: str) -> None:
         message = (
@@ -181,15 +189,17 @@ def read(out: ReportRows, cache: Cache, body: Sequence[Line], heading_line: int)
     """Read a display; its row is written when all displays of the file are known."""
     reader = _StatisticsReader(out, places_of(cache))
     lines = [line for line in body if line.text.strip()]
-    for line in lines:
+    for at, line in enumerate(lines):
         if not reader.take(line):
             message = "a second display seems to start here without a heading; the rest is skipped"
             out.issue(Code.REPORT_UNREADABLE, message, line.no, 1)
+            out.skipped(lines[at:])
             break
     if not reader.printed:
         instead = f"the line is {quoted(lines[0].text)}" if lines else "the display ends"
         message = f"expected 'Current time:', but {instead}; the display is skipped"
         out.issue(Code.REPORT_UNREADABLE, message, lines[0].no if lines else heading_line, 1)
+        out.skipped(lines)
         return None
     for line in reader.unknown:
         out.add_unknown_line(line.no, line.text)

@@ -73,6 +73,7 @@ class _StatusReader:
             if self.named or self.rows:
                 return False
             self.columns, self.named = columns, True
+            self.out.furniture(line.no)
             self._report_unknown_columns(line)
             return True
         user, *values = [_StatusValue(token[0], token.end()) for token in _TOKEN.finditer(text)]
@@ -146,16 +147,18 @@ class _StatusReader:
 def read(out: ReportRows, cache: Cache, body: Sequence[Line], heading_line: int) -> None:
     """Write the rows of a display; `heading_line` is the number of its first line."""
     reader = _StatusReader(out, cache)
-    for line in body:
+    for at, line in enumerate(body):
         if line.text.strip() and not reader.take(line):
             message = "a second display seems to start here without a heading; the rest is skipped"
             out.issue(Code.REPORT_UNREADABLE, message, line.no, 1)
+            out.skipped(body[at:])
             break
     if not reader.rows:
         first = next((line for line in body if line.text.strip()), None)
         instead = f"the line is {quoted(first.text)}" if first else "the display ends"
         message = f"expected the line {DATA_SPACE} or a user with a count, but {instead}"
         out.issue(Code.REPORT_UNREADABLE, message, first.no if first else heading_line, 1)
+        out.skipped(body)
         return
     for line in reader.unknown:
         out.add_unknown_line(line.no, line.text)

@@ -71,12 +71,15 @@ class MqFormatter:
         if structure is None:
             message = "the columns belong to a block without tasks or channels of the channel initiator"
             out.issue(Code.OTHER_REPORT, f"{message}; the lines below are skipped", heading.no)
+            out.skipped(lines)
             return
         names = [plain(label) for label in labels]
         if doubled := sorted({name for name in names if name and names.count(name) > 1}):
             message = f"the column {', '.join(doubled)} occurs twice; the lines below are skipped"
             out.issue(Code.REPORT_UNREADABLE, message, heading.no)
+            out.skipped(lines)
             return
+        out.furniture(heading.no)
         known = {plain(column): column for column in structure.columns}
         missing = {name: column for name, column in known.items() if name not in names}
         for at, column in misspelt(names, known, missing).items():

@@ -150,6 +150,7 @@ class _AllReader:
                 self._labelled(pair, line)
             elif self._block and self._open and can_be_wrapped(self._open, pair.value):
                 label = self._block.values[self._open].pair.label
+                self.out.used(self._block.values[self._open].line)
                 self._block.values[self._open] = _PlacedValue(LabelValue(label, pair.value), line.no)
                 self._open = ""
             else:
@@ -179,6 +180,7 @@ class _AllReader:
         if key.endswith("INFORMATION") and not pair.value:
             # The heading of a group of labels.
             self._open = ""
+            self.out.furniture(line.no)
         elif key in self._block.values:
             self._open = ""
             self._block.more.append(_PlacedValue(pair, line.no))
@@ -201,6 +203,7 @@ def _write(block: _ClientLines, out: ReportRows) -> None:
     _put_start(entry, block, out)
     for key, value in block.values.items():
         pair, line, column = value.pair, value.line, COLUMNS.get(key)
+        out.used(line)
         if key in _START or (column is not None and pair.value.upper() in {"", "N/A"}):
             continue
         if column is None:

@@ -167,9 +167,11 @@ class _ConfigReader:
     def take(self, line: Line) -> None:
         """Read one line."""
         if not line.text.strip(" -"):
+            self.out.furniture(line.no)
             return
         if match := _SECTION.match(line.text):
             self.close()
+            self.out.furniture(line.no)
             self._section, self._seen, self._latest = " ".join(match[1].split()), set(), -1
             return
         for label, value in pairs_of(_spread(line.text)):
@@ -190,6 +192,7 @@ class _ConfigReader:
             self._value("", self._waiting[1])
 
     def _value(self, value: str, line: int) -> None:
+        self.out.used(line)
         label, begins = self._waiting or ("", line)
         self._waiting = None
         setting = setting_of(self._section, label)

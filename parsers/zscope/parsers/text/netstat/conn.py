@@ -115,7 +115,12 @@ class _ConnReader:
         if BEGINS.match(text):
             self.close()
             self._heading(text)
-        elif text.strip("- ") and not self._belongs(line):
+            self.out.furniture(line.no)
+        elif not text.strip("- "):
+            self.out.furniture(line.no)
+        elif self._belongs(line):
+            self.out.used(line.no)
+        else:
             if not text.startswith(" "):
                 # It may begin another connection: lines after it belong to an unknown one.
                 self.close()

@@ -182,7 +182,9 @@ class _DevlinksReader:
         """Read one line."""
         text = line.text.strip()
         if not text.strip("- "):
+            self.out.furniture(line.no)
             return
+        self.out.used(line.no)
         if self.entries and self._block is _InterfacePart.INTERFACE and _MIGRATED.fullmatch(text):
             self.entries[-1].values["automigrated"] = True
         elif match := LAN_SUMMARY.match(text):

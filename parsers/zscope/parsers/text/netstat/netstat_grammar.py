@@ -168,8 +168,12 @@ class Netstat:
         if heading is not None and heading.form is HeadingForm.ZVM:
             problem = "this is a reply of NETSTAT on z/VM, whose reports differ; capture it on z/OS"
             out.issue(Code.ZVM_NETSTAT, problem, report.first_line)
+            out.skipped(report.lines)
             return
-        below = report.lines[heading.line_count if heading else 0 :]
+        heading_lines = heading.line_count if heading else 0
+        for line in report.lines[:heading_lines]:
+            out.used(line.no)
+        below = report.lines[heading_lines:]
         lines, ending, rest = split_ending(below, report.first_line)
         console = report.origin.source in {ReportSource.CONSOLE, ReportSource.SYSLOG}
         if heading is not None:
@@ -178,10 +182,14 @@ class Netstat:
             _use_heading(heading, report, out)
         body = ReplyBody(lines, console or ending.seen, report.complete, report.first_line)
         body.complete &= ending.seen or not console
+        for number in ending.lines:
+            out.furniture(number)
         report_missing_lines(ending, out, expected=not report.complete or console, rest=rest)
         if kind := _kind(body, out):
             out.add_report(f"NETSTAT {kind.name}", report.first_line)
             compare_count(ending, out, kind.reader.read(body, out))
+        else:
+            out.skipped(body.lines)
 
     def finish(self) -> None:
         """Do nothing: no reply depends on another."""

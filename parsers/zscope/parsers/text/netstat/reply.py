@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import time
 from typing import TYPE_CHECKING, Protocol
 
@@ -37,6 +37,8 @@ class ReplyEnding:
     """Whether the reply has its last line."""
     truncated: bool = False
     """Whether the system truncated the reply at its limit."""
+    lines: list[int] = field(default_factory=list)
+    """Numbers of these lines."""
 
 
 def split_ending(lines: Sequence[Line], first: int) -> tuple[list[Line], ReplyEnding, list[Line]]:
@@ -49,7 +51,9 @@ def split_ending(lines: Sequence[Line], first: int) -> tuple[list[Line], ReplyEn
             body.append(line)
         elif match["shown"]:
             ending.line, ending.shown, ending.of = line.no, int(match["shown"]), int(match["of"])
+            ending.lines.append(line.no)
         else:
+            ending.lines.append(line.no)
             ending.seen, ending.truncated = bool(match["last"]), bool(match["truncated"])
             return body, ending, list(lines[index + 1 :])
     return body, ending, []

@@ -138,6 +138,7 @@ def write_row(connection: TtlsConnection, out: ReportRows) -> None:
             entry.refuse(out, LabelValue("ConnID", connection.number), connection.line, "is not eight digits")
     policy: dict[str, list[TtlsParameter]] = {}
     for parameter in connection.parameters:
+        out.used(parameter.line)
         column = _COLUMNS.get(parameter.key)
         if column is None or (parameter.action and parameter.key in _OF_CONNECTION):
             entry.keep(*parameter.pair)
@@ -255,7 +256,9 @@ class _TtlsReader:
         for pair in pairs_of(line.text):
             if pair.label:
                 self._labelled(pair, line)
-            elif self._open is None or not self._open.continue_with(pair.value):
+            elif self._open is not None and self._open.continue_with(pair.value):
+                self.out.used(line.no)
+            else:
                 self._open = None
                 self.out.add_unknown_line(line.no, line.text)
 

@@ -55,8 +55,10 @@ class _GroupReader:
     def take(self, line: Line) -> None:
         """Read one line: a row of the table, or labels of the detailed form."""
         if not line.text.strip(" -"):
+            self.out.furniture(line.no)
             return
         if titles := _TITLES.match(line.text):
+            self.out.furniture(line.no)
             self._places.append((None, _place(titles)))
             return
         if row := _ROW.fullmatch(line.text):
@@ -70,6 +72,7 @@ class _GroupReader:
             if not pair.label or not self._labelled(pair, line.no):
                 self.out.add_unknown_line(line.no, line.text)
                 return
+        self.out.used(line.no)
 
     def check_names(self) -> None:
         """Report rows whose id is not aligned with the others: their name is incomplete or contains more."""

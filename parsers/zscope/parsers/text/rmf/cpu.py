@@ -124,10 +124,12 @@ class CpuPages:
         """Read one page; `width` is the length of its longest line."""
         block: list[Line] = []
         in_table = False
-        for line in heading.body:
+        for at, line in enumerate(heading.body):
             if not line.text.strip():
                 self._multithreading = False
             elif _SECOND_PART.match(line.text):
+                for other in heading.body[at:]:
+                    self.out.furniture(other.no)
                 break
             elif self._row(line):
                 in_table = True
@@ -147,6 +149,7 @@ class CpuPages:
         text = line.text
         if _HEADINGS.search(text):
             self._layout = self.table.headings(line, cpu_layout, lambda layout: layout)
+            self.out.furniture(line.no)
         elif text.lstrip().startswith(_TOTAL):
             self._total(line)
         elif _CPU_ROW.match(text):
@@ -155,17 +158,21 @@ class CpuPages:
             self._thread(line)
         elif _MULTITHREADING.match(text):
             self._multithreading = True
+            self.out.furniture(line.no)
             if "MAX CF" in text:
                 self._keep_text(line, "headings", " ".join(text.split()))
         elif self._multithreading:
             kind, _, rest = " ".join(text.split()).partition(" ")
             self._keep_text(line, kind, rest)
+        elif is_ruled(line):
+            self.out.furniture(line.no)
         else:
-            return is_ruled(line)
+            return False
         return True
 
     def _keep_text(self, line: Line, name: str, text: str) -> None:
         """Keep a multithreading line as text: the positions of its columns are not known."""
+        self.out.used(line.no)
         if self.interval_values.extra.setdefault(f"MULTITHREADING {name}", text) != text:
             self.out.add_unknown_line(line.no, line.text, "multithreading")
 

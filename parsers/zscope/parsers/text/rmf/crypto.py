@@ -188,6 +188,7 @@ class CardLines:
                 text = f"the line {quoted(card_line.line.text)} seems to be cut off; it was skipped"
                 out.issue(Code.REPORT_CUT, text, card_line.line.no, len(card_line.line.text) + 1)
             else:
+                out.used(card_line.line.no)
                 yield card_line.line.no, card_line.cells
 
 
@@ -299,9 +300,10 @@ class IcsfServices:
             return self._figures(line, words[0], words[1:])
         if groups := _groups(line.text):
             self.finish()
+            self._out.furniture(line.no)
             self._groups, self._services = groups, []
             return True
-        return bool(self._groups) and not self._services and self._names(words)
+        return bool(self._groups) and not self._services and self._names(line, words)
 
     def finish(self) -> None:
         """Finish the current group of services."""
@@ -309,10 +311,11 @@ class IcsfServices:
             self._add_rows({})
         self._services, self._groups = [], []
 
-    def _names(self, words: list[str]) -> bool:
+    def _names(self, line: Line, words: list[str]) -> bool:
         expected = [(group, name) for group in self._groups for name in SERVICES[group]]
         if words != [name for _, name in expected]:
             return False
+        self._out.furniture(line.no)
         self._services = [f"{group} {name}" for group, name in expected]
         return True
 
@@ -324,6 +327,7 @@ class IcsfServices:
         if last_is_shorter(words):
             return False
         figures = dict(zip(services, words, strict=True))
+        self._out.used(line.no)
         if kind == "RATE":
             if self._rates:
                 return False
@@ -372,9 +376,11 @@ def read_crypto_listing(pages: list[CapturedReport], heading: RmfHeading, out: R
     """Add the rows of one interval, from all its pages."""
     part: _CardPart | IcsfServices | None = None
     seen: set[tuple[str | None, ...]] = set()
-    lines = [line for page in pages for line in page.lines if not _of_page(line.text)]
-    for line in lines:
-        if title := part_title(line.text):
+    for line in (line for page in pages for line in page.lines):
+        if _of_page(line.text):
+            out.furniture(line.no)
+        elif title := part_title(line.text):
+            out.furniture(line.no)
             if part:
                 part.finish()
             kind = unit_kind(title)
@@ -407,6 +413,7 @@ class _CardPart:
         """Read a line; return False if it does not fit the headings."""
         if above := above_columns(line.text):
             self.finish()
+            self._out.furniture(line.no)
             self._above = (*self._above, *above)
             return True
         if names := column_names(line.text):
@@ -418,9 +425,12 @@ class _CardPart:
             if columns is None:
                 return self._refuse(line, "the column names do not fit the line above them")
             self._lines, self._refused = CardLines(columns), False
+            self._out.furniture(line.no)
             return True
         if _OF_HEADINGS.search(line.text):
             return self._refuse(line, "these column names are not known")
+        if self._refused:
+            self._out.skipped([line])
         return self._refused or (self._lines is not None and self._lines.read_line(line))
 
     def finish(self) -> None:

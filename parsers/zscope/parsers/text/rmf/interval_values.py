@@ -103,6 +103,8 @@ class IntervalValues:
         for line, content in parsed:
             for text in content.rest:
                 out.add_unknown_line(line.no, text)
+            if content.pairs:
+                out.used(line.no)
             for pair in content.pairs:
                 last = pair.end >= len(line.text)
                 at_edge = pair.end == width or (pair.label in _FIRST_LINE and pair.end < furthest)

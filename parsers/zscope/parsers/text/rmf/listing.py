@@ -227,7 +227,7 @@ class RmfListing:
         text = report.lines[0].text
         title = title_of(text)
         if title not in TITLES_READ and damaged_title(text) is None:
-            self._skip_report(title, report.first_line)
+            self._skip_report(title, report)
             return
         out = ReportRows(self._sheet, report.origin)
         heading = read_heading(report, out)
@@ -235,8 +235,10 @@ class RmfListing:
             # The page could belong to each of them.
             for interval in self._open_intervals:
                 interval.page_missing()
+            out.skipped(report.lines)
             return
         if self._is_repeated(heading, heading.identity, out):
+            out.skipped(report.lines)
             return
         if heading.title == WORKLOAD_TITLE:
             self._workload.read(report, heading)
@@ -331,12 +333,12 @@ class RmfListing:
         out.issue(Code.REPORT_REPEATED, problem, heading.line_no, 1)
         return True
 
-    def _skip_report(self, title: str, line_no: int) -> None:
+    def _skip_report(self, title: str, report: CapturedReport) -> None:
         text = f"the report {title} is not read; it is skipped"
-        self._sheet.issue_count += 1
-        self._sheet.issues.add_once(
-            Issue(Code.OTHER_REPORT, text, self._sheet.file, section=title, line_no=line_no)
+        self._sheet.add_once(
+            Issue(Code.OTHER_REPORT, text, self._sheet.file, section=title, line_no=report.first_line)
         )
+        ReportRows(self._sheet, report.origin).skipped(report.lines)
 
 
 def _is_first_page(heading: RmfHeading) -> bool:

@@ -116,6 +116,7 @@ class RmfHeading:
 def read_heading(page: CapturedReport, out: ReportRows) -> RmfHeading:
     """Read the heading of a page; invalid values become issues."""
     title = page.lines[0]
+    out.used(title.no)
     damaged = damaged_title(title.text)
     if damaged:
         problem = f"{quoted(title.text.strip())} is not exactly the title {damaged}: the page is damaged; "
@@ -130,7 +131,9 @@ def read_heading(page: CapturedReport, out: ReportRows) -> RmfHeading:
         pairs = _heading_labels(line, grammar, out) if at < _SEARCHED and _ANY_LABEL.search(line.text) else ()
         for pair in pairs:
             labels.setdefault(pair.label, (line.no, pair))
-        if not pairs:
+        if pairs:
+            out.used(line.no)
+        else:
             body.append(line)
     values = _Values(labels, out, title.no)
     system, number = values.name("SYSTEM ID"), values.text("PAGE")

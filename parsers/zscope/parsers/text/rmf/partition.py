@@ -175,10 +175,14 @@ class PartitionPages:
         """Read the line if it belongs to the table; return whether it does."""
         if _HEADINGS.match(line.text):
             self._layout = self.table.headings(line, partition_layout, lambda layout: layout.figures)
+            self.out.furniture(line.no)
             return True
         cells = cells_of(line.text)
         if not self._is_row(cells):
-            return is_ruled(line)
+            if not is_ruled(line):
+                return False
+            self.out.furniture(line.no)
+            return True
         if self._layout is None:
             self.table.report_headless(line, cells[0].start)
         elif cells[0].text == _PHYSICAL:

@@ -65,6 +65,7 @@ class RmfTableRows:
 
     def report_headless(self, line: Line, column: int) -> None:
         """Report rows without column headings, once for all of them."""
+        self.out.skipped([line])
         if not self._told_headless:
             problem = f"rows without column headings above them ({self.first_headings}) are skipped"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, column, table=self.table)
@@ -115,6 +116,7 @@ class RmfTableRows:
 
     def _tell_again(self, line: Line, before: int) -> None:
         """Report a repeated row, once for adjacent ones."""
+        self.out.skipped([line])
         if not self._told_again:
             problem = f"the row has the same key as the one in line {before}; it is skipped"
             self.out.issue(Code.REPORT_REPEATED, problem, line.no, 1, table=self.table)

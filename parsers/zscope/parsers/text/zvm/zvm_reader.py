@@ -73,16 +73,22 @@ class PerformanceToolkit:
         lines = _without_control(report.lines)
         number = report_number(lines[0].text)
         if number not in REPORT_KINDS:
-            self._skip_report(number, report.first_line)
+            self._skip_report(number, report)
             return
         kind = REPORT_KINDS[number]
-        below = next((at for at, line in enumerate(lines) if is_headings(kind, line)), len(lines))
+        after_first = enumerate(lines[1:], 1)
+        below = next((at for at, line in after_first if is_headings(kind, line)), len(lines))
         heading = read_heading(lines[:below], out)
-        body = lines[heading_lines(lines[:below]) :]
+        first_body = heading_lines(lines[:below])
+        for line in lines[:first_body]:
+            out.used(line.no)
+        body = lines[first_body:]
         if not report.complete:
             problem = f"the page is too long: it is read up to line {lines[-1].no:,}"
             out.issue(Code.REPORT_CUT, problem, lines[-1].no)
-        if not self._is_repeated(heading, body, out):
+        if self._is_repeated(heading, body, out):
+            out.skipped(body)
+        else:
             self._pages(heading, report, out).add(body)
 
     def finish(self) -> None:
@@ -139,6 +145,7 @@ class PerformanceToolkit:
                 body.read(lines)
             except ReportRefusedError as refused:
                 del body.rows[count:]
+                out.skipped(lines)
                 refusals += 1
                 skipped = "page" if len(pages.bodies) > 1 else "report"
                 problem = f"{refused.text}; the {skipped} is skipped"
@@ -166,7 +173,9 @@ class PerformanceToolkit:
                 else "CPU time is meaningless without it: the report is skipped"
             )
             out.issue(Code.REPORT_UNREADABLE, f"{problem}; {rest}", line, 1, table=kind.table)
-            rows = rows if kind is CHANNEL else []
+            if kind is not CHANNEL:
+                out.skipped(row.line for row in rows)
+                rows = []
         check_rows(kind, rows, period.seconds, out)
         seconds = None if period.seconds is None else float(period.seconds)
         machine = {label: text for label, text in (("CPU", heading.cpu), ("SER", heading.serial)) if text}
@@ -188,12 +197,14 @@ class PerformanceToolkit:
         problem = f"paths {', '.join(shared)} are shared: their rates are those of all partitions together"
         out.issue(Code.SHARED_PATH, problem, line, table=CHANNEL.table)
 
-    def _skip_report(self, number: str, line_no: int) -> None:
+    def _skip_report(self, number: str, report: CapturedReport) -> None:
         text = f"the report FCX{number} is not read; it is skipped"
-        self._sheet.issue_count += 1
-        self._sheet.issues.add_once(
-            Issue(Code.OTHER_REPORT, text, self._sheet.file, section=f"FCX{number}", line_no=line_no)
+        self._sheet.add_once(
+            Issue(
+                Code.OTHER_REPORT, text, self._sheet.file, section=f"FCX{number}", line_no=report.first_line
+            )
         )
+        ReportRows(self._sheet, report.origin).skipped(report.lines)
 
 
 def _distinct(kind: ZvmReportKind, rows: Sequence[ZvmRow], out: ReportRows, *, quiet: bool) -> list[ZvmRow]:
@@ -201,7 +212,10 @@ def _distinct(kind: ZvmReportKind, rows: Sequence[ZvmRow], out: ReportRows, *, q
     first: dict[str, ZvmRow] = {}
     for row in rows:
         previous = first.setdefault(row.key, row)
-        if previous is not row and not (quiet and row.says_the_same(previous)):
+        if previous is row:
+            continue
+        out.skipped([row.line])
+        if not (quiet and row.says_the_same(previous)):
             problem = f"{row.key} was already in line {previous.line.no}; the repeated row is skipped"
             out.issue(Code.REPORT_REPEATED, problem, row.line.no, 1, table=kind.table)
     return list(first.values())

@@ -100,13 +100,16 @@ class ZvmReportBody:
         title_indexes = {at for above in titles.values() for at in above}
         for at, line in enumerate(lines):
             if at in title_indexes or not line.text.strip() or is_ruled(line.text):
+                self.out.furniture(line.no)
                 continue
             try:
                 if at in titles:
+                    self.out.furniture(line.no)
                     self.layout = self._layout(line, [lines[above].text for above in titles[at]])
                 elif begins_with_number(line.text) and not self._is_row(_words(line.text)):
                     problem = "a report with an unreadable heading begins here; its lines are skipped"
                     self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, 1)
+                    self.out.skipped(lines[at:])
                     return
                 else:
                     self._line(line)
@@ -148,11 +151,15 @@ class ZvmReportBody:
     def _line(self, line: Line) -> None:
         plain = line.text.strip()
         if plain.startswith(">") or _FRAME.match(plain):
+            self.out.furniture(line.no)
             return
         if self.kind.classes and _ends_class(plain):
             self._skipping = plain.upper() != USERS_BEGIN
+            self.out.furniture(line.no)
             return
         if self._skipping:
+            # Classes of users are sums of the rows of users.
+            self.out.furniture(line.no)
             return
         cells = _words(line.text)
         if not self._is_row(cells):
@@ -163,6 +170,7 @@ class ZvmReportBody:
             self._row(line, cells, self.layout)
 
     def _report_headless(self, line: Line) -> None:
+        self.out.skipped([line])
         if not self.left_out:
             self.left_out = True
             problem = f"rows without column headings above them ({self.kind.headings_shown}) are skipped"

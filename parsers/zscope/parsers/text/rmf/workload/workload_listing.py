@@ -185,18 +185,24 @@ class _WorkloadReport:
             self._end_block()
             self._refuse(line, f"a line of {len(text):,} characters is no print line")
         elif match := _REPORT_BY.fullmatch(text):
+            self.out.used(line.no)
             self._begin_block(line, match["rest"])
         elif _RULE.fullmatch(text) or _SECTION.fullmatch(text) or _ACTIVATION.fullmatch(text):
             self._headings = ()
+            self.out.furniture(line.no)
         elif self._is_damaged_beginning(text):
             self._end_block()
             self._refuse(line, f"{quoted(text.strip())} seems to be the beginning of a block")
         elif _GOAL.match(text):
             self._headings, self._goals = (), True
             self._goal_lines = self._goal_lines or line.no
+            self.out.skipped([line])
         elif groups := group_headings(text):
+            self.out.furniture(line.no)
             self._read_headings(line, groups)
-        elif not self._goals and not self._skipping:
+        elif self._goals or self._skipping:
+            self.out.skipped([line])
+        else:
             self._read_content(line)
 
     def _read_content(self, line: Line) -> None:
@@ -207,8 +213,11 @@ class _WorkloadReport:
             self._read_labels(block, line)
         elif _ALL_ZERO.fullmatch(line.text) and not block.groups:
             block.found.values["all_zero"] = True
+            self.out.used(line.no)
         elif block.groups or not self._read_pairs(line, line.text, block.found):
             self.out.add_unknown_line(line.no, line.text, self.first.title)
+        else:
+            self.out.used(line.no)
 
     @staticmethod
     def _is_damaged_beginning(text: str) -> bool:
@@ -318,6 +327,7 @@ class _WorkloadReport:
             # The line can have the seconds on zIIPs and zAAPs.
             block.found.damaged.update(SPECIAL)
             return
+        self.out.used(line.no)
         present = {cell.group.name for cell in cells}
         if gaps := sorted(present & self._incomplete):
             problem = f"the line above has no label of {', '.join(gaps)}: it seems to be cut off"

@@ -1,0 +1,91 @@
+"""The ledger of the lines of a text: for each line, what became of it.
+
+The frame hands out every line. A line that becomes part of a report is owed by the grammar that reads the
+report, until the grammar takes it: into a row, as furniture, or with an issue. What is still owed at the end
+of the file was lost, and is reported.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class LineUse(IntEnum):
+    """What became of a line. Of several uses the highest counts."""
+
+    OUTSIDE = 0
+    """Text that belongs to no report."""
+    BLANK = 1
+    OWED = 2
+    """Part of a report, and not taken by its grammar."""
+    FURNITURE = 3
+    """Part of a report without data: titles, column headings, rules, prompts, ends."""
+    NOT_SELECTED = 4
+    """Part of a report of which no table is selected."""
+    ROW = 5
+    ISSUE = 6
+
+
+class LineLedger:
+    """The uses of the lines of one text, by line number.
+
+    >>> ledger = LineLedger()
+    >>> for number, text in enumerate(("Name  Count", "A  1", "B  x"), 1):
+    ...     ledger.hand_out(number, text)
+    >>> ledger.owe([1, 2, 3])
+    >>> ledger.take(2, LineUse.ROW)
+    >>> list(ledger.owed())
+    [(1, 1), (3, 3)]
+    """
+
+    def __init__(self) -> None:
+        self._uses = bytearray(1)
+        """One byte for each line; lines count from 1."""
+
+    def hand_out(self, number: int, text: str) -> None:
+        """Add the next line of the text."""
+        blank = not text or text.isspace()
+        if number == len(self._uses):
+            self._uses.append(LineUse.BLANK if blank else LineUse.OUTSIDE)
+
+    def owe(self, numbers: Iterable[int]) -> None:
+        """Note that these lines are part of a report; blank lines are of no importance."""
+        uses = self._uses
+        for number in numbers:
+            if number < len(uses) and uses[number] == LineUse.OUTSIDE:
+                uses[number] = LineUse.OWED
+
+    def take(self, number: int, use: LineUse) -> None:
+        """Note the use of a line. Lines that were not handed out, as those of XML, are ignored."""
+        uses = self._uses
+        if number < len(uses) and uses[number] < use:
+            uses[number] = use
+
+    def take_all(self, numbers: Iterable[int], use: LineUse) -> None:
+        """Note the use of several lines."""
+        for number in numbers:
+            self.take(number, use)
+
+    def owed(self) -> Iterator[tuple[int, int]]:
+        """Yield the first and the last number of each stretch of owed lines."""
+        first = self._uses.find(LineUse.OWED)
+        while first >= 0:
+            last = first
+            while last + 1 < len(self._uses) and self._uses[last + 1] == LineUse.OWED:
+                last += 1
+            yield first, last
+            first = self._uses.find(LineUse.OWED, last + 1)
+
+    def use_of(self, number: int) -> LineUse:
+        """Return the use of a line so far."""
+        return LineUse(self._uses[number])
+
+    def counts(self) -> dict[LineUse, int]:
+        """Return the number of lines by use; their sum is the number of lines of the text."""
+        counted = Counter(self._uses[1:])
+        return {use: counted[use] for use in LineUse}

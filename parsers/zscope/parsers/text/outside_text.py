@@ -1,0 +1,134 @@
+"""Text outside of reports: find stretches that look like the inside of one whose heading is missing.
+
+A text that was cut, or whose headings are damaged, has rows and labels without a heading. One row that no
+other program prints is enough for an issue; of labels, which other programs can have, two are needed, or one
+at the begin of the file. All other text outside of reports is only counted.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+from zscope.parsers.text.report_rows import quoted
+from zscope.schemas.attls import attls_defaults
+from zscope.schemas.reports import plain_label, report_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from zscope.parsers.text.captured_report import Line
+
+_MOST_BETWEEN = 3
+"""Lines without a clue between two lines of one stretch."""
+_BEGIN = 3
+"""So many lines are the begin of a file."""
+_SHORTEST = 8
+"""Characters of a label that other programs hardly have; of shorter ones, several in a line are needed."""
+_LONGEST = 400
+_TIME_OF_DAY = r"\d{1,4}\.\d\d\.\d\d\.\d{3}"
+_ROW = re.compile(
+    r" *\S{1,8} +[0-9A-F]{8} +\S+\.\.\d{1,5} +\S+\.\.\d{1,5}(?: |$)"
+    r"| *(?:LOCAL|FOREIGN|REMOTE) ?SOCKET: +\S+\.\.\d{1,5}"
+    r"|.{0,300}\b(?:GRPID|ENVID|CONNID): [0-9A-F]{8}(?: |$)"
+    r"| *[0-9A-F]{1,4} +(?:CP|IIP|AAP|IFL|ICF|SAP) +\d{1,3}\.\d\d "
+    rf"|.{{0,120}} {_TIME_OF_DAY} +{_TIME_OF_DAY} +\d"
+    r"| *NUM +TYPE +ONLINE\b| *NAME +(?:BT +)?S +(?:BT +)?WGT\b"
+    r"| *REPORT +BY *: +POLICY *=|.{0,120}-+ ?TRANSACTIONS ?-+ "
+    r"|.{0,80}\bSYSTEM ID \S+ +(?:START|DATE) \d|.{0,100}\bEXEC +TIME +UTIL%",
+    re.ASCII | re.IGNORECASE,
+)
+"""Rows, column headings and messages that no other program prints."""
+_PAIR = re.compile(r"(?<![^ ])(?P<label>[A-Za-z][\w/%. -]{2,40}?)(?: *:|  *=)(?![^ ])", re.ASCII)
+_STATEMENT = re.compile(r" *(?P<word>[A-Za-z3][\w.]{3,40})(?: +[^ =:]+)?(?: +#.*)? *$", re.ASCII)
+_OF_PASEARCH = (
+    "policyRule", "ServiceDirection", "LocalPortFrom", "LocalPortTo", "RemotePortFrom", "RemotePortTo",
+    "FromAddr", "ToAddr", "No. Policy Action", "policyAction", "ActionType", "Rule Type", "Policy created",
+    "Policy updated", "TimeZone", "TTLS Action", "HandshakeRole", "TTLSEnabled",
+)  # fmt: skip
+_EVERYWHERE = frozenset({"STARTTIME", "ALGORITHM", "DIRECTION", "PRIORITY", "TIMEZONE", "INTERVAL"})
+"""Labels that other programs have, too."""
+_FAMILIES = frozenset({"netstat", "gsksrvr", "attls"})
+
+
+@cache
+def _labels() -> frozenset[str]:
+    """Return the labels of displays, in the form in which labels are compared."""
+    declared = [
+        label.rpartition(": ")[2]
+        for table in report_tables().values()
+        if table.family in _FAMILIES
+        for printed in table.fields
+        for label in printed.labels
+    ]
+    plain = {plain_label(label) for label in (*declared, *_OF_PASEARCH, *attls_defaults().names)}
+    return frozenset(label for label in plain if len(label) >= _SHORTEST) - _EVERYWHERE
+
+
+@cache
+def _statements() -> frozenset[str]:
+    """Return the words with which a line of a policy file begins."""
+    references = {"LOCALADDR", "REMOTEADDR", "LOCALPORTRANGE", "REMOTEPORTRANGE", "DIRECTION"}
+    references |= {f"{word}REF" for word in references} | {"TTLSGROUPACTIONREF", "TTLSENVIRONMENTACTIONREF"}
+    return frozenset({*attls_defaults().names, *references, "TTLSCONNECTIONACTIONREF"}) - {"TRACE"}
+
+
+@dataclass(slots=True)
+class OutsideText:
+    """The lines outside of reports, as far as they may be the inside of one."""
+
+    report_problem: Callable[[int, str], None]
+    """Receives line and text for each stretch."""
+    is_report_line: Callable[[str], bool]
+    """Returns whether this text can only be part of a report."""
+    _first: Line | None = None
+    """The first line with a clue of the stretch."""
+    _last: int = 0
+    """The last line with a clue."""
+    _between: int = 0
+    """Lines since then."""
+    _certain: bool = False
+    _labels: set[str] = field(default_factory=set)
+
+    def add(self, line: Line) -> bool:
+        """Read a line; return whether it can only be part of a report."""
+        text = line.text[:_LONGEST]
+        certain = self.is_report_line(text) or _ROW.match(text) is not None
+        labels = set() if certain else _labels_in(text)
+        if not certain and not labels:
+            self._between += 1
+            if self._between > _MOST_BETWEEN:
+                self.end()
+            return False
+        self._first = self._first or line
+        self._last, self._between = line.no, 0
+        self._certain = self._certain or certain
+        self._labels |= labels
+        return certain
+
+    def end(self) -> None:
+        """Report the stretch, if it looks like the inside of a report: other text or a report follows."""
+        first, self._first = self._first, None
+        needed = 1 if first and first.no <= _BEGIN else 2
+        if first is not None and (self._certain or len(self._labels) >= needed):
+            place = f"the lines {first.no} to {self._last}" if self._last > first.no else "the line"
+            verb = "look" if self._last > first.no else "looks"
+            problem = (
+                f"{place} ({quoted(first.text.strip())}) {verb} like the inside of a report whose heading is "
+                "missing, and cannot be read: capture the report again, with its first line"
+            )
+            self.report_problem(first.no, problem)
+        self._certain, self._between = False, 0
+        self._labels.clear()
+
+
+def _labels_in(text: str) -> set[str]:
+    """Return the labels of displays or the words of a policy file in a line."""
+    if ":" in text or "=" in text:
+        return {
+            plain for match in _PAIR.finditer(text) if (plain := plain_label(match["label"])) in _labels()
+        }
+    statement = _STATEMENT.match(text)
+    return {word} if statement and (word := statement["word"].upper()) in _statements() else set()

@@ -1,0 +1,177 @@
+"""The ledger of lines: each line of a text is in a row, furniture, in an issue, or outside of reports."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.parsers.text.faults.silent_losses import SAMPLE_DATA, name_of, text_inputs
+
+from zscope.parsers import Code, InputError, Issue, ReadOptions
+from zscope.parsers.api import reader_for
+from zscope.parsers.inputs import members_of
+from zscope.parsers.issues import Issues
+from zscope.parsers.options import Selection
+from zscope.parsers.text.line_ledger import LineLedger, LineUse
+from zscope.parsers.text.netstat import conn
+from zscope.parsers.text.report_input import ReportInput
+from zscope.schemas.reports import report_tables
+
+INPUTS = {name_of(path): path for path in text_inputs(SAMPLE_DATA)}
+CORPORA = Path(__file__).parents[2] / "fuzz" / "corpora"
+TEXTS = ("attls-messages", "attls-policy", "csv", "netstat", "pasearch", "syslog", "zvm")
+NOT_READ = "nothing was read from it"
+EVERYTHING = Selection(dict.fromkeys(report_tables()))
+CONN = """\
+READY
+MVS TCP/IP NETSTAT CS V2R5       TCPIP Name: TCPPROD         07:15:31
+User Id  Conn     Local Socket           Foreign Socket         State
+-------  ----     ------------           --------------         -----
+PAYROLL  0000B7C1 10.9.8.7..443          10.9.1.2..40001        Establsh
+WEBSRV   0000B7C2 10.9.8.7..8443         10.9.1.3..40002        TimeWait
+
+READY
+"""
+
+
+@dataclass
+class LedgerReading:
+    """What became of the lines of a text."""
+
+    lines: int
+    counts: dict[LineUse, int]
+    issues: list[Issue]
+
+    @property
+    def used(self) -> dict[LineUse, int]:
+        """Return the counts that are not zero."""
+        return {use: count for use, count in self.counts.items() if count}
+
+
+def ledgers(path: Path) -> Iterator[LedgerReading]:
+    """Read a file; yield the ledger of each text in it."""
+    issues = Issues()
+    for member in members_of([path], issues):
+        try:
+            reader = reader_for(member, ReadOptions(), issues)
+            if not isinstance(reader, ReportInput) or reader.kind != "text":
+                continue
+            for _ in reader.batches(EVERYTHING):
+                pass
+        except InputError:
+            continue
+        yield LedgerReading(reader.summary.lines, reader.ledger.counts(), list(issues))
+
+
+def ledger_of(tmp_path: Path, text: str) -> LedgerReading:
+    path = tmp_path / "capture.txt"
+    path.write_text(text, encoding="utf-8")
+    return next(ledgers(path))
+
+
+def _assert_sums(path: Path) -> None:
+    for ledger in ledgers(path):
+        assert sum(ledger.counts.values()) == ledger.lines
+        assert ledger.counts[LineUse.OWED] == 0
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_the_ledger_of_the_sample_data_sums_up(name: str) -> None:
+    (ledger,) = ledgers(INPUTS[name])
+    assert sum(ledger.counts.values()) == ledger.lines
+    assert ledger.counts[LineUse.OWED] == 0
+    assert ledger.counts[LineUse.ROW] > 0
+    assert not [issue for issue in ledger.issues if NOT_READ in issue.text]
+
+
+def test_the_ledger_of_real_files_sums_up(real_data: Path) -> None:
+    for path in (path for path in real_data.rglob("*") if path.is_file()):
+        _assert_sums(path)
+
+
+@pytest.mark.parametrize("entry", TEXTS)
+def test_the_ledger_of_the_corpora_of_fuzzing_sums_up(entry: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(CORPORA / f"{entry}.zip") as corpus:
+        for name in corpus.namelist():
+            path = tmp_path / f"{name}.txt"
+            path.write_bytes(corpus.read(name))
+            _assert_sums(path)
+
+
+def test_uses_of_a_display(tmp_path: Path) -> None:
+    assert ledger_of(tmp_path, CONN).used == {
+        LineUse.OUTSIDE: 2,
+        LineUse.BLANK: 1,
+        LineUse.FURNITURE: 2,
+        LineUse.ROW: 3,
+    }
+
+
+def test_a_line_that_no_grammar_takes_is_an_issue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conn, "read", lambda *_: 0)
+    ledger = ledger_of(tmp_path, CONN)
+    (issue,) = (issue for issue in ledger.issues if NOT_READ in issue.text)
+    assert (issue.code, issue.line_no) == (Code.UNKNOWN_LINE, 3)
+    assert "lines 3 to 6" in issue.text
+    assert ledger.counts[LineUse.ISSUE] == 4
+
+
+def test_lines_that_were_not_handed_out_are_ignored() -> None:
+    ledger = LineLedger()
+    ledger.take(3, LineUse.ROW)
+    assert not any(ledger.counts().values())
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "utf-16", "cp037"])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\x1a"])
+def test_a_report_at_the_end_without_a_line_end_is_an_issue(tmp_path: Path, coding: str, end: str) -> None:
+    text = CONN.partition("\n\n")[0] + end
+    if coding == "cp037":
+        text = text.replace("\n", "\x85")
+    path = tmp_path / "capture.txt"
+    path.write_bytes(text.encode(coding))
+    (ledger,) = ledgers(path)
+    cut = [issue.line_no for issue in ledger.issues if issue.code is Code.REPORT_CUT]
+    assert cut == ([] if end else [6])
+    assert ledger.counts[LineUse.ROW] + ledger.counts[LineUse.ISSUE] == 3
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\nREADY", "\nIBMUSER:/u/ibmuser> "])
+def test_a_prompt_at_the_end_needs_no_line_end(tmp_path: Path, end: str) -> None:
+    console = (
+        f"EZD0101I NETSTAT CS V2R5 TCPPROD\n{CONN.partition('15:31')[2].strip()}\nEND OF THE REPORT{end}"
+    )
+    assert not [issue for issue in ledger_of(tmp_path, console).issues if issue.code is Code.REPORT_CUT]
+
+
+def test_a_heading_that_is_cut_at_the_end_is_an_issue(tmp_path: Path) -> None:
+    issues = ledger_of(tmp_path, f"{CONN}MVS TCP/IP NETST").issues
+    assert [(issue.code, issue.line_no) for issue in issues if issue.code is Code.REPORT_CUT] == [
+        (Code.REPORT_CUT, 9)
+    ]
+
+
+ALL_LINES = """\
+  BytesIn:            0000418220       BytesOut:           0000918220
+  SegmentsIn:         0000000220       SegmentsOut:        0000000820
+"""
+POLICY_LINES = "  HandshakeRole  Server\n  TLSv1.3  On\n}\n"
+MESSAGE = "RULE: Pay~1 RC:  402 Initial Handshake GRPID: 00000003 ENVID: 00000001\n"
+CHAT = "Date: today\nStatus: fine\nStart time: nine\nUser: me\nsee EZD1286I in the book\n"
+
+
+@pytest.mark.parametrize("inside", [ALL_LINES, POLICY_LINES, MESSAGE, "80\n" * 9 + ALL_LINES])
+def test_the_inside_of_a_report_without_a_heading_is_one_issue(tmp_path: Path, inside: str) -> None:
+    ledger = ledger_of(tmp_path, f"{inside}\n{CONN}")
+    (issue,) = (issue for issue in ledger.issues if issue.code is Code.UNKNOWN_LINE)
+    assert "looks like the inside" in issue.text or "look like the inside" in issue.text
+    assert 1 <= (issue.line_no or 0) <= inside.count("\n")
+
+
+def test_other_text_is_only_counted(tmp_path: Path) -> None:
+    ledger = ledger_of(tmp_path, f"{CHAT}{CONN}all is well\nsee EZD1286I in the book\n")
+    assert not [issue for issue in ledger.issues if issue.code is Code.UNKNOWN_LINE]
+    assert ledger.counts[LineUse.OUTSIDE] == 9
