@@ -13,38 +13,28 @@ if TYPE_CHECKING:
 
 MAPPED_FROM = 4 << 20
 """Blocks of memory from this size on are returned to the system when they are freed."""
-_M_MMAP_THRESHOLD = -3
-"""The parameter of `mallopt` for this size."""
+MOST_ARENAS = 2
+"""More threads than this share what they have freed: an area of memory is of use only for its threads."""
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
+"""The parameters of `mallopt` for both."""
 
 
 def return_memory_soon() -> None:
-    """Return memory to the system soon, where it can be chosen.
+    """Let Arrow use the memory of the C library, as numpy does, and return what is freed soon.
 
-    Of the allocators of Arrow, use the one that returns it soonest and is not slower; some builds lack it. By
-    default, the C library keeps blocks that are as small as the largest one that was freed before.
+    What one has freed the other can use then, without asking the system for more: the allocators of Arrow
+    need more time and keep more memory. By default, the C library keeps blocks that are as small as the
+    largest one that was freed before.
     """
     import ctypes
 
     import pyarrow as pa
 
-    with suppress(NotImplementedError):
-        pa.set_memory_pool(pa.jemalloc_memory_pool())
+    pa.set_memory_pool(pa.system_memory_pool())
     with suppress(AttributeError, OSError, TypeError):  # only glibc has it
-        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, MAPPED_FROM)
-
-
-def return_memory_now() -> None:
-    """Give back the memory that a load has freed: between loads, a long-running process needs little.
-
-    Only the C library of most Linux systems has to be told.
-    """
-    import ctypes
-
-    import pyarrow as pa
-
-    pa.default_memory_pool().release_unused()
-    with suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
+        set_parameter = ctypes.CDLL(None).mallopt
+        set_parameter(_M_MMAP_THRESHOLD, MAPPED_FROM)
+        set_parameter(_M_ARENA_MAX, MOST_ARENAS)
 
 
 def describe_outcome(outcome: FileOutcome) -> str:

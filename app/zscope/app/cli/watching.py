@@ -21,7 +21,7 @@ from zscope.app.cli.exits import ExitCode, describe, print_message
 from zscope.app.cli.files_put_away import move_file, why_it_stays
 from zscope.app.cli.input_options import exit_code_for, print_issues
 from zscope.app.cli.load_options import code_after_load
-from zscope.app.cli.loading import describe_outcome, describe_report, return_memory_now
+from zscope.app.cli.loading import describe_outcome, describe_report
 from zscope.app.cli.new_files import list_files, with_outcomes
 from zscope.app.cli.store_option import store_errors
 
@@ -114,6 +114,7 @@ class Watch:
             self._reported = set(problems)
 
     def _load(self, files: list[NewFile], problems: list[Issue]) -> None:
+        from zscope.pipelines.freed_memory import return_memory_now
         from zscope.pipelines.ingest import ingest
 
         outcomes: list[FileOutcome] = []

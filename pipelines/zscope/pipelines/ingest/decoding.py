@@ -59,8 +59,9 @@ if TYPE_CHECKING:
 FEW_ROWS_BYTES = 4 << 20
 """Rows of an input stay in memory up to this size; then they can be written together with those of others."""
 
-WINDOW_BYTES = 8 << 20
-"""How much of a dump is read at a time: less than `scan` reads, as many rows also wait to be written."""
+WINDOW_BYTES = 16 << 20
+"""How much of a dump is read at a time: less than `scan` reads, as many rows also wait to be written. With
+half of it, several threads wait for each other so often that they are hardly faster than one."""
 
 FEW_FILES_BYTES = FEW_ROWS_BYTES >> 4
 """The same for rows in files, which are smaller."""

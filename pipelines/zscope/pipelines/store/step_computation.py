@@ -44,9 +44,9 @@ ROWS_IN_A_LOAD = 4_000_000
 brought up to date over several loads."""
 MERGED_ROWS = 1_000_000
 """Files with more rows are not merged with others."""
-ROWS_IN_A_GROUP = 122_880
+ROWS_IN_A_GROUP = 61_440
 """Rows of a row group in the files."""
-MEMORY = "240MB"
+MEMORY = "200MB"
 """Limit of DuckDB's memory; what does not fit is written to the stage."""
 MORE_MEMORY = "2GB"
 """The limit for a statement that needs more."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
+from zscope.pipelines.freed_memory import return_memory_now
 from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.catalogue_file import is_current
 from zscope.pipelines.store.checksums import last_commit
@@ -192,6 +193,7 @@ def _summarise(
     if not steps:
         return
     last_load = max((load.load_id for load in state.live_loads), default=0)
+    return_memory_now()  # what decoding needed is free, and DuckDB has memory of its own
     try:
         computed, left = update_summaries(
             folder, state, before, last_load, steps, everything=everything, threads=threads
