@@ -29,7 +29,7 @@ class Undetectable(StrEnum):
     """Faults that no reader can detect, because the text is a possible text."""
 
     ROW_DROPPED = "a whole line with rows of its own is dropped"
-    VALUE_DROPPED = "a whole line with values of one row is dropped: they are absent"
+    VALUE_DROPPED = "a whole line with values of one row, or without a column, is dropped: they are absent"
     ROW_DOUBLED = "a whole line with rows of its own is doubled"
     VALUE_CHANGED = "a letter of a value changed: it is another possible value"
     OUTSIDE = "the text is cut between two reports"
@@ -182,7 +182,8 @@ def _undetectable(changes: _Changes) -> Undetectable | None:
             became_default = len(changes.gained) <= len(changes.lost)
             if became_default and all(row.line == fault.line for row in changes.lost):
                 return Undetectable.ROW_DROPPED
-            if pairs and len(pairs) == 1 and _became_absent(*pairs[0]):
+            is_one = pairs is not None and len(pairs) == 1
+            if pairs and all(_became_absent(old, new, is_one=is_one) for old, new in pairs):
                 return Undetectable.VALUE_DROPPED
         case FaultKind.DOUBLED:
             is_own = all(row.line == fault.line for row in changes.lost)
@@ -202,8 +203,12 @@ def _differences(old: PlacedRow, new: PlacedRow) -> list[tuple[Any, Any]]:
     ]
 
 
-def _became_absent(old: PlacedRow, new: PlacedRow) -> bool:
-    return all(after is None for _, after in _differences(old, new))
+def _became_absent(old: PlacedRow, new: PlacedRow, *, is_one: bool) -> bool:
+    """Return whether values are missing: those of columns only if no other row lacks them."""
+    if not (new.row["extra"] or {}).items() <= (old.row["extra"] or {}).items():
+        return False
+    differences = _differences(old, new)
+    return (is_one and all(after is None for _, after in differences)) or not differences
 
 
 def _became_other_value(old: PlacedRow, new: PlacedRow) -> bool:

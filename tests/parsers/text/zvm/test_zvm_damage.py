@@ -316,3 +316,39 @@ def test_no_content_takes_long(tmp_path: Path, lines: list[str]) -> None:
     begin = time.process_time()
     read_listing(tmp_path, lines)
     assert time.process_time() - begin < 10
+
+
+def test_a_row_above_the_title_of_users_is_reported(tmp_path: Path) -> None:
+    at = USER.index("User Data:")
+    lines = [*USER[:at], USER[at + 1], USER[at], *USER[at + 2 :]]
+    result = read_listing(tmp_path, lines)
+    assert "OPERATOR" not in result.cpu()
+    assert result.problems == [(Code.UNKNOWN_LINE, at + 1, 1)]
+
+
+@pytest.mark.parametrize(("lines", "row"), [(USER, USERS[0]), (CHANNEL, CHANNEL[-2])])
+def test_a_row_that_was_joined_to_the_headings_is_reported(
+    lines: list[str], row: str, tmp_path: Path
+) -> None:
+    at = max(index for index, line in enumerate(lines) if line.startswith(("Userid", "ID  ")))
+    joined = [*lines[:at], lines[at] + row, *(line for line in lines[at + 1 :] if line != row)]
+    codes = [(code, line) for code, line, _ in read_listing(tmp_path, joined).problems]
+    assert (Code.UNKNOWN_LINE, at + 1) in codes
+
+
+@pytest.mark.parametrize(
+    ("lines", "heading", "wrong"),
+    [(USER, "VCPU", "VCPX"), (USER, "%CPU", "%CPO"), (CHANNEL, "Shrd", "Shrw"), (CHANNEL, "Cycle", "Cycl")],
+)
+def test_a_misspelt_heading_is_named_beside_the_missing_one(
+    lines: list[str], heading: str, wrong: str, tmp_path: Path
+) -> None:
+    result = read_listing(tmp_path, [line.replace(heading, wrong) for line in lines])
+    at = next(number for number, line in enumerate(lines, 1) if heading in line)
+    assert [(code, line) for code, line, _ in result.problems] == [(Code.UNKNOWN_COLUMN, at)]
+
+
+def test_a_row_between_the_lines_of_the_heading_is_reported(tmp_path: Path) -> None:
+    result = read_listing(tmp_path, [CHANNEL[0], USERS[0], *CHANNEL[1:]])
+    assert [(code, line) for code, line, _ in result.problems] == [(Code.UNKNOWN_LINE, 2)]
+    assert [row["chpid"] for row in result.channels] == ["32", "54"]

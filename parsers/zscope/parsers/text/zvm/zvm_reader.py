@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.captured_report import Line
-from zscope.parsers.text.report_rows import ReportRows
+from zscope.parsers.text.report_rows import ReportRows, quoted
 from zscope.parsers.text.zvm.zvm_columns import CHANNEL, REPORT_KINDS, ZvmReportKind
 from zscope.parsers.text.zvm.zvm_heading import (
     ReportPeriod,
@@ -24,6 +24,7 @@ from zscope.parsers.text.zvm.zvm_rows import (
     ZvmRow,
     check_rows,
     is_headings,
+    looks_like_row,
 )
 
 if TYPE_CHECKING:
@@ -82,6 +83,9 @@ class PerformanceToolkit:
         first_body = heading_lines(lines[:below])
         for line in lines[:first_body]:
             out.used(line.no)
+            if line is not lines[0] and looks_like_row(line.text):
+                problem = f"{quoted(line.text)} is between the lines of the heading; the row is skipped"
+                out.issue(Code.UNKNOWN_LINE, problem, line.no, 1)
         body = lines[first_body:]
         if not report.complete:
             problem = f"the page is too long: it is read up to line {lines[-1].no:,}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zscope.parsers.issues import Code
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.rmf.table_layout import cells_of
+from zscope.parsers.text.spelling import misspelt, misspelt_text
 from zscope.parsers.text.zvm.zvm_columns import (
     LONGEST,
     USER,
@@ -40,6 +41,8 @@ _MOST_ABOVE = 4
 _OFF = 1
 """How far from its heading the key of a row may begin; further away the row is shifted."""
 _WORD = re.compile(r"\S+")
+_COUNTED = re.compile(r"[-.]?\d", re.ASCII)
+_FEWEST_FIGURES = 3
 USERS_BEGIN = "USER DATA:"
 """The line before the users."""
 _FRAME = re.compile(
@@ -88,6 +91,9 @@ class ZvmReportBody:
     left_out: bool = False
     """Whether rows were skipped."""
     _skipping: bool = field(init=False)
+    _is_titled: bool = False
+    """Whether a title of users or of a class was read."""
+    _last_skipped: Line | None = None
     _reported: set[int] = field(default_factory=set)
     """Positions of words under no heading that were reported."""
 
@@ -143,10 +149,27 @@ class ZvmReportBody:
         if len(line.text) > LONGEST:
             raise AmbiguousColumnError(1, "a line of column headings is too long")
         layout = find_layout(self.kind, line.text, titles)
+        self._report_wrong_headings(line)
         lacking = [name for name in self.kind.required if not layout.has(name)]
         if lacking:
             raise AmbiguousColumnError(1, f"the column headings are not {self.kind.headings_shown}")
         return layout
+
+    def _report_wrong_headings(self, line: Line) -> None:
+        """Report figures in a line of headings, and headings that resemble a missing one."""
+        words = _words(line.text)
+        if figure := next((word for word in words if _COUNTED.match(word.text)), None):
+            problem = f"{figure.text} stands among the column headings: a row that was joined to them is lost"
+            self.out.issue(Code.UNKNOWN_LINE, problem, line.no, figure.start, table=self.kind.table)
+        known = {*self.kind.words, *self.kind.choices, *self.kind.texts}
+        names = [word.text.upper() for word in words[1:]]
+        missing = {name: name for name in known if name not in names}
+        for at, resembled in misspelt(["", *names], known, missing).items():
+            word = words[at]
+            text = misspelt_text(word.text, resembled)
+            self.out.issue(
+                Code.UNKNOWN_COLUMN, text, line.no, word.start, field=word.text, table=self.kind.table
+            )
 
     def _line(self, line: Line) -> None:
         plain = line.text.strip()
@@ -155,10 +178,14 @@ class ZvmReportBody:
             return
         if self.kind.classes and _ends_class(plain):
             self._skipping = plain.upper() != USERS_BEGIN
+            if not self._skipping:
+                self._report_untitled(line)
+            self._is_titled = True
             self.out.furniture(line.no)
             return
         if self._skipping:
             # Classes of users are sums of the rows of users.
+            self._last_skipped = line
             self.out.furniture(line.no)
             return
         cells = _words(line.text)
@@ -168,6 +195,17 @@ class ZvmReportBody:
             self._report_headless(line)
         else:
             self._row(line, cells, self.layout)
+
+    def _report_untitled(self, title: Line) -> None:
+        """Report a row just above the title of users if no title of classes is above it."""
+        row = self._last_skipped
+        is_above = row is not None and row.no == title.no - 1 and self._is_row(_words(row.text))
+        if row is not None and is_above and not self._is_titled:
+            problem = (
+                f"{row.text.split()[0]} is above {title.text.strip()} but no title of classes precedes it"
+            )
+            text = f"{problem}; the row is skipped"
+            self.out.issue(Code.UNKNOWN_LINE, text, row.no, 1, table=self.kind.table)
 
     def _report_headless(self, line: Line) -> None:
         self.out.skipped([line])
@@ -250,6 +288,13 @@ class ZvmReportBody:
 def _words(text: str) -> list[Cell]:
     """Return the words of a line with their positions; none if the line is too long."""
     return cells_of(text, _WORD) if len(text) <= LONGEST else []
+
+
+def looks_like_row(text: str) -> bool:
+    """Return whether a line is a row of any report: one word or two, and then only figures."""
+    words = text.split()
+    figures = sum(is_figure(word) for word in words[1:])
+    return figures >= _FEWEST_FIGURES and figures >= len(words) - 2
 
 
 def _ends_class(plain: str) -> bool:
