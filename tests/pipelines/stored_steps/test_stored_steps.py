@@ -228,8 +228,8 @@ def test_a_column_that_is_not_shared_cannot_be_read() -> None:
         connection.execute(f"CREATE TABLE shared_handshake_code ({columns})")
         connection.execute("INSERT INTO shared_handshake_code (system) VALUES ('SYSA')")
         assert connection.execute(f"SELECT system FROM (\n{text}\n)").fetchall() == [("SYSA",)]
-        with pytest.raises(duckdb.InvalidInputException, match="handshake_code: in_bytes is not shared"):
-            connection.execute(f"SELECT in_bytes FROM (\n{text}\n)")
+        with pytest.raises(duckdb.InvalidInputException, match="handshake_code: local_ip is not shared"):
+            connection.execute(f"SELECT local_ip FROM (\n{text}\n)")
 
 
 def test_steps_of_a_round_need_no_other_days_of_each_other() -> None:

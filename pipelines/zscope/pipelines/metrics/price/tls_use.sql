@@ -1,149 +1,158 @@
 -- Handshakes and megabytes of the connections with TLS under one AT-TLS rule, with one client network, or on one
--- server port, in the last seven days.
+-- server port, that began in the hours of the last seven days.
 --
--- Connections of benchmark runs are left out. The rule of a connection is that of tls_connection. A client network is
--- that of the partner where the system is the server. The resumed shares of hours show how far resumption goes; hours
--- with few handshakes can have any share.
+-- Connections of benchmark runs are left out: what they used is subtracted. The resumed shares of hours show how
+-- far resumption goes; hours with few handshakes can have any share.
 
-WITH shaken AS (
-    SELECT
-        h.system,
-        h.stack,
-        h.connection_id,
-        h.start_utc,
-        bool_or(h.handshake_role LIKE 'server%') AS is_server,
-        count_if(h.kind = 'full') AS full_handshakes,
-        count_if(h.kind = 'resumed') AS resumed_handshakes,
-        count_if(h.kind = 'full' AND h.tls_version = 'TLSv1.2') AS full_tls12,
-        count_if(h.kind = 'full' AND h.tls_version = 'TLSv1.3') AS full_tls13,
-        count_if(h.kind = 'full' AND h.key_exchange LIKE 'DHE%') AS full_dhe,
-        count_if(h.kind = 'full' AND h.key_exchange = 'RSA') AS full_rsa
-    FROM handshake AS h
-    INNER JOIN tls_use_period AS p ON h.system = p.system AND h.start_utc BETWEEN p.from_utc AND p.to_utc
-    GROUP BY ALL
-),
-
-connection AS MATERIALIZED (
-    SELECT
-        c.system,
-        c.stack,
-        c.connection_id,
-        c.start_utc,
-        c.end_utc,
-        c.rule_name,
-        c.server_port,
-        c.remote_ip,
-        c.in_bytes,
-        c.out_bytes
-    FROM zert_tls_connection AS c
-    INNER JOIN tls_use_period AS p ON c.system = p.system AND c.start_utc BETWEEN p.from_utc AND p.to_utc
-),
-
--- Each address once: it takes longer than all the rest for each connection.
-network AS (
-    SELECT
-        remote_ip,
-        network_text(remote_ip) AS network
-    FROM (SELECT DISTINCT remote_ip FROM connection)
-),
-
-used AS (
-    SELECT
-        c.system,
-        c.rule_name,
-        c.server_port,
-        CASE WHEN s.is_server THEN n.network END AS client_network,
-        time_bucket(INTERVAL 1 HOUR, c.start_utc) AS hour_utc,
-        s.full_handshakes,
-        s.resumed_handshakes,
-        s.full_tls12,
-        s.full_tls13,
-        s.full_dhe,
-        s.full_rsa,
-        (coalesce(c.in_bytes, 0) + coalesce(c.out_bytes, 0)) / 1e6 AS megabytes
-    FROM connection AS c
-    LEFT JOIN shaken AS s
-        ON
-            c.system = s.system
-            AND c.stack IS NOT DISTINCT FROM s.stack
-            AND c.connection_id = s.connection_id
-            AND c.start_utc = s.start_utc
-    LEFT JOIN network AS n ON c.remote_ip = n.remote_ip
-    ANTI JOIN run AS r
-        ON
-            c.system = r.system
-            AND c.start_utc < r.to_utc + INTERVAL 15 MINUTE
-            AND c.end_utc > r.from_utc - INTERVAL 15 MINUTE
-),
-
-by_hour AS (
+WITH used AS (
+    SELECT * EXCLUDE (day)
+    FROM tls_use_day
+    UNION ALL BY NAME
+    SELECT * EXCLUDE (settled_day)
+    FROM open_tls_use_hour
+    UNION ALL BY NAME
     SELECT
         system,
-        CASE grouping(rule_name, client_network, server_port)
-            WHEN 3 THEN 'rule'
-            WHEN 5 THEN 'client network'
-            WHEN 6 THEN 'port'
-            ELSE 'system'
-        END AS shared_by,
-        rule_name,
+        shared_by,
         client_network,
         server_port,
         hour_utc,
-        coalesce(sum(full_handshakes), 0) AS full_handshakes,
-        coalesce(sum(resumed_handshakes), 0) AS resumed_handshakes,
-        coalesce(sum(full_tls12), 0) AS full_tls12,
-        coalesce(sum(full_tls13), 0) AS full_tls13,
-        coalesce(sum(full_dhe), 0) AS full_dhe,
-        coalesce(sum(full_rsa), 0) AS full_rsa,
-        sum(megabytes) AS megabytes
-    FROM used
-    GROUP BY GROUPING SETS (
-        (system, hour_utc, rule_name),
-        (system, hour_utc, client_network),
-        (system, hour_utc, server_port),
-        (system, hour_utc)
-    )
+        -handshakes AS handshakes,
+        -full_handshakes AS full_handshakes,
+        -resumed_handshakes AS resumed_handshakes,
+        -full_tls12 AS full_tls12,
+        -full_tls13 AS full_tls13,
+        -full_dhe AS full_dhe,
+        -full_rsa AS full_rsa,
+        -bytes AS bytes
+    FROM run_tls_use_hour
 ),
 
-shared AS (
+added_up AS (
+    SELECT
+        u.system,
+        u.shared_by,
+        NULL::VARCHAR AS rule_name,
+        u.client_network,
+        u.server_port,
+        u.hour_utc,
+        sum(u.full_handshakes) AS full_handshakes,
+        sum(u.resumed_handshakes) AS resumed_handshakes,
+        sum(u.full_tls12) AS full_tls12,
+        sum(u.full_tls13) AS full_tls13,
+        sum(u.full_dhe) AS full_dhe,
+        sum(u.full_rsa) AS full_rsa,
+        sum(u.bytes) AS bytes
+    FROM used AS u
+    INNER JOIN tls_use_period AS p ON u.system = p.system AND u.hour_utc BETWEEN p.from_utc AND p.to_utc
+    GROUP BY ALL
+    HAVING sum(u.handshakes) > 0
+),
+
+by_rule AS MATERIALIZED (
+    SELECT r.*
+    FROM tls_use_rule AS r
+    INNER JOIN tls_use_period AS p ON r.system = p.system AND r.hour_utc BETWEEN p.from_utc AND p.to_utc
+),
+
+by_hour AS MATERIALIZED (
+    SELECT * FROM added_up
+    UNION ALL BY NAME
     SELECT
         *,
-        full_handshakes + resumed_handshakes AS handshakes,
-        CASE
-            WHEN handshakes > 0 AND handshakes >= least(100, max(handshakes) OVER of_group)
-                THEN 100 * resumed_handshakes / handshakes
-        END AS resumed_pct
+        'rule' AS shared_by
+    FROM by_rule
+    UNION ALL BY NAME
+    -- No connection of other systems has a rule.
+    SELECT a.* REPLACE ('rule' AS shared_by)
+    FROM added_up AS a
+    ANTI JOIN by_rule AS r ON a.system = r.system
+    WHERE a.shared_by = 'system'
+),
+
+total AS MATERIALIZED (
+    SELECT
+        system,
+        shared_by,
+        rule_name,
+        client_network,
+        server_port,
+        sum(full_handshakes) AS full_handshakes,
+        sum(resumed_handshakes) AS resumed_handshakes,
+        sum(full_tls12) AS full_tls12,
+        sum(full_tls13) AS full_tls13,
+        sum(full_dhe) AS full_dhe,
+        sum(full_rsa) AS full_rsa,
+        sum(bytes) AS bytes,
+        max(full_handshakes + resumed_handshakes) AS most_handshakes
     FROM by_hour
+    GROUP BY ALL
+),
+
+busy_hour AS (
+    SELECT
+        t.system,
+        t.shared_by,
+        t.rule_name,
+        t.client_network,
+        t.server_port,
+        h.full_handshakes + h.resumed_handshakes AS handshakes,
+        100 * h.resumed_handshakes / handshakes AS resumed_pct
+    FROM total AS t
+    INNER JOIN by_hour AS h
+        ON
+            t.system = h.system
+            AND t.shared_by = h.shared_by
+            AND t.rule_name IS NOT DISTINCT FROM h.rule_name
+            AND t.client_network IS NOT DISTINCT FROM h.client_network
+            AND t.server_port IS NOT DISTINCT FROM h.server_port
+    WHERE
+        h.full_handshakes + h.resumed_handshakes > 0
+        AND h.full_handshakes + h.resumed_handshakes >= least(100, t.most_handshakes)
+),
+
+in_order AS (
+    SELECT
+        *,
+        sum(handshakes) OVER of_group AS in_all,
+        sum(handshakes) OVER (of_group ORDER BY resumed_pct) AS up_to_here
+    FROM busy_hour
     WINDOW of_group AS (PARTITION BY system, shared_by, rule_name, client_network, server_port)
 ),
 
-ordered AS (
+resumption AS (
     SELECT
-        *,
-        sum(handshakes) FILTER (WHERE resumed_pct IS NOT NULL) OVER of_group AS in_all,
-        sum(handshakes) FILTER (WHERE resumed_pct IS NOT NULL) OVER in_order AS up_to_here
-    FROM shared
-    WINDOW
-        of_group AS (PARTITION BY system, shared_by, rule_name, client_network, server_port),
-        in_order AS (
-            PARTITION BY system, shared_by, rule_name, client_network, server_port ORDER BY resumed_pct NULLS LAST
-        )
+        system,
+        shared_by,
+        rule_name,
+        client_network,
+        server_port,
+        min(resumed_pct) FILTER (WHERE up_to_here >= 0.95 * in_all) AS attainable_pct,
+        max(resumed_pct) AS highest_pct
+    FROM in_order
+    GROUP BY ALL
 )
 
 SELECT
-    system::VARCHAR AS system,
-    shared_by::VARCHAR AS shared_by,
-    rule_name::VARCHAR AS rule_name,
-    client_network::VARCHAR AS client_network,
-    server_port::BIGINT AS server_port,
-    sum(full_handshakes)::BIGINT AS full_handshakes,
-    sum(resumed_handshakes)::BIGINT AS resumed_handshakes,
-    sum(full_tls12)::BIGINT AS full_tls12,
-    sum(full_tls13)::BIGINT AS full_tls13,
-    sum(full_dhe)::BIGINT AS full_dhe,
-    sum(full_rsa)::BIGINT AS full_rsa,
-    sum(megabytes)::DOUBLE AS megabytes,
-    min(resumed_pct) FILTER (WHERE up_to_here >= 0.95 * in_all)::DOUBLE AS attainable_pct,
-    max(resumed_pct)::DOUBLE AS highest_pct
-FROM ordered
-GROUP BY ALL
+    t.system::VARCHAR AS system,
+    t.shared_by::VARCHAR AS shared_by,
+    t.rule_name::VARCHAR AS rule_name,
+    t.client_network::VARCHAR AS client_network,
+    t.server_port::BIGINT AS server_port,
+    t.full_handshakes::BIGINT AS full_handshakes,
+    t.resumed_handshakes::BIGINT AS resumed_handshakes,
+    t.full_tls12::BIGINT AS full_tls12,
+    t.full_tls13::BIGINT AS full_tls13,
+    t.full_dhe::BIGINT AS full_dhe,
+    t.full_rsa::BIGINT AS full_rsa,
+    (t.bytes / 1e6)::DOUBLE AS megabytes,
+    r.attainable_pct::DOUBLE AS attainable_pct,
+    r.highest_pct::DOUBLE AS highest_pct
+FROM total AS t
+LEFT JOIN resumption AS r
+    ON
+        t.system = r.system
+        AND t.shared_by = r.shared_by
+        AND t.rule_name IS NOT DISTINCT FROM r.rule_name
+        AND t.client_network IS NOT DISTINCT FROM r.client_network
+        AND t.server_port IS NOT DISTINCT FROM r.server_port
