@@ -14,7 +14,7 @@ from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, Repor
 from zscope.parsers.text.csv_and_json.forms import SuppliedForms, forms_for
 from zscope.parsers.text.mq_formatter.layout import may_be_block, names_structure
 from zscope.parsers.text.rmf.page_title import damaged_title
-from zscope.parsers.text.zvm.zvm_heading import begins_page, from_screen, is_heading_line
+from zscope.parsers.text.zvm.zvm_heading import begins_page, from_screen, is_heading_line, is_row_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -415,7 +415,12 @@ def continues_report(text: str, family: str) -> bool:
 
 def is_report_line(text: str) -> bool:
     """Return whether a line can only be part of a report."""
-    return _CERTAIN.match(text) is not None or begins_without_heading(text) or is_heading_line(text)
+    return (
+        _CERTAIN.match(text) is not None
+        or begins_without_heading(text)
+        or is_heading_line(text)
+        or is_row_line(text)
+    )
 
 
 def is_paging_mark(text: str) -> bool:

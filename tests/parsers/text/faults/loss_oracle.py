@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.parsers.text.faults.text_faults import CUTS, FaultKind, TextFault
 
-from zscope.parsers import InputError, Issue, read
+from zscope.parsers import InputError, Issue, ReadOptions, read
+from zscope.parsers.api import reader_for
+from zscope.parsers.inputs import members_of
+from zscope.parsers.issues import Issues
+from zscope.parsers.options import Selection
+from zscope.parsers.text.line_ledger import LineUse
+from zscope.parsers.text.report_input import ReportInput
 from zscope.parsers.text.report_splitter import FileDefaults, ReportSplitter
 from zscope.schemas.reports import report_tables
 
@@ -32,7 +38,7 @@ class Undetectable(StrEnum):
     VALUE_DROPPED = "a whole line with values of one row, or without a column, is dropped: they are absent"
     ROW_DOUBLED = "a whole line with rows of its own is doubled"
     VALUE_CHANGED = "a letter of a value changed: it is another possible value"
-    OUTSIDE = "the text is cut between two reports"
+    OUTSIDE = "the text is cut between the rows of two reports"
 
 
 class PlacedRow(NamedTuple):
@@ -54,7 +60,7 @@ class TextReading:
     rows: Sequence[PlacedRow]
     issues: Sequence[Issue]
     reports: Sequence[tuple[int, int]] = ()
-    """First and last line of each report."""
+    """First line of each report, and the last one that is more than furniture."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +84,24 @@ def read_text(path: Path, text: str) -> TextReading:
     return TextReading(rows, list(result.issues))
 
 
-def report_places(text: str) -> list[tuple[int, int]]:
-    """Return the first and the last line of each report of a text."""
+def report_places(path: Path, text: str) -> list[tuple[int, int]]:
+    """Return the first line of each report of a text, and its last line that is more than furniture.
+
+    The text is the content of the file.
+    """
+    issues = Issues()
+    members = members_of([path], issues)
+    reader = reader_for(next(members), ReadOptions(), issues)
+    assert isinstance(reader, ReportInput)
+    for _ in reader.batches(Selection(dict.fromkeys(report_tables()))):
+        pass
     captured = ReportSplitter(FileDefaults()).reports(line.rstrip("\r") for line in text.split("\n"))
-    return [(report.lines[0].no, report.lines[-1].no) for report in captured]
+    places = []
+    for report in captured:
+        numbers = [line.no for line in report.lines if line.text]
+        used = [number for number in numbers if reader.ledger.use_of(number) in {LineUse.ROW, LineUse.ISSUE}]
+        places.append((numbers[0], max(used, default=numbers[0])))
+    return places
 
 
 def _placed(table: str, row: Row) -> PlacedRow:

@@ -80,7 +80,7 @@ def count_losses(path: Path, effort: Effort, folder: Path) -> LossCount:
     text = content_of(path)
     file = folder / path.name.removesuffix(".gz")
     good = read_text(file, text)
-    before = type(good)(good.rows, good.issues, report_places(text))
+    before = type(good)(good.rows, good.issues, report_places(file, text))
     count = LossCount(_family(row.table for row in before.rows), len(before.rows))
     for fault in (*cuts(text, effort.cuts, path.name), *line_faults(text, effort.faults, path.name)):
         judgement = judge(before, read_text(file, fault.applied(text)), fault)

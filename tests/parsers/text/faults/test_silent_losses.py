@@ -124,7 +124,9 @@ def test_a_cut_inside_a_report_needs_an_issue_and_one_between_reports_does_not()
     assert judge(good, TextReading([], []), after).silent
 
 
-def test_report_places(tmp_path: Path) -> None:
-    text = "system,start,end,transactions\nSYSA,2026-03-02T09:00Z,2026-03-02T10:00Z,7\n"
-    assert report_places(text) == [(1, 3)]
-    assert [row.line for row in read_text(tmp_path / "a.csv", text).rows] == [2]
+def test_reports_end_with_their_last_row(tmp_path: Path) -> None:
+    first = "FCX112      CPU 2964  SER 51524  Interval 14:00:00 - 14:10:00    Perf. Monitor\n"
+    text = f"stray\n{first}Userid    %CPU  TCPU\nRSCS     39.96 239.8\n\nCommand ===>\n"
+    path = tmp_path / "screen.txt"
+    assert [row.line for row in read_text(path, text).rows] == [4]
+    assert report_places(path, text) == [(2, 4)]

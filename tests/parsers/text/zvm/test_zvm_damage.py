@@ -242,7 +242,7 @@ def test_a_page_is_read_up_to_a_maximum_length(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(report_splitter, "LINES_TOGETHER", len(USER) - 2)
     result = read_listing(tmp_path, USER)
     assert [user["userid"] for user in result.users] == ["OPERATOR", "RSCS", "SSL00001"]
-    assert [code for code, _, _ in result.problems] == [Code.REPORT_CUT]
+    assert [code for code, _, _ in result.problems] == [Code.REPORT_CUT, Code.UNKNOWN_LINE]
 
 
 def test_a_user_with_the_name_of_a_report(tmp_path: Path) -> None:
@@ -352,3 +352,11 @@ def test_a_row_between_the_lines_of_the_heading_is_reported(tmp_path: Path) -> N
     result = read_listing(tmp_path, [CHANNEL[0], USERS[0], *CHANNEL[1:]])
     assert [(code, line) for code, line, _ in result.problems] == [(Code.UNKNOWN_LINE, 2)]
     assert [row["chpid"] for row in result.channels] == ["32", "54"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"), [(["title", *USERS], 2), (USERS[1:], 1), (CHANNEL[-3:], 1), (CHANNEL[-1:], 1)]
+)
+def test_rows_without_any_heading_are_reported(lines: list[str], line: int, tmp_path: Path) -> None:
+    issues = read_listing(tmp_path, lines).issues
+    assert [(issue.code, issue.line_no) for issue in issues] == [(Code.UNKNOWN_LINE, line)]

@@ -124,7 +124,7 @@ MENTIONS = [
 @pytest.mark.parametrize("mention", MENTIONS)
 def test_a_text_that_mentions_a_report_is_not_one(tmp_path: Path, mention: str) -> None:
     result = read_listing(tmp_path, [mention, *USERS])
-    assert result.problems == [(Code.NO_REPORT, None, None)]
+    assert result.problems == [(Code.UNKNOWN_LINE, 2, None)]
     assert result.users == []
 
 

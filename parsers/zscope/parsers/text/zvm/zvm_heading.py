@@ -29,6 +29,12 @@ _COLUMNS = re.compile(
     r"[01+-]? *(?:Userid +(?:\S{1,12} +){0,20}TCPU|ID +(?:\S{1,12} +){0,20}Write/s +Read/s)(?!\S)",
     re.ASCII | re.IGNORECASE,
 )
+_FIGURE = r"(?: +(?:\d{0,12}\.\d{1,3}[KMG]?|\d{1,12}[KMG]?|\.{3,6}|-{3,6}))"
+_ROW = re.compile(
+    rf"[ 01+-]? {{0,2}}(?:(?=.{{0,200}} \.)[^\s>]{{1,9}}|[0-9A-F]{{2}} +(?:Yes|No)(?!\S))"
+    rf"{_FIGURE}{{6,40}}(?: +\S{{1,12}}){{0,2}}$",
+    re.ASCII | re.IGNORECASE,
+)
 _STAMP = r"(?:(?P<day>\d{4}[/-]\d\d[/-]\d\d) +)?(?P<clock>\d\d:\d\d:\d\d)(?!\S)"
 _RUN = re.compile(rf" Run +{_STAMP}(?: {{1,40}}(?P<title>[A-Z][A-Z0-9]{{0,7}})\b)?", re.ASCII | re.IGNORECASE)
 _INTERVAL = re.compile(
@@ -96,6 +102,17 @@ def begins_page(text: str) -> bool:
     """
     match = _BEGIN.match(text)
     return match is not None and _MORE.match(text, match.end()) is not None
+
+
+def is_row_line(text: str) -> bool:
+    """Return whether a line looks like a row: figures without a leading zero, or dots instead of figures.
+
+    >>> is_row_line("RSCS     41.12 246.7 185.0   1.3   ...   ...   ...    ...  ...   ...   ...")
+    True
+    >>> is_row_line("all      0.35    0.00    0.20    0.01    0.00   99.44    1")
+    False
+    """
+    return _ROW.match(text) is not None
 
 
 def is_heading_line(text: str) -> bool:
