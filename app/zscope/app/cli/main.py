@@ -25,6 +25,7 @@ COMMANDS = {
     "loads": "List the loads of the store, or remove loads.",
     "issues": "List what could not be decoded or loaded, with file, record, byte and field.",
     "summary": "Print what the data say in a few sentences, each with the command for its evidence.",
+    "coverage": "Print what the data cover: a strip of days for each system and source, with a sentence.",
     "report": "Write a report as a single HTML file, for sending and printing.",
     "sql": "Run SQL on the store (DuckDB's dialect).",
     "metrics": "List the metrics, or print the rows of one.",

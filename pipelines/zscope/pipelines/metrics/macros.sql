@@ -184,6 +184,20 @@ CREATE OR REPLACE MACRO minute_of(moment_us) AS moment_us // 60000000;
 CREATE OR REPLACE MACRO minutes_of(start_us, end_us) AS
     range(minute_of(start_us), minute_of(end_us - 1) + 1);
 
+-- The minutes of an hour as the bits of a number: bit 0 is its first minute. Sets of minutes are united by bit_or, so
+-- that intervals that overlap, or that are in the data twice, count once.
+CREATE OR REPLACE MACRO minute_bits(first_minute, end_minute) AS
+    ((1::BIGINT << (greatest(first_minute, end_minute) - first_minute)) - 1) << first_minute;
+
+-- The nearest border of minutes to a moment, counted from the start of an hour, from 0 to 60.
+CREATE OR REPLACE MACRO border_in_hour(moment_us, hour_no) AS
+    greatest(0, least(60, round((moment_us - hour_no * 3600000000) / 60000000)))::INTEGER;
+
+-- The minutes of an hour, as bits, that an interval covers, and the hours that it touches.
+CREATE OR REPLACE MACRO covered_minutes(start_us, end_us, hour_no) AS
+    minute_bits(border_in_hour(start_us, hour_no), border_in_hour(end_us, hour_no));
+CREATE OR REPLACE MACRO hours_of(start_us, end_us) AS range(start_us // 3600000000, (end_us - 1) // 3600000000 + 1);
+
 -- Whether two sources name the same start of an interval: each rounds it in its own way.
 CREATE OR REPLACE MACRO is_same_start(one_us, other_us) AS abs(one_us - other_us) <= 2000000;
 

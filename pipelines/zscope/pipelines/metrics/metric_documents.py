@@ -82,6 +82,7 @@ _SUBJECTS = {
     "zert": "zERT records",
     "cpu": "CPU time",
     "workload": "Address spaces and service classes",
+    "coverage": "What the data cover",
     "systems": "Systems",
     "runs": "Benchmark runs",
     "benchmark": "Published results",

@@ -1,0 +1,373 @@
+-- Whether the data cover an hour of a system and a source: complete, partial, lost, not recorded, or not known, and why.
+--
+-- An hour is complete only if something shows it: intervals that cover it, or records of connections without a sign
+-- of a loss. The share of a partial hour is the smallest that a sign shows. Where a source has nothing:
+--   not recorded  the system has no such records or reports in any load, zERT was disabled, or the stack counted
+--                 connections that are not recorded in most hours of the files either
+--   lost          a loaded file covers the hour, and SMF says that it lost records, the stack counted connections, the
+--                 intervals have a gap while the system was up, or connections are otherwise never silent
+--   not known     nothing shows what happened: no loaded file covers the hour, or an idle hour looks the same
+-- All hours of each local day with data are listed, and the days between them if they are less than a month.
+
+WITH source_kind(source, of_connections, in_sequence) AS (
+    VALUES
+    ('119-1/2', true, false), ('119-11', true, false), ('119-12', false, false), ('119-5', false, true),
+    ('70', false, true), ('72', false, true), ('30', false, true), ('RMF', false, false), ('GSKSRVR', false, false),
+    ('MQ', false, false)
+),
+
+evidence AS MATERIALIZED (
+    SELECT
+        system,
+        source,
+        epoch_us(hour_utc) // 3600000000 AS hour_no,
+        max(offset_s) AS offset_s,
+        sum(records)::BIGINT AS records,
+        bit_or(minutes) AS minutes,
+        sum(starts)::BIGINT AS starts,
+        sum(ends)::BIGINT AS ends,
+        sum(began)::BIGINT AS began,
+        sum(began_and_ended)::BIGINT AS began_and_ended,
+        sum(counted_opened) AS counted_opened,
+        sum(counted_closed) AS counted_closed,
+        sum(lost_records) AS lost_records,
+        -- The longest time without a record, in minutes.
+        CASE
+            WHEN source IN ('119-1/2', '119-11')
+                THEN list_max(list_transform(
+                    string_split(lpad(bin(bit_or(minutes)), 60, '0'), '1'), lambda silence : len(silence)
+                ))
+        END AS silence
+    FROM coverage_day
+    WHERE hour_utc IS NOT NULL
+    GROUP BY system, source, hour_no
+),
+
+clock AS (
+    SELECT
+        system,
+        hour_no,
+        max(offset_s) AS offset_s
+    FROM evidence
+    WHERE offset_s IS NOT NULL
+    GROUP BY system, hour_no
+),
+
+local_clock AS (
+    SELECT
+        system,
+        offset_s,
+        make_timestamp((hour_no * 3600 + offset_s)::BIGINT * 1000000) AS hour_local
+    FROM clock
+),
+
+local_day AS (
+    SELECT
+        system,
+        unnest(range(day_no, least(next_day_no, day_no + 31))) AS day_no
+    FROM (
+        SELECT
+            system,
+            day_no,
+            coalesce(lead(day_no) OVER (PARTITION BY system ORDER BY day_no), day_no + 1) AS next_day_no
+        FROM (SELECT DISTINCT system, (hour_no * 3600 + offset_s) // 86400 AS day_no FROM clock)
+    )
+),
+
+-- The offset of an hour without records is that of the hour before.
+hour AS MATERIALIZED (
+    SELECT
+        h.system,
+        h.hour_no,
+        coalesce(c.offset_s, f.offset_s) AS offset_s
+    FROM (
+        SELECT DISTINCT
+            system,
+            unnest(range(day_no * 24 - 15, day_no * 24 + 39)) AS hour_no
+        FROM local_day
+    ) AS h
+    ASOF LEFT JOIN clock AS c ON h.system = c.system AND h.hour_no >= c.hour_no
+    INNER JOIN (
+        SELECT
+            system,
+            arg_min(offset_s, hour_no) AS offset_s
+        FROM clock
+        GROUP BY system
+    ) AS f ON h.system = f.system
+    SEMI JOIN local_day AS d
+        ON h.system = d.system AND (h.hour_no * 3600 + coalesce(c.offset_s, f.offset_s)) // 86400 = d.day_no
+),
+
+usual AS (
+    SELECT
+        e.system,
+        e.source,
+        max(e.hour_no) AS last_hour,
+        sum(e.starts) > 0 AS has_starts,
+        sum(e.ends) > 0 AS has_ends,
+        median(e.silence) AS silence,
+        median(e.ends / nullif(c.counted_closed, 0)) FILTER (WHERE c.counted_closed >= 20 AND e.ends > 0) AS recorded_share
+    FROM evidence AS e
+    LEFT JOIN evidence AS c ON c.source = '119-5' AND e.system = c.system AND e.hour_no = c.hour_no AND bit_count(c.minutes) = 60
+    WHERE e.source <> '7' AND (e.records > 0 OR e.minutes > 0)
+    GROUP BY e.system, e.source
+),
+
+-- The hours in which a system was up.
+up AS (
+    SELECT DISTINCT
+        system,
+        hour_no
+    FROM evidence
+    WHERE source NOT IN ('7', 'GSKSRVR') AND minutes > 0
+),
+
+-- The minutes from the first to the last record of a system in each file that has a kind of records. A file without
+-- any record of a kind shows nothing about it.
+file_kind AS (
+    SELECT DISTINCT
+        load_id,
+        system,
+        CASE
+            WHEN record_type = 119 AND record_subtype IN (1, 2) THEN '119-1/2'
+            WHEN record_type = 119 AND record_subtype IN (5, 11, 12) THEN '119-' || record_subtype
+            WHEN record_type IN (30, 70, 72) THEN record_type::VARCHAR
+        END AS source
+    FROM load_kind
+    WHERE record_type IS NOT NULL
+),
+
+file_span AS (
+    SELECT
+        f.load_id,
+        f.system,
+        epoch_us(f.first_local) - b.offset_s * 1000000 AS start_us,
+        epoch_us(f.last_local) - e.offset_s * 1000000 AS end_us
+    FROM (
+        SELECT
+            load_id,
+            system,
+            min(first_local) AS first_local,
+            max(last_local) AS last_local
+        FROM load_kind
+        WHERE record_type IS NOT NULL AND first_local IS NOT NULL
+        GROUP BY load_id, system
+    ) AS f
+    ASOF INNER JOIN local_clock AS b ON f.system = b.system AND f.first_local >= b.hour_local
+    ASOF INNER JOIN local_clock AS e ON f.system = e.system AND f.last_local >= e.hour_local
+),
+
+file_hour AS (
+    SELECT
+        system,
+        source,
+        hour_no,
+        bit_or(covered_minutes(start_us, end_us, hour_no)) AS minutes
+    FROM (
+        SELECT
+            s.system,
+            k.source,
+            minute_of(s.start_us) * 60000000 AS start_us,
+            (minute_of(s.end_us) + 1) * 60000000 AS end_us,
+            unnest(hours_of(s.start_us, s.end_us + 1)) AS hour_no
+        FROM file_span AS s
+        INNER JOIN file_kind AS k ON s.load_id = k.load_id AND s.system = k.system
+        WHERE k.source IS NOT NULL AND s.end_us - s.start_us BETWEEN 0 AND 34560000000000
+    )
+    GROUP BY system, source, hour_no
+),
+
+-- Whether a kind of records is in most hours of the files that have it at all.
+usually_recorded AS (
+    SELECT
+        f.system,
+        f.source
+    FROM file_hour AS f
+    LEFT JOIN evidence AS e ON f.system = e.system AND f.source = e.source AND f.hour_no = e.hour_no AND e.minutes > 0
+    GROUP BY f.system, f.source
+    HAVING count(e.hour_no) >= 0.5 * count(*)
+),
+
+removed AS (
+    SELECT DISTINCT unnest(range(epoch_us(first_local) // 3600000000, epoch_us(last_local) // 3600000000 + 1)) AS local_hour
+    FROM load
+    WHERE status = 'removed' AND last_local - first_local < INTERVAL 400 DAY
+),
+
+-- zERT is off on a stack from a record that it was disabled to the next one, or to the end of the data.
+off_hour AS (
+    SELECT
+        system,
+        hour_no,
+        bit_or(covered_minutes(from_us, to_us, hour_no)) AS minutes
+    FROM (
+        SELECT
+            *,
+            unnest(hours_of(from_us, to_us)) AS hour_no
+        FROM (
+            SELECT
+                w.system,
+                w.event_type,
+                epoch_us(w.first_utc) AS from_us,
+                coalesce(
+                    epoch_us(lead(w.first_utc) OVER (PARTITION BY w.system, w.stack ORDER BY w.first_utc, w.event_type)),
+                    (h.last_hour + 1) * 3600000000
+                ) AS to_us
+            FROM zert_written AS w
+            INNER JOIN (SELECT system, max(hour_no) AS last_hour FROM hour GROUP BY system) AS h ON w.system = h.system
+            WHERE w.event_type IN (5, 6)
+        )
+        WHERE event_type = 6 AND to_us - from_us BETWEEN 1 AND 34560000000000
+    )
+    GROUP BY system, hour_no
+),
+
+compared AS (
+    SELECT
+        h.system,
+        k.source,
+        k.of_connections,
+        k.in_sequence,
+        h.hour_no,
+        h.offset_s,
+        coalesce(e.records, 0) AS records,
+        bit_count(coalesce(e.minutes, 0)) AS minutes,
+        u.system IS NOT NULL AS is_recorded,
+        bit_count(coalesce(f.minutes, 0)) AS file_minutes,
+        y.system IS NOT NULL AS is_usual,
+        a.system IS NOT NULL AS is_up,
+        r.local_hour IS NOT NULL AS was_removed,
+        e.silence,
+        u.silence AS usual_silence,
+        bit_count(l.minutes) AS lost_minutes,
+        l.lost_records,
+        if(k.source IN ('119-11', '119-12'), bit_count(o.minutes), 0) AS off_minutes,
+        e.began,
+        if(u.has_ends AND u.has_starts AND h.hour_no < u.last_hour - 24, e.began_and_ended, e.began) AS began_and_ended,
+        CASE
+            WHEN k.source = '119-1/2' AND u.has_starts AND u.has_ends THEN c.counted_opened + c.counted_closed
+            WHEN k.source = '119-1/2' AND u.has_starts THEN c.counted_opened
+            WHEN k.source = '119-1/2' THEN c.counted_closed
+            WHEN k.source = '119-11' THEN c.counted_closed * coalesce(u.recorded_share, 1)
+        END AS counted,
+        CASE WHEN k.source = '119-1/2' THEN coalesce(e.starts, 0) ELSE 0 END + coalesce(e.ends, 0) AS seen
+    FROM hour AS h
+    CROSS JOIN source_kind AS k
+    LEFT JOIN evidence AS e ON h.system = e.system AND k.source = e.source AND h.hour_no = e.hour_no
+    LEFT JOIN usual AS u ON h.system = u.system AND k.source = u.source
+    LEFT JOIN evidence AS c
+        ON c.source = '119-5' AND h.system = c.system AND h.hour_no = c.hour_no AND bit_count(c.minutes) = 60
+    LEFT JOIN evidence AS l ON l.source = '7' AND h.system = l.system AND h.hour_no = l.hour_no
+    LEFT JOIN off_hour AS o ON h.system = o.system AND h.hour_no = o.hour_no
+    LEFT JOIN file_hour AS f ON h.system = f.system AND k.source = f.source AND h.hour_no = f.hour_no
+    LEFT JOIN usually_recorded AS y ON h.system = y.system AND k.source = y.source
+    LEFT JOIN up AS a ON h.system = a.system AND h.hour_no = a.hour_no
+    LEFT JOIN removed AS r ON (h.hour_no * 3600 + h.offset_s) // 3600 = r.local_hour
+),
+
+-- The signs of a loss in an hour with records, each with the share that it leaves.
+judged AS (
+    SELECT
+        *,
+        list_filter(
+            CASE
+                WHEN NOT of_connections THEN [
+                    {'share': minutes / 60, 'why': 'intervals cover ' || minutes || ' of 60 minutes'},
+                    {'share': if(minutes < 60 AND lost_minutes > 0, minutes / 60, 1), 'why': 'SMF lost records'}
+                ]
+                ELSE [
+                    {'share': 1 - lost_minutes / 60, 'why': 'SMF lost records in ' || lost_minutes || ' minutes'},
+                    {'share': 1 - off_minutes / 60, 'why': 'zERT was disabled for ' || off_minutes || ' minutes'},
+                    {
+                        'share': if(counted IS NULL, file_minutes / 60, 1),
+                        'why': 'the files cover ' || file_minutes || ' of 60 minutes'
+                    },
+                    {
+                        'share': if(seen < 0.95 * counted, seen / counted, 1),
+                        'why': 'records of ' || round(100 * seen / nullif(counted, 0))::BIGINT
+                            || ' % of what the stack counted leads to expect'
+                    },
+                    {
+                        'share': if(
+                            began >= 20 AND began_and_ended < 0.95 * began, began_and_ended / began, 1
+                        ),
+                        'why': began - began_and_ended || ' of ' || began
+                            || ' connections that began have no record of their end'
+                    },
+                    {
+                        'share': if(
+                            counted IS NULL AND lost_minutes IS NULL AND coalesce(off_minutes, 0) = 0
+                            AND usual_silence <= 2 AND silence >= 15,
+                            1 - silence / 60,
+                            1
+                        ),
+                        'why': 'no record for ' || silence || ' minutes, which is unusual'
+                    }
+                ]
+            END,
+            lambda sign : sign.share < 0.995
+        ) AS signs
+    FROM compared
+),
+
+decided AS (
+    SELECT
+        *,
+        CASE
+            WHEN NOT is_recorded THEN 'not recorded'
+            WHEN off_minutes = 60 AND records = 0 AND minutes = 0 THEN 'not recorded'
+            WHEN minutes > 0 THEN if(len(signs) = 0, 'complete', 'partial')
+            WHEN of_connections AND counted < 0.5 THEN 'complete'
+            WHEN of_connections AND counted >= 20 THEN if(file_minutes = 60 AND is_usual, 'lost', 'not recorded')
+            WHEN lost_minutes > 0 AND file_minutes = 60 THEN 'lost'
+            WHEN file_minutes = 60 AND is_up AND is_usual AND (in_sequence OR (of_connections AND usual_silence <= 2))
+                THEN 'lost'
+            ELSE 'not known'
+        END AS state
+    FROM judged
+),
+
+explained AS (
+    SELECT
+        *,
+        CASE
+            WHEN NOT is_recorded THEN 'no load has such data of the system'
+            WHEN state = 'not recorded' AND off_minutes = 60 THEN 'zERT was disabled'
+            WHEN state = 'not recorded' THEN 'the stack counted connections, which are not recorded at this time'
+            WHEN state = 'partial' THEN joined(list_transform(signs, lambda sign : sign.why), '; ')
+            WHEN state = 'complete' AND NOT of_connections THEN 'intervals cover the hour'
+            WHEN state = 'complete' AND records = 0 THEN 'the stack counted no connections'
+            WHEN state = 'complete' AND counted IS NOT NULL THEN 'as many records as the stack counted connections'
+            WHEN state = 'complete' THEN 'records in ' || minutes || ' minutes, and no sign of a loss'
+            WHEN state = 'lost' AND lost_minutes > 0
+                THEN 'SMF lost ' || coalesce(number_text(lost_records), 'an unknown number of') || ' records of all types'
+            WHEN state = 'lost' AND counted >= 20
+                THEN 'no records, but the stack counted ' || number_text(counted) || ' starts and ends of connections'
+            WHEN state = 'lost' AND in_sequence THEN 'a gap in the intervals of a file'
+            WHEN state = 'lost' THEN 'no record, in a file that is otherwise never silent'
+            WHEN file_minutes = 0 AND (of_connections OR in_sequence) THEN 'no loaded file covers the hour'
+            ELSE 'no records: lost, idle, or the system was down'
+        END
+        || if(state IN ('lost', 'not known') AND was_removed, '; a load of this time was removed', '') AS why
+    FROM decided
+)
+
+SELECT
+    system::VARCHAR AS system,
+    source::VARCHAR AS source,
+    make_timestamptz(hour_no::BIGINT * 3600000000) AS hour_utc,
+    make_timestamp((hour_no * 3600 + offset_s)::BIGINT * 1000000) AS hour_local,
+    make_timestamp((hour_no * 3600 + offset_s)::BIGINT * 1000000)::DATE AS day,
+    state::VARCHAR AS state,
+    why::VARCHAR AS why,
+    records::BIGINT AS records,
+    1::BIGINT AS hours,
+    CASE state
+        WHEN 'complete' THEN 1
+        WHEN 'partial' THEN greatest(0, list_min(list_transform(signs, lambda sign : sign.share)))
+        ELSE 0
+    END::DOUBLE AS covered_hours,
+    (state IN ('lost', 'partial'))::BIGINT AS hours_with_loss,
+    (state = 'not recorded')::BIGINT AS hours_not_recorded,
+    (state = 'not known')::BIGINT AS hours_not_known
+FROM explained

@@ -1,0 +1,151 @@
+"""`zscope coverage`: lost hours of a dump are lost, and an hour that nothing shows is never complete."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from tests.sample_stores import SAMPLE
+
+from zscope.app.cli.coverage_strips import strips
+from zscope.parsers import read
+from zscope.parsers.smf.record_writer import as_stream, encode_without_triplets
+from zscope.schemas import catalog
+from zscope.schemas.arrow import LOCAL
+
+if TYPE_CHECKING:
+    from tests.app.conftest import Run
+
+DUMP = SAMPLE / "smf-sample.bin"
+DAY = date(2026, 3, 2)
+FIRST, LAST = datetime(2026, 3, 2, 10), datetime(2026, 3, 2, 13)  # noqa: DTZ001 - local time
+"""The lost hours of SYSA."""
+
+
+def records_of(path: Path) -> list[bytes]:
+    """Return the records of a dump without blocks, with their length words."""
+    data, at, found = path.read_bytes(), 0, []
+    while at < len(data):
+        end = at + int.from_bytes(data[at : at + 2], "big")
+        found.append(data[at:end])
+        at = end
+    return found
+
+
+def dump_without_hours(*, with_loss: bool) -> bytes:
+    """Return the sample without the TCP/IP records of the lost hours, perhaps with the loss in type 7."""
+    headers = read(DUMP, "smf_record[system,written_local,record_type]")["smf_record"].to_pylist()
+    kept = [
+        record
+        for record, header in zip(records_of(DUMP), headers, strict=True)
+        if not (
+            header["record_type"] == 119
+            and header["system"] == "SYSA"
+            and FIRST <= header["written_local"] < LAST
+        )
+    ]
+    assert 0 < len(kept) < len(headers)
+    loss = {
+        "system": pa.array(["SYSA"]),
+        "written_local": pa.array([LAST], LOCAL),
+        "start_local": pa.array([FIRST], LOCAL),
+        "lost_records": pa.array([4711], pa.uint16()),
+        "loss_flags": pa.array([0], pa.uint8()),
+    }
+    lost = encode_without_triplets(catalog().records[7, None], loss, 1) if with_loss else []
+    return b"".join(as_stream([*kept, *lost]))
+
+
+def hours_of(run: Run, folder: Path, content: bytes) -> dict[tuple[str, int], tuple[str, str]]:
+    """Return state and reason of each hour of SYSA, by source and local hour."""
+    (folder / "dump.smf").write_bytes(content)
+    run("ingest", folder / "dump.smf", "--store", folder / "store", "--timezone", "+01:00")
+    chosen = f"system = 'SYSA' AND hour_local::DATE = DATE '{DAY}'"
+    query = f"SELECT source, hour(hour_local) AS h, state, why FROM coverage WHERE {chosen}"
+    result = run("sql", query, "--store", folder / "store", "--json")
+    assert result.exit_code == 0, result.stderr
+    return {(row["source"], row["h"]): (row["state"], row["why"]) for row in json.loads(result.stdout)}
+
+
+@pytest.mark.parametrize("source", ["119-1/2", "119-11"])
+def test_hours_that_smf_lost_are_lost(run: Run, tmp_path: Path, source: str) -> None:
+    hours = hours_of(run, tmp_path, dump_without_hours(with_loss=True))
+    assert [hours[source, hour][0] for hour in (10, 11, 12)] == ["lost"] * 3
+    assert hours[source, 10][1] == "SMF lost 1,570 records of all types"
+    assert hours[source, 9][0] == hours[source, 14][0] == "complete"
+    assert {hours["70", hour][0] for hour in range(2, 24)} == {"complete"}
+
+
+def test_hours_without_records_are_never_complete(run: Run, tmp_path: Path) -> None:
+    hours = hours_of(run, tmp_path, dump_without_hours(with_loss=False))
+    for source in ("119-1/2", "119-11"):
+        assert {hours[source, hour][0] for hour in (10, 11, 12)} <= {"lost", "not known"}
+
+
+def test_the_rows_are_days_with_their_hours(run: Run, tmp_path: Path) -> None:
+    hours_of(run, tmp_path, dump_without_hours(with_loss=True))
+    result = run("coverage", "--system", "SYSA", "--store", tmp_path / "store", "--json")
+    assert result.exit_code == 0, result.stderr
+    rows = {(row["source"], row["day"]): row for row in json.loads(result.stdout)}
+    day = rows["119-11", str(DAY)]
+    assert (day["state"], day["hours"], day["hours_with_loss"]) == ("partial", 24, 3)
+    assert day["loss"].startswith("SMF lost 1,570 records")
+    assert rows["30", str(DAY)]["state"] == "not recorded"
+
+
+def test_a_store_without_records_says_so(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    run("ingest", SAMPLE / "reports", "--store", tmp_path / "store", "--select", "tls_rule")
+    result = run("coverage", "--store", tmp_path / "store")
+    assert result.exit_code == 0
+    assert "no rows" in result.stderr
+
+
+def day_row(source: str, day: date, state: str, **values: object) -> dict[str, Any]:
+    usual: dict[str, object] = {
+        "hours": 24,
+        "covered_hours": 0.0,
+        "hours_with_loss": 0,
+        "hours_not_known": 0,
+        "loss": None,
+    }
+    return {"system": "SYSA", "source": source, "day": day, "state": state, **usual, **values}
+
+
+def test_a_strip_has_a_character_for_each_day() -> None:
+    states = ["complete", "partial", "lost", "not known", "not recorded"]
+    rows = [day_row("70", DAY + timedelta(days=n), state) for n, state in enumerate(states)]
+    rows += [day_row("72", DAY + timedelta(days=n), "not recorded") for n in range(5)]
+    lines = strips(rows, 80)
+    assert lines[3].split() == ["70", "#+x?-", "0", "%"]
+    assert "Not recorded: 72." in lines
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_long_strips_are_broken_and_no_line_is_too_wide(width: int) -> None:
+    days = [DAY + timedelta(days=n) for n in (*range(100), *range(400, 500))]
+    rows = [day_row("119-1/2", day, "complete", covered_hours=24.0) for day in days]
+    lines = strips(rows, width)
+    assert max(map(len, lines)) <= width
+    drawn = Counter("".join(line for line in lines if line.startswith("119-1/2 ")))
+    assert drawn["#"] == len(days)
+    # The 300 days without data take no room.
+    assert sum(line.startswith("119-1/2 ") for line in lines) <= 2 * -(-100 // (width - 19))
+
+
+def test_sentences_name_the_worst_day_and_its_reason() -> None:
+    rows = [
+        day_row("70", DAY, "partial", covered_hours=23.0, hours_with_loss=1, loss="a gap"),
+        day_row("70", DAY + timedelta(days=1), "partial", covered_hours=21.0, hours_with_loss=3, loss="SMF"),
+        day_row("72", DAY, "complete", covered_hours=24.0),
+        day_row("30", DAY, "not known", hours_not_known=24),
+    ]
+    text = " ".join(strips(rows, 200))
+    assert "4 hours of 70 are lost or partial, on 2 days, most on 2026-03-03: SMF." in text
+    assert "72: 24 hours, no sign of a loss." in text
+    assert "Of 24 hours of 30 nothing shows whether the data cover them." in text
