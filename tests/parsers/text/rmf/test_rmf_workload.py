@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -249,3 +251,36 @@ SAMPLE = FaultSample("workload.xml", workload_xml([[ONLINE, *PERIODS]]).encode()
 def test_some_faults_are_not_silent(tmp_path: Path) -> None:
     known = known_sample(SAMPLE, tmp_path)
     assert not [text for fault in SAMPLE.some_faults(60) for text in silent_changes(known, fault)]
+
+
+def test_values_about_the_policy_are_in_the_rows_of_classes(tmp_path: Path) -> None:
+    lines = DOCUMENT.splitlines()
+    at = next(number for number, line in enumerate(lines) if "<name>Normalization Factors</name>" in line)
+    variables = "".join(
+        f"<var><name>{name}</name><value>{value}</value></var>"
+        for name, value in (("CPU", "1.0"), ("IOC", "0.5"), ("MSO", "N/A"), ("SRB", "1.0"))
+    )
+    part = f"<part><name>Service Definition Coefficients</name><var-list>{variables}</var-list></part>"
+    lines[at - 1 : at - 1] = [part]
+    result = _read("\n".join(lines), tmp_path)
+    assert list(result.issues) == []
+    for row in result["rmf_workload"].to_pylist():
+        if row["class_kind"] != "period":
+            assert json.loads(row["extra"]) == {
+                "Policy Activation: Date": "03/01/2026",
+                "Policy Activation: Time": "00.00.00",
+                "Service Definition Coefficients: CPU": "1.0",
+                "Service Definition Coefficients: IOC": "0.5",
+                "Service Definition Coefficients: SRB": "1.0",
+                "Systems: SYSA: IEAOPTxx Member": "00",
+            }
+
+
+def test_every_variable_with_a_value_is_in_a_row() -> None:
+    document = Path("sample-data/world/rmf/rmf-workload.SRV1.2026-03-09.xml")
+    rows = read(document, [TABLE])[TABLE].to_pylist()
+    kept = {str(value) for row in rows for value in row.values()}
+    extra = {value for row in rows for value in json.loads(row["extra"] or "{}").values()}
+    variables = re.findall(r"<value>([^<]+)</value>", document.read_text(encoding="utf-8"))
+    words = {value for value in variables if value != "N/A" and not re.fullmatch(r"[\d.]+", value)}
+    assert words <= kept | extra

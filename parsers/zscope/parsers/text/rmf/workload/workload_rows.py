@@ -30,6 +30,8 @@ class WorkloadFacts:
     systems: list[str] = field(default_factory=list)
     ziip_factor: float | None = None
     zaap_factor: float | None = None
+    extra: dict[str, str] = field(default_factory=dict)
+    """Values about the policy that have no column; they are in the rows of all classes."""
 
 
 @dataclass(slots=True)
@@ -85,7 +87,7 @@ def _write_class(
             out.issue(Code.BAD_VALUE, problem, found.line, field="Service Time", table=TABLE)
     if found.kind == "workload":
         values["workload_name"] = found.name
-    row = out.row(TABLE, found.line, values, found.extra, found.lines)
+    row = out.row(TABLE, found.line, values, {**facts.extra, **found.extra}, found.lines)
     _compare_time(row, found, out)
     for line, period, extra in found.periods:
         out.row(

@@ -97,7 +97,10 @@ def read_workload_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False
                     found.kind, found.values["period_no"] = PERIOD, period["number"]
             _read_class(segment, found, out)
             classes.append(found)
-        elif plain_label(name) != plain_label(_ACTIVATION):
+        elif plain_label(name) == plain_label(_ACTIVATION):
+            for part in segment.all("part"):
+                _keep_facts(_ACTIVATION, part, facts, out)
+        else:
             problem = f"the part {quoted(name)} of the report is not known; it is skipped"
             out.issue(Code.UNKNOWN_LINE, problem, segment.line, field=name[:60], table=TABLE)
     _set_system(unit, facts, out)
@@ -135,7 +138,8 @@ def _read_policy(segment: XmlElement, facts: WorkloadFacts, out: ReportRows) -> 
     for part in segment.all("part"):
         name = plain_label(part.text_at("name"))
         if name and name not in _POLICY_PARTS:
-            problem = f"the part {quoted(part.text_at('name'))} of the policy is not known; it is skipped"
+            problem = f"the part {quoted(part.text_at('name'))} of the policy is not known"
+            problem += "; its values are stored in `extra`"
             out.issue(Code.UNKNOWN_COLUMN, problem, part.line, field=name[:60], table=TABLE)
         if name == "NORMALIZATIONFACTORS":
             for label, text, line in _variables(part, out):
@@ -147,13 +151,30 @@ def _read_policy(segment: XmlElement, facts: WorkloadFacts, out: ReportRows) -> 
                 else:
                     problem = f"the processor {quoted(label)} of a normalization factor is not known"
                     out.issue(Code.UNKNOWN_COLUMN, problem, line, field=label[:60], table=TABLE)
+                    facts.extra[f"{part.text_at('name')}: {label}"] = text
+        else:
+            _keep_facts(part.text_at("name"), part, facts, out)
         for table in part.below("table"):
-            headings = table_headings(table, {"SYSTEMID"}, out)
-            heading = next((each for each in headings if plain_label(each) == "SYSTEMID"), None)
-            if heading is not None:
-                facts.systems += [
-                    row.cells[heading] for row in table_rows(table, headings, out) if row.cells[heading]
-                ]
+            _read_systems(part.text_at("name"), table, facts, out)
+
+
+def _read_systems(title: str, table: XmlElement, facts: WorkloadFacts, out: ReportRows) -> None:
+    """Add the systems of a table, and store its other cells by the first one of their row."""
+    headings = table_headings(table, {"SYSTEMID"}, out)
+    for row in table_rows(table, headings, out):
+        name = next(iter(row.cells.values()), "")
+        for heading, text in row.cells.items():
+            if plain_label(heading) == "SYSTEMID":
+                facts.systems += [text] if text else []
+            elif text.upper() not in NO_VALUE:
+                facts.extra[f"{title}: {name}: {heading}"] = text
+
+
+def _keep_facts(title: str, part: XmlElement, facts: WorkloadFacts, out: ReportRows) -> None:
+    """Store the variables of a part about the policy, which have no columns."""
+    for label, text, _ in _variables(part, out):
+        if text.upper() not in NO_VALUE:
+            facts.extra[f"{title}: {label}"] = text
 
 
 def _factor(label: str, text: str, line: int, out: ReportRows) -> float | None:
@@ -199,7 +220,7 @@ def _put(found: WorkloadClass, label: str, text: str, line: int, out: ReportRows
         if near := nearly(plain_label(label), labels()):
             problem = f"the name {quoted(label)} is unknown, and differs in one character from {near}"
             out.issue(Code.UNKNOWN_COLUMN, problem, line, field=label[:60], table=TABLE)
-        if text and label not in {"Service Class", "Report Class"}:
+        if text and not (label in {"Service Class", "Report Class"} and text == found.name):
             found.extra[label] = text
         return
     if printed.column in found.lines:
