@@ -26,15 +26,13 @@ LARGE_FOLDER = 25
 KINDS = ("Python", "declarations")
 TRACE = """
 import sys, threading
-from importlib.metadata import entry_points
+from zscope.app.cli.main import program as main
 seen = set()
 def note(frame, event, argument):
     code = frame.f_code
     # Bodies of modules and classes are not optimized code: only functions count.
     if event == "call" and any(root in code.co_filename for root in roots) and code.co_flags & 1:
         seen.add((code.co_filename, code.co_qualname))
-[program] = entry_points(group="console_scripts", name="zscope")
-main = program.load()
 folder = sys.argv.pop()
 roots = sys.argv.pop().split()
 arguments = sys.argv[1:]

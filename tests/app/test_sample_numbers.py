@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from tests.app.dashboard.conftest import draw_page, fine
 
 from zscope.app.shared.dashboard_server import STORE
-from zscope.pipelines.metrics.sample_numbers import OVERVIEW, SAMPLE_NUMBERS
+from zscope.pipelines.metrics.metric_documents import OVERVIEW, SAMPLE_NUMBERS
 from zscope.schemas.published import published_tables
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ import pytest
 from zscope.samples import Recipe, declaration_files
 from zscope.samples.declaration_files import read_declared
 from zscope.samples.dump.context import RecordContext
-from zscope.samples.dump.declared_records import DeclaredRecords
+from zscope.samples.dump.declared_records import DeclaredRecords, numbered
 from zscope.samples.dump.dump_scenario import DumpScenario
-from zscope.samples.dump.expressions import numbered
 from zscope.samples.dump.record_declaration import read_declaration
 from zscope.samples.world.world_scenario import WorldScenario
 from zscope.schemas import catalog

@@ -24,6 +24,16 @@ screen shows them and the columns that rows are grouped by. `shown_by` names the
 that rows are grouped by if the user does not name others. `shown_where` is the condition for the rows that
 are shown if the user does not state one. Files always have all rows and columns.
 
+The table `[series]` says how a metric is exported as series, where that does not follow from its columns.
+Metrics whose rows are successive intervals are exported without it. With it, metrics whose rows are a state,
+such as a price with a status, are exported, too. A label must have few values: rows with unbounded ones, such
+as addresses of clients, are left out by `rows`.
+
+    [series]
+    rows = "shared_by <> 'client network'"   # rows that are exported unless the user chooses others
+    status = "status"                        # a text column: its series have the value 1 and a label
+    newest = "day"                           # samples without time are about the last 24 hours of data
+
 A store keeps the rows of steps that are declared as `stored`:
 
 - `stored = "day"`: the rows of each day of the store are computed from the records of that day, when they are
@@ -56,7 +66,6 @@ from msgspec import field
 from msgspec.structs import asdict, replace
 
 from zscope.pipelines.metrics.metric_checks import filled
-from zscope.pipelines.metrics.series_declaration import SeriesDeclaration, series_problems
 from zscope.schemas.arrow import duckdb_type
 from zscope.schemas.declared import Declared, TomlFile
 from zscope.schemas.reference import reference_schemas
@@ -67,6 +76,32 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
     from zscope.schemas.toml_lines import KeyPath
+
+
+class SeriesDeclaration(Declared, frozen=True):
+    """The table `[series]` of a metric."""
+
+    rows: str = ""
+    """SQL condition on the rows that are exported by default; all rows if empty."""
+    status: str = ""
+    """Text column that becomes a label of series with the value 1."""
+    newest: Literal["", "day"] = ""
+    """`day`: samples without time combine the last 24 hours, instead of the newest interval."""
+
+
+def series_problems(
+    declared: SeriesDeclaration, columns: Sequence[str], *, clocked: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a table `[series]`, after its key.
+
+    >>> list(series_problems(SeriesDeclaration(status="why"), ["system"], clocked=False))
+    [('series', 'no column why')]
+    """
+    if declared.status and declared.status not in columns:
+        yield "series", f"no column {declared.status}"
+    if declared.newest and not clocked:
+        yield "series", "newest needs a clock, and columns that can all be combined"
+
 
 Combine = Literal["sum", "min", "max"]
 MetricKind = Literal["metric", "step"]

@@ -1,12 +1,13 @@
 """Turn declarations of records into columns, and columns into records by the writers of layouts.
 
-`zscope.samples.dump.record_declaration` describes the declarations.
+`zscope.samples.dump.record_declaration` describes the declarations. Their expressions are evaluated with the
+functions and names at the end of this module.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,9 +22,8 @@ from zscope.parsers.smf.record_writer import (
     write_fields,
 )
 from zscope.parsers.text.coding import code_page
-from zscope.samples.dump.arrays import local, pick
+from zscope.samples.dump.arrays import local, pick, utc
 from zscope.samples.dump.assemble import SmfBatch, once, optional
-from zscope.samples.dump.expressions import FUNCTIONS, Picked, evaluate, random_names
 from zscope.samples.dump.record_declaration import read_declaration
 from zscope.samples.dump.site_names import certificate_names
 from zscope.schemas import catalog
@@ -31,14 +31,15 @@ from zscope.schemas.arrow import arrow_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from types import CodeType
 
     from zscope.parsers.smf.codecs.base import ByteRows
     from zscope.parsers.smf.record_writer import SectionBytes
     from zscope.samples.dump.arrays import Choice, Numbers
-    from zscope.samples.dump.expressions import Names
     from zscope.samples.dump.record_declaration import DeclaredRecordSection, RecordDeclaration
     from zscope.samples.dump.site_context import SiteContext
     from zscope.schemas import Field, RecordLayout, Section
+
 
 _Cell = tuple[slice, "ByteRows", "Choice"]
 """Place in a section, the bytes of different values, and for each record the number of its value."""
@@ -339,3 +340,66 @@ class _Part:
             return None
         length = self.rows.shape[1] if self.lengths is None else int(self.lengths[first])
         return SectionRows(self.section, self.rows[rows][:, :length], length // self.number, self.number)
+
+
+Names = dict[str, Any]
+
+
+def evaluate(expression: int | str, names: Names) -> Any:  # noqa: ANN401 - whatever the expression is
+    """Return the value of an expression of a declaration, which is a part of this package."""
+    return eval(_compiled(str(expression)), {"__builtins__": {}}, names)
+
+
+@cache
+def _compiled(expression: str) -> CodeType:
+    """Compile an expression; a traceback shows it in place of a file."""
+    return compile(expression, f"expression {expression}", "eval")
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A column with few different values: row i has `values[index[i]]`."""
+
+    values: Any
+    """Texts, an Arrow column, or several Arrow columns by name."""
+    index: Choice
+
+
+def numbered(pattern: str, numbers: Numbers) -> Picked:
+    """Return texts with a number in each."""
+    distinct, index = np.unique(numbers, return_inverse=True)
+    return Picked([pattern.format(number) for number in distinct.tolist()], index.reshape(np.shape(numbers)))
+
+
+def whole(numbers: Choice) -> Numbers:
+    """Return whole numbers, rounded towards zero."""
+    return numbers.astype(np.int64)
+
+
+def random_names(rng: np.random.Generator, count: int) -> Names:
+    """Return the functions that draw one random number for each record."""
+
+    def choice(weights: Choice) -> Numbers:
+        return rng.choice(len(weights), count, p=weights)
+
+    return {
+        "choice": choice,
+        "integers": lambda low, high: rng.integers(low, high, count),
+        "normal": lambda mean, deviation: rng.normal(mean, deviation, count),
+        "random": lambda: rng.random(count),
+    }
+
+
+FUNCTIONS: Names = {
+    "array": np.array,
+    "exp": np.exp,
+    "len": len,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "numbered": numbered,
+    "pick": Picked,
+    "round": np.rint,
+    "utc": utc,
+    "where": np.where,
+    "whole": whole,
+}

@@ -1,30 +1,191 @@
-"""Load what arrives in a folder, until a signal ends it."""
+"""Load what arrives in a folder, one load after the other, until a signal ends it.
+
+Files are listed and judged as those of the nightly batch. Those that are complete at the same time are one
+load, which publishes the catalogue once. A file is remembered while it is in the folder, so that it is read
+again only if it has changed.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import select
+import signal
+import socket
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.exits import print_message
+from zscope.app.cli.exits import ExitCode, describe, print_message
+from zscope.app.cli.files_put_away import move_file, why_it_stays
 from zscope.app.cli.input_options import (
     SuppliedOptions,
     code_page_option,
+    exit_code_for,
     framing_of,
     framing_option,
     input_errors,
+    print_issues,
     supplied_options,
     unpack_limits_option,
 )
-from zscope.app.cli.load_options import LoadOptions, load_options
-from zscope.app.cli.loading import return_memory_soon
-from zscope.app.cli.new_files import INCOMPLETE
+from zscope.app.cli.load_options import LoadOptions, code_after_load, load_options
+from zscope.app.cli.loading import describe_outcome, describe_report, return_memory_soon
+from zscope.app.cli.new_files import INCOMPLETE, list_files, with_outcomes
 from zscope.app.cli.store_option import settings_option, store_errors, store_option
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from zscope.app.cli.new_files import FileChoice, LoadedFile, NewFile
+    from zscope.parsers.issues import Issue
+    from zscope.pipelines.ingest import IngestOptions
+    from zscope.pipelines.ingest.options_and_outcomes import FileOutcome, IngestReport
     from zscope.pipelines.settings import Settings
+
+
+LONGEST_PAUSE_S = 300.0
+"""Limit of the pause after loads that could not change the store: it doubles with each."""
+
+
+@dataclass
+class StopSignal:
+    """SIGTERM and Ctrl-C: the first ends the work after the current file, the second at once."""
+
+    is_set: bool = False
+    _received: socket.socket | None = None
+    _sent: socket.socket | None = None
+
+    @contextmanager
+    def handled(self) -> Iterator[None]:
+        """Handle the signals while the block runs."""
+        with ExitStack() as stack:
+            self._received, self._sent = map(stack.enter_context, socket.socketpair())
+            for number in (signal.SIGTERM, signal.SIGINT):
+                stack.callback(signal.signal, number, signal.signal(number, self._stop))
+            yield
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        if self.is_set:
+            raise KeyboardInterrupt
+        self.is_set = True
+        # A lock, as that of an Event, could be held by the code that the signal interrupts.
+        assert self._sent is not None
+        self._sent.send(b"\0")
+
+    def wait(self, seconds: float) -> None:
+        """Wait, or return at once after a signal."""
+        assert self._received is not None
+        select.select([self._received], [], [], seconds)
+
+
+@dataclass
+class Watch:
+    """A folder, the store that its files are loaded into, and what is known of the files."""
+
+    choice: FileChoice
+    store: Path
+    options: IngestOptions
+    stop: StopSignal
+    every_s: float
+    quiet: bool
+    move_to: Path | None = None
+    """Where files go that are in the store; None if they stay."""
+    worst: ExitCode = ExitCode.OK
+    """The highest exit code of the loads."""
+    _known: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    """Size and time of the last change of the files that were loaded, or refused."""
+    _reported: set[str] = field(default_factory=set)
+    """What was skipped in the folder, or is missing, and was reported."""
+    _failed: str = ""
+    """Why the last load could not change the store."""
+
+    def run(self) -> ExitCode:
+        """Load what arrives until a signal; return the exit code."""
+        pause = self.every_s
+        while not self.stop.is_set:
+            self.look()
+            pause = min(2 * pause, LONGEST_PAUSE_S) if self._failed else self.every_s
+            self.stop.wait(pause)
+        return ExitCode.NOTHING if self._failed else self.worst
+
+    def look(self) -> None:
+        """List the folder, and load the files that are complete and were not loaded as they are."""
+        outside = [self.store, *([self.move_to] if self.move_to else [])]
+        listing = list_files(self.choice, outside, time.time())
+        there = {file.path for file in listing.files}
+        self._known = {path: known for path, known in self._known.items() if path in there}
+        problems = {str(issue): issue for issue in (*listing.missing, *listing.skipped)}
+        new = [file for file in listing.files if self._known.get(file.path) != _state_of(file)]
+        if new or problems.keys() - self._reported:
+            self._load(new, [issue for text, issue in problems.items() if text not in self._reported])
+        if not self._failed:
+            self._reported = set(problems)
+
+    def _load(self, files: list[NewFile], problems: list[Issue]) -> None:
+        from zscope.pipelines.freed_memory import return_memory_now
+        from zscope.pipelines.ingest import ingest
+
+        outcomes: list[FileOutcome] = []
+
+        def on_outcome(outcome: FileOutcome) -> None:
+            outcomes.append(outcome)
+            if not self.quiet:
+                print_message(describe_outcome(outcome))
+
+        options = replace(self.options, passed_over=tuple(problems), on_outcome=on_outcome, stops=self._stops)
+        try:
+            with store_errors():
+                report = ingest(self.store, [file.path for file in files], options)
+            self._failed = ""
+        except click.ClickException as error:
+            if (text := error.format_message()) != self._failed:
+                print_message(
+                    f"{text}; watch tries again, and at least every {LONGEST_PAUSE_S / 60:g} minutes"
+                )
+            self._failed = text
+        else:
+            self._report(report)
+        self._note(with_outcomes(files, outcomes))
+        return_memory_now()
+
+    def _report(self, report: IngestReport) -> None:
+        """Print what a load did, and validate and publish it, as the settings say."""
+        print_issues(report.issues)
+        if not self.quiet:
+            print_message(describe_report(report, self.store))
+        code = exit_code_for(report.issues.worst)
+        try:
+            settings = self.options.settings
+            code = max(code, code_after_load(report, self.store, settings, quiet=self.quiet))
+        except click.ClickException as error:
+            print_message(error.format_message())
+            code = ExitCode.NOTHING
+        self.worst = max(self.worst, code)
+
+    def _stops(self) -> bool:
+        return self.stop.is_set
+
+    def _note(self, loaded: tuple[LoadedFile, ...]) -> None:
+        """Remember the files that have an outcome, and put away those that are in the store."""
+        for each in loaded:
+            if not each.outcomes:
+                continue
+            self._known[each.file.path] = _state_of(each.file)
+            if self.move_to and why_it_stays(each) is None:
+                try:
+                    move_file(each.file, self.move_to / each.file.inside)
+                except OSError as error:
+                    self.worst = max(self.worst, ExitCode.REFUSED)
+                    print_message(f"{each.file.path}: stays in the folder: {describe(error)}")
+
+
+def _state_of(file: NewFile) -> tuple[int, int]:
+    return file.size, file.changed_ns
+
 
 SETTLE_S, EVERY_S = 10, 5
 
@@ -107,7 +268,6 @@ def command(  # noqa: PLR0913 - one argument for each option
     Exit code after a signal: the highest of the loads. 0 success; 4 with issues; 8 a file was refused; 12 it
     could not start, or the last load could not be done.
     """
-    from zscope.app.cli.watching import StopSignal, Watch
     from zscope.parsers.options import ReadOptions
     from zscope.pipelines.ingest import IngestOptions, row_selection
     from zscope.pipelines.store.folder import make_store

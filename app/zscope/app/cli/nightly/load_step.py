@@ -1,4 +1,4 @@
-"""The step `load`: load the new files of some folders."""
+"""The steps `load` and `files`: load new files, and move or delete those that are in the store."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.exits import ExitCode
+from zscope.app.cli.exits import ExitCode, describe
+from zscope.app.cli.files_put_away import move_file, why_it_stays
 from zscope.app.cli.input_options import ISSUES_SHOWN, exit_code_for, input_errors, progress
 from zscope.app.cli.loading import describe_outcome, return_memory_soon
 from zscope.app.cli.new_files import Listing, list_files, with_outcomes
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from zscope.app.cli.nightly.sections import LoadSection
+    from zscope.app.cli.new_files import NewFile
+    from zscope.app.cli.nightly.sections import FilesSection, LoadSection
     from zscope.parsers.issues import Severity
     from zscope.parsers.options import ProgressState
     from zscope.pipelines.ingest import IngestOptions
     from zscope.pipelines.ingest.options_and_outcomes import FileOutcome
     from zscope.pipelines.store.commits import Load
+
 
 _NO_FILES = {"ok": ExitCode.OK, "warning": ExitCode.WARNINGS, "failure": ExitCode.REFUSED}
 _RESUMED = "loaded by the run that was interrupted"
@@ -245,3 +248,56 @@ def _details(listing: Listing, loads: _NightLoads) -> Iterator[str]:
             yield f"{outcome.file}: nothing to load"
     yield from (f"{file}; left for the next night" for file in listing.unsettled)
     yield from map(str, listing.skipped)
+
+
+def put_files_away(night: Night, section: FilesSection) -> StepResult:
+    """Move or delete the files of which everything is in the store."""
+    from zscope.parsers.inputs import shown
+
+    items: list[dict[str, object]] = []
+    details: list[str] = []
+    done = failed = 0
+    for loaded in night.files:
+        name = shown(str(loaded.file.path))
+        if reason := why_it_stays(loaded):
+            items.append({"file": name, "done": "stays", "to": None, "why": reason})
+            details.append(f"{name}: stays, {reason}")
+            continue
+        try:
+            to = _planned(section, loaded.file) if night.dry_run else _put_away(section, loaded.file)
+        except OSError as error:
+            failed += 1
+            items.append({"file": name, "done": "stays", "to": None, "why": describe(error)})
+            details.append(f"failure: {name}: {describe(error)}")
+            continue
+        done += 1
+        items.append({"file": name, "done": _done(section, night), "to": to, "why": None})
+        if night.dry_run:
+            details.append(f"{name}: {_done(section, night)}{f' to {to}' if to else ''}")
+    left = len(items) - done
+    text = f"{counted(done, 'file')} {_done(section, night)}"
+    if section.move_to:
+        text += f" to {section.move_to}"
+    return StepResult(
+        code=ExitCode.REFUSED if failed else ExitCode.OK,
+        text=f"{text}, {left:,} {'stays' if left == 1 else 'stay'}" if left else text,
+        details=tuple(details),
+        counts={"done": done, "left": left},
+        items=tuple(items),
+    )
+
+
+def _done(section: FilesSection, night: Night) -> str:
+    verb = "moved" if section.after_load == "move" else "deleted"
+    return f"would be {verb}" if night.dry_run else verb
+
+
+def _planned(section: FilesSection, file: NewFile) -> str | None:
+    return str(section.move_to / file.inside) if section.move_to else None
+
+
+def _put_away(section: FilesSection, file: NewFile) -> str | None:
+    if section.move_to is None:
+        file.path.unlink()
+        return None
+    return str(move_file(file, section.move_to / file.inside))

@@ -16,8 +16,7 @@ import click
 
 from zscope.app.cli.exits import ExitCode, describe, plain
 from zscope.app.cli.nightly.dated_outputs import export_all, write_night_report
-from zscope.app.cli.nightly.files_step import put_files_away
-from zscope.app.cli.nightly.load_step import load_files
+from zscope.app.cli.nightly.load_step import load_files, put_files_away
 from zscope.app.cli.nightly.night import (
     Night,
     NightBegin,
