@@ -60,8 +60,8 @@ class AttlsDefaults:
     sysplex_ticket_timeout: str
     groups: Mapping[str, str]
     """Names of groups by their four digits."""
-    names: frozenset[str]
-    """Names of all known parameters and of the statements that contain them, in upper case."""
+    names: Mapping[str, str]
+    """Names of all known parameters and of the statements that contain them, by the name in upper case."""
 
     families: Mapping[int, str]
     """Kinds of failures by return code."""
@@ -96,7 +96,7 @@ def attls_defaults() -> AttlsDefaults:
     file = TomlFile.read(files("zscope.schemas") / "attls_parameters.toml").typed(AttlsFile)
     names = {*file.names, *file.sections, *(parameter.name for parameter in file.parameters)}
     names |= {f"{section}Ref" for section in file.sections}
-    known = frozenset(name.upper() for name in names)
+    known = {name.upper(): name for name in sorted(names)}
     families = {code: name for name, codes in file.reason_families.items() for code in codes}
     return AttlsDefaults(file.parameters, file.sysplex_ticket_timeout, file.groups, known, families)
 

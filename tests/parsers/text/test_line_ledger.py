@@ -163,12 +163,34 @@ MESSAGE = "RULE: Pay~1 RC:  402 Initial Handshake GRPID: 00000003 ENVID: 0000000
 CHAT = "Date: today\nStatus: fine\nStart time: nine\nUser: me\nsee EZD1286I in the book\n"
 
 
-@pytest.mark.parametrize("inside", [ALL_LINES, POLICY_LINES, MESSAGE, "80\n" * 9 + ALL_LINES])
+@pytest.mark.parametrize("inside", [ALL_LINES, POLICY_LINES, MESSAGE, "see below\n" * 9 + ALL_LINES])
 def test_the_inside_of_a_report_without_a_heading_is_one_issue(tmp_path: Path, inside: str) -> None:
     ledger = ledger_of(tmp_path, f"{inside}\n{CONN}")
     (issue,) = (issue for issue in ledger.issues if issue.code is Code.UNKNOWN_LINE)
     assert "looks like the inside" in issue.text or "look like the inside" in issue.text
     assert 1 <= (issue.line_no or 0) <= inside.count("\n")
+
+
+def test_orphans_of_a_log_are_one_issue(tmp_path: Path) -> None:
+    record = " DR                                        731 00000090  "
+    text = f"{record}Success percentage: 75.000%\n{record}Failed not authorized:   5\n"
+    (issue,) = (issue for issue in ledger_of(tmp_path, text + CONN).issues if issue.line_no == 1)
+    assert issue.code is Code.UNKNOWN_LINE
+
+
+@pytest.mark.parametrize("end", ["Mar 15 02:12:48 CLI1 TT", "MVS TCP/IP NE"])
+def test_a_line_of_a_log_that_is_cut_at_the_end_is_an_issue(tmp_path: Path, end: str) -> None:
+    message = (
+        "Mar 15 02:12:48 CLI1 TTLS[7]: 02:12:48 TCPIP EZD1286I TTLS Error GRPID: 00000007 ENVID: 00000010 "
+    )
+    message += (
+        "CONNID: 0069FAE2 LOCAL: 192.0.2.1..304 REMOTE: 192.0.2.2..443 JOBNAME: WEB USERID: APP RULE: R "
+    )
+    message += "RC:  406 Initial Handshake\n"
+    cut = [
+        issue.line_no for issue in ledger_of(tmp_path, message + end).issues if issue.code is Code.REPORT_CUT
+    ]
+    assert cut == [2]
 
 
 def test_other_text_is_only_counted(tmp_path: Path) -> None:

@@ -343,6 +343,7 @@ _PROMPT = re.compile(
     r"| *(?:TSO +)?NETSTAT +(?:A(?:LL(?:CONN?)?)?|CONN?|TTLS|CONFIG|DEV\w*|HOME|STATS)\b",
     re.ASCII | re.IGNORECASE,
 )
+_PROMPTS = frozenset("$#>")
 _OTHER_MESSAGE = re.compile(r" ?[-*+@]?[A-Z]{3,5}\d{3,5}[A-Z] +(?![0-9A-Fa-f]{8}\b)[A-Za-z(]", re.ASCII)
 _RMF_MESSAGE = re.compile(r" ?ERB\d{3}[A-Z] ", re.ASCII)
 _SHAPES = {
@@ -404,7 +405,10 @@ def is_other_text(text: str, family: str) -> bool:
         return _RMF_MESSAGE.match(text) is not None
     if family == ZVM or family in UNINTERRUPTED:
         return False
-    return _PROMPT.match(text) is not None or _OTHER_MESSAGE.match(text, prefix_length(text)) is not None
+    if _PROMPT.match(text) is not None:
+        # A line of the report whose first character became that of a prompt.
+        return text[:1] not in _PROMPTS or not continues_report(text[1:], family)
+    return _OTHER_MESSAGE.match(text, prefix_length(text)) is not None
 
 
 def continues_report(text: str, family: str) -> bool:
@@ -421,6 +425,21 @@ def is_report_line(text: str) -> bool:
         or is_heading_line(text)
         or is_row_line(text)
     )
+
+
+_PRINT_HEADING = re.compile(
+    r"(?! *[\w. ]{1,40}:(?: |$))(?! *#)[^{}]{0,200}(?<![\w#])PAGE:? +\d{1,6}(?: +OF +\d{1,6})? *$",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def is_print_heading(text: str, family: str) -> bool:
+    """Return whether a line is the heading that a print program puts on each page of a policy.
+
+    >>> is_print_heading("1   POLICY LISTING   03/15/2026 09:00:00   PAGE    2", ATTLS)
+    True
+    """
+    return family in {ATTLS, ATTLS_FILE} and _PRINT_HEADING.match(text) is not None
 
 
 def is_paging_mark(text: str) -> bool:

@@ -25,7 +25,7 @@ _MOST_BETWEEN = 3
 """Lines without a clue between two lines of one stretch."""
 _BEGIN = 3
 """So many lines are the begin of a file."""
-_SHORTEST = 8
+_SHORTEST = 7
 """Characters of a label that other programs hardly have; of shorter ones, several in a line are needed."""
 _LONGEST = 400
 _TIME_OF_DAY = r"\d{1,4}\.\d\d\.\d\d\.\d{3}"
@@ -41,6 +41,20 @@ _ROW = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 """Rows, column headings and messages that no other program prints."""
+_OF_PAGE = re.compile(
+    r" *(?:MVS PARTITION NAME|IMAGE CAPACITY|NUMBER OF CONFIGURED PARTITIONS|DISPATCH INTERVAL) +\S"
+    r"| *H/W MODEL +\S| *NUMBER OF ADDRESS SPACES +MIN| *LOGICAL OUT (?:RDY|WAIT) +\d| *OUT WAIT +\d"
+    r"|.{0,60}SYSTEM ADDRESS SPACE AND WORK UNIT ANALYSIS",
+    re.ASCII,
+)
+"""Lines of a page of RMF without rows."""
+_AT_BEGIN = re.compile(
+    r" *\w[\w .%-]{0,40}: {2,}\S|.{0,300}\b(?:LOCAL|REMOTE|JOBNAME|USERID|RULE|RC|ACTIONS|STATUS): +\S"
+    r"|\S*\.\.\d{1,5}(?: |$)|.{0,80}\bHandshake$| *\}$|(?: *(?:[\dA-F][\dA-F.:,%*/-]*|N/A)(?= |$))+ *$",
+    re.ASCII,
+)
+"""The rest of a line of a report, as a cut leaves it at the begin of a file."""
+_MESSAGE_ID = re.compile(r" {0,8}EZZ\d{4}I ", re.ASCII)
 _PAIR = re.compile(r"(?<![^ ])(?P<label>[A-Za-z][\w/%. -]{2,40}?)(?: *:|  *=)(?![^ ])", re.ASCII)
 _STATEMENT = re.compile(r" *(?P<word>[A-Za-z3][\w.]{3,40})(?: +[^ =:]+)?(?: +#.*)? *$", re.ASCII)
 _OF_PASEARCH = (
@@ -48,7 +62,9 @@ _OF_PASEARCH = (
     "FromAddr", "ToAddr", "No. Policy Action", "policyAction", "ActionType", "Rule Type", "Policy created",
     "Policy updated", "TimeZone", "TTLS Action", "HandshakeRole", "TTLSEnabled",
 )  # fmt: skip
-_EVERYWHERE = frozenset({"STARTTIME", "ALGORITHM", "DIRECTION", "PRIORITY", "TIMEZONE", "INTERVAL"})
+_EVERYWHERE = frozenset(
+    {"STARTTIME", "ALGORITHM", "DIRECTION", "PRIORITY", "TIMEZONE", "INTERVAL", "JOBNAME", "KEYRING"}
+)
 """Labels that other programs have, too."""
 _FAMILIES = frozenset({"netstat", "gsksrvr", "attls"})
 
@@ -71,6 +87,7 @@ def _labels() -> frozenset[str]:
 def _statements() -> frozenset[str]:
     """Return the words with which a line of a policy file begins."""
     references = {"LOCALADDR", "REMOTEADDR", "LOCALPORTRANGE", "REMOTEPORTRANGE", "DIRECTION"}
+    references |= {"PORT", "PORTRANGE"}
     references |= {f"{word}REF" for word in references} | {"TTLSGROUPACTIONREF", "TTLSENVIRONMENTACTIONREF"}
     return frozenset({*attls_defaults().names, *references, "TTLSCONNECTIONACTIONREF"}) - {"TRACE"}
 
@@ -94,9 +111,11 @@ class OutsideText:
 
     def add(self, line: Line) -> bool:
         """Read a line; return whether it can only be part of a report."""
-        text = line.text[:_LONGEST]
-        certain = self.is_report_line(text) or _ROW.match(text) is not None
+        text = _MESSAGE_ID.sub("", line.text[:_LONGEST], count=1)
+        certain = self.is_report_line(text) or is_of_report(text) or _OF_PAGE.match(text) is not None
         labels = set() if certain else _labels_in(text)
+        if line.no <= _BEGIN and not certain and _AT_BEGIN.match(text):
+            labels.add(text)
         if not certain and not labels:
             self._between += 1
             if self._between > _MOST_BETWEEN:
@@ -122,6 +141,11 @@ class OutsideText:
             self.report_problem(first.no, problem)
         self._certain, self._between = False, 0
         self._labels.clear()
+
+
+def is_of_report(text: str) -> bool:
+    """Return whether a line is a row, a line of column headings or a message that no other program prints."""
+    return _ROW.match(text) is not None
 
 
 def _labels_in(text: str) -> set[str]:

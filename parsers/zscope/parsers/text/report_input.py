@@ -67,6 +67,8 @@ _LINE_ENDS = ("\n", "\r", "\x0c", "\x85")
 _PADDING = "\0 \x1a"
 """Characters that can follow the last line end."""
 _TAIL_BYTES = 16
+_SAME_BEGIN = 5
+"""Lines of a log that begin with the same characters follow each other: a date, or the kind of record."""
 
 
 @dataclass
@@ -116,6 +118,8 @@ class ReportInput:
     """The first line that is not empty."""
     _last_line: tuple[int, str] = field(default=(0, ""), init=False)
     """Number and text of the last line that is not empty."""
+    _line_before: str = field(default="", init=False)
+    """The line that is not empty before that."""
     ledger: LineLedger = field(default_factory=LineLedger, init=False)
     """What became of each line of a text; of XML and JSON it has no lines."""
 
@@ -219,7 +223,13 @@ class ReportInput:
         in_report = use in {LineUse.ROW, LineUse.ISSUE} or (
             use is LineUse.FURNITURE and not ends_report(text)
         )
-        if in_report or (use is LineUse.OUTSIDE and begins_heading(text)):
+        if use is LineUse.OUTSIDE:
+            before = self._line_before
+            follows = (
+                before[:_SAME_BEGIN] == text[:_SAME_BEGIN] and self.ledger.use_of(number - 1) > LineUse.OWED
+            )
+            in_report = follows or begins_heading(text)
+        if in_report:
             problem = "the file ends inside a report, without a line end: this line may be cut, and others "
             problem += "missing; transfer the file again, or add a line end if it is complete"
             sheet.add_issue(Issue(Code.REPORT_CUT, problem, self.member.name, line_no=number))
@@ -293,6 +303,7 @@ class ReportInput:
             self._first_line = self._first_line or line.strip()
             self.ledger.hand_out(number, line)
             if line and not line.isspace():
+                self._line_before = self._last_line[1]
                 self._last_line = number, line
             yield line
 

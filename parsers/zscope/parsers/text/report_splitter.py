@@ -34,6 +34,7 @@ from zscope.parsers.text.headings import (
     is_last_line,
     is_other_text,
     is_paging_mark,
+    is_print_heading,
     is_report_line,
     nearly_heading,
     rows_above,
@@ -126,9 +127,11 @@ class ReportSplitter:
     _messages: MessageLines = field(init=False)
 
     def __post_init__(self) -> None:
-        self._replies = ReplyCollector(begins_report, is_report_line, self.report_problem, nearly_heading)
-        self._messages = MessageLines(self.report_problem)
         self._outside = OutsideText(self.report_problem, is_report_line)
+        self._replies = ReplyCollector(
+            begins_report, is_report_line, self.report_problem, nearly_heading, self._outside.add
+        )
+        self._messages = MessageLines(self.report_problem)
 
     def reports(self, texts: Iterable[str]) -> Iterator[CapturedReport]:
         """Yield the reports in the order in which they end."""
@@ -217,6 +220,8 @@ class ReportSplitter:
             if is_message:
                 self._interrupted = self._report is not None
                 return
+        if self._report is not None and is_print_heading(text, self._report.family):
+            return
         heading = find_heading(text, raw, self.defaults.forms)
         if heading and not self._is_statement(heading):
             yield from self._close()

@@ -80,6 +80,8 @@ class ReplyCollector:
     """Receives number and text for lines that belong to no reply."""
     nearly_begins: Callable[[str], bool]
     """Returns whether a report would begin with this text if one or two characters were different."""
+    add_outside: Callable[[Line], object]
+    """Receives the lines without a beginning that may be part of a report."""
     _open: list[SyslogReply] = field(default_factory=list)
     _orphans: set[str] = field(default_factory=set)
     """Connectors of lines without a beginning that were reported."""
@@ -160,6 +162,7 @@ class ReplyCollector:
         """Report a line without a beginning if it may be part of a display."""
         if not self.is_report_line(text):
             if connector in self._orphans or not any(reply.wanted for reply in self._open):
+                self.add_outside(Line(no, text))
                 return
             self._orphans.add(connector)
         self.report_problem(no, f"{quoted(text)} belongs to a reply whose beginning is missing")

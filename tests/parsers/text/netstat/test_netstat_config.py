@@ -222,3 +222,13 @@ def test_a_first_label_far_down_belongs_to_another_table() -> None:
     rows, issues = _read(lines)
     assert [row["setting"] for row in rows] == ["ttls", None]
     assert [issue.code for issue in issues] == [Code.REPORT_UNREADABLE]
+
+
+def test_a_lost_line_end_loses_no_setting() -> None:
+    lines = REPORT.splitlines()
+    expected, _ = _read(lines)
+    for at in range(2, 6):
+        joined = [*lines[:at], lines[at] + lines[at + 1], *lines[at + 2 :]]
+        rows, issues = _read(joined)
+        assert rows == expected or issues
+    assert _read([*lines[:2], lines[2] + lines[3], *lines[4:]])[0] == expected

@@ -7,8 +7,11 @@ from time import perf_counter
 import pytest
 from tests.marking import deep_except
 
+from zscope.parsers.issues import Code, Issues
+from zscope.parsers.text.captured_report import Origin, ReportSource
 from zscope.parsers.text.netstat.all import _COMMON
-from zscope.parsers.text.netstat.netstat_labels import pairs_of
+from zscope.parsers.text.netstat.netstat_labels import NetstatRow, pairs_of
+from zscope.parsers.text.report_rows import FileRows, ReportRows
 
 
 @pytest.mark.parametrize(
@@ -44,3 +47,16 @@ def test_long_lines_take_linear_time(piece: str, length: int) -> None:
         pairs_of(text)
         _COMMON.match(text)
     assert perf_counter() - begin < 20
+
+
+@pytest.mark.parametrize(
+    ("label", "missing"), [("TTLSPzlicy", "TTLSPolicy"), ("YesTTLSRule", "TTLSRule"), ("Brand new", "")]
+)
+def test_an_unknown_label_beside_a_missing_known_one_is_reported(label: str, missing: str) -> None:
+    out = ReportRows(FileRows({"netstat_all": None}, Issues(), "x"), Origin(ReportSource.TERMINAL))
+    row = NetstatRow("netstat_all", 7)
+    row.keep(label, "Yes")
+    row.write(out)
+    issues = [(issue.code, issue.line_no) for issue in out.sheet.issues]
+    assert issues == ([(Code.UNKNOWN_COLUMN, 7)] if missing else [])
+    assert all(f"{missing} is missing" in issue.text for issue in out.sheet.issues)

@@ -16,6 +16,9 @@ _ID = (
     r"(?P<id>EZD128\dI|EZD205\dI|EZD2042I|EZZ4249I|EZZ4250I|EZD(?:12|20)\d\d[AEISW](?= +TTLS ))(?![^ ])"
 )
 _MESSAGE = re.compile(_ID, re.ASCII)
+_GLUED = re.compile(
+    r"(?:EZD(?:12|20)\d\d[AEISW] +TTLS |TTLS\[\d{1,10}\]: |(?<=[^ ])\d\d:\d\d:\d\d \S+ TTLS)", re.ASCII
+)
 _TRACED = re.compile(r" TTLS |(?:GRPID|CONNID|RC): |\w= |EZD2042I|EZZ42", re.ASCII)
 """What a message has, but a text about messages has not."""
 _DAMAGED = re.compile(
@@ -61,8 +64,8 @@ def damaged_message(text: str) -> bool:
 
 
 def second_message(text: str) -> bool:
-    """Return whether a text contains the identifier of a message after its beginning."""
-    return _MESSAGE.search(text, 1) is not None
+    """Return whether a text contains the identifier of a message after its beginning: a line end is lost."""
+    return _MESSAGE.search(text, 1) is not None or _GLUED.search(text, 1) is not None
 
 
 def may_have_message(text: str) -> bool:

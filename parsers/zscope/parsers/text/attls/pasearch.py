@@ -46,7 +46,9 @@ _RIGHT = (
     "Action Sequence",
 )  # fmt: skip
 """Labels that can be the second of their line."""
-_SECOND = re.compile(rf"(?:(?<=: )|(?<=  ))({'|'.join(sorted(_RIGHT, key=len, reverse=True))}):(?![^ ])")
+_SECOND = re.compile(
+    rf"(?:(?<=: )|(?<=  ))({'|'.join(sorted(_RIGHT, key=len, reverse=True))}):(?![^ ])", re.IGNORECASE
+)
 _LABEL = re.compile(r" *(?P<label>[A-Za-z0-9][^:]{0,60}?) *:(?: +(?P<value>.*))?$")
 _ENTRY = re.compile(r" *(?P<code>[0-9A-Fa-f]{4})(?: +(?P<name>\S+))?$", re.ASCII)
 _LABEL_IN_VALUE = re.compile(r"(?<![^ ])[A-Za-z][A-Za-z0-9_.]{3,}:(?![^ ])")
@@ -67,6 +69,8 @@ _OF_MATCHING = frozenset(
 _TIMES = {"POLICY CREATED": "created", "POLICY UPDATED": "updated"}
 _WITH_BLANKS = {*_TIMES, "START DATE TIME", "END DATE TIME", "START DATE TIME UTC", "END DATE TIME UTC"}
 """Labels of times, in which several blanks can follow each other."""
+_REPEATED = frozenset({"ACTION SEQUENCE"})
+"""Labels of a rule that each of its actions has."""
 _NOT_AVAILABLE = "<not available>"
 _SECTION = re.compile(r"TTLS\w+Parms", re.ASCII | re.IGNORECASE)
 
@@ -121,7 +125,12 @@ class Pasearch:
             problem = f"{quoted(first.text)} is not a whole heading; stack and release can be missing"
             out.issue(Code.REPORT_CUT, problem, first.no, 1)
             words = first.text.split()
-            stack = words[words.index("Name:") + 1 :] if "Name:" in words else []
+            at = (
+                [word.upper() for word in words].index("NAME:")
+                if "NAME:" in first.text.upper().split()
+                else -1
+            )
+            stack = words[at + 1 :] if at >= 0 else []
             out.common["stack"] = stack[0] if stack else None
         else:
             out.common = {"stack": heading["stack"], "release": heading["release"]}
@@ -238,7 +247,7 @@ class _PasearchReader:
 
     def _of_rule(self, rule: PolicyRule, pair: ReportedPair) -> None:
         key, value = pair.key, pair.value
-        if value == _NOT_AVAILABLE:
+        if value.lower() == _NOT_AVAILABLE:
             rule.extra[pair.label] = value
             if key in _OF_MATCHING:
                 rule.impossible.add(pair.label)
@@ -274,6 +283,9 @@ class _PasearchReader:
             problem = f"the label {quoted(label)} is unknown, and differs in one character from {near}"
             self.out.issue(Code.UNKNOWN_COLUMN, problem, pair.line, field=label[:60], table=RULES)
             rule.impossible.add(label)
+        if label in rule.extra and pair.key not in _REPEATED:
+            problem = f"the label {quoted(label)} occurs more than once in the rule"
+            self.out.issue(Code.BAD_VALUE, problem, pair.line, field=label[:60], table=RULES)
         if pair.value:
             rule.extra[label] = f"{rule.extra[label]}, {pair.value}" if label in rule.extra else pair.value
 
@@ -351,7 +363,11 @@ class _PasearchReader:
             self.out.add_unknown_line(line.no, line.text)
             return
         self.out.used(line.no)
-        self._list.values.append(f"{match['code'].upper()} {match['name'] or ''}".rstrip())
+        member = f"{match['code'].upper()} {match['name'] or ''}".rstrip()
+        if member in self._list.values:
+            problem = f"{quoted(member)} is twice in the list {self._list.name}"
+            self.out.issue(Code.BAD_VALUE, problem, line.no, field=self._list.name[:60], table=ACTIONS)
+        self._list.values.append(member)
 
     def _close_action(self) -> None:
         action, self._action = self._action, None

@@ -205,15 +205,20 @@ def _report_mistaken_port(rule: PolicyRule, out: ReportRows) -> None:
 
 @lru_cache(maxsize=4096)
 def nearly_parameter(name: str) -> str | None:
-    """Return a known name that differs in one character from an unknown one, such as TLSv1.2 for TLSv.2."""
+    """Return the known name of which an unknown one is a misspelling, such as TLSv1.2 for TLSv.2: one
+    character in eight differs, at least one.
+    """
     known = attls_defaults().names
     plain = name.upper()
     if plain in known:
         return None
+    most = max(1, len(plain) // 8)
     near = (
-        other for other in known if abs(len(other) - len(plain)) <= 1 and edit_distance(plain, other) == 1
+        (distance, other)
+        for other in known
+        if abs(len(other) - len(plain)) <= most and (distance := edit_distance(plain, other)) <= most
     )
-    return min(near, default=None)
+    return min(near, default=(0, None))[1]
 
 
 def without_summary(ranges: list[AddressRange]) -> list[AddressRange]:
@@ -236,7 +241,7 @@ def write_action(action: PolicyAction, form: str, out: ReportRows) -> None:
     rows = _ActionRows(action, form, out)
     for parameter in action.parameters:
         _report_doubtful(parameter, form, out)
-        rows.add(parameter, "set" if form == POLICY_FILE else _setting(action, parameter))
+        rows.add(parameter, _coded(parameter) if form == POLICY_FILE else _setting(action, parameter))
     if form == POLICY_FILE and action.scope in {GROUP, ENVIRONMENT}:
         for parameter in _uncoded(action):
             rows.add(parameter, "default")
@@ -262,6 +267,7 @@ class _ActionRows:
                 "action_name": self.action.name,
                 "section": parameter.section or None,
                 "parameter": parameter.name,
+                "parameter_name": attls_defaults().names.get(parameter.name.upper()),
                 "member_no": member,
                 "parameter_value": value or None,
                 "code": member_code(parameter.name, value),
@@ -269,6 +275,11 @@ class _ActionRows:
             }
             self.out.row(ACTIONS, parameter.line, values, None if self._written else self.action.extra)
             self._written = True
+
+
+def _coded(parameter: PolicyParameter) -> str:
+    """Return the setting of a parameter in a policy file: a misspelt one has no effect that is known."""
+    return "set" if parameter.name.upper() in attls_defaults().names else "unknown"
 
 
 def _report_doubtful(parameter: PolicyParameter, form: str, out: ReportRows) -> None:
@@ -290,7 +301,7 @@ def _doubt(parameter: PolicyParameter) -> str | None:
     known, text = attls_defaults().names, quoted(" ".join(words))
     problem = None
     if near := nearly_parameter(name):
-        problem = f"is unknown, and differs in one character from {near}"
+        problem = f"is unknown, and nearly the same as {near}"
     elif name.upper() not in known:
         begins = any(other.startswith(name.upper()) for other in known)
         if " " in name or begins or len(words) != 1:
@@ -301,7 +312,7 @@ def _doubt(parameter: PolicyParameter) -> str | None:
         problem = f"has the value {text}, which is not one word"
     elif _PROTOCOL.fullmatch(name) and words not in (["ON"], ["OFF"]):
         problem = f"is {text}, which is neither On nor Off"
-    if problem is None and not known.isdisjoint(words):
+    if problem is None and not known.keys().isdisjoint(words):
         problem = "has a value that contains the name of another one"
     return problem and f"the parameter {quoted(name)} {problem}"
 

@@ -196,8 +196,8 @@ class _ConfigReader:
         label, begins = self._waiting or ("", line)
         self._waiting = None
         setting = setting_of(self._section, label)
-        if setting and doubtful(value):
-            problem = f"{quoted(value)} seems to contain more than the value; the setting is not used"
+        if doubtful(value):
+            problem = f"{quoted(value)} seems to contain more than the value; it is stored as it is printed"
             self.out.issue(Code.BAD_VALUE, problem, line, field=label, table=_TABLE)
             setting = None
         elif is_cut(label, value):

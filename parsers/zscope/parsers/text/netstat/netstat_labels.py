@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zscope.parsers.issues import Code
 from zscope.parsers.text.report_rows import quoted
+from zscope.parsers.text.spelling import nearly
+from zscope.schemas.reports import plain_label, report_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,7 +36,7 @@ _CHUNK = re.compile(r"[^ ]+(?: [^ ]+)*")
 _LABEL = re.compile(r"[A-Za-z][^:=]*")
 """A label and the blanks before its colon; only a label without such blanks is one."""
 _EQUATION = re.compile(r" *([A-Za-z][^ :=]*(?: [^ :=]+)*) *=(?![^ ])(.*)")
-_DOUBTFUL = re.compile(r"(?<![^ ])[A-Za-z][^ :]*:(?![^ ])|  ")
+_DOUBTFUL = re.compile(r"[A-Za-z)]:(?![^ ])|  |[^ ]EZ[ZD]\d{4}I", re.ASCII)
 
 
 def pairs_of(text: str) -> list[LabelValue]:
@@ -73,13 +76,16 @@ def _colon_of_label(chunk: str) -> int:
 
 
 def spreader(labels: Iterable[str]) -> Callable[[str], str]:
-    """Return a function that restores two blanks before each of these labels where only one is left.
+    """Return a function that restores two blanks before each of these labels where one is left, or none after
+    a number or Yes or No: a line end is lost.
 
     >>> spreader(["Code Level"])("TRLE: X Code Level: 7")
     'TRLE: X  Code Level: 7'
     """
     known = "|".join(sorted((re.escape(label) for label in labels), key=len, reverse=True))
-    squeezed = re.compile(rf"(?<=[^ ]) (?=(?:{known}):(?![^ ]))", re.IGNORECASE)
+    squeezed = re.compile(
+        rf"(?:(?<=[^ ]) |(?<= \d)|(?<=\d\d)|(?<= Yes)|(?<= No))(?=(?:{known}):(?![^ ]))", re.IGNORECASE
+    )
     return lambda text: squeezed.sub("  ", text)
 
 
@@ -127,5 +133,37 @@ class NetstatRow:
 
     def write(self, out: ReportRows) -> None:
         """Write the row."""
+        self._report_misspelt(out)
         extra = {label: ", ".join(values) for label, values in self.extra.items()}
         out.row(self.table, self.line, self.values, extra, self.lines)
+
+    def _report_misspelt(self, out: ReportRows) -> None:
+        """Report unknown labels that resemble one that the row lacks, or end with it: a line end is lost."""
+        for label in self.extra:
+            above, _, own = label.rpartition(".")
+            plain = plain_label(own)
+            if above and plain_label(above) not in report_table(self.table).by_label():
+                continue  # A label of a part without columns.
+            if misspelt := _misspelt(self.table, plain, frozenset(self.values)):
+                problem = (
+                    f"the label {quoted(label)} is unknown, and {misspelt} is missing; its value is in "
+                    "`extra`: correct the label if it is damaged"
+                )
+                out.issue(Code.UNKNOWN_COLUMN, problem, self.line, field=label[:60], table=self.table)
+
+
+@lru_cache(maxsize=4096)
+def _misspelt(table: str, plain: str, present: frozenset[str]) -> str | None:
+    """Return the label without a value that an unknown label resembles."""
+    known = report_table(table).by_label()
+    if plain in known:
+        return None
+    missing = {label: printed.label for label, printed in known.items() if printed.column not in present}
+    near = nearly(plain, missing) or next(
+        (label for label in missing if _VALUE_BEFORE.fullmatch(plain.removesuffix(label)) is not None), None
+    )
+    return missing[near] if near else None
+
+
+_VALUE_BEFORE = re.compile(r"YES|NO|ON|OFF|N/A|.*\d")
+"""A value to which the label of the next line was joined."""

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
+from zscope.parsers.text.outside_text import is_of_report
 from zscope.parsers.text.rmf.interval_values import MACHINE_LABELS, IntervalValues, label_line
 from zscope.parsers.text.rmf.page_title import CPU_TITLE
 from zscope.parsers.text.rmf.page_write import (
@@ -128,8 +129,7 @@ class CpuPages:
             if not line.text.strip():
                 self._multithreading = False
             elif _SECOND_PART.match(line.text):
-                for other in heading.body[at:]:
-                    self.out.furniture(other.no)
+                self._address_spaces(heading.body[at:])
                 break
             elif self._row(line):
                 in_table = True
@@ -139,6 +139,16 @@ class CpuPages:
                 self.out.add_unknown_line(line.no, line.text, heading.title)
         self.interval_values.read_block(block, width, self.out, MACHINE_LABELS)
         self.empty = self.empty and not in_table
+
+    def _address_spaces(self, lines: Sequence[Line]) -> None:
+        """Skip lines that are not about processors, unless the title of another page is lost among them."""
+        for at, line in enumerate(lines):
+            if is_of_report(line.text):
+                problem = f"the lines {line.no} to {lines[-1].no} are of a page whose title is missing"
+                self.out.issue(Code.REPORT_CUT, problem, line.no, 1, table=TABLE)
+                self.out.skipped(lines[at:])
+                return
+            self.out.furniture(line.no)
 
     def pages_missing(self) -> None:
         """Forget the rows so far: pages before the next row are missing."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zscope.parsers.issues import Code
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.rmf.label_lines import LabelGrammar, LabelledValue, LabelLine
+from zscope.parsers.text.spelling import nearly
 from zscope.schemas.reports import report_table
 
 if TYPE_CHECKING:
@@ -126,6 +127,9 @@ class IntervalValues:
             return
         if pair.value.endswith(_CHANGED) and pair.label not in self.changed:
             self.changed.append(pair.label)
+        if not pair.known and (near := nearly(pair.label.upper(), _COLUMNS)):
+            problem = f"the label {quoted(pair.label)} is unknown, and differs in one character from {near}"
+            out.issue(Code.UNKNOWN_COLUMN, problem, line.no, pair.label_column, field=pair.label, table=TABLE)
         column = _COLUMNS[pair.label] if pair.known else pair.label
         known = self.values if pair.known else self.extra
         if known.setdefault(column, text) != text:
