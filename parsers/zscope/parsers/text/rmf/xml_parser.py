@@ -51,9 +51,12 @@ _NOT_ALLOWED = re.compile(
 """Characters and references that no document without a document type can have, and instructions and comments
 whose end is missing: a tag follows.
 """
+_BAD_CHARACTER = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffd-\uffff\ud800-\udfff]")
+_MARKS = ("&", "<?", "<!--")
+"""With what all other places begin that are not allowed."""
 _ESCAPED = {"&": "&amp;", "<": "&lt;"}
-_BEGUN = re.compile(r"<!--(?:(?!-->)[\s\S])*$|<[^>]*$|&[^;\s<]{0,9}$")
-"""A tag or a reference whose end has not been received yet."""
+_BEGUN_REFERENCE = re.compile(r"&[^;\s<]{0,9}$")
+_LONGEST_REFERENCE = 10
 _RESUMED = re.compile(
     rf"<(?P<end>/?)(?:[\w.-]+:)?(?P<name>{'|'.join(RESUMED)})(?=[\s>/])", re.ASCII | re.IGNORECASE
 )
@@ -196,10 +199,11 @@ class XmlParser:
             self._advance(text[: len(text) - len(bare)])
             self._begin_parser()
             text, self._begun = bare, bool(bare)
-        if begun := _BEGUN.search(text):
-            if len(begun[0]) <= LONGEST_TOKEN:
-                text, self._held = text[: begun.start()], begun[0]
-            elif not _RESUMED.search(begun[0]):
+        begun = _begun_at(text)
+        if begun < len(text):
+            if len(text) - begun <= LONGEST_TOKEN:
+                text, self._held = text[:begun], text[begun:]
+            elif not _RESUMED.search(text, begun):
                 raise self._damage(f"a tag or comment has more than {LONGEST_TOKEN:,} characters")
         while text:
             text = self._search(text) if self._searching else self._parse(text)
@@ -221,7 +225,7 @@ class XmlParser:
         """Parse the beginning of a text; return the rest."""
         if self.tree.closed:
             return self._after_end(text)
-        invalid = _NOT_ALLOWED.search(text)
+        invalid = _not_allowed(text)
         if invalid is None:
             return self._expat(text[:SLICE]) + text[SLICE:]
         if before := text[: invalid.start()]:
@@ -343,6 +347,21 @@ class XmlParser:
         first_line, first_column = self._first
         before = first_column if line == 1 else 1
         return XmlDamageError(problem, first_line + line - 1, max(1, before + column))
+
+
+def _begun_at(text: str) -> int:
+    """Return where a comment, a tag or a reference begins whose end has not been received yet, or the end."""
+    comment, tag = text.find("<!--", text.rfind("-->") + 1), text.find("<", text.rfind(">") + 1)
+    reference = _BEGUN_REFERENCE.search(text, max(0, len(text) - _LONGEST_REFERENCE))
+    places = [place for place in (comment, tag, reference.start() if reference else -1) if place >= 0]
+    return min(places, default=len(text))
+
+
+def _not_allowed(text: str) -> re.Match[str] | None:
+    """Return the first place that is not allowed; most pieces of a document have none, nor any reference."""
+    if not any(mark in text for mark in _MARKS) and _BAD_CHARACTER.search(text) is None:
+        return None
+    return _NOT_ALLOWED.search(text)
 
 
 def _refuse_doctype(*_: object) -> None:

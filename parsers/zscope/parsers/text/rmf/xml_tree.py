@@ -168,9 +168,7 @@ class XmlTree:
         if self._elements > MOST_ELEMENTS:
             raise XmlLimitError(f"a report has more than {MOST_ELEMENTS:,} elements")
         element = self._element(name, attributes)
-        report = element.attributes.get("id", "").strip().upper()
-        known = report in REPORTS_READ or nearly(report, REPORTS_READ)
-        if name == "metric" and len(self._open) == 1 and not known:
+        if name == "metric" and len(self._open) == 1 and not _is_read(element):
             self._unread = True
             self._open[0].children.append(element)
         else:
@@ -188,7 +186,9 @@ class XmlTree:
             self._open.append(self._element(name, attributes))
 
     def _element(self, name: str, attributes: dict[str, str]) -> XmlElement:
-        return XmlElement(name, {key.lower(): value for key, value in attributes.items()}, self._line())
+        if attributes:
+            attributes = {key.lower(): value for key, value in attributes.items()}
+        return XmlElement(name, attributes, self._line())
 
     def end(self, _: str) -> None:
         """End the innermost element."""
@@ -213,3 +213,9 @@ class XmlTree:
         if self._characters > MOST_TEXT or len(self._open[-1].text) + len(data) > LONGEST_TEXT:
             raise XmlLimitError("a text is far longer than in any report")
         self._open[-1].text += data
+
+
+def _is_read(metric: XmlElement) -> bool:
+    """Return whether a metric names a report that is read, perhaps with a wrong character."""
+    report = metric.attributes.get("id", "").strip().upper()
+    return report in REPORTS_READ or nearly(report, REPORTS_READ) is not None
