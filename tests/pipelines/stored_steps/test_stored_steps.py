@@ -223,7 +223,7 @@ def test_a_result_has_no_rows_without_the_tables_that_it_names(
 def test_a_column_that_is_not_shared_cannot_be_read() -> None:
     step = declared()["handshake_code"]
     columns = ", ".join(f"{c.name} {c.type}" for c in step.view_columns if c.name in step.shared)
-    text = step_computation._shared_rows_sql(step)
+    text = step_computation._shared_rows_sql(step, "shared_handshake_code")
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE shared_handshake_code ({columns})")
         connection.execute("INSERT INTO shared_handshake_code (system) VALUES ('SYSA')")

@@ -3,14 +3,20 @@
 The records of some days are read once for all steps. A step that is declared as shared becomes a temporary
 table with the columns that other steps read at a load; what else a step reads are common table expressions of
 its statement. Views would take longer: when a view is created, DuckDB binds all views that it reads again.
+
+Steps that do not read each other are computed at the same time, each by a thread with a connection of its own
+to the database. Two threads of DuckDB for one statement need a third more CPU time, and are hardly faster.
 """
 
 from __future__ import annotations
 
 import shutil
+import threading
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from functools import cache
-from itertools import chain, groupby
+from itertools import chain, count, groupby
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -21,6 +27,7 @@ import pyarrow.parquet as pq
 from zscope.pipelines.metrics import RUNS, declared, macros_sql, needed, no_rows_sql, stored_names, view_sql
 from zscope.pipelines.metrics.running_totals import visible_rows_sql
 from zscope.pipelines.runs import run_table
+from zscope.pipelines.side_by_side import results_side_by_side
 from zscope.pipelines.store.commits import NO_DAY_KEY, Commit, DayRows, SummaryFile, append
 from zscope.pipelines.store.folder import digest_of_file, fsync_all
 from zscope.pipelines.store.parquet_files import COMPRESSION, LEVEL, data_tables
@@ -31,7 +38,7 @@ from zscope.schemas.reference import reference_table
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from zscope.pipelines.metrics import Metric
     from zscope.pipelines.store.commits import State
@@ -101,16 +108,14 @@ def update_summaries(
     summaries = Summaries(folder, state, steps)
     with _Computation(summaries, last_load, threads) as computation:
         update = _Update(computation, days_touched(state, before), everything=everything)
-        for of_round in _rounds():
-            update.compute([step for step in of_round if step in steps])
+        update.compute_all(steps)
         if computation.written:
             places = {folder.path / file.path for file in computation.written}
             fsync_all([*places, *{place.parent for place in places}])
-            live = {file.path for step in steps for file in summaries.files(step)}
-            added = tuple(file for file in computation.written if file.path in live)
-            for file in computation.written:
-                if file.path not in live:  # merged into another one meanwhile
-                    (folder.path / file.path).unlink()
+            written = {file.path for file in computation.written}
+            added = tuple(file for step in steps for file in summaries.files(step) if file.path in written)
+            for path in written - {file.path for file in added}:
+                (folder.path / path).unlink()  # it was merged into another one meanwhile
             complete = "" if update.left else summaries.definitions
             computation.written = []  # a commit can list them from here on
             append(folder, state, Commit("summarise", summaries=added, summaries_of=complete))
@@ -136,7 +141,17 @@ class _Update:
         self.left: dict[str, set[str]] = {}
         """The days of steps that are left to another load."""
 
-    def compute(self, steps: Sequence[str]) -> None:
+    def compute_all(self, steps: Sequence[str]) -> None:
+        """Compute what is out of date of all steps: at once, or round by round if the rows are too many."""
+        wanted = self._summaries.out_of_date()
+        days = {day for of_step in wanted.values() for day in of_step}
+        if sum(self._summaries.rows_read(list(wanted), day) for day in days) <= ROWS_AT_ONCE:
+            self._compute(list(wanted), days)
+            return
+        for of_round in _rounds():
+            self._compute_round([step for step in of_round if step in steps])
+
+    def _compute_round(self, steps: Sequence[str]) -> None:
         """Compute the steps of one round, for some days at a time, the days of the change first."""
         wanted: dict[str, set[str]] = {}
         for step in steps:
@@ -151,16 +166,24 @@ class _Update:
         for batch in chain(self._batches(possible, new), self._batches(possible, old)):
             is_old = self._touched.isdisjoint(batch)
             is_enough = is_old and self._read >= ROWS_IN_A_LOAD and not self._everything
-            rows = 0
-            for step in possible:
-                # What a step reads can turn out to be unchanged, or to have changed.
-                todo = self._summaries.days_to_compute(step, self.left) & set(batch)
-                if todo and is_enough:
-                    self.left.setdefault(step, set()).update(todo)
-                elif todo:
-                    rows = max(rows, self._computation.compute(step, sorted(todo, reverse=True)))
-                    self.computed |= todo
-            self._read += rows if is_old else 0
+            if is_enough:
+                for step in possible:
+                    if todo := self._summaries.days_to_compute(step, self.left) & set(batch):
+                        self.left.setdefault(step, set()).update(todo)
+                continue
+            read = self._compute(possible, set(batch))
+            self._read += read if is_old else 0
+
+    def _compute(self, steps: Sequence[str], days: set[str]) -> int:
+        """Compute what is out of date of steps on some days; return the rows read, of the step with most."""
+
+        def compute(step: str) -> int:
+            # What a step reads can turn out to be unchanged, or to have changed.
+            todo = self._summaries.days_to_compute(step, self.left) & days
+            self.computed |= todo
+            return self._computation.compute(step, sorted(todo, reverse=True)) if todo else 0
+
+        return max(self._computation.compute_all(steps, compute), default=0)
 
     def _batches(self, steps: Sequence[str], days: set[str]) -> Iterator[list[str]]:
         """Split days into batches of a limited number of rows, the newest first."""
@@ -177,35 +200,90 @@ class _Update:
             yield batch
 
 
+class _MadeTables:
+    """The tables in the database; one that several threads need is created by the first of them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._making: dict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)
+        self._tables: dict[tuple[str, str], str] = {}
+        """By step and the statement whose rows they have."""
+        self._numbers = count(1)
+
+    def table(self, step: str, statement: str, create: Callable[[str], None]) -> str:
+        """Return the name of a table, which is created under a new name if there is none."""
+        with self._lock:
+            making = self._making[step, statement]
+        with making:
+            if (step, statement) not in self._tables:
+                table = f"{_SHARED}{step}_{next(self._numbers)}"
+                create(table)
+                self._tables[step, statement] = table
+            return self._tables[step, statement]
+
+    def replaced(self) -> list[str]:
+        """Remove all tables of a step but the newest; return their names. No thread can be reading them."""
+        newest = {step: key for key in self._tables for step in key[:1]}
+        old = [key for key in self._tables if newest[key[0]] != key]
+        return [self._tables.pop(key) for key in old]
+
+
 class _Computation:
     """Computes rows of stored steps from the files that they need, and writes them to files."""
 
     def __init__(self, summaries: Summaries, last_load: int, threads: int) -> None:
         self.summaries = summaries
         self._last_load = last_load
-        self._count = 0
         self.written: list[SummaryFile] = []
         self._spill = summaries.folder.stage / "summaries"
-        self._connection = duckdb.connect()
+        self._database = duckdb.connect()
         self._threads = threads
-        self._made: dict[str, str] = {}
-        """The tables that exist in it, and the statements whose rows they have."""
+        self._pool = ThreadPoolExecutor(threads, "zscope-steps", self._connect)
+        self._of_thread = threading.local()
+        self._connections: list[duckdb.DuckDBPyConnection] = []
+        """Those of all threads."""
+        self._made = _MadeTables()
+        self._memory = MEMORY
 
     def __enter__(self) -> _Computation:
-        self._connection.execute(f"SET threads = {self._threads}")
-        self._connection.execute(f"SET memory_limit = '{MEMORY}'")
+        self._database.execute("SET threads = 1")
+        self._database.execute(f"SET memory_limit = '{self._memory}'")
         self._spill.mkdir(parents=True, exist_ok=True)
-        self._connection.execute(f"SET temp_directory = {literal(str(self._spill))}")
-        self._connection.execute("SET TimeZone = 'UTC'")
-        self._connection.execute(macros_sql())
+        self._database.execute(f"SET temp_directory = {literal(str(self._spill))}")
+        self._database.execute("SET GLOBAL TimeZone = 'UTC'")
+        self._database.execute(macros_sql())
         return self
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        self._connection.close()
+        if error is not None:
+            for connection in self._connections:
+                connection.interrupt()
+        self._pool.shutdown(cancel_futures=True)
+        for connection in self._connections:
+            connection.close()
+        self._database.close()
         shutil.rmtree(self._spill, ignore_errors=True)
         if error is not None:
             for file in self.written:
                 (self.summaries.folder.path / file.path).unlink(missing_ok=True)
+
+    def _connect(self) -> None:
+        """Open the connection of this thread."""
+        self._of_thread.connection = self._database.cursor()
+        self._connections.append(self._of_thread.connection)
+
+    @property
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        """The connection of this thread, which sees all tables and has temporary ones of its own."""
+        connection: duckdb.DuckDBPyConnection = self._of_thread.connection
+        return connection
+
+    def compute_all(self, steps: Sequence[str], compute: Callable[[str], int]) -> list[int]:
+        """Call a function for each step, after those that the step reads; return the results."""
+        results = results_side_by_side(self._pool, compute, {step: leaves(step).keys() for step in steps})
+        for table in self._made.replaced():
+            self._database.execute(f"DROP TABLE {table}")
+        return results
 
     def compute(self, step: str, days: list[str]) -> int:
         """Compute the rows of some days and write them to a file, together with small files of the step.
@@ -224,7 +302,7 @@ class _Computation:
                 if declared()[name].stored == "day" and name not in metric.all_days
             }
         read = self.summaries.rows_of(tables)
-        self._create(_COMPUTED, self._rows_sql(metric, days, tables, steps))
+        self._create(f"TEMP TABLE {_COMPUTED}", self._rows_sql(metric, days, tables, steps))
         contents = self._contents(metric, days)
         known = self.summaries.stored_days(step)
         number = self.summaries.state.number + 1
@@ -238,6 +316,9 @@ class _Computation:
         }
         self._write(step, computed)
         self._connection.execute(f"DROP TABLE {_COMPUTED}")
+        if self._threads > 1:
+            # Threads that DuckDB has not started keep what they have freed, until a limit is set.
+            self._connection.execute(f"SET memory_limit = '{self._memory}'")
         return read
 
     def _rows_sql(
@@ -286,12 +367,13 @@ class _Computation:
         self._connection.register(_FROM_PYTHON, rows)
 
     def _create(self, table: str, select: str) -> None:
-        statement = f"CREATE OR REPLACE TEMP TABLE {table} AS {select}"
+        statement = f"CREATE {table} AS {select}"
         try:
             self._connection.execute(statement)
         except duckdb.OutOfMemoryException:
             # Some operators keep in memory what they cannot write to the stage.
-            self._connection.execute(f"SET memory_limit = '{MORE_MEMORY}'")
+            self._memory = MORE_MEMORY
+            self._connection.execute(f"SET memory_limit = '{self._memory}'")
             self._connection.execute(statement)
 
     def _inputs(self, step: str, tables: Mapping[str, set[str]], steps: Mapping[str, set[str] | None]) -> str:
@@ -326,8 +408,7 @@ class _Computation:
             if name not in texts:
                 self._create_reference(name)
             elif metric and not metric.stored and ((shares and metric.shared) or (by_python and metric.keep)):
-                self._create_shared(metric, texts, stored)
-                found[name] = _shared_rows_sql(metric)
+                found[name] = _shared_rows_sql(metric, self._shared_table(metric, texts, stored))
             else:
                 for other in metric.inputs if metric and not metric.stored else ():
                     visit(other)
@@ -337,23 +418,25 @@ class _Computation:
             visit(name)
         return found
 
-    def _create_shared(self, metric: Metric, texts: Mapping[str, str], stored: Metric) -> None:
-        """Create the table of a shared step, unless it has the rows of the same statement already."""
+    def _shared_table(self, metric: Metric, texts: Mapping[str, str], stored: Metric) -> str:
+        """Return the table with the rows of a shared step, which is created once for each statement."""
         needs = {name: texts[name] for name in needed(metric.name, stored=True) if name in texts}
-        whole = _with(needs)
-        if self._made.get(metric.name) != whole:
+
+        def create(table: str) -> None:
             inputs = _with(self._read_by(metric.name, texts, stored))
             columns = ", ".join(metric.shared) or "*"
-            self._create(_SHARED + metric.name, f"{inputs}SELECT {columns} FROM (\n{texts[metric.name]}\n)")
-            self._made[metric.name] = whole
+            self._create(f"TABLE {table}", f"{inputs}SELECT {columns} FROM (\n{texts[metric.name]}\n)")
+
+        return self._made.table(metric.name, _with(needs), create)
 
     def _create_reference(self, name: str) -> None:
-        if name not in self._made:
+        def create(_: str) -> None:
             rows = run_table(self.summaries.folder.path) if name == RUNS else reference_table(name)
             self._connection.register("rows_to_copy", rows)
             self._connection.execute(f"CREATE TABLE {name} AS SELECT * FROM rows_to_copy")
             self._connection.unregister("rows_to_copy")
-            self._made[name] = ""
+
+        self._made.table(name, "", create)
 
     def _contents(self, metric: Metric, days: list[str]) -> dict[str, str]:
         """Return a digest of the computed rows of each day, for steps that others read."""
@@ -382,8 +465,8 @@ class _Computation:
                 merged.append(left)
             days |= left.days
             count += file.rows
-        self._count += 1
-        path = f"summaries/{step}/{summaries.state.number + 1:08}-{self._count}.parquet"
+        number = 1 + sum(file.step == step for file in self.written)
+        path = f"summaries/{step}/{summaries.state.number + 1:08}-{number}.parquet"
         target = summaries.folder.path / path
         target.parent.mkdir(parents=True, exist_ok=True)
         rows = 0
@@ -408,7 +491,7 @@ def _read_by_others() -> frozenset[str]:
     return frozenset(leaf for step in stored_names() for leaf in leaves(step)) - frozenset(data_tables())
 
 
-def _shared_rows_sql(metric: Metric) -> str:
+def _shared_rows_sql(metric: Metric, table: str) -> str:
     """Return the statement that reads the table of a shared step; a column that it lacks cannot be read."""
     columns = [
         column.name
@@ -416,7 +499,7 @@ def _shared_rows_sql(metric: Metric) -> str:
         else f"error('{metric.name}: {column.name} is not shared')::{column.type} AS {column.name}"
         for column in metric.view_columns
     ]
-    return f"SELECT {', '.join(columns)} FROM {_SHARED}{metric.name}"
+    return f"SELECT {', '.join(columns)} FROM {table}"
 
 
 def _with(inputs: Mapping[str, str]) -> str:
