@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from zscope.pipelines.ingest.options_and_outcomes import FileOutcome, IngestReport
 
 
-MAPPED_FROM = 4 << 20
+MAPPED_FROM = 16 << 20
 """Blocks of memory from this size on are returned to the system when they are freed."""
 MOST_ARENAS = 2
 """More threads than this share what they have freed: an area of memory is of use only for its threads."""

@@ -253,7 +253,7 @@ def written_again(file: StagedFile, prefix: str, change: Callable[[pa.Table], pa
     return replace(file, path=target, bytes=target.stat().st_size, digest="")
 
 
-BUFFER_BYTES = 32 << 20
+BUFFER_BYTES = 24 << 20
 """Limit of all buffers together: above it the largest is written before it is full."""
 MAX_OPEN_FILES = 64
 """Limit of open files; a damaged dump can have rows of any number of days."""
