@@ -2,7 +2,8 @@
 --
 -- An hour can have rows of several days: numbers are added, and sets of minutes united. Sources of connections
 -- (119-1/2, 119-11) have the minutes in which a record was written; all others have the minutes that their intervals
--- cover. An interval longer than a day is damaged. The source '7' is what SMF itself says about lost records.
+-- cover. An interval longer than a day is damaged, and so is a time before 1970. The source '7' is what SMF itself says
+-- about lost records.
 
 -- The records of connections by the minute of their writing and the hour in which the connection began.
 WITH connection_minute AS (
@@ -75,6 +76,7 @@ source_interval AS (
         any_value(epoch_us(written_local) - epoch_us(written_utc)) AS offset_us,
         count(*) AS records
     FROM smf70_interval
+    WHERE interval_ms BETWEEN 1 AND 86400000
     GROUP BY ALL
     UNION ALL
     SELECT
@@ -89,6 +91,7 @@ source_interval AS (
         any_value(epoch_us(written_local) - epoch_us(written_utc)) AS offset_us,
         count(*) AS records
     FROM smf72_service_class_period
+    WHERE interval_ms BETWEEN 1 AND 86400000
     GROUP BY ALL
     UNION ALL
     SELECT
@@ -136,6 +139,7 @@ source_interval AS (
         any_value(epoch_us(interval_start_local) - epoch_us(interval_start_utc)) AS offset_us,
         count(*) AS records
     FROM rmf_interval
+    WHERE interval_ms BETWEEN 1 AND 86400000
     GROUP BY ALL
     UNION ALL
     SELECT
@@ -176,7 +180,7 @@ interval_hour AS (
             minute_of(end_us - length_us + 30000000) * 60000000 AS start_us,
             minute_of(end_us + 30000000) * 60000000 AS end_us
         FROM source_interval
-        WHERE end_us IS NOT NULL AND length_us BETWEEN 1 AND 86400000000
+        WHERE length_us BETWEEN 1 AND 86400000000 AND end_us >= length_us
     )
 ),
 
@@ -204,7 +208,7 @@ stack_hour AS (
                 opened_connections::BIGINT + accepted_connections AS opened,
                 closed_connections::BIGINT AS closed
             FROM smf119_stack_statistics
-            WHERE written_utc IS NOT NULL AND interval_us BETWEEN 1 AND 86400000000
+            WHERE interval_us BETWEEN 1 AND 86400000000 AND epoch_us(written_utc) >= interval_us
         )
     )
 ),
@@ -228,7 +232,7 @@ loss_hour AS (
         *,
         unnest(hours_of(start_us, end_us)) AS hour_no
     FROM loss
-    WHERE end_us - start_us BETWEEN 1 AND 2678400000000
+    WHERE end_us - start_us BETWEEN 1 AND 2678400000000 AND start_us >= 0
 ),
 
 evidence AS (
@@ -243,7 +247,7 @@ evidence AS (
         starts,
         ends
     FROM connection_minute
-    WHERE minute_no IS NOT NULL
+    WHERE minute_no >= 0
     UNION ALL BY NAME
     SELECT
         day,
@@ -253,7 +257,7 @@ evidence AS (
         starts AS began,
         long_ends AS began_and_ended
     FROM connection_minute
-    WHERE begin_hour IS NOT NULL AND starts + long_ends > 0
+    WHERE begin_hour >= 0 AND starts + long_ends > 0
     UNION ALL BY NAME
     SELECT
         day,
