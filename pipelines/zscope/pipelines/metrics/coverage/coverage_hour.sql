@@ -74,28 +74,34 @@ local_day AS (
     )
 ),
 
--- The offset of an hour without records is that of the hour before.
+-- The offset of an hour without records is that of the hour before. A window is used, as a join with the last hour
+-- before is many times slower.
 hour AS MATERIALIZED (
     SELECT
         h.system,
         h.hour_no,
-        coalesce(c.offset_s, f.offset_s) AS offset_s
+        h.offset_s
     FROM (
-        SELECT DISTINCT
-            system,
-            unnest(range(day_no * 24 - 15, day_no * 24 + 39)) AS hour_no
-        FROM local_day
-    ) AS h
-    ASOF LEFT JOIN clock AS c ON h.system = c.system AND h.hour_no >= c.hour_no
-    INNER JOIN (
         SELECT
-            system,
-            arg_min(offset_s, hour_no) AS offset_s
-        FROM clock
-        GROUP BY system
-    ) AS f ON h.system = f.system
-    SEMI JOIN local_day AS d
-        ON h.system = d.system AND (h.hour_no * 3600 + coalesce(c.offset_s, f.offset_s)) // 86400 = d.day_no
+            d.system,
+            d.hour_no,
+            coalesce(
+                last_value(c.offset_s IGNORE NULLS) OVER (PARTITION BY d.system ORDER BY d.hour_no),
+                first_value(c.offset_s IGNORE NULLS) OVER (
+                    PARTITION BY d.system
+                    ORDER BY d.hour_no
+                    ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+                )
+            ) AS offset_s
+        FROM (
+            SELECT DISTINCT
+                system,
+                unnest(range(day_no * 24 - 15, day_no * 24 + 39)) AS hour_no
+            FROM local_day
+        ) AS d
+        LEFT JOIN clock AS c ON d.system = c.system AND d.hour_no = c.hour_no
+    ) AS h
+    SEMI JOIN local_day AS d ON h.system = d.system AND (h.hour_no * 3600 + h.offset_s) // 86400 = d.day_no
 ),
 
 usual AS (
@@ -137,24 +143,46 @@ file_kind AS (
     WHERE record_type IS NOT NULL
 ),
 
+-- The first and last times of files among the hours of the clock, whose offset they have.
 file_span AS (
     SELECT
-        f.load_id,
-        f.system,
-        epoch_us(f.first_local) - b.offset_s * 1000000 AS start_us,
-        epoch_us(f.last_local) - e.offset_s * 1000000 AS end_us
+        load_id,
+        system,
+        min(epoch_us(moment) - offset_s * 1000000) AS start_us,
+        max(epoch_us(moment) - offset_s * 1000000) AS end_us
     FROM (
         SELECT
             load_id,
             system,
-            min(first_local) AS first_local,
-            max(last_local) AS last_local
-        FROM load_kind
-        WHERE record_type IS NOT NULL AND first_local IS NOT NULL
-        GROUP BY load_id, system
-    ) AS f
-    ASOF INNER JOIN local_clock AS b ON f.system = b.system AND f.first_local >= b.hour_local
-    ASOF INNER JOIN local_clock AS e ON f.system = e.system AND f.last_local >= e.hour_local
+            moment,
+            coalesce(
+                last_value(offset_s IGNORE NULLS) OVER (PARTITION BY system ORDER BY moment, load_id NULLS FIRST),
+                first_value(offset_s IGNORE NULLS) OVER (
+                    PARTITION BY system
+                    ORDER BY moment, load_id NULLS FIRST
+                    ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+                )
+            ) AS offset_s
+        FROM (
+            SELECT
+                NULL AS load_id,
+                system,
+                hour_local AS moment,
+                offset_s
+            FROM local_clock
+            UNION ALL
+            SELECT
+                load_id,
+                system,
+                unnest([min(first_local), max(last_local)]) AS moment,
+                NULL AS offset_s
+            FROM load_kind
+            WHERE record_type IS NOT NULL AND first_local IS NOT NULL
+            GROUP BY load_id, system
+        )
+    )
+    WHERE load_id IS NOT NULL AND offset_s IS NOT NULL
+    GROUP BY load_id, system
 ),
 
 file_hour AS (
@@ -265,49 +293,30 @@ compared AS (
     LEFT JOIN removed AS r ON (h.hour_no * 3600 + h.offset_s) // 3600 = r.local_hour
 ),
 
--- The signs of a loss in an hour with records, each with the share that it leaves.
+-- The share of an hour with records that each sign of a loss leaves; 1 without the sign.
+signs AS (
+    SELECT
+        *,
+        if(of_connections, 1, minutes / 60) AS interval_share,
+        if(of_connections, coalesce(1 - lost_minutes / 60, 1), 1) AS loss_share,
+        if(of_connections, coalesce(1 - off_minutes / 60, 1), 1) AS off_share,
+        if(of_connections AND counted IS NULL, file_minutes / 60, 1) AS file_share,
+        if(seen < 0.95 * counted, seen / counted, 1) AS count_share,
+        if(began >= 20 AND began_and_ended < 0.95 * began, began_and_ended / began, 1) AS end_share,
+        if(
+            counted IS NULL AND lost_minutes IS NULL AND coalesce(off_minutes, 0) = 0
+            AND usual_silence <= 2 AND silence >= 15,
+            1 - silence / 60,
+            1
+        ) AS silence_share
+    FROM compared
+),
+
 judged AS (
     SELECT
         *,
-        list_filter(
-            CASE
-                WHEN NOT of_connections THEN [
-                    {'share': minutes / 60, 'why': 'intervals cover ' || minutes || ' of 60 minutes'},
-                    {'share': if(minutes < 60 AND lost_minutes > 0, minutes / 60, 1), 'why': 'SMF lost records'}
-                ]
-                ELSE [
-                    {'share': 1 - lost_minutes / 60, 'why': 'SMF lost records in ' || lost_minutes || ' minutes'},
-                    {'share': 1 - off_minutes / 60, 'why': 'zERT was disabled for ' || off_minutes || ' minutes'},
-                    {
-                        'share': if(counted IS NULL, file_minutes / 60, 1),
-                        'why': 'the files cover ' || file_minutes || ' of 60 minutes'
-                    },
-                    {
-                        'share': if(seen < 0.95 * counted, seen / counted, 1),
-                        'why': 'records of ' || round(100 * seen / nullif(counted, 0))::BIGINT
-                            || ' % of what the stack counted leads to expect'
-                    },
-                    {
-                        'share': if(
-                            began >= 20 AND began_and_ended < 0.95 * began, began_and_ended / began, 1
-                        ),
-                        'why': began - began_and_ended || ' of ' || began
-                            || ' connections that began have no record of their end'
-                    },
-                    {
-                        'share': if(
-                            counted IS NULL AND lost_minutes IS NULL AND coalesce(off_minutes, 0) = 0
-                            AND usual_silence <= 2 AND silence >= 15,
-                            1 - silence / 60,
-                            1
-                        ),
-                        'why': 'no record for ' || silence || ' minutes, which is unusual'
-                    }
-                ]
-            END,
-            lambda sign : sign.share < 0.995
-        ) AS signs
-    FROM compared
+        least(interval_share, loss_share, off_share, file_share, count_share, end_share, silence_share) AS share
+    FROM signs
 ),
 
 decided AS (
@@ -316,7 +325,7 @@ decided AS (
         CASE
             WHEN NOT is_recorded THEN 'not recorded'
             WHEN off_minutes = 60 AND records = 0 AND minutes = 0 THEN 'not recorded'
-            WHEN minutes > 0 THEN if(len(signs) = 0, 'complete', 'partial')
+            WHEN minutes > 0 THEN if(share < 0.995, 'partial', 'complete')
             WHEN of_connections AND counted < 0.5 THEN 'complete'
             WHEN of_connections AND counted >= 20 THEN if(file_minutes = 60 AND is_usual, 'lost', 'not recorded')
             WHEN lost_minutes > 0 AND file_minutes = 60 THEN 'lost'
@@ -334,7 +343,27 @@ explained AS (
             WHEN NOT is_recorded THEN 'no load has such data of the system'
             WHEN state = 'not recorded' AND off_minutes = 60 THEN 'zERT was disabled'
             WHEN state = 'not recorded' THEN 'the stack counted connections, which are not recorded at this time'
-            WHEN state = 'partial' THEN joined(list_transform(signs, lambda sign : sign.why), '; ')
+            WHEN state = 'partial' THEN concat_ws(
+                '; ',
+                CASE WHEN interval_share < 0.995 THEN 'intervals cover ' || minutes || ' of 60 minutes' END,
+                CASE WHEN interval_share < 0.995 AND lost_minutes > 0 THEN 'SMF lost records' END,
+                CASE WHEN loss_share < 0.995 THEN 'SMF lost records in ' || lost_minutes || ' minutes' END,
+                CASE WHEN off_share < 0.995 THEN 'zERT was disabled for ' || off_minutes || ' minutes' END,
+                CASE WHEN file_share < 0.995 THEN 'the files cover ' || file_minutes || ' of 60 minutes' END,
+                CASE
+                    WHEN count_share < 0.995
+                        THEN 'records of ' || round(100 * count_share)::BIGINT
+                            || ' % of what the stack counted leads to expect'
+                END,
+                CASE
+                    WHEN end_share < 0.995
+                        THEN began - began_and_ended || ' of ' || began
+                            || ' connections that began have no record of their end'
+                END,
+                CASE
+                    WHEN silence_share < 0.995 THEN 'no record for ' || silence || ' minutes, which is unusual'
+                END
+            )
             WHEN state = 'complete' AND NOT of_connections THEN 'intervals cover the hour'
             WHEN state = 'complete' AND records = 0 THEN 'the stack counted no connections'
             WHEN state = 'complete' AND counted IS NOT NULL THEN 'as many records as the stack counted connections'
@@ -364,7 +393,7 @@ SELECT
     1::BIGINT AS hours,
     CASE state
         WHEN 'complete' THEN 1
-        WHEN 'partial' THEN greatest(0, list_min(list_transform(signs, lambda sign : sign.share)))
+        WHEN 'partial' THEN greatest(0, share)
         ELSE 0
     END::DOUBLE AS covered_hours,
     (state IN ('lost', 'partial'))::BIGINT AS hours_with_loss,
