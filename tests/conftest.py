@@ -76,9 +76,12 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     """The store of `zscope demo` and the result of the command; copy the store before changing it."""
+    from tests.pipelines.small_catalogue import is_small
+
     from zscope.app.cli.main import program
 
     def make(folder: Path) -> None:
+        assert not is_small(), "all tests share this store"
         result = CliRunner().invoke(program, ["demo", "--store", str(folder / "store")], prog_name="zscope")
         outputs = {"stdout": result.stdout, "stderr": result.stderr, "exit_code": result.exit_code}
         (folder / "result.json").write_text(json.dumps(outputs), encoding="utf-8")
@@ -88,6 +91,24 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     stdout, stderr = outputs["stdout"].encode(), outputs["stderr"].encode()
     result = Result(CliRunner(), stdout, stderr, stdout + stderr, None, outputs["exit_code"], None)
     return folder / "store", result
+
+
+@pytest.fixture(scope="module")
+def tables() -> tuple[str, ...]:
+    """All tables; a module whose stores have rows of a few of them names these."""
+    from zscope.pipelines.store.parquet_files import parquet_tables
+
+    return parquet_tables()
+
+
+@pytest.fixture(scope="module")
+def small_catalogue(tables: tuple[str, ...]) -> Iterator[None]:
+    """Stores of a module have a catalogue without metrics, which takes a quarter of the time."""
+    from tests.pipelines.small_catalogue import use_small_catalogue
+
+    with pytest.MonkeyPatch.context() as patch:
+        use_small_catalogue(patch, tables=tables)
+        yield
 
 
 @pytest.fixture(scope="session")

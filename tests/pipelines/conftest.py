@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.made_once import made_once
-from tests.pipelines.small_catalogue import use_small_catalogue
 from tests.sample_stores import SAMPLE, load_sample, loaded_systems, loaded_world
 
 from zscope.pipelines.metrics import declared, metric
 from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.store import open_reader
-from zscope.pipelines.store.parquet_files import parquet_tables
 
 if TYPE_CHECKING:
     import duckdb
@@ -58,17 +56,3 @@ def world_metrics(world_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 def copied_store(sample_store: Path, tmp_path: Path) -> Path:
     """A copy of the store with the sample data."""
     return Path(shutil.copytree(sample_store, tmp_path / "store"))
-
-
-@pytest.fixture(scope="module")
-def tables() -> tuple[str, ...]:
-    """All tables; a module whose stores have rows of a few of them names these."""
-    return parquet_tables()
-
-
-@pytest.fixture(scope="module")
-def small_catalogue(tables: tuple[str, ...]) -> Iterator[None]:
-    """Stores of a module have a catalogue without metrics, which takes a quarter of the time."""
-    with pytest.MonkeyPatch.context() as patch:
-        use_small_catalogue(patch, tables=tables)
-        yield

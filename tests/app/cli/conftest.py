@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.made_once import made_once
+from tests.pipelines.small_catalogue import is_small
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.quality import __main__ as validation_program
@@ -28,6 +29,7 @@ DUMP = SAMPLE / "smf-sample.bin"
 
 
 def _load(settings: Settings, store: Path) -> None:
+    assert not is_small(), "all tests share this store"
     ingest(store, [DUMP], IngestOptions(selection=row_selection(None), settings=settings))
 
 

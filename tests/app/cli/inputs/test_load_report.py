@@ -12,6 +12,7 @@ from click.testing import Result
 
 from zscope.pipelines.store import open_reader
 
+pytestmark = pytest.mark.usefixtures("small_catalogue")
 Run = Callable[..., Result]
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample-data"
