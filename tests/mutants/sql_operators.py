@@ -79,7 +79,10 @@ def noticed_by(operator: Operator) -> str:
         with patch.object(metric_steps, "declared", lambda: metrics):
             return _failing_case(step_tables(), wrong)
     with patch.object(metric_steps, "macros_sql", lambda: macros_with_wrong(operator)):
-        tables = StepTables()
+        try:
+            tables = StepTables()
+        except duckdb.Error as error:
+            return f"the macros cannot be created ({type(error).__name__})"
     return _failing_case(tables, metrics_with_macro(operator))
 
 
