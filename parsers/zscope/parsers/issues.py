@@ -87,6 +87,7 @@ class Code(StrEnum):
     OTHER_REPORT = "other-report"
     REPORT_UNREADABLE = "report-unreadable"
     REPORT_CUT = "report-cut"
+    LINE_END_MISSING = "line-end-missing"
     REPORT_REPEATED = "report-repeated"
     UNKNOWN_LINE = "unknown-line"
     UNKNOWN_COLUMN = "unknown-column"
@@ -117,6 +118,7 @@ NOTES = frozenset(
         Code.OTHER_REPORT,
         Code.NO_DATE,
         Code.HEADING_MISSING,
+        Code.LINE_END_MISSING,
         Code.COUNTERS_RESET,
         Code.AMBIGUOUS_TIME,
         Code.NO_TIME_ZONE,

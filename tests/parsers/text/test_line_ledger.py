@@ -193,6 +193,23 @@ def test_a_line_of_a_log_that_is_cut_at_the_end_is_an_issue(tmp_path: Path, end:
     assert cut == [2]
 
 
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        ("SYSA,2026-03-02T09:00Z,2026-03-02T10:00Z,7", Code.LINE_END_MISSING),
+        ("SYSA,2026-03-02T09:00Z,2026-03-0", Code.REPORT_CUT),
+    ],
+)
+def test_a_csv_without_a_last_line_end_is_a_note_if_its_last_row_is_whole(
+    tmp_path: Path, end: str, code: Code
+) -> None:
+    names = "system,start,end,transactions\n"
+    rows = "SYSA,2026-03-02T08:00Z,2026-03-02T09:00Z,5\n"
+    issues = ledger_of(tmp_path, names + rows + end).issues
+    assert [issue.line_no for issue in issues if issue.code is code] == [3]
+    assert not ledger_of(tmp_path, names + rows).issues
+
+
 def test_other_text_is_only_counted(tmp_path: Path) -> None:
     ledger = ledger_of(tmp_path, f"{CHAT}{CONN}all is well\nsee EZD1286I in the book\n")
     assert not [issue for issue in ledger.issues if issue.code is Code.UNKNOWN_LINE]

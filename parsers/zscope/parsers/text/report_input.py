@@ -229,10 +229,14 @@ class ReportInput:
                 before[:_SAME_BEGIN] == text[:_SAME_BEGIN] and self.ledger.use_of(number - 1) > LineUse.OWED
             )
             in_report = follows or begins_heading(text)
-        if in_report:
-            problem = "the file ends inside a report, without a line end: this line may be cut, and others "
-            problem += "missing; transfer the file again, or add a line end if it is complete"
-            sheet.add_issue(Issue(Code.REPORT_CUT, problem, self.member.name, line_no=number))
+        if not in_report:
+            return
+        problem = "the file ends inside a report, without a line end: this line may be cut, and others "
+        problem += "missing; transfer the file again, or add a line end if it is complete"
+        # The last row of a CSV has all its values, and many programs write no line end after it.
+        is_whole = use is LineUse.ROW and self._reports[-1].source == ReportSource.CSV
+        code = Code.LINE_END_MISSING if is_whole else Code.REPORT_CUT
+        sheet.add_issue(Issue(code, problem, self.member.name, line_no=number))
 
     def _splitter(self, sheet: FileRows) -> ReportSplitter:
         return ReportSplitter(
