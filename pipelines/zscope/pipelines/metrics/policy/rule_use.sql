@@ -3,7 +3,12 @@
 -- A rule of a policy without a system counts for each system with TLS that has no policy of its own. A finding
 -- belongs to the first rule whose conditions on ports and jobs fit its port and job.
 
-WITH own_policy AS (
+-- Computed once, however often it is read below.
+WITH every_use AS MATERIALIZED (
+    SELECT * FROM tls_use
+),
+
+own_policy AS (
     SELECT DISTINCT system FROM policy_rule WHERE system IS NOT NULL
 ),
 
@@ -11,11 +16,11 @@ without_policy AS (
     SELECT DISTINCT
         u.system,
         TRUE AS any_system
-    FROM tls_use AS u
+    FROM every_use AS u
     ANTI JOIN own_policy AS o ON u.system = o.system
 ),
 
-rule AS (
+rule AS MATERIALIZED (
     SELECT
         p.* EXCLUDE (system),
         coalesce(p.system, w.system) AS system,
@@ -26,7 +31,7 @@ rule AS (
 
 rule_traffic AS (
     SELECT *
-    FROM tls_use
+    FROM every_use
     WHERE shared_by = 'rule' AND rule_name IS NOT NULL
 ),
 
@@ -50,7 +55,7 @@ known_rule AS (
     FULL JOIN rule_traffic AS u ON r.system = u.system AND r.rule_name = u.rule_name
 ),
 
-cpu AS (
+cpu AS MATERIALIZED (
     SELECT
         system,
         rule_name,

@@ -72,8 +72,13 @@ rule_setting AS (
     QUALIFY row_number() OVER (PARTITION BY r.rule_name, r.system, a.parameter ORDER BY r.rank) = 1
 ),
 
+-- Computed once, however often it is read below.
+every_use AS MATERIALIZED (
+    SELECT * FROM tls_use
+),
+
 -- Handshakes per day of the rules and ports, by their shares in the last seven days.
-user_of_tls AS (
+user_of_tls AS MATERIALIZED (
     SELECT
         u.system,
         u.shared_by,
@@ -101,8 +106,8 @@ user_of_tls AS (
         u.full_tls13 / nullif(u.full_handshakes, 0) AS tls13_share,
         u.full_dhe / nullif(u.full_handshakes, 0) AS dhe_share,
         u.full_rsa / nullif(u.full_handshakes, 0) AS rsa_share
-    FROM tls_use AS u
-    INNER JOIN tls_use AS s ON u.system = s.system AND s.shared_by = 'system'
+    FROM every_use AS u
+    INNER JOIN every_use AS s ON u.system = s.system AND s.shared_by = 'system'
     INNER JOIN handshake_cost AS c ON u.system = c.system
     WHERE u.shared_by <> 'client network' AND c.handshakes_per_day IS NOT NULL
 ),

@@ -133,7 +133,8 @@ grouped AS (
     )
 ),
 
-every_group AS (
+-- Computed once, however often it is read below.
+every_group AS MATERIALIZED (
     SELECT *
     FROM grouped
     WHERE shared_by NOT IN ('key exchange', 'role') OR coalesce(key_exchange, handshake_role) IS NOT NULL

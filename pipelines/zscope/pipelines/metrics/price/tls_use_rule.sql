@@ -16,7 +16,8 @@ WITH shaken AS (
         count_if(h.kind = 'full' AND h.key_exchange LIKE 'DHE%') AS full_dhe,
         count_if(h.kind = 'full' AND h.key_exchange = 'RSA') AS full_rsa
     FROM handshake AS h
-    INNER JOIN tls_use_period AS p ON h.system = p.system AND h.start_utc BETWEEN p.from_utc AND p.to_utc
+    INNER JOIN tls_use_period AS p
+        ON h.system = p.system AND time_bucket(INTERVAL 1 HOUR, h.start_utc) BETWEEN p.from_utc AND p.to_utc
     GROUP BY ALL
 ),
 
@@ -31,7 +32,8 @@ connection AS MATERIALIZED (
         c.in_bytes,
         c.out_bytes
     FROM zert_tls_connection AS c
-    INNER JOIN tls_use_period AS p ON c.system = p.system AND c.start_utc BETWEEN p.from_utc AND p.to_utc
+    INNER JOIN tls_use_period AS p
+        ON c.system = p.system AND time_bucket(INTERVAL 1 HOUR, c.start_utc) BETWEEN p.from_utc AND p.to_utc
 )
 
 SELECT
