@@ -171,16 +171,6 @@ def test_parameters_of_steps_are_parameters_of_the_metric() -> None:
     assert settable("handshake_mix") == {}
 
 
-def test_what_is_read_instead_of_stored_rows_has_the_same_columns() -> None:
-    steps = [step for step in declared().values() if step.unstored]
-    assert steps
-    for step in steps:
-        other = declared()[step.unstored]
-        assert step.stored
-        assert [(c.name, c.type) for c in other.columns] == [(c.name, c.type) for c in step.columns]
-        assert other.grain == step.grain
-
-
 @pytest.mark.parametrize("name", metric_names())
 def test_every_metric_declares_the_columns_that_answer_its_question(name: str) -> None:
     assert declared()[name].answer, f"{name}.toml: add answer"

@@ -49,8 +49,6 @@ A store keeps the rows of steps that are declared as `stored`:
   other stores it has no rows.
 - `days_from`, with `stored = "result"`, names an input with the columns first_day and last_day: only these
   days are read of tables and of steps that are stored by day, except of those in `all_days`.
-- `unstored = "step"` names a step with the same rows that costs less than the SQL where no rows are stored:
-  the view reads it as long as the store keeps none.
 """
 
 from __future__ import annotations
@@ -188,8 +186,6 @@ class MetricDeclaration(Declared, frozen=True, kw_only=True):
     """The input with the days that are read of inputs stored by day; all days if empty."""
     all_days: tuple[str, ...] = ()
     """The inputs stored by day of which all days are read nevertheless."""
-    unstored: str = ""
-    """The step with the same rows that the view reads as long as a store keeps none."""
     from_rows: Mapping[str, int] = field(default_factory=dict)
     """The numbers of rows of tables of which one is needed to compute it."""
     clock: str = ""

@@ -265,7 +265,7 @@ def _create_stored_steps(
             statements[f"{FILES}.{name}"] = rows
         else:
             connection.execute(f"DROP VIEW IF EXISTS {FILES}.{name}")
-        statements[name] = _reading_stored(metric) if files else _reading_unstored(metric)
+        statements[name] = _reading_stored(metric) if files else view_sql(metric)
         for view, before in ((f"{FILES}.{name}", ""), (name, view_sql(metric))):
             if view in statements and (existing.get(view, before) != statements[view] or days):
                 connection.execute(f"CREATE OR REPLACE VIEW {view} AS {statements[view]}")
@@ -287,11 +287,6 @@ def _reading_stored(metric: Metric) -> str:
     columns = ", ".join(column.name for column in metric.view_columns)
     computed = f"SELECT {columns} FROM (\n{view_sql(metric)}\n) WHERE NOT ({unset})"
     return f"{stored} WHERE {unset}\nUNION ALL\n{computed}"
-
-
-def _reading_unstored(metric: Metric) -> str:
-    """Return the statement that computes the rows of a step of which none are stored."""
-    return f"SELECT * FROM {metric.unstored}" if metric.unstored else view_sql(metric)
 
 
 def _create_live_steps(
