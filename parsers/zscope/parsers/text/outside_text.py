@@ -50,7 +50,7 @@ _OF_PAGE = re.compile(
 """Lines of a page of RMF without rows."""
 _AT_BEGIN = re.compile(
     r" *\w[\w .%-]{0,40}: {2,}\S|.{0,300}\b(?:LOCAL|REMOTE|JOBNAME|USERID|RULE|RC|ACTIONS|STATUS): +\S"
-    r"|\S*\.\.\d{1,5}(?: |$)|.{0,80}\bHandshake$| *\}$|(?: *(?:[\dA-F][\dA-F.:,%*/-]*|N/A)(?= |$))+ *$",
+    r"|\S*\.\.\d{1,5}(?: |$)|.{0,80}\bHandshake$| *\}$|(?: *(?:[\dA-F][\dA-F.:,%*/-]*|N/A)(?= |$)){2,} *$",
     re.ASCII,
 )
 """The rest of a line of a report, as a cut leaves it at the begin of a file."""

@@ -79,8 +79,10 @@ def _days(day: str, first: int, last: int) -> Iterator[str]:
 def leaves(step: str) -> Mapping[str, DayWindow]:
     """Return the tables and stored steps that a stored step reads, directly or through other steps.
 
-    >>> sorted(leaves("handshake_slot_day")), leaves("handshake_slot_day")["cpu_slot"]
-    (['cpu_slot', 'job_port', 'smf119_zert_detail'], DayWindow(before=1, after=0))
+    >>> sorted(leaves("resumption_network_day"))
+    ['changed_handshake_record', 'job_port', 'open_handshake_record', 'smf119_zert_detail']
+    >>> leaves("handshake_slot_day")["cpu_slot"]
+    DayWindow(before=1, after=0)
     """
     metric = declared()[step]
     found: dict[str, DayWindow] = {}

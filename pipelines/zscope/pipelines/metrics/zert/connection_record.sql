@@ -1,5 +1,11 @@
 -- One zERT record about a connection: its start, a change of its protection, or its end.
 
+WITH record AS (
+    SELECT *
+    FROM zert_record
+    WHERE event_type IN (1, 2, 3, 4)
+)
+
 SELECT
     r.day::DATE AS day,
     r.event_type::BIGINT AS event_type,
@@ -27,11 +33,10 @@ SELECT
     server_port_by_job(
         r.handshake_role, r.connection_flags, r.local_port, r.remote_port, j.ports
     )::BIGINT AS server_port
-FROM zert_record AS r
+FROM record AS r
 LEFT JOIN job_port AS j
     ON
         r.day = j.day
         AND r.system = j.system
         AND r.stack IS NOT DISTINCT FROM j.stack
         AND r.job_name = j.job_name
-WHERE r.event_type IN (1, 2, 3, 4)
