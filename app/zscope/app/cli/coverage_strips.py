@@ -27,7 +27,8 @@ def strips(rows: Iterable[Row], width: int) -> list[str]:
     """Return the lines for a terminal; rows are those of the metric by system, source and day.
 
     >>> row = {"system": "SYSA", "source": "70", "day": date(2026, 3, 2), "state": "partial"}
-    >>> row |= {"hours": 24, "covered_hours": 21.0, "hours_with_loss": 3, "hours_not_known": 0}
+    >>> row |= {"hours": 24, "covered_hours": 21.0, "hours_with_loss": 3}
+    >>> row |= {"hours_not_recorded": 0, "hours_not_known": 0}
     >>> for line in strips([row | {"loss": "a gap in the intervals of a file"}], 100): print(line)
     SYSA, 1 day
     <BLANKLINE>
@@ -98,6 +99,8 @@ def _sentence(source: str, rows: Sequence[Row]) -> str:
         parts.append(
             f"{_hours(lost)} of {source} {verb} lost or partial, {place} {worst['day']}: {worst['loss']}"
         )
+    if absent := sum(row["hours_not_recorded"] for row in rows):
+        parts.append(f"{_hours(absent)} of {source} {'is' if absent == 1 else 'are'} not recorded")
     if unknown := sum(row["hours_not_known"] for row in rows):
         parts.append(f"of {_hours(unknown)} of {source} nothing shows whether the data cover them")
     text = "; ".join(parts) or f"{source}: {_hours(sum(row['hours'] for row in rows))}, no sign of a loss"

@@ -223,8 +223,8 @@ class _MadeTables:
 
     def replaced(self) -> list[str]:
         """Remove all tables of a step but the newest; return their names. No thread can be reading them."""
-        newest = {step: key for key in self._tables for step in key[:1]}
-        old = [key for key in self._tables if newest[key[0]] != key]
+        newest = dict(self._tables.keys())
+        old = [key for key in self._tables if newest[key[0]] != key[1]]
         return [self._tables.pop(key) for key in old]
 
 

@@ -95,6 +95,7 @@ def test_the_rows_are_days_with_their_hours(run: Run, tmp_path: Path) -> None:
     day = rows["119-11", str(DAY)]
     assert (day["state"], day["hours"], day["hours_with_loss"]) == ("partial", 24, 3)
     assert day["loss"].startswith("SMF lost 1,570 records")
+    assert "why" not in day
     assert rows["30", str(DAY)]["state"] == "not recorded"
 
 
@@ -111,6 +112,7 @@ def day_row(source: str, day: date, state: str, **values: object) -> dict[str, A
         "hours": 24,
         "covered_hours": 0.0,
         "hours_with_loss": 0,
+        "hours_not_recorded": 0,
         "hours_not_known": 0,
         "loss": None,
     }
@@ -144,8 +146,10 @@ def test_sentences_name_the_worst_day_and_its_reason() -> None:
         day_row("70", DAY + timedelta(days=1), "partial", covered_hours=21.0, hours_with_loss=3, loss="SMF"),
         day_row("72", DAY, "complete", covered_hours=24.0),
         day_row("30", DAY, "not known", hours_not_known=24),
+        day_row("119-11", DAY, "partial", covered_hours=1.0, hours_not_recorded=23),
     ]
     text = " ".join(strips(rows, 200))
     assert "4 hours of 70 are lost or partial, on 2 days, most on 2026-03-03: SMF." in text
     assert "72: 24 hours, no sign of a loss." in text
+    assert "23 hours of 119-11 are not recorded." in text
     assert "Of 24 hours of 30 nothing shows whether the data cover them." in text

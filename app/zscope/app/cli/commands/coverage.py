@@ -53,7 +53,8 @@ def command(
         check_systems(session, systems)
         prepare_metric(session, METRIC, selection)
         query = statement(metric, ["system", "source", "day_local"], selection)
-        rows = query_table(session, query).rename_columns({"day_local": "day"})
+        # What shows the state differs from hour to hour, so days have the reason of a loss alone.
+        rows = query_table(session, query).rename_columns({"day_local": "day"}).drop_columns("why")
         if not rows.num_rows:
             click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
         note_missing_zones(session, METRIC, systems=systems)

@@ -102,25 +102,20 @@ changed AS (
     WHERE is_tls AND session IS DISTINCT FROM session_before
 ),
 
+unchanged AS (
+    SELECT * FROM short_connection WHERE is_tls
+    UNION ALL
+    SELECT * FROM ended
+    UNION ALL
+    SELECT * FROM open_at_last
+),
+
 reported AS (
     SELECT
         settled_day, system, stack, start_utc AS event_utc, start_utc, end_utc,
         local_port, remote_port, local_ip, remote_ip, job_name, connection_id, handshake_role,
         tls_version, cipher, handshake_type, in_bytes, out_bytes, server_port
-    FROM short_connection
-    WHERE is_tls
-    UNION ALL
-    SELECT
-        settled_day, system, stack, start_utc AS event_utc, start_utc, end_utc,
-        local_port, remote_port, local_ip, remote_ip, job_name, connection_id, handshake_role,
-        tls_version, cipher, handshake_type, in_bytes, out_bytes, server_port
-    FROM ended
-    UNION ALL
-    SELECT
-        settled_day, system, stack, start_utc AS event_utc, start_utc, end_utc,
-        local_port, remote_port, local_ip, remote_ip, job_name, connection_id, handshake_role,
-        tls_version, cipher, handshake_type, in_bytes, out_bytes, server_port
-    FROM open_at_last
+    FROM unchanged
     UNION ALL
     SELECT
         settled_day,
