@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from tests.made_once import made_once
 from tests.sample_stores import SAMPLE, loaded_systems, summarised_world
@@ -41,6 +43,16 @@ cipher = "**{"y" * 60}**"
 
 Open = Callable[..., AppTest]
 SETTINGS = Settings().merge(["+01:00"])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_components() -> Iterator[None]:
+    """Let Streamlit search the installed packages for components once, not for every page that is drawn."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests)
+        )
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
