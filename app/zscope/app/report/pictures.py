@@ -1,4 +1,4 @@
-"""The pictures of a report: bars, ranges, shares and courses of time, as SVG without a script.
+"""The pictures of a report: bars, ranges, shares, courses of time, strips of days, as SVG without a script.
 
 Places and lengths along the page are percentages, and all words are outside of the drawing, so a picture has
 the width of the page and its words keep their size, on a telephone and on paper.
@@ -13,6 +13,14 @@ from typing import TYPE_CHECKING
 from zscope.app.report.elements import add, add_text
 from zscope.app.report.report_tables import shown
 from zscope.app.report.section_declarations import report_declaration
+from zscope.app.shared.covered_days import (
+    HEIGHTS,
+    ONE_DAY,
+    PICTURE_LEGEND,
+    SIGNS,
+    covered_systems,
+    day_blocks,
+)
 from zscope.app.shared.plain_texts import one_line
 
 if TYPE_CHECKING:
@@ -30,6 +38,8 @@ _COURSE_PX = 180
 _TICKS = 5
 _FULL = 100.0
 _BAR_PX, _RANGE_PX, _MARK_PX = 14, 8, 3
+_LEAST_DAYS, _MOST_DAYS = 31, 93
+"""Days of a line with strips: the least for which it has room, and the most."""
 
 
 def add_picture(parent: Element, found: PartRows) -> None:
@@ -182,8 +192,41 @@ def _round_up(value: float) -> float:
     return math.ceil(value / size) * size
 
 
+def _strips(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: PartRows) -> None:
+    """The days of each source of a system, one column each, and the sentences about them."""
+    add(figure, "p", PICTURE_LEGEND, class_="legend")
+    for system in covered_systems(rows):
+        for begin, number in day_blocks(system.days, _MOST_DAYS):
+            end = begin + number * ONE_DAY
+            last = f" to {end - ONE_DAY}" if number > 1 else ""
+            add(figure, "p", f"{system.system}, {begin}{last}", class_="strips")
+            shares = [shown(source.covered_pct(begin, end), "covered_pct") for source in system.recorded]
+            words = [f"{each.source} {pct} %" for each, pct in zip(system.recorded, shares, strict=True)]
+            box = _box(figure, chart, [f"{system.system}, covered: {', '.join(words)}"])
+            for source, pct in zip(system.recorded, shares, strict=True):
+                drawing = _line(box, source.source, f"{pct} % covered")
+                for day, state in source.states.items():
+                    if begin <= day < end:
+                        _day(drawing, (day - begin).days, max(number, _LEAST_DAYS), state)
+        said = add(figure, "ul", class_="note")
+        for sentence in system.sentences:
+            add(said, "li", sentence)
+
+
+def _day(drawing: Element, number: int, days: int, state: str) -> None:
+    width = _FULL / days
+    colour = f"fill-{report_declaration().colours.get(state, _SPARE[0])}"
+    if state not in HEIGHTS:
+        add(drawing, "text", SIGNS.get(state, "?"), x=f"{(number + 0.5) * width:.2f}%", y=_BAR_PX - 3,
+            text_anchor="middle", class_=f"sign {colour}")  # fmt: skip
+    else:
+        height = _BAR_PX * HEIGHTS[state]
+        add(drawing, "rect", x=f"{(number + 0.07) * width:.2f}%", y=f"{(_BAR_PX - height) / 2:.1f}",
+            width=f"{0.86 * width:.2f}%", height=f"{height:.1f}", class_=colour)  # fmt: skip
+
+
 _KINDS: Mapping[str, Callable[[Element, ChartDeclaration, Sequence[Row], PartRows], None]] = {
-    "bars": _bars, "ranges": _ranges, "shares": _shares, "course": _course,
+    "bars": _bars, "ranges": _ranges, "shares": _shares, "course": _course, "strips": _strips,
 }  # fmt: skip
 
 

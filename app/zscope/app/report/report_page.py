@@ -206,7 +206,8 @@ def _part(section: Element, data: ReportData, found: PartRows) -> None:
         place = add(section, "details")
         add(place, "summary", f"Table with {len(found.rows):,} rows")
     filled = [name for name in part.columns if any(shown(row[name]) for row in found.rows)]
-    add_table(place, filled, found.rows, data_part=part.id)
+    if filled:
+        add_table(place, filled, found.rows, data_part=part.id)
     if found.count > len(found.rows):
         add(section, "p", f"The first {len(found.rows):,} of {found.count:,} rows.", class_="note")
     if part.note:

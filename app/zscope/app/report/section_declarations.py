@@ -4,7 +4,8 @@ A section has an `id`, a `title`, `words` below it, and `capture`: the line that
 which names the input to load. Its parts are tables. A part has these keys:
 
 - `id`, `title`; `metric`, or `query`: a statement on the tables of the store
-- `columns`: the columns of the table. Their headings and meanings are those of the metric, or of `[labels]`
+- `columns`: the columns of the table; without any there is no table. Their headings and meanings are those of
+  the metric, or of `[labels]`
 - `by`: what rows are grouped by, as in `zscope metrics --by`; `time` is the hour or the day, by the length of
   the data, as column `time_utc`
 - `where`: a condition, as in `zscope metrics --where`; `having`: a condition on the grouped rows
@@ -20,6 +21,7 @@ which names the input to load. Its parts are tables. A part has these keys:
   - `ranges`: `name`, `low`, `high`, and `value` for the estimate
   - `shares`: `name`, and `series` (columns by word), or `group` and `value`
   - `course`: `time` and `series`
+  - `strips`: nothing; it draws rows of the metric `coverage` by system, source and day, with its sentences
   With `colour`, a bar has the colour of the word in that column.
 """
 
@@ -32,10 +34,11 @@ from typing import Literal
 
 from msgspec import field
 
+from zscope.app.shared.covered_days import COLUMNS
 from zscope.pipelines.metrics import declared as declared_metrics
 from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 
-ChartKind = Literal["bars", "ranges", "shares", "course"]
+ChartKind = Literal["bars", "ranges", "shares", "course", "strips"]
 TIME = "time"
 """In `by`: the hour or the day."""
 TIME_COLUMN = "time_utc"
@@ -61,6 +64,8 @@ class ChartDeclaration(Declared, frozen=True, kw_only=True):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it needs."""
+        if self.kind == "strips":
+            return COLUMNS
         single = (self.value, self.low, self.high, self.group, self.time, self.colour)
         return tuple(filter(None, (*self.name, *single, *self.series.values())))
 

@@ -103,6 +103,20 @@ def test_sentences_are_those_of_the_summary(written: Path, run: Run, demo: tuple
         assert row["sentence"] in text
 
 
+def test_strips_of_coverage_have_the_shares_of_the_metric(
+    written: Path, run: Run, demo: tuple[Path, Result]
+) -> None:
+    read = ReportReader(written.read_bytes())
+    recorded = [
+        row
+        for row in rows_of(run, demo[0], "metrics", "coverage", "--by", "system,source")
+        if row["hours"] > row["hours_not_recorded"]
+    ]
+    assert read.text.count(" % covered") == len(recorded) > 20
+    assert len(read.tables["covered-hours"].rows) == len(recorded)
+    assert "8 hours of 119-5 are lost or partial, on 2 days" in read.text
+
+
 @pytest.mark.parametrize("name", ["handshakes-by-system", "price-by-job"])
 def test_tables_have_the_numbers_of_the_metrics(
     name: str, written: Path, run: Run, demo: tuple[Path, Result]

@@ -87,6 +87,25 @@ def test_times_without_a_row_stay_empty() -> None:
     assert places == ["2.500%", "77.500%"]
 
 
+def test_a_strip_has_a_mark_for_each_day_and_sentences() -> None:
+    states = ["complete", "partial", "lost", "not known", "not recorded"]
+    days = [
+        {
+            "system": HOSTILE, "source": "119-11", "day_local": NOON.date() + timedelta(days=number),
+            "state": state, "loss": HOSTILE if state == "lost" else None, "hours": 24, "covered_hours": 6.0,
+            "hours_with_loss": 24 * (state == "lost"), "hours_not_recorded": 0, "hours_not_known": 0,
+        }
+        for number, state in enumerate(states)
+    ]  # fmt: skip
+    read = drawn(ChartDeclaration(kind="strips", what="Strips"), *days)
+    heights = [value for tag, name, value in read.attributes if (tag, name) == ("rect", "height")]
+    assert heights == ["11.8", "5.9", "1.1"]
+    assert "✕?" in read.text
+    assert "25.0 % covered" in read.text
+    assert "24 hours of 119-11 are lost or partial, on 2026-03-04: " in read.text
+    assert not read.tags & {"script", "img"}
+
+
 def test_without_anything_to_draw_there_is_no_picture() -> None:
     for chart in CHARTS.values():
         assert "figure" not in drawn(chart).tags

@@ -12,7 +12,7 @@ import pytest
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import choose, data_of, listed, sql, table
 
-from zscope.app.dashboard.pages.quality.load_history import coverage
+from zscope.app.dashboard.pages.quality.load_history import covered_periods
 from zscope.app.dashboard.pages.quality.validation import examples
 from zscope.pipelines.ingest import IngestOptions, ingest
 from zscope.pipelines.ingest import row_selection as chosen_types
@@ -23,7 +23,7 @@ from zscope.pipelines.store.maintenance import record_validation
 if TYPE_CHECKING:
     from pathlib import Path
 
-PARTS = ["Loads", "Issues", "Gaps", "Expectations", "Sources"]
+PARTS = ["Loads", "Coverage", "Issues", "Gaps", "Expectations", "Sources"]
 _UNEXPECTED = [{"load_id": 1, "record_no": 6, "system": MARKUP}, {"load_id": 1, "busy_pct": 101.5}]
 
 
@@ -121,7 +121,31 @@ def test_gaps_are_those_of_the_loads(drawn_page: Open, world: Path) -> None:
     assert len(page.get("vega_lite_chart")) == 2
 
 
-def test_coverage_is_of_one_system_if_it_is_chosen(drawn_page: Open, world: Path) -> None:
+def test_days_of_coverage_are_those_of_the_metric(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("quality", world, {"quality_part": "Coverage", "quality_system": "CLI1"})
+    drawn = listed(page, "what", "place", "state")
+    days = sql(
+        world,
+        "SELECT source, hour_local::DATE AS day FROM coverage WHERE system = 'CLI1' GROUP BY ALL "
+        "HAVING sum(hours_not_recorded) < sum(hours) OR source IN ('119-1/2', '119-11')",
+    )
+    assert sorted(zip(drawn["what"], drawn["place"], strict=True)) == sorted(
+        (f"CLI1 · {source}", str(day)) for source, day in days
+    )
+    assert {"complete", "partial"} <= set(drawn["state"])
+    assert len(page.get("vega_lite_chart")) == 1
+
+
+def test_what_is_missing_is_said_for_each_source(drawn_page: Open, world: Path) -> None:
+    page = drawn_page("quality", world, {"quality_part": "Coverage"})
+    said = listed(page, "missing")
+    [sentence] = said[(said["system"] == "CLI1") & (said["source"] == "119-11")]["missing"]
+    assert "1 hour of 119-11 is lost or partial, on 2026-03-15: zERT was disabled for 45 minutes" in sentence
+    absent = said[said["missing"] == "Not recorded."].set_index("system")["source"]
+    assert "30" in absent["CLI1"].split(", ")
+
+
+def test_periods_of_files_are_of_one_system_if_it_is_chosen(drawn_page: Open, world: Path) -> None:
     page = drawn_page("quality", world, {"quality_part": "Gaps", "quality_system": "CLI2"})
     covered = listed(page, "what", "loads")
     assert len(covered) > 3
@@ -129,7 +153,7 @@ def test_coverage_is_of_one_system_if_it_is_chosen(drawn_page: Open, world: Path
 
 
 def test_a_hole_between_loads_is_seen(world: Path) -> None:
-    rows = coverage(data_of(world), "SRV1").to_pylist()
+    rows = covered_periods(data_of(world), "SRV1").to_pylist()
     displays = [row for row in rows if row["what"].endswith("SMF 119-11")]
     [(first, last)] = sql(
         world,

@@ -16,12 +16,12 @@ from zscope.app.cli.store_option import (
     query_table,
     store_option,
 )
+from zscope.app.shared.covered_days import BY, METRIC
 
 if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-METRIC = "coverage"
 ESSENTIAL = ("system", "source", "day", "state", "covered_pct", "loss")
 
 
@@ -52,9 +52,8 @@ def command(
     with open_session(store) as session:
         check_systems(session, systems)
         prepare_metric(session, METRIC, selection)
-        query = statement(metric, ["system", "source", "day_local"], selection)
         # What shows the state differs from hour to hour, so days have the reason of a loss alone.
-        rows = query_table(session, query).rename_columns({"day_local": "day"}).drop_columns("why")
+        rows = query_table(session, statement(metric, BY, selection)).drop_columns("why")
         if not rows.num_rows:
             click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
         note_missing_zones(session, METRIC, systems=systems)
@@ -63,4 +62,4 @@ def command(
 
         click.echo("\n".join(strips(rows.to_pylist(), shutil.get_terminal_size().columns)))
         return
-    output.write(Rows.of(rows, ESSENTIAL))
+    output.write(Rows.of(rows.rename_columns({"day_local": "day"}), ESSENTIAL))

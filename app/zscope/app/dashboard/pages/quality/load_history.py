@@ -94,7 +94,7 @@ def tables(data: PageData, load_id: int) -> pa.Table:
 
 
 def missing_intervals(data: PageData) -> pa.Table:
-    """Return the gaps, the longest first; `begin` and `end` as those of `coverage`."""
+    """Return the gaps, the longest first; `begin` and `end` as those of `covered_periods`."""
     return data.rows(f"""
         SELECT system, source, from_local, to_local, missing_intervals, interval_ms, load_id,
             concat_ws(' · ', {_SYSTEM}, source) AS what,
@@ -109,7 +109,7 @@ def systems(data: PageData) -> list[str]:
     return [str(system) for system in table["system"].to_pylist()]
 
 
-def coverage(data: PageData, system: str | None) -> pa.Table:
+def covered_periods(data: PageData, system: str | None) -> pa.Table:
     """Return the periods that the files cover, for each system and kind of record or report.
 
     `begin` and `end` are local times; they have the zone UTC only so that no browser shifts them.
@@ -225,6 +225,15 @@ def _one(data: PageData, load: dict[str, Any]) -> None:
     st.code(f"zscope loads remove {load['load_id']}", "sh")
 
 
+def chosen_system(data: PageData) -> str | None:
+    """Draw the choice of a system and return the chosen one."""
+    system: str | None = st.selectbox(
+        "System", systems(data), index=None, placeholder="all", format_func=clean, key="quality_system",
+        bind="query-params", persist_state="session", width=220,
+    )  # fmt: skip
+    return system
+
+
 def gaps_section(data: PageData) -> None:
     """Draw the time that files cover, and the intervals missing in it."""
     _covered(data)
@@ -233,15 +242,11 @@ def gaps_section(data: PageData) -> None:
 
 def _covered(data: PageData) -> None:
     st.header("Time covered by the files")
-    names = systems(data)
-    if not names:
+    if not systems(data):
         st.caption("No file is loaded.")
         return
-    system: str | None = st.selectbox(
-        "System", names, index=None, placeholder="all", format_func=clean, key="quality_system",
-        bind="query-params", persist_state="session", width=220,
-    )  # fmt: skip
-    table = coverage(data, system)
+    system = chosen_system(data)
+    table = covered_periods(data, system)
     if not table.num_rows:
         st.caption("No loaded data of this system has a time.")
         return

@@ -9,6 +9,7 @@ import pyarrow as pa
 import streamlit as st
 
 from zscope.app.dashboard.drawing import clean, grid, no_data, number, picture, plain, selectable_grid
+from zscope.app.dashboard.pages.quality.coverage_picture import coverage_section
 from zscope.app.dashboard.pages.quality.load_history import TOTALS, gaps_section, loads_section, totals
 from zscope.app.dashboard.pages.quality.validation import NOT_VALIDATED, expectations_section, not_validated
 from zscope.app.dashboard.registry import Page
@@ -252,6 +253,7 @@ def _explained() -> dict[str, Any]:
 
 _PARTS: dict[str, Callable[[PageData], None]] = {
     "loads": loads_section,
+    "coverage": coverage_section,
     "issues": issues_section,
     "gaps": gaps_section,
     "expectations": expectations_section,
