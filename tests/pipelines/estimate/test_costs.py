@@ -16,7 +16,7 @@ from zscope.samples.cost_truth import FULL_US, MB_US, RESUMED_US
 
 if TYPE_CHECKING:
     from zscope.pipelines.estimate.costs import SystemEstimate
-    from zscope.pipelines.estimate.intervals import SystemIntervals
+    from zscope.pipelines.estimate.intervals import Flags, SystemIntervals
 
 QUIET = {"noise": 0.001}
 TRUTH = {
@@ -387,12 +387,61 @@ def test_residuals_that_are_autocorrelated() -> None:
     assert "residual_autocorrelated" in codes(result)
 
 
+def without_handshakes(intervals: SystemIntervals, unknown: Flags) -> SystemIntervals:
+    """Return the same intervals, of which some have no known handshakes."""
+    return replace(
+        intervals,
+        full_handshakes=np.where(unknown, np.nan, intervals.full_handshakes),
+        resumed_handshakes=np.where(unknown, np.nan, intervals.resumed_handshakes),
+        tls_mb=np.where(unknown, np.nan, intervals.tls_mb),
+    )
+
+
+@pytest.mark.parametrize(
+    ("hours", "status", "codes_of_price"),
+    [(2, "conditional", ["lpar_cpu"]), (3, "conditional", ["partly_covered", "lpar_cpu"]),
+     (13, "refused", ["not_covered"])],
+)  # fmt: skip
+def test_hours_that_are_not_covered(hours: int, status: str, codes_of_price: list[str]) -> None:
+    """The same hours of each day: 92, 88 and 46 % of the time are covered."""
+    intervals = one("AR 0.8")
+    result = estimate_costs(without_handshakes(intervals, np.arange(1344) % 96 < 4 * hours))
+    assert result.covered_share == pytest.approx(1 - hours / 24)
+    price = result.cost("TLS", "s/day")
+    assert price.status.kind == status
+    assert [reason.code for reason in price.status.reasons] == codes_of_price
+    assert (price.high is None) == (status == "refused")
+    assert result.cost("mean handshake").high is not None
+
+
+def test_no_interval_is_covered() -> None:
+    result = estimate_costs(without_handshakes(one("AR 0.8"), np.full(1344, True)))
+    assert codes(result) == ["not_covered"]
+    assert result.covered_share == 0
+
+
+def test_hours_of_some_days_that_are_not_covered_count_as_those_of_other_days() -> None:
+    """Without weights, leaving out the busiest hours of five of ten workdays would lower the price."""
+    intervals = one("AR 0.8")
+    step = np.arange(1344)
+    is_peak = (step % 96 >= 36) & (step % 96 < 48)
+    busier = replace(
+        intervals, full_handshakes=np.where(is_peak, 9.0, 1.0) * intervals.full_handshakes.mean()
+    )
+    whole = estimate_costs(busier)
+    partly = estimate_costs(without_handshakes(busier, is_peak & (step < 5 * 96)))
+    assert whole.per_day is not None
+    assert partly.per_day is not None
+    assert partly.per_day.full_handshakes == pytest.approx(whole.per_day.full_handshakes)
+    assert partly.steps == 1344 - 5 * 12
+
+
 def test_every_status_has_a_test() -> None:
     """Each sentence of the table is reached by a test of this folder."""
     reached = {
         *("odd_lengths", "few_intervals", "no_handshake", "constant_cpu", "at_limit", "below_zero"),
         *("handshakes_follow_bytes", "same_mix", "kinds_not_counted", "one_kind", "no_megabyte"),
-        *("short", "outliers", "residual_autocorrelated"),
+        *("short", "outliers", "residual_autocorrelated", "partly_covered", "not_covered"),
         *(
             "lpar_cpu",
             "lpar_cpu_without_value",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.pipelines.estimate.measured import changed, replicates
 
-from zscope.pipelines.estimate.costs import estimate_costs
+from zscope.pipelines.estimate.costs import LEAST_COVERED, estimate_costs
 from zscope.pipelines.estimate.periods import TlsChange, compare_periods
 from zscope.samples.cost_truth import FULL_US
 
@@ -98,6 +100,15 @@ def test_periods_with_different_sources_are_not_compared() -> None:
         assert compared.status.kind == "refused"
         assert not compared.changes
     assert compare_periods(lpar, lpar).changes
+
+
+def test_periods_of_which_the_data_cover_too_little_are_not_compared() -> None:
+    whole = estimate_costs(next(replicates(changed("AR 0.8"), 1)))
+    for partly in (replace(whole, covered_share=0.49), replace(whole, covered_share=0.51)):
+        for compared in (compare_periods(whole, partly), compare_periods(partly, whole)):
+            is_refused = partly.covered_share < LEAST_COVERED
+            assert [reason.code for reason in compared.status.reasons] == ["not_covered"] * is_refused
+            assert bool(compared.changes) != is_refused
 
 
 def test_parts_of_the_change_add_up() -> None:

@@ -80,7 +80,7 @@ def test_unknown_column_of_loads_is_an_error(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_missing_column_of_rows_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     misspelt = pa.schema([*LOAD_KIND_SCHEMA, pa.field("recrods", pa.uint64())])
-    monkeypatch.setattr(history, "LOAD_KIND_SCHEMA", misspelt)
+    monkeypatch.setitem(history.HISTORY_SCHEMAS, "load_kind", misspelt)
     with pytest.raises(KeyError, match="recrods"):
         history_tables(state_of(FULL), {1})
 

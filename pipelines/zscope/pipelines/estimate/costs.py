@@ -57,6 +57,9 @@ _MOST_CORRECTION_PCT = 25.0
 _LOG_OFFSET = 0.001
 """Added to rates before their logarithm, as a share of their mean."""
 _ROUNDING = 1e-9
+LEAST_COVERED, _MOSTLY_COVERED = 0.5, 0.9
+"""Share of the time that the data must cover for a price, and for one without a condition. Below a half, a
+price would say more about time without data than about time with data."""
 FULL, RESUMED, MB = range(3)
 PARTS = {
     "full handshakes": (1, 0, 0),
@@ -200,6 +203,8 @@ class SystemEstimate:
     step_s: int
     steps: int
     days: int
+    covered_share: float
+    """Share of the time of the period that the steps cover."""
     per_day: PerDay | None
     """None if no interval can be used."""
     fitted: FittedSystem | None = None
@@ -228,7 +233,14 @@ def estimate_costs(intervals: SystemIntervals) -> SystemEstimate:
         reasons = _conditions(grid, fitted)
         costs = (*_costs(fitted, reasons), *_prices(grid, fitted, reasons))
     return SystemEstimate(
-        Status(reasons), costs, grid.step_s, len(grid.step), grid.days, _per_day(grid), fitted
+        Status(reasons),
+        costs,
+        grid.step_s,
+        len(grid.step),
+        grid.days,
+        grid.covered_share,
+        _per_day(grid),
+        fitted,
     )
 
 
@@ -236,7 +248,7 @@ def _per_day(grid: Grid) -> PerDay | None:
     if not len(grid.step):
         return None
     full, resumed, megabytes, cpu_us = (
-        float(rates.mean()) * DAY_S for rates in (grid.full, grid.resumed, grid.mb, grid.cpu_us)
+        float(grid.mean(rates)) * DAY_S for rates in (grid.full, grid.resumed, grid.mb, grid.cpu_us)
     )
     if not grid.kinds_known:
         return PerDay(full + resumed, None, None, megabytes, cpu_us / 1e6)
@@ -250,7 +262,7 @@ def _refusal_of_data(grid: Grid) -> Reason | None:
     if not grid.fits:
         refused = reason("odd_lengths", share_pct=100 * (1 - grid.fitting_share))
     elif len(grid.step) < FEWEST_STEPS:
-        refused = _too_few(grid, len(grid.step), FEWEST_STEPS)
+        refused = not_covered(grid.covered_share) or _too_few(grid, len(grid.step), FEWEST_STEPS)
     elif np.count_nonzero(grid.full + grid.resumed) < _FEWEST_WITH:
         refused = reason("no_handshake")
     elif np.ptp(grid.cpu_us) <= _ROUNDING * abs(grid.cpu_us.mean()):
@@ -278,6 +290,20 @@ def _refusal_of_fit(fitted: FittedSystem | None) -> Reason | None:
     return None
 
 
+def not_covered(covered_share: float) -> Reason | None:
+    """Return whether the data cover too little of the time to state what TLS costs in all of it."""
+    if covered_share >= LEAST_COVERED:
+        return None
+    return reason("not_covered", covered_pct=100 * covered_share, needed_pct=100 * LEAST_COVERED)
+
+
+def _conditions_of_coverage(grid: Grid) -> tuple[Reason, ...]:
+    """Return the condition that applies to prices if the data do not cover all of the time."""
+    if grid.covered_share >= _MOSTLY_COVERED:
+        return ()
+    return (reason("partly_covered", missing_pct=100 * (1 - grid.covered_share)),)
+
+
 def _too_few(grid: Grid, intervals: int, needed: int) -> Reason:
     return reason("few_intervals", intervals=intervals, minutes=grid.step_s // 60, needed=needed)
 
@@ -300,15 +326,15 @@ def _fitted(grid: Grid, prewhitening: Prewhitening) -> FittedSystem | None:
     spaces = grid.tls_spaces_us
     target = grid.cpu_us if spaces is None else spaces
     levels = regress(prewhitening, columns @ basis, target).of(basis)
-    rates = columns.mean(axis=0)
+    rates = grid.mean(columns)
     control = None
     unexplained_ratio = ratio_error = 0.0
     if spaces is not None:
         others = grid.cpu_us - spaces
         control = regress(prewhitening, columns @ basis, others).of(basis)
-        unexplained = max(_ROUNDING, float(spaces.mean() - rates @ levels.coefficients))
-        of_others = float(others.mean() - rates @ control.coefficients)
-        of_others = max(of_others, _LEAST_UNEXPLAINED * float(others.mean()), _ROUNDING)
+        unexplained = max(_ROUNDING, float(grid.mean(spaces) - rates @ levels.coefficients))
+        of_others = float(grid.mean(others) - rates @ control.coefficients)
+        of_others = max(of_others, _LEAST_UNEXPLAINED * float(grid.mean(others)), _ROUNDING)
         unexplained_ratio = unexplained / of_others
         ratio_error = float(np.hypot(levels.error(rates) / unexplained, control.error(rates) / of_others))
     difference = None
@@ -398,14 +424,18 @@ def _prices(grid: Grid, fitted: FittedSystem, conditions: tuple[Reason, ...]) ->
     """Yield the CPU time of TLS per day, and its share of the CPU time, in all and in the busiest four
     hours.
     """
-    units = {"s/day": fitted.rates * DAY_S / 1e6, "% of LPAR": fitted.rates * 100 / grid.cpu_us.mean()}
+    refused = not_covered(grid.covered_share)
+    conditions = (*conditions, *_conditions_of_coverage(grid))
+    units = {"s/day": fitted.rates * DAY_S / 1e6, "% of LPAR": fitted.rates * 100 / grid.mean(grid.cpu_us)}
     peak = _peak(grid)
     if peak is not None:
         rates = np.array([grid.full[peak].mean(), grid.resumed[peak].mean(), grid.mb[peak].mean()])
         units["% of peak"] = rates * 100 / grid.cpu_us[peak].mean()
     for unit, weights in units.items():
         for part, contained in PARTS.items():
-            if part in _OF_ONE_KIND and fitted.only_mean:
+            if refused:
+                yield _refused(part, unit, refused)
+            elif part in _OF_ONE_KIND and fitted.only_mean:
                 yield _refused(part, unit, fitted.only_mean)
             else:
                 yield _level(fitted, part, unit, weights * contained, conditions)

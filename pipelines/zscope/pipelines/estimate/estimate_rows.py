@@ -27,11 +27,14 @@ _COLUMNS = [each.name for each in fields(SystemIntervals) if each.name not in {"
 def estimate_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
     """Yield a row for each cost and each part of the price of a system."""
     result = estimate_costs(system_intervals(intervals))
-    time = pc.min_max(intervals["start_local"]).as_py()
+    # Intervals whose handshakes are not known show how much of the time is left out.
+    known = intervals.filter(pc.is_valid(intervals["handshakes"]))
+    time = pc.min_max((known if len(known) else intervals)["start_local"]).as_py()
     of_system: dict[str, Any] = {
         "interval_s": result.step_s,
         "intervals": result.steps,
         "days": result.days,
+        "covered_pct": 100 * result.covered_share,
         "first_local": time["min"],
         "last_local": time["max"],
         "handshake_source": intervals["handshake_source"][0].as_py(),
@@ -78,8 +81,9 @@ def change_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
     old = estimate_costs(system_intervals(intervals.filter(pc.invert(is_after))))
     new = estimate_costs(system_intervals(intervals.filter(is_after)))
     compared = compare_periods(old, new)
+    covered_pct = 100 * min(old.covered_share, new.covered_share)
     if not compared.changes:
-        yield {"status": compared.status.kind, "why": compared.status.why}
+        yield {"status": compared.status.kind, "why": compared.status.why, "covered_pct": covered_pct}
     for change in compared.changes:
         row = {
             "item": change.item,
@@ -90,6 +94,7 @@ def change_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
             "low": change.low,
             "high": change.high,
             "smallest_visible": change.smallest_visible,
+            "covered_pct": covered_pct,
             "before": old.cost(change.item, change.unit).value,
             "after": new.cost(change.item, change.unit).value,
         }

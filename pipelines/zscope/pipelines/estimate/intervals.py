@@ -1,9 +1,10 @@
 """The intervals of a system on a regular grid, as rates per second.
 
 Intervals shorter than the step of the grid are added up. A step that they do not cover is left out, so gaps
-are never filled. Steps are those of the local time of the system, because other work follows the working day.
-The hour that is repeated when daylight saving time ends is left out, because its intervals overlap in local
-time.
+are never filled. Intervals whose handshakes are not known show how much time is left out: means over a period
+give each hour of a working day or weekend the weight that it has in the period. Steps are those of the local
+time of the system, because other work follows the working day. The hour that is repeated when daylight saving
+time ends is left out, because its intervals overlap in local time.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _TOLERANCE_S = 5
 """How far an interval may begin or end outside its step."""
 _MONDAY_S = 4 * DAY_S
 """The first Monday of 1970."""
+_HOUR_S, _HOURS_OF_DAY, _WORKDAYS = 3600, 24, 5
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,15 @@ class Grid:
     """Share of the measured time in intervals that fit into the steps."""
     kinds_known: bool
     """Whether full and resumed handshakes are counted apart."""
+    covered_share: float
+    """Share of the time of the period that the steps cover."""
+    weight: Numbers
+    """Time of the period for which a step stands, in steps: more than 1 if the same hour has no complete data
+    on other days."""
+
+    def mean(self, rates: Numbers) -> Numbers:
+        """Return the mean of rates over the period."""
+        return np.asarray(np.average(rates, axis=0, weights=self.weight))
 
     @property
     def steps_of_day(self) -> int:
@@ -94,13 +105,13 @@ def on_grid(intervals: SystemIntervals) -> Grid:
     Intervals in which a value is missing are left out. If most intervals have the CPU time of address spaces,
     the others are left out; otherwise none is used.
     """
-    counts = (intervals.full_handshakes, intervals.resumed_handshakes, intervals.tls_mb)
-    values = np.stack((intervals.seconds, intervals.cpu_s, *counts))
-    intervals = selected(intervals, np.isfinite(values).all(axis=0) & (intervals.seconds > 0))
-    intervals = _with_address_spaces(_last_days(intervals))
+    period = _last_days(selected(intervals, intervals.seconds > 0))
+    counts = (period.full_handshakes, period.resumed_handshakes, period.tls_mb)
+    known = np.asarray(np.isfinite(np.stack((period.cpu_s, *counts))).all(axis=0))
+    intervals = _with_address_spaces(selected(period, known))
     tried: list[Grid] = []
     for step_s in STEPS_S:
-        grid = _with_step(intervals, step_s)
+        grid = _with_step(intervals, period, step_s)
         if grid.fits:
             return grid
         tried.append(grid)
@@ -132,8 +143,8 @@ def selected(intervals: SystemIntervals, rows: Flags | Whole) -> SystemIntervals
     return replace(intervals, **chosen)
 
 
-def _with_step(intervals: SystemIntervals, step_s: int) -> Grid:
-    start = intervals.start_local.astype("datetime64[s]").astype(np.int64) - _MONDAY_S
+def _with_step(intervals: SystemIntervals, period: SystemIntervals, step_s: int) -> Grid:
+    start = _since_monday(intervals)
     phase = _phase(start, intervals.seconds, step_s)
     step = (start - phase + _TOLERANCE_S) // step_s
     end = start + intervals.seconds
@@ -149,6 +160,7 @@ def _with_step(intervals: SystemIntervals, step_s: int) -> Grid:
         return np.asarray((np.bincount(of, amount, len(number)) / np.maximum(seconds, 1))[whole])
 
     spaces, busy = kept.tls_spaces_cpu_s, kept.busy_share
+    period_s = float(period.seconds.sum())
     return Grid(
         step_s,
         number[whole],
@@ -160,7 +172,30 @@ def _with_step(intervals: SystemIntervals, step_s: int) -> Grid:
         None if busy is None else rate(busy * kept.seconds),
         share,
         intervals.kinds_known,
+        min(1.0, step_s * int(whole.sum()) / period_s) if period_s else 1.0,
+        _weights(number[whole] * step_s, step_s, period),
     )
+
+
+def _weights(start: Whole, step_s: int, period: SystemIntervals) -> Numbers:
+    """Return the time for which each step stands: that of its hour of working days or weekends, divided among
+    the steps that have it.
+    """
+    of_period = np.bincount(_hour_kind(_since_monday(period)), period.seconds, 2 * _HOURS_OF_DAY)
+    of_step = _hour_kind(start)
+    covered = np.bincount(of_step, minlength=2 * _HOURS_OF_DAY) * step_s
+    return np.asarray(of_period[of_step] / covered[of_step])
+
+
+def _since_monday(intervals: SystemIntervals) -> Whole:
+    """Return the starts as seconds since the first Monday of 1970."""
+    return np.asarray(intervals.start_local.astype("datetime64[s]").astype(np.int64) - _MONDAY_S)
+
+
+def _hour_kind(start: Whole) -> Whole:
+    """Return a number for the hour of the day, other ones for weekends."""
+    is_weekend = start // DAY_S % 7 >= _WORKDAYS
+    return np.asarray(start % DAY_S // _HOUR_S + _HOURS_OF_DAY * is_weekend)
 
 
 def _phase(start: Whole, seconds: Numbers, step_s: int) -> int:

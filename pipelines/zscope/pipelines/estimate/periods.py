@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.pipelines.estimate.costs import FULL, MB, RESUMED
+from zscope.pipelines.estimate.costs import FULL, MB, RESUMED, not_covered
 from zscope.pipelines.estimate.intervals import DAY_S
 from zscope.pipelines.estimate.regression import student
 from zscope.pipelines.estimate.statuses import Status, reason
@@ -61,6 +61,8 @@ def compare_periods(before: SystemEstimate, after: SystemEstimate) -> PeriodComp
         return PeriodComparison(Status(reasons))
     if (old.control is None) != (new.control is None):
         return PeriodComparison(Status((reason("other_source"),)))
+    if refused := not_covered(min(before.covered_share, after.covered_share)):
+        return PeriodComparison(Status((refused,)))
     return PeriodComparison(Status(reasons), tuple(_changes(old, new, reasons)), split_price(old, new))
 
 

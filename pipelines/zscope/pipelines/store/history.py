@@ -11,7 +11,7 @@ from zscope.pipelines.local_time.timelines import CLOCK_SCHEMA, clock_spans, mic
 from zscope.schemas.described_columns import described
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     import duckdb
 
@@ -173,15 +173,17 @@ def _identity(load: Load) -> tuple[str, int]:
 
 def history_tables(state: State, numbers: Collection[int]) -> dict[str, pa.Table]:
     """Return the rows about some loads in all tables; removed loads are only in the first."""
+    return {name: history_table(name, state, numbers) for name in HISTORY_SCHEMAS}
+
+
+def history_table(name: str, state: State, numbers: Collection[int]) -> pa.Table:
+    """Return the rows about some loads in one of the tables."""
+    if name == "load":
+        return load_rows(state, numbers)
     live = [load for load in state.live_loads if load.load_id in numbers]
-    return {
-        "load": load_rows(state, numbers),
-        "load_kind": _table((row for load in live for row in kind_rows(load)), LOAD_KIND_SCHEMA),
-        "load_table": _table((row for load in live for row in table_rows(load)), LOAD_TABLE_SCHEMA),
-        "load_gap": _table((row for load in live for row in gap_rows(load)), LOAD_GAP_SCHEMA),
-        "load_offset": _table((row for load in live for row in offset_rows(load)), LOAD_OFFSET_SCHEMA),
-        "system_clock": _clocks(live),
-    }
+    if name == "system_clock":
+        return _clocks(live)
+    return _table((row for load in live for row in _ROWS_OF_LOAD[name](load)), HISTORY_SCHEMAS[name])
 
 
 def _table(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> pa.Table:
@@ -316,3 +318,11 @@ def _times(first: str | None, last: str | None) -> dict[str, datetime | None]:
         "first_local": datetime.fromisoformat(first) if first else None,
         "last_local": datetime.fromisoformat(last) if last else None,
     }
+
+
+_ROWS_OF_LOAD: Mapping[str, Callable[[Load], Iterable[dict[str, Any]]]] = {
+    "load_kind": kind_rows,
+    "load_table": table_rows,
+    "load_gap": gap_rows,
+    "load_offset": offset_rows,
+}

@@ -30,6 +30,7 @@ from zscope.pipelines.runs import run_table
 from zscope.pipelines.side_by_side import results_side_by_side
 from zscope.pipelines.store.commits import NO_DAY_KEY, Commit, DayRows, SummaryFile, append
 from zscope.pipelines.store.folder import digest_of_file, fsync_all
+from zscope.pipelines.store.history import HISTORY_SCHEMAS, history_table
 from zscope.pipelines.store.parquet_files import COMPRESSION, LEVEL, data_tables
 from zscope.pipelines.store.python_steps import computed_rows
 from zscope.pipelines.store.stored_steps import Summaries, leaves
@@ -406,7 +407,7 @@ class _Computation:
                 return
             metric = declared().get(name)
             if name not in texts:
-                self._create_reference(name)
+                self._create_small_table(name)
             elif metric and not metric.stored and ((shares and metric.shared) or (by_python and metric.keep)):
                 found[name] = _shared_rows_sql(metric, self._shared_table(metric, texts, stored))
             else:
@@ -429,9 +430,17 @@ class _Computation:
 
         return self._made.table(metric.name, _with(needs), create)
 
-    def _create_reference(self, name: str) -> None:
+    def _create_small_table(self, name: str) -> None:
+        """Create a table without files of its own: runs, what is known of loads, or a reference table."""
+
         def create(_: str) -> None:
-            rows = run_table(self.summaries.folder.path) if name == RUNS else reference_table(name)
+            if name == RUNS:
+                rows = run_table(self.summaries.folder.path)
+            elif name in HISTORY_SCHEMAS:
+                state = self.summaries.state
+                rows = history_table(name, state, state.loads.keys())
+            else:
+                rows = reference_table(name)
             self._connection.register("rows_to_copy", rows)
             self._connection.execute(f"CREATE TABLE {name} AS SELECT * FROM rows_to_copy")
             self._connection.unregister("rows_to_copy")

@@ -4,6 +4,9 @@
 -- intervals, with the CPU time of the CPU intervals in them; the handshakes are those of all kinds. A system has
 -- intervals of one of the two: of summaries, if those cover more than twice the time that detail covers.
 --
+-- Intervals between the first and the last record of that source which its data do not cover have CPU time, but no
+-- handshakes: they show how much of the time is missing.
+--
 -- A benchmark run has other costs, as it varies the configuration on a system that does nothing else. So the
 -- intervals of runs are left out, with fifteen minutes before and after. Gaps are not filled.
 
@@ -51,6 +54,25 @@ detail AS (
     INNER JOIN handshake_interval AS i ON s.system = i.system AND s.interval_start_utc = i.interval_start_utc
 ),
 
+watch AS (
+    SELECT
+        system,
+        min(first_utc) AS first_utc,
+        max(last_utc) AS last_utc
+    FROM zert_written
+    GROUP BY system
+),
+
+detail_gap AS (
+    SELECT
+        s.*,
+        'zERT detail' AS handshake_source
+    FROM slot AS s
+    INNER JOIN watch AS w
+        ON s.system = w.system AND s.interval_start_utc >= w.first_utc AND s.interval_end_utc <= w.last_utc
+    ANTI JOIN handshake_interval AS i ON s.system = i.system AND s.interval_start_utc = i.interval_start_utc
+),
+
 summary AS (
     SELECT
         s.system,
@@ -85,6 +107,23 @@ summary AS (
     HAVING sum(s.interval_ms) >= 0.98 * epoch_ms(y.interval_end_utc - y.interval_start_utc)
 ),
 
+summary_gap AS (
+    SELECT
+        s.*,
+        'zERT summary' AS handshake_source
+    FROM slot AS s
+    INNER JOIN (
+        SELECT
+            system,
+            min(interval_start_utc) AS first_utc,
+            max(interval_end_utc) AS last_utc
+        FROM summary_interval
+        GROUP BY system
+    ) AS w ON s.system = w.system AND s.interval_start_utc >= w.first_utc AND s.interval_end_utc <= w.last_utc
+    ASOF LEFT JOIN summary AS y ON s.system = y.system AND s.interval_start_utc + INTERVAL 5 SECOND >= y.interval_start_utc
+    WHERE y.system IS NULL OR s.interval_end_utc > y.interval_end_utc + INTERVAL 5 SECOND
+),
+
 preferred AS (
     SELECT
         system,
@@ -98,6 +137,11 @@ preferred AS (
         SELECT system, handshake_source, interval_ms FROM detail
         UNION ALL
         SELECT system, handshake_source, interval_ms FROM summary
+        UNION ALL
+        -- A system without any complete interval has rows as well: they tell why it has no price.
+        SELECT system, 'none' AS handshake_source, interval_ms FROM detail_gap
+        UNION ALL
+        SELECT system, 'none' AS handshake_source, interval_ms FROM summary_gap
     )
     GROUP BY system
 )
@@ -121,6 +165,10 @@ FROM (
     SELECT * FROM detail
     UNION ALL BY NAME
     SELECT * FROM summary
+    UNION ALL BY NAME
+    SELECT * FROM detail_gap
+    UNION ALL BY NAME
+    SELECT * FROM summary_gap
 ) AS i
 INNER JOIN preferred AS p ON i.system = p.system AND i.handshake_source = p.handshake_source
 ANTI JOIN run AS r

@@ -28,6 +28,7 @@ SELECT
     any_value(interval_s)::BIGINT AS interval_s,
     any_value(intervals)::BIGINT AS intervals,
     any_value(days)::BIGINT AS days,
+    any_value(covered_pct)::DOUBLE AS covered_pct,
     any_value(first_local)::TIMESTAMP AS first_local,
     any_value(last_local)::TIMESTAMP AS last_local,
     any_value(handshakes_per_day)::DOUBLE AS handshakes_per_day,

@@ -2,8 +2,9 @@
 --
 -- An interval without a handshake is as useful as one with many, if it is known that there was none. zERT
 -- covers the time between the first and the last record that it wrote on the system, except the time from a
--- record that it was disabled to the next one that it was enabled. Other intervals are left out, and also
--- those without CPU data, so that no values are invented for a gap.
+-- record that it was disabled to the next one that it was enabled, and the hours of which less than 95 % are
+-- covered by its records (coverage_hour). Other intervals are left out, and also those without CPU data, so that
+-- no values are invented for a gap.
 --
 -- A handshake belongs to the interval of its moment. Bytes are those of all ended connections in zERT
 -- records, TLS or not, each distributed evenly over its life. So they cover the same time as the handshakes,
@@ -40,6 +41,22 @@ switched AS (
     WINDOW in_time AS (PARTITION BY system, stack ORDER BY first_utc, event_type)
 ),
 
+-- Up to 5 % fewer records than expected are normal. The hour of the first record and that of the last one are
+-- partial because the files begin and end in them.
+incomplete_hour AS (
+    SELECT
+        c.system,
+        epoch_us(c.hour_utc) AS begin_us,
+        epoch_us(c.hour_utc) + 3600000000 AS until_us
+    FROM coverage_hour AS c
+    INNER JOIN watch AS w ON c.system = w.system
+    WHERE
+        c.source = '119-11'
+        AND c.covered_hours < 0.95
+        AND begin_us > w.first_us
+        AND until_us <= w.last_us
+),
+
 covered AS (
     SELECT s.*
     FROM slot AS s
@@ -47,6 +64,8 @@ covered AS (
         ON s.system = w.system AND s.begin_us >= w.first_us AND s.until_us <= w.last_us
     ANTI JOIN (SELECT * FROM switched WHERE event_type = 6) AS o
         ON s.system = o.system AND s.begin_us < o.to_us AND s.until_us > o.from_us
+    ANTI JOIN incomplete_hour AS i
+        ON s.system = i.system AND s.begin_us < i.until_us AND s.until_us > i.begin_us
 ),
 
 handshakes AS (

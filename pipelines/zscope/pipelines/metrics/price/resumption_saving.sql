@@ -191,6 +191,7 @@ SELECT
     cpu_s_per_day::DOUBLE AS cpu_s_per_day,
     bounded::DOUBLE AS bounded_pct,
     if(handshakes_per_day = 0, 'there were no full or resumed handshakes', reason)::VARCHAR AS why,
+    covered_pct::DOUBLE AS covered_pct,
     first_local::TIMESTAMP AS first_local,
     last_local::TIMESTAMP AS last_local
 FROM (

@@ -18,6 +18,7 @@ by_unit AS (
         item AS part,
         any_value(first_local) AS first_local,
         any_value(last_local) AS last_local,
+        any_value(covered_pct) AS covered_pct,
         any_value(status) FILTER (WHERE unit = 's/day') AS status,
         any_value(why) FILTER (WHERE unit = 's/day') AS why,
         any_value(value) FILTER (WHERE unit = 's/day') AS day_s,
@@ -361,6 +362,11 @@ SELECT
                 e.part,
                 number_text(e.high_lpar_pct * p.share)
             )
+        END,
+        -- The refusal states the coverage where that is the reason.
+        CASE
+            WHEN e.status <> 'refused' AND e.covered_pct < 95
+                THEN format('; the data cover {} % of the time', number_text(e.covered_pct))
         END
     )::VARCHAR AS sentence,
     CASE
@@ -373,6 +379,7 @@ SELECT
         AS service_classes_cpu_s_per_day,
     CASE WHEN p.shared_by = 'system' AND e.part = 'TLS' THEN e.ziip_s END::DOUBLE AS ziip_s_per_day,
     CASE WHEN p.shared_by = 'system' AND e.part = 'TLS' THEN k.operations END::DOUBLE AS card_operations_per_day,
+    e.covered_pct::DOUBLE AS covered_pct,
     e.first_local::TIMESTAMP AS first_local,
     e.last_local::TIMESTAMP AS last_local
 FROM estimate AS e

@@ -22,6 +22,7 @@ SELECT
     smallest_visible::DOUBLE AS smallest_visible,
     before::DOUBLE AS before,
     after::DOUBLE AS after,
+    covered_pct::DOUBLE AS covered_pct,
     by_costs::DOUBLE AS by_costs,
     by_number::DOUBLE AS by_number,
     by_mix::DOUBLE AS by_mix,
@@ -43,7 +44,11 @@ SELECT
                 system, item, smallest_visible, unit
             )
         END,
-        if(status = 'conditional' AND (low > 0 OR high < 0), ' (conditional)', NULL)
+        if(status = 'conditional' AND (low > 0 OR high < 0), ' (conditional)', NULL),
+        CASE
+            WHEN item IS NOT NULL AND covered_pct < 95
+                THEN format('; the data cover {} % of the time of a period', number_text(covered_pct))
+        END
     )::VARCHAR AS sentence,
     why::VARCHAR AS why
 FROM cost_change
