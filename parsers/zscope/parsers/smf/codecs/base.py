@@ -77,18 +77,19 @@ def unsigned(length: int) -> str:
 
 def filled(values: pa.Array, dtype: str, absent: int = 0) -> Column:
     """A column of integers as numpy values, with a number in place of null."""
-    return np.asarray(values.fill_null(absent).to_numpy(zero_copy_only=False)).astype(dtype)
+    return without_nulls(values, absent).astype(dtype)
+
+
+def without_nulls(values: pa.Array, absent: int) -> Column:
+    """Numbers as numpy values, with a number in place of null."""
+    if values.null_count:  # most columns of a dump have none, and are short
+        values = values.fill_null(absent)
+    return np.asarray(values.to_numpy(zero_copy_only=False))
 
 
 def rows_of(numbers: Column) -> ByteRows:
     """Numbers in the file's byte order as rows of bytes."""
     return as_byte_rows(numbers.astype(numbers.dtype.newbyteorder(">")))
-
-
-def rows_at(rows: ByteRows, indices: pa.Array) -> ByteRows:
-    """Return some rows, in the order of their indices."""
-    chosen: ByteRows = rows[indices.to_numpy(zero_copy_only=False)]
-    return chosen
 
 
 def with_nulls(values: Column, absent: NDArray[np.bool_], kind: pa.DataType) -> pa.Array:

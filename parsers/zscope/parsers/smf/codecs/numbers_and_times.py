@@ -28,6 +28,7 @@ from zscope.parsers.smf.codecs.base import (
     rows_of,
     unsigned,
     with_nulls,
+    without_nulls,
 )
 from zscope.parsers.smf.header import HUNDREDTHS_OF_A_DAY
 from zscope.schemas.arrow import LOCAL as LOCAL_TYPE
@@ -94,8 +95,7 @@ class HexFloat:
 
     def encode(self, field: Field, values: pa.Array, page: CodePage) -> ByteRows:
         """Rounded to the 53 bits of a double; a value out of range is an error."""
-        numbers = np.asarray(values.fill_null(0).to_numpy(zero_copy_only=False), np.float64)
-        numbers = numbers / field.scale
+        numbers = without_nulls(values, 0).astype(np.float64) / field.scale
         return as_byte_rows(encode_hex_float(numbers).astype(">u8"))
 
 
