@@ -173,7 +173,7 @@ def _unknown(key: str, declared: Mapping[str, FieldInfo]) -> str:
     having_it = [
         f"[{name}]"
         for name, table in tables.items()
-        if is_table(table) and key in {each.encode_name for each in fields(table)}
+        if is_table(table) and key in {each.encode_name for each in _fields_of(table)}
     ]
     if having_it:
         return f"is not a valid key here; it belongs to {' or '.join(having_it)}"
@@ -238,7 +238,7 @@ class _Check:
 
     def _struct(self, kind: type[msgspec.Struct], raw: Mapping[str, object], path: KeyPath) -> object:
         before = len(self._problems)
-        declared = {each.encode_name: each for each in fields(kind)}
+        declared = {each.encode_name: each for each in _fields_of(kind)}
         values = {}
         for key, value in raw.items():
             if key in declared:
@@ -303,11 +303,17 @@ class _Check:
 
 
 @cache
+def _fields_of(table: type[msgspec.Struct]) -> tuple[FieldInfo, ...]:
+    """Return the keys of a table; each time, `msgspec` would evaluate all annotations of the class again."""
+    return fields(table)
+
+
+@cache
 def _has_readers(declared: Hashable) -> bool:
     """Whether values of a type, or below it, are read by functions of `Allowed`."""
     kind, own = without_annotations(declared)
     if own is not None and own.read is not None:
         return True
     if is_table(kind):
-        return any(_has_readers(each.type) for each in fields(kind))
+        return any(_has_readers(each.type) for each in _fields_of(kind))
     return get_origin(kind) is not Literal and any(_has_readers(each) for each in get_args(kind))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -84,9 +84,15 @@ def read_file(path: Path) -> RunsFile:
     if len(content) > _LARGEST:
         return _unusable(file, f"is larger than {_LARGEST:,} bytes and not a list of runs")
     try:
-        return parse_runs(content.decode(), file)
+        return _parsed(content.decode(), file)
     except UnicodeDecodeError as error:
         return _unusable(file, f"is not UTF-8 text (byte {error.start})")
+
+
+@lru_cache(maxsize=4)
+def _parsed(text: str, file: str) -> RunsFile:
+    """Parse a content once: each change of a store needs its runs several times, each page once."""
+    return parse_runs(text, file)
 
 
 def _unusable(file: str, problem: str) -> RunsFile:
