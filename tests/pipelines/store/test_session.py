@@ -19,7 +19,7 @@ import pytest
 from tests.pipelines.store.forked import CHECKOUT
 from tests.pipelines.stores import open_session
 
-from zscope.pipelines.store import open_reader
+from zscope.pipelines.store import open_reader, sql_sandbox
 from zscope.pipelines.store.session import Session
 from zscope.pipelines.store.sql_sandbox import QueryError
 
@@ -81,7 +81,9 @@ def session(store: Path) -> Iterator[Session]:
         yield opened
 
 
-def rows(session: Session, statement: str, parameters: dict[str, object] | None = None) -> list[object]:
+def rows(
+    session: Session, statement: str | duckdb.Statement, parameters: dict[str, object] | None = None
+) -> list[object]:
     """All rows of a statement as tuples."""
     result = session.run(statement, parameters)
     assert result is not None
@@ -370,6 +372,28 @@ def test_limits_are_applied(store: Path) -> None:
         assert rows(session, "SELECT current_setting('threads')") == [(3,)]
         with pytest.raises(QueryError, match=r"^Out of Memory Error: .*; increase --memory"):
             rows(session, "SELECT length(string_agg(range::VARCHAR, ',')) FROM range(30000000)")
+
+
+def test_a_store_with_few_rows_is_read_by_one_thread(
+    sample_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = "SELECT current_setting('threads')"
+    with duckdb.connect() as connection:
+        usual = connection.execute(asked).fetchall()
+    with open_session(sample_store) as session:
+        assert rows(session, asked) == [(1,)]
+    with open_session(sample_store, threads=3) as session:
+        assert rows(session, asked) == [(3,)]
+    monkeypatch.setattr(sql_sandbox, "_FEW_ROWS", 100)
+    with open_session(sample_store) as session:
+        assert rows(session, asked) == usual
+
+
+def test_types_are_portable_whoever_has_written_the_statement(session: Session) -> None:
+    text = "SELECT range AS number, to_days(range::INTEGER) AS days FROM range(3)"
+    by_zscope, [by_the_user] = text, session.statements(text)
+    for statement in (by_zscope, by_the_user):
+        assert rows(session, statement) == [(0, "00:00:00"), (1, "1 day"), (2, "2 days")]
 
 
 def test_no_progress_bar_on_standard_output(session: Session) -> None:

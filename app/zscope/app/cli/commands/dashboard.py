@@ -36,8 +36,9 @@ _OWN_NAMES = ("localhost", LOOPBACK, "[::1]", "::1")
     "--memory", metavar="SIZE", help="Memory limit of each query, such as 2GB. Default: that of DuckDB."
 )
 @click.option(
-    "--threads", metavar="N", type=click.IntRange(min=1), help="Threads of each query. Default: one per CPU."
-)
+    "--threads", metavar="N", type=click.IntRange(min=1),
+    help="Threads of each query. Default: one per CPU, and one for a store of less than 500,000 rows.",
+)  # fmt: skip
 @click.option(
     "--sign-in", "secrets", metavar="FILE", type=click.Path(path_type=Path),
     help="Require users to sign in; FILE names the OpenID Connect provider (docs/dashboard.md).",

@@ -21,8 +21,9 @@ from zscope.app.cli.store_option import open_session, store_option
     "--memory", metavar="SIZE", help="Memory limit of DuckDB, such as 2GB. Default: 80 % of the memory."
 )
 @click.option(
-    "--threads", metavar="N", type=click.IntRange(min=1), help="Threads of DuckDB. Default: one per CPU."
-)
+    "--threads", metavar="N", type=click.IntRange(min=1),
+    help="Threads of DuckDB. Default: one per CPU, and one for a store of less than 500,000 rows.",
+)  # fmt: skip
 @click.option(
     "--temp-size", metavar="SIZE",
     help="Limit of the space in $TMPDIR for data that does not fit in memory, such as 10GB. Default: half of "
