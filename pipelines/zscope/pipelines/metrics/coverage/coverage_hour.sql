@@ -119,6 +119,19 @@ usual AS (
     GROUP BY e.system, e.source
 ),
 
+-- The share of the connections with an end, among all that began more than a day before the last record.
+usual_end AS (
+    SELECT
+        e.system,
+        e.source,
+        sum(e.began_and_ended) / sum(e.began) AS share
+    FROM evidence AS e
+    INNER JOIN usual AS u ON e.system = u.system AND e.source = u.source
+    WHERE u.has_ends AND u.has_starts AND e.hour_no < u.last_hour - 24
+    GROUP BY e.system, e.source
+    HAVING sum(e.began) >= 20
+),
+
 -- The hours in which a system was up.
 up AS (
     SELECT DISTINCT
@@ -271,7 +284,9 @@ compared AS (
         l.lost_records,
         if(k.source IN ('119-11', '119-12'), bit_count(o.minutes), 0) AS off_minutes,
         e.began,
-        if(u.has_ends AND u.has_starts AND h.hour_no < u.last_hour - 24, e.began_and_ended, e.began) AS began_and_ended,
+        e.began_and_ended,
+        u.has_ends AND u.has_starts AND h.hour_no < u.last_hour - 24 AND e.began >= 20 AS ends_are_judged,
+        n.share AS usual_end_share,
         CASE
             WHEN k.source = '119-1/2' AND u.has_starts AND u.has_ends THEN c.counted_opened + c.counted_closed
             WHEN k.source = '119-1/2' AND u.has_starts THEN c.counted_opened
@@ -289,6 +304,7 @@ compared AS (
     LEFT JOIN off_hour AS o ON h.system = o.system AND h.hour_no = o.hour_no
     LEFT JOIN file_hour AS f ON h.system = f.system AND k.source = f.source AND h.hour_no = f.hour_no
     LEFT JOIN usually_recorded AS y ON h.system = y.system AND k.source = y.source
+    LEFT JOIN usual_end AS n ON h.system = n.system AND k.source = n.source
     LEFT JOIN up AS a ON h.system = a.system AND h.hour_no = a.hour_no
     LEFT JOIN removed AS r ON (h.hour_no * 3600 + h.offset_s) // 3600 = r.local_hour
 ),
@@ -302,7 +318,9 @@ signs AS (
         if(of_connections, coalesce(1 - off_minutes / 60, 1), 1) AS off_share,
         if(of_connections AND counted IS NULL, file_minutes / 60, 1) AS file_share,
         if(seen < 0.95 * counted, seen / counted, 1) AS count_share,
-        if(began >= 20 AND began_and_ended < 0.95 * began, began_and_ended / began, 1) AS end_share,
+        -- Hours with few connections, and those of the last day, are judged by all others.
+        if(ends_are_judged, began_and_ended / began, coalesce(usual_end_share, 1)) AS ended_share,
+        if(ended_share < 0.95, ended_share, 1) AS end_share,
         if(
             counted IS NULL AND lost_minutes IS NULL AND coalesce(off_minutes, 0) = 0
             AND usual_silence <= 2 AND silence >= 15,
@@ -312,11 +330,29 @@ signs AS (
     FROM compared
 ),
 
+-- Short connections have no record of their start in 119-11, so a loss of ends is seen in 119-1/2 only.
+compared_ends AS (
+    SELECT
+        *,
+        if(
+            source = '119-11',
+            coalesce(
+                max(end_share) FILTER (WHERE source = '119-1/2' AND minutes > 0 AND is_usual)
+                    OVER (PARTITION BY system, hour_no),
+                1
+            ),
+            1
+        ) AS other_end_share
+    FROM signs
+),
+
 judged AS (
     SELECT
         *,
-        least(interval_share, loss_share, off_share, file_share, count_share, end_share, silence_share) AS share
-    FROM signs
+        least(
+            interval_share, loss_share, off_share, file_share, count_share, end_share, other_end_share, silence_share
+        ) AS share
+    FROM compared_ends
 ),
 
 decided AS (
@@ -356,9 +392,16 @@ explained AS (
                             || ' % of what the stack counted leads to expect'
                 END,
                 CASE
-                    WHEN end_share < 0.995
+                    WHEN end_share < 0.995 AND ends_are_judged
                         THEN began - began_and_ended || ' of ' || began
                             || ' connections that began have no record of their end'
+                    WHEN end_share < 0.995
+                        THEN round(100 - 100 * end_share)::BIGINT
+                            || ' % of all connections that began have no record of their end'
+                END,
+                CASE
+                    WHEN other_end_share < 0.995
+                        THEN round(100 - 100 * other_end_share)::BIGINT || ' % of the ends are missing in 119-1/2'
                 END,
                 CASE
                     WHEN silence_share < 0.995 THEN 'no record for ' || silence || ' minutes, which is unusual'
