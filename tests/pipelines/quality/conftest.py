@@ -31,6 +31,14 @@ Tables = Mapping[str, pa.Table]
 MakeCatalogue = Callable[[Path, Tables], Path]
 DAY = "2026-03-02"
 LOAD = 7
+COVERAGE = f"""
+CREATE TABLE coverage AS
+SELECT system, source, '{DAY}'::TIMESTAMP + INTERVAL (hour) HOUR AS hour_local, 'complete' AS state,
+    100.0::DOUBLE AS covered_pct, NULL::VARCHAR AS loss
+FROM unnest(['SYSA', 'SYSB', 'SRV1']) AS a(system), range(24) AS h(hour),
+    unnest(['119-1/2', '119-11', '119-12', '119-5', '70', '72', '30']) AS s(source)
+"""
+"""What a catalogue has of the metric coverage: all hours are complete."""
 OF_THE_WORLD = (
     "sample-data/world/policy",
     "sample-data/world/logs",
@@ -79,6 +87,7 @@ def make_catalogue() -> MakeCatalogue:
                     f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{file}], "
                     "hive_partitioning = true, hive_types = {'day': DATE})"
                 )
+            connection.execute(COVERAGE)
         return catalogue
 
     return make

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,10 @@ from zscope.schemas.tables import table_names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.pipelines.quality.conftest import MakeCatalogue, Tables
+
 EXPECTATIONS = Path("pipelines/zscope/pipelines/quality/expectations")
+DAY = date(2026, 3, 2)
 HOURS = "INTERVAL 3 HOUR"
 IN_TOTALS = "(row_kind = 'total')::INTEGER"
 FAULTS = {
@@ -135,9 +139,29 @@ FAULTS = {
         "system": "'SRV1'", "interval_start_local": "TIMESTAMP '2026-03-09 13:00:00'",
     },
     "ztpf_series.starts-within-requests": {"sessions_requested": "799"},
+    "smf119_tcp_term.hours-lost": {"coverage.state": "'lost'"},
+    "smf119_tcp_term.hours-partial": {"coverage.state": "'partial'"},
+    "smf119_zert_detail.hours-lost": {"coverage.state": "'lost'"},
+    "smf119_zert_detail.hours-partial": {"coverage.state": "'partial'"},
+    "smf119_zert_summary.hours-lost": {"coverage.state": "'lost'"},
+    "smf119_zert_summary.hours-partial": {"coverage.state": "'partial'"},
+    "smf119_stack_statistics.hours-lost": {"coverage.state": "'lost'"},
+    "smf119_stack_statistics.hours-partial": {"coverage.state": "'partial'"},
+    "smf70_interval.hours-lost": {"coverage.state": "'lost'"},
+    "smf70_interval.hours-partial": {"coverage.state": "'partial'"},
+    "smf72_service_class_period.hours-lost": {"coverage.state": "'lost'"},
+    "smf72_service_class_period.hours-partial": {"coverage.state": "'partial'"},
+    "smf30_interval.hours-lost": {"coverage.state": "'lost'"},
+    "smf30_interval.hours-partial": {"coverage.state": "'partial'"},
 }  # fmt: skip
 """For each expectation that somebody wrote down: columns of its table (or another) and what spoils them."""
 EXPLICIT = {check.id: check for check in explicit_checks(read_folder(EXPECTATIONS))}
+
+
+@pytest.fixture
+def catalogue(sample: Tables, make_catalogue: MakeCatalogue, tmp_path: Path) -> Path:
+    """A catalogue with the intervals of a day."""
+    return make_catalogue(tmp_path, {"smf70_interval": sample["smf70_interval"]})
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +185,31 @@ def found(connection: duckdb.DuckDBPyConnection, check: Check) -> int:
 def test_clean_data_has_nothing_worse_than_notes(views: duckdb.DuckDBPyConnection) -> None:
     grave = [check for check in all_checks() if check.severity != CheckSeverity.NOTE]
     assert [check.id for check in grave if found(views, check)] == []
+
+
+@pytest.mark.parametrize(
+    ("part", "hours"),
+    [
+        (StoreSlice(), 24),
+        (StoreSlice(system="SYSB"), 24),
+        (StoreSlice(tables=("smf70_interval",), first_day=DAY, last_day=DAY), 24),
+        (StoreSlice(loads=(99,)), 0),
+        (StoreSlice(first_day=DAY + timedelta(days=1)), 0),
+    ],
+)
+def test_lost_hours_are_those_of_the_systems_and_days_of_the_slice(
+    part: StoreSlice, hours: int, catalogue: Path
+) -> None:
+    """The catalogue has lost hours of one system, on the day of its records and the day before."""
+    with duckdb.connect(str(catalogue)) as connection:
+        connection.execute("UPDATE coverage SET state = if(system = 'SYSB', 'lost', 'complete')")
+        connection.execute(
+            "INSERT INTO coverage SELECT * REPLACE (hour_local - INTERVAL 1 DAY AS hour_local) FROM coverage"
+        )
+    with duckdb.connect() as connection:
+        make_views(connection, catalogue, part)
+        assert found(connection, EXPLICIT["smf70_interval.hours-lost"]) == hours
+        assert found(connection, EXPLICIT["smf70_interval.hours-partial"]) == 0
 
 
 def test_usual_end_of_a_connection_is_not_a_finding(views: duckdb.DuckDBPyConnection) -> None:
@@ -243,7 +292,7 @@ def test_counters_may_decrease_after_a_reset(views: duckdb.DuckDBPyConnection) -
 
 def test_findings_have_the_origin_of_the_row(views: duckdb.DuckDBPyConnection) -> None:
     for check in all_checks():
-        if check.kind in {CheckKind.AGREEMENT, CheckKind.UNIQUE}:
+        if check.kind in {CheckKind.AGREEMENT, CheckKind.COVERAGE, CheckKind.UNIQUE}:
             continue
         columns = [column[0] for column in views.execute(f"{check.unexpected} LIMIT 0").description or ()]
         assert columns[0] == "load_id", check.id

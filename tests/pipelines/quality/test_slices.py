@@ -111,9 +111,12 @@ def test_a_store_of_another_version_may_lack_tables(
     tmp_path: Path, sample: Tables, make_catalogue: MakeCatalogue
 ) -> None:
     catalogue = make_catalogue(tmp_path, {"rmf_cpu": sample["rmf_cpu"]})
+    with duckdb.connect(str(catalogue)) as connection:
+        connection.execute("DROP TABLE coverage")
     with duckdb.connect() as connection:
         assert set(make_views(connection, catalogue, StoreSlice())) == {"rmf_cpu"}
         assert connection.execute("FROM nearby.cpu_interval_disagreement").fetchall() == []
+        assert connection.execute("FROM nearby.coverage").fetchall() == []
 
 
 def test_the_catalogue_is_only_read(catalogue: Path) -> None:

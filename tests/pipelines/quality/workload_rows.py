@@ -1,4 +1,4 @@
-"""A few clean rows, made up, of address spaces, classes and ports, for an interval of the sample dump."""
+"""A few clean rows, made up, of spaces, classes, ports and stacks, for an interval of the sample dump."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ _PORT = _LOCAL | {
     "reserved_for": "WEBSRV", "accepted_connections": 9, "most_connections": 5, "open_connections": 2,
 }  # fmt: skip
 
+_STACK = _LOCAL | {"stack": "TCPIP", "interval_us": 900_000_000}
+
 
 def workload_rows() -> Mapping[str, pa.Table]:
     """Rows as the readers give them, by table."""
@@ -50,4 +52,5 @@ def workload_rows() -> Mapping[str, pa.Table]:
             "smf72_service_class_period", [_CLASS | {"record_no": 3, "section_no": 0}]
         ),
         "smf119_port_statistics": made("smf119_port_statistics", [_PORT | {"record_no": 4, "section_no": 0}]),
+        "smf119_stack_statistics": made("smf119_stack_statistics", [_STACK | {"record_no": 9}]),
     }

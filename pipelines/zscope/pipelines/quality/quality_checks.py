@@ -44,6 +44,7 @@ class CheckKind(StrEnum):
     IDENTITY = "identity"
     REFERENCE = "reference"
     AGREEMENT = "agreement"
+    COVERAGE = "coverage"
 
 
 @dataclass(frozen=True, slots=True)

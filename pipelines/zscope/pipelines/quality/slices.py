@@ -5,7 +5,8 @@ Three schemas have a view of every table:
 - `checked`: all rows of the slice;
 - `sampled`: the same, or for a very large table a sample of them;
 - `nearby`: all rows of the days of the slice and the day before, of any load, since the previous value of a
-  counter or the same interval from another source can be in another load.
+  counter or the same interval from another source can be in another load. Its view `coverage` has the hours
+  of the days of the slice, from the days that the store keeps.
 
 The sample depends only on the number of the record or line, so the same slice always has the same sample.
 """
@@ -34,6 +35,8 @@ SAMPLE_ROWS = 1_000_000
 STORE = "store"
 _METRICS = ("cpu_interval_disagreement", "capture_ratio", "service_class_disagreement")
 """Metrics that expectations read."""
+_COVERAGE = "coverage"
+"""The metric with the hours that the data cover."""
 _HASH_FACTOR = 2_654_435_761
 """About 2**32 divided by the golden ratio: multiples are distributed evenly over 32-bit numbers."""
 
@@ -69,6 +72,13 @@ class StoreSlice:
     def _of_system(self) -> Iterator[str]:
         if self.system is not None:
             yield f"system = {literal(self.system)}"
+
+    def covered_hours(self, days: tuple[date, date] | None) -> str:
+        """Return the SQL condition of the hours of a slice with these first and last days."""
+        terms = list(self._of_system())
+        if days:
+            terms.append(f"hour_local::DATE BETWEEN DATE '{days[0]}' AND DATE '{days[1]}'")
+        return " AND ".join(terms) or "true"
 
     def nearby(self, days: tuple[date, date] | None) -> str:
         """Return the SQL condition of schema `nearby` for a slice with these first and last days."""
@@ -113,6 +123,7 @@ def make_views(
     for table in table_names():
         _view(connection, NEARBY, table, store_slice.nearby(span), existing)
     _views_of_metrics(connection)
+    _view_of_coverage(connection, store_slice.covered_hours(span), existing)
     in_sample = {table: _sample(connection, table, rows, sample_rows) for table, rows in sizes.items()}
     return {table: size for table, size in in_sample.items() if size.rows}
 
@@ -170,6 +181,16 @@ def _views_of_metrics(connection: duckdb.DuckDBPyConnection) -> None:
         if name in declared():
             connection.execute(f"CREATE VIEW {NEARBY}.{name} AS {view_sql(declared()[name])}")
     connection.execute("RESET search_path")
+
+
+def _view_of_coverage(connection: duckdb.DuckDBPyConnection, condition: str, existing: set[str]) -> None:
+    # A store of another version can lack the metric.
+    columns = (f"NULL::{column.type} AS {column.name}" for column in declared()[_COVERAGE].columns)
+    stored = f"SELECT * FROM {STORE}.main.{_COVERAGE} WHERE {condition}"
+    source = stored if _COVERAGE in existing else f"SELECT {', '.join(columns)} WHERE false"
+    # A table, as many expectations read it, and the catalogue computes it from what the store keeps by day.
+    connection.execute(f"CREATE TABLE {_COVERAGE} AS {source}")
+    connection.execute(f"CREATE VIEW {NEARBY}.{_COVERAGE} AS FROM main.{_COVERAGE}")
 
 
 def _sample(connection: duckdb.DuckDBPyConnection, table: str, rows: int, sample_rows: int) -> SliceSize:
