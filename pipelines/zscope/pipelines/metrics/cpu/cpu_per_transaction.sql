@@ -58,7 +58,8 @@ measured AS (
 ),
 
 -- A record is written whenever a connection ends. So a CPU interval without any, between two intervals that have
--- some, had none. Before the first, after the last, and on days without any, nothing is known.
+-- some, had none, except in hours that the records do not cover. Before the first, after the last, and on days
+-- without any, nothing is known.
 recorded AS (
     SELECT
         counted_by,
@@ -103,6 +104,33 @@ in_run AS (
     GROUP BY i.system, i.interval_start_utc, i.interval_ms
 ),
 
+-- Intervals in hours of which less than 95 % are covered by the records that count the transactions. The hours of
+-- the first and of the last record are partial because the records begin and end in them.
+incomplete AS (
+    SELECT DISTINCT
+        k.counted_by,
+        k.system,
+        i.interval_start_utc
+    FROM recorded AS k
+    INNER JOIN coverage_hour AS c
+        ON
+            k.system = c.system
+            AND c.source = if(k.counted_by = 'zERT connections', '119-11', '119-1/2')
+            AND c.covered_hours < 0.95
+            AND c.hour_utc > k.first_utc
+            AND c.hour_utc + INTERVAL 1 HOUR <= k.last_utc
+    INNER JOIN (
+        SELECT system, interval_start_utc, interval_ms FROM counted
+        UNION
+        SELECT system, interval_start_utc, interval_ms FROM used_slot
+    ) AS i
+        ON
+            k.system = i.system
+            AND i.interval_start_utc < c.hour_utc + INTERVAL 1 HOUR
+            AND i.interval_start_utc + to_milliseconds(i.interval_ms) > c.hour_utc
+    WHERE k.counted_by <> 'supplied count'
+),
+
 -- The recorded CPU intervals without transactions: they had none.
 none_counted AS (
     SELECT
@@ -139,8 +167,10 @@ system_wide AS (
         -- Connections of a run can all end after its last interval. A supplied count states its time.
         w.counted_by = 'supplied count'
         OR r.run IS NOT NULL
-        OR w.ended_connections > 0
-        OR (s.system IS NOT NULL AND k.system IS NOT NULL) AS has_data
+        OR (
+            n.system IS NULL
+            AND (w.ended_connections > 0 OR (s.system IS NOT NULL AND k.system IS NOT NULL))
+        ) AS has_data
     FROM (SELECT * FROM counted UNION ALL BY NAME SELECT * FROM none_counted) AS w
     LEFT JOIN used_slot AS s ON w.system = s.system AND w.interval_start_utc = s.interval_start_utc
     LEFT JOIN recorded AS k
@@ -148,6 +178,8 @@ system_wide AS (
             w.counted_by = k.counted_by
             AND w.system = k.system
             AND w.interval_start_utc BETWEEN k.first_utc AND k.last_utc
+    LEFT JOIN incomplete AS n
+        ON w.counted_by = n.counted_by AND w.system = n.system AND w.interval_start_utc = n.interval_start_utc
     LEFT JOIN in_run AS r
         ON
             w.system = r.system

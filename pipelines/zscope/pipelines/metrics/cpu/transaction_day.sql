@@ -17,8 +17,6 @@ SELECT
     sum(in_bytes)::DOUBLE AS in_bytes,
     sum(out_bytes)::DOUBLE AS out_bytes,
     sum(tls_bytes)::DOUBLE AS tls_bytes,
-    sum(coalesce(in_bytes, 0) + coalesce(out_bytes, 0)) FILTER (WHERE spans > 1)::DOUBLE AS apportioned_bytes,
-    -- The part of the interval that supplied counts cover.
-    sum(duration_ms * share) FILTER (WHERE counted_by = 'supplied count')::DOUBLE AS covered_ms
+    sum(coalesce(in_bytes, 0) + coalesce(out_bytes, 0)) FILTER (WHERE spans > 1)::DOUBLE AS apportioned_bytes
 FROM settled_activity_interval
 GROUP BY day, counted_by, system, interval_start_utc, interval_ms, job_name

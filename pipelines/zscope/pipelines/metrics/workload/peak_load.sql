@@ -38,22 +38,25 @@ interval_value AS (
         *,
         1000 * amount / interval_ms AS value
     FROM interval_amount
-    WHERE amount IS NOT NULL
 )
 
 SELECT
     system::VARCHAR AS system,
     measure::VARCHAR AS measure,
     any_value(unit)::VARCHAR AS unit,
-    count(*)::BIGINT AS intervals,
-    (sum(value * interval_ms) / sum(interval_ms))::DOUBLE AS mean,
+    count(value)::BIGINT AS intervals,
+    (100 * sum(interval_ms) FILTER (WHERE value IS NOT NULL) / sum(interval_ms))::DOUBLE AS covered_pct,
+    (sum(value * interval_ms) / sum(interval_ms) FILTER (WHERE value IS NOT NULL))::DOUBLE AS mean,
     quantile_cont(value, 0.5)::DOUBLE AS p50,
     quantile_cont(value, 0.9)::DOUBLE AS p90,
     quantile_cont(value, 0.95)::DOUBLE AS p95,
     quantile_cont(value, 0.99)::DOUBLE AS p99,
     max(value)::DOUBLE AS peak,
-    arg_max(interval_start_utc, (value, -epoch_us(interval_start_utc)))::TIMESTAMPTZ AS peak_start_utc,
-    arg_max(interval_end_utc, (value, -epoch_us(interval_start_utc)))::TIMESTAMPTZ AS peak_end_utc
+    arg_max(interval_start_utc, (value, -epoch_us(interval_start_utc)))
+        FILTER (WHERE value IS NOT NULL)::TIMESTAMPTZ AS peak_start_utc,
+    arg_max(interval_end_utc, (value, -epoch_us(interval_start_utc)))
+        FILTER (WHERE value IS NOT NULL)::TIMESTAMPTZ AS peak_end_utc
 FROM interval_value
 GROUP BY system, measure
+HAVING count(value) > 0
 ORDER BY system, measure
