@@ -19,12 +19,11 @@ from typing import Any
 
 from zscope.parsers import Tables, read
 from zscope.parsers.text.capture_writer import SyslogWriter
-from zscope.parsers.text.headings import ATTLS, GSKSRVR, NETSTAT
 from zscope.parsers.text.report_splitter import FileDefaults, ReportSplitter
 from zscope.schemas.reports import report_tables
 
 CHECKOUT = Path(__file__).resolve().parents[3]
-FAMILIES = (NETSTAT, GSKSRVR, ATTLS)
+FAMILIES = ("netstat", "gsksrvr", "attls")
 TABLES = tuple(name for name, table in report_tables().items() if table.family in FAMILIES)
 ORIGIN = frozenset(
     {"file", "line_no", "source", "system", "system_from", "time_from", "taken_local", "taken_time", "run"}

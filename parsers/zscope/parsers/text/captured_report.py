@@ -74,7 +74,7 @@ class CapturedReport:
     """One report: its first line and all others up to its end."""
 
     family: str
-    """The grammar that reads it: `rmf`, `netstat`, `gsksrvr`, `supplied` and so on."""
+    """The name of the family whose grammar reads it: `rmf`, `netstat`, `gsksrvr`, `supplied` and so on."""
     lines: list[Line]
     """The heading is first; blank lines are included."""
     origin: Origin

@@ -14,7 +14,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from zscope.parsers.text.captured_report import Line
-from zscope.parsers.text.headings import is_last_line, may_have_heading, may_have_report
+from zscope.parsers.text.console_lines import is_last_line
+from zscope.parsers.text.headings import may_have_heading, may_have_report
 
 MOST_LINES = 2_000_000
 """Lines of all texts of a file."""

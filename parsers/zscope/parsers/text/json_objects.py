@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from zscope.parsers.issues import Code, Issue
 from zscope.parsers.text.captured_report import Origin, ReportSource
 from zscope.parsers.text.coding import read_pieces
-from zscope.parsers.text.families import object_grammars
+from zscope.parsers.text.families import families
 from zscope.parsers.text.json_envelopes import (
     MOST_NESTED,
     CapturedText,
@@ -351,7 +351,10 @@ class JsonObjectReader:
 
     def __init__(self, sheet: FileRows, options: ReadOptions, known: FileDefaults, *, pending: bool) -> None:
         self._sheet = sheet
-        self._grammars = object_grammars(sheet, options, known.complete(Origin(ReportSource.JSON)))
+        origin = known.complete(Origin(ReportSource.JSON))
+        self._grammars = [
+            family.object_grammar(sheet, options, origin) for family in families() if family.object_grammar
+        ]
         self._pending: list[Issue] | None = [] if pending else None
         """Issues of a file in a folder that may not be a report file at all: they count only once an object
         is read.

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
+from zscope.parsers.text.families import families
 from zscope.parsers.text.report_rows import quoted
-from zscope.schemas.attls import attls_defaults
-from zscope.schemas.reports import plain_label, report_tables
+from zscope.schemas.reports import plain_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,26 +28,6 @@ _BEGIN = 3
 _SHORTEST = 7
 """Characters of a label that other programs hardly have; of shorter ones, several in a line are needed."""
 _LONGEST = 400
-_TIME_OF_DAY = r"\d{1,4}\.\d\d\.\d\d\.\d{3}"
-_ROW = re.compile(
-    r" *\S{1,8} +[0-9A-F]{8} +\S+\.\.\d{1,5} +\S+\.\.\d{1,5}(?: |$)"
-    r"| *(?:LOCAL|FOREIGN|REMOTE) ?SOCKET: +\S+\.\.\d{1,5}"
-    r"|.{0,300}\b(?:GRPID|ENVID|CONNID): [0-9A-F]{8}(?: |$)"
-    r"| *[0-9A-F]{1,4} +(?:CP|IIP|AAP|IFL|ICF|SAP) +\d{1,3}\.\d\d "
-    rf"|.{{0,120}} {_TIME_OF_DAY} +{_TIME_OF_DAY} +\d"
-    r"| *NUM +TYPE +ONLINE\b| *NAME +(?:BT +)?S +(?:BT +)?WGT\b"
-    r"| *REPORT +BY *: +POLICY *=|.{0,120}-+ ?TRANSACTIONS ?-+ "
-    r"|.{0,80}\bSYSTEM ID \S+ +(?:START|DATE) \d|.{0,100}\bEXEC +TIME +UTIL%",
-    re.ASCII | re.IGNORECASE,
-)
-"""Rows, column headings and messages that no other program prints."""
-_OF_PAGE = re.compile(
-    r" *(?:MVS PARTITION NAME|IMAGE CAPACITY|NUMBER OF CONFIGURED PARTITIONS|DISPATCH INTERVAL) +\S"
-    r"| *H/W MODEL +\S| *NUMBER OF ADDRESS SPACES +MIN| *LOGICAL OUT (?:RDY|WAIT) +\d| *OUT WAIT +\d"
-    r"|.{0,60}SYSTEM ADDRESS SPACE AND WORK UNIT ANALYSIS",
-    re.ASCII,
-)
-"""Lines of a page of RMF without rows."""
 _AT_BEGIN = re.compile(
     r" *\w[\w .%-]{0,40}: {2,}\S|.{0,300}\b(?:LOCAL|REMOTE|JOBNAME|USERID|RULE|RC|ACTIONS|STATUS): +\S"
     r"|\S*\.\.\d{1,5}(?: |$)|.{0,80}\bHandshake$| *\}$|(?: *(?:[\dA-F][\dA-F.:,%*/-]*|N/A)(?= |$)){2,} *$",
@@ -57,39 +37,36 @@ _AT_BEGIN = re.compile(
 _MESSAGE_ID = re.compile(r" {0,8}EZZ\d{4}I ", re.ASCII)
 _PAIR = re.compile(r"(?<![^ ])(?P<label>[A-Za-z][\w/%. -]{2,40}?)(?: *:|  *=)(?![^ ])", re.ASCII)
 _STATEMENT = re.compile(r" *(?P<word>[A-Za-z3][\w.]{3,40})(?: +[^ =:]+)?(?: +#.*)? *$", re.ASCII)
-_OF_PASEARCH = (
-    "policyRule", "ServiceDirection", "LocalPortFrom", "LocalPortTo", "RemotePortFrom", "RemotePortTo",
-    "FromAddr", "ToAddr", "No. Policy Action", "policyAction", "ActionType", "Rule Type", "Policy created",
-    "Policy updated", "TimeZone", "TTLS Action", "HandshakeRole", "TTLSEnabled",
-)  # fmt: skip
 _EVERYWHERE = frozenset(
     {"STARTTIME", "ALGORITHM", "DIRECTION", "PRIORITY", "TIMEZONE", "INTERVAL", "JOBNAME", "KEYRING"}
 )
 """Labels that other programs have, too."""
-_FAMILIES = frozenset({"netstat", "gsksrvr", "attls"})
 
 
 @cache
 def _labels() -> frozenset[str]:
-    """Return the labels of displays, in the form in which labels are compared."""
-    declared = [
-        label.rpartition(": ")[2]
-        for table in report_tables().values()
-        if table.family in _FAMILIES
-        for printed in table.fields
-        for label in printed.labels
-    ]
-    plain = {plain_label(label) for label in (*declared, *_OF_PASEARCH, *attls_defaults().names)}
+    """Return the labels of reports, in the form in which labels are compared."""
+    declared = (label.rpartition(": ")[2] for family in families() for label in family.labels())
+    plain = {plain_label(label) for label in declared}
     return frozenset(label for label in plain if len(label) >= _SHORTEST) - _EVERYWHERE
 
 
 @cache
 def _statements() -> frozenset[str]:
-    """Return the words with which a line of a policy file begins."""
-    references = {"LOCALADDR", "REMOTEADDR", "LOCALPORTRANGE", "REMOTEPORTRANGE", "DIRECTION"}
-    references |= {"PORT", "PORTRANGE"}
-    references |= {f"{word}REF" for word in references} | {"TTLSGROUPACTIONREF", "TTLSENVIRONMENTACTIONREF"}
-    return frozenset({*attls_defaults().names, *references, "TTLSCONNECTIONACTIONREF"}) - {"TRACE"}
+    """Return the words with which lines of reports begin."""
+    return frozenset(word for family in families() for word in family.statements())
+
+
+@cache
+def _rows() -> re.Pattern[str]:
+    """Return the pattern of rows, column headings and messages that no other program prints."""
+    return re.compile("|".join(family.rows for family in families()), re.ASCII | re.IGNORECASE)
+
+
+@cache
+def _page_lines() -> re.Pattern[str]:
+    """Return the pattern of other lines that no other program prints."""
+    return re.compile("|".join(family.page_lines for family in families()), re.ASCII)
 
 
 @dataclass(slots=True)
@@ -112,7 +89,7 @@ class OutsideText:
     def add(self, line: Line) -> bool:
         """Read a line; return whether it can only be part of a report."""
         text = _MESSAGE_ID.sub("", line.text[:_LONGEST], count=1)
-        certain = self.is_report_line(text) or is_of_report(text) or _OF_PAGE.match(text) is not None
+        certain = self.is_report_line(text) or is_of_report(text) or _page_lines().match(text) is not None
         labels = set() if certain else _labels_in(text)
         if line.no <= _BEGIN and not certain and _AT_BEGIN.match(text):
             labels.add(text)
@@ -145,7 +122,7 @@ class OutsideText:
 
 def is_of_report(text: str) -> bool:
     """Return whether a line is a row, a line of column headings or a message that no other program prints."""
-    return _ROW.match(text) is not None
+    return _rows().match(text) is not None
 
 
 def _labels_in(text: str) -> set[str]:

@@ -15,26 +15,9 @@ from zscope.parsers.issues import Code, InputError, Issue
 from zscope.parsers.smf.framing import refuse
 from zscope.parsers.text.captured_report import KnownFrom, ReportSource
 from zscope.parsers.text.coding import EBCDIC, LineEnds, code_page, read_lines, read_pieces
-from zscope.parsers.text.csv_and_json.forms import forms_for
-from zscope.parsers.text.families import (
-    FAMILIES,
-    OBJECT_FAMILIES,
-    families_of,
-    family_name,
-    grammars,
-    xml_grammar,
-)
-from zscope.parsers.text.headings import (
-    ATTLS,
-    ATTLS_LOG,
-    GSKSRVR,
-    NETSTAT,
-    POLICY_FILE_REPORT,
-    RMF,
-    begins_heading,
-    ends_report,
-    is_of_zvm,
-)
+from zscope.parsers.text.console_lines import ends_report
+from zscope.parsers.text.families import families, families_of, family_name
+from zscope.parsers.text.headings import begins_heading
 from zscope.parsers.text.json_objects import JsonObjectReader
 from zscope.parsers.text.json_objects import looks_like_json as opens_object
 from zscope.parsers.text.line_ledger import LineLedger, LineUse
@@ -49,20 +32,14 @@ if TYPE_CHECKING:
     from zscope.parsers.inputs import Member
     from zscope.parsers.issues import Issues
     from zscope.parsers.options import ReadOptions, Selection
-    from zscope.parsers.text.captured_report import CapturedReport
+    from zscope.parsers.text.captured_report import CapturedReport, Grammar
     from zscope.parsers.text.coding import Coding
+    from zscope.parsers.text.report_family import ReportFamily
 
 PROGRESS_LINES = 10_000
 """Lines between two progress reports."""
 _HEAD_BYTES = 1 << 16
 _OPENING_BYTES = 1 << 12
-_FAMILIES_BY_KIND: dict[str, Set[str]] = {
-    "xml": {RMF},
-    "json": {*OBJECT_FAMILIES, NETSTAT, GSKSRVR, ATTLS, ATTLS_LOG},
-}
-"""Families that a kind of file can contain; a text file can contain all."""
-
-
 _LINE_ENDS = ("\n", "\r", "\x0c", "\x85")
 _PADDING = "\0 \x1a"
 """Characters that can follow the last line end."""
@@ -136,7 +113,7 @@ class ReportInput:
     def inventory(self) -> pa.Table:
         """Return one row for each system, report and form."""
         sheet = FileRows({}, self.issues, self.member.name, ledger=self.ledger)
-        for _ in self._read_reports(sheet, set(FAMILIES)):
+        for _ in self._read_reports(sheet, set(families())):
             pass
         return self.contents()
 
@@ -179,18 +156,19 @@ class ReportInput:
             written += out.write(piece)
         return written
 
-    def _read_reports(self, sheet: FileRows, families: Set[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
-        possible = _FAMILIES_BY_KIND.get(self.kind)
-        self._is_other = possible is not None and families.isdisjoint(possible)
+    def _read_reports(
+        self, sheet: FileRows, wanted: Set[ReportFamily]
+    ) -> Iterator[tuple[str, pa.RecordBatch]]:
+        self._is_other = self.kind != "text" and wanted.isdisjoint(_families_in(self.kind))
         head = self.member.stream.peek(_HEAD_BYTES)
         self._reports = sheet.reports
         match self.kind:
             case "xml":
                 yield from self._read_xml(sheet)
             case "json":
-                yield from self._read_json(sheet, families)
+                yield from self._read_json(sheet, wanted)
             case _:
-                yield from self._read_text(sheet, families)
+                yield from self._read_text(sheet, wanted)
         yield from sheet.remaining_batches()
         report_progress(self.summary, self.member, self.options)
         if not self.summary.reports and not sheet.issue_count:
@@ -204,9 +182,9 @@ class ReportInput:
             )
             self.issues.add(Issue(Code.NO_DATE, text, self.member.name, line_no=undated[0]))
 
-    def _read_text(self, sheet: FileRows, families: Set[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
+    def _read_text(self, sheet: FileRows, wanted: Set[ReportFamily]) -> Iterator[tuple[str, pa.RecordBatch]]:
         tail = _Tail(self.member.stream)
-        yield from self._read_captured(sheet, families, self._splitter(sheet).reports(self._lines(tail)))
+        yield from self._read_captured(sheet, wanted, self._splitter(sheet).reports(self._lines(tail)))
         if not tail.ends_line(self.coding):
             self._report_cut(sheet)
         for first, last in self.ledger.owed():
@@ -244,27 +222,31 @@ class ReportInput:
         )
 
     def _read_captured(
-        self, sheet: FileRows, families: Set[str], captured: Iterator[CapturedReport]
+        self, sheet: FileRows, wanted: Set[ReportFamily], captured: Iterator[CapturedReport]
     ) -> Iterator[tuple[str, pa.RecordBatch]]:
         """Read the reports of some families, and count the others."""
-        by_family = grammars(sheet, self.options)
+        known = {family.name: family for family in families()}
+        grammars: dict[str, Grammar] = {}
         others = 0
         for report in captured:
             self.ledger.owe(line.no for line in report.lines if line.text.strip())
             self.ledger.take_all((line.no for line in report.lines), LineUse.BLANK)
-            if report.family in families or is_of_zvm(report):
-                by_family[report.family].read(report)
+            family = known[report.family]
+            if family in wanted or family.refused.match(report.lines[0].text):
+                if family.name not in grammars:
+                    grammars[family.name] = family.grammar(sheet, self.options)
+                grammars[family.name].read(report)
                 yield from sheet.full_batches()
             else:
                 others += 1
                 self.ledger.take_all((line.no for line in report.lines), LineUse.NOT_SELECTED)
-        for grammar in by_family.values():
+        for grammar in grammars.values():
             grammar.finish()
         self.summary.reports = len(sheet.reports) + others
 
     def _read_xml(self, sheet: FileRows) -> Iterator[tuple[str, pa.RecordBatch]]:
-        grammar = xml_grammar(sheet)
-        for done in grammar.read(iter(lambda: self.member.stream.read(UNPACKED_CHUNK), b"")):
+        make_grammar = next(family.xml_grammar for family in families() if family.xml_grammar)
+        for done in make_grammar(sheet).read(iter(lambda: self.member.stream.read(UNPACKED_CHUNK), b"")):
             self.summary.bytes = done
             report_progress(self.summary, self.member, self.options)
             yield from sheet.full_batches()
@@ -278,7 +260,7 @@ class ReportInput:
         self.summary.skipped = self._is_other and bool(sheet.reports)
         return self.summary.skipped
 
-    def _read_json(self, sheet: FileRows, families: Set[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
+    def _read_json(self, sheet: FileRows, wanted: Set[ReportFamily]) -> Iterator[tuple[str, pa.RecordBatch]]:
         objects = JsonObjectReader(sheet, self.options, self._file_defaults(), pending=not self.member.named)
         for done in objects.read(self.member.stream, self.coding):
             self.summary.lines, self.summary.bytes = done
@@ -287,7 +269,7 @@ class ReportInput:
             if self._is_recognised(sheet):
                 return
         captured = self._splitter(sheet).reports_of(objects.captured_texts())
-        yield from self._read_captured(sheet, families, captured)
+        yield from self._read_captured(sheet, wanted, captured)
 
     def _unknown_line_reporter(self, sheet: FileRows) -> Callable[[int, str], None]:
         def report_line(line: int, text: str) -> None:
@@ -321,8 +303,8 @@ class ReportInput:
         if day is None:
             day, day_from = day_of(name), KnownFrom.FILE_NAME
         known_from = system_from if system else None
-        forms = forms_for(options.renamed_columns)
-        return FileDefaults(system, known_from, day, options.clock, day_from, options.run, forms)
+        renamed = options.renamed_columns
+        return FileDefaults(system, known_from, day, options.clock, day_from, options.run, renamed)
 
     def _no_report(self, head: bytes) -> Issue:
         refused = refuse(head, self.member.name)
@@ -332,19 +314,25 @@ class ReportInput:
         text = f"readable text without a report that zscope knows (it begins {quoted(begin)})"
         if not self.member.named:
             return Issue(Code.NOT_AN_INPUT, f"skipped: {text}", self.member.name)
-        looked_for = (
-            "name an SMF dump, an RMF listing or XML with CPU reports, a listing or screen of Performance "
-            "Toolkit (FCX112, FCX215), a capture with the heading of NETSTAT, of pasearch or of a GSKSRVR "
-            "display (GSK01...), an AT-TLS policy file, a log with AT-TLS messages (EZD12...), or a CSV or "
-            "JSON file whose columns have the names of docs/inputs.md or of --map"
-        )
+        *described, last = (family.described for family in families())
+        looked_for = f"name an SMF dump, {', '.join(described)} or {last}"
         return Issue(Code.NO_REPORT, f"the file is {text}; {looked_for}", self.member.name)
+
+
+def _families_in(kind: str) -> set[ReportFamily]:
+    """Return the families that a kind of file can contain."""
+    match kind:
+        case "xml":
+            return {family for family in families() if family.xml_grammar}
+        case "json":
+            return {family for family in families() if family.in_json}
+        case _:
+            return {*families()}
 
 
 def _should_have_date(report: ReportSummary) -> bool:
     """Return whether a report should have a date; supplied figures have times in their rows, and policy files
     have none.
     """
-    if report.name == POLICY_FILE_REPORT:
-        return False
-    return report.when_local is None and report.source not in {ReportSource.CSV, ReportSource.JSON}
+    has_date = report.has_date and report.source not in {ReportSource.CSV, ReportSource.JSON}
+    return has_date and report.when_local is None

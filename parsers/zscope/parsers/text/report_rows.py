@@ -40,6 +40,8 @@ class ReportSummary:
     system: str | None
     when_local: datetime | None
     line: int
+    has_date: bool = True
+    """Whether reports of this kind show when they were captured; a policy file does not."""
 
 
 @dataclass(slots=True)
@@ -108,11 +110,12 @@ class ReportRows:
         """Return whether rows of this table are requested; issues are reported in any case."""
         return self.sheet.wants(table)
 
-    def add_report(self, name: str, line: int) -> None:
+    def add_report(self, name: str, line: int, *, has_date: bool = True) -> None:
         """Count a report in the inventory, even if it gives no rows."""
         origin = self.origin
         when = self.common.get("interval_start_local") or origin.captured_at()
-        self.sheet.reports.append(ReportSummary(name, origin.source.value, origin.system, when, line))
+        summary = ReportSummary(name, origin.source.value, origin.system, when, line, has_date)
+        self.sheet.reports.append(summary)
 
     def row(
         self,

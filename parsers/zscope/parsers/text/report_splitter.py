@@ -7,39 +7,32 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from zscope.parsers.text.attls.message_lines import MessageLines
 from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, Line, Origin, ReportSource
-from zscope.parsers.text.csv_and_json.forms import SEPARATORS, SuppliedForms, forms_for
-from zscope.parsers.text.headings import (
-    ATTLS_FILE,
-    ATTLS_LOG,
-    CSV_FAMILIES,
-    MQ,
-    NETSTAT,
-    RMF,
-    UNINTERRUPTED,
-    ZVM,
-    ReportHeading,
-    begins_report,
+from zscope.parsers.text.console_lines import (
     begins_routed_replies,
-    begins_without_heading,
-    continues_report,
-    family_of,
-    find_heading,
-    has_table_headings,
     is_last_line,
-    is_other_text,
     is_paging_mark,
     is_print_heading,
+)
+from zscope.parsers.text.headings import (
+    begins_report,
+    expects_end,
+    family_of,
+    find_heading,
+    headless_family,
+    is_other_text,
     is_report_line,
+    message_families,
     nearly_heading,
+    row_separators,
     rows_above,
 )
 from zscope.parsers.text.outside_text import OutsideText
+from zscope.parsers.text.report_family import ReportHeading
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.syslog_replies import MOST_LINES, ReplyCollector, SyslogReply
 from zscope.parsers.text.text_envelopes import Stamp, TextUnwrapper, UnwrappedLine
@@ -48,6 +41,12 @@ if TYPE_CHECKING:
     from datetime import date, time
 
     from zscope.parsers.text.json_envelopes import CapturedText
+    from zscope.parsers.text.report_family import (
+        ColumnNames,
+        MessageCollector,
+        ProblemReporter,
+        ReportFamily,
+    )
 
 _MESSAGE_ID = re.compile(r" {0,8}EZZ\d{4}I ", re.ASCII)
 _CONNECTOR_ONLY = re.compile(r" *\d{1,4} +$", re.ASCII)
@@ -57,12 +56,9 @@ _FEWEST_LINES = 5
 _MOST_PENDING = 1_000
 LINES_TOGETHER = 20_000
 """Lines that are passed on at once if they are independent of each other, because their number has no limit.
-Also the limit of a page of Performance Toolkit, which has dozens of lines, or in one piece one for each
-virtual machine.
+Also the limit of a page.
 """
 TAB = 8
-
-ProblemReporter = Callable[[int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +71,8 @@ class FileDefaults:
     clock: time | None = None
     day_from: KnownFrom = KnownFrom.NOTHING
     run: str | None = None
-    forms: SuppliedForms = field(default_factory=forms_for)
-    """Tables that the file can contain as CSV, with their column names."""
+    renamed_columns: ColumnNames = ()
+    """What the file calls some columns."""
 
     def complete(self, origin: Origin) -> Origin:
         """Fill in what the capture does not contain."""
@@ -110,6 +106,8 @@ class ReportSplitter:
     _titled: bool = False
     """Whether the column headings of the table were read."""
     _report: CapturedReport | None = None
+    _family: ReportFamily = field(init=False)
+    """The family of the report."""
     _in_block: bool = False
     """Whether a block of markup was open before the report began."""
     _interrupted: bool = False
@@ -124,14 +122,16 @@ class ReportSplitter:
     """The lines since the interruption that lack the prefix of the others."""
     _outside: OutsideText = field(init=False)
     _replies: ReplyCollector = field(init=False)
-    _messages: MessageLines = field(init=False)
+    _messages: list[tuple[ReportFamily, MessageCollector]] = field(init=False)
 
     def __post_init__(self) -> None:
         self._outside = OutsideText(self.report_problem, is_report_line)
         self._replies = ReplyCollector(
             begins_report, is_report_line, self.report_problem, nearly_heading, self._outside.add
         )
-        self._messages = MessageLines(self.report_problem)
+        self._messages = [
+            (family, messages.collector(self.report_problem)) for family, messages in message_families()
+        ]
 
     def reports(self, texts: Iterable[str]) -> Iterator[CapturedReport]:
         """Yield the reports in the order in which they end."""
@@ -182,7 +182,8 @@ class ReportSplitter:
                 yield from self._line(line.no, part, stamp)
         yield from self._close()
         self._outside.end()
-        yield from map(self._message, self._messages.finish())
+        for family, collector in self._messages:
+            yield from (self._message(family, lines) for lines in collector.finish())
         for reply in self._replies.unfinished():
             yield from self._reports_of_reply(reply)
 
@@ -190,15 +191,15 @@ class ReportSplitter:
         """Interrupt the report at a line without the prefix that the lines around it have; return False if
         the line may be part of something else.
         """
-        if find_heading(line.text, forms=self.defaults.forms):
+        if find_heading(line.text, renamed=self.defaults.renamed_columns):
             unwrapper.end_wrapping()
             return False
-        if self._report is None or self._messages.may_take(line.text):
+        if self._report is None or any(collector.may_take(line.text) for _, collector in self._messages):
             return False
         text = line.text.strip()
         damaged = (text, line.text[line.outside - 1 :], line.text[line.outside :].lstrip())
         adjacent = not self._interrupted and bool(self._report.lines[-1].text)
-        if adjacent and any(continues_report(candidate, self._report.family) for candidate in damaged):
+        if adjacent and any(map(self._family.continues.match, damaged)):
             problem = f"{quoted(text)} lacks the prefix of the lines around it; it is skipped"
             self.report_problem(line.no, problem)
         elif text:
@@ -214,44 +215,55 @@ class ReportSplitter:
             for reply in replies:
                 yield from self._reports_of_reply(reply)
             return
-        if self._report is None or self._report.family not in UNINTERRUPTED:
-            messages, is_message = self._messages.take(number, text)
-            yield from map(self._message, messages)
-            if is_message:
-                self._interrupted = self._report is not None
-                return
-        if self._report is not None and is_print_heading(text, self._report.family):
+        messages, is_message = self._taken_as_message(number, text)
+        yield from messages
+        if is_message:
             return
-        heading = find_heading(text, raw, self.defaults.forms)
+        if self._report is not None and self._family.has_print_headings and is_print_heading(text):
+            return
+        heading = find_heading(text, raw, self.defaults.renamed_columns)
         if heading and not self._is_statement(heading):
             yield from self._close()
             self._begin(number, _stamped(heading, stamp))
-        elif begins_without_heading(text) and self._is_another(text):
+        elif (headless := headless_family(text)) and self._is_another(text, headless):
             yield from self._close()
-            self._begin_without_heading(number, text)
+            self._begin_without_heading(number, text, headless)
         elif self._report is not None:
-            csv = self._report.family in CSV_FAMILIES
-            yield from self._continue(self._report, number, raw if csv else text)
+            keeps_tabs = self._family.keeps_tabs
+            yield from self._continue(self._report, number, raw if keeps_tabs else text)
         elif text:
             line = Line(number, text)
-            if any(separator in raw for separator in SEPARATORS):
+            if any(separator in raw for separator in row_separators()):
                 self._above.append(Line(number, raw))
             if self._outside.add(line):
                 self._report_damaged_heading()
             else:
                 self._before = line
 
-    def _is_statement(self, heading: ReportHeading) -> bool:
-        """Return whether a heading is a further statement of a policy file, or a line of another report."""
-        report = self._report
-        if report is None or heading.family != ATTLS_FILE:
-            return False
-        return report.family == ATTLS_FILE or not self._interrupted
+    def _taken_as_message(self, number: int, text: str) -> tuple[list[CapturedReport], bool]:
+        """Return the messages that end before a line, and whether the line is part of a message."""
+        finished: list[CapturedReport] = []
+        if self._report is not None and self._family.uninterrupted:
+            return finished, False
+        for family, collector in self._messages:
+            messages, is_message = collector.take(number, text)
+            finished += [self._message(family, lines) for lines in messages]
+            if is_message:
+                self._interrupted = self._report is not None
+                return finished, True
+        return finished, False
 
-    def _message(self, lines: list[Line]) -> CapturedReport:
-        """Return a message of AT-TLS; its first line has its prefix."""
+    def _is_statement(self, heading: ReportHeading) -> bool:
+        """Return whether a heading is a further statement of its report, or a line of another report."""
+        report = self._report
+        if report is None or not heading.family.repeats_heading:
+            return False
+        return self._family is heading.family or not self._interrupted
+
+    def _message(self, family: ReportFamily, lines: list[Line]) -> CapturedReport:
+        """Return a message; its first line has its prefix."""
         origin = self.defaults.complete(Origin(ReportSource.TEXT))
-        return CapturedReport(ATTLS_LOG, lines, origin)
+        return CapturedReport(family.name, lines, origin)
 
     def _report_damaged_heading(self) -> None:
         """Report the line before a display without heading if it is nearly a heading."""
@@ -260,13 +272,13 @@ class ReportSplitter:
             problem = f"{quoted(before.text)} seems to be the heading of a display with a wrong character"
             self.report_problem(before.no, problem)
 
-    def _is_another(self, text: str) -> bool:
-        """Return whether a line that can begin a display without heading is outside the current report."""
+    def _is_another(self, text: str, family: ReportFamily) -> bool:
+        """Return whether a line that can begin a report without heading is outside the current report."""
         report = self._report
-        if report is None or report.family != NETSTAT:
+        if report is None or self._family is not family:
             return True
         has_body = len(report.lines) > 1
-        return (self._interrupted and has_body) or (self._titled and has_table_headings(text))
+        return (self._interrupted and has_body) or (self._titled and family.once.match(text) is not None)
 
     def _begin(self, number: int, heading: ReportHeading) -> None:
         self._outside.end()
@@ -278,20 +290,18 @@ class ReportSplitter:
             heading.source, heading.system, heading.system_from, heading.day, heading.clock, time_from
         )
         first = Line(number, _MESSAGE_ID.sub("", text, count=1) if self._ids else text)
-        expects_end = text[:8].upper() == "EZD0101I"
-        self._report = CapturedReport(
-            heading.family, [first], self.defaults.complete(origin), not expects_end
-        )
-        if heading.family in CSV_FAMILIES:
-            self._report.lines += rows_above(heading, self._above, self.defaults.forms)
+        complete = not expects_end(heading.family, text)
+        self._family = heading.family
+        self._report = CapturedReport(heading.family.name, [first], self.defaults.complete(origin), complete)
+        self._report.lines += rows_above(heading, self._above, self.defaults.renamed_columns)
         self._above.clear()
 
-    def _begin_without_heading(self, number: int, text: str) -> None:
+    def _begin_without_heading(self, number: int, text: str, family: ReportFamily) -> None:
         self._report_damaged_heading()
         column = len(text) - len(text.lstrip())
         source = ReportSource.CONSOLE if text.upper() == text else ReportSource.TERMINAL
-        self._begin(number, ReportHeading(NETSTAT, text[column:], column, source))
-        self._titled = has_table_headings(text)
+        self._begin(number, ReportHeading(family, text[column:], column, source))
+        self._titled = family.once.match(text) is not None
         self.report_headless(
             number, "a display begins without its heading: stack, release and time are not known"
         )
@@ -307,9 +317,9 @@ class ReportSplitter:
             else:
                 report.complete = True
                 yield from self._close()
-        elif is_other_text(line, report.family) and not _is_value_line(report, line):
+        elif is_other_text(line, self._family) and not _is_value_line(report, line):
             self._interrupted = True
-        elif self._interrupted and not continues_report(line, report.family):
+        elif self._interrupted and not self._family.continues.match(line):
             self._pending.append(Line(number, line))
             if len(self._pending) > _MOST_PENDING:
                 for pending in self._pending:
@@ -318,12 +328,11 @@ class ReportSplitter:
         elif not is_paging_mark(line):
             self._resume(report)
             report.lines.append(Line(number, line))
-            self._titled = self._titled or has_table_headings(line)
-            if report.family == MQ and len(report.lines) > LINES_TOGETHER:
-                # Each line is independent, and a busy day has millions.
+            self._titled = self._titled or self._family.once.match(line) is not None
+            if self._family.rows_apart and len(report.lines) > LINES_TOGETHER:
                 yield report
                 self._report = CapturedReport(report.family, report.lines[:1], report.origin)
-            elif len(report.lines) > (LINES_TOGETHER if report.family == ZVM else MOST_LINES):
+            elif len(report.lines) > (LINES_TOGETHER if self._family.is_page else MOST_LINES):
                 report.complete = False
                 yield from self._close()
 
@@ -338,7 +347,7 @@ class ReportSplitter:
 
     def _without_margin(self, report: CapturedReport, text: str) -> str:
         """Return a line without margin and message ID."""
-        if report.family in {RMF, ZVM} or report.family in UNINTERRUPTED:
+        if not self._family.has_margin:
             return text
         if self._margin and len(report.lines) == 1 and text.strip():
             # Envelopes indent the heading and the lines after it differently.
@@ -361,7 +370,7 @@ class ReportSplitter:
                 self._outside.add(line)
             self._pending.clear()
             self._without_prefix.clear()
-            if report.family == RMF and (self._control or _begin_with_control(report.lines)):
+            if self._family.has_controls and (self._control or _begin_with_control(report.lines)):
                 first, *others = report.lines
                 first_line = first if self._control else Line(first.no, first.text[1:])
                 report.lines = [first_line, *(Line(line.no, line.text[1:]) for line in others)]
@@ -379,7 +388,7 @@ class ReportSplitter:
             ReportSource.SYSLOG, reply.system, KnownFrom.PREFIX, reply.day, reply.clock, time_from
         )
         origin = self.defaults.complete(origin)
-        yield CapturedReport(family_of(first.text), reply.lines, origin, reply.complete)
+        yield CapturedReport(family_of(first.text).name, reply.lines, origin, reply.complete)
 
 
 def _margin_of(text: str, column: int) -> int:

@@ -17,15 +17,15 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from zscope.parsers.text.captured_report import Line
+from zscope.parsers.text.console_lines import console_prefix
+from zscope.parsers.text.families import families
 from zscope.parsers.text.headings import (
     begins_body,
-    console_prefix,
     heading_column,
     is_page_title,
     may_have_heading,
 )
 from zscope.parsers.text.json_envelopes import ProblemReporter, is_json, texts_of_json
-from zscope.parsers.text.netstat.sockets import state_name
 from zscope.parsers.text.syslog_replies import is_log_record
 
 
@@ -60,7 +60,6 @@ _NEXT_LINES = 12
 _MOST_JSON_LINES = 200_000
 _LONGEST_PREFIX = 500
 """Characters before a heading that can be the prefix of all lines, or a command."""
-_LONGEST_STATE = 8
 _CARD = 72
 """Text columns of a record with a sequence number."""
 
@@ -355,13 +354,13 @@ def _are_numbered(texts: list[str]) -> bool:
 
 
 def _may_be_cut(text: str) -> bool:
-    """Return whether the text of a numbered line may be longer than its columns; a whole state is the last
-    word of a connection.
+    """Return whether the text of a numbered line may be longer than its columns; a word that a family knows
+    is whole.
     """
     if not _is_numbered(text) or text[_CARD - 1] == " ":
         return False
     last = text[:_CARD].rsplit(maxsplit=1)[-1]
-    return len(last) != _LONGEST_STATE or state_name(last) is None
+    return not any(family.whole_word(last) for family in families())
 
 
 def _are_controls(others: list[str]) -> bool:

@@ -63,6 +63,11 @@ def damaged_message(text: str) -> bool:
     return _DAMAGED.search(text) is not None
 
 
+def nearly_message(text: str) -> bool:
+    """Return whether a text has the word of a message and seems to be one with a damaged identifier."""
+    return "TTLS " in text and damaged_message(text)
+
+
 def second_message(text: str) -> bool:
     """Return whether a text contains the identifier of a message after its beginning: a line end is lost."""
     return _MESSAGE.search(text, 1) is not None or _GLUED.search(text, 1) is not None
@@ -71,6 +76,11 @@ def second_message(text: str) -> bool:
 def may_have_message(text: str) -> bool:
     """Return whether a text contains a word of which every AT-TLS message has one."""
     return "EZD1" in text or "EZD2" in text or "EZZ42" in text
+
+
+def is_message(text: str) -> bool:
+    """Return whether a line begins a message."""
+    return may_have_message(text) and message_id(text) is not None
 
 
 @dataclass(slots=True)
@@ -84,7 +94,7 @@ class MessageLines:
 
     def may_take(self, text: str) -> bool:
         """Return whether a line begins a message or can continue one."""
-        return bool(self._open) or (may_have_message(text) and message_id(text) is not None)
+        return bool(self._open) or is_message(text)
 
     def take(self, no: int, text: str) -> tuple[list[list[Line]], bool]:
         """Read a line; return the finished messages, and whether the line is part of a message."""

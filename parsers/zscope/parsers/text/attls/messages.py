@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from zscope.parsers.issues import Code
 from zscope.parsers.text.attls.message_lines import message_id, message_start, second_message
 from zscope.parsers.text.captured_report import KnownFrom, ReportSource
-from zscope.parsers.text.headings import MESSAGES_REPORT, console_prefix
+from zscope.parsers.text.console_lines import console_prefix
 from zscope.parsers.text.netstat.sockets import split_socket
 from zscope.parsers.text.report_rows import ReportRows, quoted
 from zscope.parsers.text.spelling import edit_distance
@@ -104,7 +104,7 @@ class TlsMessages:
             problem = "the line contains a second message, which is not read"
             out.issue(Code.BAD_VALUE, problem, first.no, 1, table=TABLE)
         _MessageReader(out, values, first.no).read(first.text[start:], report.lines)
-        out.add_report(MESSAGES_REPORT, first.no)
+        out.add_report("AT-TLS messages", first.no)
 
     def finish(self) -> None:
         """Do nothing: no message depends on another."""

@@ -26,7 +26,6 @@ from zscope.parsers.text.attls.policy import (
 )
 from zscope.parsers.text.captured_report import KnownFrom
 from zscope.parsers.text.codecs import CODECS
-from zscope.parsers.text.headings import PASEARCH_REPORT
 from zscope.parsers.text.report_rows import ReportRows, quoted
 from zscope.parsers.text.spelling import edit_distance, nearly
 from zscope.schemas.reports import PrintedFormat
@@ -138,7 +137,7 @@ class Pasearch:
         for line in report.lines[1:]:
             reader.take(line)
         reader.close()
-        out.add_report(PASEARCH_REPORT, report.first_line)
+        out.add_report("AT-TLS policy (pasearch)", report.first_line)
         if reader.blocks == 0 and not reader.others:
             problem = "the report has no rule and no action of AT-TLS"
             out.issue(Code.REPORT_UNREADABLE, problem, report.first_line, 1)

@@ -25,7 +25,6 @@ from zscope.parsers.text.attls.policy import (
     port_range,
 )
 from zscope.parsers.text.attls.statements import CodedParameter, Statement, read_statements
-from zscope.parsers.text.headings import POLICY_FILE_REPORT
 from zscope.parsers.text.line_ledger import LineUse
 from zscope.parsers.text.report_rows import ReportRows, quoted
 
@@ -74,7 +73,7 @@ class PolicyFile:
         reader.write()
         for parameter in outside:
             out.add_unknown_line(parameter.line, f"{parameter.keyword} {parameter.value}".rstrip())
-        out.add_report(POLICY_FILE_REPORT, report.first_line)
+        out.add_report("AT-TLS policy (file)", report.first_line, has_date=False)
 
     def finish(self) -> None:
         """Do nothing: no policy depends on another."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zscope.parsers.issues import Code
 from zscope.parsers.text.captured_report import KnownFrom, Origin
 from zscope.parsers.text.report_rows import quoted
+from zscope.parsers.text.zvm.page_begin import PAGE_BEGIN, RUN, STAMP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,30 +19,11 @@ if TYPE_CHECKING:
     from zscope.parsers.text.report_rows import ReportRows
 
 
-_BEGIN = re.compile(r"[01+-]? {0,8}FCX(?P<number>\d{3})(?![A-Z0-9_-])", re.ASCII | re.IGNORECASE)
-_MORE = re.compile(
-    r" +Run +\d{4}|(?: .{0,60})? CPU +\S{1,12} +(?:SER|SN) +\S|(?: .{0,60})? Interval +\d\d:\d\d"
-    r"| .{0,120}\bPerf\. Monitor\b",
-    re.ASCII | re.IGNORECASE,
-)
-"""Only a heading has this after the number; texts about reports also begin lines with report numbers."""
-_COLUMNS = re.compile(
-    r"[01+-]? *(?:Userid +(?:\S{1,12} +){0,20}TCPU|ID +(?:\S{1,12} +){0,20}Write/s +Read/s)(?!\S)",
-    re.ASCII | re.IGNORECASE,
-)
-_FIGURE = r"(?: +(?:\d{0,12}\.\d{1,3}[KMG]?|\d{1,12}[KMG]?|\.{3,6}|-{3,6}))"
-_ROW = re.compile(
-    rf"[ 01+-]? {{0,2}}(?:(?=.{{0,200}} \.)[^\s>]{{1,9}}|[0-9A-F]{{2}} +(?:Yes|No)(?!\S))"
-    rf"{_FIGURE}{{6,40}}(?: +\S{{1,12}}){{0,2}}$",
-    re.ASCII | re.IGNORECASE,
-)
-_STAMP = r"(?:(?P<day>\d{4}[/-]\d\d[/-]\d\d) +)?(?P<clock>\d\d:\d\d:\d\d)(?!\S)"
-_RUN = re.compile(rf" Run +{_STAMP}(?: {{1,40}}(?P<title>[A-Z][A-Z0-9]{{0,7}})\b)?", re.ASCII | re.IGNORECASE)
 _INTERVAL = re.compile(
     r" Interval +(?P<begin>\d\d:\d\d:\d\d) *- *(?P<end>\d\d:\d\d:\d\d)(?!\S)", re.ASCII | re.IGNORECASE
 )
 _LABEL = re.compile(r" {0,8}(?P<label>From|To|For):?(?!\S)", re.ASCII | re.IGNORECASE)
-_MOMENT = re.compile(rf" +{_STAMP}", re.ASCII)
+_MOMENT = re.compile(rf" +{STAMP}", re.ASCII)
 _SECONDS = re.compile(r" +(?P<seconds>\d{1,9}) +Secs?\b", re.ASCII | re.IGNORECASE)
 _MACHINE = re.compile(r" CPU +(?P<cpu>\S{1,12}) +(?:SER|SN) +(?P<serial>\S{1,12})", re.ASCII | re.IGNORECASE)
 _RULED = re.compile(r"(?=.*[_=-]{3})[ _=-]+$", re.ASCII)
@@ -92,56 +74,19 @@ class ZvmHeading:
         return f"FCX{self.number} {self.title}".strip()
 
 
-def begins_page(text: str) -> bool:
-    """Return whether a page of a report begins with this line.
-
-    >>> begins_page("1FCX112  Run 2026/03/02 14:20:11         USER")
-    True
-    >>> begins_page("FCX112 shows the CPU seconds of each virtual machine")
-    False
-    """
-    match = _BEGIN.match(text)
-    return match is not None and _MORE.match(text, match.end()) is not None
-
-
-def is_row_line(text: str) -> bool:
-    """Return whether a line looks like a row: figures without a leading zero, or dots instead of figures.
-
-    >>> is_row_line("RSCS     41.12 246.7 185.0   1.3   ...   ...   ...    ...  ...   ...   ...")
-    True
-    >>> is_row_line("all      0.35    0.00    0.20    0.01    0.00   99.44    1")
-    False
-    """
-    return _ROW.match(text) is not None
-
-
-def is_heading_line(text: str) -> bool:
-    """Return whether a line has the column headings of a report that zscope reads.
-
-    >>> is_heading_line("Userid    %CPU  TCPU  VCPU Ratio Total")
-    True
-    """
-    return _COLUMNS.match(text) is not None
-
-
 def report_number(text: str) -> str:
     """Return the number of the report that begins with this line.
 
     >>> report_number(" FCX215      CPU 2964  SER 51524  Interval 13:20:00 - 13:30:00    Perf. Monitor")
     '215'
     """
-    match = _BEGIN.match(text)
+    match = PAGE_BEGIN.match(text)
     return match["number"] if match else ""
-
-
-def from_screen(text: str) -> bool:
-    """Return whether a line begins a screen: only a listing has its print time."""
-    return _RUN.search(text) is None
 
 
 def begins_with_number(text: str) -> bool:
     """Return whether a line begins like a page, with the number of a report, whatever follows."""
-    return _BEGIN.match(text) is not None
+    return PAGE_BEGIN.match(text) is not None
 
 
 def is_ruled(text: str) -> bool:
@@ -166,7 +111,7 @@ def heading_lines(lines: Sequence[Line]) -> int:
 def read_heading(lines: Sequence[Line], out: ReportRows) -> ZvmHeading:
     """Read the lines above the column headings; invalid values become issues."""
     first = lines[0]
-    run = _RUN.search(first.text)
+    run = RUN.search(first.text)
     values: dict[str, Any] = {
         "number": report_number(first.text),
         "screen": run is None,
