@@ -69,7 +69,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.collect()
         gc.freeze()
-        gc.set_threshold(5_000, 20, 20)
+        gc.set_threshold(50_000, 20, 50)
         gc.enable()
 
 
@@ -108,6 +108,16 @@ def small_catalogue(tables: tuple[str, ...]) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         use_small_catalogue(patch, tables=tables)
+        yield
+
+
+@pytest.fixture(scope="module")
+def loads_alone(small_catalogue: None) -> Iterator[None]:  # noqa: ARG001 - it changes what is published
+    """Loads of a module also store no rows of steps, which takes as long as loading the sample dump."""
+    from zscope.pipelines.store import transaction
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(transaction, "steps_to_store", lambda *_: ())
         yield
 
 

@@ -33,7 +33,7 @@ from zscope.pipelines.store.parquet_files import parquet_tables
 if TYPE_CHECKING:
     from zscope.pipelines.ingest.options_and_outcomes import FileOutcome
 
-pytestmark = pytest.mark.usefixtures("small_catalogue")
+pytestmark = pytest.mark.usefixtures("loads_alone")
 MANY = 100
 MOST_LOADS = "zscope.pipelines.ingest.commit_new_rows.MOST_LOADS"
 REPORTS = Path(__file__).resolve().parents[3] / "sample-data" / "reports"

@@ -12,7 +12,7 @@ from click.testing import Result
 
 from zscope.pipelines.store import open_reader, parquet_files
 
-pytestmark = pytest.mark.usefixtures("small_catalogue")
+pytestmark = pytest.mark.usefixtures("loads_alone")
 Run = Callable[..., Result]
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample-data"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-pytestmark = pytest.mark.usefixtures("small_catalogue")
+pytestmark = pytest.mark.usefixtures("loads_alone")
 Run = Callable[..., Result]
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample-data"

@@ -16,7 +16,7 @@ from zscope.parsers.issues import REFUSALS, Code
 if TYPE_CHECKING:
     from tests.app.conftest import Run
 
-pytestmark = pytest.mark.usefixtures("small_catalogue")
+pytestmark = pytest.mark.usefixtures("loads_alone")
 NO_RECORDS = (
     b"", b"\n", b"{}", b"[]", b"null", b"Dear all,\n", b'{"cmd-response": ""}', b'{"a": 1}\n{"a": 2}\n',
     b"<a/>", b"<?xml version='1.0'?>\n<ddsml><postprocessor/></ddsml>",
