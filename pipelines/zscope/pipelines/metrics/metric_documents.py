@@ -86,7 +86,7 @@ SAMPLE_NUMBERS = (
     SampleNumber("cipher_distribution", "bytes_pct", "1.26 to 36.8", _MIX),
     SampleNumber("tls_price", "cpu_s_per_day", "223 to 365", _PRICE),
     SampleNumber("tls_price", "low_cpu_s_per_day", "0 to 228", _PRICE),
-    SampleNumber("tls_price", "high_cpu_s_per_day", "0.677 to 437", _PRICE),
+    SampleNumber("tls_price", "high_cpu_s_per_day", "0.703 to 437", _PRICE),
     SampleNumber(
         "tls_price", "lpar_pct", "4.54 to 7.21",
         "Published: the share of all work for the network, in a typical workload.",
