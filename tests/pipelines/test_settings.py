@@ -75,7 +75,7 @@ def test_publication_is_set_by_a_flag_or_a_folder(
 def test_the_file_in_the_document_can_be_read(tmp_path: Path) -> None:
     text = (Path(__file__).resolve().parents[2] / "docs/time-zones.md").read_text(encoding="utf-8")
     path = written(tmp_path, text.split("```toml\n")[1].split("```")[0])
-    zones = Zones({"SYSA": "Europe/Berlin", "SYSB": "-05:00"}, "+00:00")
+    zones = Zones({"SYSA": "Europe/Berlin", "SYSB": "-05:00", "PLEX2.SYSA": "+01:00"}, "+00:00")
     # All else in it are the defaults.
     assert read_settings(path) == Settings(zones, file=path)
 
@@ -91,6 +91,28 @@ def test_zones_by_system_name_and_default() -> None:
         "Europe/Berlin", "Europe/Berlin", "+00:00", "+00:00",
     ]  # fmt: skip
     assert Zones().of("SYSA") is None
+
+
+def test_sysplexes_and_names_with_one(tmp_path: Path) -> None:
+    text = '[systems.sysa]\nsysplex = "plex1"\n[systems."plex2.sysa"]\ntimezone = "+01:00"\n'
+    settings = read_settings(written(tmp_path, text))
+    assert settings.sysplexes == {"SYSA": "PLEX1"}
+    assert settings.zones.of("PLEX2.SYSA") == "+01:00"
+    assert settings.zones.of("PLEX1.SYSA") is None
+
+
+@pytest.mark.parametrize("name", ["A.B.C", "PLEX1.", ".SYSA", "TOOLONGNAME.SYSA", "PL EX.SYSA"])
+def test_a_name_with_a_wrong_sysplex_is_refused(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f'[systems."{name}"]\ntimezone = "+01:00"\n')
+    with pytest.raises(SettingsError, match="is not a system name of 1 to 8 characters"):
+        read_settings(path)
+
+
+@pytest.mark.parametrize("name", ["", "PLEX1.SYSA", "TOOLONGNAME"])
+def test_a_wrong_sysplex_is_refused(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f'[systems.SYSA]\nsysplex = "{name}"\n')
+    with pytest.raises(SettingsError, match="sysplex"):
+        read_settings(path)
 
 
 def test_order_of_settings_files(

@@ -105,6 +105,7 @@ class Code(StrEnum):
     NO_TIME_ZONE = "no-time-zone"
     ZONE_CONFLICT = "zone-conflict"
     SHARED_PATH = "shared-path"
+    SAME_SMFID = "same-smfid"
 
 
 NOTES = frozenset(

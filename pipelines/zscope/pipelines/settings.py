@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 FILE_NAME = "zscope.toml"
 LONGEST_NAME = 8
-"""Length limit of a z/OS system name; the identifier in SMF records has at most four characters."""
+"""Length limit of the names of a z/OS system and of a sysplex; the identifier in SMF records has at most four
+characters.
+"""
 LONGEST_WAIT_S = 30 * 24 * 3600
 Seconds = Annotated[int, Meta(ge=0, le=LONGEST_WAIT_S), Allowed("seconds")]
 _TIMEZONE_OPTION = "--timezone"
@@ -28,10 +30,29 @@ _Value = TypeVar("_Value")
 
 
 def system_name(text: str) -> str:
-    """Return a name of a system in upper case; raise ValueError if it cannot be one."""
-    if not (1 <= len(text) <= LONGEST_NAME and text.isascii() and text.isprintable()) or " " in text:
-        raise ValueError(f"{text[:40]!r} is not a system name of 1 to {LONGEST_NAME} characters")
+    """Return a name of a system in upper case; raise ValueError if it cannot be one.
+
+    >>> system_name("sysa"), system_name("PLEX1.SYSA")
+    ('SYSA', 'PLEX1.SYSA')
+    """
+    parts = text.split(".")
+    if len(parts) > 2 or not all(map(_can_be_name, parts)):
+        raise ValueError(
+            f"{text[:40]!r} is not a system name of 1 to {LONGEST_NAME} characters, alone or after the name "
+            "of its sysplex and a dot"
+        )
     return text.upper()
+
+
+def sysplex_name(text: str) -> str:
+    """Return a name of a sysplex in upper case; raise ValueError if it cannot be one."""
+    if not _can_be_name(text) or "." in text:
+        raise ValueError(f"{text[:40]!r} is not a name of 1 to {LONGEST_NAME} characters")
+    return text.upper()
+
+
+def _can_be_name(text: str) -> bool:
+    return 1 <= len(text) <= LONGEST_NAME and text.isascii() and text.isprintable() and " " not in text
 
 
 def zone_name(text: str) -> str:
@@ -66,8 +87,12 @@ def _limits(text: str) -> str:
     return text
 
 
+_Sysplex = Annotated[str, Allowed("the name of a sysplex", sysplex_name)]
+
+
 class _SystemTable(Declared, frozen=True, kw_only=True):
     timezone: _Zone | None = None
+    sysplex: _Sysplex | None = None
 
 
 class _IngestTable(Declared, frozen=True, kw_only=True):
@@ -115,8 +140,14 @@ class Zones:
 
         >>> Zones({"SYSA": "Europe/Berlin"}).of("SYSA"), Zones({"SYSA": "Europe/Berlin"}).of("SYSB")
         ('Europe/Berlin', None)
+
+        The zone of an SMFID is that of all systems with it, if they have none of their own.
+
+        >>> Zones({"SYSA": "Europe/Berlin"}).of("PLEX1.SYSA")
+        'Europe/Berlin'
         """
-        return self.systems.get((system or "").upper(), self.default)
+        name = (system or "").upper()
+        return self.systems.get(name) or self.systems.get(name.rpartition(".")[2], self.default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +155,8 @@ class Settings:
     """All settings, with the defaults of an installation without a settings file."""
 
     zones: Zones = Zones()
+    sysplexes: Mapping[str, str] = field(default_factory=dict)
+    """The sysplex of systems whose data do not state it, by SMFID."""
     validate: bool = _DEFAULT.ingest.validate
     """Whether `ingest` validates the data after loading."""
     unpack_limits: str = _DEFAULT.ingest.unpack_limits
@@ -194,6 +227,7 @@ def _settings(path: Path) -> Settings:
     zones = {name: each.timezone for name, each in content.systems.items() if each.timezone is not None}
     return Settings(
         zones=Zones(zones, ingest.default_timezone),
+        sysplexes={name: each.sysplex for name, each in content.systems.items() if each.sysplex is not None},
         validate=ingest.validate,
         unpack_limits=ingest.unpack_limits,
         lock_wait_s=ingest.lock_wait_s,

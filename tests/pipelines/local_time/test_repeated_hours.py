@@ -257,7 +257,7 @@ def test_a_report_without_cpu_use_cannot_be_decided(
     store = tmp_path / "store"
     load(store, dumps[1, 0.40], dumps[2, 0.55], how=BERLIN)
     start = report_rows(dumps[1, 0.40]).intervals[0]["interval_start_local"]
-    page = workload_pages([ONLINE | {"system": "SYSA", "interval_start_local": start}])
+    page = workload_pages([ONLINE | {"system": "SYSA", "sysplex": "SYNTHPLX", "interval_start_local": start}])
     report.write_bytes(as_bytes(line for lines in page for line in lines))
     [outcome] = load(store, report, how=replace(BERLIN, read_options=ReadOptions(system="SYSA"))).outcomes
     [note] = notes(outcome)

@@ -20,6 +20,7 @@ from zscope.pipelines.ingest.decoding import Decoding, StagePlace
 from zscope.pipelines.ingest.duplicates import StoreBefore, remove_duplicates
 from zscope.pipelines.ingest.known_inputs import DUMP, KnownLoads, comparable_loads, name_facts
 from zscope.pipelines.ingest.options_and_outcomes import FileOutcome, FileStatus, issue_rows, repeated_note
+from zscope.pipelines.ingest.shared_smfids import SharedSmfids
 from zscope.pipelines.local_time.recorded_offsets import LoadsByEnd, ZoneChecks
 from zscope.pipelines.local_time.rmf_by_smf70 import RepeatedHours, stated_zone
 from zscope.pipelines.store.commits import Commit, Load, LoadTable
@@ -63,6 +64,7 @@ class IngestContext:
     next_load_id: int = field(init=False)
     """The number of the next load, after those that wait for their commit."""
     loads_by_end: LoadsByEnd = field(init=False)
+    smfids: SharedSmfids = field(init=False)
     zscope_version: str = field(init=False)
     _known: KnownLoads = field(init=False)
     _contents: set[str] = field(init=False)
@@ -72,6 +74,7 @@ class IngestContext:
         self.decoding = Decoding(options.selection, options.read_options, options.settings.zones)
         self.next_load_id = self.state.next_load_id
         self.loads_by_end = LoadsByEnd(loads)
+        self.smfids = SharedSmfids(self.folder, self.state, options.settings, options.dry_run)
         self._known = KnownLoads.of(comparable_loads(self.state, options.selection_key))
         self._contents = {load.content_digest for load in loads}
         self.zscope_version = version("zscope")
@@ -190,6 +193,7 @@ class LoadBatch:
         context, facts, place = self._context, reading.facts, candidate.place
         with unexpected_errors(candidate.file):
             facts.times.report()
+            context.smfids.name_systems(candidate, reading, context.next_load_id, self.commit)
             if not self._use_stated_offsets(reading) and can_wait:
                 return None
             files = reading.files
@@ -285,6 +289,7 @@ class LoadBatch:
                 drops=removal.drops,
                 loads=tuple(loads.values()),
                 removed_load=shorter.load_id if shorter else None,
+                sysplexes=context.smfids.changes(),
             ),
         )
 

@@ -42,6 +42,7 @@ from zscope.pipelines.store.parquet_files import Stage, data_tables, parquet_sch
 from zscope.pipelines.store.stored_columns import stored_values
 from zscope.schemas.arrow import table_schema
 from zscope.schemas.stored import BASIS, LOAD_ID, SUBTYPE, local_clock, recorded_basis, utc_clock
+from zscope.schemas.tables import DIGEST_TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -409,7 +410,7 @@ def stored_rows(table: str, rows: pa.RecordBatch, load_id: int, clocks: Clocks) 
 def _with_utc(table: str, rows: pa.RecordBatch, clocks: Clocks) -> pa.RecordBatch:
     """Return stored rows with recomputed times in UTC."""
     local = local_clock(table)
-    if local is None or utc_clock(local) in table_schema(table).names:
+    if local is None or utc_clock(local) in table_schema(table).names or table == DIGEST_TABLE:
         return rows
     place = rows.schema.get_field_index(utc_clock(local))
     return rows.set_column(place, rows.schema.field(place), _utc_times(rows, local, clocks))

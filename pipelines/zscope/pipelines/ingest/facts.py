@@ -7,17 +7,18 @@ added to each other in the order of the file, which gives the facts of the whole
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from zscope.pipelines.ingest.gaps import INTERVAL_COLUMNS, INTERVAL_TABLES, find_gaps
+from zscope.pipelines.ingest.system_names import KindCounts, StatedSysplexes, SystemNames
 from zscope.pipelines.local_time.recorded_offsets import RecordedOffsets
 from zscope.pipelines.store.commits import LoadGap, LoadKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
+    from collections.abc import Iterable, Mapping
 
     from zscope.parsers.issues import Issues
     from zscope.parsers.smf.walker import Window
@@ -48,6 +49,7 @@ class InputFacts:
     """Rows of tables that the selection of systems and days leaves out."""
     offsets: RecordedOffsets = field(default_factory=RecordedOffsets)
     """The offsets from UTC that the records show, and the rows whose time zone is not known."""
+    sysplexes: StatedSysplexes = field(default_factory=StatedSysplexes)
     _intervals: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
 
     def observe_window(self, window: Window) -> None:
@@ -64,6 +66,29 @@ class InputFacts:
         """Observe the same rows as they are stored."""
         self.times.observe(table, stored)
         self.offsets.observe(table, stored, self.clocks.zones)
+        self.sysplexes.observe(table, stored)
+
+    def name_systems(
+        self, rows: Iterable[tuple[str, pa.RecordBatch]], names: SystemNames, load_id: int
+    ) -> None:
+        """Use names of systems with their sysplex: these are all rows of the input, with these names."""
+        self.offsets, self._intervals, counts = RecordedOffsets(), {}, KindCounts()
+        for table, batch in rows:
+            self.observe_rows(table, batch)
+            self.offsets.observe(table, batch, self.clocks.zones)
+            counts.observe(table, batch, names.shared)
+        self.counted = [
+            row
+            | {
+                "system": kind.system,
+                "records": kind.records,
+                "total_bytes": kind.bytes,
+                "first_local": _time(kind.first_local),
+                "last_local": _time(kind.last_local),
+            }
+            for row in self.counted
+            for kind in counts.named(load_id, [_load_kind(row)], names)
+        ]
 
     def add(self, later: InputFacts) -> None:
         """Add the facts of the next range of the same dump."""
@@ -72,6 +97,7 @@ class InputFacts:
             self.last_record_offset = later.last_record_offset
         self.rows_outside += later.rows_outside
         self.offsets.add(later.offsets)
+        self.sysplexes.add(later.sysplexes)
         for table, batches in later._intervals.items():
             self._intervals.setdefault(table, []).extend(batches)
         kinds = {_kind(row): row for row in self.counted}
@@ -91,19 +117,7 @@ class InputFacts:
     def kinds(self) -> tuple[LoadKind, ...]:
         """Return the records and reports by kind; if there are too many kinds, those with most records."""
         rows = sorted(self.counted, key=lambda row: -int(row["records"]))[:MAX_KINDS]
-        return tuple(
-            LoadKind(
-                system=row["system"],
-                record_type=row["record_type"],
-                record_subtype=row["record_subtype"],
-                report=row["report"],
-                records=row["records"],
-                bytes=row["total_bytes"],
-                first_local=_iso(row["first_local"]),
-                last_local=_iso(row["last_local"]),
-            )
-            for row in rows
-        )
+        return tuple(map(_load_kind, rows))
 
     @property
     def first_local(self) -> str | None:
@@ -150,6 +164,19 @@ class InputFacts:
         return tuple(gaps[:MAX_GAPS])
 
 
+def _load_kind(row: dict[str, Any]) -> LoadKind:
+    return LoadKind(
+        system=row["system"],
+        record_type=row["record_type"],
+        record_subtype=row["record_subtype"],
+        report=row["report"],
+        records=row["records"],
+        bytes=row["total_bytes"],
+        first_local=_iso(row["first_local"]),
+        last_local=_iso(row["last_local"]),
+    )
+
+
 def _kind(row: dict[str, Any]) -> tuple[object, ...]:
     return row["system"], row["record_type"], row["record_subtype"], row["report"]
 
@@ -169,3 +196,7 @@ def _sum(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 def _iso(time: datetime | None) -> str | None:
     return time.isoformat() if time else None
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

@@ -125,7 +125,7 @@ def publish_catalogue(folder: Folder, state: State, *, anew: bool = False) -> No
     """
     replace_catalogue(
         folder,
-        lambda: empty_catalogue() if anew else _initial_content(folder),
+        lambda: empty_catalogue() if anew else _initial_content(folder, state),
         lambda connection: fill(connection, folder, state),
     )
 
@@ -157,18 +157,26 @@ def _in_a_copy(folder: Folder) -> duckdb.DuckDBPyConnection | None:
     with TemporaryDirectory(prefix="zscope-") as temporary:
         copy = Path(temporary, folder.catalogue.name)
         try:
-            copy.write_bytes(_initial_content(folder))
+            state = read_state(folder)
+            copy.write_bytes(_initial_content(folder, state))
             with duckdb.connect(str(copy), config=CATALOGUE_CONFIG) as connection:
-                fill(connection, folder, read_state(folder))
+                fill(connection, folder, state)
         except (duckdb.Error, OSError):
             return None  # the caller builds it in memory, and raises the error if that fails too
         return attach_catalogue(copy)
 
 
-def _initial_content(folder: Folder) -> bytes:
-    """Return the existing catalogue if it was built in the same way, otherwise an empty one."""
-    same = shown_by(folder)[_BUILT_ALIKE] == newest(folder)[_BUILT_ALIKE]
-    return folder.catalogue.read_bytes() if same else empty_catalogue()
+def _initial_content(folder: Folder, state: State) -> bytes:
+    """Return the existing catalogue if it was built in the same way, otherwise an empty one.
+
+    One from before systems got other names has loads with the former ones.
+    """
+    shown = shown_by(folder)
+    if shown[_BUILT_ALIKE] != newest(folder)[_BUILT_ALIKE]:
+        return empty_catalogue()
+    [number, *_] = shown
+    named = isinstance(number, int) and number >= state.renamed_at
+    return folder.catalogue.read_bytes() if named else empty_catalogue()
 
 
 def _in_memory(folder: Folder) -> duckdb.DuckDBPyConnection:

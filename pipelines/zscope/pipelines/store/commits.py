@@ -198,7 +198,9 @@ class Load:
 
 COMPACT = "compact"
 """Kind of the commits that merge files."""
-_KINDS = frozenset({"load", "remove", COMPACT, "expire", "validate", "summarise", "inputs"})
+RENAME = "rename"
+"""Kind of the commits that give rows the names of systems with their sysplex."""
+_KINDS = frozenset({"load", "remove", COMPACT, "expire", "validate", "summarise", "inputs", RENAME})
 CHECKPOINT_EVERY = 100
 KEPT_CHECKPOINTS = 2
 LONGEST_GRACE = timedelta(seconds=LONGEST_WAIT_S)
@@ -303,19 +305,22 @@ class Commit:
     """One atomic change of the store."""
 
     kind: str
-    """`load`, `remove`, `compact`, `expire`, `validate`, `summarise` for the rows of stored steps, or
-    `inputs` for the issues of files not loaded.
+    """`load`, `remove`, `compact`, `expire`, `validate`, `summarise` for the rows of stored steps, `inputs`
+    for the issues of files not loaded, or `rename` for the names of systems.
     """
     adds: tuple[DataFile, ...] = ()
     drops: tuple[str, ...] = ()
     loads: tuple[Load, ...] = ()
-    """The files that were loaded: one large file, or many small ones."""
+    """The files that were loaded, one large file or many small ones; or loads whose systems have other names.
+    """
     removed_load: int | None = None
     reopened: tuple[int, ...] = ()
     """Loads that omitted records because the removed one had them; their files can be loaded again."""
     summaries: tuple[SummaryFile, ...] = ()
     summaries_of: str = ""
     """Digest of the definitions of stored steps, if all of them are up to date with this commit."""
+    sysplexes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The sysplexes in which records have these SMFIDs, where they are others than before."""
     drops_summaries: bool = False
     """Whether it drops all earlier rows of stored steps, so that they are computed again."""
     at_utc: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="milliseconds"))
@@ -339,6 +344,7 @@ class Commit:
             reopened=tuple(raw["reopened"]),
             summaries=tuple(SummaryFile.from_json(file) for file in raw.get("summaries", ())),
             summaries_of=raw.get("summaries_of", ""),
+            sysplexes=_sysplexes(raw),
             drops_summaries=raw.get("drops_summaries", False),
             at_utc=raw["at_utc"],
         )
@@ -367,6 +373,12 @@ class State:
     """The last commit with which all stored steps were up to date."""
     summaries_of: str = ""
     """The digest of their definitions then."""
+    sysplexes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The sysplexes that records of an SMFID have stated, also those of removed loads. An SMFID with several
+    is shared: its systems are named with their sysplex.
+    """
+    renamed_at: int = 0
+    """The last commit that gave systems other names."""
     checksum: str = ""
     """The checksum of the last commit; empty if it is not known."""
 
@@ -423,6 +435,12 @@ class State:
             self._replace_summaries(summary, commit.at_utc)
         if commit.summaries_of:
             self.summaries_at, self.summaries_of = self.number, commit.summaries_of
+        if commit.kind == RENAME:  # also rows of files whose numbers of rows by day are the same
+            self.renamed_at = self.number
+            for file in drops:
+                changes = self.changed.setdefault(file.table, {})
+                changes |= {day or NO_DAY_KEY: self.number for day in file.each_day}
+        self.sysplexes |= commit.sysplexes
         self.loads |= {load.load_id: load for load in commit.loads}
         if commit.removed_load is not None:
             self.removed.add(commit.removed_load)
@@ -454,6 +472,8 @@ class State:
             "summaries": [asdict(file) for file in self.summaries.values()],
             "summaries_at": self.summaries_at,
             "summaries_of": self.summaries_of,
+            "sysplexes": self.sysplexes,
+            "renamed_at": self.renamed_at,
             "last_checksum": self.checksum,
         }
 
@@ -475,8 +495,15 @@ class State:
             summaries={file.path: file for file in summaries},
             summaries_at=raw.get("summaries_at", 0),
             summaries_of=raw.get("summaries_of", ""),
+            sysplexes=_sysplexes(raw),
+            renamed_at=raw.get("renamed_at", 0),
             checksum=raw.get("last_checksum", ""),
         )
+
+
+def _sysplexes(raw: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the sysplexes by SMFID of a commit or checkpoint; earlier versions of zscope wrote none."""
+    return {smfid: tuple(names) for smfid, names in raw.get("sysplexes", {}).items()}
 
 
 def _changed_days(drops: Sequence[DataFile], adds: Sequence[DataFile]) -> Iterator[tuple[str, str | None]]:

@@ -28,10 +28,23 @@ KeepRows = Callable[[pa.Table, int], NDArray[np.bool_]]
 """Returns which rows of a row group to keep; the number is that of the group's first row in the file."""
 
 
+ChangeRows = Callable[[pa.Table, int], pa.Table]
+"""Returns the rows that take the place of a row group, given the number of its first row in the file."""
+
+
 def rewrite_file(
     table: str, day: str | None, source: Path, target: Path, keep: KeepRows
 ) -> StagedFile | None:
-    """Write some rows of a file to a new one; return None if no row is left.
+    """Write some rows of a file to a new one; return None if no row is left."""
+    return rewrite_rows(
+        table, day, source, target, lambda rows, first: rows.filter(pa.array(keep(rows, first)))
+    )
+
+
+def rewrite_rows(
+    table: str, day: str | None, source: Path, target: Path, change: ChangeRows
+) -> StagedFile | None:
+    """Write a file again with changed rows; return None if no row is left.
 
     The new file has the columns of this version of zscope.
     """
@@ -41,10 +54,10 @@ def rewrite_file(
         try:
             for index in range(file.num_row_groups):
                 rows = file.read_row_group(index)
-                selected = rows.filter(pa.array(keep(rows, first)))
+                changed = change(rows, first)
                 first += rows.num_rows
-                if selected.num_rows:
-                    part.write(in_current_columns(selected, part.schema))
+                if changed.num_rows:
+                    part.write(in_current_columns(changed, part.schema))
         except BaseException:
             part.abandon()
             raise

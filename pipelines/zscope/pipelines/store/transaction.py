@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from zscope.pipelines.store.parquet_files import StagedFile
 
 
-_OUR_DATA = re.compile(r"data/[a-z][a-z0-9_]*/(?:day|month)=[^/]+/[ceriv]?\d{8,}(-[a-z0-9]+)*\.parquet")
+_OUR_DATA = re.compile(r"data/[a-z][a-z0-9_]*/(?:day|month)=[^/]+/[cerivn]?\d{8,}(-[a-z0-9]+)*\.parquet")
 """Names of our data files: table, day or month, and number of the load, or a letter and the number of a
-commit that compacts, expires, removes, validates, or has issues of inputs. Files with other names are not
-ours and are never deleted.
+commit that compacts, expires, removes, validates, names systems, or has issues of inputs. Files with other
+names are not ours and are never deleted.
 """
 _OUR_SUMMARY = re.compile(r"summaries/[a-z][a-z0-9_]*/\d{8,}-\d+\.parquet")
 

@@ -30,7 +30,7 @@ LISTED_SYSTEM = NAMES.index(SCENARIO.reports.workload_listing)
 """This server has no SMF 72 records."""
 INTERVALS = range(52, 54)
 """Intervals of the first day, which have SMF 70 and 72 records."""
-SYSPLEX = "WORLDPLX"
+SYSPLEX = "SYNTHPLX"
 Row = dict[str, Any]
 
 
