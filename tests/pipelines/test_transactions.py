@@ -90,7 +90,7 @@ def test_rates_of_two_separate_days_are_those_of_each_day(one_day: Path, tmp_pat
     second_day = store_of(tmp_path / "second", second)
     alone = [asked(store, ["system"])[0] for store in (one_day, second_day)]
     store = store_of(tmp_path / "both", first, second)
-    by_day = [row for row in asked(store, ["system", "day"]) if row["transactions_per_s"] is not None]
+    by_day = [row for row in asked(store, ["system", "day_utc"]) if row["transactions_per_s"] is not None]
     assert [row["day_utc"] for row in by_day] == [START, START + 4 * DAY]
     for row, expected in zip(by_day, alone, strict=True):
         assert row["transactions_per_s"] == pytest.approx(expected["transactions_per_s"], rel=5e-3)

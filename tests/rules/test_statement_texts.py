@@ -27,14 +27,15 @@ def test_no_statement_has_it(folder: str, refused: re.Pattern[str]) -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("span", ["day", "week"])
-def test_metrics_by_day_and_week_are_grouped_by_hours(span: str) -> None:
+@pytest.mark.parametrize("span", ["hour_utc", "day_utc", "week_utc", "day", "week"])
+def test_metrics_by_hour_day_and_week_are_grouped_by_hours(span: str) -> None:
     metrics = [declared()[name] for name in metric_names()]
     with_clock = [metric for metric in metrics if metric.clock and metric.combinable]
     assert with_clock
     for metric in with_clock:
         text = statement(metric, [span])
-        assert f"AS {span}_utc" in text
+        dimension = span in {column.name for column in metric.dimensions}
+        assert dimension or f"AS {span}" in text
         assert IN_DAYS.search(text) is None, metric.name
 
 

@@ -17,7 +17,6 @@ from zscope.parsers.results import UnknownTableError
 from zscope.pipelines.local_time.unzoned_rows import unzoned_note, unzoned_query
 from zscope.pipelines.metrics import (
     MetricQueryError,
-    MetricSelection,
     declared,
     metric_names,
     settable,
@@ -30,7 +29,7 @@ from zscope.pipelines.metrics.query_options import (
     condition_check,
     day_or_moment,
     grouping,
-    period,
+    selected,
     set_statement,
     wrong_condition,
 )
@@ -256,7 +255,7 @@ class Store:
         metric = declared()[name]
         systems = (system,) if isinstance(system, str) else tuple(system)
         begin, end = (day_or_moment(day) if isinstance(day, str) else day for day in (from_, to))
-        selection = MetricSelection(systems, *period(begin, end), where)
+        selection = selected(systems, begin, end, where)
         query = statement(metric, grouping(by), selection)
         settings = [set_statement(metric, key, str(value)) for key, value in parameters.items()]
         connection = self._own()

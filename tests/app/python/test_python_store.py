@@ -224,7 +224,7 @@ def test_times_are_utc_in_every_time_zone_of_the_computer(
             relations = store.table("handshake_mix"), store.metric("handshake_mix"), store.sql("SELECT now()")
             zones = {str(kind) for each in relations for kind in each.limit(1).to_arrow_table().schema.types}
             (hour,) = (
-                store.metric("handshake_mix", by="day").project("day_utc").order("day_utc").fetchall()[0]
+                store.metric("handshake_mix", by="day_utc").project("day_utc").order("day_utc").fetchall()[0]
             )
     finally:
         monkeypatch.delenv("TZ")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import duckdb
 import pytest
 from tests.pipelines.exposition.openmetrics_reader import LabelSet, read
 from tests.pipelines.exposition.small_metrics import metric, nothing, text
@@ -12,7 +14,8 @@ from tests.pipelines.exposition.small_metrics import metric, nothing, text
 from zscope.pipelines.export_target import ExportError
 from zscope.pipelines.exposition import exported_metrics, series_query
 from zscope.pipelines.exposition.series import axis_of
-from zscope.pipelines.metrics import Metric, MetricQueryError, declared, metric_names
+from zscope.pipelines.metrics import Metric, MetricQueryError, declared, macros_sql, metric_names
+from zscope.pipelines.store.session import Session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,12 +109,48 @@ def test_columns_named_by_the_user_become_the_labels(tmp_path: Path) -> None:
     assert by_port[labelled(port="443")] == [(str(NINE + 3600), "11")]
     alone = read(text(small, opened, [])[0])["zscope_small_calls"].samples
     assert [value for _, value in alone[labelled()]] == ["1", "11"]
-    by_day = read(text(small, opened, ["day", "port"])[0])["zscope_small_calls"].samples
+    by_day = read(text(small, opened, ["day_utc", "port"])[0])["zscope_small_calls"].samples
     midnight = NINE + 15 * 3600
     assert by_day[labelled(port="443")] == [(str(midnight), "11")]
     assert by_day[labelled(port="444")] == [(str(midnight - 24 * 3600), "1")]
     with pytest.raises(MetricQueryError, match="small has no 'cipher' to group by"):
         series_query(small, ["cipher"])
+
+
+def test_local_days_begin_and_end_by_the_clock_of_the_system(tmp_path: Path) -> None:
+    small = hourly(
+        tmp_path,
+        "('2026-03-28T22:00:00Z', 'SYSA', 443, 1)",
+        "('2026-03-28T23:00:00Z', 'SYSA', 443, 2)",
+        "('2026-03-29T21:00:00Z', 'SYSA', 443, 4)",
+        "('2026-03-29T22:00:00Z', 'SYSA', 443, 8)",
+        "('2026-03-29T22:00:00Z', 'SYSB', 443, 16)",
+    )
+
+    def opened() -> Session:
+        connection = duckdb.connect()
+        connection.execute(macros_sql())
+        # The clock of SYSA is set from +01:00 to +02:00 on 29 March, which has 23 hours.
+        connection.execute(
+            "CREATE TABLE clock_offset AS SELECT 'SYSA' AS system, * FROM (VALUES "
+            "('-infinity'::TIMESTAMPTZ, '-infinity'::TIMESTAMP, 3600), "
+            "('2026-03-29T01:00:00Z'::TIMESTAMPTZ, '2026-03-29T03:00:00'::TIMESTAMP, 7200)) "
+            "AS o (from_utc, from_local, offset_s)"
+        )
+        return Session.guard(connection, tmp_path)
+
+    family = read(text(small, opened, ["day", "system"])[0])["zscope_small_calls"]
+    midnight = int(datetime(2026, 3, 29, tzinfo=UTC).timestamp())
+    assert family.samples == {
+        labelled(system="SYSA"): [
+            (str(midnight - 3600), "1"), (str(midnight + 22 * 3600), "6"), (str(midnight + 46 * 3600), "8"),
+        ],
+        labelled(system="SYSB"): [(str(midnight + 24 * 3600), "16")],
+    }  # fmt: skip
+    by_week = read(text(small, opened, ["week", "system"])[0])["zscope_small_calls"].samples
+    assert by_week[labelled(system="SYSA")] == [
+        (str(midnight + 22 * 3600), "7"), (str(midnight + 190 * 3600), "8"),
+    ]  # fmt: skip
 
 
 def test_rows_without_a_time_are_omitted_and_counted(tmp_path: Path) -> None:

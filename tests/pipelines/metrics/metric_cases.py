@@ -15,6 +15,7 @@ from tests.pipelines.metrics.case_tables import CaseError, Row, read_rows
 from tests.pipelines.metrics.metric_steps import EVIDENCE, EVIDENCE_ROWS, step_tables
 
 from zscope.pipelines.metrics import declared
+from zscope.pipelines.metrics.metric_statements import LOCAL_SPANS, UTC_SPANS
 from zscope.schemas.arrow import duckdb_type
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 CASES = Path(__file__).parents[1] / "cases"
 _KEYS = {"name", "covers", "parameters", "by", "given", "expect", "tolerance"}
 _TOLERANCE = 1e-9
-_SPANS = {"day_utc": "TIMESTAMP WITH TIME ZONE", "week_utc": "TIMESTAMP WITH TIME ZONE"}
-"""The columns of rows that are grouped by day or week."""
+_SPANS = dict.fromkeys(UTC_SPANS, "TIMESTAMP WITH TIME ZONE") | dict.fromkeys(LOCAL_SPANS, "DATE")
+"""The columns of rows that are grouped by hour, day or week."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def read_cases(metric: Metric, text: str) -> tuple[MetricCase, ...]:
     """Read the text of a file with cases of a metric."""
     content = tomllib.loads(text)
     defaults = {table: _rows(table, rows)[0] for table, rows in content.get("defaults", {}).items()}
-    returned = {column.name: column.type for column in (*metric.columns, *metric.view_columns)} | _SPANS
+    returned = _SPANS | {column.name: column.type for column in (*metric.columns, *metric.view_columns)}
     if metric.computed_by:
         returned |= step_tables().types(metric.sql)
     if metric.name in EVIDENCE:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import duckdb
@@ -14,9 +14,11 @@ from zscope.pipelines.metrics import (
     MetricColumn,
     MetricQueryError,
     MetricSelection,
+    macros_sql,
     statement,
     view_sql,
 )
+from zscope.pipelines.metrics.metric_statements import settings
 
 MOMENT = "TIMESTAMP WITH TIME ZONE"
 COLUMNS = (
@@ -102,14 +104,127 @@ def test_rows_of_overlapping_sources_are_never_combined(database: duckdb.DuckDBP
     ]  # fmt: skip
 
 
-def test_days_are_in_utc_in_every_session_time_zone(database: duckdb.DuckDBPyConnection) -> None:
-    moments = database.execute(statement(MIX, ["day"])).fetchall()
+def test_days_of_utc_are_the_same_in_every_session_time_zone(database: duckdb.DuckDBPyConnection) -> None:
+    moments = database.execute(statement(MIX, ["day_utc"])).fetchall()
     assert [row[1:3] for row in moments] == [(10, 16), (5, 5), (1, 2)]
     assert [row[0] and f"{row[0].astimezone(UTC):%d %H}" for row in moments] == ["02 00", "03 00", None]
 
 
+def test_hours_of_utc_are_spans_of_a_finer_clock(database: duckdb.DuckDBPyConnection) -> None:
+    database.execute("UPDATE seen SET hour_utc = hour_utc + INTERVAL 20 MINUTE")
+    finer = replace(
+        MIX,
+        columns=(COLUMNS[0], replace(COLUMNS[1], name="begin_utc"), *COLUMNS[2:]),
+        grain=("system", "begin_utc"),
+        clock="begin_utc",
+        sql="-- H.\nSELECT * RENAME (hour_utc AS begin_utc) FROM seen",
+    )
+    assert [row[:2] for row in rows(database, statement(finer, ["hour_utc"]))] == [
+        ("02 23", 10), ("03 00", 5), (None, 1),
+    ]  # fmt: skip
+
+
 def test_weeks_begin_on_monday(database: duckdb.DuckDBPyConnection) -> None:
-    assert rows(database, statement(MIX, ["week"]))[0][:3] == ("02 00", 15, 21)
+    assert rows(database, statement(MIX, ["week_utc"]))[0][:3] == ("02 00", 15, 21)
+
+
+@pytest.fixture
+def clocks(database: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """The clock of SYSA is set from +00:30 to +01:30 at midnight UTC; that of SYSB is not known."""
+    database.execute(macros_sql())
+    database.execute(f"""
+        CREATE TABLE clock_offset AS
+        SELECT 'SYSA' AS system, from_utc::{MOMENT} AS from_utc, from_local::TIMESTAMP AS from_local, offset_s
+        FROM (VALUES
+            ('-infinity', '-infinity', 1800), ('2026-03-03 00:00:00+00', '2026-03-03 01:30:00', 5400)
+        ) AS c (from_utc, from_local, offset_s)""")
+    database.execute(f"""
+        INSERT INTO seen SELECT 'SYSA', moment::{MOMENT}, 443, 0, handshakes, NULL
+        FROM (VALUES
+            ('2026-03-02 23:29:59+00', 100), ('2026-03-02 23:30:00+00', 200), ('2026-03-03 22:29:59+00', 400),
+            ('2026-03-03 22:30:00+00', 800), ('2026-03-01 23:29:59+00', 1600)
+        ) AS m (moment, handshakes)""")
+    return database
+
+
+def test_days_are_those_of_the_clock_of_the_system(clocks: duckdb.DuckDBPyConnection) -> None:
+    assert [(row[0], row[2]) for row in rows(clocks, statement(MIX, ["day"]))] == [
+        (date(2026, 3, 1), 1600), (date(2026, 3, 2), 116), (date(2026, 3, 3), 605), (date(2026, 3, 4), 800),
+        (None, 2),
+    ]  # fmt: skip
+
+
+def test_weeks_are_those_of_the_clock_of_the_system(clocks: duckdb.DuckDBPyConnection) -> None:
+    assert [(row[0], row[2]) for row in rows(clocks, statement(MIX, ["week"]))] == [
+        (date(2026, 2, 23), 1600), (date(2026, 3, 2), 1521), (None, 2),
+    ]  # fmt: skip
+
+
+def test_both_days_of_a_period_are_local_days(clocks: duckdb.DuckDBPyConnection) -> None:
+    def counted(
+        metric: Metric,
+        first_day: date | None = None,
+        last_day: date | None = None,
+        end: datetime | None = None,
+    ) -> list[tuple[Any, ...]]:
+        selection = MetricSelection(("SYSA",), end=end, first_day=first_day, last_day=last_day)
+        return rows(clocks, statement(metric, [], selection))
+
+    second, third = date(2026, 3, 2), date(2026, 3, 3)
+    assert counted(MIX, first_day=second, last_day=second)[0][1] == 116
+    assert counted(MIX, first_day=third)[0][1] == 600 + 800
+    assert counted(MIX, last_day=second)[0][1] == 116 + 1600
+    # A day and a moment.
+    end = datetime(2026, 3, 3, 22, 30, tzinfo=UTC)
+    assert counted(MIX, first_day=third, end=end)[0][1] == 600
+    # The metric is a table.
+    clocks.execute("CREATE TABLE mix AS SELECT * FROM seen")
+    assert counted(replace(MIX, keep=True), first_day=third)[0][1] == 600 + 800
+
+
+def test_rows_that_are_not_combined_are_selected_by_local_days(clocks: duckdb.DuckDBPyConnection) -> None:
+    day = MetricSelection(("SYSA",), first_day=date(2026, 3, 2), last_day=date(2026, 3, 2))
+    assert rows(clocks, statement(FIXED, selection=day)) == [("SYSA", "02 23")] * 3
+
+
+def test_a_metric_can_state_the_day_of_its_rows(clocks: duckdb.DuckDBPyConnection) -> None:
+    own = replace(
+        MIX,
+        columns=(MetricColumn("day", "DATE", "Day.", dimension=True), *COLUMNS),
+        sql="-- H.\nSELECT DATE '2026-01-01' + port AS day, * FROM seen WHERE system = 'SYSA'",
+    )
+    assert [row[:3] for row in rows(clocks, statement(own, ["day"]))] == [
+        (date(2026, 1, 22), 9, 12), (date(2027, 3, 20), 1, 3104),
+    ]  # fmt: skip
+    first = MetricSelection(last_day=date(2026, 1, 22))
+    assert [row[1] for row in rows(clocks, statement(own, ["week"], first))] == [9]
+    clockless = replace(own, clock="", grain=("system",))
+    assert rows(clocks, statement(clockless, None, first))[0][:2] == ("SYSA", 9)
+
+
+def test_days_of_rows_without_a_system_are_those_of_utc(clocks: duckdb.DuckDBPyConnection) -> None:
+    systemless = replace(
+        FIXED, columns=(COLUMNS[1],), grain=("hour_utc",), sql="-- R.\nSELECT hour_utc FROM seen"
+    )
+    day = MetricSelection(first_day=date(2026, 3, 2), last_day=date(2026, 3, 2))
+    assert len(rows(clocks, statement(systemless, selection=day))) == 3
+
+
+def test_parameters_are_set_to_the_moments_of_local_days(clocks: duckdb.DuckDBPyConnection) -> None:
+    periodic = replace(MIX, clock="", period=("first", "last"))
+
+    def moments(systems: tuple[str, ...]) -> list[tuple[Any, ...]]:
+        day = MetricSelection(systems, first_day=date(2026, 3, 3), last_day=date(2026, 3, 3))
+        for text in settings(periodic, day):
+            clocks.execute(text)
+        return clocks.execute(
+            "SELECT epoch(getvariable('first'))::BIGINT, epoch(getvariable('last'))::BIGINT"
+        ).fetchall()
+
+    midnight = int(datetime(2026, 3, 3, tzinfo=UTC).timestamp())
+    # The day of SYSA has 23 hours.
+    assert moments(("SYSA",)) == [(midnight - 1800, midnight + 86_400 - 5400)]
+    assert moments(("SYSB",)) == [(midnight, midnight + 86_400)]
 
 
 def test_rows_are_selected_before_they_are_combined(database: duckdb.DuckDBPyConnection) -> None:

@@ -23,11 +23,12 @@ def metrics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
 def groupings(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
     """Complete the last of the columns of --by."""
     from zscope.pipelines.metrics import declared
+    from zscope.pipelines.metrics.metric_statements import LOCAL_SPANS, UTC_SPANS
 
     metric = declared().get(_metric(ctx))
     if metric is None:
         return []
-    spans = ("day", "week") if metric.clock else ()
+    spans = (*LOCAL_SPANS, *UTC_SPANS) if metric.clock else ()
     return _last_of_list([*(column.name for column in metric.dimensions), *spans, "all"], incomplete)
 
 

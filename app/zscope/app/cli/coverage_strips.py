@@ -24,7 +24,7 @@ def strips(rows: Iterable[dict[str, Any]], width: int) -> list[str]:
     """Return the lines for a terminal; rows are those of the metric by system, source and day.
 
     >>> from datetime import date
-    >>> row = {"system": "SYSA", "source": "70", "day_local": date(2026, 3, 2), "state": "partial"}
+    >>> row = {"system": "SYSA", "source": "70", "day": date(2026, 3, 2), "state": "partial"}
     >>> row |= {"hours": 24, "covered_hours": 21.0, "hours_with_loss": 3}
     >>> row |= {"hours_not_recorded": 0, "hours_not_known": 0}
     >>> for line in strips([row | {"loss": "a gap in the intervals of a file"}], 100): print(line)

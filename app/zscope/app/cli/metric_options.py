@@ -12,9 +12,9 @@ from zscope.app.cli.store_option import query_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import date, datetime
+    from datetime import date
 
-    from zscope.pipelines.metrics import Metric
+    from zscope.pipelines.metrics import Metric, MetricSelection
     from zscope.pipelines.store.session import Session
 
 
@@ -44,20 +44,22 @@ def period_options(command: Command) -> Command:
         ),
         click.option(
             "--from", "begin", metavar="DAY", type=day_or_moment,
-            help="Only from this day (2026-03-02, 2026.061) or time (2026-03-02T09:00+01:00) on. UTC if it "
-            "has no offset.",
+            help="Only from this day (2026-03-02, 2026.061) or time (2026-03-02T09:00+01:00) on. "
+            "Days are local days of each system; a time is UTC if it has no offset.",
         ),
     ):  # fmt: skip
         command = option(command)
     return command
 
 
-def period(begin: date | None, end: date | None) -> tuple[datetime | None, datetime | None]:
-    """Return the first moment of --from and --to, and the first moment after it."""
+def selected(
+    systems: Sequence[str], begin: date | None, end: date | None, where: str = ""
+) -> MetricSelection:
+    """Return the selection of --system, --from, --to and --where."""
     from zscope.pipelines.metrics import query_options
 
     try:
-        return query_options.period(begin, end)
+        return query_options.selected(systems, begin, end, where)
     except ValueError as error:
         raise click.UsageError(f"--to {end} is not after --from {begin}: the period is empty") from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -144,8 +144,8 @@ def _questions(request: SeriesRequest) -> list[SeriesQuery]:
         if value is not None and not request.names:
             raise click.UsageError(f"{option} needs the names of metrics")
     by = None if request.by is None else _columns(request.by)
-    begin, end = _midnight(request.begin), _midnight(request.end, later=1)
-    selection = MetricSelection(request.systems, begin, end, request.where)
+    days = (None if day is None else day.date() for day in (request.begin, request.end))
+    selection = MetricSelection(request.systems, None, None, request.where, *days)
     newest = request.form == PROMETHEUS
     try:
         return [
@@ -162,7 +162,7 @@ def _applicable(selection: MetricSelection, metric: Metric, *, named: bool) -> M
     from dataclasses import replace
 
     timed = metric.clock or metric.period
-    return selection if named or timed else replace(selection, begin=None, end=None)
+    return selection if named or timed else replace(selection, first_day=None, last_day=None)
 
 
 def _columns(by: str) -> list[str]:
@@ -177,10 +177,6 @@ def _metric(name: str, form: str) -> Metric:
     lists = "zscope metrics lists them; export tables as parquet, csv or duckdb"
     hint = suggestion(name, metric_names(), lists)
     raise NothingDoneError(f"{name} is not a metric, and only metrics can be exported as {form}; {hint}")
-
-
-def _midnight(day: datetime | None, later: int = 0) -> datetime | None:
-    return day and datetime.combine(day.date() + timedelta(days=later), time(), UTC)
 
 
 def _series_writer(form: str, out: BinaryIO, store: Path) -> SeriesWriter:

@@ -44,10 +44,7 @@ class MetricFigure:
         if self.by:
             words += ["--by", ",".join(self.by)]
         if definition.clock or definition.period:
-            if filters.begin:
-                words += ["--from", filters.begin.isoformat()]
-            if filters.end:
-                words += ["--to", filters.end.isoformat()]
+            words += filters.options()
         if where := " AND ".join([*conditions, *([f"({self.where})"] if self.where else [])]):
             words += ["--where", where]
         return self.expression, shlex.join(words)

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 PIECE = "piece"
 _SLACK = timedelta(seconds=2)
 """Records and reports differ in the fractions of a second."""
-STEPS = {"hour_utc": timedelta(hours=1), "day": timedelta(days=1)}
+STEPS = {"hour_utc": timedelta(hours=1), "day_utc": timedelta(days=1)}
 """Length of the groups of `span`."""
-UNITS = {"hour_utc": "utcyearmonthdatehours", "day": "utcyearmonthdate"}
+UNITS = {"hour_utc": "utcyearmonthdatehours", "day_utc": "utcyearmonthdate"}
 """The same as units of Vega, so that a bar is as wide as its hour or day."""
 _HOURLY = timedelta(days=8)
 """Up to this length, hours are distinguishable on a screen."""
@@ -47,9 +47,9 @@ def in_pieces(table: pa.Table, of: Sequence[str], start: str, length: timedelta 
     return ordered.append_column(PIECE, pa.array(pieces, pa.int32()))
 
 
-def span(data: PageData) -> tuple[Literal["hour_utc", "day"], Literal["hour_utc", "day_utc"]]:
-    """Return the grouping of an hourly metric for the period shown, and the column that results from it."""
-    return ("hour_utc", "hour_utc") if period_length(data) <= _HOURLY else ("day", "day_utc")
+def span(data: PageData) -> Literal["hour_utc", "day_utc"]:
+    """Return the column that an hourly metric is grouped by for the period shown."""
+    return "hour_utc" if period_length(data) <= _HOURLY else "day_utc"
 
 
 def period_length(data: PageData) -> timedelta:

@@ -140,7 +140,7 @@ def _sentences(main: Element, data: ReportData) -> list[str]:
     add(section, "h2", "In short")
     filters = data.filters
     try:
-        said = conclusions(run, chosen_period=bool(filters.begin or filters.end))
+        said = conclusions(run, chosen_period=filters.has_period)
     except QueryError as error:
         return [_failure(section, "summary", error)]
     listed = add(section, "ul", class_="sentences")
@@ -239,10 +239,8 @@ def command_of(data: ReportData, found: PartRows) -> str:
         words += ["--by", ",".join(found.by)]
     if found.where:
         words += ["--where", found.where]
-    if filters.begin and "period" not in found.ignored:
-        words += ["--from", filters.begin.isoformat()]
-    if filters.end and "period" not in found.ignored:
-        words += ["--to", filters.end.isoformat()]
+    if "period" not in found.ignored:
+        words += filters.options()
     if "system" not in found.ignored:
         words += [word for system in filters.systems for word in ("--system", system)]
     return " ".join(map(_quoted, words))

@@ -124,7 +124,7 @@ def _grouping(data: ReportData, part: PartDeclaration) -> tuple[tuple[str, ...] 
         part.metric, f"SELECT min({clock}) AS first, max({clock}) AS last FROM found", [clock]
     ).to_pylist()
     hourly = ends["first"] is None or ends["last"] - ends["first"] < _HOURLY
-    by = tuple((clock if hourly else "day") if key == TIME else key for key in part.by)
+    by = tuple((clock if hourly else "day_utc") if key == TIME else key for key in part.by)
     return by, clock if hourly else "day_utc", hourly
 
 

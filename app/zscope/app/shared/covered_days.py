@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 METRIC = "coverage"
-BY = ("system", "source", "day_local")
+BY = ("system", "source", "day")
 STATES = ("complete", "partial", "lost", "not known", "not recorded")
 """States of a day, the best first."""
 COLUMNS = (
@@ -51,11 +51,11 @@ class CoveredSource:
     @property
     def states(self) -> dict[date, str]:
         """The state of each day."""
-        return {row["day_local"]: row["state"] for row in self.rows}
+        return {row["day"]: row["state"] for row in self.rows}
 
     def covered_pct(self, begin: date = date.min, end: date = date.max) -> float:
         """Return the covered share of the hours of the days from `begin` to before `end`."""
-        rows = [row for row in self.rows if begin <= row["day_local"] < end]
+        rows = [row for row in self.rows if begin <= row["day"] < end]
         hours = sum(row["hours"] for row in rows)
         return 100.0 * sum(row["covered_hours"] for row in rows) / hours if hours else 0.0
 
@@ -64,12 +64,12 @@ class CoveredSource:
         """What is missing of the source, and why."""
         parts = []
         if with_loss := [row for row in self.rows if row["hours_with_loss"]]:
-            worst = max(with_loss, key=lambda row: (row["hours_with_loss"], row["day_local"]))
+            worst = max(with_loss, key=lambda row: (row["hours_with_loss"], row["day"]))
             lost = sum(row["hours_with_loss"] for row in with_loss)
             place = "on" if len(with_loss) == 1 else f"on {len(with_loss):,} days, most on"
             verb = "is" if lost == 1 else "are"
             parts.append(
-                f"{_hours(lost)} of {self.source} {verb} lost or partial, {place} {worst['day_local']}: "
+                f"{_hours(lost)} of {self.source} {verb} lost or partial, {place} {worst['day']}: "
                 f"{worst['loss']}"
             )
         if absent := sum(row["hours_not_recorded"] for row in self.rows):
@@ -108,7 +108,7 @@ class CoveredSystem:
 def covered_systems(rows: Iterable[Row]) -> list[CoveredSystem]:
     """Return the systems by name, each with its sources, those of connections first.
 
-    >>> row = {"system": "SYSA", "source": "70", "day_local": date(2026, 3, 2), "state": "partial"}
+    >>> row = {"system": "SYSA", "source": "70", "day": date(2026, 3, 2), "state": "partial"}
     >>> row |= {"hours": 24, "covered_hours": 21.0, "hours_with_loss": 3}
     >>> row |= {"hours_not_recorded": 0, "hours_not_known": 0}
     >>> [found] = covered_systems([row | {"loss": "a gap in the intervals of a file"}])

@@ -10,7 +10,7 @@ from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from datetime import datetime
+    from datetime import date, datetime
 
     from zscope.pipelines.metrics import Metric
 
@@ -33,6 +33,20 @@ class Filters:
     ports: tuple[int, ...] = ()
     jobs: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
+    first_day: date | None = None
+    """First local day of the systems; such a period only narrows metrics."""
+    last_day: date | None = None
+
+    @property
+    def has_period(self) -> bool:
+        """Whether a period is chosen."""
+        return any((self.begin, self.end, self.first_day, self.last_day))
+
+    def options(self) -> list[str]:
+        """Return the options of `zscope metrics` for the period."""
+        begin, end = self.begin or self.first_day, self.end or self.last_day
+        words = ["--from", begin.isoformat()] if begin else []
+        return [*words, "--to", end.isoformat()] if end else words
 
     def words(self) -> str:
         """Return what is chosen, for a heading; empty without filters.
@@ -40,8 +54,12 @@ class Filters:
         >>> Filters(systems=("SYSA",), ports=(443, 446)).words()
         'system SYSA; port 443, 446'
         """
-        begin = f"from {self.begin:%Y-%m-%d %H:%M} UTC" if self.begin else ""
-        end = f"before {self.end:%Y-%m-%d %H:%M} UTC" if self.end else ""
+        begin = f"from {self.first_day}" if self.first_day else ""
+        end = f"to {self.last_day}" if self.last_day else ""
+        if self.begin:
+            begin = f"from {self.begin:%Y-%m-%d %H:%M} UTC"
+        if self.end:
+            end = f"before {self.end:%Y-%m-%d %H:%M} UTC"
         chosen = {
             "system": self.systems, "stack": self.stacks, "port": self.ports, "job": self.jobs,
             "role": self.roles,
@@ -68,8 +86,8 @@ class Filters:
 
     def _parts(self, columns: Collection[str], clock: str) -> Iterator[tuple[str, str]]:
         """Name and condition of each filter that is set; the condition is empty if the column is missing."""
-        if self.begin or self.end:
-            yield "period", " AND ".join(self._period(clock)) if clock else ""
+        if self.has_period:
+            yield "period", " AND ".join(self._period(clock)) or "true" if clock else ""
         if self.systems:
             yield "system", _one_of("system", self.systems, columns)
         if self.stacks:
@@ -96,8 +114,9 @@ class Filters:
         conditions = self.conditions(columns, metric.clock)
         # A metric that takes its period as parameters has no column for it.
         begin, end = (self.begin, self.end) if metric.period else (None, None)
+        days = (self.first_day, self.last_day) if metric.period or metric.clock else (None, None)
         return MetricSelection(
-            (), begin, end, " AND ".join([*conditions, *([f"({where})"] if where else [])])
+            (), begin, end, " AND ".join([*conditions, *([f"({where})"] if where else [])]), *days
         )
 
 

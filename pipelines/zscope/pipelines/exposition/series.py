@@ -10,7 +10,7 @@ from msgspec import structs
 
 from zscope.pipelines.export_target import ExportError
 from zscope.pipelines.metrics import MetricColumn, MetricSelection, statement
-from zscope.pipelines.metrics.metric_statements import finest_rows
+from zscope.pipelines.metrics.metric_statements import LOCAL_SPANS, UTC_SPANS, finest_rows, with_day_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ _END_BY_BEGIN = {
 _LENGTHS = {"hour_utc": "INTERVAL 1 HOUR", "day_utc": "INTERVAL 1 DAY", "week_utc": "INTERVAL 7 DAY"}
 """Start columns of intervals whose length is fixed."""
 _LENGTH = "interval_ms"
-SPANS = ("day", "week")
+SPANS = (*LOCAL_SPANS, *UTC_SPANS)
 """Time units by which the rows of a metric with a clock can be grouped, in addition to its columns."""
 
 
@@ -55,9 +55,10 @@ def axis_of(metric: Metric, by: tuple[str, ...] | None = None) -> Axis | None:
         return None
     end = _END_BY_BEGIN.get(begin, "")
     times = frozenset({begin, end} & names)
-    if metric.clock and (span := next((key for key in by or () if key in SPANS), "")):
-        begin = f"{span}_utc"
-        return Axis(begin, f"{begin} + {_LENGTHS[begin]}", times, fixed=True)
+    span = _span(by) if metric.clock else ""
+    if span in LOCAL_SPANS:
+        return Axis(BEGIN, END, times | {*LOCAL_SPANS}, fixed=True)
+    begin = span or begin
     if begin in _LENGTHS:
         return Axis(begin, f"{begin} + {_LENGTHS[begin]}", times, fixed=True)
     if end in names:
@@ -65,6 +66,11 @@ def axis_of(metric: Metric, by: tuple[str, ...] | None = None) -> Axis | None:
     if _LENGTH in names:
         return Axis(begin, f"coalesce({begin} + to_milliseconds({_LENGTH}), {begin})", times)
     return Axis(begin, begin, times, fixed=True)
+
+
+def _span(by: Sequence[str] | None) -> str:
+    """Return the time unit that rows are grouped by; empty if there is none."""
+    return next((key for key in by or () if key in SPANS), "")
 
 
 # Label values come from the data, so they can contain anything. They are adapted to all formats before rows
@@ -270,6 +276,8 @@ def series_query(
             query, end = statement(_of_last_day(metric, selection, axis), keys), END
             rows = finest_rows(metric, selection)
             untimed = f"SELECT count(*) AS rows FROM (SELECT * FROM {rows}) WHERE {metric.clock} IS NULL"
+        elif axis and (span := _span(keys)) in LOCAL_SPANS:
+            query = statement(with_day_bounds(metric, span, BEGIN, END), keys, selection)
         elif axis and not axis.fixed:
             query, end = statement(_with_end(metric, axis), keys, selection), END
         else:

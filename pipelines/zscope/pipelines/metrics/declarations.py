@@ -539,7 +539,7 @@ def _problems_of_display(metric: Metric) -> Iterator[tuple[str, str]]:
         yield "answer", f"no column {', '.join(sorted(unknown))}"
     if metric.shown_by and not metric.combinable:
         yield "shown_by", "its rows cannot be combined"
-    times = {"day", "week"} if metric.clock else set()
+    times = {"day", "week", "day_utc", "week_utc"} if metric.clock else set()
     if unknown := {*metric.shown_by} - times - {column.name for column in metric.dimensions}:
         yield "shown_by", f"no dimension {', '.join(sorted(unknown))}"
     if metric.series:

@@ -166,10 +166,21 @@ CREATE OR REPLACE MACRO utc_of_writing(written_utc, written_local, end_utc) AS c
     END
 );
 
+-- The day of a moment by the clock of the system that wrote a record.
+CREATE OR REPLACE MACRO day_by_record(moment_utc, written_local, written_utc) AS
+    make_timestamp(epoch_us(moment_utc) + epoch_us(written_local) - epoch_us(written_utc))::DATE;
+
 -- Whether a moment lies on the day of a record, by the clock of its system.
-CREATE OR REPLACE MACRO is_on_day(moment_utc, day, written_local, written_utc) AS coalesce(
-    make_timestamp(epoch_us(moment_utc) + epoch_us(written_local) - epoch_us(written_utc))::DATE = day, false
-);
+CREATE OR REPLACE MACRO is_on_day(moment_utc, day, written_local, written_utc) AS
+    coalesce(day_by_record(moment_utc, written_local, written_utc) = day, false);
+
+-- The day of a moment on a clock that is ahead of UTC by some seconds; the day in UTC if that is not known.
+CREATE OR REPLACE MACRO local_day(moment_utc, offset_s) AS
+    make_timestamp(epoch_us(moment_utc) + coalesce(offset_s, 0)::BIGINT * 1000000)::DATE;
+
+-- The moment at which a day begins on such a clock.
+CREATE OR REPLACE MACRO day_begin(local_day, offset_s) AS
+    make_timestamptz(epoch_us(local_day::TIMESTAMP) - coalesce(offset_s, 0)::BIGINT * 1000000);
 
 -- Whether a connection began on the day of its last record, which was not written within a minute of midnight: all
 -- that other records say about it is among the records of that day.

@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from importlib.resources import files
 from textwrap import indent
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
+from zscope.pipelines.metrics.declarations import MetricColumn
 from zscope.schemas.errors import Error
 from zscope.schemas.sql_text import literal
 from zscope.schemas.suggestions import with_suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
-    from zscope.pipelines.metrics.declarations import Metric, MetricColumn
+    from zscope.pipelines.metrics.declarations import Metric
 
-_SPANS = {"day": "INTERVAL 24 HOUR", "week": "INTERVAL 168 HOUR"}
-"""Time spans that rows of a metric with a clock can be grouped by; weeks begin on Monday.
+UTC_SPANS = {
+    "hour_utc": "INTERVAL 1 HOUR",
+    "day_utc": "INTERVAL 24 HOUR",
+    "week_utc": "INTERVAL 168 HOUR",
+}
+"""Time spans of UTC that rows of a metric with a clock can be grouped by; weeks begin on Monday.
 
 They are in hours: with days, DuckDB takes a hundred times as long.
 """
+LOCAL_SPANS = ("day", "week")
+"""The same on the local clock of the system of a row, as columns of type DATE."""
+_DAY = "day"
+_LOCAL_DAY = "local_day"
+"""The column with the local day, where the rows of a metric have none."""
+_MOMENT = "TIMESTAMP WITH TIME ZONE"
+_OFFSETS = "clock_offset"
+"""The step with the offsets of the clocks of systems."""
 
 
 class MetricQueryError(Error, ValueError):
@@ -40,6 +55,34 @@ class MetricSelection:
     """The first moment after."""
     where: str = ""
     """An SQL condition on the columns of the metric."""
+    first_day: date | None = None
+    """The first local day."""
+    last_day: date | None = None
+    """The last local day."""
+
+    @property
+    def has_days(self) -> bool:
+        """Whether it selects rows by their local days."""
+        return self.first_day is not None or self.last_day is not None
+
+    @property
+    def earliest(self) -> datetime | None:
+        """The first moment at which a system of any time zone can have a selected row."""
+        return self.begin or (_midnight_utc(self.first_day) - _FURTHEST if self.first_day else None)
+
+    @property
+    def latest(self) -> datetime | None:
+        """The first moment after all selected rows of systems of any time zone."""
+        after = timedelta(days=1) + _FURTHEST
+        return self.end or (_midnight_utc(self.last_day) + after if self.last_day else None)
+
+
+_FURTHEST = timedelta(hours=16)
+"""Clocks differ from UTC by less."""
+
+
+def _midnight_utc(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
 
 
 @cache
@@ -68,12 +111,14 @@ def statement(
 
     An empty `by` combines all rows into one, or into one for each value of columns that are never combined.
     """
-    finest = finest_rows(metric, selection)
+    keys = metric.grain if by is None else _with_apart_columns(metric, by)
+    finest = finest_rows(metric, selection, by_local_day=bool({*keys} & {*LOCAL_SPANS}))
     if not metric.combinable:
         if by is not None:
             raise MetricQueryError(f"{metric.name}: its rows cannot be combined, so there is no --by")
-        return f"SELECT * FROM {finest}"
-    return _combined_rows(metric, metric.grain if by is None else _with_apart_columns(metric, by), finest)
+        added = f" EXCLUDE ({_LOCAL_DAY})" if _needs_local_day(metric, selection) else ""
+        return f"SELECT *{added} FROM {finest}"
+    return _combined_rows(metric, keys, finest)
 
 
 def _combined_rows(metric: Metric, keys: Sequence[str], finest: str) -> str:
@@ -87,16 +132,86 @@ def _combined_rows(metric: Metric, keys: Sequence[str], finest: str) -> str:
     return f"SELECT\n{columns}\nFROM (\n{indent(combined, '    ')}\n) AS combined{order}"
 
 
-def finest_rows(metric: Metric, selection: MetricSelection | None = None) -> str:
-    """Return the selected rows of a metric before they are combined, for the FROM clause of a statement."""
+def finest_rows(
+    metric: Metric, selection: MetricSelection | None = None, *, by_local_day: bool = False
+) -> str:
+    """Return the selected rows of a metric before they are combined, for the FROM clause of a statement.
+
+    The rows get a column with their local day if they are selected or grouped by it and do not have it.
+    """
     conditions = _conditions(metric, selection or MetricSelection())
     where = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
     # Rows that are kept are in a table; those of a combinable metric at its grain, which has all dimensions.
-    return (f"{metric.name} AS finest" if metric.keep else _computed(metric)) + where
+    rows = f"{metric.name} AS finest" if metric.keep else _computed(metric)
+    if _needs_local_day(metric, selection) or (by_local_day and _adds_local_day(metric)):
+        rows = f"(\n{indent(_with_local_day(metric, rows), '    ')}\n) AS finest"
+    return rows + where
 
 
 def _computed(metric: Metric) -> str:
     return f"(\n{indent(metric.sql, '    ')}\n) AS finest"
+
+
+def _monday_of(day: str) -> str:
+    """Return the SQL expression of the first day of a week."""
+    return f"({day} - (isodow({day}) - 1)::INTEGER)"
+
+
+def with_day_bounds(metric: Metric, span: str, begin: str, end: str) -> Metric:
+    """Add the begin and end of the local day or week of each row to a metric, in columns of these names."""
+    day = _DAY if _has_local_day(metric) else _LOCAL_DAY
+    first, days = (day, 1) if span == _DAY else (_monday_of(day), 7)
+    meaning, _, _ = metric.sql.partition("\n")
+    begin_offset, end_offset, joins = "0", "0", ""
+    if _has_system(metric):
+        begin_offset, end_offset = "b.offset_s", "e.offset_s"
+        joins = (
+            f"\nASOF LEFT JOIN {_OFFSETS} AS b ON r.system = b.system AND r.first_day >= b.from_local"
+            f"\nASOF LEFT JOIN {_OFFSETS} AS e ON r.system = e.system AND r.day_after >= e.from_local"
+        )
+    sql = (
+        f"{meaning}\nSELECT\n    r.*,\n    day_begin(r.first_day, {begin_offset}) AS {begin},\n"
+        f"    day_begin(r.day_after, {end_offset}) AS {end}\nFROM (\n    SELECT\n        *,\n"
+        f"        {first}::TIMESTAMP AS first_day,\n        ({first} + {days})::TIMESTAMP AS day_after\n"
+        f"    FROM {finest_rows(metric, by_local_day=True)}\n) AS r{joins}"
+    )
+    added: tuple[MetricColumn, ...] = (
+        MetricColumn(begin, _MOMENT, "Start of the first day.", combine="min"),
+        MetricColumn(end, _MOMENT, "End of the last day.", combine="max"),
+    )
+    if not _has_local_day(metric):
+        sql = f"{meaning}\nSELECT * RENAME ({_LOCAL_DAY} AS {_DAY}) FROM (\n{indent(sql, '    ')}\n)"
+        added = (*added, MetricColumn(_DAY, "DATE", "Day on the clock of the system.", dimension=True))
+    return structs.replace(metric, sql=sql, keep=False, columns=(*metric.columns, *added))
+
+
+def _has_local_day(metric: Metric) -> bool:
+    """Whether the rows of a metric state their local day: as a dimension, not as the day of their records."""
+    return any(column.name == _DAY and column.type == "DATE" for column in metric.dimensions)
+
+
+def _adds_local_day(metric: Metric) -> bool:
+    """Whether the local day of a row of a metric follows from its clock."""
+    return bool(metric.clock) and not _has_local_day(metric)
+
+
+def _needs_local_day(metric: Metric, selection: MetricSelection | None) -> bool:
+    return bool(selection and selection.has_days and not metric.period) and _adds_local_day(metric)
+
+
+def _with_local_day(metric: Metric, rows: str) -> str:
+    """Return the statement that adds the local day to rows; without a system it is that of UTC."""
+    if not _has_system(metric):
+        return f"SELECT\n    *,\n    local_day({metric.clock}, 0) AS {_LOCAL_DAY}\nFROM {rows}"
+    return (
+        f"SELECT\n    finest.*,\n    local_day(finest.{metric.clock}, o.offset_s) AS {_LOCAL_DAY}\n"
+        f"FROM {rows}\nASOF LEFT JOIN {_OFFSETS} AS o\n"
+        f"    ON finest.system = o.system AND finest.{metric.clock} >= o.from_utc"
+    )
+
+
+def _has_system(metric: Metric) -> bool:
+    return any(column.name == "system" and column.in_file for column in metric.columns)
 
 
 def _listed(expressions: Sequence[str]) -> str:
@@ -104,9 +219,29 @@ def _listed(expressions: Sequence[str]) -> str:
 
 
 def settings(metric: Metric, selection: MetricSelection) -> list[str]:
-    """Return the statements that set the period of a metric that takes it as parameters."""
-    times = zip(metric.period, (selection.begin, selection.end), strict=False)
-    return [f"SET VARIABLE {name} = {moment(time)}" for name, time in times if time]
+    """Return the statements that set the period of a metric that takes it as parameters.
+
+    The parameters are moments: a local day begins when it begins on the first of the systems, and ends when
+    it ends on the last.
+    """
+    first = selection.begin and moment(selection.begin)
+    last = selection.end and moment(selection.end)
+    if selection.first_day:
+        first = _midnight_of_systems("min", selection.first_day, selection.systems)
+    if selection.last_day:
+        last = _midnight_of_systems("max", selection.last_day + timedelta(days=1), selection.systems)
+    times = zip(metric.period, (first, last), strict=False)
+    return [f"SET VARIABLE {name} = {value}" for name, value in times if value]
+
+
+def _midnight_of_systems(combine: str, day: date, systems: Sequence[str]) -> str:
+    """Return the SQL expression for the first or last moment at which a local day begins on some systems."""
+    chosen = f" WHERE system IN ({', '.join(map(literal, systems))})" if systems else ""
+    return (
+        f"coalesce((SELECT {combine}(midnight) FROM (SELECT day_begin({_day_literal(day)}, "
+        f"arg_max(offset_s, from_local) FILTER (WHERE from_local <= {_day_literal(day)})) AS midnight "
+        f"FROM {_OFFSETS}{chosen} GROUP BY system)), day_begin({_day_literal(day)}, 0))"
+    )
 
 
 def _with_apart_columns(metric: Metric, by: Sequence[str]) -> tuple[str, ...]:
@@ -117,10 +252,14 @@ def _with_apart_columns(metric: Metric, by: Sequence[str]) -> tuple[str, ...]:
 def _key(metric: Metric, key: str) -> str:
     if key in {column.name for column in metric.dimensions}:
         return key
-    if key in _SPANS and metric.clock:
+    if key in UTC_SPANS and metric.clock:
         # Not date_trunc: that follows the time zone of the session.
-        return f"time_bucket({_SPANS[key]}, {metric.clock}) AS {key}_utc"
-    names = [column.name for column in metric.dimensions] + (list(_SPANS) if metric.clock else [])
+        return f"time_bucket({UTC_SPANS[key]}, {metric.clock}) AS {key}"
+    if key in LOCAL_SPANS and metric.clock:
+        day = _DAY if _has_local_day(metric) else _LOCAL_DAY
+        return f"{day} AS {key}" if key == _DAY else f"{_monday_of(day)} AS {key}"
+    spans = [*LOCAL_SPANS, *UTC_SPANS] if metric.clock else []
+    names = list(dict.fromkeys([*(column.name for column in metric.dimensions), *spans]))
     message = f"{metric.name} has no {key!r} to group by; there is: {', '.join(names)}"
     raise MetricQueryError(with_suggestion(message, key, names))
 
@@ -136,9 +275,15 @@ def _conditions(metric: Metric, selection: MetricSelection) -> list[str]:
         if "system" not in names:
             raise MetricQueryError(f"{metric.name} has no column system")
         conditions.append(f"system IN ({', '.join(literal(system) for system in selection.systems)})")
-    if (selection.begin or selection.end) and not metric.period:
-        if not metric.clock:
+    if (selection.begin or selection.end or selection.has_days) and not metric.period:
+        only_days = not (selection.begin or selection.end) and _has_local_day(metric)
+        if not metric.clock and not only_days:
             raise MetricQueryError(f"{metric.name} has no time column, so there is no period to select")
+        day = _DAY if _has_local_day(metric) else _LOCAL_DAY
+        if selection.first_day:
+            conditions.append(f"{day} >= {_day_literal(selection.first_day)}")
+        if selection.last_day:
+            conditions.append(f"{day} <= {_day_literal(selection.last_day)}")
         if selection.begin:
             conditions.append(f"{metric.clock} >= {moment(selection.begin)}")
         if selection.end:
@@ -151,3 +296,7 @@ def _conditions(metric: Metric, selection: MetricSelection) -> list[str]:
 def moment(time: datetime) -> str:
     """Return a moment as an SQL literal."""
     return f"TIMESTAMPTZ {literal(time.isoformat())}"
+
+
+def _day_literal(day: date) -> str:
+    return f"DATE {literal(day.isoformat())}"

@@ -90,7 +90,7 @@ def _to_make(metric: Metric, is_ready: Callable[[Metric], bool]) -> list[Metric]
 
 def _narrowed(metric: Metric, selection: MetricSelection, steps: Sequence[Metric]) -> list[str]:
     """Return views of the tables of events that steps read, with only the rows needed for a selection."""
-    if not (selection.systems or selection.begin or selection.end):
+    if not (selection.systems or selection.earliest or selection.latest):
         return []
     read = {table for step in steps for table in step.inputs}
     tables = [name for name in needed(metric.name) if name in read and is_event_table(name)]
@@ -108,15 +108,15 @@ def _conditions(table: str, selection: MetricSelection, metric: Metric) -> Itera
         yield f"system IN ({', '.join(literal(system) for system in selection.systems)})"
     if any(declared()[name].looks_around for name in needed(metric.name) if name in declared()):
         return
-    if selection.begin:
+    if selection.earliest:
         # The state of an open connection, and whether zERT was on, is recorded only once.
         earlier = " OR event_type NOT IN (3, 4)" if table == _CONNECTIONS else ""
-        yield f"(day >= {_day(selection.begin - _MARGIN)} OR day IS NULL{earlier})"
-    if selection.end:
+        yield f"(day >= {_day(selection.earliest - _MARGIN)} OR day IS NULL{earlier})"
+    if selection.latest:
         begun = (
-            f" OR start_utc < {moment(selection.end)}" if "start_utc" in stored_schema(table).names else ""
+            f" OR start_utc < {moment(selection.latest)}" if "start_utc" in stored_schema(table).names else ""
         )
-        yield f"(day <= {_day(selection.end + _MARGIN)} OR day IS NULL{begun})"
+        yield f"(day <= {_day(selection.latest + _MARGIN)} OR day IS NULL{begun})"
 
 
 def _day(time: datetime) -> str:

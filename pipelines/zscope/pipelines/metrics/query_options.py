@@ -5,11 +5,11 @@ DuckDB would report most mistakes in them too, but in terms of a statement that 
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics import settable
-from zscope.pipelines.metrics.metric_statements import MetricQueryError
+from zscope.pipelines.metrics.metric_statements import MetricQueryError, MetricSelection
 from zscope.pipelines.written_days import parse_day
 from zscope.schemas.sql_text import literal
 from zscope.schemas.suggestions import with_suggestion
@@ -54,19 +54,37 @@ def _start_of(day: date) -> datetime:
     return _in_utc(day) if isinstance(day, datetime) else datetime.combine(day, time(), UTC)
 
 
-def period(begin: date | None, end: date | None) -> tuple[datetime | None, datetime | None]:
-    """Return the first moment of a period, and the first moment after it; both days are part of it.
+def selected(
+    systems: Sequence[str] = (), begin: date | None = None, end: date | None = None, where: str = ""
+) -> MetricSelection:
+    """Return the selection of systems, a period and a condition.
 
-    >>> [f"{moment:%d %H}" for moment in period(date(2026, 3, 2), date(2026, 3, 2)) if moment]
-    ['02 00', '03 00']
+    Each end of the period is a day or a moment. Days are local days of the systems, and both belong to it.
+
+    >>> selected(begin=date(2026, 3, 2), end=date(2026, 3, 2)).last_day
+    datetime.date(2026, 3, 2)
     """
-    first = None if begin is None else _start_of(begin)
-    last = None if end is None else _start_of(end)
-    if last is not None and not isinstance(end, datetime):
-        last += timedelta(days=1)
-    if first is not None and last is not None and last <= first:
+    if begin is not None and end is not None and _is_empty(begin, end):
         raise MetricQueryError(f"the period from {begin} to {end} is empty")
-    return first, last
+    first, last = (_in_utc(value) if isinstance(value, datetime) else None for value in (begin, end))
+    days = (None if isinstance(value, datetime) else value for value in (begin, end))
+    return MetricSelection(tuple(systems), first, last, where, *days)
+
+
+def _is_empty(begin: date, end: date) -> bool:
+    """Whether a period has no moments in any time zone."""
+    if isinstance(begin, datetime) and isinstance(end, datetime):
+        return _in_utc(end) <= _in_utc(begin)
+    if isinstance(begin, datetime) or isinstance(end, datetime):
+        selection = MetricSelection(
+            begin=_in_utc(begin) if isinstance(begin, datetime) else None,
+            end=_in_utc(end) if isinstance(end, datetime) else None,
+            first_day=None if isinstance(begin, datetime) else begin,
+            last_day=None if isinstance(end, datetime) else end,
+        )
+        first, last = selection.earliest, selection.latest
+        return first is not None and last is not None and last <= first
+    return end < begin
 
 
 def grouping(by: str | Sequence[str] | None) -> list[str] | None:

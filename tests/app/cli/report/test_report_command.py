@@ -53,7 +53,7 @@ def same_as_the_metric(run: Run, store: Path, part: PartDeclaration, table: Read
     time = part.by is not None and len(by) < len(part.by)
     hourly = time and any(not row["Time (UTC)"].text.endswith("00:00:00") for row in table.rows)
     if time:
-        by.append(metric(part.metric).clock if hourly else "day")
+        by.append(metric(part.metric).clock if hourly else "day_utc")
     if by:
         words += ["--by", ",".join(by)]
     if part.where:

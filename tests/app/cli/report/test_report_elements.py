@@ -91,7 +91,7 @@ def test_a_strip_has_a_mark_for_each_day_and_sentences() -> None:
     states = ["complete", "partial", "lost", "not known", "not recorded"]
     days = [
         {
-            "system": HOSTILE, "source": "119-11", "day_local": NOON.date() + timedelta(days=number),
+            "system": HOSTILE, "source": "119-11", "day": NOON.date() + timedelta(days=number),
             "state": state, "loss": HOSTILE if state == "lost" else None, "hours": 24, "covered_hours": 6.0,
             "hours_with_loss": 24 * (state == "lost"), "hours_not_recorded": 0, "hours_not_known": 0,
         }

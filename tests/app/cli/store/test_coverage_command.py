@@ -116,7 +116,7 @@ def day_row(source: str, day: date, state: str, **values: object) -> dict[str, A
         "hours_not_known": 0,
         "loss": None,
     }
-    return {"system": "SYSA", "source": source, "day_local": day, "state": state, **usual, **values}
+    return {"system": "SYSA", "source": source, "day": day, "state": state, **usual, **values}
 
 
 def test_a_strip_has_a_character_for_each_day() -> None:

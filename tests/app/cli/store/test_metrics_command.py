@@ -174,7 +174,7 @@ def test_a_repeated_column_counts_once(ask: Ask) -> None:
         (["handshake_mix", "--where", "no_such_column = 1"], "--where no_such_column = 1: "),
         (
             ["handshake_mix", "--where", "no_such_column = 1"],
-            "columns of handshake_mix: system, stack, hour_utc",
+            "columns of handshake_mix: system, stack, day, hour_utc",
         ),
         (["handshake_mix", "--where", "syntax("], "--where syntax(: Parser Error: syntax error"),
         (["handshake_mix", "--where", "1 = 1) --"], "--where 1 = 1) --: Parser Error"),

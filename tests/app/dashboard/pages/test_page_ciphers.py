@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import pytest
 from tests.app.conftest import deep
@@ -104,7 +104,8 @@ def test_small_protocols_are_combined_without_loss(data: PageData, subject: Subj
     assert len(few.labels) <= 4
     assert few.labels[-1].startswith("other (")
     assert sum(few.table["amount"].to_pylist()) == whole
-    for by in ("hour_utc", "day"):
+    steps: tuple[Literal["hour_utc", "day_utc"], ...] = ("hour_utc", "day_utc")
+    for by in steps:
         table = over_time(data, ONCE, subject, few, by)
         assert sum(table["connections"].to_pylist()) == whole
         assert set(table["name"].to_pylist()) <= set(few.labels)

@@ -101,19 +101,19 @@ def test_a_chosen_port_narrows_the_rates(
     assert page.metric[0].value != drawn_page("resumption", recorded).metric[0].value
     data = data_of(recorded, Filters(ports=(busiest["port"],)))
     for rows in (side_by_side(data, "server"), over_time(data, "server", "hour_utc"),
-                 over_time(data, "server", "day")):  # fmt: skip
+                 over_time(data, "server", "day_utc")):  # fmt: skip
         assert sum(rows["resumed_handshakes"].to_pylist()) == busiest["by_servers"]
     assert "GSKSRVR knows no stack, port or job" in words(page)
 
 
 def test_hours_and_days_have_the_same_handshakes(recorded: Path) -> None:
-    def of_zert(by: Literal["hour_utc", "day"]) -> int:
+    def of_zert(by: Literal["hour_utc", "day_utc"]) -> int:
         rows = over_time(data_of(recorded), "server", by).to_pylist()
         return sum(
             row["full_handshakes"] + row["resumed_handshakes"] for row in rows if row["source"] == "zERT"
         )
 
-    assert of_zert("hour_utc") == of_zert("day") > 0
+    assert of_zert("hour_utc") == of_zert("day_utc") > 0
 
 
 def test_misses_and_hits_are_all_look_ups(recorded: Path) -> None:

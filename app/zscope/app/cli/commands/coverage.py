@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.metric_options import check_systems, period, period_options, why_no_rows
+from zscope.app.cli.metric_options import check_systems, period_options, selected, why_no_rows
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.store_option import (
     note_missing_zones,
@@ -48,7 +48,7 @@ def command(
     from zscope.pipelines.metrics import MetricSelection, declared, statement
 
     metric = declared()[METRIC]
-    selection = MetricSelection(systems, *period(begin, end))
+    selection = selected(systems, begin, end)
     with open_session(store) as session:
         check_systems(session, systems)
         prepare_metric(session, METRIC, selection)
@@ -62,4 +62,4 @@ def command(
 
         click.echo("\n".join(strips(rows.to_pylist(), shutil.get_terminal_size().columns)))
         return
-    output.write(Rows.of(rows.rename_columns({"day_local": "day"}), ESSENTIAL))
+    output.write(Rows.of(rows, ESSENTIAL))

@@ -83,7 +83,7 @@ ENDINGS = {
     "begin",
     metavar="DAY",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="Only rows of this day or later; days are local time, for series UTC.",
+    help="Only rows of this day or later; days are local time.",
 )
 @click.option(
     "--to",
@@ -101,8 +101,8 @@ ENDINGS = {
 )
 @click.option(
     "--by", metavar="COLUMN,...",
-    help="For series: the labels, instead of those of the metric. `day` and `week` replace its intervals; "
-    "`all` means no labels.",
+    help="For series: the labels, instead of those of the metric. `day` and `week` (local), "
+    "`day_utc` and `week_utc` replace its intervals; `all` means no labels.",
 )  # fmt: skip
 @click.option(
     "--where", metavar="CONDITION", default="",

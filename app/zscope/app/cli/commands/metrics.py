@@ -12,8 +12,8 @@ from zscope.app.cli.exits import NothingDoneError
 from zscope.app.cli.metric_options import (
     check_condition,
     check_systems,
-    period,
     period_options,
+    selected,
     set_statement,
     why_no_rows,
 )
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 @click.argument("name", required=False, shell_complete=completion.metrics)
 @click.option(
     "--by", metavar="COLUMN,...", shell_complete=completion.groupings,
-    help="Group by these columns instead of the grain of the metric. Also `day`, `week`, and `all` for one "
-    "row in total.",
+    help="Group by these columns instead of the grain of the metric. Also `day` and `week` (local), "
+    "`hour_utc`, `day_utc`, `week_utc`, and `all` for one row in total.",
 )  # fmt: skip
 @period_options
 @click.option(
@@ -94,7 +94,6 @@ def command(  # noqa: PLR0913 - one argument for each option
     # store, errors in the options are reported first.
     opens_first = name is not None and not (parameters or columns or show_sql) and store.is_dir()
     with open_session(store, only_prints=True) if opens_first else nullcontext() as session:
-        from zscope.pipelines.metrics import MetricSelection
         from zscope.pipelines.metrics.narrowing import prepared
         from zscope.pipelines.metrics.query_options import grouping
 
@@ -127,7 +126,7 @@ def command(  # noqa: PLR0913 - one argument for each option
             if not where and metric.shown_where:
                 where = metric.shown_where
                 click.echo(f'rows with {where}; --where SQL selects others, "--where true" all', err=True)
-        selection = MetricSelection(systems, *period(begin, end), where)
+        selection = selected(systems, begin, end, where)
         statements = [set_statement(metric, text) for text in settings]
         query = _query(metric, keys, selection)
         if show_sql:

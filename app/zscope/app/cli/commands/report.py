@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.cli.exits import ExitCode
-from zscope.app.cli.metric_options import period, period_options
+from zscope.app.cli.metric_options import period_options, selected
 from zscope.app.cli.output.output_options import STANDARD_OUTPUT
 from zscope.app.cli.store_option import store_option
 
@@ -56,8 +56,11 @@ def command(
     to_file = target != STANDARD_OUTPUT
     if to_file:
         check_report_target(Path(target), store)
-    first, last = period(begin, end)
-    report = report_on(store, Filters(first, last, tuple(dict.fromkeys(systems))))
+    chosen = selected(tuple(dict.fromkeys(systems)), begin, end)
+    filters = Filters(
+        chosen.begin, chosen.end, chosen.systems, first_day=chosen.first_day, last_day=chosen.last_day
+    )
+    report = report_on(store, filters)
     if to_file:
         write_report(Path(target), report)
         click.echo(f"{target}: {len(report.page) / 1e6:,.1f} MB", err=True)

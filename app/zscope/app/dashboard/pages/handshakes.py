@@ -30,9 +30,9 @@ _COLUMNS = ("system", "stack", "server_port", "job_name", "handshake_role")
 _CONNECTIONS = 500
 
 
-def over_time(data: PageData, by: Literal["hour_utc", "day"]) -> pa.Table:
+def over_time(data: PageData, by: Literal["hour_utc", "day_utc"]) -> pa.Table:
     """Return the handshakes of each kind in each hour or day: moment, kind, handshakes, share."""
-    return _long(data.metric("handshake_mix", [by]), f"{by}_utc" if by == "day" else by)
+    return _long(data.metric("handshake_mix", [by]), by)
 
 
 def by_place(data: PageData, place: HandshakeGroup, most: int = 20) -> pa.Table:
@@ -121,23 +121,23 @@ def render(data: PageData) -> None:
 
 def _over_time(data: PageData) -> None:
     st.header("Over time")
-    by, column = span(data)
+    by = span(data)
     table = over_time(data, by)
     encodings = {
-        "x": time_axis(column, timeUnit=UNITS[by]),
-        "y": alt.Y("handshakes:Q", title=f"Handshakes per {column.removesuffix('_utc')}"),
+        "x": time_axis(by, timeUnit=UNITS[by]),
+        "y": alt.Y("handshakes:Q", title=f"Handshakes per {by.removesuffix('_utc')}"),
     }
     chart = (
         alt.Chart(values(table))
         .mark_bar()
-        .encode(**encodings, color=_COLOUR, tooltip=[time_tip(column), *_TIPS])
+        .encode(**encodings, color=_COLOUR, tooltip=[time_tip(by), *_TIPS])
         .properties(height=260)
     )
-    before = rows_before(data, lambda earlier: _all_kinds(earlier, by), column, daily=by == "day")
+    before = rows_before(data, lambda earlier: _all_kinds(earlier, by), by, daily=by == "day_utc")
     lines_before = None if before is None else LinesBefore(before, encodings)
     picture_over_time(
         data,
-        ChartOverTime(chart, column, lines_before),
+        ChartOverTime(chart, by, lines_before),
         table,
         "handshakes-over-time",
         "Handshakes of each kind over time, as stacked bars; all of the period before as a line.",
@@ -145,10 +145,9 @@ def _over_time(data: PageData) -> None:
     )
 
 
-def _all_kinds(data: PageData, by: Literal["hour_utc", "day"]) -> pa.Table:
+def _all_kinds(data: PageData, by: Literal["hour_utc", "day_utc"]) -> pa.Table:
     """The handshakes of all kinds in each hour or day."""
-    column = f"{by}_utc" if by == "day" else by
-    return data.metric("handshake_mix", [by]).select([column, "handshakes"])
+    return data.metric("handshake_mix", [by]).select([by, "handshakes"])
 
 
 def _by_place(data: PageData) -> None:

@@ -212,11 +212,11 @@ def _over_time(data: PageData) -> None:
     """The capture ratio over time: a fall means that records are missing."""
     # Up to two days, single intervals are distinguishable.
     daily = period_length(data) >= timedelta(days=2)
-    by, column = ("day", "day_utc") if daily else ("interval_start_utc", "interval_start_utc")
-    length = STEPS["day" if daily else "hour_utc"]
+    column = "day_utc" if daily else "interval_start_utc"
+    length = STEPS["day_utc" if daily else "hour_utc"]
 
     def shares(of: PageData) -> pa.Table:
-        known = of.metric(CAPTURE, ["system", by]).filter(pc.field("capture_ratio").is_valid())
+        known = of.metric(CAPTURE, ["system", column]).filter(pc.field("capture_ratio").is_valid())
         captured = known.append_column("captured_pct", pc.multiply(known["capture_ratio"], 100.0))
         return in_pieces(captured, ("source", "system"), column, length)
 

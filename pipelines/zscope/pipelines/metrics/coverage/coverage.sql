@@ -3,7 +3,7 @@
 SELECT
     system,
     source,
-    day AS day_local,
+    day,
     hour_utc,
     hour_local,
     CASE WHEN hours_with_loss > 0 THEN why END::VARCHAR AS loss,

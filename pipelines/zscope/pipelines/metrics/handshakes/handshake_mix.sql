@@ -5,6 +5,7 @@
 SELECT
     system,
     stack,
+    day,
     hour_utc,
     server_port,
     job_name,

@@ -114,10 +114,10 @@ def over_time_and_ports(
     ]
     left, right = st.columns(2)
     with left:
-        by, column = span(data)
+        by = span(data)
         table = over_time(data, source, subject, shown_as, by)
         encodings = {
-            "x": time_axis(column, timeUnit=UNITS[by]),
+            "x": time_axis(by, timeUnit=UNITS[by]),
             "y": alt.Y(
                 f"{measure}:Q", title=f"Share of {measure}", stack="normalize", axis=alt.Axis(format="%")
             ),
@@ -127,19 +127,19 @@ def over_time_and_ports(
         chart = (
             alt.Chart(values(_placed(table, drawn)))
             .mark_bar()
-            .encode(**encodings, tooltip=[time_tip(column), *tips])
+            .encode(**encodings, tooltip=[time_tip(by), *tips])
             .properties(height=320 + _LEGEND_LINE * len(drawn) // columns)
         )
         before = rows_before(
             data,
             lambda earlier: over_time(earlier, source, subject, shown_as, by),
-            column,
-            daily=by == "day",
+            by,
+            daily=by == "day_utc",
         )
         lines_before = None if before is None else LinesBefore(_placed(before, drawn), encodings)
         picture_over_time(
             data,
-            ChartOverTime(chart, column, lines_before),
+            ChartOverTime(chart, by, lines_before),
             table,
             f"{_short(subject)}-over-time",
             f"Share of {measure} of each {_TITLES[subject]} over time, as stacked bars; the limits of the "

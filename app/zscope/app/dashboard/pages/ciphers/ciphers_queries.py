@@ -190,12 +190,11 @@ def zert_figures(data: PageData) -> ZertFigures:
 
 
 def over_time(
-    data: PageData, source: str, subject: Subject, shown_as: FoldedShares, by: Literal["hour_utc", "day"]
+    data: PageData, source: str, subject: Subject, shown_as: FoldedShares, by: Literal["hour_utc", "day_utc"]
 ) -> pa.Table:
     """Return connections and bytes of each label in each hour or day."""
-    key = "day_utc" if by == "day" else by
-    rows = [row for row in _spread(data, source, subject, by) if row[key] is not None]
-    return _gathered(rows, key, pa.timestamp("us", "UTC"), shown_as)
+    rows = [row for row in _spread(data, source, subject, by) if row[by] is not None]
+    return _gathered(rows, by, pa.timestamp("us", "UTC"), shown_as)
 
 
 def by_port(

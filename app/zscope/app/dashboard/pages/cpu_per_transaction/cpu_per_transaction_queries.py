@@ -128,7 +128,7 @@ def over_time(data: PageData, way: str) -> CostOverTime:
     systems = tuple(sorted(busiest[:_MOST_SYSTEMS]))
     left_out = len(busiest) - len(systems)
     of = f"system IN ({', '.join(map(literal, systems))})" if systems else "false"
-    days = data.metric(METRIC, ["day", "system"], where=f"{counted(way)} AND {of}")
+    days = data.metric(METRIC, ["day_utc", "system"], where=f"{counted(way)} AND {of}")
     if (pc.sum(days["interval_ms"]).as_py() or 0) <= _MOST_ROWS * _USUAL_MS:
         # CPU intervals without any counted transaction are rows without a way of counting.
         table = data.metric(METRIC, None, where=f"({counted(way)} OR counted_by IS NULL) AND {of}")

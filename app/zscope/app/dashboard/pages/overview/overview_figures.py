@@ -72,8 +72,8 @@ def tls13(data: PageData) -> tuple[KeyFigure, str]:
     known = [source for source in _COUNTED_ONCE if shares.get(source) is not None]
     source = known[0] if known else _COUNTED_ONCE[0]
     of_source = f"source = {literal(source)}"
-    by, clock = _steps(data)
-    table = data.metric(name, [by], where=of_source)
+    clock = _step(data)
+    table = data.metric(name, [clock], where=of_source)
     trend = _trend(dict(zip(table[clock].to_pylist(), table[column].to_pylist(), strict=True)))
     figure = MetricFigure(name, column, ("source",), of_source)
     return KeyFigure(shares.get(source), trend, data.without_effect(name), figure), source
@@ -130,7 +130,7 @@ def _cpu_trends(
     where, count = f"{cpu.counted(way)} AND system IN ({of})", cpu.count_of(way)
     where += " AND run IS NULL" if count == _CONNECTIONS else ""
     if period_length(data) > _INTERVALS:
-        table, clock = data.metric(cpu.METRIC, ["system", "day"], where=where), "day_utc"
+        table, clock = data.metric(cpu.METRIC, ["system", "day_utc"], where=where), "day_utc"
     else:
         table, clock = data.metric(cpu.METRIC, ["system", "interval_start_utc"], where=where), "hour_utc"
         hours = pc.floor_temporal(table["interval_start_utc"], unit="hour")
@@ -147,16 +147,16 @@ def _cpu_trends(
     return trends
 
 
-def _steps(data: PageData) -> tuple[str, str]:
-    """The grouping of an hourly metric for a trend, and the column that results from it."""
-    return ("hour_utc", "hour_utc") if period_length(data) <= _HOURLY else ("day", "day_utc")
+def _step(data: PageData) -> str:
+    """The column that an hourly metric is grouped by for a trend."""
+    return "hour_utc" if period_length(data) <= _HOURLY else "day_utc"
 
 
 def _of_column(data: PageData, name: str, column: str) -> KeyFigure:
     """A column of a metric: for the whole period, and over time."""
     [value] = data.metric(name, [])[column].to_pylist() or [None]
-    by, moment = _steps(data)
-    table = data.metric(name, [by])
+    moment = _step(data)
+    table = data.metric(name, [moment])
     trend = dict(zip(table[moment].to_pylist(), table[column].to_pylist(), strict=True))
     return KeyFigure(value, _trend(trend), data.without_effect(name), MetricFigure(name, column))
 

@@ -104,11 +104,10 @@ def by_place(data: PageData, place: PostureGroup, weight: Weight, most: int = 20
     return _long(named, weight, [pa.field("place", pa.string())])
 
 
-def over_time(data: PageData, by: Literal["hour_utc", "day"], weight: Weight) -> pa.Table:
+def over_time(data: PageData, by: Literal["hour_utc", "day_utc"], weight: Weight) -> pa.Table:
     """Return the share of each weakness in each hour or day."""
     table = data.metric("tls_posture", [by])
-    column = "day_utc" if by == "day" else by
-    return _long(table.to_pylist(), weight, [table.schema.field(column)])
+    return _long(table.to_pylist(), weight, [table.schema.field(by)])
 
 
 def _amount(weight: Weight, *, of_tls: bool) -> str:
@@ -213,15 +212,15 @@ def _by_place(data: PageData, place: PostureGroup, weight: Weight) -> None:
 
 def _over_time(data: PageData, weight: Weight) -> None:
     st.header("Over time")
-    by, column = span(data)
+    by = span(data)
 
     def shares(of: PageData) -> pa.Table:
-        return in_pieces(over_time(of, by, weight), ("kind",), column, STEPS[by])
+        return in_pieces(over_time(of, by, weight), ("kind",), by, STEPS[by])
 
     table = shares(data)
     kinds = [name for name in _KINDS if name in set(table["kind"].to_pylist())]
     encodings = {
-        "x": time_axis(column),
+        "x": time_axis(by),
         "y": alt.Y("share_pct:Q", title=f"Share of {weight} (%)"),
         "color": alt.Color(
             "kind:N", title="What", scale=colours({kind: _COLOURS[kind] for kind in kinds})
@@ -235,7 +234,7 @@ def _over_time(data: PageData, weight: Weight) -> None:
             **encodings,
             shape=alt.Shape("kind:N", title="What", sort=kinds),
             tooltip=[
-                time_tip(column),
+                time_tip(by),
                 alt.Tooltip("kind:N", title="What"),
                 alt.Tooltip("share_pct:Q", title="Share (%)", format=".2f"),
                 alt.Tooltip("found:Q", title=weight.capitalize(), format=","),
@@ -244,11 +243,11 @@ def _over_time(data: PageData, weight: Weight) -> None:
         )
         .properties(height=280)
     )
-    before = rows_before(data, shares, column, daily=by == "day")
+    before = rows_before(data, shares, by, daily=by == "day_utc")
     lines_before = None if before is None else LinesBefore(_of(before, "kind", kinds), encodings)
     picture_over_time(
         data,
-        ChartOverTime(chart, column, lines_before),
+        ChartOverTime(chart, by, lines_before),
         table.drop_columns([PIECE]),
         "protection-over-time",
         "Share of each weakness over time, as lines with points; the period before as lines without.",

@@ -40,7 +40,7 @@ _BETWEEN = " "
 
 def days_of(data: PageData, system: str | None) -> list[dict[str, Any]]:
     """Return the rows of the newest days, of one system or all."""
-    newest = f"SELECT * FROM found WHERE day_local > (SELECT max(day_local) FROM found) - {MOST_DAYS}"
+    newest = f"SELECT * FROM found WHERE day > (SELECT max(day) FROM found) - {MOST_DAYS}"
     where = f"system = {literal(system)}" if system else ""
     rows: list[dict[str, Any]] = data.found(METRIC, f"{newest} ORDER BY ALL", BY, where).to_pylist()
     return rows
@@ -75,8 +75,8 @@ def _table(found: list[CoveredSystem]) -> pa.Table:
     rows = [
         {
             "what": f"{system.system} · {source.source}",
-            "day_local": row["day_local"],
-            "place": row["day_local"].isoformat(),
+            "day": row["day"],
+            "place": row["day"].isoformat(),
             "state": row["state"],
             "covered_pct": row["covered_pct"],
             "hours_with_loss": row["hours_with_loss"],
@@ -94,7 +94,7 @@ def _table(found: list[CoveredSystem]) -> pa.Table:
 _SCHEMA = pa.schema(
     [
         ("what", pa.string()),
-        ("day_local", pa.date32()),
+        ("day", pa.date32()),
         ("place", pa.string()),
         ("state", pa.string()),
         ("covered_pct", pa.float64()),

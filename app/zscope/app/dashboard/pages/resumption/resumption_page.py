@@ -256,10 +256,10 @@ def _rates(data: PageData, with_handshakes: list[str]) -> None:
         bind="query-params",
         persist_state="session", help="GSKSRVR counts servers only.",
     )  # fmt: skip
-    systems, (by, _) = side_by_side(data, side), span(data)
+    systems, by = side_by_side(data, side), span(data)
     times = over_time(data, side, by)
     before = rows_before(
-        data, lambda earlier: over_time(earlier, side, by), "start_utc", "end_utc", daily=by == "day"
+        data, lambda earlier: over_time(earlier, side, by), "start_utc", "end_utc", daily=by == "day_utc"
     )
     present = [name for name in VERSIONS if name in systems["versions"].to_pylist()]
     for column, name in zip(st.columns(len(present)), present, strict=True) if present else ():

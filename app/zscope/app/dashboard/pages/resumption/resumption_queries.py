@@ -129,7 +129,7 @@ def why_sources_differ(data: PageData) -> list[str]:
     return [str(row["why_sources_differ"]) for row in rows]
 
 
-def over_time(data: PageData, side: str, by: Literal["hour_utc", "day"]) -> pa.Table:
+def over_time(data: PageData, side: str, by: Literal["hour_utc", "day_utc"]) -> pa.Table:
     """Return the resumed share over time: zERT for all systems together, GSKSRVR for each system."""
     if is_narrowed(data):
         return _timed(_of_zert(data, side, by))
@@ -140,8 +140,8 @@ def over_time(data: PageData, side: str, by: Literal["hour_utc", "day"]) -> pa.T
         if displays.num_rows <= _MOST_MARKS:
             hours = data.metric("resumption_rate", ["versions", *_ENDS], where=zert)
             return _timed([*hours.to_pylist(), *displays.to_pylist()])
-    days = data.metric("resumption_rate", ["versions", "day"], where=zert)
-    displays = data.metric("resumption_rate", ["system", "versions", "day"], where=gsk)
+    days = data.metric("resumption_rate", ["versions", "day_utc"], where=zert)
+    displays = data.metric("resumption_rate", ["system", "versions", "day_utc"], where=gsk)
     return _timed([*days.to_pylist(), *displays.to_pylist()])
 
 
