@@ -60,7 +60,7 @@ soak: env ## randomized stress test of the store: make soak MINUTES=120
 mutant-lines: env ## prove that tests of make test notice single wrong lines of the sources; ARGS="gap" chooses some
 	$(PY) -m tests.mutants.single_lines $(ARGS)
 
-silent-losses: env ## count the faults of texts that lose rows silently, by family; ARGS="--all --silent --of policy --write"
+silent-losses: env ## count the faults of texts that lose rows silently, by family; ARGS="--all --silent --of policy"
 	$(PY) -m tests.parsers.text.faults.silent_losses $(ARGS)
 
 mutants: env ## replace operators in the SQL of metrics: a case must notice each; ARGS="--seed 2 --number 20 --of finding"

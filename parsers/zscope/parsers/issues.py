@@ -92,6 +92,7 @@ class Code(StrEnum):
     UNKNOWN_LINE = "unknown-line"
     UNKNOWN_COLUMN = "unknown-column"
     BAD_VALUE = "bad-value"
+    UNUSED_STATEMENT = "unused-statement"
     NO_DATE = "no-date"
     HEADING_MISSING = "heading-missing"
     COUNT_DIFFERS = "count-differs"
@@ -120,6 +121,7 @@ NOTES = frozenset(
         Code.NO_DATE,
         Code.HEADING_MISSING,
         Code.LINE_END_MISSING,
+        Code.UNUSED_STATEMENT,
         Code.COUNTERS_RESET,
         Code.AMBIGUOUS_TIME,
         Code.NO_TIME_ZONE,

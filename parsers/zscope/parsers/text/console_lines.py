@@ -123,6 +123,16 @@ def without_connector(text: str) -> str:
     return _CONNECTOR.sub("", text)
 
 
+_STAMPED = re.compile(
+    r"(?:<\d{1,3}>)?(?:1 )?(?:[A-Z][a-z]{2} +\d{1,2} |\d{4}-\d\d-\d\d|\d\d[.:]\d\d[.:]\d\d)", re.ASCII
+)
+
+
+def begins_with_time(text: str) -> bool:
+    """Return whether a line begins with a time, as the lines of logs do."""
+    return _STAMPED.match(text.lstrip()) is not None
+
+
 _END = re.compile(r" *(?:END OF THE REPORT|REPORT TRUNCATED DUE TO)", re.ASCII | re.IGNORECASE)
 _MORE = re.compile(r" *\*\*\*$", re.ASCII)
 

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
+from zscope.parsers.text.console_lines import begins_with_time, is_prompt
 from zscope.parsers.text.families import families
 from zscope.parsers.text.report_rows import quoted
+from zscope.parsers.text.syslog_replies import is_log_line
 from zscope.schemas.reports import plain_label
 
 if TYPE_CHECKING:
@@ -28,6 +30,9 @@ _BEGIN = 3
 _SHORTEST = 7
 """Characters of a label that other programs hardly have; of shorter ones, several in a line are needed."""
 _LONGEST = 400
+_WORDS, _WORDS_OF_LOG = 3, 5
+"""So many words can be the rest of a line of a display, and of a log."""
+_COMMENTS = ("#", "*", "/")
 _AT_BEGIN = re.compile(
     r" *\w[\w .%-]{0,40}: {2,}\S|.{0,300}\b(?:LOCAL|REMOTE|JOBNAME|USERID|RULE|RC|ACTIONS|STATUS): +\S"
     r"|\S*\.\.\d{1,5}(?: |$)|.{0,80}\bHandshake$| *\}$|(?: *(?:[\dA-F][\dA-F.:,%*/-]*|N/A)(?= |$)){2,} *$",
@@ -123,6 +128,23 @@ class OutsideText:
 def is_of_report(text: str) -> bool:
     """Return whether a line is a row, a line of column headings or a message that no other program prints."""
     return _rows().match(text) is not None
+
+
+def is_rest_of_line(text: str, following: str) -> bool:
+    """Return whether the first line of a file can be the rest of one: some words before a prompt, or before
+    lines of a log that begin otherwise.
+
+    >>> is_rest_of_line("0A", "Mar 15 02:14:18 SRV2 TTLS[7]:"), is_rest_of_line("# log", "Mar 15 02:14:18 A")
+    (True, False)
+    """
+    words = len(text.split())
+    if text.lstrip().startswith(_COMMENTS) or is_prompt(text) or _is_of_log(text):
+        return False
+    return (words <= _WORDS and is_prompt(following)) or (words <= _WORDS_OF_LOG and _is_of_log(following))
+
+
+def _is_of_log(text: str) -> bool:
+    return is_log_line(text) or begins_with_time(text)
 
 
 def _labels_in(text: str) -> set[str]:

@@ -15,12 +15,13 @@ from zscope.parsers.issues import Code, InputError, Issue
 from zscope.parsers.smf.framing import refuse
 from zscope.parsers.text.captured_report import KnownFrom, ReportSource
 from zscope.parsers.text.coding import EBCDIC, LineEnds, code_page, read_lines, read_pieces
-from zscope.parsers.text.console_lines import ends_report
+from zscope.parsers.text.console_lines import ends_report, is_prompt
 from zscope.parsers.text.families import families, families_of, family_name
 from zscope.parsers.text.headings import begins_heading
 from zscope.parsers.text.json_objects import JsonObjectReader
 from zscope.parsers.text.json_objects import looks_like_json as opens_object
 from zscope.parsers.text.line_ledger import LineLedger, LineUse
+from zscope.parsers.text.outside_text import is_rest_of_line
 from zscope.parsers.text.report_rows import FileRows, ReportSummary, quoted
 from zscope.parsers.text.report_splitter import FileDefaults, ReportSplitter
 from zscope.schemas.reports import report_tables
@@ -44,6 +45,7 @@ _LINE_ENDS = ("\n", "\r", "\x0c", "\x85")
 _PADDING = "\0 \x1a"
 """Characters that can follow the last line end."""
 _TAIL_BYTES = 16
+_BEGIN_LINES = 2
 _SAME_BEGIN = 5
 """Lines of a log that begin with the same characters follow each other: a date, or the kind of record."""
 
@@ -93,6 +95,8 @@ class ReportInput:
     """Whether no selected table comes from a file of this kind: it is read up to its first report."""
     _first_line: str = field(default="", init=False)
     """The first line that is not empty."""
+    _begin: list[tuple[int, str]] = field(default_factory=list, init=False)
+    """Numbers and texts of the first two lines that are not empty."""
     _last_line: tuple[int, str] = field(default=(0, ""), init=False)
     """Number and text of the last line that is not empty."""
     _line_before: str = field(default="", init=False)
@@ -187,6 +191,7 @@ class ReportInput:
         yield from self._read_captured(sheet, wanted, self._splitter(sheet).reports(self._lines(tail)))
         if not tail.ends_line(self.coding):
             self._report_cut(sheet)
+        self._note_cut_begin(sheet)
         for first, last in self.ledger.owed():
             place = f"lines {first} to {last} are" if last > first else "the line is"
             problem = f"{place} part of a report, and nothing was read from it: compare it with the rows"
@@ -208,6 +213,7 @@ class ReportInput:
             )
             in_report = follows or begins_heading(text)
         if not in_report:
+            self._note_unended_line(sheet, number, text)
             return
         problem = "the file ends inside a report, without a line end: this line may be cut, and others "
         problem += "missing; transfer the file again, or add a line end if it is complete"
@@ -215,6 +221,27 @@ class ReportInput:
         is_whole = use is LineUse.ROW and self._reports[-1].source == ReportSource.CSV
         code = Code.LINE_END_MISSING if is_whole else Code.REPORT_CUT
         sheet.add_issue(Issue(code, problem, self.member.name, line_no=number))
+
+    def _note_unended_line(self, sheet: FileRows, number: int, text: str) -> None:
+        """Note a last line outside of reports that may be cut: others, with reports, may have followed."""
+        if self.summary.reports and not ends_report(text) and not is_prompt(text):
+            problem = (
+                f"the last line, {quoted(text.strip())}, is part of no report and has no line end: it may "
+            )
+            problem += "be cut, and reports after it missing; add a line end if the file is complete"
+            sheet.add_issue(Issue(Code.LINE_END_MISSING, problem, self.member.name, line_no=number))
+
+    def _note_cut_begin(self, sheet: FileRows) -> None:
+        """Note a first line that may be the rest of one: lines of a report may have preceded it."""
+        if len(self._begin) < _BEGIN_LINES or not self.summary.reports:
+            return
+        (number, text), (_, following) = self._begin
+        if self.ledger.use_of(number) is LineUse.OUTSIDE and is_rest_of_line(text, following):
+            problem = (
+                f"the file begins with {quoted(text.strip())}, which may be the rest of a line: if lines "
+            )
+            problem += "are missing before it, transfer the file again"
+            sheet.add_issue(Issue(Code.HEADING_MISSING, problem, self.member.name, line_no=number))
 
     def _splitter(self, sheet: FileRows) -> ReportSplitter:
         return ReportSplitter(
@@ -291,6 +318,8 @@ class ReportInput:
             if line and not line.isspace():
                 self._line_before = self._last_line[1]
                 self._last_line = number, line
+                if len(self._begin) < _BEGIN_LINES:
+                    self._begin.append((number, line))
             yield line
 
     def _file_defaults(self) -> FileDefaults:

@@ -34,6 +34,7 @@ from zscope.parsers.text.headings import (
 from zscope.parsers.text.outside_text import OutsideText
 from zscope.parsers.text.report_family import ReportHeading
 from zscope.parsers.text.report_rows import quoted
+from zscope.parsers.text.spelling import edit_distance
 from zscope.parsers.text.syslog_replies import MOST_LINES, ReplyCollector, SyslogReply
 from zscope.parsers.text.text_envelopes import Stamp, TextUnwrapper, UnwrappedLine
 
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     )
 
 _MESSAGE_ID = re.compile(r" {0,8}EZZ\d{4}I ", re.ASCII)
+_ANY_ID = re.compile(r" {0,8}(?P<id>[A-Z0-9]{7,9}) ", re.ASCII)
+_GLUED_PROMPT = re.compile(r"\S*[^ ]READY$", re.ASCII)
 _CONNECTOR_ONLY = re.compile(r" *\d{1,4} +$", re.ASCII)
 _CONTROLS = frozenset(" 01+-")
 _FEWEST_LINES = 5
@@ -319,6 +322,11 @@ class ReportSplitter:
                 yield from self._close()
         elif is_other_text(line, self._family) and not _is_value_line(report, line):
             self._interrupted = True
+            if self._ids and (damaged := _damaged_id(line, self._family)):
+                problem = (
+                    f"{damaged!r} seems to be the damaged message id of a line of the display, which is "
+                )
+                self.report_problem(number, problem + "skipped")
         elif self._interrupted and not self._family.continues.match(line):
             self._pending.append(Line(number, line))
             if len(self._pending) > _MOST_PENDING:
@@ -366,6 +374,7 @@ class ReportSplitter:
         if self._report is not None:
             report, self._report = self._report, None
             self._interrupted = False
+            self._report_glued_prompt(report)
             for line in (*self._without_prefix, *self._pending):
                 self._outside.add(line)
             self._pending.clear()
@@ -375,6 +384,13 @@ class ReportSplitter:
                 first_line = first if self._control else Line(first.no, first.text[1:])
                 report.lines = [first_line, *(Line(line.no, line.text[1:]) for line in others)]
             yield report
+
+    def _report_glued_prompt(self, report: CapturedReport) -> None:
+        """Report a last line to which the prompt of TSO is joined."""
+        last = next((line for line in reversed(report.lines) if line.text), None)
+        if self._family.display and last and _GLUED_PROMPT.search(last.text):
+            problem = f"{quoted(last.text.strip())} ends with the prompt READY: a line end may be missing"
+            self.report_problem(last.no, problem)
 
     def _reports_of_reply(self, reply: SyslogReply) -> Iterator[CapturedReport]:
         first = reply.lines[0]
@@ -414,6 +430,16 @@ def _is_value_line(report: CapturedReport, line: str) -> bool:
     """Return whether a word that looks like a prompt is the value of the label in the line before."""
     before = report.lines[-1].text
     return line.strip() == "READY" and before.endswith(":")
+
+
+def _damaged_id(line: str, family: ReportFamily) -> str | None:
+    """Return the message id of a line of the display if one character of it is wrong."""
+    match = _ANY_ID.match(line)
+    if match is None or family.continues.match(line[match.end() :]) is None:
+        return None
+    found: str = match["id"]
+    plain = "".join("9" if character.isdecimal() else character for character in found)
+    return found if edit_distance(plain, "EZZ9999I") == 1 else None
 
 
 def _begin_with_control(lines: list[Line]) -> bool:

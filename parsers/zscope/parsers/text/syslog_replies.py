@@ -46,6 +46,11 @@ def is_log_record(text: str) -> bool:
     return (text[:1] in _MARKS or text[1:2] in _MARKS) and _FIRST.match(text) is not None
 
 
+def is_log_line(text: str) -> bool:
+    """Return whether a line is a record of SYSLOG or OPERLOG, the first or a further one of its message."""
+    return is_log_record(text) or _NEXT.match(text) is not None
+
+
 @dataclass(slots=True)
 class SyslogReply:
     """A reassembled reply, or a message of one line."""

@@ -10,7 +10,7 @@ import pytest
 from tests.parsers.text.attls.examples import POLICY
 from tests.parsers.text.attls.test_pasearch import policy, values
 
-from zscope.parsers.issues import Code
+from zscope.parsers.issues import Code, Severity
 from zscope.parsers.text.attls.policy_file_write import policy_file_lines
 
 if TYPE_CHECKING:
@@ -119,7 +119,9 @@ def test_statements_without_a_reference_have_rows(tmp_path: Path) -> None:
     assert [(row["action_name"], row["section"], row["parameter_value"]) for row in rows] == [
         ("OLD", "TTLSKeyringParms", "OLDRING")
     ]
-    assert list(result.issues) == []
+    (issue,) = result.issues
+    assert (issue.code, issue.line_no, issue.severity) == (Code.UNUSED_STATEMENT, 42, Severity.NOTE)
+    assert "nothing refers to TTLSKeyringParms 'OLD'" in issue.text
 
 
 def test_the_time_of_a_rule_is_a_condition(tmp_path: Path) -> None:

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 _PLACES = ("file", "line_no", "object_no", "sample_no", "since_start_us")
 """Columns that say where a row is, which number it has, and how far it is from the first one."""
+_NUMBER = "member_no"
+"""The column with the number of a row in its list."""
+_KNOWN_FROM = ("system_from", "time_from", "setting")
+"""Columns that say where a value is known from."""
+_COMPARED = frozenset({"reset_since_previous"})
+"""Columns that compare a report with the one before."""
 _PAGE = 60
 """An issue so many lines away from a row is on the same page."""
 
@@ -34,11 +40,12 @@ _PAGE = 60
 class Undetectable(StrEnum):
     """Faults that no reader can detect, because the text is a possible text."""
 
-    ROW_DROPPED = "a whole line with rows of its own is dropped"
+    ROW_DROPPED = "a whole line with rows or with a member of a list is dropped"
     VALUE_DROPPED = "a whole line with values of one row, or without a column, is dropped: they are absent"
     ROW_DOUBLED = "a whole line with rows of its own is doubled"
+    ORDER_CHANGED = "two lines with members of a list are exchanged: it is another possible order"
     VALUE_CHANGED = "a letter of a value changed: it is another possible value"
-    OUTSIDE = "the text is cut between the rows of two reports"
+    OUTSIDE = "the text is cut between the rows of two reports: what compares them is absent"
 
 
 class PlacedRow(NamedTuple):
@@ -51,6 +58,10 @@ class PlacedRow(NamedTuple):
     def key(self) -> tuple[str, str]:
         """Return what equal rows have in common."""
         return self.table, repr(self.row)
+
+    def key_in_list(self) -> tuple[str, str]:
+        """Return what rows of a list have in common that differ only in their number."""
+        return self.table, repr({name: value for name, value in self.row.items() if name != _NUMBER})
 
 
 @dataclass(frozen=True)
@@ -138,6 +149,8 @@ def judge(before: TextReading, after: TextReading, fault: TextFault) -> Judgemen
         return Judgement(undetectable=Undetectable.OUTSIDE if is_outside else None)
     if _is_named(before, after, changes):
         return Judgement()
+    if fault.kind in CUTS and not _reports_around(before, fault) and _lacks_comparison(changes):
+        return Judgement(undetectable=Undetectable.OUTSIDE)
     if kind := _undetectable(changes):
         return Judgement(undetectable=kind)
     return Judgement(f"{fault}: {_shown(changes)}", (changes.lost or changes.gained)[0].table)
@@ -175,7 +188,11 @@ def _reports_around(before: TextReading, fault: TextFault) -> list[tuple[int, in
 def _is_named(before: TextReading, after: TextReading, changes: _Changes) -> bool:
     """Return whether an issue that the text does not have without the fault names the place."""
     fault = changes.fault
-    usual = Counter((issue.code, issue.field, fault.moved(issue.line_no or 0)) for issue in before.issues)
+    usual = Counter(
+        (issue.code, issue.field, fault.moved(issue.line_no or 0))
+        for issue in before.issues
+        if issue.line_no is None or fault.keeps(issue.line_no)
+    )
     touched = [
         fault.moved(fault.line),
         *(fault.moved(row.line) for row in changes.lost),
@@ -198,9 +215,7 @@ def _undetectable(changes: _Changes) -> Undetectable | None:
     fault, pairs = changes.fault, changes.pairs()
     match fault.kind:
         case FaultKind.DROPPED:
-            # A policy file has a default for a statement that is not there.
-            became_default = len(changes.gained) <= len(changes.lost)
-            if became_default and all(row.line == fault.line for row in changes.lost):
+            if _dropped_own(changes) or _list_changes(changes) == (1, 0):
                 return Undetectable.ROW_DROPPED
             is_one = pairs is not None and len(pairs) == 1
             if pairs and all(_became_absent(old, new, is_one=is_one) for old, new in pairs):
@@ -209,17 +224,77 @@ def _undetectable(changes: _Changes) -> Undetectable | None:
             is_own = all(row.line == fault.line for row in changes.lost)
             if is_own and all(row.line in {fault.line, fault.line + 1} for row in changes.gained):
                 return Undetectable.ROW_DOUBLED
+        case FaultKind.EXCHANGED:
+            is_order = pairs and all(_has_other_order(old, new) for old, new in pairs)
+            if is_order or _list_changes(changes) == (0, 0):
+                return Undetectable.ORDER_CHANGED
         case FaultKind.LETTER:
             if pairs and all(_became_other_value(old, new) for old, new in pairs):
                 return Undetectable.VALUE_CHANGED
     return None
 
 
+def _dropped_own(changes: _Changes) -> bool:
+    """Return whether only rows of the dropped line are lost.
+
+    A policy file has a default for a statement that is not there, which can depend on other statements. What
+    the first row of an action has in `extra` is in the next one then.
+    """
+    own = [row for row in changes.lost if row.line == changes.fault.line]
+    others = [row for row in changes.lost if row.line != changes.fault.line]
+    gained = Counter(_without_extra(row) for row in changes.gained)
+    gained.subtract(_without_extra(row) for row in others if row.row.get("setting") != "default")
+    return bool(own) and len(changes.gained) <= len(changes.lost) and min(gained.values(), default=0) >= 0
+
+
+def _without_extra(row: PlacedRow) -> tuple[str, str]:
+    return row.table, repr({name: value for name, value in row.row.items() if name != "extra"})
+
+
+def _list_changes(changes: _Changes) -> tuple[int, int]:
+    """Return how many members of lists are lost and gained, whatever their numbers."""
+    if not all(row.row.get(_NUMBER) for row in (*changes.lost, *changes.gained)):
+        return 0, len(changes.gained) + len(changes.lost)
+    lost = Counter(row.key_in_list() for row in changes.lost)
+    gained = Counter(row.key_in_list() for row in changes.gained)
+    return (lost - gained).total(), (gained - lost).total()
+
+
+def _has_other_order(old: PlacedRow, new: PlacedRow) -> bool:
+    """Return whether texts with several members have them in another order."""
+    differences = _differences(old, new)
+    return bool(differences) and all(
+        isinstance(one, str) and isinstance(other, str) and sorted(_members(one)) == sorted(_members(other))
+        for one, other in differences
+    )
+
+
+def _lacks_comparison(changes: _Changes) -> bool:
+    """Return whether rows differ only in what compares them with rows that a cut took away."""
+    pairs = changes.pairs() or []
+    differences = [difference for old, new in pairs for difference in _differences(old, new)]
+    columns = [name for old, new in pairs for name in old.row if old.row[name] != new.row[name]]
+    return bool(pairs) and {*columns} <= _COMPARED and all(after is None for _, after in differences)
+
+
+def _members(text: str) -> list[str]:
+    return text.split(", ")
+
+
+def _lacks_member(before: Any, after: Any) -> bool:  # noqa: ANN401 - values of any column
+    """Return whether a text with several members has one less, or another value is missing."""
+    if isinstance(before, str) and isinstance(after, str):
+        missing = Counter(_members(before))
+        missing.subtract(_members(after))
+        return missing.total() == 1 and min(missing.values()) >= 0
+    return after is None
+
+
 def _differences(old: PlacedRow, new: PlacedRow) -> list[tuple[Any, Any]]:
     return [
         (value, new.row[name])
         for name, value in old.row.items()
-        if name != "extra" and value != new.row[name]
+        if name not in {"extra", *_KNOWN_FROM} and value != new.row[name]
     ]
 
 
@@ -228,7 +303,7 @@ def _became_absent(old: PlacedRow, new: PlacedRow, *, is_one: bool) -> bool:
     if not (new.row["extra"] or {}).items() <= (old.row["extra"] or {}).items():
         return False
     differences = _differences(old, new)
-    return (is_one and all(after is None for _, after in differences)) or not differences
+    return (is_one and all(_lacks_member(before, after) for before, after in differences)) or not differences
 
 
 def _became_other_value(old: PlacedRow, new: PlacedRow) -> bool:

@@ -56,7 +56,12 @@ def _has_table(table: ReportTable) -> bool:
 
 
 def _statement(text: str, raw: str, renamed: ColumnNames) -> FoundHeading | None:  # noqa: ARG001
-    if text.lstrip()[:4].upper() in _POLICY_WORDS and _POLICY.match(text):
+    coded = text
+    if text[:1].isdecimal():
+        from zscope.parsers.text.attls.statements import without_number
+
+        coded = without_number(text)
+    if coded.lstrip()[:4].upper() in _POLICY_WORDS and _POLICY.match(coded):
         return FoundHeading(text, ReportSource.TEXT)
     return None
 

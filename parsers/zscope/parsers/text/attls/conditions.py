@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from zscope.parsers.text.report_rows import ReportRows
 
 _SIDES = {"LOCAL ADDRESS": "local", "REMOTE ADDRESS": "remote"}
+_OF_SIDE = frozenset({"FROMADDR", "TOADDR", "PREFIX", "RANGE"})
 _PORTS = {"LOCALPORTFROM": "local", "REMOTEPORTFROM": "remote"}
 _PORT_ENDS = {"LOCALPORTTO": "local", "REMOTEPORTTO": "remote"}
 _MASKS = {"FIRST TO LAST", "LAST TO FIRST", "MONTH OF YR MASK", "DAY OF WEEK MASK"}
@@ -61,10 +62,14 @@ class ConditionReader:
             self._side = _SIDES[key]
             if value:
                 self._begin_address(rule, value, line)
-        elif key == "FROMADDR" and self._side:
+        elif key in _OF_SIDE and not self._side:
+            text = f"{label} {quoted(value)} follows neither Local Address nor Remote Address"
+            self._bad(rule, text, line, "addresses")
+            rule.extra[label] = value
+        elif key == "FROMADDR":
             self._finish_address(rule)
             self._begin_address(rule, value, line)
-        elif key in {"TOADDR", "PREFIX", "RANGE"} and self._side:
+        elif key in _OF_SIDE:
             self._end_address(rule, key, value, line)
         elif key in _PORTS:
             self._report_open_port(rule)
@@ -84,9 +89,9 @@ class ConditionReader:
         self._report_open_port(rule)
         several = False
         for side, ranges in rule.addresses.items():
-            rule.addresses[side] = without_summary(ranges)
-            several = several or len(ranges) > 1
-        several = several or any(len(ranges) > 1 for ranges in rule.ports.values())
+            rule.addresses[side] = without_summary([*dict.fromkeys(ranges)])
+            several = several or len({*ranges}) > 1
+        several = several or any(len({*ranges}) > 1 for ranges in rule.ports.values())
         all_ranges = [
             each for group in (rule.addresses, rule.ports) for ranges in group.values() for each in ranges
         ]

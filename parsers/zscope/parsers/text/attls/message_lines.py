@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zscope.parsers.text.captured_report import Line
+from zscope.parsers.text.console_lines import begins_with_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,9 +33,6 @@ _DISPLAYED = (
 _CONTINUED = re.compile(
     rf"(?:.*[\]:] (?:\d\d:\d\d:\d\d \S+ )?)? *(?:\d{{1,4}} +)?(?P<text>(?:{_LABEL}|{_DISPLAYED}).*)$",
     re.ASCII,
-)
-_STAMPED = re.compile(
-    r"(?:<\d{1,3}>)?(?:1 )?(?:[A-Z][a-z]{2} +\d{1,2} |\d{4}-\d\d-\d\d|\d\d[.:]\d\d[.:]\d\d)", re.ASCII
 )
 _LAST_LABEL = {"EZD1287I": "CONNID:", "EZD1286I": " RC:"}
 _MOST_LINES = 12
@@ -130,4 +128,4 @@ class MessageLines:
         if match := _CONTINUED.match(text):
             return match["text"]
         # A daemon can break a long line anywhere; a line of its own begins with a time.
-        return text.strip() if last and len(self._open) == 1 and not _STAMPED.match(text.lstrip()) else None
+        return text.strip() if last and len(self._open) == 1 and not begins_with_time(text) else None

@@ -66,10 +66,12 @@ _OF_MATCHING = frozenset(
 )
 """Labels without whose values it is not known which connections a rule matches."""
 _TIMES = {"POLICY CREATED": "created", "POLICY UPDATED": "updated"}
+_HEAD_OF_ACTION = frozenset({"SCOPE", "VERSION", "STATUS", *_TIMES})
+"""Labels that an action has once."""
 _WITH_BLANKS = {*_TIMES, "START DATE TIME", "END DATE TIME", "START DATE TIME UTC", "END DATE TIME UTC"}
 """Labels of times, in which several blanks can follow each other."""
-_REPEATED = frozenset({"ACTION SEQUENCE"})
-"""Labels of a rule that each of its actions has."""
+_SEQUENCE = "ACTION SEQUENCE"
+"""The label of a rule that each of its actions has."""
 _NOT_AVAILABLE = "<not available>"
 _SECTION = re.compile(r"TTLS\w+Parms", re.ASCII | re.IGNORECASE)
 
@@ -156,9 +158,13 @@ class _PasearchReader:
     _conditions: ConditionReader = field(init=False)
     _action: PolicyAction | None = None
     _section: str = ""
+    _once_in_action: set[str] = field(default_factory=set)
+    """The labels of the action so far."""
     _list: PolicyParameter | None = None
     _policy_action: str = ""
     _count: str = ""
+    _sequences: int = 0
+    """How many numbers of actions the rule has."""
     _other_type: str = ""
     _instance: int | None = None
     _printed: dict[str, str] = field(default_factory=dict)
@@ -208,11 +214,12 @@ class _PasearchReader:
             self._rule = PolicyRule(pair.value, pair.line, instance_id=self._instance)
             self._conditions = ConditionReader(self.out)
             self._policy_action, self._count, self._other_type = "", "", ""
+            self._sequences = 0
         elif pair.key == "TTLS ACTION":
             self._close_action()
             self.blocks += 1
             self._action = PolicyAction(pair.value or "unknown", "", pair.line)
-            self._section = ""
+            self._section, self._once_in_action = "", set()
         elif self._action is not None:
             self._of_action(self._action, pair)
         elif self._rule is not None:
@@ -262,6 +269,9 @@ class _PasearchReader:
             self._action_type(rule, pair)
         elif key == "NO. POLICY ACTION":
             self._count = value
+        elif key == _SEQUENCE:
+            self._sequences += 1
+            rule.extra[pair.label] = ", ".join(filter(None, [rule.extra.get(pair.label), value]))
         elif key in _TIMES:
             self._created(rule, pair)
         elif column := _RULE_TEXTS.get(key):
@@ -282,7 +292,7 @@ class _PasearchReader:
             problem = f"the label {quoted(label)} is unknown, and differs in one character from {near}"
             self.out.issue(Code.UNKNOWN_COLUMN, problem, pair.line, field=label[:60], table=RULES)
             rule.impossible.add(label)
-        if label in rule.extra and pair.key not in _REPEATED:
+        if label in rule.extra:
             problem = f"the label {quoted(label)} occurs more than once in the rule"
             self.out.issue(Code.BAD_VALUE, problem, pair.line, field=label[:60], table=RULES)
         if pair.value:
@@ -325,13 +335,21 @@ class _PasearchReader:
         if self._count and self._count != str(len(rule.actions)):
             problem = f"the rule has {quoted(self._count)} actions, but {len(rule.actions)} were read"
             self.out.issue(Code.COUNT_DIFFERS, problem, rule.line, table=RULES)
+        elif self._sequences not in {0, len(rule.actions)}:
+            problem = f"the rule has {len(rule.actions)} actions, but {self._sequences} lines Action Sequence"
+            self.out.issue(Code.COUNT_DIFFERS, problem, rule.line, table=RULES)
         self._rows.add_rule(rule)
 
     def _of_action(self, action: PolicyAction, pair: ReportedPair) -> None:
         key = pair.key
+        if key in _HEAD_OF_ACTION and key in self._once_in_action:
+            problem = f"a second {pair.label} in the action {quoted(action.name)}: the begin of another "
+            problem += "action may be missing, whose parameters then count for this one"
+            self.out.issue(Code.REPORT_UNREADABLE, problem, pair.line, field=pair.label, table=ACTIONS)
+        self._once_in_action.add(key)
         if key == "SCOPE":
             action.scope = pair.value.lower()
-        elif key in {"VERSION", "STATUS", *_TIMES}:
+        elif key in _HEAD_OF_ACTION:
             action.extra[pair.label] = pair.value
         elif not pair.value and _SECTION.fullmatch(pair.label):
             self._section = pair.label

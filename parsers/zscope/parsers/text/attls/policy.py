@@ -29,6 +29,10 @@ _DIRECTIONS = frozenset({"INBOUND", "OUTBOUND", "BOTH"})
 _REQUIRED = frozenset({"TTLSENABLED", "HANDSHAKEROLE", "KEYRING"})
 _CIPHERS = re.compile(r"V[23]CIPHERSUITES(?:4CHAR)?", re.ASCII)
 """A report has no cipher suites unless they are coded."""
+_SECTIONS = {"KEYRING": "TTLSKeyringParms"} | dict.fromkeys(
+    ("V3CIPHERSUITES", "V3CIPHERSUITES4CHAR"), "TTLSCipherParms"
+)
+"""Parameters without a default, and the statements that have them."""
 _PROTOCOL = re.compile(r"(?:SSL|TLS)v\d(?:\.\d)?", re.ASCII | re.IGNORECASE)
 _LONGEST_PORT = 5
 _HIGHEST_PORT = 0xFFFF
@@ -241,6 +245,9 @@ def write_action(action: PolicyAction, form: str, out: ReportRows) -> None:
     rows = _ActionRows(action, form, out)
     for parameter in action.parameters:
         _report_doubtful(parameter, form, out)
+        _report_misplaced(action, parameter, out)
+        if form == POLICY_FILE:
+            _report_repeated(parameter, out)
         rows.add(parameter, _coded(parameter) if form == POLICY_FILE else _setting(action, parameter))
     if form == POLICY_FILE and action.scope in {GROUP, ENVIRONMENT}:
         for parameter in _uncoded(action):
@@ -315,6 +322,27 @@ def _doubt(parameter: PolicyParameter) -> str | None:
     if problem is None and not known.keys().isdisjoint(words):
         problem = "has a value that contains the name of another one"
     return problem and f"the parameter {quoted(name)} {problem}"
+
+
+def _report_misplaced(action: PolicyAction, parameter: PolicyParameter, out: ReportRows) -> None:
+    """Report a parameter that is in another statement than the one that has it."""
+    known = attls_defaults().parameter(action.scope, parameter.name)
+    section = known.section if known else _SECTIONS.get(parameter.name.upper())
+    if action.scope in SCOPES and section and parameter.section.upper() != section.upper():
+        where = parameter.section or "the action itself"
+        problem = f"the parameter {quoted(parameter.name)} is in {where} and belongs into {section}: "
+        problem += "a line between may be missing or at another place"
+        out.issue(Code.BAD_VALUE, problem, parameter.line, field=parameter.name[:60], table=ACTIONS)
+
+
+def _report_repeated(parameter: PolicyParameter, out: ReportRows) -> None:
+    """Report members that a list has twice."""
+    codes = [member_code(parameter.name, value) or value.upper() for value in parameter.values]
+    for value, code in zip(parameter.values, codes, strict=True):
+        if parameter.is_list and codes.count(code) > 1:
+            problem = f"{quoted(value)} is twice in the list {parameter.name}"
+            out.issue(Code.BAD_VALUE, problem, parameter.line, field=parameter.name[:60], table=ACTIONS)
+            return
 
 
 def _has_one_word(name: str) -> bool:

@@ -54,6 +54,9 @@ _OF_ADDRESS = frozenset(
     {"ADDR", "PREFIX", "PREFIXLENGTH", "RANGE", *_ADDRESSES, *(f"{name}REF" for name in _ADDRESSES)}
 )
 _OF_PORT = frozenset({"PORT", *_PORTS, *(f"{name}REF" for name in _PORTS)})
+_VALUES = frozenset({"ADDR", "PREFIX", "RANGE", "PORT"})
+"""Parameters that are in a range or an address, and not in a group of them."""
+_GROUPS = ("ADDRGROUP", "PORTGROUP")
 _RULE_WORDS = frozenset(
     {*_RULE_TEXTS, *(f"{name}REF" for name in _SCOPES), "LOCALADDRREF", "REMOTEADDRREF", "IPTIMECONDITIONREF"}
 )
@@ -119,14 +122,23 @@ class _PolicyFileReader:
                 action = self._action(statement, statement.name)
                 if not statement.used:
                     action.extra["note"] = "no rule refers to this action"
+                    self._report_unused(statement)
                 self._rows.add_action(action)
         for action in self._inline:
             self._rows.add_action(action)
         for statement in self.statements:
             if statement.key in _KNOWN and not statement.used and statement.key not in {"TTLSRULE", *_SCOPES}:
+                self._report_unused(statement)
                 action = PolicyAction(statement.name or "(no name)", UNUSED, statement.line)
                 self._parameters(action, statement, statement.keyword)
                 self._rows.add_action(action)
+
+    def _report_unused(self, statement: Statement) -> None:
+        """Note that a statement has no effect, unless the file has no rules at all, as a part of a policy."""
+        if any(other.key == "TTLSRULE" for other in self.statements):
+            text = f"nothing refers to {statement.keyword} {quoted(statement.name)}, so it has no effect: "
+            text += "the line that refers to it may be missing or misspelt"
+            self.out.issue(Code.UNUSED_STATEMENT, text, statement.line, 1)
 
     def _referenced(self, parameter: CodedParameter, key: str) -> Statement | None:
         """Return the statement to which a parameter refers."""
@@ -303,6 +315,13 @@ class _PolicyFileReader:
         self.out.used(statement.line)
         for parameter in statement.parameters:
             self.out.used(parameter.line)
+        if not parts:
+            rule.impossible.add(side)
+            text = f"{statement.keyword} {statement.name}".rstrip()
+            text += f" contains nothing: the conditions of the rule {quoted(rule.name)} are incomplete"
+            self.out.issue(Code.BAD_VALUE, text, statement.line, 1, table=RULES)
+        if statement.key.endswith(_GROUPS):
+            known -= _VALUES
         for each in (part for part in parts if part.key not in known):
             rule.impossible.add(side)
             text = f"{quoted(each.keyword)} is no part of {statement.keyword}: the conditions of the rule "

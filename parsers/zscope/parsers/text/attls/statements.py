@@ -19,7 +19,18 @@ DEEPEST = 8
 _PARTS = re.compile(r"[{}]|[^{}]+")
 _RULE, _ACTIONS = "TTLSRULE", {"TTLSGROUPACTION", "TTLSENVIRONMENTACTION", "TTLSCONNECTIONACTION"}
 _CARD = 72
-"""Text columns of a record with a sequence number."""
+"""Text columns of a record with a sequence number at its end."""
+_NUMBERED = re.compile(r"(?:\d{8}|\d{6})(?=\D|$)", re.ASCII)
+"""A sequence number at the front of a line."""
+
+
+def without_number(text: str) -> str:
+    """Return a line of a policy file without a sequence number at its front.
+
+    >>> without_number("00010000TTLSRule PAY"), without_number("  TTLSRule PAY")
+    ('TTLSRule PAY', '  TTLSRule PAY')
+    """
+    return _NUMBERED.sub("", text, count=1) if _NUMBERED.match(text) else text
 
 
 class CodedParameter(NamedTuple):
@@ -112,8 +123,14 @@ def _report_unclosed(statements: Iterable[Statement], out: ReportRows) -> None:
 
 def _parts(lines: Iterable[Line], out: ReportRows) -> Iterator[tuple[int, str]]:
     """Yield braces and the texts between them, each with its line; comments are removed."""
+    width: int | None = None
+    """Digits of the sequence numbers at the front of lines: the first line shows whether there are any."""
     for line in lines:
         text = line.text.expandtabs()
+        if width is None:
+            width = len(text) - len(without_number(text))
+        if width and text[:width].isdecimal():
+            text = text[width:]
         if len(text) == _CARD + 8 and text[_CARD:].isdecimal():
             text = text[:_CARD]
         coded = text.partition("#")[0]

@@ -33,6 +33,7 @@ from zscope.parsers.text.gsksrvr.statistics_lines import (
 )
 from zscope.parsers.text.gsksrvr.statistics_values import Printed, check, typed_values
 from zscope.parsers.text.report_rows import quoted
+from zscope.parsers.text.spelling import nearly
 from zscope.schemas.reports import plain_label
 
 if TYPE_CHECKING:
@@ -165,6 +166,14 @@ class _StatisticsReader:
             return
         if self.block == HEADER and is_foreign(self.places, HEADER, entry.label):
             self._foreign(line, label)
+        missing = {
+            plain_label(place.label): place.label
+            for place in self.places.places(self.block)
+            if place.column not in self.printed
+        }
+        if near := nearly(plain_label(entry.label), missing):
+            message = f"the label {quoted(entry.label)} is unknown, and nearly the same as {missing[near]}"
+            self.out.issue(Code.UNKNOWN_COLUMN, message, line.no, field=entry.label[:60], table=TABLE)
         self.extra[label] = entry.value
         self.entries += 1
         self.out.used(line.no)

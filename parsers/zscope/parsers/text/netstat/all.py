@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from zscope.parsers.issues import Code
 from zscope.parsers.text.netstat.netstat_labels import LabelValue, NetstatRow, pairs_of, spreader
 from zscope.parsers.text.netstat.reply import Command, reply_lines
-from zscope.parsers.text.netstat.sockets import printed_socket, split_socket, state_name
+from zscope.parsers.text.netstat.sockets import printed_socket, report_damaged_state, split_socket, state_name
 from zscope.parsers.text.report_rows import quoted
 from zscope.schemas.model import Evidence
 from zscope.schemas.reports import PrintedField, PrintedFormat, plain_label, report_table
@@ -218,6 +218,8 @@ def _write(block: _ClientLines, out: ReportRows) -> None:
             entry.take(out, column, pair, line)
     if state := entry.values.get("state"):
         entry.values["state_name"] = state_name(state)
+        if entry.values["state_name"] is None:
+            report_damaged_state(out, TABLE, state, entry.lines["state"])
     entry.write(out)
     for pair, line in ((again.pair, again.line) for again in block.more):
         problem = f"{quoted(pair.value)} is a second value of {quoted(pair.label)}; the first value is used"

@@ -17,6 +17,7 @@ from zscope.parsers.issues import Code
 from zscope.parsers.text.netstat.netstat_labels import doubtful, pairs_of, spreader
 from zscope.parsers.text.netstat.reply import Command, reply_lines
 from zscope.parsers.text.report_rows import quoted
+from zscope.parsers.text.spelling import nearly
 from zscope.schemas.reports import plain_label
 
 if TYPE_CHECKING:
@@ -143,6 +144,10 @@ _SECTION = re.compile(
 _OF_PAIRS = re.compile(r"(?:TCP|UDP|IP)\b", re.ASCII | re.IGNORECASE)
 """Tables in which every line has labels."""
 _NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
+_DIGITS_AND_LETTER = re.compile(
+    r"(?=[\d.]*[A-Za-z][\d.]*$)(?:[\d.]{3,}[A-Za-z]|[\d.]+[A-Za-z][\d.]+|[A-Za-z][\d.]{3,})", re.ASCII
+)
+"""A number in which one character is a letter."""
 _spread = spreader(LABELS)
 
 
@@ -200,6 +205,10 @@ class _ConfigReader:
             problem = f"{quoted(value)} seems to contain more than the value; it is stored as it is printed"
             self.out.issue(Code.BAD_VALUE, problem, line, field=label, table=_TABLE)
             setting = None
+        elif _DIGITS_AND_LETTER.fullmatch(value):
+            problem = f"{quoted(value)} seems to be a number with a wrong character"
+            self.out.issue(Code.BAD_VALUE, problem, line, field=label, table=_TABLE)
+            setting = None
         elif is_cut(label, value):
             problem = f"{quoted(value)} has fewer digits than {label} always has; it is not used as a number"
             self.out.issue(Code.BAD_VALUE, problem, line, field=label, table=_TABLE)
@@ -214,8 +223,18 @@ class _ConfigReader:
             setting = None
         elif setting:
             self._seen.add(setting)
+        self._report_label(label, line)
         self._latest = max(self._latest, place_of(label))
         self._row(begins, label, setting, value)
+
+    def _report_label(self, label: str, line: int) -> None:
+        """Report a label before the heading of a table, and one that resembles a label of the TCP table."""
+        if self._section is None:
+            problem = f"{label} is printed before the heading of its table, which may be misplaced"
+            self.out.issue(Code.REPORT_UNREADABLE, problem, line, 1, table=_TABLE)
+        elif near := nearly(plain_label(label), _PLACES):
+            problem = f"the label {quoted(label)} is unknown, and nearly the same as {LABELS[_PLACES[near]]}"
+            self.out.issue(Code.UNKNOWN_COLUMN, problem, line, field=label[:60], table=_TABLE)
 
     def _loose(self, text: str, line: int) -> None:
         """Write the row of a line without a label, such as a procedure in the AUTOLOG list."""

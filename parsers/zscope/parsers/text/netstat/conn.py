@@ -15,6 +15,7 @@ from zscope.parsers.text.netstat.sockets import (
     is_connection_id,
     is_state,
     printed_socket,
+    report_damaged_state,
     split_socket,
     state_name,
 )
@@ -99,6 +100,8 @@ class _ConnReader:
         if entry.block and (missing := [text for text in _SOCKETS if _SOCKETS[text][0] not in entry.values]):
             names = " and ".join(text.removesuffix("SOCKET").lower() for text in missing)
             self.out.issue(Code.REPORT_CUT, f"the entry has no {names} socket", entry.line, table=_TABLE)
+        if entry.values["state_name"] is None:
+            report_damaged_state(self.out, _TABLE, entry.values["state"], entry.line)
         self.rows += 1
         self.out.row(_TABLE, entry.line, entry.values, entry.extra, entry.lines)
 

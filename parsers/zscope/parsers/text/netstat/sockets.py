@@ -6,8 +6,14 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from zscope.parsers.issues import Code
+from zscope.parsers.text.report_rows import quoted
+from zscope.parsers.text.spelling import edit_distance
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from zscope.parsers.text.report_rows import ReportRows
 
 _ID = re.compile(r"[0-9A-Fa-f]{8}", re.ASCII)
 _STATE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,11}", re.ASCII)
@@ -26,6 +32,11 @@ _STATE_NAMES = (
     (r"UDP$", "UDP"),
 )
 """Beginnings of the states as TSO and the console print them, and as cut rows contain them."""
+_PRINTED = (
+    *("ESTABLSH", "ESTBLSH", "LISTEN", "TIMEWAIT", "TIMEWT", "CLOSWAIT", "CLOSWT", "FINWAIT1", "FINWT1"),
+    *("FINWAIT2", "FINWT2", "LASTACK", "CLOSING", "CLOSED", "SYNSENT", "SYNRCVD", "UDP"),
+)
+"""States as TSO and the console print them."""
 _BEGINNINGS = [(re.compile(text), name) for text, name in _STATE_NAMES]
 
 
@@ -58,6 +69,26 @@ def state_name(printed: str) -> str | None:
     """
     plain = printed.upper().replace("-", "_")
     return next((name for begins, name in _BEGINNINGS if begins.match(plain)), None)
+
+
+@lru_cache(maxsize=256)
+def damaged_state(printed: str) -> str | None:
+    """Return the known state from which a printed one without a full name differs in one character.
+
+    >>> damaged_state("Esxablsh"), damaged_state("Establ"), damaged_state("Unheard")
+    ('ESTABLSH', None, None)
+    """
+    plain = printed.upper().replace("-", "").replace("_", "")
+    if state_name(printed) or any(state.startswith(plain) for state in _PRINTED):
+        return None
+    return next((state for state in _PRINTED if edit_distance(plain, state) == 1), None)
+
+
+def report_damaged_state(out: ReportRows, table: str, state: str, line: int) -> None:
+    """Report a state without a full name that is nearly a known one."""
+    if near := damaged_state(state):
+        problem = f"{quoted(state)} is no state that is known, and nearly the same as {near}; "
+        out.issue(Code.BAD_VALUE, problem + "its full name is null", line, field="State", table=table)
 
 
 def printed_socket(row: Mapping[str, Any], side: str, *, mapped: bool = False) -> str:

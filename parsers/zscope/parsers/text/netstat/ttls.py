@@ -50,6 +50,9 @@ _OF_CONNECTION = frozenset(
     )
 )
 """Labels of the connection itself. Under an action they are parameters: a rule can have a JobName."""
+_RULE = "TTLSRule"
+_OF_RULE = frozenset({"JOBNAME", "LOCALSOCKET", "REMOTESOCKET"})
+"""Labels of a connection that can be conditions of its rule."""
 _SOCKETS = {"LOCALSOCKET": ("local_ip", "local_port"), "REMOTESOCKET": ("remote_ip", "remote_port")}
 
 _CODE = re.compile(r"(?:[0-9A-Fa-f]{2}){1,2}", re.ASCII)
@@ -149,7 +152,17 @@ def write_row(connection: TtlsConnection, out: ReportRows) -> None:
     for column, parameters in policy.items():
         _put_closest(entry, column, parameters, out)
     _compare_version(entry, out)
+    _report_misplaced(entry, connection, out)
     entry.write(out)
+
+
+def _report_misplaced(entry: NetstatRow, connection: TtlsConnection, out: ReportRows) -> None:
+    """Report labels that a connection lacks, and its rule has: a rule has none of them."""
+    for parameter in connection.parameters:
+        of_rule = parameter.action == _RULE and parameter.key in _OF_CONNECTION - _OF_RULE
+        if of_rule and _COLUMNS.get(parameter.key) not in entry.values:
+            problem = f"{parameter.label} is printed after {_RULE}, and missing before it; the column is null"
+            out.issue(Code.BAD_VALUE, problem, parameter.line, field=parameter.label, table=TABLE)
 
 
 def _put_once(entry: NetstatRow, column: str, parameter: TtlsParameter, out: ReportRows) -> None:

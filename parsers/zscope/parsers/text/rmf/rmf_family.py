@@ -70,6 +70,9 @@ RMF = ReportFamily(
     ),
     page_lines=(
         r" *(?:MVS PARTITION NAME|IMAGE CAPACITY|NUMBER OF CONFIGURED PARTITIONS|DISPATCH INTERVAL) +\S"
+        r"|.{0,100}\b(?:IIPCP|AAPCP|AAP|IIP|CRM|LCK|SUP|ENQ|BLK|CONVERSION|INELIGIBLE|R/S AFFINITY)"
+        r" +(?:\d{1,9}\.\d{2,3}|N/A)(?: |$)"
+        r"|.{0,90} [<=>]{1,2} +N +(?:\+ +\d{1,4} +)?\d{1,3}\.\d(?: |$)"
         r"| *H/W MODEL +\S| *NUMBER OF ADDRESS SPACES +MIN| *LOGICAL OUT (?:RDY|WAIT) +\d| *OUT WAIT +\d"
         r"|.{0,60}SYSTEM ADDRESS SPACE AND WORK UNIT ANALYSIS"
     ),
