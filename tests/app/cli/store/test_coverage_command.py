@@ -99,6 +99,29 @@ def test_the_rows_are_days_with_their_hours(run: Run, tmp_path: Path) -> None:
     assert rows["30", str(DAY)]["state"] == "not recorded"
 
 
+def test_the_generated_loss_has_its_reason(run: Run, tmp_path: Path) -> None:
+    dump, store = tmp_path / "lost.smf", tmp_path / "store"
+    for _ in range(2):
+        before = dump.read_bytes() if dump.exists() else b""
+        assert run("generate", "losses", dump).exit_code == 0
+    assert dump.read_bytes() == before
+    assert run("ingest", dump, "--store", store, "--timezone", "UTC").exit_code == 0
+    result = run("coverage", "--store", store, "--json")
+    rows = {row["source"]: row for row in json.loads(result.stdout)}
+    for source in ("119-1/2", "119-11"):
+        assert (rows[source]["covered_hours"], rows[source]["hours_with_loss"]) == (21, 3)
+        assert rows[source]["loss"] == "SMF lost 187 records of all types"
+    assert (rows["70"]["covered_hours"], rows["70"]["hours_with_loss"]) == (21.25, 3)
+    query = """
+    SELECT count(*) AS hours, sum(records_written)::BIGINT AS written,
+        (SELECT lost_records FROM smf7_lost) AS lost,
+        (SELECT sum(records)::BIGINT FROM load_kind WHERE record_type IN (70, 119)) AS records
+    FROM smf23_status"""
+    [counts] = json.loads(run("sql", query, "--store", store, "--json").stdout)
+    assert (counts["hours"], counts["lost"] + counts["records"]) == (22, 2896)
+    assert 0 < counts["written"] < counts["records"]
+
+
 def test_a_store_without_records_says_so(run: Run, tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
     run("ingest", SAMPLE / "reports", "--store", tmp_path / "store", "--select", "tls_rule")

@@ -183,6 +183,7 @@ def command(
       zscope generate -o bad.smf --damage mid-garbage,truncated --mix zert-detail=3,tcp-term=1
       zscope generate world small --days 1
       zscope generate systems others
+      zscope generate losses lost.smf
       zscope generate sample sample-data
     """
     if context.invoked_subcommand is not None:
@@ -352,6 +353,32 @@ def systems_command(folder: Path, *, seed: int) -> None:
     make_room(folder, "sample of other systems", "systems")
     manifest = write_systems(seed, folder, print_message)
     click.echo(f"{folder}: {len(manifest['files'])} files of {len(manifest['systems'])} systems", err=True)
+
+
+@command.command("losses")
+@click.argument("target", metavar="FILE")
+def losses_command(target: str) -> None:
+    """Generate a small synthetic dump of a day in which SMF lost all records of three hours.
+
+    System SYSL has records of connections and of RMF, a record of type 7 about the loss, and records of type
+    23 about the buffers of SMF. Its clock is UTC. FILE - is standard output.
+
+    \b
+    Examples:
+      zscope generate losses lost.smf
+      zscope ingest lost.smf --store losses --timezone UTC
+      zscope coverage --store losses
+    """
+    from zscope.samples.dump.lost_hours import dump_with_lost_hours
+
+    if target == STANDARD_OUTPUT and sys.stdout.isatty():
+        raise click.UsageError(
+            "records cannot be shown on a terminal: name a file, or pipe them to a program"
+        )
+    content = dump_with_lost_hours()
+    with open_target(target) as out:
+        out.write(content)
+    click.echo(f"{target}: {len(content):,} bytes of system SYSL, three hours are lost", err=True)
 
 
 @command.command("sample")
