@@ -172,6 +172,15 @@ def test_the_day_of_a_table_is_the_day_of_a_metric(loaded: LoadedDays) -> None:
     assert {tuple(row[:2]): row[2] for row in found.fetchall()} == loaded.ended
 
 
+def test_connections_by_hours_of_utc_are_on_the_day_in_which_the_hour_begins(loaded: LoadedDays) -> None:
+    found = loaded.store.sql(f"SELECT system, end_utc FROM {DETAIL} WHERE event_type IN (3, 4)").fetchall()
+    hours = ((system, end.astimezone(UTC).replace(minute=0, second=0)) for system, end in found)
+    days = Counter((system, hour.astimezone(loaded.days.clock).date()) for system, hour in hours)
+    assert (days == loaded.ended) is (loaded.days.zone != "+05:30")
+    rows = loaded.metric("tls_posture", by="system,day")
+    assert {(row["system"], row["day"]): row["connections"] for row in rows} == days
+
+
 def test_a_day_of_23_or_25_hours_is_one_day(loaded: LoadedDays) -> None:
     for day in loaded.days.every_day():
         rows = loaded.metric("cpu_interval", from_=day, to=day)

@@ -10,7 +10,6 @@ WITH loaded AS (
         min(first_local) AS first_local,
         max(last_local) AS last_local
     FROM load_kind
-    WHERE system IS NOT NULL AND first_local IS NOT NULL
     GROUP BY load_id, system
 ),
 
