@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from zscope.pipelines.ingest.gaps import INTERVAL_COLUMNS, INTERVAL_TABLES, find_gaps
-from zscope.pipelines.ingest.system_names import KindCounts, StatedSysplexes, SystemNames
+from zscope.pipelines.ingest.system_names import SharedSmfidCounts, StatedSysplexes, SystemNames
 from zscope.pipelines.local_time.recorded_offsets import RecordedOffsets
 from zscope.pipelines.store.commits import LoadGap, LoadKind
 
@@ -72,7 +72,7 @@ class InputFacts:
         self, rows: Iterable[tuple[str, pa.RecordBatch]], names: SystemNames, load_id: int
     ) -> None:
         """Use names of systems with their sysplex: these are all rows of the input, with these names."""
-        self.offsets, self._intervals, counts = RecordedOffsets(), {}, KindCounts()
+        self.offsets, self._intervals, counts = RecordedOffsets(), {}, SharedSmfidCounts()
         for table, batch in rows:
             self.observe_rows(table, batch)
             self.offsets.observe(table, batch, self.clocks.zones)

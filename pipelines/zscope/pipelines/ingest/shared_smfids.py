@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from zscope.pipelines.ingest.system_names import (
     SYSPLEX,
     SYSTEM,
-    KindCounts,
+    SharedSmfidCounts,
     StatedSysplexes,
     SystemNames,
     issue_about,
@@ -152,7 +152,7 @@ class SharedSmfids:
             if _has_systems(file.table) and (origins := _origins(folder, file, self._shared))
         }
         of_load = self._sysplexes_of_loads(origin for _, origins in files.values() for origin in origins)
-        names, counts, without = SystemNames(self._shared, of_load), KindCounts(), Counter[str]()
+        names, counts, without = SystemNames(self._shared, of_load), SharedSmfidCounts(), Counter[str]()
         staged: list[StagedFile] = []
         drops: list[str] = []
         for number, (file, origins) in enumerate(files.values()):
@@ -237,7 +237,7 @@ def _origins(folder: Folder, file: DataFile, shared: frozenset[str]) -> dict[_Or
 
 
 def _renamed_file(
-    folder: Folder, file: DataFile, name: str, names: SystemNames, counts: KindCounts
+    folder: Folder, file: DataFile, name: str, names: SystemNames, counts: SharedSmfidCounts
 ) -> StagedFile:
     """Write a file again with the names of its systems, and count its records by them."""
 
@@ -252,7 +252,7 @@ def _renamed_file(
     return staged
 
 
-def _named_load(load: Load, names: SystemNames, counts: KindCounts) -> Load:
+def _named_load(load: Load, names: SystemNames, counts: SharedSmfidCounts) -> Load:
     """Return the entry of the load history with the names of its systems.
 
     What is known of a shared SMFID as a whole, such as missing intervals, is of each system with it.

@@ -151,7 +151,7 @@ def _one_array(rows: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
 
 
 @dataclass
-class KindCounts:
+class SharedSmfidCounts:
     """Counts the records of shared SMFIDs by load, name, type and subtype, from the rows of tables."""
 
     _records: Counter[tuple[int, str, str, int | None, int]] = field(default_factory=Counter)
