@@ -1,11 +1,11 @@
--- The counts of a sysplex session cache of GSKSRVR between two displays, or since its reset.
+-- The counts of a sysplex session cache of GSKSRVR between two displays, or up to the first one.
 --
 -- The counters of a display start at the last reset. For two displays of one system and cache without a reset
--- in between, the result is their difference (basis `between displays`). If the start time, the reset time or
--- the number of resets differs, or a counter has decreased, there was a reset: only the later display counts,
--- from its reset time on (basis `since reset`), and the counts between the earlier display and the reset are
--- lost; `uncounted_s` is the length of that time. The first display is treated in the same way: it is exact
--- for the time since its reset, which can be long before the other data begins, so it is marked.
+-- in between, the result is their difference. If the start time, the reset time or the number of resets
+-- differs, or a counter has decreased, there was a reset: only the later display counts, from its reset time
+-- on, and the counts between the earlier display and the reset are lost; `uncounted_s` is the length of that
+-- time. Both are counts of the time between two displays (basis `between displays`). The first display is
+-- exact for the time since its reset, which can be long before the other data begins (basis `since reset`).
 --
 -- Start and reset times are printed in local time. They are converted to the clock of their display.
 
@@ -120,7 +120,7 @@ SELECT
         WHEN 'session-id' THEN 'session ids'
         ELSE cache
     END::VARCHAR AS cache,
-    if(alone_because IS NULL, 'between displays', 'since reset')::VARCHAR AS basis,
+    if(is_first, 'since reset', 'between displays')::VARCHAR AS basis,
     since_utc::TIMESTAMPTZ AS interval_start_utc,
     taken_utc::TIMESTAMPTZ AS interval_end_utc,
     since_local::TIMESTAMP AS interval_start_local,

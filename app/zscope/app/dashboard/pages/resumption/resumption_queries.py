@@ -93,14 +93,8 @@ def sides(data: PageData) -> list[str]:
 
 def totals(data: PageData) -> dict[str, dict[str, Any]]:
     """Return the counts of each source for the server side."""
-    rows = data.metric("resumption_rate", ["source"], where="side = 'server'").to_pylist()
-    alone = {row["source"]: row["resets"] for row in rows if row["basis"] == "since reset"}
-    # The counts after a reset are in no sum, but the resets are counted.
-    return {
-        row["source"]: row | {"resets": (row["resets"] or 0) + (alone.get(row["source"]) or 0)}
-        for row in rows
-        if row["basis"] != "since reset"
-    }
+    rows = data.metric("resumption_rate", ["source"], where=f"side = 'server' AND {IN_PERIOD}").to_pylist()
+    return {row["source"]: row for row in rows}
 
 
 def side_by_side(data: PageData, side: str) -> pa.Table:
