@@ -107,6 +107,7 @@ class Code(StrEnum):
     ZONE_CONFLICT = "zone-conflict"
     SHARED_PATH = "shared-path"
     SAME_SMFID = "same-smfid"
+    LOCAL_IN_UTC = "local-in-utc"
 
 
 NOTES = frozenset(
@@ -126,6 +127,7 @@ NOTES = frozenset(
         Code.AMBIGUOUS_TIME,
         Code.NO_TIME_ZONE,
         Code.SHARED_PATH,
+        Code.LOCAL_IN_UTC,
     }
 )
 """Causes that lose no data."""

@@ -64,6 +64,12 @@ SET_BACK_US = HOUR_US
 """A clock that is set back in autumn lets local times end up to an hour before they start."""
 FAR_US = 2 * HOUR_US
 """A time further than this from that of the record's header comes from a clock that is set wrong."""
+RECORDED_TWICE = {"end_local": "end_utc", "start_local": "start_utc"}
+"""Times that a section can have in local time and in UTC. The first of a table is near that of the header.
+Sources disagree whether the local ones are in UTC, too.
+"""
+SAME_TIME_US = 1_000_000
+"""Such times are the same up to this difference: one of them is in hundredths of a second."""
 INTERVAL_LENGTHS = {"interval_ms": 1000, "interval_us": 1}
 """Columns with the length of an interval, and their unit in microseconds."""
 

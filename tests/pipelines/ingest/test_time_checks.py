@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from zscope.parsers.issues import Code, Issue, Issues
+from zscope.parsers.issues import Code, Issue, Issues, Severity
 from zscope.pipelines.ingest.value_checks import TimeChecks
 from zscope.schemas.stored import comparisons, stored_schema
 from zscope.schemas.tables import table_names
@@ -40,6 +40,41 @@ def test_right_times_have_no_issue() -> None:
 
 def test_a_clock_set_back_by_an_hour_is_no_contradiction() -> None:
     assert issues_of("smf119_ftp_client", {"start_local": AT + HOUR}) == []
+
+
+def in_utc(hours: float, **changes: datetime | None) -> dict[str, Any]:
+    """Return a row of a system with an offset from UTC, whose times in the section are UTC."""
+    written = (AT - hours * HOUR).replace(tzinfo=UTC)
+    end, start = written - timedelta(seconds=2), written - 4 * HOUR
+    row = {
+        "written_utc": written, "end_utc": end, "start_utc": start, "end_local": end.replace(tzinfo=None),
+        "start_local": start.replace(tzinfo=None),
+    }  # fmt: skip
+    return row | changes
+
+
+@pytest.mark.parametrize("hours", [-5, 5.5, 1, 14, -0.25])
+@pytest.mark.parametrize("zone", [True, False])
+def test_local_times_of_sections_in_utc_are_one_note(hours: float, zone: bool) -> None:
+    row = in_utc(hours) if zone else in_utc(hours, written_utc=None)
+    [issue] = issues_of("smf119_tcp_term", row, row)
+    assert (issue.code, issue.severity) == (Code.LOCAL_IN_UTC, Severity.NOTE)
+    assert issue.text.startswith("2 rows of SYSA in smf119_tcp_term have UTC instead of local time")
+
+
+@pytest.mark.parametrize("hours", [-5, 5.5])
+def test_a_time_in_utc_that_is_wrong_as_well_is_impossible(hours: float) -> None:
+    (issue, *_) = issues_of("smf119_tcp_term", in_utc(hours, end_local=AT + 9 * HOUR))
+    assert issue.code is Code.IMPOSSIBLE_TIME
+
+
+def test_a_system_whose_clock_is_utc_has_no_note() -> None:
+    assert issues_of("smf119_tcp_term", in_utc(0), in_utc(0, written_utc=None)) == []
+
+
+def test_a_wrong_zone_is_no_section_in_utc() -> None:
+    issues = issues_of("smf119_tcp_term", in_utc(0, written_utc=(AT + 5 * HOUR).replace(tzinfo=UTC)))
+    assert {issue.code for issue in issues} == {Code.IMPOSSIBLE_TIME}
 
 
 @pytest.mark.parametrize(

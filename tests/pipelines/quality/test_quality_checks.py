@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from zscope.parsers.text.gsksrvr.statistics_values import COUNTERS
@@ -215,6 +216,25 @@ def test_lost_hours_are_those_of_the_systems_and_days_of_the_slice(
 def test_usual_end_of_a_connection_is_not_a_finding(views: duckdb.DuckDBPyConnection) -> None:
     (check,) = (each for each in all_checks() if each.id == "smf119_tcp_term.termination_code.codes")
     assert found(views, check) == 0
+
+
+def test_local_times_in_utc_do_not_differ_from_the_header() -> None:
+    table = "smf119_tcp_term"
+    [check] = [each for each in all_checks() if each.id == f"{table}.end_local.header"]
+    written = datetime.fromisoformat("2026-03-02T10:00")
+    late = written + timedelta(hours=5)
+    rows = [
+        {"written_local": written, "end_local": late, "end_utc": utc.replace(tzinfo=UTC) if utc else None}
+        for utc in (late, written, None)
+    ]
+    schema = stored_schema(table)
+    whole = [dict.fromkeys(schema.names) | row for row in rows]
+    nullable = pa.schema([field.with_nullable(True) for field in schema])
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.register("rows_of_table", pa.Table.from_pylist(whole, nullable))
+        connection.execute(f"CREATE SCHEMA {SAMPLED}; CREATE TABLE {SAMPLED}.{table} AS FROM rows_of_table")
+        assert found(connection, check) == 2
 
 
 @pytest.mark.parametrize("name", EXPLICIT)

@@ -4,6 +4,9 @@ Impossible are ends before their starts, times far from the record's own, and th
 compared is in `zscope.schemas.stored.comparisons`. Rows with such times are stored like all others; the issue
 names how many there are, the period they claim and the first of them.
 
+Sources disagree whether times in sections of SMF 119-1 and 119-2 are local or UTC. If they are the same as
+the UTC ones next to them, they are UTC: that is a note, not an impossible time.
+
 The store has signed integers. Only 8-byte fields of records and numbers in reports can be greater. Real
 counters never are: such a number comes from damaged data, or is not a count. It is null in the store, and
 `zscope decode` returns it.
@@ -11,6 +14,7 @@ counters never are: such a number comes from damaged data, or is not a count. It
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -26,6 +30,8 @@ from zscope.schemas.stored import (
     GREATEST_INTEGER,
     HOUR_US,
     INTERVAL_LENGTHS,
+    RECORDED_TWICE,
+    SAME_TIME_US,
     WRITTEN,
     comparisons,
     local_clock,
@@ -43,6 +49,11 @@ ANY_ZONE_US = 16 * HOUR_US
 """The same where the time zone is unknown: UTC and local times differ by up to 14 hours."""
 AHEAD = timedelta(days=1)
 """A local time can be ahead of UTC by 14 hours, but not by more than a day."""
+
+
+_QUARTER_US = HOUR_US // 4
+_DELAY_US = 120_000_000
+"""A record is written up to this long after the time that it has."""
 
 
 @dataclass
@@ -66,10 +77,15 @@ class TimeChecks:
     file: str
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     _found: dict[tuple[str, str, str, str], _Contradiction] = field(default_factory=dict)
+    _in_utc: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Rows whose columns in local time have UTC, by system and table."""
 
     def observe(self, table: str, rows: pa.RecordBatch) -> None:
         """Check rows of a table, as they are stored."""
         times = _Times(table, rows)
+        in_utc = times.in_utc()
+        if in_utc is not None and in_utc.any():
+            self._in_utc.update((system, table) for system in times.systems()[in_utc].tolist())
         for each in comparisons(table):
             compared, at_least, at_most = each.other, each.at_least, each.at_most
             if compared == "written_utc" and not times.any(compared):
@@ -85,6 +101,8 @@ class TimeChecks:
             if at_most is not None:
                 wrong |= difference > at_most
             wrong &= (column != MISSING) & (other != MISSING)
+            if in_utc is not None and each.column in RECORDED_TWICE and compared == WRITTEN:
+                wrong &= ~in_utc
             if wrong.any():
                 self._add(times, each.about, each.column, wrong, compared)
         if clock := local_clock(table):
@@ -113,9 +131,20 @@ class TimeChecks:
                     field=column, table=table, line_no=found.first_line,
                 )
             )  # fmt: skip
+        for system in sorted({system for system, _ in self._in_utc}):
+            tables = sorted(table for of, table in self._in_utc if of == system)
+            rows = sum(self._in_utc[system, table] for table in tables)
+            text = (
+                f"{counted(rows, 'row')} of {system or 'a system without a name'} in {' and '.join(tables)} "
+                "have UTC instead of local time in the columns start_local and end_local, as some sources "
+                "describe these fields: they are stored unchanged; start_utc and end_utc are right, and "
+                "metrics use these"
+            )
+            self.issues.add(Issue(Code.LOCAL_IN_UTC, text, self.file))
 
     def add(self, later: TimeChecks) -> None:
         """Add what was observed in the next range of the same file."""
+        self._in_utc += later._in_utc
         for key, other in later._found.items():
             known = self._found.setdefault(key, other)
             if known is not other:
@@ -158,6 +187,27 @@ class _Times:
     def any(self, name: str) -> bool:
         """Whether a column exists and has a time."""
         return name in self.rows.schema.names and self.rows[name].null_count < self.rows.num_rows
+
+    def in_utc(self) -> NDArray[np.bool_] | None:
+        """Return the rows whose local time in the section is UTC; None if the table has no time to compare.
+
+        Such a time is that of the column in UTC, and differs from that of the header by the offset of the
+        clock.
+        """
+        twins = next(((local, utc) for local, utc in RECORDED_TWICE.items() if self.any(utc)), None)
+        if twins is None or not self.any(twins[0]) or not self.any(WRITTEN):
+            return None
+        local, utc = (self.of(name) for name in twins)
+        written = self.of(WRITTEN)
+        before = written - local
+        offset = np.round(before / _QUARTER_US).astype(np.int64) * _QUARTER_US
+        if self.any("written_utc"):
+            offset = written - self.of("written_utc")
+        known = (local != MISSING) & (utc != MISSING) & (written != MISSING)
+        same = known & (np.abs(local - utc) <= SAME_TIME_US)
+        of_clock = (np.abs(offset) >= _QUARTER_US) & (np.abs(before - offset) <= _DELAY_US)
+        shifted: NDArray[np.bool_] = same & of_clock
+        return shifted
 
     def length(self, name: str | None) -> Microseconds | int:
         """Return the lengths of the intervals."""

@@ -32,7 +32,15 @@ from zscope.schemas.arrow import table_schema
 from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 from zscope.schemas.reports import report_tables
 from zscope.schemas.sql_text import identifier, literal
-from zscope.schemas.stored import INTERVAL_LENGTHS, LOAD_ID, comparisons, local_clock, stored_schema
+from zscope.schemas.stored import (
+    INTERVAL_LENGTHS,
+    LOAD_ID,
+    RECORDED_TWICE,
+    SAME_TIME_US,
+    comparisons,
+    local_clock,
+    stored_schema,
+)
 from zscope.schemas.tables import RAW_TABLE, record_table_names, table_names
 
 if TYPE_CHECKING:
@@ -276,11 +284,18 @@ def _header_check(table: str, comparison: TimeComparison) -> Check:
     limits = [f"{difference} > {comparison.at_most}"]
     if comparison.at_least is not None:
         limits.append(f"{difference} < {comparison.at_least}")
+    unexpected, columns = " OR ".join(limits), [comparison.column, comparison.other]
+    meaning = f"Rows do not {comparison.about}, by {comparison.column} and {comparison.other}"
+    twin = RECORDED_TWICE.get(comparison.column, "")
+    if twin in stored_schema(table).names:
+        in_utc = f"abs({time} - epoch_us({identifier(twin)})) <= {SAME_TIME_US}"
+        unexpected, columns = f"({unexpected}) AND NOT coalesce({in_utc}, false)", [*columns, twin]
+        meaning += f"; a {comparison.column} that is in UTC is the same as {twin}"
     return Check(
         id=f"{table}.{comparison.column}.header", table=table, column=comparison.column,
         kind=CheckKind.CLOCK, severity=CheckSeverity.WARNING,
-        meaning=f"Rows do not {comparison.about}, by {comparison.column} and {comparison.other}.",
-        unexpected=where(table, " OR ".join(limits), comparison.column, comparison.other),
+        meaning=f"{meaning}.",
+        unexpected=where(table, unexpected, *columns),
     )  # fmt: skip
 
 
