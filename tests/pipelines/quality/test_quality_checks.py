@@ -77,6 +77,9 @@ FAULTS = {
         "mt_productivity_pct": "90.0", "mt_utilisation_pct": "lpar_busy_pct * 0.9 + 0.1",
     },
     "smf70_cpu.wait-within-interval": {"wait_us": "interval_ms * 1100"},
+    "smf70_cpu.processors-stay": {
+        "config_flags": "if(cpu_id = 0 AND hour(interval_start_local) < 12, 4, config_flags)",
+    },
     "smf70_cpu.parked-within-interval": {"parked_us": "interval_ms * 1100"},
     "smf70_logical_cpu.dispatch-within-online": {"dispatch_us": "(online_us * 1.1)::BIGINT"},
     "smf70_logical_cpu.online-within-interval": {"online_us": "interval_ms * 1100"},
@@ -235,6 +238,10 @@ def test_local_times_in_utc_do_not_differ_from_the_header() -> None:
         connection.register("rows_of_table", pa.Table.from_pylist(whole, nullable))
         connection.execute(f"CREATE SCHEMA {SAMPLED}; CREATE TABLE {SAMPLED}.{table} AS FROM rows_of_table")
         assert found(connection, check) == 2
+
+
+def test_processors_that_stay_are_no_finding(views: duckdb.DuckDBPyConnection) -> None:
+    assert found(views, EXPLICIT["smf70_cpu.processors-stay"]) == 0
 
 
 @pytest.mark.parametrize("name", EXPLICIT)
