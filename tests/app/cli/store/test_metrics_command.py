@@ -80,8 +80,13 @@ def test_parts_add_up_to_the_whole(ask: Ask) -> None:
     before, after = (rows(ask("handshake_mix", side, noon, "--by", "system")) for side in ("--to", "--from"))
     assert 0 < counted(before) < every
     assert counted(before) + counted(after) == every
-    day = rows(ask("handshake_mix", "--from", "2026-03-09", "--to", "2026-03-09", "--by", "day"))
-    assert counted(day) == every
+    # The day of UTC from which the records are has an hour of the next day of the systems.
+    days = rows(ask("handshake_mix", "--from", "2026-03-09", "--to", "2026-03-10", "--by", "day"))
+    assert counted(days) == every
+    for day in days:
+        alone = rows(ask("handshake_mix", "--from", day["day"], "--to", day["day"], "--by", "day"))
+        assert alone == [day]
+    assert [day["day"] for day in days] == ["2026-03-09", "2026-03-10"]
     one, other = (rows(ask("handshake_mix", "--system", name, "--by", "all")) for name in ("CLI2", "SRV2"))
     assert counted(one) + counted(other) == every
     web = ask("handshake_mix", "--where", "server_port = 443", "--by", "server_port")
