@@ -16,16 +16,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.parsers import expat
 
 from figures import aligned, machine, write_between
 from measure import Case, peak_of, take_times
 from working_folder import working_folder
 
 from zscope.parsers import read, scan
+from zscope.parsers.containers.streams import UNPACKED_CHUNK
 from zscope.parsers.text.netstat.conn import conn_lines
 from zscope.parsers.text.rmf.cpu import cpu_pages
 from zscope.parsers.text.rmf.page_write import RmfPrintForm
 from zscope.parsers.text.rmf.partition import partition_pages
+from zscope.parsers.text.rmf.xml_parser import XmlParser, XmlText
 from zscope.parsers.text.rmf.xml_write import rmf_xml
 from zscope.samples import Recipe, generate
 from zscope.samples.reports.rmf import TABLES_NEEDED, rmf_rows
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- begin of the report figures -->\n", "<!-- end of the report figures -->\n"
 CONNECTIONS = 50_000
+CONN_BYTES = 50_000_000
+"""Size of the NETSTAT display whose memory is measured."""
 _RMF = "rmf_interval,rmf_cpu,rmf_partition"
 XML_BYTES = 200_000_000
 
@@ -105,6 +110,15 @@ def large_document(small: Path, folder: Path) -> Path:
     return path
 
 
+def large_display(folder: Path) -> Path:
+    """Write a NETSTAT display of a stack with hundreds of thousands of connections."""
+    small = conn_report(folder, long=False).path.read_text(encoding="utf-8").splitlines(keepends=True)
+    heading, rows = small[:3], "".join(small[3:])
+    path = folder / "large.txt"
+    path.write_text("".join(heading) + rows * -(-CONN_BYTES // len(rows)), encoding="utf-8")
+    return path
+
+
 _CONN_ROW = re.compile(r"(\S+) +([0-9A-F]{8}) +(\S+)\.\.(\d+) +(\S+)\.\.(\d+) +(\S+)")
 
 
@@ -125,6 +139,40 @@ def tree(path: Path) -> int:
     return sum(1 for _ in root.iter("row"))
 
 
+def events_only(path: Path) -> int:
+    """Read an XML document with a Python function for each tag and each text, which only count."""
+    counts = [0, 0, 0]
+
+    def start(_name: str, _attributes: dict[str, str]) -> None:
+        counts[0] += 1
+
+    def end(_name: str) -> None:
+        counts[1] += 1
+
+    def text(_text: str) -> None:
+        counts[2] += 1
+
+    parser = expat.ParserCreate("utf-8")
+    parser.buffer_text = True
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text
+    with path.open("rb") as file:
+        parser.ParseFile(file)
+    return sum(counts)
+
+
+def elements_only(path: Path) -> int:
+    """Read an XML document with the parser of zscope, which builds the elements, and drop them."""
+    parser, count = XmlParser(), 0
+    with path.open("rb") as file:
+        for piece, _ in XmlText(iter(lambda: file.read(UNPACKED_CHUNK), b"")):
+            parser.feed(piece)
+            while parser.tree.finished:
+                parser.tree.finished.popleft()
+                count += 1
+    parser.close()
+    return count
+
+
 def _rows(path: Path, tables: str) -> Callable[[], int]:
     return lambda: sum(batch.rows.num_rows for batch in scan(path, tables))
 
@@ -132,7 +180,7 @@ def _rows(path: Path, tables: str) -> Callable[[], int]:
 _ZSCOPE = """
 import sys
 from zscope.parsers import scan
-sum(batch.rows.num_rows for batch in scan(sys.argv[1], "rmf_interval,rmf_cpu,rmf_partition"))
+sum(batch.rows.num_rows for batch in scan(sys.argv[1], sys.argv[2]))
 """
 _TREE = """
 import sys
@@ -168,14 +216,16 @@ def measured(folder: Path, repeat: int) -> str:
             raise SystemExit(f"{path.name}: intervals are missing, so its time is meaningless")
     inputs = {
         "NETSTAT CONN, hand-written script": (short, lambda: by_hand(short.path), ""),
-        "NETSTAT CONN, short": (short, _rows(short.path, "netstat_conn"), "10,000 rows/s"),
+        "NETSTAT CONN, short": (short, _rows(short.path, "netstat_conn"), "250,000 rows/s"),
         "NETSTAT CONN, long": (long, _rows(long.path, "netstat_conn"), "10,000 rows/s"),
         "RMF listing": (
             listing,
             _rows(listing.path, _RMF),
-            "17 pages/s",
+            "3,000 pages/s",
         ),
         "RMF XML, tree only": (document, lambda: tree(document.path), ""),
+        "RMF XML, events only": (document, lambda: events_only(document.path), ""),
+        "RMF XML, elements only": (document, lambda: elements_only(document.path), ""),
         "RMF XML": (document, _rows(document.path, _RMF), ""),
     }
     cases = [Case(name, input_.path.stat().st_size, run) for name, (input_, run, _) in inputs.items()]
@@ -189,11 +239,16 @@ def measured(folder: Path, repeat: int) -> str:
         ratio = f"{base / seconds:.2f}" if input_ is short else ""
         rows.append((case.name, speed, f"{case.rate / 1e6:.1f}", ratio, target))
     large = large_document(document.path, folder)
-    zscope_peak, tree_peak = (peak_of(code, str(large)) / 1e6 for code in (_ZSCOPE, _TREE))
+    zscope_peak, tree_peak = (peak_of(code, str(large), _RMF) / 1e6 for code in (_ZSCOPE, _TREE))
+    display = large_display(folder)
+    display_size, display_peak = (
+        value / 1e6 for value in (display.stat().st_size, peak_of(_ZSCOPE, str(display), "netstat_conn"))
+    )
     size = large.stat().st_size / 1e6
     memory = f"at most {zscope_peak:,.0f} MB of memory; its tree takes {tree_peak:,.0f} MB"
+    displayed = f"- NETSTAT display of {display_size:,.0f} MB: at most {display_peak:,.0f} MB of memory"
     about = f"{datetime.now(tz=UTC):%Y-%m-%d}, {machine()}; {repeat} repetitions in turn, medians"
-    return "\n".join([aligned(rows), "", f"- {about}", f"- XML of {size:,.0f} MB: {memory}", ""])
+    return "\n".join([aligned(rows), "", f"- {about}", f"- XML of {size:,.0f} MB: {memory}", displayed, ""])
 
 
 if __name__ == "__main__":

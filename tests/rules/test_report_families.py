@@ -42,6 +42,11 @@ def test_each_folder_declares_its_families() -> None:
 def test_a_declaration_imports_no_grammar_before_a_report_is_read(folder: str) -> None:
     tree = ast.parse((TEXT / folder / f"{folder}_family.py").read_text(encoding="utf-8"))
     at_import = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.module]
-    allowed = {"attls": {"message_lines"}, "rmf": {"page_title"}, "zvm": {"page_begin"}}.get(folder, set())
+    allowed = {
+        "attls": {"message_lines"},
+        "netstat": {"plain_rows"},
+        "rmf": {"page_title"},
+        "zvm": {"page_begin"},
+    }.get(folder, set())
     inside = {module.rpartition(".")[2] for module in at_import if module.startswith(f"{PACKAGE}.{folder}.")}
     assert inside <= allowed

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -138,6 +138,7 @@ class ReportTable(ReportDeclaration, frozen=True, kw_only=True):
         return {plain_label(label): field for field in self.columns for label in field.labels}
 
 
+@lru_cache(maxsize=4096)  # reports repeat their labels in each row
 def plain_label(label: str) -> str:
     """Return a label in the form for comparison: upper case, without blanks and the colon at its end.
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 class Line(NamedTuple):
@@ -18,6 +18,33 @@ class Line(NamedTuple):
     """Line number in the file, from 1."""
     text: str
     """The text without prefix, carriage control, message ID, margin and trailing blanks."""
+
+
+class RowStretch(Line):
+    """Rows of a table that follow each other, as one line whose text has line feeds.
+
+    Only families that declare `plain_row` get stretches.
+    """
+
+    __slots__ = ()
+
+    @property
+    def last_no(self) -> int:
+        """Return the number of the last line."""
+        return self.no + self.text.count("\n")
+
+    def lines(self) -> list[Line]:
+        """Return the lines one by one."""
+        return [Line(number, text) for number, text in enumerate(self.text.split("\n"), self.no)]
+
+
+def single_lines(lines: Iterable[Line]) -> Iterator[Line]:
+    """Yield the lines, those of stretches one by one."""
+    for line in lines:
+        if isinstance(line, RowStretch):
+            yield from line.lines()
+        else:
+            yield line
 
 
 class ReportSource(StrEnum):

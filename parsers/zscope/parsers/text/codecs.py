@@ -27,7 +27,7 @@ _VERSION_NAMES = {number: name for name, number in TLS_VERSIONS.items()}
 _TRUE = {"YES", "Y", "ON", "TRUE"}
 _FALSE = {"NO", "N", "OFF", "FALSE"}
 _TIMES = ("%m/%d/%Y-%H.%M.%S", "%m/%d/%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S", "%m/%d/%Y-%H.%M.%S.%f")
-_IPV4 = re.compile(
+IPV4 = re.compile(
     r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\.(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])){3}",
     re.ASCII,
 )
@@ -91,7 +91,7 @@ def _address(text: str) -> str:
 
     Some messages print the four numbers of an IPv4 address with three digits each.
     """
-    if _IPV4.fullmatch(text):
+    if IPV4.fullmatch(text):
         return text
     if len(text) > 64:
         raise ValueError(text)

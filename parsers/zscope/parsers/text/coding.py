@@ -277,13 +277,21 @@ def _ends_of_records(data: bytes, offset: int, most: int = sys.maxsize) -> list[
 
 def read_lines(stream: ByteSource, coding: Coding) -> Iterator[str]:
     """Yield the lines of a text without their ends, in bounded memory."""
+    for part in read_line_parts(stream, coding):
+        yield from part
+
+
+def read_line_parts(stream: ByteSource, coding: Coding) -> Iterator[list[str]]:
+    """Yield the lines of a text without their ends, as many at once as were read."""
     if coding.name == EBCDIC and coding.ends is not LineEnds.CHARACTERS:
         decode = code_page().decode
         if coding.ends is LineEnds.RECORDS:
             records = _records_of_one_length(stream, coding.record_length)
         else:
             records = _records_with_lengths(stream)
-        yield from map(decode, records)
+        lines = map(decode, records)
+        while some := list(islice(lines, _LINES_TOGETHER)):
+            yield some
         return
     yield from _split(_characters(stream, coding))
 
@@ -317,7 +325,7 @@ def _characters(stream: ByteSource, coding: Coding) -> Iterator[str]:
     yield decoder.decode(b"", final=True)
 
 
-def _split(pieces: Iterator[str]) -> Iterator[str]:
+def _split(pieces: Iterator[str]) -> Iterator[list[str]]:
     """Split at CR, LF, CRLF and NEL, and remove control-Z, an old end-of-file mark."""
     rest = ""
     for piece in pieces:
@@ -325,12 +333,13 @@ def _split(pieces: Iterator[str]) -> Iterator[str]:
         carriage_return = "\r" if text.endswith("\r") else ""
         lines = _normalize_ends(text.removesuffix("\r")).split("\n")
         rest = lines.pop() + carriage_return
-        for line in lines:
-            yield line[:LONGEST_LINE]
+        if max(map(len, lines), default=0) > LONGEST_LINE:
+            lines = [line[:LONGEST_LINE] for line in lines]
+        yield lines
         if len(rest) > LONGEST_LINE:
             rest = rest[:LONGEST_LINE]
     if rest := rest.removesuffix("\r"):
-        yield rest
+        yield [rest]
 
 
 def _normalize_ends(text: str) -> str:

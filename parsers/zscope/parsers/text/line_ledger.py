@@ -71,6 +71,19 @@ class LineLedger:
         for number in numbers:
             self.take(number, use)
 
+    def hand_out_rows(self, first: int, count: int) -> None:
+        """Add a stretch of rows that is part of a report, as one entry."""
+        if first == len(self._uses):
+            self._uses += bytes([LineUse.OWED]) * count
+
+    def take_rows(self, first: int, last: int, use: LineUse) -> None:
+        """Note the use of a stretch of rows, which nothing else has taken before."""
+        rows = slice(first, min(last + 1, len(self._uses)))
+        if self._uses[rows].strip(bytes([LineUse.OWED])):
+            self.take_all(range(first, last + 1), use)
+        else:
+            self._uses[rows] = bytes([use]) * len(self._uses[rows])
+
     def owed(self) -> Iterator[tuple[int, int]]:
         """Yield the first and the last number of each stretch of owed lines."""
         first = self._uses.find(LineUse.OWED)

@@ -170,6 +170,10 @@ class ReportFamily:
     """Whether the lines of a page can begin with carriage control characters."""
     has_print_headings: bool = False
     """Whether a print program can add a heading to each page."""
+    plain_row: re.Pattern[str] | None = None
+    """Matches whole lines that can be nothing but rows of a table without further lines. They are taken in
+    stretches, which is ten times faster.
+    """
     rows_apart: bool = False
     """Whether each line is independent of the others: millions of lines are read in pieces."""
     is_page: bool = False

@@ -13,11 +13,12 @@ from zscope.parsers.containers.streams import UNPACKED_CHUNK
 from zscope.parsers.inputs import INVENTORY_SCHEMA, FileSummary, day_of, report_progress, system_of
 from zscope.parsers.issues import Code, InputError, Issue
 from zscope.parsers.smf.framing import refuse
-from zscope.parsers.text.captured_report import KnownFrom, ReportSource
-from zscope.parsers.text.coding import EBCDIC, LineEnds, code_page, read_lines, read_pieces
+from zscope.parsers.text.captured_report import KnownFrom, ReportSource, single_lines
+from zscope.parsers.text.coding import EBCDIC, LineEnds, code_page, read_line_parts, read_pieces
 from zscope.parsers.text.console_lines import ends_report, is_prompt
 from zscope.parsers.text.families import families, families_of, family_name
 from zscope.parsers.text.headings import begins_heading
+from zscope.parsers.text.input_lines import BEGIN_LINES, InputLines
 from zscope.parsers.text.json_objects import JsonObjectReader
 from zscope.parsers.text.json_objects import looks_like_json as opens_object
 from zscope.parsers.text.line_ledger import LineLedger, LineUse
@@ -37,15 +38,12 @@ if TYPE_CHECKING:
     from zscope.parsers.text.coding import Coding
     from zscope.parsers.text.report_family import ReportFamily
 
-PROGRESS_LINES = 10_000
-"""Lines between two progress reports."""
 _HEAD_BYTES = 1 << 16
 _OPENING_BYTES = 1 << 12
 _LINE_ENDS = ("\n", "\r", "\x0c", "\x85")
 _PADDING = "\0 \x1a"
 """Characters that can follow the last line end."""
 _TAIL_BYTES = 16
-_BEGIN_LINES = 2
 _SAME_BEGIN = 5
 """Lines of a log that begin with the same characters follow each other: a date, or the kind of record."""
 
@@ -94,13 +92,7 @@ class ReportInput:
     _is_other: bool = field(default=False, init=False)
     """Whether no selected table comes from a file of this kind: it is read up to its first report."""
     _first_line: str = field(default="", init=False)
-    """The first line that is not empty."""
-    _begin: list[tuple[int, str]] = field(default_factory=list, init=False)
-    """Numbers and texts of the first two lines that are not empty."""
-    _last_line: tuple[int, str] = field(default=(0, ""), init=False)
-    """Number and text of the last line that is not empty."""
-    _line_before: str = field(default="", init=False)
-    """The line that is not empty before that."""
+    """The first line of a text that is not empty."""
     ledger: LineLedger = field(default_factory=LineLedger, init=False)
     """What became of each line of a text; of XML and JSON it has no lines."""
 
@@ -188,10 +180,17 @@ class ReportInput:
 
     def _read_text(self, sheet: FileRows, wanted: Set[ReportFamily]) -> Iterator[tuple[str, pa.RecordBatch]]:
         tail = _Tail(self.member.stream)
-        yield from self._read_captured(sheet, wanted, self._splitter(sheet).reports(self._lines(tail)))
+        lines = InputLines(
+            read_line_parts(tail, self.coding),
+            self.ledger,
+            self.summary,
+            lambda: report_progress(self.summary, self.member, self.options),
+        )
+        yield from self._read_captured(sheet, wanted, self._splitter(sheet).reports_in(lines))
+        self._first_line = lines.first_line
         if not tail.ends_line(self.coding):
-            self._report_cut(sheet)
-        self._note_cut_begin(sheet)
+            self._report_cut(sheet, lines)
+        self._note_cut_begin(sheet, lines)
         for first, last in self.ledger.owed():
             place = f"lines {first} to {last} are" if last > first else "the line is"
             problem = f"{place} part of a report, and nothing was read from it: compare it with the rows"
@@ -199,15 +198,15 @@ class ReportInput:
             self.ledger.take_all(range(first, last + 1), LineUse.ISSUE)
         self.summary.outside = self.ledger.counts()[LineUse.OUTSIDE]
 
-    def _report_cut(self, sheet: FileRows) -> None:
+    def _report_cut(self, sheet: FileRows, lines: InputLines) -> None:
         """Report a text without a line end after its last line, if this is a line of a report."""
-        number, text = self._last_line
+        number, text = lines.last_line
         use = self.ledger.use_of(number)
         in_report = use in {LineUse.ROW, LineUse.ISSUE} or (
             use is LineUse.FURNITURE and not ends_report(text)
         )
         if use is LineUse.OUTSIDE:
-            before = self._line_before
+            before = lines.line_before
             follows = (
                 before[:_SAME_BEGIN] == text[:_SAME_BEGIN] and self.ledger.use_of(number - 1) > LineUse.OWED
             )
@@ -231,11 +230,11 @@ class ReportInput:
             problem += "be cut, and reports after it missing; add a line end if the file is complete"
             sheet.add_issue(Issue(Code.LINE_END_MISSING, problem, self.member.name, line_no=number))
 
-    def _note_cut_begin(self, sheet: FileRows) -> None:
+    def _note_cut_begin(self, sheet: FileRows, lines: InputLines) -> None:
         """Note a first line that may be the rest of one: lines of a report may have preceded it."""
-        if len(self._begin) < _BEGIN_LINES or not self.summary.reports:
+        if len(lines.begin) < BEGIN_LINES or not self.summary.reports:
             return
-        (number, text), (_, following) = self._begin
+        (number, text), (_, following) = lines.begin
         if self.ledger.use_of(number) is LineUse.OUTSIDE and is_rest_of_line(text, following):
             problem = (
                 f"the file begins with {quoted(text.strip())}, which may be the rest of a line: if lines "
@@ -266,7 +265,8 @@ class ReportInput:
                 yield from sheet.full_batches()
             else:
                 others += 1
-                self.ledger.take_all((line.no for line in report.lines), LineUse.NOT_SELECTED)
+                numbers = (line.no for line in single_lines(report.lines))
+                self.ledger.take_all(numbers, LineUse.NOT_SELECTED)
         for grammar in grammars.values():
             grammar.finish()
         self.summary.reports = len(sheet.reports) + others
@@ -306,21 +306,6 @@ class ReportInput:
 
     def _report_headless(self, line: int, text: str) -> None:
         self.issues.add(Issue(Code.HEADING_MISSING, text, self.member.name, line_no=line))
-
-    def _lines(self, stream: ByteSource) -> Iterator[str]:
-        for number, line in enumerate(read_lines(stream, self.coding), 1):
-            if number % PROGRESS_LINES == 0:
-                report_progress(self.summary, self.member, self.options)
-            self.summary.lines = number
-            self.summary.bytes += len(line) + 1
-            self._first_line = self._first_line or line.strip()
-            self.ledger.hand_out(number, line)
-            if line and not line.isspace():
-                self._line_before = self._last_line[1]
-                self._last_line = number, line
-                if len(self._begin) < _BEGIN_LINES:
-                    self._begin.append((number, line))
-            yield line
 
     def _file_defaults(self) -> FileDefaults:
         """Return system and day from the options, or else from the file name."""

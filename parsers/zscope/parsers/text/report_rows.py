@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from zscope.parsers.issues import Code, Issue
+from zscope.parsers.text.captured_report import single_lines
 from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.line_ledger import LineLedger, LineUse
 from zscope.schemas.arrow import arrow_type, table_schema
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime, time
 
     from zscope.parsers.issues import Issues
-    from zscope.parsers.text.captured_report import Line, Origin
+    from zscope.parsers.text.captured_report import Line, Origin, RowStretch
     from zscope.parsers.text.codecs import TextCodec
     from zscope.schemas.reports import PrintedField
 
@@ -59,6 +60,8 @@ class FileRows:
     ledger: LineLedger = field(default_factory=LineLedger)
     """What became of each line."""
     _rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    _batches: list[tuple[str, pa.RecordBatch]] = field(default_factory=list)
+    """Rows before those, which are complete batches."""
 
     def wants(self, table: str) -> bool:
         """Return whether rows of this table are requested."""
@@ -80,21 +83,44 @@ class FileRows:
         """Add a finished row."""
         self._rows.setdefault(table, []).append(row)
 
+    def add_columns(self, table: str, columns: Mapping[str, pa.Array], shared: Mapping[str, Any]) -> None:
+        """Add many finished rows, given as columns and as values that all rows share."""
+        if table in self._rows:
+            self._batches.append((table, self._batch(table)))
+        schema = self._schema(table)
+        count = len(next(iter(columns.values())))
+        arrays = [
+            columns[item.name].cast(item.type)
+            if item.name in columns
+            else pa.repeat(pa.scalar(shared.get(item.name), item.type), count)
+            for item in schema
+        ]
+        self._batches.append((table, pa.RecordBatch.from_arrays(arrays, schema=schema)))
+
     def full_batches(self) -> Iterator[tuple[str, pa.RecordBatch]]:
         """Yield the tables that have enough rows for a batch."""
+        yield from self._complete()
         for table in [name for name, rows in self._rows.items() if len(rows) >= BATCH_ROWS]:
             yield table, self._batch(table)
 
     def remaining_batches(self) -> Iterator[tuple[str, pa.RecordBatch]]:
         """Yield the tables with the remaining rows."""
+        yield from self._complete()
         for table in list(self._rows):
             yield table, self._batch(table)
 
+    def _complete(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+        complete, self._batches = self._batches, []
+        yield from complete
+
     def _batch(self, table: str) -> pa.RecordBatch:
+        return pa.RecordBatch.from_pylist(self._rows.pop(table), self._schema(table))
+
+    def _schema(self, table: str) -> pa.Schema:
         schema = table_schema(table)
         if (columns := self.wanted[table]) is not None:
             schema = pa.schema([schema.field(name) for name in columns], schema.metadata)
-        return pa.RecordBatch.from_pylist(self._rows.pop(table), schema)
+        return schema
 
 
 @dataclass(slots=True)
@@ -131,20 +157,9 @@ class ReportRows:
         `lines` has the lines of values that are not in the first line of the row. The row is returned even if
         its table is not requested, because checks need it.
         """
-        origin = self.origin
-        row: dict[str, Any] = {
-            "file": self.sheet.file,
-            "line_no": line,
-            "source": origin.source.value,
-            "system": origin.system,
-            "system_from": origin.system_from.value if origin.system_from else None,
-            "time_from": origin.time_from.value,
-            "taken_local": origin.captured_at(),
-            "run": origin.run,
-            "taken_time": _clock_text(origin.clock) if origin.clock else None,
-            "extra": json.dumps(dict(extra), ensure_ascii=False) if extra else None,
-            **self.common,
-        }
+        row = self._shared()
+        row["line_no"] = line
+        row["extra"] = json.dumps(dict(extra), ensure_ascii=False) if extra else None
         self.used(line)
         if lines:
             for other in lines.values():
@@ -159,6 +174,28 @@ class ReportRows:
         if self.sheet.wants(table):
             self.sheet.add_row(table, row)
         return row
+
+    def rows(self, table: str, stretch: RowStretch, columns: Mapping[str, pa.Array]) -> None:
+        """Add the rows of a stretch, one for each line, from columns of decoded values."""
+        self.sheet.ledger.take_rows(stretch.no, stretch.last_no, LineUse.ROW)
+        if self.sheet.wants(table):
+            numbers = pa.array(range(stretch.no, stretch.last_no + 1))
+            self.sheet.add_columns(table, {"line_no": numbers, **columns}, self._shared())
+
+    def _shared(self) -> dict[str, Any]:
+        """Return the values that all rows of the report share."""
+        origin = self.origin
+        return {
+            "file": self.sheet.file,
+            "source": origin.source.value,
+            "system": origin.system,
+            "system_from": origin.system_from.value if origin.system_from else None,
+            "time_from": origin.time_from.value,
+            "taken_local": origin.captured_at(),
+            "run": origin.run,
+            "taken_time": _clock_text(origin.clock) if origin.clock else None,
+            **self.common,
+        }
 
     def value(self, table: str, column: str, text: str, line: int) -> Any:  # noqa: ANN401 - as declared
         """Return a printed value as its column has it, for grammars that check values before they make the
@@ -205,7 +242,7 @@ class ReportRows:
 
     def skipped(self, lines: Iterable[Line]) -> None:
         """Note that an issue says of these lines that they are not read."""
-        self.sheet.ledger.take_all((line.no for line in lines), LineUse.ISSUE)
+        self.sheet.ledger.take_all((line.no for line in single_lines(lines)), LineUse.ISSUE)
 
     def add_unknown_line(self, line: int, text: str, section: str = "") -> None:
         """Add an issue about a line that the grammar does not know."""

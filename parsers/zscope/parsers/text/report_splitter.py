@@ -11,7 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, Line, Origin, ReportSource
+from zscope.parsers.text.captured_report import (
+    CapturedReport,
+    KnownFrom,
+    Line,
+    Origin,
+    ReportSource,
+    single_lines,
+)
 from zscope.parsers.text.console_lines import (
     begins_routed_replies,
     is_last_line,
@@ -41,6 +48,7 @@ from zscope.parsers.text.text_envelopes import Stamp, TextUnwrapper, UnwrappedLi
 if TYPE_CHECKING:
     from datetime import date, time
 
+    from zscope.parsers.text.input_lines import InputLines
     from zscope.parsers.text.json_envelopes import CapturedText
     from zscope.parsers.text.report_family import (
         ColumnNames,
@@ -113,6 +121,10 @@ class ReportSplitter:
     """The family of the report."""
     _in_block: bool = False
     """Whether a block of markup was open before the report began."""
+    _input: InputLines | None = None
+    """The lines of the file, if rows can be taken from it."""
+    _rows_follow: bool = False
+    """Whether the last line was a plain row of the report."""
     _interrupted: bool = False
     """A prompt or a message ended the report, unless a line that looks like part of it follows."""
     _pending: list[Line] = field(default_factory=list)
@@ -139,6 +151,11 @@ class ReportSplitter:
     def reports(self, texts: Iterable[str]) -> Iterator[CapturedReport]:
         """Yield the reports in the order in which they end."""
         yield from self._split(Line(number, text) for number, text in enumerate(texts, 1))
+
+    def reports_in(self, lines: InputLines) -> Iterator[CapturedReport]:
+        """Yield the reports of a file, in which rows of a table are taken in stretches."""
+        self._input = lines
+        yield from self._split(lines)
 
     def reports_of(self, captured: Iterable[CapturedText]) -> Iterator[CapturedReport]:
         """Yield the reports in texts that were taken out of an envelope with facts of its own."""
@@ -183,12 +200,22 @@ class ReportSplitter:
             # A form feed begins a page but is not a line.
             for part in line.text.lstrip("\f").split("\f") if "\f" in line.text else (line.text,):
                 yield from self._line(line.no, part, stamp)
+            if self._rows_follow and unwrapper.is_idle and not self._replies.in_log:
+                self._take_rows()
         yield from self._close()
         self._outside.end()
         for family, collector in self._messages:
             yield from (self._message(family, lines) for lines in collector.finish())
         for reply in self._replies.unfinished():
             yield from self._reports_of_reply(reply)
+
+    def _take_rows(self) -> None:
+        """Add the rows that follow a plain row of a report."""
+        pattern = self._family.plain_row
+        if self._input is not None and self._report is not None and pattern is not None:
+            stretch = self._input.take_rows(pattern)
+            if stretch is not None:
+                self._report.lines.append(stretch)
 
     def _is_outside(self, line: UnwrappedLine, unwrapper: TextUnwrapper) -> bool:
         """Interrupt the report at a line without the prefix that the lines around it have; return False if
@@ -211,6 +238,7 @@ class ReportSplitter:
         return True
 
     def _line(self, number: int, raw: str, stamp: Stamp | None) -> Iterator[CapturedReport]:
+        self._rows_follow = False
         raw = raw.rstrip(" ")
         text = (raw.expandtabs(TAB) if "\t" in raw else raw).rstrip()
         replies = self._replies.add_line(number, text)
@@ -336,6 +364,10 @@ class ReportSplitter:
         elif not is_paging_mark(line):
             self._resume(report)
             report.lines.append(Line(number, line))
+            row = self._family.plain_row
+            self._rows_follow = (
+                row is not None and not (self._margin or self._ids) and row.fullmatch(line) is not None
+            )
             self._titled = self._titled or self._family.once.match(line) is not None
             if self._family.rows_apart and len(report.lines) > LINES_TOGETHER:
                 yield report
@@ -387,7 +419,8 @@ class ReportSplitter:
 
     def _report_glued_prompt(self, report: CapturedReport) -> None:
         """Report a last line to which the prompt of TSO is joined."""
-        last = next((line for line in reversed(report.lines) if line.text), None)
+        filled = next((line for line in reversed(report.lines) if line.text), None)
+        *_, last = single_lines([filled]) if filled else [None]
         if self._family.display and last and _GLUED_PROMPT.search(last.text):
             problem = f"{quoted(last.text.strip())} ends with the prompt READY: a line end may be missing"
             self.report_problem(last.no, problem)

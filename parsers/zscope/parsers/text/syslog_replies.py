@@ -90,24 +90,25 @@ class ReplyCollector:
     _open: list[SyslogReply] = field(default_factory=list)
     _orphans: set[str] = field(default_factory=set)
     """Connectors of lines without a beginning that were reported."""
-    _in_log: bool = False
+    in_log: bool = False
+    """Whether the text has records of a log."""
 
     def add_line(self, no: int, text: str) -> Iterator[SyslogReply] | None:
         """Return the replies that this line completes; None if it is not a log line."""
         # These characters alone exclude nearly all lines that are not log records.
         if text[:1] in _MARKS or text[1:2] in _MARKS:
             if first := _FIRST.match(text):
-                self._in_log = True
+                self.in_log = True
                 return self._begin_reply(no, first)
             if following := _NEXT.match(text):
-                self._in_log = True
+                self.in_log = True
                 return self._continue_reply(no, following)
-            if self._in_log and _CONTINUED.match(text):
+            if self.in_log and _CONTINUED.match(text):
                 if any(reply.wanted for reply in self._open):
                     problem = f"{quoted(text)} continues a line that a display cannot have; it is skipped"
                     self.report_problem(no, problem)
                 return iter(())
-        if self._in_log and text.strip() and any(reply.wanted for reply in self._open):
+        if self.in_log and text.strip() and any(reply.wanted for reply in self._open):
             self.report_problem(no, f"{quoted(text)} has no log prefix, but a reply has not ended")
         return None
 

@@ -182,6 +182,11 @@ class TextUnwrapper:
             else:
                 yield line
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether the next lines are yielded as they are, unless they begin an envelope."""
+        return self._wrapping is None and not self._markup and not self._ahead
+
     def end_wrapping(self) -> None:
         """Take the next lines as they are: another report begins without the prefix."""
         self._wrapping = None

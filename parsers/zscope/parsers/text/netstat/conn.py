@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
+from zscope.parsers.text.captured_report import Line, RowStretch
+from zscope.parsers.text.netstat.plain_rows import columns_of
 from zscope.parsers.text.netstat.reply import Command, reply_lines
 from zscope.parsers.text.netstat.sockets import (
     is_connection_id,
@@ -24,7 +26,6 @@ from zscope.schemas.reports import plain_label, report_table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from zscope.parsers.text.captured_report import Line
     from zscope.parsers.text.netstat.reply import ReplyBody
     from zscope.parsers.text.report_rows import ReportRows
 
@@ -40,6 +41,8 @@ _APPLICATION_DATA = frozenset(
     for label, printed in report_table(_TABLE).by_label().items()
     if printed.column == "application_data"
 )
+_SHORT_WORDS = 5
+"""Words of a row of the short form."""
 _LABEL_INDENT = 2
 """Indentation of all lines of a connection but the first."""
 
@@ -48,7 +51,10 @@ def read(body: ReplyBody, out: ReportRows) -> int:
     """Write a row for each connection; return the number of connections."""
     reader = _ConnReader(out)
     for line in body.lines:
-        reader.take(line)
+        if isinstance(line, RowStretch):
+            reader.take_stretch(line)
+        else:
+            reader.take(line)
     reader.close()
     return reader.rows
 
@@ -84,13 +90,27 @@ class _ConnReader:
             and is_connection_id(words[1])
             and self._aligned(line.text, words)
         ):
-            values = _short(words) if self._words == 5 else _long(words)
+            values = _short(words) if self._words == _SHORT_WORDS else _long(words)
             if values is not None:
                 self.close()
                 self._entry = _ConnEntry(line.no, values, block=self._words == 3)
                 return
         if words:
             self._other(line)
+
+    def take_stretch(self, stretch: RowStretch) -> None:
+        """Read many rows; the last one is read by itself, because other lines can belong to it."""
+        text, _, last = stretch.text.rpartition("\n")
+        rows = RowStretch(stretch.no, text)
+        columns = columns_of(rows, self._id_column) if text and self._words == _SHORT_WORDS else None
+        if columns is None:
+            for line in stretch.lines():
+                self.take(line)
+            return
+        self.close()
+        self.rows += rows.last_no - rows.no + 1
+        self.out.rows(_TABLE, rows, columns)
+        self.take(Line(stretch.last_no, last))
 
     def close(self) -> None:
         """The entry has no more lines."""
@@ -134,7 +154,7 @@ class _ConnReader:
         indent = len(titles) - len(titles.lstrip())
         self._id_column = None if _SQUEEZED.match(text) else titles.index("CONN", indent + 6) - indent
         after = titles[titles.index("CONN", indent + 6) + len("CONN") :].strip()
-        self._words = 5 if after.startswith("LOC") else 3 if after.startswith("STA") else 0
+        self._words = _SHORT_WORDS if after.startswith("LOC") else 3 if after.startswith("STA") else 0
 
     def _belongs(self, line: Line) -> bool:
         """Add a line with a label to the connection, if it belongs there."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyparsing as pp
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.captured_report import KnownFrom, ReportSource
+from zscope.parsers.text.captured_report import KnownFrom, ReportSource, single_lines
 from zscope.parsers.text.netstat import all as all_report
 from zscope.parsers.text.netstat import config, conn, devlinks, ttls, ttls_group
 from zscope.parsers.text.netstat.reply import (
@@ -175,6 +175,7 @@ class Netstat:
             out.used(line.no)
         below = report.lines[heading_lines:]
         lines, ending, rest = split_ending(below, report.first_line)
+        rest = list(single_lines(rest))
         console = report.origin.source in {ReportSource.CONSOLE, ReportSource.SYSLOG}
         if heading is not None:
             console = heading.form is HeadingForm.CONSOLE
@@ -187,6 +188,8 @@ class Netstat:
         report_missing_lines(ending, out, expected=not report.complete or console, rest=rest)
         if kind := _kind(body, out):
             out.add_report(f"NETSTAT {kind.name}", report.first_line)
+            if kind.reader is not conn:
+                body.lines = list(single_lines(body.lines))
             compare_count(ending, out, kind.reader.read(body, out))
         else:
             out.skipped(body.lines)

@@ -79,15 +79,17 @@ class XmlElement:
 
     def contents(self) -> tuple[object, ...]:
         """Return the name, text and children, without places, for comparison."""
-        return self.name, self.text, tuple(child.contents() for child in self.children)
+        return self.name, self.text, tuple([child.contents() for child in self.children])
 
     def below(self, name: str) -> Iterator[XmlElement]:
         """Yield the elements of this name at any depth, in order."""
-        for child in self.children:
-            if child.name == name:
-                yield child
+        waiting = self.children[::-1]
+        while waiting:
+            element = waiting.pop()
+            if element.name == name:
+                yield element
             else:
-                yield from child.below(name)
+                waiting += element.children[::-1]
 
 
 class XmlTree:
