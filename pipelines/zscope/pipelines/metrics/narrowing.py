@@ -54,8 +54,9 @@ def prepared(
 
     Afterwards the metric and the steps it reads are temporary views over the narrowed tables of events. Small
     steps that many others read are temporary tables: DuckDB plans each use of a view again, and planning
-    several layers of them would take longer than computing them. Steps in `made` exist already; so do the
-    stored steps of a `summarised` store.
+    several layers of them would take longer than computing them. Steps below which nothing is temporary are
+    read from the catalogue: to create a view again takes as long as to plan it. Steps in `made` exist
+    already; so do the stored steps of a `summarised` store.
     """
     selection = selection or MetricSelection()
 
@@ -67,10 +68,14 @@ def prepared(
 
     steps = _to_make(metric, is_ready)
     narrower = _narrowed(metric, selection, steps)
-    if not narrower and not any(step.keep for step in steps):
-        return settings(metric, selection)
-    views = [f"{'TABLE' if step.keep else 'VIEW'} {step.name} AS {view_sql(step)}" for step in steps]
-    return [*settings(metric, selection), *(f"CREATE OR REPLACE TEMP {text}" for text in (*narrower, *views))]
+    temporary = {*made, *narrower}
+    texts = list(narrower.values())
+    for step in steps:
+        # The view of the catalogue has the same rows if nothing below it is temporary.
+        if step.keep or not temporary.isdisjoint(step.inputs):
+            texts.append(f"{'TABLE' if step.keep else 'VIEW'} {step.name} AS {view_sql(step)}")
+            temporary.add(step.name)
+    return [*settings(metric, selection), *(f"CREATE OR REPLACE TEMP {text}" for text in texts)]
 
 
 def _to_make(metric: Metric, is_ready: Callable[[Metric], bool]) -> list[Metric]:
@@ -88,18 +93,18 @@ def _to_make(metric: Metric, is_ready: Callable[[Metric], bool]) -> list[Metric]
     return list(found.values())
 
 
-def _narrowed(metric: Metric, selection: MetricSelection, steps: Sequence[Metric]) -> list[str]:
+def _narrowed(metric: Metric, selection: MetricSelection, steps: Sequence[Metric]) -> dict[str, str]:
     """Return views of the tables of events that steps read, with only the rows needed for a selection."""
     if not (selection.systems or selection.earliest or selection.latest):
-        return []
+        return {}
     read = {table for step in steps for table in step.inputs}
     tables = [name for name in needed(metric.name) if name in read and is_event_table(name)]
     conditions = {table: " AND ".join(_conditions(table, selection, metric)) for table in tables}
-    return [
-        f"VIEW {table} AS SELECT * FROM {FILES}.{table} WHERE {condition}"
+    return {
+        table: f"VIEW {table} AS SELECT * FROM {FILES}.{table} WHERE {condition}"
         for table, condition in conditions.items()
         if condition
-    ]
+    }
 
 
 def _conditions(table: str, selection: MetricSelection, metric: Metric) -> Iterator[str]:
