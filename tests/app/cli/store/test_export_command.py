@@ -303,7 +303,7 @@ def test_the_default_is_all_metrics_with_intervals(expose: Run) -> None:
     assert {"zscope_tls_posture_unprotected_ratio", "zscope_cpu_per_transaction_cpu_seconds"} <= set(names)
 
 
-def test_series_are_filtered_by_system_and_utc_day(expose: Run) -> None:
+def test_series_are_filtered_by_system_and_local_day(expose: Run) -> None:
     """All intervals are of one day in UTC, and of two on the clocks of the systems."""
 
     def samples(*arguments: str) -> dict[str, int]:
@@ -314,8 +314,9 @@ def test_series_are_filtered_by_system_and_utc_day(expose: Run) -> None:
 
     assert samples() == {"SYSA": 96, "SYSB": 96}
     assert samples("--system", "SYSA") == {"SYSA": 96}
-    assert samples("--from", "2026-03-02", "--to", "2026-03-02") == {"SYSA": 96, "SYSB": 96}
-    assert samples("--from", "2026-03-03") == samples("--to", "2026-03-01") == {}
+    assert samples("--from", "2026-03-02", "--to", "2026-03-02") == {"SYSA": 92, "SYSB": 92}
+    assert samples("--from", "2026-03-03") == {"SYSA": 4, "SYSB": 4}
+    assert samples("--from", "2026-03-04") == samples("--to", "2026-03-01") == {}
 
 
 @pytest.mark.parametrize(
