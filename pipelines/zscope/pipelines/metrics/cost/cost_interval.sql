@@ -5,7 +5,7 @@
 -- intervals of one of the two: of summaries, if those cover more than twice the time that detail covers.
 --
 -- Intervals between the first and the last record of that source which its data do not cover have CPU time, but no
--- handshakes: they show how much of the time is missing.
+-- handshakes, and hours whose SMF 70 intervals are lost have neither: they show how much of the time is missing.
 --
 -- A benchmark run has other costs, as it varies the configuration on a system that does nothing else. So the
 -- intervals of runs are left out, with fifteen minutes before and after. Gaps are not filled.
@@ -54,6 +54,29 @@ detail AS (
     INNER JOIN handshake_interval AS i ON s.system = i.system AND s.interval_start_utc = i.interval_start_utc
 ),
 
+-- An hour without any CPU interval, in a file that has intervals of other hours.
+slot_or_gap AS (
+    SELECT * FROM slot
+    UNION ALL BY NAME
+    SELECT
+        c.system,
+        c.hour_utc AS interval_start_utc,
+        c.hour_utc + INTERVAL 1 HOUR AS interval_end_utc,
+        c.hour_local AS interval_start_local,
+        3600000 AS interval_ms
+    FROM coverage_hour AS c
+    ANTI JOIN (
+        SELECT
+            system,
+            unnest([
+                time_bucket(INTERVAL 1 HOUR, interval_start_utc),
+                time_bucket(INTERVAL 1 HOUR, interval_end_utc - INTERVAL 1 SECOND)
+            ]) AS hour_utc
+        FROM slot
+    ) AS s ON c.system = s.system AND c.hour_utc = s.hour_utc
+    WHERE c.source = '70' AND c.state = 'lost'
+),
+
 watch AS (
     SELECT
         system,
@@ -67,7 +90,7 @@ detail_gap AS (
     SELECT
         s.*,
         'zERT detail' AS handshake_source
-    FROM slot AS s
+    FROM slot_or_gap AS s
     INNER JOIN watch AS w
         ON s.system = w.system AND s.interval_start_utc >= w.first_utc AND s.interval_end_utc <= w.last_utc
     ANTI JOIN handshake_interval AS i ON s.system = i.system AND s.interval_start_utc = i.interval_start_utc
@@ -111,7 +134,7 @@ summary_gap AS (
     SELECT
         s.*,
         'zERT summary' AS handshake_source
-    FROM slot AS s
+    FROM slot_or_gap AS s
     INNER JOIN (
         SELECT
             system,

@@ -13,7 +13,7 @@ WITH source_kind(source, of_connections, in_sequence) AS (
     VALUES
     ('119-1/2', true, false), ('119-11', true, false), ('119-12', false, false), ('119-5', false, true),
     ('70', false, true), ('72', false, true), ('30', false, true), ('RMF', false, false), ('GSKSRVR', false, false),
-    ('MQ', false, false)
+    ('MQ', false, true)
 ),
 
 evidence AS MATERIALIZED (
@@ -151,6 +151,7 @@ file_kind AS (
             WHEN record_type = 119 AND record_subtype IN (1, 2) THEN '119-1/2'
             WHEN record_type = 119 AND record_subtype IN (5, 11, 12) THEN '119-' || record_subtype
             WHEN record_type IN (30, 70, 72) THEN record_type::VARCHAR
+            WHEN record_type IN (115, 116) THEN 'MQ'
         END AS source
     FROM load_kind
     WHERE record_type IS NOT NULL
@@ -229,6 +230,17 @@ usually_recorded AS (
     HAVING count(e.hour_no) >= 0.5 * count(*)
 ),
 
+-- The whole hours between two intervals of one load of RMF reports, of which the file has no span of records.
+report_gap AS (
+    SELECT DISTINCT
+        system,
+        unnest(
+            range((epoch_us(from_local) + 3599999999) // 3600000000, epoch_us(to_local) // 3600000000)
+        ) AS local_hour
+    FROM load_gap
+    WHERE source = 'rmf_interval' AND to_local - from_local < INTERVAL 31 DAY
+),
+
 removed AS (
     SELECT DISTINCT unnest(range(epoch_us(first_local) // 3600000000, epoch_us(last_local) // 3600000000 + 1)) AS local_hour
     FROM load
@@ -278,6 +290,7 @@ compared AS (
         y.system IS NOT NULL AS is_usual,
         a.system IS NOT NULL AS is_up,
         r.local_hour IS NOT NULL AS was_removed,
+        g.local_hour IS NOT NULL AS is_in_gap,
         e.silence,
         u.silence AS usual_silence,
         bit_count(l.minutes) AS lost_minutes,
@@ -306,6 +319,8 @@ compared AS (
     LEFT JOIN usually_recorded AS y ON h.system = y.system AND k.source = y.source
     LEFT JOIN usual_end AS n ON h.system = n.system AND k.source = n.source
     LEFT JOIN up AS a ON h.system = a.system AND h.hour_no = a.hour_no
+    LEFT JOIN report_gap AS g
+        ON k.source = 'RMF' AND h.system = g.system AND (h.hour_no * 3600 + h.offset_s) // 3600 = g.local_hour
     LEFT JOIN removed AS r ON (h.hour_no * 3600 + h.offset_s) // 3600 = r.local_hour
 ),
 
@@ -365,6 +380,7 @@ decided AS (
             WHEN of_connections AND counted < 0.5 THEN 'complete'
             WHEN of_connections AND counted >= 20 THEN if(file_minutes = 60 AND is_usual, 'lost', 'not recorded')
             WHEN lost_minutes > 0 AND file_minutes = 60 THEN 'lost'
+            WHEN is_in_gap THEN 'lost'
             WHEN file_minutes = 60 AND is_up AND is_usual AND (in_sequence OR (of_connections AND usual_silence <= 2))
                 THEN 'lost'
             ELSE 'not known'
@@ -415,7 +431,7 @@ explained AS (
                 THEN 'SMF lost ' || coalesce(number_text(lost_records), 'an unknown number of') || ' records of all types'
             WHEN state = 'lost' AND counted >= 20
                 THEN 'no records, but the stack counted ' || number_text(counted) || ' starts and ends of connections'
-            WHEN state = 'lost' AND in_sequence THEN 'a gap in the intervals of a file'
+            WHEN state = 'lost' AND (in_sequence OR is_in_gap) THEN 'a gap in the intervals of a file'
             WHEN state = 'lost' THEN 'no record, in a file that is otherwise never silent'
             WHEN file_minutes = 0 AND (of_connections OR in_sequence) THEN 'no loaded file covers the hour'
             ELSE 'no records: lost, idle, or the system was down'
