@@ -9,10 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.pipelines.ingest.in_turn import InTurn
 from tests.pipelines.stores import EVERYTHING, dump_bytes, load
 
 from zscope.parsers.issues import Code
-from zscope.pipelines.ingest import decoding
+from zscope.pipelines.ingest import decoding, ingest
+from zscope.pipelines.ingest.parallel_load import BulkEngine
 from zscope.pipelines.ingest.shared_smfids import SharedSmfids
 from zscope.pipelines.settings import Settings, Zones
 from zscope.pipelines.store import open_reader
@@ -202,6 +204,12 @@ def test_compacted_files_of_an_earlier_version(
     assert remove(store, 2) == 1
     check_apart(store, apart)
     check_store(folder, deep=True)
+
+
+def test_ranges_of_a_dump_that_are_decoded_apart(tmp_path: Path, apart: Mapping[str, Path]) -> None:
+    path = write(tmp_path / "both.smf", FIRST + SECOND)
+    assert len(same_smfid(ingest(tmp_path / "store", [path], HOW, BulkEngine(InTurn(), 6_000)))) == 1
+    check_apart(tmp_path / "store", apart)
 
 
 def test_names_stay_when_a_load_is_removed(tmp_path: Path) -> None:
