@@ -182,8 +182,8 @@ class Session:
         """Run one statement and return its rows as a stream, or None if it returns no rows.
 
         A text is a statement that zscope has composed: nearly always its types are portable, so it runs at
-        once, and a second time only if they are not. To ask for the types of a metric first would take a
-        fifth of its time. Statements of users run once: they can be long, or change a sequence.
+        once, and a second time only if they are not. To ask for the types first took a fifth of the
+        time of the queries of pages. Statements of users run once: they can be long, or change a sequence.
 
         The time limit applies to the time in DuckDB, not to the time that the caller needs for the rows.
         """

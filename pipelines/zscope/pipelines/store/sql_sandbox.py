@@ -99,8 +99,8 @@ DuckDB would write the text of every view again, which takes as long as all the 
 """
 _STATEMENTS_IN_MEMORY = "SELECT sql FROM duckdb_views() WHERE NOT internal"
 _FEW_ROWS = 500_000
-"""Stores with fewer rows are read by one thread: it needs a quarter less CPU time than two, which are hardly
-faster, as planning a metric over so few rows takes as long as computing it."""
+"""Stores with fewer rows are read by one thread: it needs 10 to 25 % less CPU time than two, as planning
+a metric over so few rows takes about as long as computing it."""
 
 
 class QueryError(Error):

@@ -346,7 +346,7 @@ def _encoded_addresses(values: pa.Array, of_ipv4: Callable[[bytes], bytes]) -> B
 
 def _packed(text: str, of_ipv4: Callable[[bytes], bytes]) -> bytes:
     try:
-        # The module ipaddress takes ten times as long.
+        # The module ipaddress takes several times as long.
         packed = inet_pton(AF_INET6 if ":" in text else AF_INET, text)
     except OSError:  # an address with a zone, or none at all
         packed = ip_address(text).packed
