@@ -154,10 +154,13 @@ def test_invalid_toml_must_be_corrected_first() -> None:
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
 _PRINTABLE = st.characters(exclude_categories=["C", "Z"])
 _NAME = st.lists(st.text(_PRINTABLE, min_size=1, max_size=8), min_size=1, max_size=3).map(" ".join)
+_SYSTEM_NAME = st.lists(st.text("ABCXYZ019$#@=", min_size=1, max_size=8), min_size=1, max_size=2).map(
+    ".".join
+)
 _RUNS = st.builds(
     Run,
     name=_NAME,
-    system=st.text("ABCXYZ019$#@.=", min_size=1, max_size=8),
+    system=_SYSTEM_NAME,
     role=st.sampled_from(["client", "server"]),
     from_utc=st.datetimes(datetime(2026, 1, 1), datetime(2026, 1, 9), timezones=st.just(UTC)),  # noqa: DTZ001
     to_utc=st.datetimes(datetime(2026, 1, 10), datetime(2026, 1, 30), timezones=st.just(UTC)),  # noqa: DTZ001

@@ -157,6 +157,7 @@ def test_words_have_the_colours_of_the_dashboard() -> None:
         **style.HANDSHAKE_COLOURS,
         **style.PROTOCOL_COLOURS,
         **style.VERDICT_COLOURS,
+        **style.COVERAGE_COLOURS,
         **style.SEVERITY_COLOURS,
     }
     own = {"ok", "conditional", "refused"}

@@ -35,6 +35,9 @@ PROTOCOL_COLOURS = {
 VERDICT_COLOURS = {
     "agrees": BLUE, "differs": RED, "direction only": GREEN, "not comparable": PURPLE, "no data": GREY,
 }  # fmt: skip
+COVERAGE_COLOURS = {
+    "complete": BLUE, "partial": SKY, "lost": RED, "not known": GREY, "not recorded": GREY,
+}  # fmt: skip
 SEVERITY_COLOURS = {"high": RED, "medium": ORANGE, "low": SKY, "info": GREY}
 SEVERITY_MARKS = {"high": "▲ high", "medium": "◆ medium", "low": "● low", "info": "○ info"}
 """Severities with a shape before the word, for tables."""

@@ -53,7 +53,8 @@ def test_one_line_about_each_file_goes_to_standard_error(run: Run, dump: Path) -
 def test_lines_of_a_text_that_belong_to_no_report_are_counted(run: Run, tmp_path: Path) -> None:
     capture = tmp_path / "capture.SYSA.2026-03-02.txt"
     capture.write_text(
-        "all is well\nREADY\n\nGSK01009I Cryptographic status\nAlgorithm  Hardware  Software\nAES  256  256\n"
+        "this line belongs to no report\nREADY\n\n"
+        "GSK01009I Cryptographic status\nAlgorithm  Hardware  Software\nAES  256  256\n"
     )
     stated = "UTF-8, 6 lines, 1 report; 2 of 6 lines belong to no report"
     assert f"{capture}: text, {stated}" in run("inventory", capture).stderr

@@ -10,7 +10,7 @@ import streamlit as st
 
 from zscope.app.dashboard.drawing import ROWS, grid, no_data, picture, with_rows
 from zscope.app.dashboard.pages.quality.load_history import chosen_system
-from zscope.app.dashboard.style import BLUE, GREY, RED, SKY, colours
+from zscope.app.dashboard.style import COVERAGE_COLOURS, colours
 from zscope.app.shared.covered_days import (
     BY,
     HEIGHTS,
@@ -18,7 +18,6 @@ from zscope.app.shared.covered_days import (
     ONE_DAY,
     PICTURE_LEGEND,
     SIGNS,
-    STATES,
     covered_systems,
     day_blocks,
 )
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 MOST_DAYS = 93
 """The newest days that are drawn: three months."""
-_COLOURS = dict(zip(STATES, (BLUE, SKY, RED, GREY, GREY), strict=True))
 _ROW_PX = 20
 _BETWEEN = " "
 """Begins the names of the places between two periods of days; each is longer by one."""
@@ -140,7 +138,7 @@ def _chart(found: list[CoveredSystem], table: pa.Table) -> Chart:
         y=alt.Y("what:N", title=None, sort=list(dict.fromkeys(table["what"].to_pylist())),
                 axis=alt.Axis(labelLimit=360, labelOverlap=False, labelFlush=False,
                               ticks=False, domain=False)),
-        color=alt.Color("state:N", title=None, scale=colours(_COLOURS), legend=None),
+        color=alt.Color("state:N", title=None, scale=colours(COVERAGE_COLOURS), legend=None),
         tooltip=[
             alt.Tooltip("what:N", title="Source"),
             alt.Tooltip("place:N", title="Day"),
