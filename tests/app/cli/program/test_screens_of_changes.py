@@ -83,6 +83,8 @@ CONSTANT = {
     "started_utc": datetime(2026, 1, 1, tzinfo=UTC),
     "stored_bytes": 1000,
     "metadata": "<path>",
+    "run_id": "20260101T000000-000000",
+    "checked_utc": datetime(2026, 1, 1, tzinfo=UTC),
 }
 """Columns that differ from run to run."""
 

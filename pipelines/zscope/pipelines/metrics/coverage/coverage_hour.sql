@@ -234,6 +234,7 @@ usually_recorded AS (
 report_gap AS (
     SELECT DISTINCT
         system,
+        'RMF' AS source,
         unnest(
             range((epoch_us(from_local) + 3599999999) // 3600000000, epoch_us(to_local) // 3600000000)
         ) AS local_hour
@@ -320,7 +321,7 @@ compared AS (
     LEFT JOIN usual_end AS n ON h.system = n.system AND k.source = n.source
     LEFT JOIN up AS a ON h.system = a.system AND h.hour_no = a.hour_no
     LEFT JOIN report_gap AS g
-        ON k.source = 'RMF' AND h.system = g.system AND (h.hour_no * 3600 + h.offset_s) // 3600 = g.local_hour
+        ON h.system = g.system AND k.source = g.source AND (h.hour_no * 3600 + h.offset_s) // 3600 = g.local_hour
     LEFT JOIN removed AS r ON (h.hour_no * 3600 + h.offset_s) // 3600 = r.local_hour
 ),
 
