@@ -1,0 +1,1 @@
+"""The experiment that measures what TLS alone costs: test connections in random quarter hours of a day."""
