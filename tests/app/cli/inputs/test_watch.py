@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.pipelines.stores import dump_bytes
 
-from zscope.app.cli.commands.watch import EVERY_S, SETTLE_S, StopSignal, Watch, WatchedFolder
+from zscope.app.cli.commands.watch import EVERY_S, SETTLE_S, Watch, WatchedFolder
 from zscope.app.cli.new_files import INCOMPLETE
+from zscope.app.cli.stop_signal import StopSignal
 from zscope.app.dashboard.page_data import StoreQueries
 from zscope.app.dashboard.shell import NEW_DATA_CHECK_S
 from zscope.pipelines.ingest import IngestOptions, row_selection

@@ -7,11 +7,7 @@ again only if it has changed.
 
 from __future__ import annotations
 
-import select
-import signal
-import socket
 import time
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,12 +30,10 @@ from zscope.app.cli.input_options import (
 from zscope.app.cli.load_options import LoadOptions, code_after_load, load_options
 from zscope.app.cli.loading import describe_outcome, describe_report, return_memory_soon
 from zscope.app.cli.new_files import INCOMPLETE, list_files, with_outcomes
+from zscope.app.cli.stop_signal import StopSignal
 from zscope.app.cli.store_option import settings_option, store_errors, store_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
-
     from zscope.app.cli.new_files import FileChoice, LoadedFile, NewFile
     from zscope.parsers.issues import Issue
     from zscope.pipelines.ingest import IngestOptions
@@ -49,37 +43,6 @@ if TYPE_CHECKING:
 
 LONGEST_PAUSE_S = 300.0
 """Limit of the pause after loads that could not change the store: it doubles with each."""
-
-
-@dataclass
-class StopSignal:
-    """SIGTERM and Ctrl-C: the first ends the work after the current file, the second at once."""
-
-    is_set: bool = False
-    _received: socket.socket | None = None
-    _sent: socket.socket | None = None
-
-    @contextmanager
-    def handled(self) -> Iterator[None]:
-        """Handle the signals while the block runs."""
-        with ExitStack() as stack:
-            self._received, self._sent = map(stack.enter_context, socket.socketpair())
-            for number in (signal.SIGTERM, signal.SIGINT):
-                stack.callback(signal.signal, number, signal.signal(number, self._stop))
-            yield
-
-    def _stop(self, _number: int, _frame: FrameType | None) -> None:
-        if self.is_set:
-            raise KeyboardInterrupt
-        self.is_set = True
-        # A lock, as that of an Event, could be held by the code that the signal interrupts.
-        assert self._sent is not None
-        self._sent.send(b"\0")
-
-    def wait(self, seconds: float) -> None:
-        """Wait, or return at once after a signal."""
-        assert self._received is not None
-        select.select([self._received], [], [], seconds)
 
 
 @dataclass

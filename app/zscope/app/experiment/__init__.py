@@ -1,0 +1,1 @@
+"""The two programs of the experiment that use the network: the client and its listener."""
