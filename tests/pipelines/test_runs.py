@@ -103,7 +103,7 @@ def test_a_workload_of_several_parts_has_no_kind_and_no_sizes() -> None:
         ("name = 5", "name", "got 5"),
         ('system = "SYSTEM001"', "system", "1 to 8 characters"),
         ('system = "SYS A"', "system", "'SYS A' is not a system name"),
-        ('role = "Client"', "role", 'expected "client" or "server", got \'Client\''),
+        ('role = "Client"', "role", 'expected "client", "server" or "tls-test", got \'Client\''),
         (
             "from = 2026-03-09T01:00:00",
             "from",

@@ -17,7 +17,8 @@ from zscope.schemas.errors import SettingsError
 if TYPE_CHECKING:
     from zscope.schemas.toml_lines import KeyPath
 
-ROLES = ("client", "server")
+TLS_TEST = "tls-test"
+"""Role of a quarter hour of test connections (zscope.pipelines.experiment), which is no benchmark run."""
 LONGEST_NAME = 64
 LONGEST_TEXT = 2_000
 LONGEST_DAYS = 31
@@ -33,7 +34,7 @@ _MOST = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One side of a benchmark run; the fields are the columns of the table `run`."""
+    """One side of a benchmark run, or test connections; the fields are the columns of the table `run`."""
 
     name: str
     system: str
@@ -116,7 +117,7 @@ _TagValue = Annotated[str | float | bool, Allowed(_TAG_VALUE, _tag_value, of=(st
 class _RunBlock(Declared, frozen=True, kw_only=True):
     name: Annotated[str, Allowed(_NAME, run_name)]
     system: Annotated[str, Allowed("a system name of 1 to 8 characters", system_name)]
-    role: Literal["client", "server"]
+    role: Literal["client", "server", "tls-test"]
     begin: _Time = field(name="from")
     end: _Time = field(name="to")
     workload: Annotated[str, Allowed("a name such as CRR40(64B/8kB)")] | None = None
@@ -142,7 +143,7 @@ def parse_run(raw: dict[str, Any], kb_bytes: int = 1000) -> Run:
     >>> parse_run({"name": "a", "system": "sysa", "role": "any"} | times)
     Traceback (most recent call last):
     ...
-    zscope.schemas.errors.SettingsError: role: expected "client" or "server", got 'any'
+    zscope.schemas.errors.SettingsError: role: expected "client", "server" or "tls-test", got 'any'
     """
     return run_in(TomlFile("", "", raw, SettingsError), (), kb_bytes)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pyarrow as pa
 
-from zscope.pipelines.runs.entry import Run, run_in
+from zscope.pipelines.runs.entry import TLS_TEST, Run, run_in
 from zscope.schemas.allowed import Allowed
 from zscope.schemas.arrow import TEXT, UTC
 from zscope.schemas.declared import Declared, TomlFile
@@ -182,6 +182,8 @@ def _sides(runs: Sequence[Run]) -> Iterator[Warned]:
 
 def _unknown_tags(runs: Sequence[Run]) -> Iterator[Warned]:
     for run in runs:
+        if run.role == TLS_TEST:
+            continue  # its tags are those of the log
         for tag in run.tags:
             key = tag.partition("=")[0]
             if key not in _published_tags() and (hint := suggestion(key, _published_tags(), "")):
@@ -210,7 +212,12 @@ RUN_SCHEMA = pa.schema(
     [
         described("name", TEXT, "Name of the run; its sides share it.", required=True),
         described("system", TEXT, "System on which this side ran.", required=True),
-        described("role", TEXT, "client or server: the side of the connections.", required=True),
+        described(
+            "role",
+            TEXT,
+            "client or server: the side of the connections; tls-test: test connections.",
+            required=True,
+        ),
         described("from_utc", UTC, "When the run began on this side.", required=True),
         described("to_utc", UTC, "When it ended, exclusive.", required=True),
         described("workload", TEXT, "Workload, such as CRR40(64B/8kB)."),

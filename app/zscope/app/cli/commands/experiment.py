@@ -11,12 +11,16 @@ import click
 
 from zscope.app.cli.exits import ExitCode, NothingDoneError, RefusedError, print_message
 from zscope.app.cli.output import Output, Rows, row_options
+from zscope.app.cli.runs_file import changing_runs
 from zscope.app.cli.stop_signal import StopSignal
+from zscope.app.cli.store_option import settings_option, store_option
+from zscope.pipelines.quantities import counted
 
 if TYPE_CHECKING:
     from zscope.app.experiment.load_client import Server
     from zscope.pipelines.experiment.client_log import LogLine
     from zscope.pipelines.experiment.schedule import Slot
+    from zscope.pipelines.settings import Settings
 
 _QUARTERS_OF_HOUR = 4
 _HOURS_OF_DAY = 24
@@ -36,6 +40,7 @@ def command() -> None:
       zscope experiment listen --plain-port 4400 --tls-port 4443 --certificate cert.pem --key key.pem
       zscope experiment client --schedule schedule.jsonl --target sysa.example.com --plain-port 4400 \\
         --tls-port 4443 --ca ca.pem -o log.jsonl
+      zscope experiment add log.jsonl --system SYSA
     """
 
 
@@ -240,6 +245,38 @@ def _done(lines: list[LogLine], quarters: int) -> ExitCode:
     )
     whole = len(lines) == quarters and not failed and not any(line.ended_early for line in lines)
     return ExitCode.OK if whole else ExitCode.WARNINGS
+
+
+@command.command("add")
+@click.argument("log", type=_File)
+@click.option("--system", required=True, metavar="NAME", help="System with the listener.")
+@store_option
+@settings_option
+def add_command(*, log: Path, system: str, store: Path, settings: Settings) -> None:
+    """Store the log of the client beside the benchmark runs of a store, in its file runs.toml.
+
+    Each quarter hour is a run with the role tls-test. Its time is then left out of all figures of
+    production, and `result` knows the arms and the ports. Lines that are stored already stay unchanged.
+
+    \b
+    Example:
+      zscope experiment add log.jsonl --system SYSA
+    """
+    from zscope.pipelines.experiment.client_log import LogError, parse_log
+    from zscope.pipelines.experiment.stored_log import runs_of_log
+    from zscope.pipelines.runs.edit import import_runs
+    from zscope.pipelines.runs.read import RunsFile, read_runs
+    from zscope.schemas.errors import SettingsError
+
+    try:
+        runs = runs_of_log(parse_log(log.read_text(encoding="utf-8").splitlines()), system)
+    except (LogError, SettingsError, UnicodeDecodeError) as error:
+        raise RefusedError(f"{log}: {error}") from error
+    with changing_runs(store) as folder:
+        added = import_runs(
+            folder, settings, print_message, RunsFile(tuple(runs), kb_bytes=read_runs(store).kb_bytes)
+        )
+    print_message(f"{counted(added, 'quarter hour')} added, {len(runs) - added:,} already there")
 
 
 @command.command("listen")

@@ -32,13 +32,14 @@ ESSENTIAL = ("name", "system", "role", "status", "intervals", "cpu_us_per_tran",
 ESSENTIAL_OF_PROPOSALS = ("name", "system", "role", "from_utc", "minutes", "connections_per_s", "known_as")
 _LISTED = """
 SELECT
-    r.name, r.system, r.role, r.from_utc, r.to_utc, r.workload, m.status, m.why,
+    r.name, r.system, r.role, r.from_utc, r.to_utc, r.workload,
+    coalesce(m.status, 'test connections') AS status, m.why,
     m.intervals, m.trimmed, m.counted_by,
     m.value AS cpu_us_per_tran, m.low AS low_us, m.high AS high_us, t.value AS transactions_per_s,
     r.transactions, r.tags, r.note, r.synthetic
 FROM run AS r
-INNER JOIN run_result AS m ON r.name = m.name AND r.role = m.role AND m.measure = 'cpu_per_tran'
-INNER JOIN run_result AS t ON r.name = t.name AND r.role = t.role AND t.measure = 'transaction_rate'
+LEFT JOIN run_result AS m ON r.name = m.name AND r.role = m.role AND m.measure = 'cpu_per_tran'
+LEFT JOIN run_result AS t ON r.name = t.name AND r.role = t.role AND t.measure = 'transaction_rate'
 ORDER BY r.from_utc, r.name, r.role, r.system
 """
 

@@ -35,6 +35,7 @@ WITH side AS (
         clients / count(*) OVER (PARTITION BY name, role) AS clients,
         transactions AS supplied
     FROM run
+    WHERE role <> 'tls-test'
 ),
 
 measured AS (

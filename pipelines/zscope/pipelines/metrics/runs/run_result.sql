@@ -99,7 +99,8 @@ of_run AS (
         min(from_utc) AS from_utc,
         max(to_utc) AS to_utc,
         bool_or(synthetic) AS synthetic
-    FROM (SELECT * FROM run UNION ALL BY NAME SELECT * REPLACE ('both' AS role) FROM run)
+    FROM (SELECT * FROM run UNION ALL BY NAME SELECT * REPLACE ('both' AS role) FROM run WHERE role <> 'tls-test')
+    WHERE role <> 'tls-test'
     GROUP BY name, role
 ),
 

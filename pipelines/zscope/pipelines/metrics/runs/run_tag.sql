@@ -16,6 +16,7 @@ WITH side AS (
         -- Each transaction of CRR has a connection.
         CASE WHEN workload_kind = 'CRR' THEN transactions END AS expected_connections
     FROM run
+    WHERE role <> 'tls-test'
 ),
 
 -- Runs are short compared with a store: a join with a small table of minutes excludes records far from all
