@@ -15,8 +15,8 @@ import numpy as np
 
 from zscope.pipelines.estimate.costs import FULL, MB, RESUMED, not_covered
 from zscope.pipelines.estimate.intervals import DAY_S
-from zscope.pipelines.estimate.regression import student
 from zscope.pipelines.estimate.statuses import Status, reason
+from zscope.pipelines.estimate.student_distribution import student
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

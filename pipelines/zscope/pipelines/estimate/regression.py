@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zscope.pipelines.estimate.student_distribution import student
 from zscope.pipelines.estimate.time_effects import TimeEffects
 
 if TYPE_CHECKING:
@@ -35,21 +35,6 @@ _QUARTERS_OF_DAY = 96
 _NEARLY_ZERO = 1e-12
 _COLLINEAR = 1e-7
 """Least share of the variance of a column that the other columns do not explain."""
-
-
-def student(quantile: float, freedom: float) -> float:
-    """Return a quantile of Student's t distribution, by its Cornish-Fisher expansion.
-
-    >>> round(student(0.975, 11), 3)
-    2.201
-    """
-    z = NormalDist().inv_cdf(quantile)
-    return (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
-    )
 
 
 @dataclass(frozen=True)

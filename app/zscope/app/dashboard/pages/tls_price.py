@@ -48,7 +48,7 @@ _TODAY, _CHANGED = "today", "what if"
 _OF_PRICE = (
     "system", "part", "status", "cpu_s_per_day", "low_cpu_s_per_day", "high_cpu_s_per_day", "lpar_pct",
     "high_lpar_pct", "peak_pct", "msu", "low_msu", "high_msu", "price", "low_price", "high_price",
-    "ziip_s_per_day", "card_operations_per_day", "why",
+    "why_no_msu", "ziip_s_per_day", "card_operations_per_day", "why",
 )  # fmt: skip
 _OF_ADVICE = (
     "sentence", "status", "saving_s_per_day", "saving_low_s_per_day", "saving_high_s_per_day", "statement",

@@ -6,7 +6,8 @@
 -- price. A share is not an estimate.
 --
 -- The MSU of TLS are its share of the CPU time in the four hours with the most CPU time, multiplied by the
--- highest four-hour average in SMF 70 on the days of the estimate.
+-- highest four-hour average in SMF 70 on the days of the estimate. An average of 0 is none: the field has it if nothing
+-- was averaged.
 
 WITH parameters AS (
     SELECT getvariable('price_per_msu')::DOUBLE AS price_per_msu
@@ -63,7 +64,7 @@ after_run AS (
 peak AS (
     SELECT
         e.system,
-        max(i.long_term_average_msu) AS peak_msu
+        nullif(max(i.long_term_average_msu), 0) AS peak_msu
     FROM (SELECT DISTINCT system, first_local, last_local FROM by_unit) AS e
     INNER JOIN smf70_interval AS i
         ON e.system = i.system AND i.interval_start_local BETWEEN e.first_local AND e.last_local
@@ -333,6 +334,11 @@ SELECT
     (m.peak_msu * e.peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS price,
     (m.peak_msu * e.low_peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS low_price,
     (m.peak_msu * e.high_peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS high_price,
+    CASE
+        WHEN e.status = 'refused' THEN 'the price is not known'
+        WHEN m.peak_msu IS NULL THEN 'no four-hour average above 0 in SMF 70-1 on the days of the estimate'
+        WHEN e.high_peak_pct IS NULL THEN 'no four hours in a row have complete data'
+    END::VARCHAR AS why_no_msu,
     concat(
         e.system,
         CASE p.shared_by
