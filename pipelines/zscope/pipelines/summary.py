@@ -38,11 +38,12 @@ FROM found WHERE shared_by = 'rule' AND statement IS NOT NULL
     AND greatest(saving_s_per_day, saving_high_s_per_day) > 0
 ORDER BY coalesce(saving_s_per_day, saving_high_s_per_day) DESC, system, rule_name LIMIT 1"""
 _POSTURE = """
-SELECT sum(connections)::BIGINT AS connections, sum(unprotected_connections)::BIGINT AS unprotected,
+SELECT source, sum(connections)::BIGINT AS connections, sum(covered_hours) AS covered, sum(hours) AS hours,
+    sum(unprotected_connections)::BIGINT AS unprotected,
     sum(old_version_connections)::BIGINT AS old,
     arg_max(server_port, unprotected_connections) AS port,
     max(unprotected_connections)::BIGINT AS of_port
-FROM found"""
+FROM found GROUP BY source HAVING sum(connections) > 0 ORDER BY sum(connections) DESC"""
 _CERTIFICATES = """
 SELECT expiry, bool_or(ends_within_90_days) AS is_soon, count(*) AS certificates,
     min(not_after_utc)::DATE AS first,
@@ -140,18 +141,47 @@ def _saving(query: Query) -> str:
 
 
 def _exposure(query: Query) -> str:
-    [row] = query("tls_posture", _POSTURE)
-    if not row["connections"]:
-        return "What is unprotected is not known: load zERT connection detail (SMF 119-11)."
-    share = percent(100 * row["unprotected"] / row["connections"])
+    rows = query("tls_posture", _POSTURE)
+    if not rows:
+        return "What is unprotected is not known: load zERT summaries or details (SMF 119-12 or 119-11)."
+    row = rows[0]
     most = ""
     if row["unprotected"]:
         port = "an unknown port" if row["port"] is None else f"port {row['port']}"
         most = f", the largest part ({row['of_port']:,}) of one job on {port}"
-    return (
-        f"{row['unprotected']:,} of {row['connections']:,} connections ({share}) have no recognized "
-        f"cryptographic protection{most}; {row['old']:,} use SSL, TLSv1.0 or TLSv1.1."
+    text = (
+        f"{_unprotected(row)} in {_records(row)} have no recognized cryptographic protection{most}; "
+        f"{row['old']:,} use SSL, TLSv1.0 or TLSv1.1."
     )
+    for other in rows[1:]:
+        text += (
+            f" On other days or systems, {_unprotected(other)} in {_records(other)} have none; "
+            f"{other['old']:,} use SSL, TLSv1.0 or TLSv1.1."
+        )
+    return text
+
+
+def _unprotected(row: Row) -> str:
+    share = percent(100 * row["unprotected"] / row["connections"])
+    return f"{row['unprotected']:,} of {row['connections']:,} connections ({share})"
+
+
+def _records(row: Row) -> str:
+    return records_and_coverage(row["source"], row["covered"], row["hours"])
+
+
+def records_and_coverage(source: str, covered_hours: float | None, hours: float | None) -> str:
+    """Return the records that a share comes from, with how many of the hours they cover.
+
+    >>> records_and_coverage("zERT summary", 18, 24)
+    'zERT summaries (75.0 % of the hours)'
+    >>> records_and_coverage("zERT detail", None, None)
+    'zERT details (of an unknown share of the hours)'
+    """
+    records = {"zERT summary": "zERT summaries", "zERT detail": "zERT details"}[source]
+    if covered_hours is None or not hours:
+        return f"{records} (of an unknown share of the hours)"
+    return f"{records} ({percent(100 * covered_hours / hours)} of the hours)"
 
 
 def _certificates(query: Query) -> str:

@@ -44,7 +44,7 @@ def test_the_unprotected_share_is_the_same_or_explained(
     posture = drawn_page("posture", recorded, {**query, "posture_part": "Protection"})
     assert tile(posture, "Unprotected") == overview
     explained = words(drawn_page("ciphers", recorded, query)).replace("\\", "")
-    assert f"count zERT detail records only: {overview} and" in explained
+    assert f"certificates have {overview} without protection in zERT" in explained
 
 
 def test_failed_handshakes_are_the_same_or_explained(drawn_page: Open, recorded: Path) -> None:
@@ -54,5 +54,5 @@ def test_failed_handshakes_are_the_same_or_explained(drawn_page: Open, recorded:
     assert tile(drawn_page("handshakes", recorded), "Failed") == f"{100 * failed / handshakes:.2f} %"
     page = drawn_page("ciphers", recorded)
     explained = words(page).replace("\\", "")
-    assert f"% and {failed:,}." in explained
+    assert f"and the page Handshakes {failed:,} failed in zERT details." in explained
     assert f"and {tile(page, 'Failed handshakes')} handshakes failed" in explained

@@ -18,11 +18,11 @@ from zscope.pipelines.exposition.otlp_lines import LINE_BYTES
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 FINDING = CheckRow(
     "unprotected", "finding", "high", "found", "Traffic without protection", "SYSA", 23, "TN3270",
-    "CN=a,O=\"b\"", 3, 33.5, "3 connections, 33.5 %", "Protect it.", "SELECT 1",
+    "CN=a,O=\"b\"", 3, 33.5, "zERT summary", 97.5, "3 connections, 33.5 %", "Protect it.", "SELECT 1",
 )  # fmt: skip
 SETTING = CheckRow(
     "ack", "practice", "info", "unknown", "Delayed acknowledgement", None, None, None, None, None, None, None,
-    "NETSTAT CONFIG", None,
+    None, None, "NETSTAT CONFIG", None,
 )  # fmt: skip
 RESOURCES = Resources("9.9", {"SYSA": {"zos.smf.id": "SYSA", "zos.sysplex.name": "PLEX1"}})
 

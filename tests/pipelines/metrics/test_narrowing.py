@@ -116,9 +116,17 @@ def test_only_days_that_matter_are_read(world_store: Path) -> None:
     )
     with open_reader(world_store) as connection:
         assert connection.execute(ends).fetchall() == [("03-15",), ("03-17",)]
-        for before in prepared(metric("tls_posture"), last_day):
+        for before in prepared(metric("handshake_mix"), last_day):
             connection.execute(before)
         assert connection.execute(ends).fetchall() == [("03-17",)]
+
+
+def test_all_days_are_read_to_judge_what_the_data_cover() -> None:
+    last_day = MetricSelection(begin=datetime(2026, 3, 17, 1, tzinfo=UTC))
+    narrowed = {
+        text.split()[1] for text in prepared(metric("tls_posture"), last_day) if "FROM files." in text
+    }
+    assert not narrowed & {"smf119_zert_detail", "smf119_zert_summary"}
 
 
 def test_the_earlier_state_of_a_connection_is_read() -> None:

@@ -49,6 +49,8 @@ class CheckRow:
     certificate: str | None
     connections: int | None
     share_pct: float | None
+    source: str | None
+    covered_pct: float | None
     evidence: str | None
     remedy: str | None
     evidence_query: str | None
@@ -163,7 +165,16 @@ def write_ecs(out: BinaryIO, results: Iterable[CheckRow], version: str, now: dat
 
 
 def _ecs_document(result: CheckRow, version: str, now: datetime) -> dict[str, object]:
-    details = ("certificate", "connections", "share_pct", "evidence", "remedy", "evidence_query")
+    details = (
+        "certificate",
+        "connections",
+        "share_pct",
+        "source",
+        "covered_pct",
+        "evidence",
+        "remedy",
+        "evidence_query",
+    )
     own = {
         name: value
         for name, value in asdict(result).items()

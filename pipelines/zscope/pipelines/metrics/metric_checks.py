@@ -30,7 +30,7 @@ class FindingRule(Declared, frozen=True):
     of: Literal["connection", "certificate"]
     severity: FindingSeverity
     condition: str
-    """SQL about a row of connection_posture or certificate_seen."""
+    """SQL about a row of connection_posture and of posture_group, or about one of certificate_seen."""
     what: str
     remedy: str
 
@@ -138,9 +138,10 @@ def _of_connections(rule: FindingRule) -> str:
     return (
         f"SELECT\n    {literal(rule.id)} AS id, {literal(rule.severity)} AS severity,\n"
         f"    {literal(rule.what)} AS what,\n"
-        "    system, server_port, job_name, NULL AS certificate, NULL AS serial, NULL AS issuer_dn,\n"
-        f"    {count} AS connections, {count} AS in_detail,\n"
-        f"    'connection_posture' AS rows_of, {literal('(' + rule.condition + ')')} AS condition,\n"
+        "    source, system, server_port, job_name, NULL AS certificate, NULL AS serial, NULL AS issuer_dn,\n"
+        f"    {count} AS connections,\n"
+        "    if(source = 'zERT detail', 'connection_posture', 'posture_group') AS rows_of,\n"
+        f"    {literal('(' + rule.condition + ')')} AS condition,\n"
         f"    {literal(rule.remedy)} AS remedy\n"
         f"FROM finding_count\nWHERE {count} > 0"
     )
@@ -150,10 +151,10 @@ def _of_certificates(rule: FindingRule) -> str:
     return (
         f"SELECT\n    {literal(rule.id)} AS id, {literal(rule.severity)} AS severity,\n"
         f"    {literal(rule.what)} AS what,\n"
-        "    system, server_port, job_name,\n"
+        "    arg_max(source, added_connections) AS source, system, server_port, job_name,\n"
         "    concat_ws(', ', min(subject_dn), 'serial ' || serial, 'issuer ' || issuer_dn) AS certificate,\n"
         "    serial, issuer_dn,\n"
-        "    sum(added_connections) AS connections, sum(added_detail_connections) AS in_detail,\n"
+        "    sum(added_connections) AS connections,\n"
         f"    'certificate_seen' AS rows_of, {literal('(' + rule.condition + ')')} AS condition,\n"
         f"    {literal(rule.remedy)} AS remedy\n"
         f"FROM certificate\nWHERE {rule.condition}\n"

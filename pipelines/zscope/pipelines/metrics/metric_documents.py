@@ -93,12 +93,12 @@ SAMPLE_NUMBERS = (
         ("tls31-network-share",),
     ),
     SampleNumber("finding", "systems", "2 to 6", _VOLUME),
-    SampleNumber("finding", "connections", "32 to 9,460,000", "Counts of zERT summaries are among them."),
+    SampleNumber("finding", "connections", "34 to 11,500,000", "Counts of zERT summaries are among them."),
     SampleNumber(
         OVERVIEW, "Resumption rate, %", "55.4", "As resumed_pct of handshake_mix, over all systems.", _CACHED
     ),
-    SampleNumber(OVERVIEW, "TLSv1.3, of TLS connections, %", "19.6", _MIX),
-    SampleNumber(OVERVIEW, "Unprotected connections, %", "20.1", _MIX),
+    SampleNumber(OVERVIEW, "TLSv1.3, of TLS connections, %", "29", _MIX),
+    SampleNumber(OVERVIEW, "Unprotected connections, %", "1.8", _MIX),
     SampleNumber(OVERVIEW, "LPAR CPU per connection, ms", "26.8 to 32.7", _ALL_WORK),
 )  # fmt: skip
 

@@ -557,7 +557,7 @@ def test_the_report_to_send_is_written_and_replaced(
     [page] = list(night.path.glob(f"*/{name}"))
     read = harmless(page.read_bytes())
     assert [row["Load"].text for row in read.tables["loads"].rows] == ["2", "1"]
-    assert "Not known: load zERT connection detail" in read.text
+    assert "Not known: load zERT summaries or connection detail" in read.text
 
 
 def test_a_report_that_cannot_be_written_fails_alone(night: NightFolder) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from zscope.pipelines.quantities import percent
 from zscope.pipelines.summary import conclusions
 
 if TYPE_CHECKING:
@@ -31,10 +32,21 @@ def test_the_numbers_are_those_of_the_metrics(run: Run, demo: tuple[Path, Result
         "SELECT cpu_s_per_day FROM tls_price WHERE system = 'SRV1' AND shared_by = 'system' AND part = 'TLS'",
     )
     assert f"{price['cpu_s_per_day']:.0f} CPU seconds a day" in sentences["price"]
-    [posture] = rows_of(
-        run, store, "SELECT sum(connections) AS n, sum(unprotected_connections) AS bare FROM tls_posture"
+    posture = rows_of(
+        run,
+        store,
+        "SELECT source, sum(connections) AS n, sum(unprotected_connections) AS bare, "
+        "sum(old_version_connections) AS old, sum(covered_hours) AS covered, sum(hours) AS hours "
+        "FROM tls_posture GROUP BY source ORDER BY n DESC",
     )
-    assert f"{posture['bare']:,} of {posture['n']:,} connections" in sentences["exposure"]
+    assert [row["source"] for row in posture] == ["zERT summary", "zERT detail"]
+    for row, records in zip(posture, ["zERT summaries", "zERT details"], strict=True):
+        share, covered = percent(100 * row["bare"] / row["n"]), percent(100 * row["covered"] / row["hours"])
+        counted = (
+            f"{row['bare']:,} of {row['n']:,} connections ({share}) in {records} ({covered} of the hours)"
+        )
+        assert counted in sentences["exposure"]
+        assert f"{row['old']:,} use SSL, TLSv1.0 or TLSv1.1" in sentences["exposure"]
     [soon] = rows_of(
         run, store, "SELECT count(*) AS n FROM certificate_inventory WHERE days_left BETWEEN 0 AND 90"
     )
@@ -58,8 +70,7 @@ def test_each_system_has_its_price_or_its_upper_bound(others: list[tuple[str, fl
         price("SYSC", "conditional", 350.0),
         *(price(system, "conditional", most) for system, most in others),
     ]
-    posture: list[dict[str, Any]] = [{"connections": 0}]
-    given = {"tls_price": rows, "tls_posture": posture}
+    given = {"tls_price": rows}
     [first, *_] = conclusions(lambda metric, _: given.get(metric, []))
     assert first.sentence == (
         "TLS costs 200 CPU seconds a day (100 to 300) on SYSA, at most 400 CPU seconds a day on SYSB and "
@@ -95,7 +106,7 @@ def test_the_saving_names_its_rule(rule: str, place: str) -> None:
         "saving_s_per_day": 1.05, "saving_high_s_per_day": None, "value_today": None,
         "statement": "TTLSGskAdvancedParms", "parameter": "GSK_V3_SESSION_TIMEOUT", "recommended": "longer",
     }  # fmt: skip
-    rows: dict[str, list[dict[str, Any]]] = {"tls_advice": [advice], "tls_posture": [{"connections": 0}]}
+    rows: dict[str, list[dict[str, Any]]] = {"tls_advice": [advice]}
     sentences = {each.about: each.sentence for each in conclusions(lambda metric, _: rows.get(metric, []))}
     assert sentences["saving"] == (
         f"The largest saving: resume 95.0 % of the handshakes, not 35.8 % {place}, which saves 1.05 CPU "
@@ -106,7 +117,6 @@ def test_the_saving_names_its_rule(rule: str, place: str) -> None:
 def test_changes_against_the_period_before_are_named() -> None:
     """The periods of the sample data have no weeks before them."""
     rows: dict[str, list[dict[str, Any]]] = {
-        "tls_posture": [{"connections": 0}],
         "period_comparison": [
             change("connections", "all", 100, 150, 50.0, 100.0, 100.0),
             change("handshake", "resumed", 40, 90, 125.0, 40.0, 60.0),

@@ -21,6 +21,7 @@ from zscope.app.shared.filters import Filters
 if TYPE_CHECKING:
     from pathlib import Path
 
+COUNTED = "source = 'zERT summary'"
 PARTS = ["Findings", "Protection", "Certificates", "Post-quantum readiness"]
 
 
@@ -95,7 +96,7 @@ def test_shares_are_those_of_the_metric(drawn_page: Open, world: Path, weight: s
         SELECT 100 * sum(unprotected_{part}) / sum({whole}),
             100 * sum(ssl_{part} + tls10_tls11_{part}) / sum(tls_{part}),
             100 * sum(without_pfs_{part}) / sum(tls_{part})
-        FROM tls_posture
+        FROM tls_posture WHERE {COUNTED}
     """,
     )
     shown = {metric.label: metric.value for metric in page.metric}
@@ -116,13 +117,13 @@ def test_shares_are_shown_by_place(drawn_page: Open, world: Path, place: str) ->
 
 
 def test_a_place_without_tls_has_no_share_of_tls(world: Path) -> None:
-    rows = by_place(data_of(world), "system and port", "connections").to_pylist()
+    rows = by_place(data_of(world), "system and port", "connections", "source = 'zERT detail'").to_pylist()
     at = {row["kind"]: row["share_pct"] for row in rows if row["place"] == "SRV1 · 5010"}
     assert at == {"unprotected": 100.0, "unknown": 0.0}
 
 
 def test_rare_weaknesses_are_shown_only_if_present(world: Path) -> None:
-    kinds = totals(data_of(world), "connections")["kind"].to_pylist()
+    kinds = totals(data_of(world), "connections", COUNTED)["kind"].to_pylist()
     assert kinds == [kind.name for kind in WEAKNESSES if kind.always]
 
 

@@ -20,15 +20,16 @@ from zscope.app.shared.filters import Filters
 if TYPE_CHECKING:
     from pathlib import Path
 
+COUNTED = "source = 'zERT summary'"
 PART = {"posture_part": "Post-quantum readiness"}
 
 
 def test_the_shares_are_those_of_the_posture(drawn_page: Open, world: Path) -> None:
-    rows = key_exchanges(data_of(world)).to_pylist()
+    rows = key_exchanges(data_of(world), COUNTED).to_pylist()
     [(whole, bare, unknown)] = sql(
         world,
         "SELECT sum(tls_connections), sum(quantum_open_connections), sum(quantum_unknown_connections) "
-        "FROM tls_posture",
+        f"FROM tls_posture WHERE {COUNTED}",
     )
     assert sum(row["connections"] for row in rows) == whole
     assert sum(row["connections"] for row in rows if row["readiness"] == OPEN) == bare
@@ -38,7 +39,7 @@ def test_the_shares_are_those_of_the_posture(drawn_page: Open, world: Path) -> N
 
 
 def test_the_group_of_tls13_is_not_known(world: Path) -> None:
-    rows = key_exchanges(data_of(world)).to_pylist()
+    rows = key_exchanges(data_of(world), COUNTED).to_pylist()
     of_tls13 = [row for row in rows if row["protocol"] == "TLSv1.3"]
     assert {(row["key_exchange"], row["readiness"]) for row in of_tls13} == {("group not recorded", UNKNOWN)}
 

@@ -102,7 +102,7 @@ def _evidence(session: Session, rows: pa.Table, wanted: str) -> Rows:
         raise NothingDoneError(f"there is no finding or practice {wanted!r} in the result; try: {known}")
     if not queries:
         raise NothingDoneError(f"{wanted}: there is no evidence to print; zscope check shows what to capture")
-    result = session.run(" UNION ALL ".join(f"({query})" for query in queries))
+    result = session.run(" UNION ALL BY NAME ".join(f"({query})" for query in queries))
     assert result is not None
     return Rows(result.schema, result.batches)
 

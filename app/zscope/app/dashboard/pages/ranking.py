@@ -225,7 +225,11 @@ def ranking(data: PageData, by: Ranked, source: str, ranked_by: RankedBy = "conn
     trends = _trends(data, by, source)
     prices = _prices(data, by)
     handshakes = {row[by]: row for row in data.metric(HANDSHAKES, [by]).to_pylist()}
-    posture = {row[by]: row for row in data.metric(POSTURE, [by]).to_pylist()}
+    # Of two sources, which are of different days or systems, the one with more connections is shown.
+    posture = {
+        row[by]: row
+        for row in sorted(data.metric(POSTURE, [by]).to_pylist(), key=lambda row: row["connections"] or 0)
+    }
     whole = sum(row["connections"] for row in counts)
     rows = [
         {

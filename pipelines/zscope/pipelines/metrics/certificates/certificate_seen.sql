@@ -52,12 +52,11 @@ SELECT
     expiry_class(seconds_left, was_valid_when_last_seen)::VARCHAR AS expiry,
     coalesce(ends_within_days(seconds_left, 90), false)::BOOLEAN AS ends_within_90_days,
     (subject_dn = issuer_dn)::BOOLEAN AS self_signed,
+    if(summary_connections > detail_connections, 'zERT summary', 'zERT detail')::VARCHAR AS source,
     connections::BIGINT AS connections,
     detail_connections,
     summary_connections,
     greatest(connections - lag(connections, 1, 0) OVER server_first, 0)::BIGINT AS added_connections,
-    greatest(detail_connections - lag(detail_connections, 1, 0) OVER server_first, 0)::BIGINT
-        AS added_detail_connections,
     first_seen_utc,
     last_seen_utc
 FROM left_over

@@ -25,10 +25,13 @@ SELECT
     CASE WHEN is_suite(c.code, c.protocol) THEN suite_rating(weak_because, c.pfs) ELSE 'not known' END::VARCHAR
         AS suite_rating,
     coalesce(is_suite(c.code, c.protocol) AND is_without_forward_secrecy(c.pfs), false)::BOOLEAN AS is_without_pfs,
+    t.is_counted,
     t.connections,
     t.failed_handshakes,
     t.in_bytes,
-    t.out_bytes
-FROM tls_hour AS t
+    t.out_bytes,
+    t.covered_hours,
+    t.hours
+FROM covered_tls_hour AS t
 LEFT JOIN cipher AS c ON t.cipher = c.code
 WHERE t.is_tls OR t.source = 'MQ channels'

@@ -1,4 +1,4 @@
--- The ended connections that are alike, with the faults of their protection.
+-- The connections of a source that are alike, with the faults of their protection.
 
 WITH connection AS (
     SELECT
@@ -14,6 +14,7 @@ WITH connection AS (
 )
 
 SELECT
+    source,
     day,
     system,
     stack,
@@ -39,3 +40,5 @@ SELECT
     connections,
     (coalesce(in_bytes, 0) + coalesce(out_bytes, 0))::BIGINT AS total_bytes
 FROM with_faults('connection')
+-- A security session of a summary can have nothing in an interval.
+WHERE connections > 0 OR total_bytes > 0

@@ -35,16 +35,14 @@ SELECT
     sum(in_bytes)::BIGINT AS in_bytes,
     sum(out_bytes)::BIGINT AS out_bytes
 FROM (
-    SELECT * FROM protection_record WHERE source NOT IN ('zERT detail', 'NETSTAT TTLS')
+    SELECT * FROM protection_record WHERE source NOT IN ('zERT detail', 'zERT summary', 'NETSTAT TTLS')
     UNION ALL
     SELECT * FROM terminated
     UNION ALL BY NAME
     -- As protection_record has them: a failed handshake protected nothing.
     SELECT
         * REPLACE (if(is_tls, cipher, NULL) AS cipher, if(handshake_failed, 0, connections) AS connections),
-        'zERT detail' AS source,
-        'zERT detail' AS reported_by,
-        0 AS partial_connections,
+        source AS reported_by,
         if(handshake_failed, connections, 0) AS failed_handshakes
     FROM connection_group
 )

@@ -12,20 +12,7 @@
 --
 -- A failed handshake is not counted as a connection, as it protected nothing.
 
-WITH summary AS (
-    SELECT
-        *,
-        counter_growth(init_conn_count, end_conn_count) AS began,
-        counter_growth(init_partial_conn_count, end_partial_conn_count) AS partial,
-        counter_growth(init_failed_handshake_count, end_failed_handshake_count) AS failed,
-        -- The store has no numbers of 2^63 or more, so a 64-bit counter is null long before it wraps.
-        CASE WHEN end_in_bytes >= init_in_bytes THEN end_in_bytes - init_in_bytes END AS received,
-        CASE WHEN end_out_bytes >= init_out_bytes THEN end_out_bytes - init_out_bytes END AS sent
-    FROM smf119_zert_summary
-    WHERE summary_event_type = 1
-),
-
-terminated AS (
+WITH terminated AS (
     SELECT
         t.*,
         is_in_day(t.start_utc, t.day, t.written_local, utc_of_writing(t.written_utc, t.written_local, t.end_utc)) AS is_settled,
@@ -185,26 +172,22 @@ every_source AS (
     FROM connection_detail
     UNION ALL BY NAME
     SELECT
-        s.day,
+        day,
         'zERT summary' AS source,
-        s.system,
-        s.stack,
-        s.written_utc - to_microseconds(s.interval_us::BIGINT) AS moment_utc,
-        s.job_name,
-        s.server_port_first AS server_port,
-        coalesce(s.security_protocols_flags & 128 > 0, false) AS is_tls,
-        zert_protocol(
-            s.security_protocols_flags & 128 > 0, s.security_protocols_flags, v.text, s.tls_version
-        ) AS protocol,
-        CASE WHEN s.security_protocols_flags & 128 > 0 THEN nullif(s.cipher, '') END AS cipher,
-        -- The connections include failed handshakes.
-        s.began - coalesce(s.failed, 0) AS connections,
-        s.partial AS partial_connections,
-        coalesce(s.failed, 0) AS failed_handshakes,
-        s.received AS in_bytes,
-        s.sent AS out_bytes
-    FROM summary AS s
-    LEFT JOIN code_tls_version AS v ON s.tls_version = v.code
+        system,
+        stack,
+        moment_utc,
+        job_name,
+        server_port,
+        is_tls,
+        protocol,
+        cipher,
+        connections,
+        partial_connections,
+        failed_handshakes,
+        in_bytes,
+        out_bytes
+    FROM summary_group
     UNION ALL BY NAME
     SELECT
         day,

@@ -14,6 +14,8 @@ SELECT
     NULL::VARCHAR AS certificate,
     NULL::BIGINT AS connections,
     NULL::DOUBLE AS share_pct,
+    NULL::VARCHAR AS source,
+    NULL::DOUBLE AS covered_pct,
     evidence::VARCHAR AS evidence,
     coalesce(capture, effect)::VARCHAR AS remedy,
     evidence_query::VARCHAR AS evidence_query
@@ -31,7 +33,15 @@ SELECT
     certificate,
     connections,
     share_pct,
-    concat_ws(', ', connections || ' connections', round(share_pct, 1) || ' %', certificate),
+    source,
+    covered_pct,
+    concat_ws(
+        ', ',
+        connections || ' connections in ' || source || ' records',
+        round(share_pct, 1) || ' %',
+        CASE WHEN covered_pct < 95 THEN 'which cover ' || round(covered_pct)::BIGINT || ' % of the hours' END,
+        certificate
+    ),
     remedy,
     evidence
 FROM finding

@@ -15,17 +15,28 @@ SELECT
     f.id::VARCHAR AS id,
     f.severity::VARCHAR AS severity,
     f.what::VARCHAR AS what,
+    f.source::VARCHAR AS source,
     f.system::VARCHAR AS system,
     f.server_port::BIGINT AS server_port,
     f.job_name::VARCHAR AS job_name,
     f.certificate::VARCHAR AS certificate,
     f.connections::BIGINT AS connections,
-    (100 * f.in_detail / nullif(place.connections, 0))::DOUBLE AS share_pct,
+    (100 * f.connections / nullif(place.connections, 0))::DOUBLE AS share_pct,
+    (100 * place.covered_hours / nullif(place.hours, 0))::DOUBLE AS covered_pct,
     (
         'SELECT * FROM ' || f.rows_of || ' WHERE ' || f.condition
         || ' AND system ' || coalesce('= ''' || replace(f.system, '''', '''''') || '''', 'IS NULL')
         || ' AND server_port ' || coalesce('= ' || f.server_port, 'IS NULL')
         || ' AND job_name ' || coalesce('= ''' || replace(f.job_name, '''', '''''') || '''', 'IS NULL')
+        || if(f.rows_of = 'posture_group', ' AND source = ''zERT summary''', '')
+        -- Where other records count on some days, the hours of these days are left out.
+        || CASE
+            WHEN f.rows_of = 'certificate_seen' OR other.system IS NULL THEN ''
+            ELSE
+                ' AND ' || if(f.rows_of = 'posture_group', 'hour_utc', 'time_bucket(INTERVAL 1 HOUR, end_utc)')
+                || ' IN (SELECT s.hour_utc FROM protection_source AS s WHERE s.is_counted AND s.source = ''' || f.source
+                || ''' AND s.system = ''' || replace(f.system, '''', '''''') || ''')'
+        END
         || coalesce(' AND serial = ''' || replace(f.serial, '''', '''''') || '''', '')
         || CASE
             WHEN f.serial IS NULL THEN ''
@@ -41,6 +52,14 @@ LEFT JOIN finding_count AS place
         f.system IS NOT DISTINCT FROM place.system
         AND f.server_port IS NOT DISTINCT FROM place.server_port
         AND f.job_name IS NOT DISTINCT FROM place.job_name
+        AND f.source = place.source
+LEFT JOIN (
+    SELECT system
+    FROM protection_source
+    WHERE is_counted
+    GROUP BY system
+    HAVING count(DISTINCT source) = 2
+) AS other ON f.system = other.system
 ORDER BY
     array_position(['high', 'medium', 'low', 'info'], f.severity),
     f.connections DESC,
@@ -48,4 +67,5 @@ ORDER BY
     f.system NULLS LAST,
     f.server_port NULLS LAST,
     f.job_name NULLS LAST,
+    f.source,
     f.certificate NULLS LAST

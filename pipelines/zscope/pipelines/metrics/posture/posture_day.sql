@@ -1,6 +1,7 @@
 -- The connections of one hour, system, port, job, role, protocol and suite in the records of one day, by fault.
 
 SELECT
+    source,
     day,
     system,
     stack,

@@ -309,9 +309,9 @@ def _beside_other_pages(data: PageData, source: str, all_protocols: pa.Table, fa
         return
     st.caption(
         f"Of the connections in this source ({plain(source)}), {number(here.unprotected_pct, 1, '%')} are "
-        f"without protection, and {here.failed:,} handshakes failed. The pages Overview, Handshakes and "
-        f"Posture and certificates count zERT detail records only: "
-        f"{number(other.unprotected_pct, 1, '%')} and {other.failed:,}. {_WHY}"
+        f"without protection, and {here.failed:,} handshakes failed. The pages Overview and Posture and "
+        f"certificates have {number(other.unprotected_pct, 1, '%')} without protection in "
+        f"{plain(other.records)}, and the page Handshakes {other.failed:,} failed in zERT details. {_WHY}"
     )
 
 

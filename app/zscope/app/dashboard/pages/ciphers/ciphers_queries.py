@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
+from zscope.app.dashboard.protection_records import protection_records, records_named
 from zscope.app.dashboard.suites import NOT_KNOWN, SHAPES, WEAK, mark
 from zscope.schemas.sql_text import literal
 
@@ -173,19 +174,22 @@ def headline(all_suites: pa.Table, measure: Measure) -> dict[str, float | None]:
 
 @dataclass(frozen=True, slots=True)
 class ZertFigures:
-    """Two figures that other pages take from zERT detail records."""
+    """Two figures of other pages: of the records that count for the posture, and of zERT detail records."""
 
     unprotected_pct: float | None
     failed: int
+    records: str = ""
+    """The records of the first, with the share of the hours that they cover."""
 
 
 def zert_figures(data: PageData) -> ZertFigures:
     """Return the share of unprotected connections and the failed handshakes as other pages show them."""
-    posture = data.metric("tls_posture", []).to_pylist()
+    posture = protection_records(data)
     handshakes = data.metric("handshake_mix", []).to_pylist()
     return ZertFigures(
         posture[0]["unprotected_pct"] if posture else None,
         (handshakes[0]["failed_handshakes"] or 0) if handshakes else 0,
+        records_named(posture[0]) if posture else "",
     )
 
 

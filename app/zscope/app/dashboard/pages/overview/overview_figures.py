@@ -12,6 +12,12 @@ import pyarrow.compute as pc
 
 from zscope.app.dashboard.pages.cpu_per_transaction import cpu_per_transaction_queries as cpu
 from zscope.app.dashboard.pages.posture.findings import PLACE, all_findings
+from zscope.app.dashboard.protection_records import (
+    POSTURE,
+    of_records,
+    protection_records,
+    records_named,
+)
 from zscope.app.dashboard.style import SEVERITY_MARKS
 from zscope.app.dashboard.tiles import MetricFigure
 from zscope.app.dashboard.time_axis import period_length
@@ -60,23 +66,24 @@ def resumption(data: PageData) -> KeyFigure:
     return _of_column(data, "handshake_mix", "resumed_pct")
 
 
-def unprotected(data: PageData) -> KeyFigure:
-    """Return the share of connections without protection among those that ended according to zERT."""
-    return _of_column(data, "tls_posture", "unprotected_pct")
+def unprotected(data: PageData) -> tuple[KeyFigure, str]:
+    """Return the share of connections without protection, and the records that it comes from."""
+    every = protection_records(data)
+    if not every:
+        return NO_FIGURE, ""
+    figure = _of_column(data, POSTURE, "unprotected_pct", of_records(every[0]))
+    return figure, f"{every[0]['connections']:,} connections in {records_named(every[0])}"
 
 
 def tls13(data: PageData) -> tuple[KeyFigure, str]:
     """Return the share of TLSv1.3 among TLS connections, and the source of the data."""
     name, column = "protocol_distribution", "tls13_pct"
     shares = {row["source"]: row[column] for row in data.metric(name, ["source"]).to_pylist()}
-    known = [source for source in _COUNTED_ONCE if shares.get(source) is not None]
+    # The records that count for the most connections come first.
+    first = [records["source"] for records in protection_records(data)[:1]]
+    known = [source for source in (*first, *_COUNTED_ONCE) if shares.get(source) is not None]
     source = known[0] if known else _COUNTED_ONCE[0]
-    of_source = f"source = {literal(source)}"
-    clock = _step(data)
-    table = data.metric(name, [clock], where=of_source)
-    trend = _trend(dict(zip(table[clock].to_pylist(), table[column].to_pylist(), strict=True)))
-    figure = MetricFigure(name, column, ("source",), of_source)
-    return KeyFigure(shares.get(source), trend, data.without_effect(name), figure), source
+    return _of_column(data, name, column, f"source = {literal(source)}"), source
 
 
 def cpu_ways(data: PageData) -> tuple[str, ...]:
@@ -152,13 +159,14 @@ def _step(data: PageData) -> str:
     return "hour_utc" if period_length(data) <= _HOURLY else "day_utc"
 
 
-def _of_column(data: PageData, name: str, column: str) -> KeyFigure:
-    """A column of a metric: for the whole period, and over time."""
-    [value] = data.metric(name, [])[column].to_pylist() or [None]
+def _of_column(data: PageData, name: str, column: str, of_source: str = "") -> KeyFigure:
+    """A column of a metric, of a source if it has several: for the whole period, and over time."""
+    [value] = data.metric(name, [], where=of_source)[column].to_pylist() or [None]
     moment = _step(data)
-    table = data.metric(name, [moment])
+    table = data.metric(name, [moment], where=of_source)
     trend = dict(zip(table[moment].to_pylist(), table[column].to_pylist(), strict=True))
-    return KeyFigure(value, _trend(trend), data.without_effect(name), MetricFigure(name, column))
+    figure = MetricFigure(name, column, ("source",), of_source) if of_source else MetricFigure(name, column)
+    return KeyFigure(value, _trend(trend), data.without_effect(name), figure)
 
 
 def _trend(by_moment: Mapping[datetime | None, float | None] | Mapping[datetime, float | None]) -> pa.Table:

@@ -244,12 +244,12 @@ def _tls13_tile(data: PageData, published: Mapping[str, CitedResult]) -> pa.Tabl
 
 def _unprotected_tile(data: PageData) -> pa.Table:
     """Draw the share of unprotected connections."""
-    figure = unprotected(data)
+    figure, records = unprotected(data)
     trend = _share_tile(data, "Unprotected connections", figure)
     if figure.value is None:
-        _missing(_DETAIL, _LOAD_DETAIL)
+        _missing("zERT records", "zscope ingest SMF.DUMP --select '119(11:12)'")
         return trend
-    st.caption("Share of connections without any protection that zERT recognizes, among all that ended.")
+    st.caption(f"Share without any protection that zERT recognizes, of {plain(records)}.")
     st.caption(
         "No figure is published. Every unprotected port should be a deliberate decision; the page Posture "
         "and certificates lists them."
@@ -264,8 +264,8 @@ def findings_summary(data: PageData) -> None:
     counts = by_severity(data)
     if not any(counts["findings"].to_pylist()):
         no_data(
-            "There are no findings. Findings come from zERT connection detail records and the certificates "
-            "in them; without such records zscope cannot find anything.",
+            "There are no findings. Findings come from zERT summaries or connection details, and the "
+            "certificates in them; without such records zscope cannot find anything.",
             "zscope ingest SMF.DUMP --select '119(11,12)'",
         )
         return

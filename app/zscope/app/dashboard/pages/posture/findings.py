@@ -69,7 +69,8 @@ def evidence(data: PageData, statement: str) -> pa.Table:
 _WITH_PLACE = 1.12
 """Length of the axis as a multiple of the longest bar, with room for the label after the bar."""
 _SHOWN = (
-    "mark", "what", "system", "server_port", "job_name", "certificate", "connections", "share_pct", "remedy",
+    "mark", "what", "system", "server_port", "job_name", "certificate", "connections", "share_pct", "source",
+    "covered_pct", "remedy",
 )  # fmt: skip
 
 
@@ -79,9 +80,8 @@ def findings_section(data: PageData) -> None:
     without_effect(data.filters.without_effect(PLACE))
     if not findings.num_rows:
         no_data(
-            "There are no findings. Findings come from zERT connection detail records (SMF 119 subtype 11) "
-            "and "
-            "the certificates in them; without such records zscope cannot find anything.",
+            "There are no findings. Findings come from zERT summaries (SMF 119 subtype 12) or connection "
+            "details (11), and the certificates in them; without such records zscope cannot find anything.",
             "zscope ingest SMF.DUMP --select '119(11,12)'",
         )
         return

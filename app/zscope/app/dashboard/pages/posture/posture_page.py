@@ -15,6 +15,7 @@ from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_o
 from zscope.app.dashboard.pages.posture.certificates import certificates_section
 from zscope.app.dashboard.pages.posture.findings import findings_section
 from zscope.app.dashboard.pages.posture.quantum import quantum_section
+from zscope.app.dashboard.protection_records import chosen_records, of_records
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import (
     BLUE,
@@ -87,15 +88,15 @@ _COLUMNS = pa.schema(
 )  # fmt: skip
 
 
-def totals(data: PageData, weight: Weight) -> pa.Table:
-    """Return the share of each weakness in total; empty if zERT recorded no connection."""
-    return _long(data.metric("tls_posture", []).to_pylist(), weight, ())
+def totals(data: PageData, weight: Weight, where: str) -> pa.Table:
+    """Return the share of each weakness in total, among the rows that meet a condition."""
+    return _long(data.metric("tls_posture", [], where=where).to_pylist(), weight, ())
 
 
-def by_place(data: PageData, place: PostureGroup, weight: Weight, most: int = 20) -> pa.Table:
+def by_place(data: PageData, place: PostureGroup, weight: Weight, where: str, most: int = 20) -> pa.Table:
     """Return the share of each weakness by place, for the busiest places."""
     keys = _BY[place]
-    rows = data.metric("tls_posture", list(keys)).to_pylist()
+    rows = data.metric("tls_posture", list(keys), where=where).to_pylist()
     rows.sort(key=lambda row: row[_amount(weight, of_tls=False)] or 0, reverse=True)
     named = [
         {**row, "place": " · ".join("unknown" if row[key] is None else str(row[key]) for key in keys)}
@@ -104,9 +105,9 @@ def by_place(data: PageData, place: PostureGroup, weight: Weight, most: int = 20
     return _long(named, weight, [pa.field("place", pa.string())])
 
 
-def over_time(data: PageData, by: Literal["hour_utc", "day_utc"], weight: Weight) -> pa.Table:
+def over_time(data: PageData, by: Literal["hour_utc", "day_utc"], weight: Weight, where: str) -> pa.Table:
     """Return the share of each weakness in each hour or day."""
-    table = data.metric("tls_posture", [by])
+    table = data.metric("tls_posture", [by], where=where)
     return _long(table.to_pylist(), weight, [table.schema.field(by)])
 
 
@@ -151,29 +152,31 @@ def protection_section(data: PageData) -> None:
             "By", get_args(PostureGroup), default="server_port", required=True, format_func=label,
             key="posture_by", bind="query-params", persist_state="session",
         )  # fmt: skip
-    rows = totals(data, weight).to_pylist()
-    if not rows:
+    records = chosen_records(data, "posture_records")
+    if records is None:
         no_data(
-            "There are no ended connections. They come from zERT connection detail records (SMF 119 subtype "
-            "11).",
-            "zscope ingest SMF.DUMP --select '119(11)'",
+            "There are no connections. They come from zERT records: summaries (SMF 119 subtype 12) or "
+            "connection details (11).",
+            "zscope ingest SMF.DUMP --select '119(11:12)'",
         )
         return
+    where = of_records(records)
+    rows = totals(data, weight, where).to_pylist()
     for column, row in zip(st.columns(len(rows)), rows, strict=True):
         of_what = row["of"].replace("connections", "bytes of connections") if weight == "bytes" else row["of"]
         [weakness] = (kind for kind in WEAKNESSES if kind.name == row["kind"])
         tile(
             column, data, row["kind"].capitalize(), number(row["share_pct"], 1, "%"),
-            MetricFigure("tls_posture", _share(weakness, weight)),
+            MetricFigure("tls_posture", _share(weakness, weight), ("source",), where),
             f"{row['found']:,} of {row['out_of']:,} {weight} ({of_what}).",
         )  # fmt: skip
     st.caption(
-        "Unprotected and unknown are shares of all ended connections, the others are shares of those with "
+        "Unprotected and unknown are shares of all connections, the others are shares of those with "
         "TLS. "
         "Old versions are SSL, TLSv1.0 and TLSv1.1; weak encryption is 3DES, RC4 and weaker."
     )
-    _by_place(data, place, weight)
-    _over_time(data, weight)
+    _by_place(data, place, weight, where)
+    _over_time(data, weight, where)
 
 
 def _share(weakness: Weakness, weight: Weight) -> str:
@@ -181,9 +184,9 @@ def _share(weakness: Weakness, weight: Weight) -> str:
     return f"100 * {weakness.counted}_{weight} / {_amount(weight, of_tls=weakness.of_tls)}"
 
 
-def _by_place(data: PageData, place: PostureGroup, weight: Weight) -> None:
+def _by_place(data: PageData, place: PostureGroup, weight: Weight, where: str) -> None:
     st.header("By place")
-    table = by_place(data, place, weight)
+    table = by_place(data, place, weight, where)
     order = list(dict.fromkeys(table["place"].to_pylist()))
     kinds = [name for name in _KINDS if name in set(table["kind"].to_pylist())]
     base = alt.Chart(values(table)).encode(
@@ -210,12 +213,12 @@ def _by_place(data: PageData, place: PostureGroup, weight: Weight) -> None:
     st.caption(f"Shares in %, for the {len(order)} places with the most {weight}; empty without TLS.")
 
 
-def _over_time(data: PageData, weight: Weight) -> None:
+def _over_time(data: PageData, weight: Weight, where: str) -> None:
     st.header("Over time")
     by = span(data)
 
     def shares(of: PageData) -> pa.Table:
-        return in_pieces(over_time(of, by, weight), ("kind",), by, STEPS[by])
+        return in_pieces(over_time(of, by, weight, where), ("kind",), by, STEPS[by])
 
     table = shares(data)
     kinds = [name for name in _KINDS if name in set(table["kind"].to_pylist())]

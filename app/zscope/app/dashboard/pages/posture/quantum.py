@@ -9,6 +9,7 @@ import pyarrow as pa
 import streamlit as st
 
 from zscope.app.dashboard.drawing import grid, no_data, number, picture, without_effect
+from zscope.app.dashboard.protection_records import POSTURE, chosen_records, of_records
 from zscope.app.dashboard.style import GREEN, GREY, ORANGE, colours, values
 from zscope.app.dashboard.tiles import MetricFigure, tile
 from zscope.schemas.attls import attls_defaults
@@ -16,7 +17,6 @@ from zscope.schemas.attls import attls_defaults
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
 
-_POSTURE = "tls_posture"
 OPEN, NOT_OPEN, UNKNOWN = "open to a quantum computer", "not open", "not known"
 _COLOURS = {OPEN: ORANGE, NOT_OPEN: GREEN, UNKNOWN: GREY}
 _COUNTED_BY = {OPEN: "quantum_open", UNKNOWN: "quantum_unknown", NOT_OPEN: "quantum_not_open"}
@@ -32,14 +32,17 @@ _COUNTED = pa.schema([
 ])  # fmt: skip
 
 
-def key_exchanges(data: PageData) -> pa.Table:
-    """Return connections and bytes with TLS by protocol, key exchange and what is known of it."""
+def key_exchanges(data: PageData, where: str) -> pa.Table:
+    """Return connections and bytes with TLS by protocol, key exchange and what is known of it.
+
+    They are among the rows of the posture that meet a condition.
+    """
     suites = {
         row["code"]: row["key_exchange"]
         for row in data.rows("SELECT code, key_exchange FROM cipher").to_pylist()
     }
     counted: dict[tuple[str, str, str], list[int]] = {}
-    for row in data.metric(_POSTURE, ["protocol", "cipher"]).to_pylist():
+    for row in data.metric(POSTURE, ["protocol", "cipher"], where=where).to_pylist():
         for readiness, (connections, volume) in _parts(row).items():
             if connections:
                 exchange = suites.get(row["cipher"]) or "not recorded"
@@ -101,28 +104,31 @@ def allowed_groups(data: PageData) -> pa.Table:
 
 def quantum_section(data: PageData) -> None:
     """Draw what is known of the key exchange of the traffic, and name what is not."""
-    rows = key_exchanges(data)
-    if not rows.num_rows:
+    records = chosen_records(data, "quantum_records")
+    where = of_records(records) if records else ""
+    if records is None or not (rows := key_exchanges(data, where)).num_rows:
         no_data(
-            "There are no ended connections with TLS. They come from zERT connection detail records (SMF 119 "
-            "subtype 11).",
-            "zscope ingest SMF.DUMP --select '119(11)'",
+            "There are no connections with TLS. They come from zERT records: summaries (SMF 119 subtype 12) "
+            "or connection details (11).",
+            "zscope ingest SMF.DUMP --select '119(11:12)'",
         )
         return
-    _shares(data, rows)
-    without_effect(data.without_effect(_POSTURE))
+    _shares(data, rows, where)
+    without_effect(data.without_effect(POSTURE))
     _groups(seen_groups(data))
     _policy(allowed_groups(data))
 
 
-def _shares(data: PageData, rows: pa.Table) -> None:
+def _shares(data: PageData, rows: pa.Table, where: str) -> None:
     listed = rows.to_pylist()
     whole = sum(row["connections"] for row in listed)
     for column, readiness in zip(st.columns(len(_COLOURS)), _COLOURS, strict=True):
         count = sum(row["connections"] for row in listed if row["readiness"] == readiness)
         tile(
             column, data, readiness.capitalize(), number(100 * count / whole, 1, "%"),
-            MetricFigure(_POSTURE, f"100 * {_COUNTED_BY[readiness]}_connections / tls_connections"),
+            MetricFigure(
+                POSTURE, f"100 * {_COUNTED_BY[readiness]}_connections / tls_connections", ("source",), where
+            ),
             f"{count:,} of {whole:,} connections with TLS.",
         )  # fmt: skip
     st.header("Key exchange of the traffic")

@@ -1,0 +1,51 @@
+"""The zERT records that count for the protection of connections, as pages choose and name them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from zscope.pipelines.summary import records_and_coverage
+from zscope.schemas.sql_text import literal
+
+if TYPE_CHECKING:
+    from zscope.app.dashboard.page_data import PageData
+
+POSTURE = "tls_posture"
+
+
+def protection_records(data: PageData) -> list[dict[str, Any]]:
+    """Return the sources of the posture with their connections and hours, the one with the most first."""
+    rows = [row for row in data.metric(POSTURE, []).to_pylist() if row["connections"]]
+    return sorted(rows, key=lambda row: -row["connections"])
+
+
+def of_records(records: dict[str, Any]) -> str:
+    """Return the condition of the rows of a source."""
+    return f"source = {literal(records['source'])}"
+
+
+def records_named(records: dict[str, Any]) -> str:
+    """Return a source with the share of the hours that it covers."""
+    return records_and_coverage(records["source"], records["covered_hours"], records["hours"])
+
+
+def chosen_records(data: PageData, key: str) -> dict[str, Any] | None:
+    """Name the source whose shares are shown, let the user choose if there are two; None without any."""
+    every = protection_records(data)
+    if not every:
+        return None
+    chosen = every[0]
+    if len(every) > 1:
+        source: str = st.segmented_control(
+            "Records", [row["source"] for row in every], default=chosen["source"], required=True, key=key,
+            bind="query-params", persist_state="session",
+        )  # fmt: skip
+        chosen = next((row for row in every if row["source"] == source), chosen)
+    st.caption(f"Shares of {chosen['connections']:,} connections in {records_named(chosen)}.")
+    for other in every:
+        if other is not chosen:
+            count = f"{other['connections']:,} connections"
+            st.caption(f"On other days or systems, {count} in {records_named(other)} count.")
+    return chosen

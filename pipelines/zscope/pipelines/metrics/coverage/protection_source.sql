@@ -1,0 +1,69 @@
+-- Which zERT records count for a system in an hour, connection details or summaries, and how far each covers the day.
+--
+-- Both are about the same connections, so only one counts for all hours of a local day of a system:
+--   1. details, if they cover at least 95 % of the hours that summaries cover: they contain more;
+--   2. otherwise summaries;
+--   3. what there is, if there is only one.
+-- Of a day with more than 5 % of its hours missing, shares are those of other hours. So a result over less than 95 % is
+-- called incomplete everywhere, and the same limit decides here. If the hours of both are not known, as without a time
+-- zone, their connections are compared instead.
+
+WITH recorded AS (
+    SELECT
+        source,
+        system,
+        hour_utc,
+        sum(connections) AS connections
+    FROM posture_day
+    GROUP BY source, system, hour_utc
+),
+
+covered AS (
+    SELECT
+        system,
+        day,
+        if(source = '119-11', 'zERT detail', 'zERT summary') AS source,
+        sum(covered_hours) AS covered_hours,
+        sum(hours) AS hours
+    FROM coverage_hour
+    WHERE source IN ('119-11', '119-12')
+    GROUP BY system, day, source
+),
+
+compared AS (
+    SELECT
+        r.source,
+        r.system,
+        r.hour_utc,
+        h.day,
+        c.covered_hours,
+        c.hours,
+        sum(r.connections) FILTER (r.source = 'zERT detail') OVER of_day AS detail_connections,
+        sum(r.connections) FILTER (r.source = 'zERT summary') OVER of_day AS summary_connections,
+        max(c.covered_hours) FILTER (r.source = 'zERT detail') OVER of_day AS detail_hours,
+        max(c.covered_hours) FILTER (r.source = 'zERT summary') OVER of_day AS summary_hours
+    FROM recorded AS r
+    LEFT JOIN (SELECT DISTINCT system, hour_utc, day FROM coverage_hour) AS h
+        ON r.system = h.system AND r.hour_utc = h.hour_utc
+    LEFT JOIN covered AS c ON r.system = c.system AND h.day = c.day AND r.source = c.source
+    WINDOW of_day AS (PARTITION BY r.system, h.day)
+)
+
+SELECT
+    system::VARCHAR AS system,
+    hour_utc,
+    day::DATE AS day,
+    source::VARCHAR AS source,
+    (
+        source = CASE
+            WHEN summary_connections IS NULL THEN 'zERT detail'
+            WHEN detail_connections IS NULL THEN 'zERT summary'
+            WHEN coalesce(
+                detail_hours >= 0.95 * summary_hours, detail_connections >= 0.95 * summary_connections
+            ) THEN 'zERT detail'
+            ELSE 'zERT summary'
+        END
+    )::BOOLEAN AS is_counted,
+    covered_hours::DOUBLE AS covered_hours,
+    hours::BIGINT AS hours
+FROM compared
