@@ -1,4 +1,4 @@
-"""A family of reports is one folder: the modules beside the folders know none of them."""
+"""A family of reports is one folder: it knows no other one, and the modules beside the folders know none."""
 
 from __future__ import annotations
 
@@ -31,6 +31,12 @@ def folders_in(modules: set[str]) -> set[str]:
 @pytest.mark.parametrize("path", sorted(TEXT.glob("*.py")), ids=lambda path: path.stem)
 def test_the_modules_around_the_families_import_none(path: Path) -> None:
     assert folders_in(imported(path)) == set()
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_family_imports_another(folder: str) -> None:
+    modules = set().union(*(imported(path) for path in (TEXT / folder).rglob("*.py")))
+    assert folders_in(modules) == {folder}
 
 
 def test_each_folder_declares_its_families() -> None:

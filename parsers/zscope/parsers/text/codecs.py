@@ -203,3 +203,13 @@ CODECS: dict[PrintedFormat, TextCodec] = {
     ),
     PrintedFormat.MADE: TextCodec("", _unchanged, _unchanged),
 }
+
+
+def split_socket(text: str) -> tuple[str, str] | None:
+    """Return address and port of a socket, or None if the text is not a socket.
+
+    >>> split_socket("::..21"), split_socket("*..*"), split_socket("10.1.2.3")
+    (('::', '21'), ('*', '*'), None)
+    """
+    address, dots, port = text.rpartition("..")
+    return (address, port) if dots and address and port else None

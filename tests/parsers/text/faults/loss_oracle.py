@@ -29,8 +29,8 @@ _PLACES = ("file", "line_no", "object_no", "sample_no", "since_start_us")
 """Columns that say where a row is, which number it has, and how far it is from the first one."""
 _NUMBER = "member_no"
 """The column with the number of a row in its list."""
-_KNOWN_FROM = ("system_from", "time_from", "setting")
-"""Columns that say where a value is known from."""
+_KNOWN_FROM = ("system_from", "time_from")
+"""Columns that say where a value is known from. They are empty where the value is, which is judged itself."""
 _COMPARED = frozenset({"reset_since_previous"})
 """Columns that compare a report with the one before."""
 _PAGE = 60
@@ -226,7 +226,7 @@ def _undetectable(changes: _Changes) -> Undetectable | None:
                 return Undetectable.ROW_DOUBLED
         case FaultKind.EXCHANGED:
             is_order = pairs and all(_has_other_order(old, new) for old, new in pairs)
-            if is_order or _list_changes(changes) == (0, 0):
+            if is_order or _has_other_first_row(changes) or _list_changes(changes) == (0, 0):
                 return Undetectable.ORDER_CHANGED
         case FaultKind.LETTER:
             if pairs and all(_became_other_value(old, new) for old, new in pairs):
@@ -267,6 +267,17 @@ def _has_other_order(old: PlacedRow, new: PlacedRow) -> bool:
         isinstance(one, str) and isinstance(other, str) and sorted(_members(one)) == sorted(_members(other))
         for one, other in differences
     )
+
+
+def _has_other_first_row(changes: _Changes) -> bool:
+    """Return whether only `extra` has another row: that of an action is in its first row."""
+    fault = changes.fault
+    lost, gained = (Counter(map(_without_extra, rows)) for rows in (changes.lost, changes.gained))
+    before, after = (
+        Counter(repr(row.row["extra"]) for row in rows) for rows in (changes.lost, changes.gained)
+    )
+    places = {row.line for row in (*changes.lost, *changes.gained)}
+    return lost == gained and before == after and places == {fault.line, fault.line + 1}
 
 
 def _lacks_comparison(changes: _Changes) -> bool:

@@ -75,14 +75,15 @@ def content_of(path: Path) -> str:
     return text if len(text) <= _LONGEST else text[: text.rindex("\n", 0, _LONGEST) + 1]
 
 
-def count_losses(path: Path, effort: Effort, folder: Path) -> LossCount:
-    """Apply the faults of an effort to an input, and judge each."""
+def count_losses(path: Path, effort: Effort, folder: Path, seed: str = "") -> LossCount:
+    """Apply the faults of an effort to an input, and judge each. Another seed chooses other faults."""
     text = content_of(path)
     file = folder / path.name.removesuffix(".gz")
     good = read_text(file, text)
     before = type(good)(good.rows, good.issues, report_places(file, text))
     count = LossCount(_family(row.table for row in before.rows), len(before.rows))
-    for fault in (*cuts(text, effort.cuts, path.name), *line_faults(text, effort.faults, path.name)):
+    seed = f"{path.name} {seed}".rstrip()
+    for fault in (*cuts(text, effort.cuts, seed), *line_faults(text, effort.faults, seed)):
         judgement = judge(before, read_text(file, fault.applied(text)), fault)
         count.tried += 1
         if judgement.undetectable:
@@ -103,9 +104,9 @@ def name_of(path: Path) -> str:
     return path.relative_to(SAMPLE_DATA).as_posix()
 
 
-def _count_in_folder(path: Path, effort: Effort) -> LossCount:
+def _count_in_folder(path: Path, effort: Effort, seed: str) -> LossCount:
     with tempfile.TemporaryDirectory() as folder:
-        return count_losses(path, effort, Path(folder))
+        return count_losses(path, effort, Path(folder), seed)
 
 
 def _print_counts(counts: Mapping[str, LossCount], *, silent: bool) -> None:
@@ -129,6 +130,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--faults", type=int, default=QUICK.faults, help="faults of lines for each input")
     parser.add_argument("--cuts", type=int, default=QUICK.cuts, help="cuts at the front, and at the end")
+    parser.add_argument("--seed", default="", help="a word that chooses other faults")
     parser.add_argument("--of", default="", help="only inputs with this text in their name")
     parser.add_argument("--real", type=Path, help="a folder with files of real systems, counted as well")
     parser.add_argument("--all", action="store_true", help=f"{ALL.faults:,} faults and {ALL.cuts} cuts")
@@ -140,7 +142,7 @@ def main() -> None:
         inputs |= {path.relative_to(options.real).as_posix(): path for path in text_inputs(options.real)}
     chosen = {name: path for name, path in inputs.items() if options.of in name}
     with ProcessPoolExecutor() as pool:
-        results = pool.map(_count_in_folder, chosen.values(), repeat(effort))
+        results = pool.map(_count_in_folder, chosen.values(), repeat(effort), repeat(options.seed))
         counts = dict(zip(chosen, results, strict=True))
     _print_counts(counts, silent=options.silent)
 

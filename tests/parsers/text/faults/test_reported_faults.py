@@ -41,6 +41,13 @@ CASES = (
     ),
     Reported(
         PASEARCH,
+        "  TTLS Action:                  gAct2~Clients\n",
+        "  TTLS Action:                  gAct2~Cliemts\n",
+        Code.BAD_VALUE,
+        "'gAct2~Cliemts' is none of those that its rule names: 'gAct2~Clients', 'eAct1~WEBGATE1'",
+    ),
+    Reported(
+        PASEARCH,
         "    TTLSCipherParms:\n",
         "",
         Code.BAD_VALUE,

@@ -108,6 +108,29 @@ def test_dropped_and_doubled_rows_are_undetectable_but_not_those_of_other_lines(
     assert judge(_reading(3, 4), _reading(4), doubled).silent
 
 
+def test_the_extra_values_of_an_action_can_be_in_the_other_of_two_exchanged_rows() -> None:
+    def reading(first: str, second: str, extra: str) -> TextReading:
+        return TextReading(
+            [
+                PlacedRow("tls_action", {"parameter": first, "extra": extra}, 3),
+                PlacedRow("tls_action", {"parameter": second, "extra": None}, 4),
+            ],
+            [],
+            [(1, 9)],
+        )
+
+    exchanged, good = TextFault(FaultKind.EXCHANGED, 3), reading("Trace", "FIPS140", "Version")
+    judgement = judge(good, reading("FIPS140", "Trace", "Version"), exchanged)
+    assert judgement.undetectable is Undetectable.ORDER_CHANGED
+    assert judge(good, reading("FIPS140", "Trace", "Status"), exchanged).silent
+
+
+def test_our_name_of_a_setting_is_no_place_of_a_value() -> None:
+    letter = TextFault(FaultKind.LETTER, 3, 1, "x")
+    assert judge(_reading(3, setting="max_queue"), _reading(3, setting=None), letter).silent
+    assert judge(_reading(3, system_from="report"), _reading(3, system_from="prefix"), letter).undetectable
+
+
 def test_a_cut_inside_a_report_needs_an_issue_and_one_between_reports_does_not() -> None:
     inside, after = TextFault(FaultKind.FRONT, 5, 2), TextFault(FaultKind.FRONT, 10, 2)
     good = TextReading(_reading(3, 7, 12).rows, [], [(1, 9), (11, 15)])

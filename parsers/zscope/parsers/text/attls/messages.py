@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from zscope.parsers.issues import Code
 from zscope.parsers.text.attls.message_lines import message_id, message_start, second_message
 from zscope.parsers.text.captured_report import KnownFrom, ReportSource
+from zscope.parsers.text.codecs import split_socket
 from zscope.parsers.text.console_lines import console_prefix
-from zscope.parsers.text.netstat.sockets import split_socket
 from zscope.parsers.text.report_rows import ReportRows, quoted
 from zscope.parsers.text.spelling import edit_distance
 from zscope.schemas.attls import attls_defaults

@@ -401,7 +401,16 @@ class _PasearchReader:
             )
             self.out.issue(Code.BAD_VALUE, problem, action.line, field="Scope", table=ACTIONS)
             action.scope = "unknown"
+        self._report_other_name(action)
         self._rows.add_action(action)
+
+    def _report_other_name(self, action: PolicyAction) -> None:
+        """Report an action that its rule does not name: one of the two names may be damaged."""
+        named = self._rule.actions.values() if self._rule else ()
+        if named and action.name.upper() not in {name.upper() for name in named}:
+            problem = f"the action {quoted(action.name)} is none of those that its rule names: "
+            problem += ", ".join(map(quoted, named))
+            self.out.issue(Code.BAD_VALUE, problem, action.line, field="TTLS Action", table=ACTIONS)
 
 
 def _is_damaged_instance(key: str) -> bool:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
+from zscope.parsers.text.codecs import split_socket
 from zscope.parsers.text.netstat.netstat_labels import LabelValue, NetstatRow, pairs_of, spreader
 from zscope.parsers.text.netstat.reply import Command, reply_lines
-from zscope.parsers.text.netstat.sockets import printed_socket, report_damaged_state, split_socket, state_name
+from zscope.parsers.text.netstat.sockets import printed_socket, report_damaged_state, state_name
 from zscope.parsers.text.report_rows import quoted
 from zscope.schemas.model import Evidence
 from zscope.schemas.reports import PrintedField, PrintedFormat, plain_label, report_table

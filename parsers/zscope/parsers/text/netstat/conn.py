@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
 from zscope.parsers.text.captured_report import Line, RowStretch
+from zscope.parsers.text.codecs import split_socket
 from zscope.parsers.text.netstat.plain_rows import columns_of
 from zscope.parsers.text.netstat.reply import Command, reply_lines
 from zscope.parsers.text.netstat.sockets import (
@@ -18,7 +19,6 @@ from zscope.parsers.text.netstat.sockets import (
     is_state,
     printed_socket,
     report_damaged_state,
-    split_socket,
     state_name,
 )
 from zscope.schemas.reports import plain_label, report_table

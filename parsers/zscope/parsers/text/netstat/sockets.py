@@ -1,4 +1,4 @@
-"""Connection ids, sockets and states, which several NETSTAT reports print in the same way."""
+"""Connection ids, sockets as printed and states, which several NETSTAT reports print in the same way."""
 
 from __future__ import annotations
 
@@ -48,16 +48,6 @@ def is_connection_id(text: str) -> bool:
 def is_state(text: str) -> bool:
     """Return whether a text can be the name of a state, known or unknown."""
     return _STATE.fullmatch(text) is not None
-
-
-def split_socket(text: str) -> tuple[str, str] | None:
-    """Return address and port of a socket, or None if the text is not a socket.
-
-    >>> split_socket("::..21"), split_socket("*..*"), split_socket("10.1.2.3")
-    (('::', '21'), ('*', '*'), None)
-    """
-    address, dots, port = text.rpartition("..")
-    return (address, port) if dots and address and port else None
 
 
 @lru_cache(maxsize=256)

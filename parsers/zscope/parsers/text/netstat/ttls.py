@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.codecs import CODECS
+from zscope.parsers.text.codecs import CODECS, split_socket
 from zscope.parsers.text.netstat.netstat_labels import LabelValue, NetstatRow, pairs_of
 from zscope.parsers.text.netstat.reply import Command, reply_lines
-from zscope.parsers.text.netstat.sockets import is_connection_id, split_socket
+from zscope.parsers.text.netstat.sockets import is_connection_id
 from zscope.schemas.reports import plain_label, report_table
 
 if TYPE_CHECKING:

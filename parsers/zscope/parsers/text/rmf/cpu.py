@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
 from zscope.parsers.text.outside_text import is_of_report
+from zscope.parsers.text.printed_cells import cells_of
 from zscope.parsers.text.rmf.interval_values import MACHINE_LABELS, IntervalValues, label_line
 from zscope.parsers.text.rmf.page_title import CPU_TITLE
 from zscope.parsers.text.rmf.page_write import (
@@ -29,10 +30,10 @@ from zscope.parsers.text.rmf.table_layout import (
     HUNDREDTHS,
     TENTHS,
     TOUCHED_WORD,
+    WORD,
     CellShape,
     RmfColumn,
     RmfRowKind,
-    cells_of,
     figures_of,
     layout_of,
 )
@@ -42,9 +43,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zscope.parsers.text.captured_report import Line
+    from zscope.parsers.text.printed_cells import Cell
     from zscope.parsers.text.report_rows import ReportRows
     from zscope.parsers.text.rmf.page_heading import RmfHeading
-    from zscope.parsers.text.rmf.table_layout import Cell, RmfLayout, RowFigures
+    from zscope.parsers.text.rmf.table_layout import RmfLayout, RowFigures
 
 _PRIORITY = CellShape(re.compile(r"HIGH|MED|LOW|-+", re.IGNORECASE))
 CPU_COLUMNS = (
@@ -204,7 +206,7 @@ class CpuPages:
             self._core = self.table.add_row(line, figures, known)
 
     def _thread(self, line: Line) -> None:
-        figures = self._figures(line, cells_of(line.text), THREAD_KIND)
+        figures = self._figures(line, cells_of(line.text, WORD), THREAD_KIND)
         if self._core is None or self._core["thread"] == _LAST_THREAD:
             problem = "a further thread without a processor directly above it is skipped"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, 1, table=TABLE)
@@ -215,7 +217,7 @@ class CpuPages:
 
     def _total(self, line: Line) -> None:
         kind = CP_TOTAL_KIND if self._type == "CP" else OTHER_TOTAL_KIND
-        figures = self._figures(line, cells_of(line.text)[1:], kind)
+        figures = self._figures(line, cells_of(line.text, WORD)[1:], kind)
         if figures is not None:
             if self._type is None:
                 self.table.report_total_without_rows(line)

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.text.codecs import CODECS
+from zscope.parsers.text.printed_cells import Cell, cells_of
 from zscope.parsers.text.rmf.interval_values import IntervalValues, label_line
 from zscope.parsers.text.rmf.page_title import PARTITION_TITLE
 from zscope.parsers.text.rmf.page_write import (
@@ -29,7 +30,7 @@ from zscope.parsers.text.rmf.table_layout import (
     HUNDREDTHS,
     SPAN,
     TENTHS,
-    Cell,
+    WORD,
     CellShape,
     HeadingUnreadableError,
     RmfColumn,
@@ -38,7 +39,6 @@ from zscope.parsers.text.rmf.table_layout import (
     RmfRowKind,
     RowFigures,
     RowProblem,
-    cells_of,
     figures_of,
     layout_of,
 )
@@ -177,7 +177,7 @@ class PartitionPages:
             self._layout = self.table.headings(line, partition_layout, lambda layout: layout.figures)
             self.out.furniture(line.no)
             return True
-        cells = cells_of(line.text)
+        cells = cells_of(line.text, WORD)
         if not self._is_row(cells):
             if not is_ruled(line):
                 return False

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from zscope.parsers.text.printed_cells import Cell
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.rmf.label_lines import LONGEST
 from zscope.schemas.errors import Error
@@ -24,7 +25,7 @@ from zscope.schemas.errors import Error
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_WORD = re.compile(r"(?:[YN] ){2}[YN](?!\S)|\S+")
+WORD = re.compile(r"(?:[YN] ){2}[YN](?!\S)|\S+")
 """Three flags are one cell."""
 TOUCHED_WORD = re.compile(r"(?:HIGH|MED|LOW)\*?(?=\d)|\S+", re.IGNORECASE)
 """Rates of 10,000 and more begin directly after the priority of a processor."""
@@ -51,25 +52,6 @@ HEX_ID = CellShape(_pattern(r"[0-9A-F]{1,4}"))
 CPU_TYPE = CellShape(re.compile(r"[A-Z]{2,4}", re.ASCII | re.IGNORECASE))
 SPAN = CellShape(re.compile(r"\d{2,4}\.\d\d\.\d\d\.\d{3}", re.ASCII))
 ANYTHING = CellShape(re.compile(r"\S.*"))
-
-
-class Cell(NamedTuple):
-    """A word of a row."""
-
-    text: str
-    start: int
-    """Column of its first character, from 1."""
-    end: int
-    """Column of its last character."""
-
-
-def cells_of(text: str, word: re.Pattern[str] = _WORD) -> list[Cell]:
-    """Return the words of a line with their positions.
-
-    >>> cells_of("  A  N Y N")
-    [Cell(text='A', start=3, end=3), Cell(text='N Y N', start=6, end=10)]
-    """
-    return [Cell(index.group(), index.start() + 1, index.end()) for index in word.finditer(text)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from zscope.parsers.text.rmf.table_layout import Cell, cells_of
+from zscope.parsers.text.printed_cells import Cell, cells_of
 from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:

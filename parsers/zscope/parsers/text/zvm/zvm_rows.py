@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from zscope.parsers.issues import Code
+from zscope.parsers.text.printed_cells import cells_of
 from zscope.parsers.text.report_rows import quoted
-from zscope.parsers.text.rmf.table_layout import cells_of
 from zscope.parsers.text.spelling import misspelt, misspelt_text
 from zscope.parsers.text.zvm.zvm_columns import (
     LONGEST,
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from zscope.parsers.text.captured_report import Line
+    from zscope.parsers.text.printed_cells import Cell
     from zscope.parsers.text.report_rows import ReportRows
-    from zscope.parsers.text.rmf.table_layout import Cell
     from zscope.parsers.text.zvm.zvm_columns import ZvmColumn
 
 
@@ -40,7 +40,6 @@ _MOST_ABOVE = 4
 """Number of title lines above the last heading line."""
 _OFF = 1
 """How far from its heading the key of a row may begin; further away the row is shifted."""
-_WORD = re.compile(r"\S+")
 _COUNTED = re.compile(r"[-.]?\d", re.ASCII)
 _FEWEST_FIGURES = 3
 USERS_BEGIN = "USER DATA:"
@@ -287,7 +286,7 @@ class ZvmReportBody:
 
 def _words(text: str) -> list[Cell]:
     """Return the words of a line with their positions; none if the line is too long."""
-    return cells_of(text, _WORD) if len(text) <= LONGEST else []
+    return cells_of(text) if len(text) <= LONGEST else []
 
 
 def looks_like_row(text: str) -> bool:
