@@ -17,13 +17,19 @@ from zscope.parsers.text.console_lines import (
     without_connector,
 )
 from zscope.parsers.text.families import families
-from zscope.parsers.text.report_family import ReportHeading
+from zscope.parsers.text.report_family import NEVER, ReportHeading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from zscope.parsers.text.captured_report import Line
-    from zscope.parsers.text.report_family import ColumnNames, DisplayHeading, MessageKind, ReportFamily
+    from zscope.parsers.text.report_family import (
+        ColumnNames,
+        DisplayHeading,
+        HeadingFinder,
+        MessageKind,
+        ReportFamily,
+    )
 
 _MOST_WRONG = 2
 """Characters of a heading that can be wrong."""
@@ -69,8 +75,14 @@ def _any_of(patterns: Iterable[str], flags: re.RegexFlag = re.NOFLAG) -> re.Patt
 
 
 @cache
-def _finders() -> tuple[ReportFamily, ...]:
-    return tuple(family for family in families() if family.find_heading)
+def _finders() -> tuple[tuple[ReportFamily, HeadingFinder], ...]:
+    return tuple((family, family.find_heading) for family in families() if family.find_heading)
+
+
+@cache
+def _headless() -> tuple[ReportFamily, ...]:
+    """Return the families whose reports can begin without a heading: nearly every line is compared."""
+    return tuple(family for family in families() if family.headless is not NEVER)
 
 
 @cache
@@ -117,12 +129,13 @@ def find_heading(text: str, raw: str | None = None, renamed: ColumnNames = ()) -
     True
     """
     displays, capitals = _displays(), text.upper()
-    # These words exclude nearly all lines, twenty times faster than the pattern.
-    if any(word in capitals for word in displays.capitals) and (match := displays.heading.search(text)):
-        return _of_display(text, match)
+    for word in displays.capitals:
+        # These words exclude nearly all lines, twenty times faster than the pattern.
+        if word in capitals and (match := displays.heading.search(text)):
+            return _of_display(text, match)
     raw = text if raw is None else raw
-    for family in _finders():
-        if family.find_heading and (found := family.find_heading(text, raw, renamed)):
+    for family, find in _finders():
+        if found := find(text, raw, renamed):
             return ReportHeading(family, found.text, 0, found.source, found.control)
     return None
 
@@ -166,7 +179,10 @@ def rows_above(heading: ReportHeading, above: Iterable[Line], renamed: ColumnNam
 
 def headless_family(text: str) -> ReportFamily | None:
     """Return the family of a report that begins with this line and was captured without its heading."""
-    return next((family for family in families() if family.headless.match(text)), None)
+    for family in _headless():
+        if family.headless.match(text):
+            return family
+    return None
 
 
 def nearly_heading(text: str) -> bool:

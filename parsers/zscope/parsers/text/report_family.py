@@ -61,6 +61,10 @@ class FoundHeading(NamedTuple):
     """Whether a carriage control character before the text is removed."""
 
 
+HeadingFinder = Callable[[str, str, ColumnNames], FoundHeading | None]
+"""Finds a heading in a line, which is given without and with its tabs, and with the options for columns."""
+
+
 @dataclass(frozen=True, slots=True)
 class DisplayHeading:
     """The heading of a display, which can be after the prefix of a console and inside an envelope."""
@@ -140,10 +144,8 @@ class ReportFamily:
     # How a report begins.
     display: DisplayHeading | None = None
     messages: MessageKind | None = None
-    find_heading: Callable[[str, str, ColumnNames], FoundHeading | None] | None = None
-    """Finds another heading in a line, which is given without and with its tabs, and with the options for
-    columns.
-    """
+    find_heading: HeadingFinder | None = None
+    """Finds another heading in a line."""
     page_title: re.Pattern[str] = NEVER
     """Matches the titles of pages, which end the envelope of a display."""
     headless: re.Pattern[str] = NEVER

@@ -338,7 +338,7 @@ class ReportSplitter:
         )
 
     def _continue(self, report: CapturedReport, number: int, text: str) -> Iterator[CapturedReport]:
-        line = self._without_margin(report, text)
+        line = self._without_margin(report, number, text)
         if is_last_line(line):
             self._resume(report)
             report.lines.append(Line(number, line))
@@ -350,11 +350,6 @@ class ReportSplitter:
                 yield from self._close()
         elif is_other_text(line, self._family) and not _is_value_line(report, line):
             self._interrupted = True
-            if self._ids and (damaged := _damaged_id(line, self._family)):
-                problem = (
-                    f"{damaged!r} seems to be the damaged message id of a line of the display, which is "
-                )
-                self.report_problem(number, problem + "skipped")
         elif self._interrupted and not self._family.continues.match(line):
             self._pending.append(Line(number, line))
             if len(self._pending) > _MOST_PENDING:
@@ -385,8 +380,8 @@ class ReportSplitter:
         self._without_prefix.clear()
         self._interrupted = False
 
-    def _without_margin(self, report: CapturedReport, text: str) -> str:
-        """Return a line without margin and message ID."""
+    def _without_margin(self, report: CapturedReport, number: int, text: str) -> str:
+        """Return a line without margin and message ID, and report an ID with a wrong character."""
         if not self._family.has_margin:
             return text
         if self._margin and len(report.lines) == 1 and text.strip():
@@ -399,6 +394,10 @@ class ReportSplitter:
         ):
             text = text[self._margin :]
         if self._ids and (match := _MESSAGE_ID.match(text)):
+            text = text[match.end() :]
+        elif self._ids and (match := _damaged_id(text, self._family)):
+            problem = f"{match['id']!r} seems to be the damaged message id of a line of the display"
+            self.report_problem(number, problem)
             text = text[match.end() :]
         return text
 
@@ -465,14 +464,13 @@ def _is_value_line(report: CapturedReport, line: str) -> bool:
     return line.strip() == "READY" and before.endswith(":")
 
 
-def _damaged_id(line: str, family: ReportFamily) -> str | None:
+def _damaged_id(line: str, family: ReportFamily) -> re.Match[str] | None:
     """Return the message id of a line of the display if one character of it is wrong."""
     match = _ANY_ID.match(line)
     if match is None or family.continues.match(line[match.end() :]) is None:
         return None
-    found: str = match["id"]
-    plain = "".join("9" if character.isdecimal() else character for character in found)
-    return found if edit_distance(plain, "EZZ9999I") == 1 else None
+    plain = "".join("9" if character.isdecimal() else character for character in match["id"])
+    return match if edit_distance(plain, "EZZ9999I") == 1 else None
 
 
 def _begin_with_control(lines: list[Line]) -> bool:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 PASEARCH, POLICY = "world/policy/pasearch.CLI1.txt", "world/policy/policy.CLI2.conf"
 NETSTAT, TSO = "reports/netstat.SYSA.2026-03-02.txt", "reports/netstat.SYSB.2026-03-02.txt"
 SYSLOG = "reports/syslog.txt"
+MESSAGES = "world/logs/syslog-tls.txt"
 
 
 class Reported(NamedTuple):
@@ -60,6 +61,7 @@ CASES = (
         Code.BAD_VALUE,
         "'Keyring' is in the action itself and belongs into TTLSKeyringParms",
     ),
+    Reported(MESSAGES, "EZD1287I", "EZD1287E", Code.BAD_VALUE, "differs from EZD1287I in its last letter"),
     Reported(POLICY, "    Port 443\n", "", Code.BAD_VALUE, "RemotePortRange contains nothing"),
     Reported(
         POLICY,
@@ -85,6 +87,8 @@ CASES = (
     Reported(NETSTAT, "Establsh", "Esxablsh", Code.BAD_VALUE, "nearly the same as ESTABLSH"),
     Reported(NETSTAT, "SoMaxConn", "JoMaxConn", Code.UNKNOWN_COLUMN, "nearly the same as SoMaxConn"),
     Reported(NETSTAT, "0.250", "0.S50", Code.BAD_VALUE, "a number with a wrong character"),
+    Reported(NETSTAT, "FinWait2Time:      600", "FinWait2Time:      60M", Code.BAD_VALUE, "'60M' seems"),
+    Reported(TSO, "EZZ2550I Local Socket", "EZZ25M0I Local Socket", Code.UNKNOWN_LINE, "damaged message id"),
     Reported(NETSTAT, "00131072", "0o131072", Code.BAD_VALUE, "a number with a wrong character"),
     Reported(
         NETSTAT,
@@ -164,3 +168,10 @@ def test_sequence_numbers_at_the_front_of_policy_lines_are_no_part_of_them(
             f"{number * 10:0{digits}}{blank}{line}\n" for number, line in enumerate(text.splitlines(), 1)
         )
         assert read_text(tmp_path / "policy.SYSA.conf", numbered) == clean
+
+
+def test_a_line_with_a_damaged_message_id_is_read(tmp_path: Path) -> None:
+    text = content_of(SAMPLE_DATA / TSO)
+    clean = read_text(tmp_path / "netstat.SYSB.txt", text)
+    damaged = text.replace("EZZ2550I Local Socket", "EZZ25M0I Local Socket")
+    assert read_text(tmp_path / "netstat.SYSB.txt", damaged).rows == clean.rows

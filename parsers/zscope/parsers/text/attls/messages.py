@@ -223,12 +223,20 @@ class _MessageReader:
                 problem = f"the message {identifier} has no {', '.join(missing)}; it may be cut or damaged"
                 self.out.issue(Code.REPORT_CUT, problem, self.line, 1, table=TABLE)
         else:
+            self._report_nearly(identifier)
             begin = first[len(identifier) : title.end()] if title else ""
             self.values["message_text"] = f"{begin.strip()} {text}".strip()
         code = self.values.get("return_code")
         if isinstance(code, str) and code.isdecimal() and len(code) <= _LONGEST_CODE:
             self.values["reason_family"] = attls_defaults().reason_family(int(code))
         self.out.row(TABLE, self.line, self.values, self.extra)
+
+    def _report_nearly(self, identifier: str) -> None:
+        """Report an unknown identifier that differs from a known one in its last letter."""
+        if near := next((known for known in KINDS if known[:-1] == identifier[:-1]), None):
+            problem = f"the message {identifier} is unknown, and differs from {near} in its last letter; "
+            problem += "only its text is read"
+            self.out.issue(Code.BAD_VALUE, problem, self.line, 1, field="message_id", table=TABLE)
 
     def _labels(self, text: str, kind: str) -> None:
         """Read labels and values from the start of a text; what has no label is the event."""

@@ -147,7 +147,9 @@ _NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _DIGITS_AND_LETTER = re.compile(
     r"(?=[\d.]*[A-Za-z][\d.]*$)(?:[\d.]{3,}[A-Za-z]|[\d.]+[A-Za-z][\d.]+|[A-Za-z][\d.]{3,})", re.ASCII
 )
-"""A number in which one character is a letter."""
+"""A number in which one character is a letter; a short one with a letter at its end can be a size."""
+_DIGIT_AND_LETTER = re.compile(r"(?=[\d.]*[A-Za-z][\d.]*$).{2,}", re.ASCII)
+"""The same in a table without sizes."""
 _spread = spreader(LABELS)
 
 
@@ -205,7 +207,7 @@ class _ConfigReader:
             problem = f"{quoted(value)} seems to contain more than the value; it is stored as it is printed"
             self.out.issue(Code.BAD_VALUE, problem, line, field=label, table=_TABLE)
             setting = None
-        elif _DIGITS_AND_LETTER.fullmatch(value):
+        elif self._is_damaged_number(value):
             problem = f"{quoted(value)} seems to be a number with a wrong character"
             self.out.issue(Code.BAD_VALUE, problem, line, field=label, table=_TABLE)
             setting = None
@@ -226,6 +228,11 @@ class _ConfigReader:
         self._report_label(label, line)
         self._latest = max(self._latest, place_of(label))
         self._row(begins, label, setting, value)
+
+    def _is_damaged_number(self, value: str) -> bool:
+        """Return whether a value is a number in which one character is a letter."""
+        has_sizes = self._section is None or _OF_PAIRS.match(self._section) is None
+        return (_DIGITS_AND_LETTER if has_sizes else _DIGIT_AND_LETTER).fullmatch(value) is not None
 
     def _report_label(self, label: str, line: int) -> None:
         """Report a label before the heading of a table, and one that resembles a label of the TCP table."""
