@@ -1,4 +1,4 @@
-"""Measure what TLS alone costs: schedule, client and listener of test connections."""
+"""Measure what TLS alone costs: schedule, client, listener and result of test connections."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from zscope.app.cli.exits import ExitCode, NothingDoneError, RefusedError, print
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.runs_file import changing_runs
 from zscope.app.cli.stop_signal import StopSignal
-from zscope.app.cli.store_option import settings_option, store_option
+from zscope.app.cli.store_option import (
+    open_session,
+    prepare_metric,
+    query_table,
+    settings_option,
+    store_option,
+)
 from zscope.pipelines.quantities import counted
 
 if TYPE_CHECKING:
@@ -41,6 +47,7 @@ def command() -> None:
       zscope experiment client --schedule schedule.jsonl --target sysa.example.com --plain-port 4400 \\
         --tls-port 4443 --ca ca.pem -o log.jsonl
       zscope experiment add log.jsonl --system SYSA
+      zscope experiment result
     """
 
 
@@ -277,6 +284,56 @@ def add_command(*, log: Path, system: str, store: Path, settings: Settings) -> N
             folder, settings, print_message, RunsFile(tuple(runs), kb_bytes=read_runs(store).kb_bytes)
         )
     print_message(f"{counted(added, 'quarter hour')} added, {len(runs) - added:,} already there")
+
+
+ESSENTIAL = (
+    "system",
+    "test_port",
+    "item",
+    "unit",
+    "status",
+    "value",
+    "low",
+    "high",
+    "in_stack",
+    "in_listener",
+)
+
+
+@command.command("result")
+@store_option
+@row_options
+def result_command(*, store: Path, output: Output) -> ExitCode:
+    """Print what TLS alone costs, from the test connections of the experiments of a store.
+
+    Needs SMF 30 intervals of the TCP/IP stack and of the job of the listener, SMF 119-11, and the log of the
+    client (`zscope experiment add`). Prints the cost of a full handshake, of a resumed one and of a megabyte
+    with 95 % intervals, for the kind of handshake that was tested, and the price of TLS in a day of the real
+    traffic. The exit code is 4 if the price is neither an estimate nor conditional.
+
+    \b
+    Examples:
+      zscope experiment result
+      zscope experiment result --format json
+    """
+    from zscope.pipelines.experiment.result import result_table, sentences
+
+    with open_session(store) as session:
+        for name in ("experiment_interval", "experiment_kind"):
+            prepare_metric(session, name)
+        intervals = query_table(session, "SELECT * FROM experiment_interval")
+        kinds = query_table(session, "SELECT * FROM experiment_kind")
+    if not intervals.num_rows:
+        raise NothingDoneError(
+            "no experiment with records: add the log with zscope experiment add, and load SMF 30 and 119-11"
+        )
+    table = result_table(intervals, kinds)
+    output.write(Rows.of(table, ESSENTIAL))
+    rows = table.to_pylist()
+    for sentence in sentences(rows):
+        print_message(sentence)
+    prices = [row["status"] for row in rows if row["item"] == "TLS"]
+    return ExitCode.OK if set(prices) <= {"estimate", "conditional"} else ExitCode.WARNINGS
 
 
 @command.command("listen")

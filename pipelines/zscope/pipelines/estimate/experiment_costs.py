@@ -1,0 +1,280 @@
+"""What TLS alone costs, from test connections in random quarter hours.
+
+The CPU time of the TCP/IP stack and of the listener is regressed on what the test connections did, with the
+real traffic and the time of day as controls. The differences between arms with and without TLS are the cost
+of TLS: the set-up of a connection, its sockets and the work of the listener are in both. The jackknife leaves
+out one draw of the arms at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zscope.pipelines.estimate.regression import (
+    Estimate,
+    Prewhitening,
+    Regression,
+    is_collinear,
+    regress,
+    student,
+)
+
+if TYPE_CHECKING:
+    from zscope.pipelines.estimate.intervals import Flags, Numbers, Whole
+
+ARMS = 6
+LEAST_BLOCKS = 8
+"""Fewest intervals of each arm."""
+WIDER = 1.1
+"""Factor of the standard errors: of few blocks the jackknife finds too little. Measured by simulation."""
+NARROW = 0.1
+"""Greatest half width of the price, as a share of its middle, of an estimate."""
+TESTED_PCT = 95.0
+"""Least share of the real full handshakes whose kind was tested."""
+_DAY_S = 86_400
+_MICROSECONDS = 1e6
+_LEAST_REAL, _LEAST_REAL_MB = 2.0, 0.01
+"""Fewest real connections and megabytes an interval, on average, of a column."""
+_LEAST_FREEDOM = 3
+_IN_STACK, _COMPARABLE = 0.4, 0.15
+"""Least share of the cost that is in the stack, and greatest half width, to compare test and real traffic."""
+_SET_UP = 1 / 3
+"""By how much the set-up of a connection with TLS can differ from that of one without."""
+_HOURS, _WORKDAYS, _WEEK = 24, 5, 7
+
+
+@dataclass(frozen=True)
+class ExperimentIntervals:
+    """The intervals of a system around an experiment: CPU time and counts of each interval, in order."""
+
+    start_us: Whole
+    """Start, in microseconds since 1970."""
+    seconds: Numbers
+    arm: Whole
+    """Number of the arm, -1 outside the experiment."""
+    stack_cpu_s: Numbers
+    listener_cpu_s: Numbers
+    test_plain: Numbers
+    test_full: Numbers
+    test_resumed: Numbers
+    test_tls_mb: Numbers
+    test_plain_mb: Numbers
+    real_full: Numbers
+    real_resumed: Numbers
+    real_tls_mb: Numbers
+    real_plain: Numbers
+    real_plain_mb: Numbers
+
+    def rate(self, name: str) -> Numbers:
+        """Return a column as a rate per second."""
+        return np.asarray(getattr(self, name) / self.seconds)
+
+    def only(self, rows: Flags) -> ExperimentIntervals:
+        """Return some of the intervals."""
+        return ExperimentIntervals(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+
+
+TEST = ("test_plain", "test_full", "test_resumed", "test_tls_mb", "test_plain_mb")
+REAL = ("real_full", "real_resumed", "real_tls_mb", "real_plain", "real_plain_mb")
+
+
+@dataclass(frozen=True)
+class MeasuredCost:
+    """The cost of something in microseconds, and where it is charged."""
+
+    total: Estimate
+    in_stack: Estimate
+    in_listener: Estimate
+
+
+@dataclass(frozen=True)
+class MeasuredPrice:
+    """The CPU time of TLS in a day, in seconds."""
+
+    status: str
+    why: str
+    value: float | None
+    low: float
+    high: float | None
+
+
+@dataclass(frozen=True)
+class ExperimentCosts:
+    """What an experiment says."""
+
+    full: MeasuredCost
+    resumed: MeasuredCost
+    megabyte: MeasuredCost
+    price: MeasuredPrice
+    blocks: int
+    """Intervals of the arm that has fewest."""
+    full_per_day: float
+    resumed_per_day: float
+    megabytes_per_day: float
+
+
+class _DrawnBlocks(Prewhitening):
+    """Prewhitening whose jackknife leaves out one draw of the arms at a time."""
+
+    @cached_property
+    def block(self) -> Whole:
+        """The first row of each block."""
+        return np.flatnonzero(np.diff(self.step[self.rows] // ARMS, prepend=-1))
+
+
+@dataclass(frozen=True)
+class _Fits:
+    """The regressions of the CPU time on the same columns."""
+
+    names: tuple[str, ...]
+    total: Regression
+    stack: Regression
+    listener: Regression
+
+    def weights(self, **by_name: float) -> Numbers:
+        """Return weights of the coefficients."""
+        return np.array([by_name.get(name, 0.0) for name in self.names])
+
+    def cost(self, **by_name: float) -> MeasuredCost:
+        """Return a cost from the weights of its columns."""
+        weights = self.weights(**by_name)
+        return MeasuredCost(*(fit.estimate(weights) for fit in (self.total, self.stack, self.listener)))
+
+
+def measure_costs(intervals: ExperimentIntervals, tested_pct: float = 100.0) -> ExperimentCosts | str:
+    """Return the costs that an experiment measured, or why there are none.
+
+    `tested_pct` is the share of the real full handshakes whose kind the experiment tested.
+    """
+    blocks = min(int((intervals.arm == arm).sum()) for arm in range(ARMS))
+    if blocks < LEAST_BLOCKS:
+        return f"{blocks} intervals of an arm can be used, {LEAST_BLOCKS} are needed"
+    fits = _fitted(intervals, blocks)
+    if fits is None:
+        return "the counts of the arms do not differ: compare the log with the schedule"
+    full_per_s, resumed_per_s, mb_per_s = (
+        _mean(intervals, name) for name in ("real_full", "real_resumed", "real_tls_mb")
+    )
+    day = _DAY_S / _MICROSECONDS
+    return ExperimentCosts(
+        fits.cost(test_full=1, test_plain=-1),
+        fits.cost(test_resumed=1, test_plain=-1),
+        fits.cost(test_tls_mb=1, test_plain_mb=-1),
+        _price(fits, full_per_s * day, resumed_per_s * day, mb_per_s * day, tested_pct),
+        blocks,
+        full_per_s * _DAY_S,
+        resumed_per_s * _DAY_S,
+        mb_per_s * _DAY_S,
+    )
+
+
+def _fitted(intervals: ExperimentIntervals, blocks: int) -> _Fits | None:
+    """Return the regressions, or None if their columns cannot be told apart."""
+    length_s = float(np.median(intervals.seconds))
+    step = np.rint(intervals.start_us / _MICROSECONDS / length_s).astype(np.int64)
+    names = (*TEST, *(name for name in REAL if getattr(intervals, name).mean() >= _least(name)))
+    if any(not getattr(intervals, name).any() for name in TEST):
+        return None
+    columns = np.stack([intervals.rate(name) for name in names], axis=1)
+    load = intervals.rate("real_full") + intervals.rate("real_resumed")
+    prewhitening = _DrawnBlocks(step, round(_DAY_S / length_s), load)
+    if is_collinear(prewhitening, columns):
+        return None
+    stack, listener = (_MICROSECONDS * intervals.rate(name) for name in ("stack_cpu_s", "listener_cpu_s"))
+    freedom = max(blocks - ARMS, _LEAST_FREEDOM)
+    return _Fits(
+        names,
+        *(
+            _cautious(regress(prewhitening, columns, cpu_us), freedom)
+            for cpu_us in (stack + listener, stack, listener)
+        ),
+    )
+
+
+def _least(name: str) -> float:
+    return _LEAST_REAL_MB if name.endswith("_mb") else _LEAST_REAL
+
+
+def _cautious(fit: Regression, freedom: int) -> Regression:
+    return replace(fit, covariance=fit.covariance * WIDER**2, freedom=freedom)
+
+
+def _mean(intervals: ExperimentIntervals, name: str) -> float:
+    """Return the mean rate of a week, in which each hour of workdays and of weekends has its share."""
+    hour = intervals.start_us // 3_600_000_000
+    day = (hour // _HOURS + 3) % _WEEK  # 1970 began on a Thursday
+    cell = hour % _HOURS + _HOURS * (day >= _WORKDAYS)
+    rate, total, weight = intervals.rate(name), 0.0, 0.0
+    for each in np.unique(cell):
+        share = float(_WEEK - _WORKDAYS if each >= _HOURS else _WORKDAYS)
+        total += share * float(rate[cell == each].mean())
+        weight += share
+    return total / weight
+
+
+def _price(fits: _Fits, full: float, resumed: float, mb: float, tested_pct: float) -> MeasuredPrice:
+    """Return the price of a day; the counts are millions a day, so that microseconds become seconds."""
+    handshakes = {"test_full": full, "test_resumed": resumed, "test_plain": -full - resumed}
+    price = fits.total.estimate(fits.weights(**handshakes, test_tls_mb=mb, test_plain_mb=-mb))
+    if tested_pct < TESTED_PCT:
+        why = f"only {tested_pct:.0f} % of the real full handshakes are of the tested kind: test the others"
+        share = fits.total.estimate(
+            fits.weights(**{name: count * tested_pct / 100 for name, count in handshakes.items()})
+        )
+        return MeasuredPrice("range", why, None, max(0.0, share.low), None)
+    gap, agrees = _compared(fits, full, resumed)
+    low, high = price.low - max(0.0, -gap), price.high + max(0.0, gap)
+    low = max(0.0, low)
+    if agrees is False:
+        return MeasuredPrice("differs", _differing(fits, full, resumed), price.value, low, high)
+    if high - low > NARROW * (high + low):
+        return MeasuredPrice("range", "the interval is wide: test on more days", price.value, low, high)
+    if agrees is None:
+        why = (
+            "if real handshakes cost what those of the test cost; the stack shows too little to compare them"
+        )
+        return MeasuredPrice("conditional", why, price.value, low, high)
+    return MeasuredPrice(
+        "estimate", "test and real handshakes cost the same in the stack", price.value, low, high
+    )
+
+
+def _stack_weights(fits: _Fits, full: float, resumed: float) -> tuple[Numbers, Numbers]:
+    """Return the weights of test handshakes and of real ones, less the set-up of connections."""
+    both = full + resumed
+    test = fits.weights(test_full=full, test_resumed=resumed, test_plain=-both)
+    return test, fits.weights(real_full=full, real_resumed=resumed, real_plain=-both)
+
+
+def _compared(fits: _Fits, full: float, resumed: float) -> tuple[float, bool | None]:
+    """Return how far real handshakes stretch the interval, up or down, and whether they agree with the test.
+
+    They can be compared in the stack only, which does no work of an application.
+    """
+    if not {"real_full", "real_resumed", "real_plain"} <= set(fits.names):
+        return 0.0, None
+    test, real = _stack_weights(fits, full, resumed)
+    of_test, stack = float(test @ fits.stack.coefficients), fits.stack
+    difference, error = float((real - test) @ stack.coefficients), stack.error(real - test)
+    gap = student(0.975, stack.freedom) * error
+    if of_test < _IN_STACK * float(test @ fits.total.coefficients) or gap > _COMPARABLE * of_test:
+        return 0.0, None
+    set_up = _SET_UP * abs(float(fits.weights(real_plain=full + resumed) @ stack.coefficients))
+    agrees = abs(difference) <= gap + set_up
+    stretch = max(0.0, abs(difference) - error) if agrees else abs(difference) + gap
+    return float(np.sign(difference)) * stretch, agrees
+
+
+def _differing(fits: _Fits, full: float, resumed: float) -> str:
+    test, real = (
+        float(weights @ fits.stack.coefficients) / (full + resumed)
+        for weights in _stack_weights(fits, full, resumed)
+    )
+    return (
+        f"a test handshake costs {test:,.0f} us in the stack, a real one {real:,.0f}: compare cipher suite, "
+        "key, certificates and client authentication"
+    )
