@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from zscope.pipelines.estimate.experiment_costs import (
+    ALL_TESTED,
     LEAST_BLOCKS,
     ExperimentCosts,
     ExperimentIntervals,
+    SharesTested,
     measure_costs,
 )
 from zscope.samples.experiment_truth import (
@@ -25,9 +27,9 @@ USUAL = ExperimentWorld()
 SEEDS = 20
 
 
-def measured(day: SimulatedExperiment, tested_pct: float = 100.0) -> ExperimentCosts:
+def measured(day: SimulatedExperiment, tested: SharesTested = ALL_TESTED) -> ExperimentCosts:
     """Return the costs of a simulated experiment."""
-    costs = measure_costs(ExperimentIntervals(**day.columns), tested_pct)
+    costs = measure_costs(ExperimentIntervals(**day.columns), tested)
     assert isinstance(costs, ExperimentCosts), costs
     return costs
 
@@ -76,12 +78,18 @@ def test_test_handshakes_that_are_unlike_the_real_ones_differ_and_the_range_goes
 
 def test_kinds_that_were_not_tested_leave_the_upper_end_open() -> None:
     day = simulated_experiment(USUAL, 7)
-    price = measured(day, tested_pct=60).price
+    price = measured(day, SharesTested(60, 60)).price
     assert (price.status, price.value, price.high) == ("range", None, None)
     assert "60 % of the real full handshakes" in price.why
-    whole = measured(day).price
-    assert 0.4 * whole.low < price.low < 0.8 * whole.low
-    assert measured(day, tested_pct=95).price == whole
+    whole = measured(day)
+    assert price.low == pytest.approx(0.6 * whole.tested_handshakes.low)
+    assert measured(day, SharesTested(95, 100)).price == whole.price
+
+
+def test_the_price_is_that_of_the_handshakes_and_the_bytes() -> None:
+    costs = measured(simulated_experiment(USUAL, 7))
+    assert costs.price.value == pytest.approx(costs.tested_handshakes.value + costs.bulk.value)
+    assert costs.bulk.value == pytest.approx(costs.megabyte.total.value * costs.megabytes_per_day / 1e6)
 
 
 def test_a_wide_interval_is_a_range() -> None:

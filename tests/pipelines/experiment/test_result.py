@@ -102,6 +102,39 @@ def test_many_intervals_left_out_make_a_condition() -> None:
     assert price["left_out"] == 12
 
 
+def test_two_experiments_that_tested_all_kinds_give_a_price_together() -> None:
+    first = interval_rows()
+    second = [row | {"test_port": 4444} for row in first]
+    other = {"key_exchange": "RSA", "real_full": 5000, "real_resumed": 9000}
+    kinds = (
+        KIND,
+        KIND | other | {"test_full": 0, "test_resumed": 0},
+        KIND | {"test_port": 4444, "test_full": 0, "test_resumed": 0},
+        KIND | other | {"test_port": 4444},
+    )
+    rows = result([*first, *second], *kinds)
+    prices = [row for row in rows if row["item"] == "TLS"]
+    assert [(row["test_port"], row["status"]) for row in prices] == [
+        (4443, "range"), (4444, "range"), (None, "conditional"),
+    ]  # fmt: skip
+    whole = result(first)[-1]
+    # Both have the same data, and each kind half of the handshakes.
+    assert prices[-1]["value"] == pytest.approx(whole["value"])
+    assert prices[-1]["low"] > whole["low"]
+    assert prices[-1]["tested_pct"] == 100
+    assert list(sentences(prices))[-1].startswith("SYSA, all tested kinds: TLS costs ")
+    third = KIND | {"key_exchange": "DHE", "test_full": 0, "real_full": 2500}
+    incomplete = result([*first, *second], *kinds, third, third | {"test_port": 4444})[-1]
+    assert (incomplete["status"], incomplete["high"], incomplete["tested_pct"]) == ("range", None, 80)
+
+
+def test_two_experiments_of_the_same_kind_are_not_added() -> None:
+    first = interval_rows()
+    second = [row | {"test_port": 4444} for row in first]
+    rows = result([*first, *second], KIND, KIND | {"test_port": 4444})
+    assert [row["test_port"] for row in rows if row["item"] == "TLS"] == [4443, 4444]
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [

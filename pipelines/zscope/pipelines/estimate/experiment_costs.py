@@ -20,8 +20,8 @@ from zscope.pipelines.estimate.regression import (
     Regression,
     is_collinear,
     regress,
-    student,
 )
+from zscope.pipelines.estimate.student_distribution import student
 
 if TYPE_CHECKING:
     from zscope.pipelines.estimate.intervals import Flags, Numbers, Whole
@@ -83,6 +83,17 @@ REAL = ("real_full", "real_resumed", "real_tls_mb", "real_plain", "real_plain_mb
 
 
 @dataclass(frozen=True)
+class SharesTested:
+    """The shares of the real handshakes that are of the kind which the experiment tested, in per cent."""
+
+    full_pct: float = 100.0
+    resumed_pct: float = 100.0
+
+
+ALL_TESTED = SharesTested()
+
+
+@dataclass(frozen=True)
 class MeasuredCost:
     """The cost of something in microseconds, and where it is charged."""
 
@@ -110,6 +121,10 @@ class ExperimentCosts:
     resumed: MeasuredCost
     megabyte: MeasuredCost
     price: MeasuredPrice
+    tested_handshakes: Estimate
+    """CPU seconds a day of the real handshakes of the kind that was tested."""
+    bulk: Estimate
+    """CPU seconds a day of all real bytes with TLS."""
     blocks: int
     """Intervals of the arm that has fewest."""
     full_per_day: float
@@ -127,6 +142,19 @@ class _DrawnBlocks(Prewhitening):
 
 
 @dataclass(frozen=True)
+class _Traffic:
+    """The real traffic of a day, in millions, so that microseconds become seconds."""
+
+    full: float
+    resumed: float
+    mb: float
+
+    def tested(self, shares: SharesTested) -> _Traffic:
+        """Return the traffic of the kind that was tested."""
+        return _Traffic(self.full * shares.full_pct / 100, self.resumed * shares.resumed_pct / 100, self.mb)
+
+
+@dataclass(frozen=True)
 class _Fits:
     """The regressions of the CPU time on the same columns."""
 
@@ -139,17 +167,28 @@ class _Fits:
         """Return weights of the coefficients."""
         return np.array([by_name.get(name, 0.0) for name in self.names])
 
+    def handshakes(self, traffic: _Traffic) -> Numbers:
+        """Return the weights of the handshakes of the test that are as many as the real ones."""
+        both = traffic.full + traffic.resumed
+        return self.weights(test_full=traffic.full, test_resumed=traffic.resumed, test_plain=-both)
+
+    def real_handshakes(self, traffic: _Traffic) -> Numbers:
+        """Return the weights of the real handshakes, less the set-up of connections."""
+        both = traffic.full + traffic.resumed
+        return self.weights(real_full=traffic.full, real_resumed=traffic.resumed, real_plain=-both)
+
+    def bulk(self, traffic: _Traffic) -> Numbers:
+        """Return the weights of bytes of the test that are as many as the real ones."""
+        return self.weights(test_tls_mb=traffic.mb, test_plain_mb=-traffic.mb)
+
     def cost(self, **by_name: float) -> MeasuredCost:
         """Return a cost from the weights of its columns."""
         weights = self.weights(**by_name)
         return MeasuredCost(*(fit.estimate(weights) for fit in (self.total, self.stack, self.listener)))
 
 
-def measure_costs(intervals: ExperimentIntervals, tested_pct: float = 100.0) -> ExperimentCosts | str:
-    """Return the costs that an experiment measured, or why there are none.
-
-    `tested_pct` is the share of the real full handshakes whose kind the experiment tested.
-    """
+def measure_costs(intervals: ExperimentIntervals, tested: SharesTested = ALL_TESTED) -> ExperimentCosts | str:
+    """Return the costs that an experiment measured, or why there are none."""
     blocks = min(int((intervals.arm == arm).sum()) for arm in range(ARMS))
     if blocks < LEAST_BLOCKS:
         return f"{blocks} intervals of an arm can be used, {LEAST_BLOCKS} are needed"
@@ -159,12 +198,14 @@ def measure_costs(intervals: ExperimentIntervals, tested_pct: float = 100.0) -> 
     full_per_s, resumed_per_s, mb_per_s = (
         _mean(intervals, name) for name in ("real_full", "real_resumed", "real_tls_mb")
     )
-    day = _DAY_S / _MICROSECONDS
+    traffic = _Traffic(*(rate * _DAY_S / _MICROSECONDS for rate in (full_per_s, resumed_per_s, mb_per_s)))
     return ExperimentCosts(
         fits.cost(test_full=1, test_plain=-1),
         fits.cost(test_resumed=1, test_plain=-1),
         fits.cost(test_tls_mb=1, test_plain_mb=-1),
-        _price(fits, full_per_s * day, resumed_per_s * day, mb_per_s * day, tested_pct),
+        _price(fits, traffic, tested),
+        fits.total.estimate(fits.handshakes(traffic.tested(tested))),
+        fits.total.estimate(fits.bulk(traffic)),
         blocks,
         full_per_s * _DAY_S,
         resumed_per_s * _DAY_S,
@@ -216,22 +257,17 @@ def _mean(intervals: ExperimentIntervals, name: str) -> float:
     return total / weight
 
 
-def _price(fits: _Fits, full: float, resumed: float, mb: float, tested_pct: float) -> MeasuredPrice:
-    """Return the price of a day; the counts are millions a day, so that microseconds become seconds."""
-    handshakes = {"test_full": full, "test_resumed": resumed, "test_plain": -full - resumed}
-    price = fits.total.estimate(fits.weights(**handshakes, test_tls_mb=mb, test_plain_mb=-mb))
-    if tested_pct < TESTED_PCT:
-        why = f"only {tested_pct:.0f} % of the real full handshakes are of the tested kind: test the others"
-        share = fits.total.estimate(
-            fits.weights(**{name: count * tested_pct / 100 for name, count in handshakes.items()})
-        )
+def _price(fits: _Fits, traffic: _Traffic, tested: SharesTested) -> MeasuredPrice:
+    if tested.full_pct < TESTED_PCT:
+        why = f"{tested.full_pct:.0f} % of the real full handshakes are of the tested kind: test the others"
+        share = fits.total.estimate(fits.handshakes(traffic.tested(tested)))
         return MeasuredPrice("range", why, None, max(0.0, share.low), None)
-    gap, agrees = _compared(fits, full, resumed)
-    low, high = price.low - max(0.0, -gap), price.high + max(0.0, gap)
-    low = max(0.0, low)
+    price = fits.total.estimate(fits.handshakes(traffic) + fits.bulk(traffic))
+    stretch, agrees = _compared(fits, traffic)
+    low, high = max(0.0, price.low - max(0.0, -stretch)), price.high + max(0.0, stretch)
     if agrees is False:
-        return MeasuredPrice("differs", _differing(fits, full, resumed), price.value, low, high)
-    if high - low > NARROW * (high + low):
+        return MeasuredPrice("differs", _differing(fits, traffic), price.value, low, high)
+    if is_wide(low, high):
         return MeasuredPrice("range", "the interval is wide: test on more days", price.value, low, high)
     if agrees is None:
         why = (
@@ -243,36 +279,36 @@ def _price(fits: _Fits, full: float, resumed: float, mb: float, tested_pct: floa
     )
 
 
-def _stack_weights(fits: _Fits, full: float, resumed: float) -> tuple[Numbers, Numbers]:
-    """Return the weights of test handshakes and of real ones, less the set-up of connections."""
-    both = full + resumed
-    test = fits.weights(test_full=full, test_resumed=resumed, test_plain=-both)
-    return test, fits.weights(real_full=full, real_resumed=resumed, real_plain=-both)
+def is_wide(low: float, high: float) -> bool:
+    """Return whether the interval of a price is too wide for an estimate."""
+    return high - low > NARROW * (high + low)
 
 
-def _compared(fits: _Fits, full: float, resumed: float) -> tuple[float, bool | None]:
+def _compared(fits: _Fits, traffic: _Traffic) -> tuple[float, bool | None]:
     """Return how far real handshakes stretch the interval, up or down, and whether they agree with the test.
 
     They can be compared in the stack only, which does no work of an application.
     """
     if not {"real_full", "real_resumed", "real_plain"} <= set(fits.names):
         return 0.0, None
-    test, real = _stack_weights(fits, full, resumed)
-    of_test, stack = float(test @ fits.stack.coefficients), fits.stack
+    test, real, stack = fits.handshakes(traffic), fits.real_handshakes(traffic), fits.stack
+    of_test = float(test @ stack.coefficients)
     difference, error = float((real - test) @ stack.coefficients), stack.error(real - test)
     gap = student(0.975, stack.freedom) * error
     if of_test < _IN_STACK * float(test @ fits.total.coefficients) or gap > _COMPARABLE * of_test:
         return 0.0, None
-    set_up = _SET_UP * abs(float(fits.weights(real_plain=full + resumed) @ stack.coefficients))
+    connections = fits.weights(real_plain=traffic.full + traffic.resumed)
+    set_up = _SET_UP * abs(float(connections @ stack.coefficients))
     agrees = abs(difference) <= gap + set_up
     stretch = max(0.0, abs(difference) - error) if agrees else abs(difference) + gap
     return float(np.sign(difference)) * stretch, agrees
 
 
-def _differing(fits: _Fits, full: float, resumed: float) -> str:
+def _differing(fits: _Fits, traffic: _Traffic) -> str:
+    handshakes = traffic.full + traffic.resumed
     test, real = (
-        float(weights @ fits.stack.coefficients) / (full + resumed)
-        for weights in _stack_weights(fits, full, resumed)
+        float(weights @ fits.stack.coefficients) / handshakes
+        for weights in (fits.handshakes(traffic), fits.real_handshakes(traffic))
     )
     return (
         f"a test handshake costs {test:,.0f} us in the stack, a real one {real:,.0f}: compare cipher suite, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import hypot
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +13,12 @@ import pyarrow as pa
 from zscope.pipelines.estimate.experiment_costs import (
     REAL,
     TEST,
+    TESTED_PCT,
     ExperimentCosts,
     ExperimentIntervals,
     MeasuredCost,
+    SharesTested,
+    is_wide,
     measure_costs,
 )
 from zscope.pipelines.experiment.arms import Arm
@@ -36,7 +40,7 @@ Row = dict[str, Any]
 RESULT_SCHEMA = pa.schema(
     [
         described("system", TEXT, "System with the listener.", required=True),
-        described("test_port", pa.int64(), "Port with TLS of the listener.", required=True),
+        described("test_port", pa.int64(), "Port with TLS of the listener; null for the price of several."),
         described("kind", TEXT, "Kind of handshake that was tested: version, suite, key, role."),
         described("item", TEXT, "What the cost is of, or TLS for the price.", required=True),
         described("unit", TEXT, "us, or s/day.", required=True),
@@ -63,10 +67,19 @@ RESULT_SCHEMA = pa.schema(
 class _Kinds:
     """The kinds of handshakes of an experiment."""
 
-    text: str | None
-    """The kind that was tested; several, by a semicolon."""
-    tested_pct: float
-    is_one: bool
+    tested: tuple[str, ...]
+    """The kinds that were tested, the most frequent first."""
+    shares: SharesTested
+
+    @property
+    def text(self) -> str | None:
+        """The kinds, by a semicolon."""
+        return "; ".join(self.tested) or None
+
+    @property
+    def is_one(self) -> bool:
+        """Whether one kind was tested."""
+        return len(self.tested) <= 1
 
 
 @dataclass(frozen=True)
@@ -79,13 +92,26 @@ class _Usable:
     problem: str
 
 
+@dataclass(frozen=True)
+class _Result:
+    """What an experiment says."""
+
+    system: str
+    test_port: int
+    kinds: _Kinds
+    usable: _Usable
+    costs: ExperimentCosts | str
+
+
 def result_table(intervals: pa.Table, kinds: pa.Table) -> pa.Table:
     """Return the results of the rows of experiment_interval and experiment_kind."""
-    rows = [
-        row
-        for experiment, of_experiment in _grouped(intervals.to_pylist())
-        for row in _rows(experiment, of_experiment, _kinds(experiment, kinds.to_pylist()))
+    results = [
+        _result(experiment, rows, _kinds(experiment, kinds.to_pylist()))
+        for experiment, rows in _grouped(intervals.to_pylist())
     ]
+    rows = [row for result in results for row in _rows(result)]
+    for system in dict.fromkeys(result.system for result in results):
+        rows += _of_all_kinds(system, [result for result in results if result.system == system])
     return pa.Table.from_pylist(rows, RESULT_SCHEMA)
 
 
@@ -96,13 +122,19 @@ def _grouped(rows: Iterable[Row]) -> Iterator[tuple[tuple[str, int], list[Row]]]
     yield from groups.items()
 
 
-def _rows(experiment: tuple[str, int], rows: Sequence[Row], kinds: _Kinds) -> Iterator[Row]:
+def _result(experiment: tuple[str, int], rows: Sequence[Row], kinds: _Kinds) -> _Result:
     usable = _usable(rows)
+    return _Result(
+        *experiment, kinds, usable, usable.problem or measure_costs(usable.intervals, kinds.shares)
+    )
+
+
+def _rows(result: _Result) -> Iterator[Row]:
+    kinds, usable, costs = result.kinds, result.usable, result.costs
     same = {
-        "system": experiment[0], "test_port": experiment[1], "kind": kinds.text,
-        "tested_pct": kinds.tested_pct, "left_out": usable.left_out,
+        "system": result.system, "test_port": result.test_port, "kind": kinds.text,
+        "tested_pct": kinds.shares.full_pct, "left_out": usable.left_out,
     }  # fmt: skip
-    costs = usable.problem or measure_costs(usable.intervals, kinds.tested_pct)
     if isinstance(costs, str):
         yield same | {"item": "TLS", "unit": "s/day", "status": NOT_ENOUGH, "why": costs}
         return
@@ -114,6 +146,37 @@ def _rows(experiment: tuple[str, int], rows: Sequence[Row], kinds: _Kinds) -> It
     ):
         yield same | _cost_row(item, cost, kinds) | {"per_day": per_day}
     yield same | _price_row(costs, usable)
+
+
+def _of_all_kinds(system: str, results: Sequence[_Result]) -> Iterator[Row]:
+    """Yield the price from several experiments that tested different kinds of handshakes.
+
+    Their errors are independent. The bytes have the mean cost of all experiments.
+    """
+    measured = [(result.kinds, result.costs) for result in results if not isinstance(result.costs, str)]
+    tested = [kind for kinds, _ in measured for kind in kinds.tested]
+    if len(measured) < 2 or len(set(tested)) < len(tested):
+        return
+    handshakes = [costs.tested_handshakes for _, costs in measured]
+    bulk = [costs.bulk for _, costs in measured]
+    value = sum(each.value for each in handshakes) + sum(each.value for each in bulk) / len(bulk)
+    half = hypot(*map(_half, handshakes), *(_half(each) / len(bulk) for each in bulk))
+    tested_pct = sum(kinds.shares.full_pct for kinds, _ in measured)
+    row: Row = {
+        "system": system, "kind": "; ".join(tested), "item": "TLS", "unit": "s/day", "value": value,
+        "low": max(0.0, value - half), "high": value + half, "status": "conditional",
+        "why": "if real handshakes of each kind cost what those of its test cost", "tested_pct": tested_pct,
+    }  # fmt: skip
+    if tested_pct < TESTED_PCT:
+        why = f"only {tested_pct:.0f} % of the real full handshakes are of a tested kind: test the others"
+        row |= {"status": "range", "value": None, "high": None, "why": why}
+    elif is_wide(row["low"], row["high"]):
+        row |= {"status": "range", "why": "the interval is wide: test on more days"}
+    yield row
+
+
+def _half(estimate: Estimate) -> float:
+    return (estimate.high - estimate.low) / 2
 
 
 def _cost_row(item: str, cost: MeasuredCost, kinds: _Kinds) -> Row:
@@ -195,16 +258,19 @@ def _intervals(rows: Sequence[Row]) -> ExperimentIntervals:
 
 
 def _kinds(experiment: tuple[str, int], rows: Iterable[Row]) -> _Kinds:
-    """Return which kinds were tested: those with a twentieth of the test handshakes or more."""
+    """Return which kinds were tested: those with more than a twentieth of the test handshakes."""
     own = [row for row in rows if (row["system"], row["test_port"]) == experiment]
     tests = sum(row["test_full"] for row in own)
     tested = [row for row in own if row["test_full"] > (1 - _ONE_KIND_PCT / 100) * tests]
-    real = sum(row["real_full"] for row in own)
-    of_kind = sum(row["real_full"] for row in tested)
     tested.sort(key=lambda row: -row["test_full"])
-    return _Kinds(
-        "; ".join(map(_kind_text, tested)) or None, 100 * of_kind / real if real else 100.0, len(tested) <= 1
-    )
+    shares = (_share_pct(tested, own, name) for name in ("real_full", "real_resumed"))
+    return _Kinds(tuple(map(_kind_text, tested)), SharesTested(*shares))
+
+
+def _share_pct(tested: Sequence[Row], rows: Sequence[Row], name: str) -> float:
+    """Return the share of a count that the tested kinds have; all of it if there is none."""
+    total = sum(row[name] for row in rows)
+    return 100 * sum(row[name] for row in tested) / total if total else 100.0
 
 
 def _kind_text(row: Mapping[str, Any]) -> str:
@@ -220,7 +286,8 @@ def sentences(rows: Iterable[Row]) -> Iterator[str]:
     """Yield a sentence for each price of the rows of a result."""
     for row in rows:
         if row["item"] == "TLS":
-            yield f"{row['system']}, port {row['test_port']}: {_sentence(row)}"
+            of = "all tested kinds" if row["test_port"] is None else f"port {row['test_port']}"
+            yield f"{row['system']}, {of}: {_sentence(row)}"
 
 
 def _sentence(row: Mapping[str, Any]) -> str:

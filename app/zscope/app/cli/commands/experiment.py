@@ -309,7 +309,7 @@ def result_command(*, store: Path, output: Output) -> ExitCode:
     Needs SMF 30 intervals of the TCP/IP stack and of the job of the listener, SMF 119-11, and the log of the
     client (`zscope experiment add`). Prints the cost of a full handshake, of a resumed one and of a megabyte
     with 95 % intervals, for the kind of handshake that was tested, and the price of TLS in a day of the real
-    traffic. The exit code is 4 if the price is neither an estimate nor conditional.
+    traffic. The exit code is 4 if a system has no price that is an estimate or conditional.
 
     \b
     Examples:
@@ -332,8 +332,11 @@ def result_command(*, store: Path, output: Output) -> ExitCode:
     rows = table.to_pylist()
     for sentence in sentences(rows):
         print_message(sentence)
-    prices = [row["status"] for row in rows if row["item"] == "TLS"]
-    return ExitCode.OK if set(prices) <= {"estimate", "conditional"} else ExitCode.WARNINGS
+    systems = {row["system"] for row in rows}
+    with_price = {
+        row["system"] for row in rows if row["item"] == "TLS" and row["status"] in ("estimate", "conditional")
+    }
+    return ExitCode.OK if with_price == systems else ExitCode.WARNINGS
 
 
 @command.command("listen")

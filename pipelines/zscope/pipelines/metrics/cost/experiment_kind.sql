@@ -12,6 +12,15 @@ WITH experiment AS (
     FROM run
     WHERE role = 'tls-test' AND test_port IS NOT NULL
     GROUP BY ALL
+),
+
+-- Connections to the listener of another experiment of the system are not real ones either.
+system_ports AS (
+    SELECT
+        system,
+        list(test_port) AS ports
+    FROM experiment
+    GROUP BY system
 )
 
 SELECT
@@ -24,10 +33,11 @@ SELECT
     c.server_cert_key_bits::BIGINT AS server_cert_key_bits,
     count(*) FILTER (WHERE h.local_port = e.test_port AND h.kind = 'full') AS test_full,
     count(*) FILTER (WHERE h.local_port = e.test_port AND h.kind = 'resumed') AS test_resumed,
-    count(*) FILTER (WHERE h.local_port <> e.test_port AND h.kind = 'full') AS real_full,
-    count(*) FILTER (WHERE h.local_port <> e.test_port AND h.kind = 'resumed') AS real_resumed
+    count(*) FILTER (WHERE NOT list_contains(p.ports, h.local_port) AND h.kind = 'full') AS real_full,
+    count(*) FILTER (WHERE NOT list_contains(p.ports, h.local_port) AND h.kind = 'resumed') AS real_resumed
 FROM handshake AS h
 INNER JOIN experiment AS e ON h.system = e.system AND h.event_utc >= e.from_utc AND h.event_utc < e.to_utc
+INNER JOIN system_ports AS p ON h.system = p.system
 LEFT JOIN connection_detail AS c
     ON
         h.system = c.system
