@@ -110,7 +110,9 @@ def sentence(row: Mapping[str, Any]) -> str:
 
 
 def _check_known(session: Session, store: Path, *names: str) -> None:
-    known = query_table(session, "SELECT DISTINCT name FROM run ORDER BY name")["name"].to_pylist()
+    known = query_table(session, "SELECT DISTINCT name FROM run WHERE role <> 'tls-test' ORDER BY name")[
+        "name"
+    ].to_pylist()
     for name in names:
         if name not in known:
             hint = f"the store has {', '.join(known)}" if known else "the store has none: use zscope runs add"

@@ -65,7 +65,7 @@ def runs(data: PageData) -> list[BenchmarkRun]:
             FROM smf70_interval GROUP BY system
         """).to_pylist()
     }
-    sides = data.rows("SELECT * FROM run ORDER BY name, role, system").to_pylist()
+    sides = data.rows("SELECT * FROM run WHERE role <> 'tls-test' ORDER BY name, role, system").to_pylist()
     by_name = groupby(sides, key=lambda row: row["name"])
     every = [_run(name, list(rows), machines) for name, rows in by_name]
     return sorted(every, key=lambda run: (run.to_utc, run.name), reverse=True)

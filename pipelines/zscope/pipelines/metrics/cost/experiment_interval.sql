@@ -57,7 +57,9 @@ connection AS (
         (coalesce(c.in_bytes, 0) + coalesce(c.out_bytes, 0)) / 1e6 AS mb
     FROM connection_detail AS c
     INNER JOIN experiment AS e
-        ON c.system = e.system AND epoch_us(c.end_utc) > e.from_us AND epoch_us(c.start_utc) < e.to_us
+        ON
+            c.system = e.system
+            AND overlap_us(epoch_us(c.start_utc), epoch_us(c.end_utc), e.from_us, e.to_us) >= 0
     INNER JOIN system_ports AS p ON c.system = p.system
     WHERE c.start_utc <= c.end_utc
 ),
@@ -75,7 +77,7 @@ event AS (
         1 AS amount
     FROM handshake AS h
     INNER JOIN experiment AS e
-        ON h.system = e.system AND epoch_us(h.event_utc) >= e.from_us AND epoch_us(h.event_utc) < e.to_us
+        ON h.system = e.system AND epoch_us(h.event_utc) BETWEEN e.from_us AND e.to_us
     INNER JOIN system_ports AS p ON h.system = p.system
     UNION ALL
     SELECT
@@ -130,7 +132,6 @@ space AS (
     WHERE
         a.basis <> 'no record before'
         AND a.cp_s IS NOT NULL
-        AND a.interval_start_utc < a.interval_end_utc
         -- A longer one says little about the arms in it.
         AND a.interval_end_utc <= a.interval_start_utc + INTERVAL 1 HOUR
         AND epoch_us(a.interval_start_utc) >= e.from_us
@@ -146,7 +147,7 @@ slot AS (
         max(end_us) AS end_us
     FROM space
     WHERE role = 'stack'
-    GROUP BY system, test_port, (start_us + 30000000) // 60000000
+    GROUP BY system, test_port, round(start_us / 60000000)
 ),
 
 slot_hour AS (
