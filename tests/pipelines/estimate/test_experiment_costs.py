@@ -113,6 +113,22 @@ def test_arms_without_their_connections_are_refused() -> None:
     assert problem == "the counts of the arms do not differ: compare the log with the schedule"
 
 
+def test_bytes_in_proportion_to_handshakes_are_no_column_of_their_own() -> None:
+    day = simulated_experiment(USUAL, 7)
+    both = day.columns["real_full"] + day.columns["real_resumed"]
+    costs = measured(replace(day, columns=day.columns | {"real_tls_mb": 0.05 * both}))
+    assert costs.full.total.low <= day.full_us <= costs.full.total.high
+
+
+def test_the_start_of_the_day_does_not_matter() -> None:
+    """An experiment can begin at any quarter hour, such as midnight of a zone."""
+    day = simulated_experiment(USUAL, 7)
+    later = replace(day, columns=day.columns | {"start_us": day.columns["start_us"] + 3_600_000_000})
+    costs, shifted = measured(day).full.total, measured(later).full.total
+    assert shifted.value == pytest.approx(costs.value, rel=0.03)
+    assert shifted.high - shifted.low == pytest.approx(costs.high - costs.low, rel=0.15)
+
+
 def test_a_day_alone_is_enough() -> None:
     day = simulated_experiment(replace(USUAL, days=1), 5)
     costs = measured(day)

@@ -8,6 +8,7 @@ out one draw of the arms at a time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -78,7 +79,7 @@ class ExperimentIntervals:
         return ExperimentIntervals(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
 
 
-TEST = ("test_plain", "test_full", "test_resumed", "test_tls_mb", "test_plain_mb")
+TEST: tuple[str, ...] = ("test_plain", "test_full", "test_resumed", "test_tls_mb", "test_plain_mb")
 REAL = ("real_full", "real_resumed", "real_tls_mb", "real_plain", "real_plain_mb")
 
 
@@ -135,10 +136,15 @@ class ExperimentCosts:
 class _DrawnBlocks(Prewhitening):
     """Prewhitening whose jackknife leaves out one draw of the arms at a time."""
 
+    def __init__(self, step: Whole, steps_of_day: int, load: Numbers, first_test: int) -> None:
+        super().__init__(step, steps_of_day, load)
+        self._first_test = first_test
+
     @cached_property
     def block(self) -> Whole:
         """The first row of each block."""
-        return np.flatnonzero(np.diff(self.step[self.rows] // ARMS, prepend=-1))
+        draw = (self.step[self.rows] - self._first_test) // ARMS
+        return np.flatnonzero(np.diff(draw, prepend=draw[0] - 1))
 
 
 @dataclass(frozen=True)
@@ -217,14 +223,19 @@ def _fitted(intervals: ExperimentIntervals, blocks: int) -> _Fits | None:
     """Return the regressions, or None if their columns cannot be told apart."""
     length_s = float(np.median(intervals.seconds))
     step = np.rint(intervals.start_us / _MICROSECONDS / length_s).astype(np.int64)
-    names = (*TEST, *(name for name in REAL if getattr(intervals, name).mean() >= _least(name)))
-    if any(not getattr(intervals, name).any() for name in TEST):
-        return None
-    columns = np.stack([intervals.rate(name) for name in names], axis=1)
     load = intervals.rate("real_full") + intervals.rate("real_resumed")
-    prewhitening = _DrawnBlocks(step, round(_DAY_S / length_s), load)
-    if is_collinear(prewhitening, columns):
+    first_test = int(step[intervals.arm >= 0][0])
+    prewhitening = _DrawnBlocks(step, round(_DAY_S / length_s), load, first_test)
+    names = TEST
+    if _collinear(prewhitening, intervals, names):
         return None
+    for name in REAL:
+        # Bytes in the same proportion to handshakes in all intervals, as in a benchmark, add nothing.
+        if getattr(intervals, name).mean() >= _least(name) and not _collinear(
+            prewhitening, intervals, (*names, name)
+        ):
+            names = (*names, name)
+    columns = _columns(intervals, names)
     stack, listener = (_MICROSECONDS * intervals.rate(name) for name in ("stack_cpu_s", "listener_cpu_s"))
     freedom = max(blocks - ARMS, _LEAST_FREEDOM)
     return _Fits(
@@ -234,6 +245,14 @@ def _fitted(intervals: ExperimentIntervals, blocks: int) -> _Fits | None:
             for cpu_us in (stack + listener, stack, listener)
         ),
     )
+
+
+def _columns(intervals: ExperimentIntervals, names: Sequence[str]) -> Numbers:
+    return np.stack([intervals.rate(name) for name in names], axis=1)
+
+
+def _collinear(prewhitening: Prewhitening, intervals: ExperimentIntervals, names: Sequence[str]) -> bool:
+    return is_collinear(prewhitening, _columns(intervals, names))
 
 
 def _least(name: str) -> float:

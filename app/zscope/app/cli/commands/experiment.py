@@ -20,6 +20,7 @@ from zscope.app.cli.store_option import (
     settings_option,
     store_option,
 )
+from zscope.app.experiment.load_client import MOST_MB, MOST_RATE, USUAL_MB, USUAL_RATE
 from zscope.pipelines.quantities import counted
 
 if TYPE_CHECKING:
@@ -150,12 +151,12 @@ _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_
     "--ciphers", metavar="LIST", help="Cipher suites of TLSv1.2 that are offered, in OpenSSL's format."
 )
 @click.option(
-    "--rate", type=click.FloatRange(0.01, 50.0), default=5.0, show_default=True, metavar="X",
-    help="Connections a second, at most 50.",
+    "--rate", type=click.FloatRange(0.01, MOST_RATE), default=USUAL_RATE, show_default=True, metavar="X",
+    help=f"Connections a second, at most {MOST_RATE:g}.",
 )  # fmt: skip
 @click.option(
-    "--mb", type=click.FloatRange(0.01, 10.0), default=1.0, show_default=True, metavar="X",
-    help="Megabytes a second in both directions together, at most 10.",
+    "--mb", type=click.FloatRange(0.01, MOST_MB), default=USUAL_MB, show_default=True, metavar="X",
+    help=f"Megabytes a second in both directions together, at most {MOST_MB:g}.",
 )  # fmt: skip
 @click.option(
     "-o", "--output", "log", default="-", type=click.Path(allow_dash=True, dir_okay=False), metavar="FILE",
