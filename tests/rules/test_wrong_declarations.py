@@ -207,7 +207,7 @@ KINDS = [
         required=False,
     ),
     FileKind("nightly batch", NIGHTLY, ("export", 0, "target"), "a path", read_nightly_settings),
-    FileKind("runs", RUNS, ("run", 0, "role"), '"client" or "server"', runs_of),
+    FileKind("runs", RUNS, ("run", 0, "role"), '"client", "server" or "tls-test"', runs_of),
 ]  # fmt: skip
 WITHOUT_FIXED_KEYS = "published/environments.toml"
 """The measured systems: each has the keys that its document states."""

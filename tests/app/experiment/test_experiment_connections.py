@@ -355,3 +355,20 @@ def test_the_listener_needs_nothing_but_python() -> None:
         [sys.executable, "-I", "-S", "-c", program, "--help"], capture_output=True, text=True, check=True
     )
     assert "--plain-port" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--at-tls", "--tls-port", "4400"], "--plain-port and --tls-port are the same"),
+        ([], "use --certificate and --key, or --at-tls"),
+        (["--at-tls", "--certificate", PEM, "--key", PEM], "use --certificate and --key, or --at-tls"),
+        (["--certificate", PEM], "--certificate and --key belong together"),
+        (["--certificate", __file__, "--key", __file__], "cannot be used"),
+        (["--at-tls", "--address", "192.0.2.1"], "192.0.2.1"),
+    ],
+)
+def test_a_listener_with_wrong_options_does_not_start(run: Run, words: list[str], problem: str) -> None:
+    done = run("experiment", "listen", "--plain-port", 4400, "--tls-port", 4443, *words)
+    assert (done.exit_code, done.stdout) == (ExitCode.NOTHING, "")
+    assert problem in done.stderr
