@@ -271,7 +271,9 @@ def test_the_command_appends_to_its_log_and_says_what_it_did(
 ) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text("")
-    schedule = schedule_file(tmp_path / "s.jsonl", datetime.now(UTC), Arm.FULL, Arm.RESUMED, seconds=0.5)
+    # The client starts before the first interval, also on a busy machine.
+    start = datetime.now(UTC) + timedelta(seconds=2)
+    schedule = schedule_file(tmp_path / "s.jsonl", start, Arm.FULL, Arm.RESUMED, seconds=1)
     done = run(*options(listener, schedule), "--rate", 20, "-o", log)
     assert (done.exit_code, done.stdout) == (0, "")
     lines = parse_log(log.read_text().splitlines())
@@ -337,7 +339,7 @@ def test_both_programs_end_cleanly_after_a_signal(tmp_path: Path, number: signal
     )
     assert client.stderr is not None
     assert "target 127.0.0.1" in client.stderr.readline()
-    time.sleep(0.5)
+    time.sleep(2)
     os.kill(client.pid, number)
     assert "ended early: a signal of the user" in client.communicate(timeout=30)[1]
     assert client.returncode == ExitCode.WARNINGS
