@@ -26,10 +26,10 @@ WITH terminated AS (
         END AS protocol,
         cipher_suite(t.cipher_4, nullif(t.cipher_2, ''), t.tls_version) AS cipher,
         -- It ended before its handshake did.
-        coalesce(t.ttls_status = 2, false) AS handshake_failed,
+        t.ttls_status = 2 AS handshake_failed,
         CASE
-            WHEN t.ttls_security_type = 1 THEN t.remote_port
             WHEN t.ttls_security_type > 1 THEN t.local_port
+            WHEN t.ttls_security_type = 1 THEN t.remote_port
             WHEN t.open_type = 1 THEN t.remote_port
             WHEN t.open_type = 0 THEN t.local_port
             ELSE least(t.local_port, t.remote_port)

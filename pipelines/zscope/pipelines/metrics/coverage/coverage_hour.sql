@@ -109,8 +109,8 @@ usual AS (
         e.system,
         e.source,
         max(e.hour_no) AS last_hour,
-        sum(e.starts) > 0 AS has_starts,
-        sum(e.ends) > 0 AS has_ends,
+        bool_or(e.starts > 0) AS has_starts,
+        bool_or(e.ends > 0) AS has_ends,
         median(e.silence) AS silence,
         median(e.ends / nullif(c.counted_closed, 0)) FILTER (WHERE c.counted_closed >= 20 AND e.ends > 0) AS recorded_share
     FROM evidence AS e
@@ -154,7 +154,6 @@ file_kind AS (
             WHEN record_type IN (115, 116) THEN 'MQ'
         END AS source
     FROM load_kind
-    WHERE record_type IS NOT NULL
 ),
 
 -- The first and last times of files among the hours of the clock, whose offset they have.
@@ -191,11 +190,10 @@ file_span AS (
                 unnest([min(first_local), max(last_local)]) AS moment,
                 NULL AS offset_s
             FROM load_kind
-            WHERE record_type IS NOT NULL AND first_local IS NOT NULL
             GROUP BY load_id, system
         )
     )
-    WHERE load_id IS NOT NULL AND offset_s IS NOT NULL
+    WHERE load_id IS NOT NULL
     GROUP BY load_id, system
 ),
 
@@ -214,7 +212,7 @@ file_hour AS (
             unnest(hours_of(s.start_us, s.end_us + 1)) AS hour_no
         FROM file_span AS s
         INNER JOIN file_kind AS k ON s.load_id = k.load_id AND s.system = k.system
-        WHERE k.source IS NOT NULL AND s.end_us - s.start_us BETWEEN 0 AND 34560000000000
+        WHERE s.end_us - s.start_us BETWEEN 0 AND 34560000000000
     )
     GROUP BY system, source, hour_no
 ),
@@ -307,7 +305,7 @@ compared AS (
             WHEN k.source = '119-1/2' THEN c.counted_closed
             WHEN k.source = '119-11' THEN c.counted_closed * coalesce(u.recorded_share, 1)
         END AS counted,
-        CASE WHEN k.source = '119-1/2' THEN coalesce(e.starts, 0) ELSE 0 END + coalesce(e.ends, 0) AS seen
+        if(k.source = '119-1/2', e.starts + e.ends, e.ends) AS seen
     FROM hour AS h
     CROSS JOIN source_kind AS k
     LEFT JOIN evidence AS e ON h.system = e.system AND k.source = e.source AND h.hour_no = e.hour_no
@@ -325,17 +323,17 @@ compared AS (
     LEFT JOIN removed AS r ON (h.hour_no * 3600 + h.offset_s) // 3600 = r.local_hour
 ),
 
--- The share of an hour with records that each sign of a loss leaves; 1 without the sign.
+-- The share of an hour with records that each sign of a loss leaves; 1 or null without the sign.
 signs AS (
     SELECT
         *,
         if(of_connections, 1, minutes / 60) AS interval_share,
-        if(of_connections, coalesce(1 - lost_minutes / 60, 1), 1) AS loss_share,
-        if(of_connections, coalesce(1 - off_minutes / 60, 1), 1) AS off_share,
+        if(of_connections, 1 - lost_minutes / 60, 1) AS loss_share,
+        if(of_connections, 1 - off_minutes / 60, 1) AS off_share,
         if(of_connections AND counted IS NULL, file_minutes / 60, 1) AS file_share,
         if(seen < 0.95 * counted, seen / counted, 1) AS count_share,
         -- Hours with few connections, and those of the last day, are judged by all others.
-        if(ends_are_judged, began_and_ended / began, coalesce(usual_end_share, 1)) AS ended_share,
+        if(ends_are_judged, began_and_ended / began, usual_end_share) AS ended_share,
         if(ended_share < 0.95, ended_share, 1) AS end_share,
         if(
             counted IS NULL AND lost_minutes IS NULL AND coalesce(off_minutes, 0) = 0
@@ -352,11 +350,8 @@ compared_ends AS (
         *,
         if(
             source = '119-11',
-            coalesce(
-                max(end_share) FILTER (WHERE source = '119-1/2' AND minutes > 0 AND is_usual)
-                    OVER (PARTITION BY system, hour_no),
-                1
-            ),
+            max(end_share) FILTER (WHERE source = '119-1/2' AND minutes > 0 AND is_usual)
+                OVER (PARTITION BY system, hour_no),
             1
         ) AS other_end_share
     FROM signs
@@ -377,10 +372,10 @@ decided AS (
         CASE
             WHEN NOT is_recorded THEN 'not recorded'
             WHEN off_minutes = 60 AND records = 0 AND minutes = 0 THEN 'not recorded'
-            WHEN minutes > 0 THEN if(share < 0.995, 'partial', 'complete')
+            WHEN minutes > 0 THEN if(share < 1, 'partial', 'complete')
             WHEN of_connections AND counted < 0.5 THEN 'complete'
             WHEN of_connections AND counted >= 20 THEN if(file_minutes = 60 AND is_usual, 'lost', 'not recorded')
-            WHEN lost_minutes > 0 AND file_minutes = 60 THEN 'lost'
+            WHEN lost_minutes IS NOT NULL AND file_minutes = 60 THEN 'lost'
             WHEN is_in_gap THEN 'lost'
             WHEN file_minutes = 60 AND is_up AND is_usual AND (in_sequence OR (of_connections AND usual_silence <= 2))
                 THEN 'lost'
@@ -398,37 +393,37 @@ explained AS (
             WHEN state = 'not recorded' THEN 'the stack counted connections, which are not recorded at this time'
             WHEN state = 'partial' THEN concat_ws(
                 '; ',
-                CASE WHEN interval_share < 0.995 THEN 'intervals cover ' || minutes || ' of 60 minutes' END,
-                CASE WHEN interval_share < 0.995 AND lost_minutes > 0 THEN 'SMF lost records' END,
-                CASE WHEN loss_share < 0.995 THEN 'SMF lost records in ' || lost_minutes || ' minutes' END,
-                CASE WHEN off_share < 0.995 THEN 'zERT was disabled for ' || off_minutes || ' minutes' END,
-                CASE WHEN file_share < 0.995 THEN 'the files cover ' || file_minutes || ' of 60 minutes' END,
+                CASE WHEN interval_share < 1 THEN 'intervals cover ' || minutes || ' of 60 minutes' END,
+                CASE WHEN interval_share < 1 AND lost_minutes IS NOT NULL THEN 'SMF lost records' END,
+                CASE WHEN loss_share < 1 THEN 'SMF lost records in ' || lost_minutes || ' minutes' END,
+                CASE WHEN off_share < 1 THEN 'zERT was disabled for ' || off_minutes || ' minutes' END,
+                CASE WHEN file_share < 1 THEN 'the files cover ' || file_minutes || ' of 60 minutes' END,
                 CASE
-                    WHEN count_share < 0.995
+                    WHEN count_share < 1
                         THEN 'records of ' || round(100 * count_share)::BIGINT
                             || ' % of what the stack counted leads to expect'
                 END,
                 CASE
-                    WHEN end_share < 0.995 AND ends_are_judged
+                    WHEN end_share < 1 AND ends_are_judged
                         THEN began - began_and_ended || ' of ' || began
                             || ' connections that began have no record of their end'
-                    WHEN end_share < 0.995
+                    WHEN end_share < 1
                         THEN round(100 - 100 * end_share)::BIGINT
                             || ' % of all connections that began have no record of their end'
                 END,
                 CASE
-                    WHEN other_end_share < 0.995
+                    WHEN other_end_share < 1
                         THEN round(100 - 100 * other_end_share)::BIGINT || ' % of the ends are missing in 119-1/2'
                 END,
                 CASE
-                    WHEN silence_share < 0.995 THEN 'no record for ' || silence || ' minutes, which is unusual'
+                    WHEN silence_share < 1 THEN 'no record for ' || silence || ' minutes, which is unusual'
                 END
             )
             WHEN state = 'complete' AND NOT of_connections THEN 'intervals cover the hour'
             WHEN state = 'complete' AND records = 0 THEN 'the stack counted no connections'
             WHEN state = 'complete' AND counted IS NOT NULL THEN 'as many records as the stack counted connections'
             WHEN state = 'complete' THEN 'records in ' || minutes || ' minutes, and no sign of a loss'
-            WHEN state = 'lost' AND lost_minutes > 0
+            WHEN state = 'lost' AND lost_minutes IS NOT NULL
                 THEN 'SMF lost ' || coalesce(number_text(lost_records), 'an unknown number of') || ' records of all types'
             WHEN state = 'lost' AND counted >= 20
                 THEN 'no records, but the stack counted ' || number_text(counted) || ' starts and ends of connections'

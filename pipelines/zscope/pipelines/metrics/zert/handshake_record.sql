@@ -17,7 +17,7 @@ LEFT JOIN (
         connection_id,
         start_utc
     FROM ended_record
-    WHERE event_type = 3 AND settled_day IS NOT NULL
+    WHERE event_type = 3
 ) AS s
     ON
         r.connection_id = s.connection_id
