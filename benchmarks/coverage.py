@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from earlier_fit import earlier_intervals
 from figures import aligned, machine, verdict
 
 from zscope.app.docs import write_documents
@@ -37,6 +36,7 @@ from zscope.samples.cost_truth import (
     CostWorld,
     cost_intervals,
 )
+from zscope.samples.space_truth import SPACE_WORLDS, SpaceWorld, space_intervals
 
 if TYPE_CHECKING:
     from zscope.pipelines.estimate.costs import SystemEstimate
@@ -45,21 +45,21 @@ Row = dict[str, float]
 LENGTHS = (1, 3, 14, 90)
 USUAL_DAYS = 14
 REPLICATES = 300
-EARLIER_REPLICATES = 1000
-"""Of the earlier regression, which takes much less time, for the usual number of days."""
 AT_ONCE = 25
 """Replicates that are simulated together."""
 LEAST_PCT = 90.0
 _SHORT_DAYS = 7
 OPPOSITE = ("opposite, r -0.2", "opposite, r -0.5")
-BROKEN = ("shock", "opposite", "counted early")
-"""Worlds in which the condition of the levels does not hold: the beginnings of their names."""
 CALM = ("iid", "AR", "curve")
 """Worlds that are never to be refused at 14 days."""
-SHARES = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02)
-SHARES_OTHERWISE = (1.0, 0.1)
-SHARE_WORLDS = ("AR 0.8", "curve, day height", "shock, r 0.5", "shock, r 0.95")
-MOST_OF_RANGE = 0.25
+SPACE_REPLICATES = 20
+LEAST_OF_KIND_PCT = 90.0
+SOURCES = {"LPAR": (False, True), "SMF 30": (True, False), "SMF 30 and plain": (True, True)}
+"""Which records are loaded: of the address spaces, and of connections without TLS."""
+STATUSES = ("estimate", "conditional", "range")
+CHARGED = ("stack", "caller", "not known")
+MOST_OTHER_WORK_PCT = 10.0
+"""How far an estimate may be from what TLS costs."""
 CHEAPER, MOST_CHEAPER = 0.2, 0.9
 VISIBLE = "smallest visible"
 GROWING = "shock that grows"
@@ -90,17 +90,14 @@ def holds(low: float | None, high: float | None, truth: float) -> float:
 def judged(result: SystemEstimate, truth: dict[tuple[str, str], float]) -> Row:
     """Return what the result says about the truth."""
     row: Row = {
-        "refused": float(result.status.kind == "refused"),
-        "no kinds": float(result.cost("full less resumed").status.kind == "refused"),
+        "refused": float(result.status.kind == "not enough data"),
+        "no kinds": float(result.cost("full less resumed").status.kind == "not enough data"),
     }
     for (item, unit), value in truth.items():
         cost = result.cost(item, unit)
         row[f"{item} range"] = holds(cost.low, cost.high, value)
-        row[f"{item} estimate"] = holds(cost.conditional_low, cost.conditional_high, value)
         if cost.low is not None and cost.high is not None:
             row[f"{item} width"] = 50 * (cost.high - cost.low) / value
-        if cost.conditional_low is not None and cost.conditional_high is not None:
-            row[f"{item} estimate width"] = 50 * (cost.conditional_high - cost.conditional_low) / value
     return row
 
 
@@ -113,39 +110,33 @@ def of_lpar(world: CostWorld, seed: int) -> list[Row]:
     ]
 
 
-def of_earlier(world: CostWorld, seed: int) -> list[Row]:
-    """Judge the earlier regression of the CPU time of the LPAR."""
-    intervals = cost_intervals(world, AT_ONCE, seed)
-    rng = np.random.default_rng(seed)
-    rows = []
-    for at in range(AT_ONCE):
-        truth = truths(intervals, at)
-        row: Row = {}
-        _, low, high = earlier_intervals(
-            intervals.full[at], intervals.resumed[at], intervals.mb[at], intervals.cpu_us[at], rng
+def of_kind(world: SpaceWorld, seed: int) -> list[Row]:
+    """Judge the price of TLS in a world in which applications work for connections."""
+    intervals = space_intervals(world, seed)
+    full, resumed, bulk = intervals.parts_s_per_day
+    truth = {"TLS": intervals.tls_s_per_day, "handshakes": full + resumed, "bulk data": bulk}
+    row: Row = {}
+    for source, (spaces, plain_connections) in SOURCES.items():
+        measured = intervals.measured(spaces=spaces, plain=plain_connections)
+        result = estimate_costs(SystemIntervals(**measured))
+        for part, seconds in truth.items():
+            cost = result.cost(part, "s/day")
+            row[f"{source} {part}"] = holds(cost.low, cost.high, seconds)
+            if part == "TLS" and cost.low is not None and cost.high is not None:
+                row[f"{source} low"], row[f"{source} high"] = cost.low / seconds, cost.high / seconds
+        cost = result.cost("TLS", "s/day")
+        row |= {f"{source} {status}": float(cost.status.kind == status) for status in STATUSES}
+        if cost.status.kind == "estimate" and cost.value is not None:
+            off_pct = 100 * abs(cost.value / truth["TLS"] - 1)
+            row[f"{source} wrong"] = float(off_pct > MOST_OTHER_WORK_PCT)
+        handshakes = result.cost("handshakes", "s/day")
+        row[f"{source} value"] = holds(
+            handshakes.conditional_low, handshakes.conditional_high, truth["handshakes"]
         )
-        names = (*LEVELS, "full less resumed")
-        for name, least, most in zip(names, low, high, strict=True):
-            row[f"{name} earlier"] = holds(float(least), float(most), truth[name, "us"])
-        row["earlier width"] = 50 * float(high[0] - low[0]) / FULL_US
-        rows.append(row)
-    return rows
-
-
-def of_spaces(share: float, world: CostWorld, seed: int) -> list[Row]:
-    """Judge the estimates from the CPU time of address spaces that also have a share of the other work."""
-    intervals = cost_intervals(world, AT_ONCE, seed)
-    rows = []
-    for at in range(AT_ONCE):
-        truth = truths(intervals, at)
-        if share == 1:
-            rows.append(judged(estimate_costs(SystemIntervals(**intervals.measured(at))), truth))
-            continue
-        result = estimate_costs(SystemIntervals(**intervals.measured(at, share)))
-        row = judged(result, truth)
-        row["zero"] = float(result.fitted is not None and result.fitted.control_is_zero)
-        rows.append(row)
-    return rows
+        if result.fitted is not None:
+            charged = result.fitted.attribution.charged_to
+            row |= {f"{source} in {place}": float(charged == place) for place in CHARGED}
+    return [row]
 
 
 def of_change(share: float | None, after: CostWorld, before: CostWorld, seed: int) -> list[Row]:
@@ -164,7 +155,7 @@ def of_change(share: float | None, after: CostWorld, before: CostWorld, seed: in
         for item, value in truth.items():
             if change := changes.get(item):
                 row[item] = holds(change.low, change.high, value)
-                row[f"{item} ok"] = float(change.status.kind == "ok")
+                row[f"{item} estimate"] = float(change.status.kind == "estimate")
                 row[f"{item} visible"] = 100 * change.smallest_visible / unit[item]
                 row[f"{item} seen"] = float(not change.low <= 0 <= change.high)
         rows.append(row)
@@ -210,11 +201,11 @@ class Simulation:
         self._pool = pool
         self._replicates = replicates
 
-    def summary(self, name: str, judge: Judge, replicates: int = 0) -> Summary:
+    def summary(self, name: str, judge: Judge, replicates: int = 0, at_once: int = AT_ONCE) -> Summary:
         """Return the judgements of all replicates; the seeds depend on the name."""
         first = zlib.crc32(name.encode()) % 1_000_000
         print(f"\r{name:50s}", end="", file=sys.stderr, flush=True)
-        chunks = self._pool.map(judge, range(first, first - (-(replicates or self._replicates) // AT_ONCE)))
+        chunks = self._pool.map(judge, range(first, first - (-(replicates or self._replicates) // at_once)))
         return Summary([row for chunk in chunks for row in chunk])
 
 
@@ -228,28 +219,20 @@ def least(days: int, replicates: int) -> float:
 def lpar_table(run: Simulation, names: Iterable[str], lengths: Iterable[int], replicates: int) -> str:
     """Return the table of the estimates from the CPU time of the LPAR."""
     header = (
-        *("world", "days", "refused", "only mean", "before", "+-"),
-        *("estimate: full/resumed/MB", "+-", "TLS", "difference", "+-"),
-        *("range: full/resumed/MB", "+-", "TLS", ""),
+        *("world", "days", "not enough data", "only mean"),
+        *("difference", "+-", "range: full/resumed/MB", "+-", "TLS", ""),
     )
     rows: list[tuple[str, ...]] = [header]
     for days in lengths:
         for name in names:
             world = replace(WORLDS[name], days=days)
             of = run.summary(f"{name}, {days} days", partial(of_lpar, world))
-            more = max(replicates, EARLIER_REPLICATES) if days == USUAL_DAYS else replicates
-            earlier = run.summary(f"{name}, {days} days", partial(of_earlier, world), more)
             rows.append(
                 (
                     name,
                     str(days),
                     plain(of.pct("refused")),
                     plain(of.pct("no kinds") - of.pct("refused")),
-                    earlier.percents(*(f"{item} earlier" for item in (*LEVELS[:2], "full less resumed"))),
-                    plain(earlier.median("earlier width")),
-                    of.percents(*(f"{item} estimate" for item in LEVELS)),
-                    plain(of.median("full handshake estimate width")),
-                    plain(of.pct("TLS estimate")),
                     plain(of.pct("full less resumed range")),
                     plain(of.median("full less resumed width")),
                     of.percents(*(f"{item} range" for item in LEVELS)),
@@ -265,48 +248,38 @@ def _lpar_verdict(name: str, days: int, of: Summary, least_pct: float) -> str:
     if name in OPPOSITE:
         return "known limit"
     if of.pct("refused") > 95:
-        return "refused"
+        return "not enough data"
     unconditional = [f"{item} range" for item in (*LEVELS, "full less resumed", "TLS")]
-    conditional = [] if name.startswith(BROKEN) else [f"{item} estimate" for item in (*LEVELS, "TLS")]
-    enough = all(not of.pct(name) < least_pct for name in (*unconditional, *conditional))
+    enough = all(not of.pct(name) < least_pct for name in unconditional)
     answered = days != USUAL_DAYS or not name.startswith(CALM) or of.pct("no kinds") <= 5
     return verdict(enough and answered)
 
 
-def spaces_table(run: Simulation, lengths: Iterable[int], replicates: int) -> str:
-    """Return the table of the estimates from the CPU time of address spaces."""
+def kinds_table(run: Simulation, names: Iterable[str], replicates: int) -> str:
+    """Return the table of the prices in worlds in which applications work for connections."""
     header = (
-        *("world", "days", "share of other work", "control zero", "range or interval: full/resumed/MB"),
-        *("+-", "TLS", "+-", "difference", "+-", "width of full to that of LPAR", ""),
+        *("world", "LPAR: range", "holds", "SMF 30: range", "holds"),
+        *("and connections without TLS: range", "holds: TLS/handshakes/bulk", "value holds"),
+        *("estimate/conditional/range", "estimates wrong", "in stack/caller/not known", ""),
     )
     rows: list[tuple[str, ...]] = [header]
-    for days in lengths:
-        for name in SHARE_WORLDS:
-            world = replace(WORLDS[name], days=days)
-            whole = float("nan")
-            for share in SHARES if days == USUAL_DAYS else SHARES_OTHERWISE:
-                of = run.summary(f"{name}, {days} days", partial(of_spaces, share, world))
-                width = of.median("full handshake width")
-                whole = width if share == 1 else whole
-                ranges = [f"{item} range" for item in (*LEVELS, "full less resumed", "TLS")]
-                enough = all(not of.pct(item) < least(days, replicates) for item in ranges)
-                narrow = share > 0.1 or width <= MOST_OF_RANGE * whole
-                rows.append(
-                    (
-                        name,
-                        str(days),
-                        f"{share:g}",
-                        plain(of.pct("zero")),
-                        of.percents(*(f"{item} range" for item in LEVELS)),
-                        plain(width),
-                        plain(of.pct("TLS range")),
-                        plain(of.median("TLS width")),
-                        plain(of.pct("full less resumed range")),
-                        plain(of.median("full less resumed width")),
-                        f"{width / whole:.2f}",
-                        verdict(enough and narrow),
-                    )
-                )
+    for name in names:
+        of = run.summary(name, partial(of_kind, SPACE_WORLDS[name]), replicates, at_once=1)
+        cells = [name]
+        for source in SOURCES:
+            cells.append(f"{of.median(f'{source} low'):.2f} .. {of.median(f'{source} high'):.2f}")
+            parts = ("TLS", "handshakes", "bulk data") if source == "SMF 30 and plain" else ("TLS",)
+            cells.append(of.percents(*(f"{source} {part}" for part in parts)))
+        cells += [
+            plain(of.pct("SMF 30 and plain value")),
+            of.percents(*(f"SMF 30 and plain {status}" for status in STATUSES)),
+            plain(of.pct("SMF 30 and plain wrong")),
+            of.percents(*(f"SMF 30 and plain in {place}" for place in CHARGED)),
+        ]
+        held = [of.pct(f"{source} TLS") for source in SOURCES]
+        wrong = [of.pct(f"{source} wrong") for source in SOURCES]
+        enough = min(held) >= LEAST_OF_KIND_PCT and not any(share > 0 for share in wrong)
+        rows.append((*cells, verdict(enough)))
     return aligned(rows)
 
 
@@ -349,7 +322,7 @@ def _change_rows(
             visible = of.median("full handshake visible") / 100
         limit = least(days, replicates)
         enough = said != VISIBLE or abs(of.pct("full handshake seen") - POWER_PCT) <= POWER_ERROR_PCT
-        conditions_hold = [item for item in CHANGED if of.pct(f"{item} ok") > 0 or name != GROWING]
+        conditions_hold = [item for item in CHANGED if of.pct(f"{item} estimate") > 0 or name != GROWING]
         yield (
             name,
             str(days),
@@ -372,20 +345,20 @@ def report(arguments: argparse.Namespace) -> str:
         parts = list(_parts(run, arguments, replicates))
     print(file=sys.stderr)
     today = datetime.now(UTC).date()
-    more = max(replicates, EARLIER_REPLICATES)
-    counts = f"- {replicates} replicates of each row, {more} of the column `before` at {USUAL_DAYS} days"
+    counts = f"- {replicates} replicates of each row of systems without applications"
     return "\n\n".join([*parts, f"{counts}; {today}, {machine()}"])
 
 
 def _parts(run: Simulation, arguments: argparse.Namespace, replicates: int) -> Iterator[str]:
     chosen = arguments.worlds.split(";") if arguments.worlds else list(WORLDS)
     lengths = [int(days) for days in arguments.days.split(",")]
+    if "kinds" in arguments.tables:
+        count = min(replicates, arguments.space_replicates)
+        yield f"Systems with applications, {count} replicates of each:"
+        yield kinds_table(run, SPACE_WORLDS, count)
     if "lpar" in arguments.tables:
         yield "CPU time of the LPAR:"
         yield lpar_table(run, chosen, lengths, replicates)
-    if "spaces" in arguments.tables:
-        yield "CPU time of the address spaces with TLS, which have a share of the other work:"
-        yield spaces_table(run, lengths, replicates)
     if "changes" in arguments.tables:
         yield "Changes between two periods:"
         yield change_table(run, [days for days in lengths if days > 1], replicates)
@@ -398,7 +371,10 @@ def main() -> None:
     parser.add_argument(
         "--worlds", default="", help="names with ; between them; default: all, and all tables"
     )
-    parser.add_argument("--tables", default="lpar,spaces,changes", help="which tables; --worlds is for lpar")
+    parser.add_argument("--tables", default="kinds,lpar,changes", help="which tables; --worlds is for lpar")
+    parser.add_argument(
+        "--space-replicates", type=int, default=SPACE_REPLICATES, help="of each system with applications"
+    )
     parser.add_argument("--days", default=",".join(map(str, LENGTHS)), help="lengths with , between them")
     parser.add_argument(
         "--write-docs", action="store_true", help="write the tables into docs/metrics/estimate.md"

@@ -144,7 +144,10 @@ def judge(count: dict[str, Count], manifest: dict[str, Any], prices: list[Any], 
 
 def row_of(name: str, source: str, count: Count, columns: Iterable[str]) -> tuple[str, ...]:
     """Return a row of the table."""
-    statuses = (str(count.statuses.get(status, 0)) for status in ("ok", "conditional", "refused"))
+    statuses = (
+        str(count.statuses.get(status, 0))
+        for status in ("estimate", "conditional", "range", "not enough data")
+    )
     return (name, source, *statuses, *map(count.cell, columns), verdict(enough(count)))
 
 
@@ -154,7 +157,7 @@ def report(folder: Path, replicates: int) -> str:
     columns = ("price", *COSTS, "difference")
     rows: list[tuple[str, ...]] = [
         (
-            *("world", "CPU time", "ok", "conditional", "refused"),
+            *("world", "CPU time", "estimate", "conditional", "range", "not enough data"),
             *("price of TLS", "full handshake", "resumed", "megabyte", "full less resumed", ""),
         )
     ]

@@ -29,7 +29,7 @@ SELECT system, shared_by, job_name, share_pct, status, cpu_s_per_day, low_cpu_s_
 FROM found WHERE part = 'TLS' AND (
     (shared_by = 'system' AND high_cpu_s_per_day IS NOT NULL) OR (shared_by = 'job' AND share_pct IS NOT NULL)
 )
-ORDER BY (status = 'ok' AND cpu_s_per_day IS NOT NULL) DESC, high_cpu_s_per_day DESC NULLS LAST,
+ORDER BY (status = 'estimate' AND cpu_s_per_day IS NOT NULL) DESC, high_cpu_s_per_day DESC NULLS LAST,
     share_pct DESC, system, job_name"""
 _ADVICE = """
 SELECT system, rule_name, change, saving_s_per_day, saving_high_s_per_day, statement, parameter, recommended,
@@ -113,12 +113,16 @@ def _price(query: Query) -> str:
 
 
 def _cost(row: Row) -> str:
-    if row["status"] == "ok" and row["cpu_s_per_day"] is not None:
+    if row["status"] == "estimate" and row["cpu_s_per_day"] is not None:
         share = "" if row["lpar_pct"] is None else f", {percent(row['lpar_pct'])} of the LPAR"
         between = f"{number(row['low_cpu_s_per_day'], 3)} to {number(row['high_cpu_s_per_day'], 3)}"
         return f"{number(row['cpu_s_per_day'], 3)} CPU seconds a day ({between}{share}) on {row['system']}"
     share = "" if row["high_lpar_pct"] is None else f" ({percent(row['high_lpar_pct'])} of the LPAR)"
-    return f"at most {number(row['high_cpu_s_per_day'], 3)} CPU seconds a day{share} on {row['system']}"
+    most = number(row["high_cpu_s_per_day"], 3)
+    if row["low_cpu_s_per_day"] > 0:
+        least = number(row["low_cpu_s_per_day"], 3)
+        return f"at least {least} and at most {most} CPU seconds a day{share} on {row['system']}"
+    return f"at most {most} CPU seconds a day{share} on {row['system']}"
 
 
 def _saving(query: Query) -> str:

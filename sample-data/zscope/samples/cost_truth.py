@@ -96,8 +96,8 @@ class CostIntervals:
     def measured(self, replicate: int, other_share: float | None = None) -> dict[str, Any]:
         """Return the intervals of one replicate with the names of the step cost_interval.
 
-        With `other_share`, the CPU time of address spaces with TLS is known: it is that of TLS and this share
-        of the other work.
+        With `other_share`, the CPU time of address spaces with TLS is known: that of TLS is in the stack, and
+        this share of the other work in the servers.
         """
         count = self.full.shape[1]
         tls_us, other_us = self.tls_us[replicate], self.other_us[replicate]
@@ -111,6 +111,7 @@ class CostIntervals:
             "tls_spaces_cpu_s": None
             if other_share is None
             else (tls_us + other_share * other_us) * INTERVAL_S / 1e6,
+            "stack_cpu_s": None if other_share is None else tls_us * INTERVAL_S / 1e6,
             "busy_share": self.busy[replicate],
         }
 

@@ -25,9 +25,9 @@ def table(tls_share: float | None = None, *, cheaper_us: float = 0) -> pa.Table:
     columns["start_local"] = columns["start_local"].astype("datetime64[us]")
     columns["cpu_s"] = columns["cpu_s"] - saved
     if tls_share is None:
-        columns["tls_spaces_cpu_s"] = pa.nulls(2 * HALF, pa.float64())
+        columns |= dict.fromkeys(("tls_spaces_cpu_s", "stack_cpu_s"), pa.nulls(2 * HALF, pa.float64()))
     else:
-        columns["tls_spaces_cpu_s"] = columns["tls_spaces_cpu_s"] - saved
+        columns |= {name: columns[name] - saved for name in ("tls_spaces_cpu_s", "stack_cpu_s")}
     # The first week has SMF 72, and a second on zIIPs in each interval.
     first = np.arange(2 * HALF) < HALF
     columns["handshakes"] = columns["full_handshakes"] + columns["resumed_handshakes"]
@@ -61,6 +61,8 @@ def test_a_row_for_each_cost_with_its_data(tls_share: float | None, source: str)
     assert (full["tls_spaces_cpu_s_per_day"] is None) == (tls_share is None)
     assert 0 < full["full_handshakes_per_day"] < full["resumed_handshakes_per_day"]
     assert abs(full["residual_autocorrelation"]) < 0.1
+    assert full["charged_to"] == (None if tls_share is None else "stack")
+    assert full["other_work_most_pct"] == pytest.approx(100 * (1 - full["low"] / full["high"]))
     assert 0 < full["time_effects_pct"] + full["tls_pct"] < 100
     assert full["unexplained_ratio"] == (None if tls_share is None else pytest.approx(1 / 9, rel=0.1))
 
@@ -72,10 +74,10 @@ def test_intervals_of_summaries_have_handshakes_of_both_kinds() -> None:
     columns |= {"full_handshakes": missing, "resumed_handshakes": missing}
     rows = by_item(list(estimate_rows(pa.table(columns))))
     known = by_item(list(estimate_rows(detail)))
-    assert rows["full handshake", "us"]["status"] == "refused"
+    assert rows["full handshake", "us"]["status"] == "not enough data"
     assert "zERT summaries" in rows["full handshake", "us"]["why"]
     for row, expected in ((rows[item], known[item]) for item in (("mean handshake", "us"), ("TLS", "s/day"))):
-        assert row["value"] == pytest.approx(expected["value"], rel=0.15)
+        assert row["high"] == pytest.approx(expected["high"], rel=0.15)
         assert row["full_handshakes_per_day"] is None
         assert row["handshakes_per_day"] == pytest.approx(expected["handshakes_per_day"])
 
@@ -97,7 +99,7 @@ def test_the_inputs_have_the_columns_of_the_intervals() -> None:
 
 def test_a_refused_estimate_has_the_reason_in_each_row() -> None:
     rows = list(estimate_rows(table().slice(0, 20)))
-    assert {row["status"] for row in rows} == {"refused"}
+    assert {row["status"] for row in rows} == {"not enough data"}
     assert {row["why"] for row in rows} == {
         "20 intervals of 15 minutes can be used, 88 are needed; load more days"
     }
@@ -120,12 +122,12 @@ def test_no_change_is_found_where_there_is_none() -> None:
 
 def test_a_refused_change_has_the_reason() -> None:
     [row] = change_rows(table().slice(0, HALF + 20))
-    assert row["status"] == "refused"
+    assert row["status"] == "not enough data"
     assert "20 intervals of 15 minutes can be used" in row["why"]
 
 
 def test_periods_with_different_sources_are_refused() -> None:
     both = pa.concat_tables([table().slice(0, HALF), table(0.1).slice(HALF)])
     [row] = change_rows(both)
-    assert row["status"] == "refused"
+    assert row["status"] == "not enough data"
     assert "only one of the two periods has SMF 30 intervals" in row["why"]

@@ -96,7 +96,7 @@ class Answer:
         answer = (
             f"{self.price['low']:,.0f} to {self.price['high']:,.0f} s"
             if self.price["high"] is not None
-            else f"refused: {self.price['why'].split(';')[0]}"
+            else f"not enough data: {self.price['why'].split(';')[0]}"
         )
         return (
             f"| {self.fault} | {self.system} | {self.truth_s:,.0f} s | {answer} | "
@@ -165,7 +165,7 @@ def answer(fault: str, system: str, store: Path, manifest: dict[str, Any]) -> An
 @pytest.mark.parametrize("fault", FAULTS)
 def test_range_contains_the_truth_or_is_withheld(fault: str, answers: dict[str, list[Answer]]) -> None:
     for each in answers[fault]:
-        if each.price["status"] == "refused":
+        if each.price["status"] == "not enough data":
             assert each.price["high"] is None
             assert each.price["why"]
         else:
@@ -175,7 +175,7 @@ def test_range_contains_the_truth_or_is_withheld(fault: str, answers: dict[str, 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_less_than_all_of_the_time_is_stated(fault: str, answers: dict[str, list[Answer]]) -> None:
     for each in answers[fault]:
-        if each.price["status"] != "refused":
+        if each.price["status"] != "not enough data":
             states = "the data cover" in each.price["sentence"]
             assert states == (each.price["covered_pct"] < 95)
 

@@ -55,12 +55,12 @@ def test_the_costs_are_those_of_the_recipe(store: Path) -> None:
     """The recipe counts a whole connection in the interval of its end; the tolerance is for that."""
     with open_reader(store) as connection:
         found = {row["item"]: row for row in rows(connection, "FROM cost_estimate WHERE unit = 'us'")}
-    assert found["full handshake"]["value"] == pytest.approx(COST.full_us, rel=0.15)
-    assert found["full less resumed"]["status"] == "ok"
+    assert COST.full_us < 1.05 * found["full handshake"]["high"] < 2 * COST.full_us
+    assert found["full less resumed"]["status"] == "conditional"
     difference = COST.full_us - COST.abbreviated_us
     assert found["full less resumed"]["low"] <= difference <= found["full less resumed"]["high"]
-    assert found["megabyte"]["value"] == pytest.approx(COST.megabyte_us, rel=0.1)
-    assert found["full handshake"]["status"] == "conditional"
+    assert COST.megabyte_us < 1.05 * found["megabyte"]["high"] < 2 * COST.megabyte_us
+    assert found["full handshake"]["status"] == "range"
     assert "load SMF 30 intervals" in found["full handshake"]["why"]
 
 
@@ -78,8 +78,8 @@ def test_the_price_is_what_the_connections_cost(store: Path) -> None:
         ).fetchone() or (0.0,)
         found = rows(connection, "FROM tls_price WHERE part = 'TLS'")
     [system] = [row for row in found if row["shared_by"] == "system"]
-    assert system["cpu_s_per_day"] == pytest.approx(true_s, rel=0.1)
-    assert system["low_cpu_s_per_day"] < true_s < 1.05 * system["high_cpu_s_per_day"]
+    assert system["cpu_s_per_day"] is None
+    assert system["low_cpu_s_per_day"] < true_s < 1.05 * system["high_cpu_s_per_day"] < 2 * true_s
     for shared_by in ("job", "port"):
         shares = [row["share_pct"] for row in found if row["shared_by"] == shared_by]
         assert len(shares) > 3
@@ -106,5 +106,5 @@ def test_only_the_days_of_the_periods_are_read(tmp_path: Path) -> None:
     assert stored[0]["days"] == computed[0]["days"] == 92
     for row, expected in zip(stored, computed, strict=True):
         assert row["why"] == expected["why"]
-        found = [row["value"], row["low"], row["high"]]
-        assert found == pytest.approx([expected["value"], expected["low"], expected["high"]], rel=1e-6)
+        found = [row["low"], row["high"]]
+        assert found == pytest.approx([expected["low"], expected["high"]], rel=1e-6)

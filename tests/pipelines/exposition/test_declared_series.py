@@ -31,9 +31,9 @@ HOURS = [
 def price(folder: Path) -> Metric:
     head = 'grain = ["system", "shared_by"]\n[series]\nrows = "shared_by = \'system\'"\nstatus = "status"'
     rows = [
-        "('SYSA', 'system', 'ok', 5.5)",
+        "('SYSA', 'system', 'estimate', 5.5)",
         "('SYSA', 'network', 'ok', 1)",
-        "('SYSB', 'system', 'refused', NULL)",
+        "('SYSB', 'system', 'not enough data', NULL)",
         "('SYSC', 'system', NULL, 2)",
     ]
     return metric(folder, head, PRICE, rows)
@@ -60,8 +60,8 @@ def test_a_refused_value_has_no_sample_but_a_status(tmp_path: Path) -> None:
         for labels, [(_, value)] in families["zscope_small_status"].samples.items()
     }
     assert states == {
-        (("shared_by", "system"), ("status", "ok"), ("system", "SYSA")): "1",
-        (("shared_by", "system"), ("status", "refused"), ("system", "SYSB")): "1",
+        (("shared_by", "system"), ("status", "estimate"), ("system", "SYSA")): "1",
+        (("shared_by", "system"), ("status", "not enough data"), ("system", "SYSB")): "1",
     }
 
 
@@ -70,7 +70,7 @@ def test_the_status_is_an_attribute_in_otlp(tmp_path: Path) -> None:
     states = {
         p.attributes["system"]: p.attributes["status"] for p in points if p.metric["name"].endswith(".status")
     }
-    assert states == {"SYSA": "ok", "SYSB": "refused"}
+    assert states == {"SYSA": "estimate", "SYSB": "not enough data"}
 
 
 def test_a_condition_of_the_user_replaces_that_of_the_declaration(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ SYSTEM_VARIABLE = "$system"
 VALUES = {
     "shared_by": {"system", "job"},
     "part": {"TLS"},
-    "status": {"ok", "conditional", "refused"},
+    "status": {"estimate", "conditional", "range", "not enough data"},
     "source": {"zERT"},
     "side": {"server"},
     "kind": {"finding"},

@@ -38,7 +38,7 @@ ATTAINABLE = """
         saving_s_per_day / handshakes_per_day,
         saving_high_s_per_day / handshakes_per_day
     FROM tls_advice
-    WHERE shared_by = 'system' AND basis = 'estimate' AND status = 'ok'
+    WHERE shared_by = 'system' AND basis = 'estimate' AND saving_high_s_per_day IS NOT NULL
 """
 ConnectionCpu = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
 """By system, job, and `cpu_s` or `count`: the values of the kinds of handshakes."""
@@ -97,9 +97,10 @@ def test_more_resumption_saves_what_was_predicted(
         (cost, resumed), (cheaper, more) = bill(before, system), bill(after, system)
         saved = (cost - cheaper) / (more - resumed)
         held.append(low <= saved <= high)
-        assert value == pytest.approx(saved, rel=0.15)
-        assert high - low < 0.5 * saved
-    # Of four intervals of 95 %, one misses in one of five seeds, two in one of a hundred.
+        # There is a value where the range has a condition under which the world was generated.
+        assert value is None or value == pytest.approx(saved, rel=0.15)
+        assert high < 1.5 * saved
+    # Of four ranges whose upper ends hold 97.5 %, one misses in one of ten seeds.
     assert sum(held) >= 3
 
 

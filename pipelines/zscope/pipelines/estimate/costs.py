@@ -1,21 +1,13 @@
 """Estimate what full and resumed handshakes and megabytes cost on a system, and what TLS costs in all.
 
-There are two regressions:
+Each cost is a range, which `attribution` derives from the CPU time of the address spaces (SMF 30), or of the
+LPAR alone: what moves with TLS contains the work that the servers do for a connection. There is a value only
+on a condition that is named, or if the range itself is narrow.
 
-- Levels: CPU time on full handshakes, resumed handshakes and megabytes. Other work that is correlated with
-  the handshakes within a day increases these coefficients, so their upper end is an upper bound as long as
-  other work does not decrease when handshakes increase.
-- Difference at equal load: CPU time on full handshakes and a smooth function of the number of all
-  handshakes. It compares intervals with the same number of handshakes and a different mix, so other work that
-  follows the load has no effect. The difference between a full and a resumed handshake is an estimate, and a
-  lower bound of the cost of a full one (Robinson 1988, Manski 1990).
-
-With the CPU time of the address spaces with TLS (SMF 30), the levels are estimates as well. The other address
-spaces are a negative control (Lipsitch 2010): the same regression of their CPU time shows how strongly other
-work is correlated with the handshakes. The interval is widened by that, in proportion to the CPU time that is
-not explained in the address spaces with TLS and in the others. If that is a large part of the estimate, it is
-subtracted, on the condition that other work is correlated with the handshakes in both alike, and there is a
-range that does not need this condition.
+Apart from that there is the difference at equal load: CPU time on full handshakes and a smooth function of
+the number of all handshakes. It compares intervals with the same number of handshakes and a different mix,
+so other work that follows the load has no effect (Robinson 1988). Work that servers do for new clients, such
+as a logon, has.
 """
 
 from __future__ import annotations
@@ -25,14 +17,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zscope.pipelines.estimate.attribution import FULL, MB, RESUMED, attribute
 from zscope.pipelines.estimate.intervals import DAY_S, on_grid
 from zscope.pipelines.estimate.regression import Estimate, Prewhitening, is_collinear, regress
 from zscope.pipelines.estimate.statuses import Reason, Status, reason
-from zscope.pipelines.estimate.time_effects import is_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from zscope.pipelines.estimate.attribution import Attribution, Value
     from zscope.pipelines.estimate.intervals import Grid, Numbers, SystemIntervals, Whole
     from zscope.pipelines.estimate.regression import Regression
 
@@ -53,14 +46,14 @@ _BELOW_ZERO = 0.995
 _PEAK_S = 4 * 3600
 _LEAST_UNEXPLAINED = 0.1
 """Least share of the CPU time of the other address spaces that counts as not explained by handshakes."""
-_MOST_CORRECTION_PCT = 25.0
+_NARROW = 0.1
+"""Half of the width of a range, as a share of its middle, up to which its middle is an estimate."""
 _LOG_OFFSET = 0.001
 """Added to rates before their logarithm, as a share of their mean."""
 _ROUNDING = 1e-9
 LEAST_COVERED, _MOSTLY_COVERED = 0.5, 0.9
 """Share of the time that the data must cover for a price, and for one without a condition. Below a half, a
 price would say more about time without data than about time with data."""
-FULL, RESUMED, MB = range(3)
 PARTS = {
     "full handshakes": (1, 0, 0),
     "resumed handshakes": (0, 1, 0),
@@ -95,11 +88,20 @@ class TlsCost:
     """The 95 % interval of the value if the condition of its status is true; the range does not need it."""
     conditional_high: float | None = None
 
+    @property
+    def other_work_most_pct(self) -> float | None:
+        """Share of the upper end that can be work of applications at most."""
+        if self.low is None or not self.high:
+            return None
+        return 100 * (1 - self.low / self.high)
+
 
 @dataclass(frozen=True)
 class FittedSystem:
     """The regressions of one system. Coefficients are in the order full, resumed, megabyte."""
 
+    attribution: Attribution
+    """What the CPU time says about the costs of TLS."""
     levels: Regression
     """CPU time on full handshakes, resumed handshakes and megabytes."""
     difference: Regression | None
@@ -109,17 +111,10 @@ class FittedSystem:
     unexplained_ratio: float
     """CPU time of the address spaces with TLS that TLS does not explain, as a ratio to that of the other
     address spaces that the handshakes do not explain."""
-    ratio_error: float
-    """Relative standard error of this ratio."""
     rates: Numbers
     """Mean full handshakes, resumed handshakes and megabytes per second."""
     only_mean: Reason | None
     """Why full and resumed handshakes cannot be estimated separately."""
-    short: bool
-    """Whether there is only about one day: other work has no daily curve that could be removed."""
-    corrected: Regression | None = None
-    """CPU time of the address spaces with TLS, less that of the others times `unexplained_ratio`, if that is
-    much."""
 
     @property
     def mean_handshake(self) -> Numbers:
@@ -127,58 +122,22 @@ class FittedSystem:
         handshakes = self.rates * [1, 1, 0]
         return np.asarray(handshakes / handshakes.sum())
 
-    @property
-    def control_is_zero(self) -> bool:
-        """Whether the CPU time of the address spaces without TLS is not correlated with the handshakes."""
-        if self.control is None:
-            return False
-        in_control = self.control.estimate(self.mean_handshake)
-        return in_control.low <= 0 <= in_control.high
+    def moving(self, item: str) -> float | None:
+        """Return what moves with an item whose change is estimated, with what servers do for it."""
+        if item == "full less resumed":
+            return None if self.difference is None else float(self.difference.coefficients[0])
+        weights = {
+            "full handshake": np.eye(3)[FULL],
+            "resumed handshake": np.eye(3)[RESUMED],
+            "mean handshake": self.mean_handshake,
+            "megabyte": np.eye(3)[MB],
+            "TLS": self.rates * DAY_S / 1e6,
+        }
+        return float(weights[item] @ self.levels.coefficients)
 
     def full_less_resumed(self) -> Estimate | None:
         """Return the difference at equal load."""
         return None if self.difference is None else self.difference.estimate(np.ones(1))
-
-    @property
-    def correction_pct(self) -> float:
-        """How much of the mean cost of a handshake can be other work in the address spaces with TLS."""
-        if self.control is None or self.control_is_zero:
-            return 0.0
-        correction = self.unexplained_ratio * max(0.0, self.control.estimate(self.mean_handshake).high)
-        return 100 * correction / max(self.levels.estimate(self.mean_handshake).value, 1e-9)
-
-    def range_of(self, weights: Numbers) -> Estimate:
-        """Return a weighted sum of costs with its range, which no other work that increases with the
-        handshakes leaves.
-        """
-        level = self.levels.estimate(weights)
-        difference = self.full_less_resumed()
-        least = max(0.0, difference.low) * weights[FULL] if difference else 0.0
-        return Estimate(level.value, least, max(0.0, level.high))
-
-    def less_other_work(self, corrected: Regression, weights: Numbers) -> Estimate:
-        """Return a weighted sum of costs, if other work is correlated with the handshakes everywhere alike.
-
-        The error of `unexplained_ratio` adds to that of the regression.
-        """
-        estimate = corrected.estimate(weights)
-        if self.control is None:
-            return estimate
-        of_ratio = 2 * self.ratio_error * self.unexplained_ratio * self.control.estimate(weights).value
-        half = float(np.hypot(estimate.high - estimate.value, of_ratio))
-        return Estimate(estimate.value, estimate.value - half, estimate.value + half)
-
-    def widened(self, weights: Numbers) -> Estimate:
-        """Return a weighted sum of costs from the CPU time of the address spaces with TLS."""
-        level = self.levels.estimate(weights)
-        if self.control is None:
-            return level
-        in_control = self.control.estimate(weights)
-        return Estimate(
-            level.value if self.control_is_zero else level.value - self.unexplained_ratio * in_control.value,
-            max(0.0, level.low - self.unexplained_ratio * max(0.0, in_control.high)),
-            level.high - self.unexplained_ratio * min(0.0, in_control.low),
-        )
 
 
 @dataclass(frozen=True)
@@ -282,10 +241,9 @@ def _refusal_of_fit(fitted: FittedSystem | None) -> Reason | None:
     """Return whether the estimates contradict the assumptions."""
     if fitted is None:
         return reason("handshakes_follow_bytes")
-    of = fitted.range_of if fitted.control is None else fitted.widened
-    ranges = [of(cost) for cost in np.eye(3)]
-    below_zero = any(fitted.levels.estimate(cost, _BELOW_ZERO).high < 0 for cost in np.eye(3))
-    if below_zero or any(whole.high < whole.low for whole in ranges):
+    ends = fitted.attribution.ends
+    kinds = [*np.eye(3), fitted.rates]
+    if any(ends(kind, _BELOW_ZERO)[1] < 0 for kind in kinds) or ends(fitted.rates)[1] < ends(fitted.rates)[0]:
         return reason("below_zero")
     return None
 
@@ -328,7 +286,7 @@ def _fitted(grid: Grid, prewhitening: Prewhitening) -> FittedSystem | None:
     levels = regress(prewhitening, columns @ basis, target).of(basis)
     rates = grid.mean(columns)
     control = None
-    unexplained_ratio = ratio_error = 0.0
+    unexplained_ratio = 0.0
     if spaces is not None:
         others = grid.cpu_us - spaces
         control = regress(prewhitening, columns @ basis, others).of(basis)
@@ -336,7 +294,6 @@ def _fitted(grid: Grid, prewhitening: Prewhitening) -> FittedSystem | None:
         of_others = float(grid.mean(others) - rates @ control.coefficients)
         of_others = max(of_others, _LEAST_UNEXPLAINED * float(grid.mean(others)), _ROUNDING)
         unexplained_ratio = unexplained / of_others
-        ratio_error = float(np.hypot(levels.error(rates) / unexplained, control.error(rates) / of_others))
     difference = None
     if only_mean is None:
         at_equal_load, of_full = _columns_at_equal_load(grid, with_mb=bool(present[MB]))
@@ -344,13 +301,8 @@ def _fitted(grid: Grid, prewhitening: Prewhitening) -> FittedSystem | None:
             only_mean = reason("same_mix")
         else:
             difference = regress(prewhitening, at_equal_load, target).of(of_full[None, :])
-    short = is_short(grid.step, grid.steps_of_day)
-    fitted = FittedSystem(
-        levels, difference, control, unexplained_ratio, ratio_error, rates, only_mean, short
-    )
-    if spaces is not None and fitted.correction_pct > _MOST_CORRECTION_PCT:
-        less = spaces - unexplained_ratio * (grid.cpu_us - spaces)
-        fitted = replace(fitted, corrected=regress(prewhitening, columns @ basis, less).of(basis))
+    attribution = attribute(grid, prewhitening, basis, kinds_apart=only_mean is None)
+    fitted = FittedSystem(attribution, levels, difference, control, unexplained_ratio, rates, only_mean)
     separate = fitted.full_less_resumed()
     # An error larger than a whole handshake says nothing about its kinds.
     if separate and separate.high - separate.value > levels.estimate(fitted.mean_handshake).high:
@@ -411,8 +363,10 @@ def _costs(fitted: FittedSystem, conditions: tuple[Reason, ...]) -> Iterator[Tls
     else:
         yield _level(fitted, "full handshake", "us", full, conditions)
         yield _level(fitted, "resumed handshake", "us", resumed, conditions)
-        status = Status((*conditions, reason("equal_load")))
-        yield TlsCost("full less resumed", "us", status, difference.value, difference.low, difference.high)
+        if fitted.attribution.charged_to is None:
+            yield _at_equal_load(difference, conditions)
+        else:
+            yield _level(fitted, "full less resumed", "us", full - resumed, conditions)
     yield _level(fitted, "mean handshake", "us", mean, conditions)
     if fitted.rates[MB] > 0:
         yield _level(fitted, "megabyte", "us", mb, conditions)
@@ -449,29 +403,44 @@ def _level(
     fitted: FittedSystem, item: str, unit: str, weights: Numbers, conditions: tuple[Reason, ...]
 ) -> TlsCost:
     """Return a weighted sum of costs with its status."""
-    level, whole = fitted.levels.estimate(weights), fitted.range_of(weights)
-    if fitted.corrected is not None:
-        status = Status((*conditions, reason("tls_spaces_mixed", correction_pct=fitted.correction_pct)))
-        most = max(whole.high, fitted.widened(weights).high)
-        interval = fitted.less_other_work(fitted.corrected, weights)
-        value = interval.value if interval.value >= whole.low else None
-        return TlsCost(item, unit, status, value, whole.low, most, interval.low, interval.high)
-    if fitted.control is not None:
-        widened = fitted.widened(weights)
-        source = reason("tls_spaces" if fitted.control_is_zero else "tls_spaces_widened")
-        # No cost is below zero; if the data contradict that, everything is refused.
-        value = max(widened.low, widened.value)
-        return TlsCost(item, unit, Status((*conditions, source)), value, widened.low, widened.high)
-    low, shown, high = (_with_unit(number, unit) for number in (whole.low, whole.value, whole.high))
-    bounds = f"at least {low} and at most {high}" if whole.low > 0 else f"at most {high}"
-    if fitted.short:
-        status = Status((*conditions, reason("lpar_cpu_of_a_day", bounds=bounds)))
-        return TlsCost(item, unit, status, None, whole.low, whole.high)
-    if whole.value < whole.low:
-        status = Status((*conditions, reason("lpar_cpu_without_value", bounds=bounds)))
-        return TlsCost(item, unit, status, None, whole.low, whole.high, level.low, level.high)
-    status = Status((*conditions, reason("lpar_cpu", bounds=bounds, value=shown)))
-    return TlsCost(item, unit, status, whole.value, whole.low, whole.high, level.low, level.high)
+    low, high = fitted.attribution.ends(weights)
+    if high < low:
+        return _refused(item, unit, reason("below_zero"))
+    bounds = _bounds(low, high, unit)
+    found = fitted.attribution.value(weights)
+    if high - low <= _NARROW * (high + low):
+        cost = TlsCost(item, unit, Status(conditions), (low + high) / 2, low, high)
+        narrow = reason("narrow_range", most_pct=cost.other_work_most_pct or 0.0)
+        return replace(cost, status=Status((narrow, *conditions)))
+    if found is None or not low <= found.sum.value <= high:
+        code = "range_of_lpar" if fitted.attribution.charged_to is None else "range_of_spaces"
+        return TlsCost(item, unit, Status((reason(code, bounds=bounds), *conditions)), None, low, high)
+    status = Status((_with_value(found, bounds, unit), *conditions))
+    return TlsCost(item, unit, status, found.sum.value, low, high, found.sum.low(), found.sum.high())
+
+
+def _at_equal_load(difference: Estimate, conditions: tuple[Reason, ...]) -> TlsCost:
+    """Return what a full handshake costs more than a resumed one, from the CPU time of the LPAR.
+
+    It costs at least nothing more, and at most the difference, which contains the work for new clients.
+    """
+    low, high = 0.0, max(0.0, difference.high)
+    value = _with_unit(difference.value, "us")
+    status = Status((reason("equal_load", bounds=_bounds(low, high, "us"), value=value), *conditions))
+    return TlsCost(
+        "full less resumed", "us", status, difference.value, low, high, difference.low, difference.high
+    )
+
+
+def _with_value(found: Value, bounds: str, unit: str) -> Reason:
+    """Return the sentence with the value and what has to be true for it."""
+    conditions = " and ".join(reason(code).sentence for code in found.conditions)
+    return reason("value", bounds=bounds, value=_with_unit(found.sum.value, unit), conditions=conditions)
+
+
+def _bounds(low: float, high: float, unit: str) -> str:
+    at_most = f"at most {_with_unit(high, unit)}"
+    return f"at least {_with_unit(low, unit)} and {at_most}" if low > 0 else at_most
 
 
 def _peak(grid: Grid) -> slice | None:

@@ -17,29 +17,40 @@ _METHOD = """\
 handshakes and bytes of TLS connections (`cost_interval`). Its results are in `cost_estimate` and
 `cost_change`; the metrics `tls_price` and `tls_price_change` show them.
 
-1. Intervals are added up to 15 minutes, or to 30 or 60 if they are longer. Gaps are never filled. At most the
-   last 92 days are used.
-2. Time effects are removed: the level of each day in local time, the daily curve (12 harmonics, 24 from 28
-   days on; one for workdays and one for weekends from seven days on), and its height on each day. From a
-   single day, a cubic curve is removed instead, and the levels have a range and no value.
-3. Levels: a regression of CPU time on full handshakes, resumed handshakes and megabytes. Errors are
-   autoregressive of order 4 (order 2 up to three days), outliers are winsorized (Huber), and the covariance
-   comes from a jackknife over days.
-4. Difference between full and resumed: a regression of CPU time on full handshakes at equal load, that is, on
-   smooth functions of the number of handshakes and of the megabytes as well, and on these numbers themselves,
-   because what TLS costs is proportional to them. From 60 days on, the full handshakes of the neighbouring
-   intervals are included, because some handshakes are counted one interval early or late.
-5. From the CPU time of the LPAR alone, a cost is a range. Its lower end is that of the difference for a full
-   handshake, and 0 for the others; its upper end is that of the level. The only assumption is that other work
-   does not decrease when handshakes increase within a day. If it does, the range is too low, and the data do
-   not show it (worlds "opposite" below).
-6. With the CPU time of the address spaces with TLS (SMF 30), a cost is an estimate. The same regression for
-   the other address spaces shows how strongly other work is correlated with the handshakes; the interval is
-   widened by that, in proportion to the CPU time that is not explained in the two groups of address spaces.
-   If that is more than a quarter of the cost of a handshake, the interval has a condition and the range has
-   none: from the difference to the level.
+1. Intervals are added up to 15 minutes, or to 30 or 60 if they are longer. Gaps are never filled. At most
+   the last 92 days are used.
+2. Time effects are removed: the level of each day in local time, the daily curve (12 harmonics, 24 from
+   28 days on; one for workdays and one for weekends from seven days on), and its height on each day. From
+   a single day, a cubic curve is removed instead.
+3. Levels: a regression of CPU time on full handshakes, resumed handshakes and megabytes, one for the
+   address spaces of the TCP/IP stacks and one for those of the jobs with TLS (SMF 30), or one for the
+   LPAR. Connections and megabytes without TLS, and datagrams of no connection, are columns where they are
+   known. Errors are autoregressive of order 4 (order 2 up to three days), outliers are winsorized
+   (Huber), and the covariance comes from a jackknife over days; intervals of a sum over address spaces
+   come from the sum of its deviations.
+4. What moves with TLS in the address space of a server is TLS and what the server does for a connection,
+   and no statistics of ordinary intervals separate the two. So each cost is a range. Its lower end is
+   what moves in the stacks, which run no application: full less resumed handshakes, or all handshakes and
+   bytes less three halves of what connections without TLS cost there. Its upper end is all that moves,
+   less two thirds of that. From the CPU time of the LPAR alone, the range begins at 0.
+5. The upper end assumes that other work does not fall when handshakes rise within a day. It allows for a
+   correlation of -0.3 with the LPAR's CPU time that is not explained, and of -0.1 with that of the
+   address spaces.
+6. Where full handshakes cost more than resumed ones in the stacks and not in the jobs, handshakes are
+   charged to the stack (`charged_to`), and what they cost there more than connections without TLS is a
+   value on that condition. Where the same is seen of jobs and nothing of it in the stacks, they are
+   charged to the caller. Work for new clients, such as a logon, looks the same in a job, so then it is
+   not known.
+7. A range of which half the width is at most 10 % of the middle is an estimate.
+8. Difference between full and resumed from the CPU time of the LPAR: a regression of CPU time on full
+   handshakes at equal load, that is, on smooth functions of the number of handshakes and of the megabytes
+   as well, and on these numbers themselves, because what TLS costs is proportional to them. From 60 days
+   on, the full handshakes of the neighbouring intervals are included, because some handshakes are counted
+   one interval early or late. It contains what servers do for new clients only.
 
-Each result has a status: `ok`, `conditional` or `refused`. These sentences state why, and what to do:
+Each result has a status: `estimate` (the range is narrow), `conditional` (a value on the condition in its
+sentence), `range` (no value) or `not enough data`. Before, these were `ok`, `conditional` and `refused`,
+and what is a range now was `ok` or `conditional`. These sentences state why, and what to do:
 
 | code | status | sentence | what to do |
 |---|---|---|---|
@@ -51,22 +62,32 @@ _COVERAGE = """\
 `make bench-coverage` simulates worlds with known costs and counts how often results contain them. The
 standard deviations of other work and of the noise are once or three times that of the CPU time of TLS.
 
-- `refused`: nothing is estimated; `only mean`: full and resumed handshakes are not estimated separately. % of
-  the replicates.
-- `before`: the intervals of an ordinary regression with a bootstrap of hours, for full/resumed/difference.
-- `estimate`: the interval of the value if the clocks agree and no other work is correlated with the
-  handshakes within a day. `difference` and `range` need no condition.
-- `control zero`: % of the replicates in which the CPU time of the other address spaces is not correlated with
-  the handshakes.
-- The numbers in these columns are the % of the replicates in which they contain the truth; `+-` is half the
-  median width in % of the truth.
+Systems with applications: three jobs work for their connections, and the records of address spaces and of
+connections without TLS are loaded or not. Ranges are medians, as shares of what TLS costs.
+
+- `holds`: % of the replicates whose range contains the truth. `value holds`: % of the 95 % intervals of
+  the conditional value of the handshakes that do.
+- `estimates wrong`: % of the estimates that are more than 10 % off.
+- `in stack/caller/not known`: % of the replicates by where handshakes are said to be charged.
+- `met`: at least 90 % of the ranges of each kind hold, and no estimate is wrong.
+- The value does not hold where its condition is not true or cannot be seen: datagrams that follow the
+  handshakes and are not counted, and jobs whose full handshakes cost different amounts.
+
+CPU time of the LPAR, without applications, in worlds with other work:
+
+- `not enough data`: nothing is estimated; `only mean`: full and resumed handshakes are not estimated
+  separately. % of the replicates.
+- `difference` is at equal load, with its range from 0.
+- The numbers in these columns are the % of the replicates in which they contain the truth; `+-` is half
+  the median width in % of the truth.
+- `met`: at least 90 %; for 1 and 3 days two standard errors less. The iid, AR and curve worlds of 14 days
+  have not enough data at most 5 times in 100.
+
+Changes:
+
 - `seen`: % of the replicates whose interval of the change does not contain zero. In the rows "smallest
-  visible", a full handshake is cheaper by the median of the smallest visible change, which has to be seen 80
-  times in 100 (70 to 90 in the simulation).
-- `met`: at least 90 % for all that needs no condition, and for estimates in worlds where their condition
-  holds (all but "shock", "opposite" and "counted early"); for 1 and 3 days two standard errors less. The
-  iid, AR and curve worlds of 14 days are refused at most 5 times in 100. "shock that grows" misses it by
-  chance at 90 days: the difference is held by 89 % of 300 replicates, and by 94 % of 1,000.
+  visible", a full handshake is cheaper by the median of the smallest visible change, which has to be seen
+  80 times in 100 (70 to 90 in the simulation).
 
 """
 _WORLDS = """

@@ -49,6 +49,7 @@ def estimate_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
             "tls_pct": 100 * fitted.levels.explained_share,
             "outlier_pct": fitted.levels.outlier_pct,
             "residual_autocorrelation": fitted.levels.residual_autocorrelation,
+            "charged_to": fitted.attribution.charged_to,
             "unexplained_ratio": fitted.unexplained_ratio if fitted.control else None,
         }
     for cost in result.costs:
@@ -60,6 +61,7 @@ def estimate_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
             "value": cost.value,
             "low": cost.low,
             "high": cost.high,
+            "other_work_most_pct": cost.other_work_most_pct,
             "conditional_low": cost.conditional_low,
             "conditional_high": cost.conditional_high,
         }
@@ -95,8 +97,8 @@ def change_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
             "high": change.high,
             "smallest_visible": change.smallest_visible,
             "covered_pct": covered_pct,
-            "before": old.cost(change.item, change.unit).value,
-            "after": new.cost(change.item, change.unit).value,
+            "before": old.fitted.moving(change.item) if old.fitted else None,
+            "after": new.fitted.moving(change.item) if new.fitted else None,
         }
         if change.item == "TLS" and (split := compared.split):
             row |= {"by_costs": split.costs, "by_number": split.number, "by_mix": split.mix}
@@ -107,7 +109,7 @@ def system_intervals(rows: pa.Table) -> SystemIntervals:
     """Return the intervals of one system, from the columns of the step cost_interval."""
 
     def numbers(name: str) -> Numbers | None:
-        if name in _OPTIONAL and rows[name].null_count == len(rows):
+        if name in _OPTIONAL and (name not in rows.column_names or rows[name].null_count == len(rows)):
             return None
         return np.asarray(rows[name].cast(pa.float64()).to_numpy(), np.float64)
 

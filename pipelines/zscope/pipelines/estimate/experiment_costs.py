@@ -260,7 +260,7 @@ def _least(name: str) -> float:
 
 
 def _cautious(fit: Regression, freedom: int) -> Regression:
-    return replace(fit, covariance=fit.covariance * WIDER**2, freedom=freedom)
+    return replace(fit, deviations=fit.deviations * WIDER, freedom=freedom)
 
 
 def _mean(intervals: ExperimentIntervals, name: str) -> float:

@@ -26,8 +26,14 @@ _LEAST_FITTING = 0.9
 """Least share of the measured time in intervals that fit into the steps."""
 _LEAST_COVERED = 0.9
 """Least share of a step that its intervals cover."""
-_LEAST_WITH_ADDRESS_SPACES = 0.8
-"""Least share of the intervals with the CPU time of address spaces for it to be used."""
+_LEAST_KNOWN = 0.8
+"""Least share of the intervals that have a column that not all have, for it to be used."""
+_TOGETHER = (
+    ("tls_spaces_cpu_s", "stack_cpu_s"),
+    ("plain_connections", "plain_mb"),
+    ("datagrams",),
+)
+"""Columns that not all intervals have, by their source."""
 _TOLERANCE_S = 5
 """How far an interval may begin or end outside its step."""
 _MONDAY_S = 4 * DAY_S
@@ -50,6 +56,14 @@ class SystemIntervals:
     """Megabytes of TLS connections."""
     tls_spaces_cpu_s: Numbers | None = None
     """CPU time of the address spaces with TLS: TCP/IP stacks and jobs with TLS connections, from SMF 30."""
+    stack_cpu_s: Numbers | None = None
+    """CPU time of the address spaces of the TCP/IP stacks, which run no application."""
+    plain_connections: Numbers | None = None
+    """Connections without TLS."""
+    plain_mb: Numbers | None = None
+    """Megabytes of connections without TLS."""
+    datagrams: Numbers | None = None
+    """Datagrams of the stacks that belong to no connection."""
     busy_share: Numbers | None = None
     """CPU time as a share of the capacity of the system."""
     kinds_known: bool = True
@@ -68,6 +82,11 @@ class Grid:
     resumed: Numbers
     mb: Numbers
     tls_spaces_us: Numbers | None
+    stack_us: Numbers | None
+    plain: Numbers | None
+    """Connections without TLS."""
+    plain_mb: Numbers | None
+    datagrams: Numbers | None
     busy_share: Numbers | None
     fitting_share: float
     """Share of the measured time in intervals that fit into the steps."""
@@ -103,12 +122,15 @@ def on_grid(intervals: SystemIntervals) -> Grid:
     """Return the intervals on the finest grid that most of them fit into; at most the last 92 days.
 
     Intervals in which a value is missing are left out. If most intervals have the CPU time of address spaces,
-    the others are left out; otherwise none is used.
+    the others are left out; otherwise none is used. The same is true of connections without TLS and of
+    datagrams.
     """
     period = _last_days(selected(intervals, intervals.seconds > 0))
     counts = (period.full_handshakes, period.resumed_handshakes, period.tls_mb)
     known = np.asarray(np.isfinite(np.stack((period.cpu_s, *counts))).all(axis=0))
-    intervals = _with_address_spaces(selected(period, known))
+    intervals = selected(period, known)
+    for names in _TOGETHER:
+        intervals = _with_columns(intervals, names)
     tried: list[Grid] = []
     for step_s in STEPS_S:
         grid = _with_step(intervals, period, step_s)
@@ -125,12 +147,16 @@ def _last_days(intervals: SystemIntervals) -> SystemIntervals:
     return selected(intervals, day > day.max() - MOST_DAYS)
 
 
-def _with_address_spaces(intervals: SystemIntervals) -> SystemIntervals:
-    if intervals.tls_spaces_cpu_s is None:
+def _with_columns(intervals: SystemIntervals, names: tuple[str, ...]) -> SystemIntervals:
+    """Return the intervals that have these columns, or all of them without the columns."""
+    columns = [getattr(intervals, name) for name in names]
+    present = [column for column in columns if column is not None]
+    if not present:
         return intervals
-    known = np.isfinite(intervals.tls_spaces_cpu_s)
-    if known.sum() < _LEAST_WITH_ADDRESS_SPACES * len(known):
-        return replace(intervals, tls_spaces_cpu_s=None)
+    known = np.isfinite(np.stack(present)).all(axis=0)
+    if known.sum() < _LEAST_KNOWN * len(known):
+        nothing: dict[str, Any] = dict.fromkeys(names)
+        return replace(intervals, **nothing)
     return selected(intervals, known)
 
 
@@ -159,7 +185,10 @@ def _with_step(intervals: SystemIntervals, period: SystemIntervals, step_s: int)
     def rate(amount: Numbers) -> Numbers:
         return np.asarray((np.bincount(of, amount, len(number)) / np.maximum(seconds, 1))[whole])
 
-    spaces, busy = kept.tls_spaces_cpu_s, kept.busy_share
+    def optional(amount: Numbers | None, factor: float = 1.0) -> Numbers | None:
+        return None if amount is None else factor * rate(amount)
+
+    busy = kept.busy_share
     period_s = float(period.seconds.sum())
     return Grid(
         step_s,
@@ -168,7 +197,11 @@ def _with_step(intervals: SystemIntervals, period: SystemIntervals, step_s: int)
         rate(kept.full_handshakes),
         rate(kept.resumed_handshakes),
         rate(kept.tls_mb),
-        None if spaces is None else 1e6 * rate(spaces),
+        optional(kept.tls_spaces_cpu_s, 1e6),
+        optional(kept.stack_cpu_s, 1e6),
+        optional(kept.plain_connections),
+        optional(kept.plain_mb),
+        optional(kept.datagrams),
         None if busy is None else rate(busy * kept.seconds),
         share,
         intervals.kinds_known,

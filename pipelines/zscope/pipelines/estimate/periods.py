@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.pipelines.estimate.costs import FULL, MB, RESUMED, not_covered
+from zscope.pipelines.estimate.attribution import FULL, MB, RESUMED
+from zscope.pipelines.estimate.costs import not_covered
 from zscope.pipelines.estimate.intervals import DAY_S
 from zscope.pipelines.estimate.statuses import Status, reason
 from zscope.pipelines.estimate.student_distribution import student
@@ -57,7 +58,7 @@ def compare_periods(before: SystemEstimate, after: SystemEstimate) -> PeriodComp
     """Compare the estimates of two periods."""
     old, new = before.fitted, after.fitted
     reasons = tuple(dict.fromkeys((*before.status.reasons, *after.status.reasons)))
-    if old is None or new is None or "refused" in (before.status.kind, after.status.kind):
+    if old is None or new is None or "not enough data" in (before.status.kind, after.status.kind):
         return PeriodComparison(Status(reasons))
     if (old.control is None) != (new.control is None):
         return PeriodComparison(Status((reason("other_source"),)))
@@ -97,7 +98,7 @@ def _changes(old: FittedSystem, new: FittedSystem, conditions: tuple[Reason, ...
     handshakes = mean_rates * [1, 1, 0]
     separate = not old.only_mean and not new.only_mean
     if separate and old.difference and new.difference:
-        reasons = (*conditions, reason("equal_load"))
+        reasons = (*conditions, reason("same_new_clients"))
         yield _change("full less resumed", "us", old.difference, new.difference, np.ones(1), reasons)
     kinds = {"full handshake": np.eye(3)[FULL], "resumed handshake": np.eye(3)[RESUMED]}
     weights = kinds if separate else {}

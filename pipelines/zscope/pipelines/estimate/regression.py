@@ -47,14 +47,51 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class WeightedSum:
+    """A weighted sum of coefficients, of one regression or of several regressions of the same steps.
+
+    Errors of address spaces are correlated, so an interval of a sum over spaces comes from the sum of their
+    deviations, block by block.
+    """
+
+    value: float
+    deviations: Numbers
+    """How far the sum without each block is from the mean of these sums."""
+    freedom: int
+
+    def __add__(self, other: WeightedSum) -> WeightedSum:
+        return WeightedSum(
+            self.value + other.value,
+            self.deviations + other.deviations,
+            min(self.freedom, other.freedom),
+        )
+
+    @property
+    def error(self) -> float:
+        """The standard error."""
+        return float(np.sqrt((self.deviations**2).sum()))
+
+    def low(self, upper: float = _UPPER) -> float:
+        """Return the lower end of an interval; `upper` is the quantile of its upper end."""
+        return self.value - student(upper, self.freedom) * self.error
+
+    def high(self, upper: float = _UPPER) -> float:
+        """Return the upper end of an interval."""
+        return self.value + student(upper, self.freedom) * self.error
+
+
+@dataclass(frozen=True)
 class Regression:
-    """The coefficients of a regression with their covariance, and diagnostics."""
+    """The coefficients of a regression with their deviations, and diagnostics."""
 
     coefficients: Numbers
-    covariance: Numbers
+    deviations: Numbers
+    """Deviations of the coefficients in the jackknife, one row for each block."""
     freedom: int
-    """Degrees of freedom of the covariance: blocks of the jackknife less coefficients. The blocks are days,
+    """Degrees of freedom of the deviations: blocks of the jackknife less coefficients. The blocks are days,
     or equal parts of the time if there are few days."""
+    noise: float
+    """Standard deviation of what the columns do not explain of the CPU time, without time effects."""
     outlier_pct: float
     """Share of the intervals whose residuals were winsorized."""
     residual_autocorrelation: float
@@ -66,7 +103,11 @@ class Regression:
 
     def error(self, weights: Numbers) -> float:
         """Return the standard error of a linear combination of the coefficients."""
-        return float(np.sqrt(np.maximum(weights @ self.covariance @ weights, 0.0)))
+        return self.sum(weights).error
+
+    def sum(self, weights: Numbers) -> WeightedSum:
+        """Return a linear combination of the coefficients."""
+        return WeightedSum(float(weights @ self.coefficients), self.deviations @ weights, self.freedom)
 
     def estimate(self, weights: Numbers, upper: float = _UPPER) -> Estimate:
         """Return a linear combination of the coefficients with its interval; `upper` is its upper
@@ -80,7 +121,7 @@ class Regression:
         return replace(
             self,
             coefficients=basis @ self.coefficients,
-            covariance=basis @ self.covariance @ basis.T,
+            deviations=self.deviations @ basis.T,
         )
 
 
@@ -163,8 +204,9 @@ def regress(prewhitening: Prewhitening, columns: Numbers, cpu_us: Numbers) -> Re
     variation = max(float(((cpu_us - cpu_us.mean()) ** 2).sum()), 1e-300)
     return Regression(
         coefficients / scale,
-        _jackknife(x, y, prewhitening.block) * correction / np.outer(scale, scale),
+        _jackknife(x, y, prewhitening.block) * np.sqrt(correction) / scale,
         max(len(prewhitening.block) - columns.shape[1], 1),
+        _deviation(target - predictors @ coefficients),
         100 * float(is_outlier.mean()),
         float((residuals[1:] * residuals[:-1]).sum() / max((residuals * residuals).sum(), 1e-300)),
         1 - float((target**2).sum()) / variation,
@@ -196,7 +238,10 @@ def _deviation(residuals: Numbers) -> float:
 
 
 def _jackknife(x: Numbers, y: Numbers, block: Whole) -> Numbers:
-    """Return the covariance of the coefficients, from regressions without one block each."""
+    """Return the deviations of the coefficients in regressions without one block each.
+
+    The sum of their squares is the variance of a coefficient.
+    """
     squares = np.add.reduceat(x[:, :, None] * x[:, None, :], block)
     products = np.add.reduceat(x * y[:, None], block)
     others = squares.sum(axis=0) - squares
@@ -204,4 +249,4 @@ def _jackknife(x: Numbers, y: Numbers, block: Whole) -> Numbers:
     others = others + _NEARLY_ZERO * len(x) * np.eye(x.shape[1])
     without = np.linalg.solve(others, (products.sum(axis=0) - products)[..., None])[..., 0]
     deviations = without - without.mean(axis=0)
-    return np.asarray((len(block) - 1) / len(block) * deviations.T @ deviations)
+    return np.asarray(np.sqrt((len(block) - 1) / len(block)) * deviations)

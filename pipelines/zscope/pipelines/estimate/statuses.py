@@ -10,8 +10,8 @@ from typing import Literal
 
 from zscope.schemas.declared import Declared, TomlFile
 
-StatusKind = Literal["ok", "conditional", "refused"]
-_ORDER: tuple[StatusKind, ...] = ("ok", "conditional", "refused")
+StatusKind = Literal["estimate", "conditional", "range", "not enough data"]
+_ORDER: tuple[StatusKind, ...] = ("estimate", "conditional", "range", "not enough data")
 
 
 class Sentence(Declared, frozen=True):
@@ -43,14 +43,16 @@ class Status:
     @property
     def kind(self) -> StatusKind:
         """The worst of the reasons."""
-        return max((reason.kind for reason in self.reasons), key=_ORDER.index, default="ok")
+        return max((reason.kind for reason in self.reasons), key=_ORDER.index, default="estimate")
 
     @property
     def why(self) -> str:
-        """The sentences of the worst reasons, and what to do."""
-        worst = [reason for reason in self.reasons if reason.kind == self.kind]
-        actions = dict.fromkeys(reason.action for reason in worst if reason.action)
-        return "; ".join([*(reason.sentence for reason in worst), *actions])
+        """The sentences of the reasons, and what to do; only the worst ones if there are not enough data."""
+        shown = [
+            reason for reason in self.reasons if self.kind != "not enough data" or reason.kind == self.kind
+        ]
+        actions = dict.fromkeys(reason.action for reason in shown if reason.action)
+        return "; ".join([*(reason.sentence for reason in shown), *actions])
 
 
 def reason(code: str, **values: object) -> Reason:

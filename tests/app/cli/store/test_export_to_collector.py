@@ -101,7 +101,7 @@ def test_a_collector_receives_the_values_of_zscope_metrics(name: str, run: Run, 
         refused = [
             dict(labels)
             for (family, labels) in found
-            if family.endswith(".status") and ("status", "refused") in labels
+            if family.endswith(".status") and ("status", "not enough data") in labels
         ]
         assert refused
         for labels in refused:

@@ -153,7 +153,7 @@ _HOURLY = timedelta(days=2)
 """Up to this length the small bars are those of hours, otherwise those of days."""
 _WEEK = timedelta(hours=168)
 _HOUR = timedelta(hours=1)
-_STATUSES = ("refused", "conditional", "ok")
+_STATUSES = ("not enough data", "range", "conditional", "estimate")
 _COLUMNS = [
     ("connections", pa.int64()), ("share_pct", pa.float64()), ("trend", pa.list_(pa.int64())),
     ("change_pct", pa.float64()), ("bytes", pa.int64()), ("high_cpu_s_per_day", pa.float64()),

@@ -28,12 +28,13 @@ _COLUMN_OF = {
     "job": "job_name", "port": "server_port", "rule": "rule_name", "client network": "client_network",
     "key exchange": "key_exchange", "role": "handshake_role",
 }  # fmt: skip
-_STATUS_COLOURS = {"ok": BLUE, "conditional": ORANGE, "refused": GREY}
+_STATUS_COLOURS = {"estimate": BLUE, "conditional": ORANGE, "range": ORANGE, "not enough data": GREY}
 _BADGES: dict[str, Literal["blue", "orange", "gray"]] = {
-    "ok": "blue", "conditional": "orange", "refused": "gray",
+    "estimate": "blue", "conditional": "orange", "range": "orange", "not enough data": "gray",
 }  # fmt: skip
 _ICONS = {
-    "ok": ":material/check_circle:", "conditional": ":material/help:", "refused": ":material/block:",
+    "estimate": ":material/check_circle:", "conditional": ":material/help:", "range": ":material/expand:",
+    "not enough data": ":material/block:",
 }  # fmt: skip
 _TIPS = (
     alt.Tooltip("low_cpu_s_per_day:Q", title="At least (s a day)", format=",.3~g"),
@@ -69,7 +70,7 @@ def prices(data: PageData, price_per_msu: float | None = None) -> pa.Table:
 def shares(data: PageData, by: SharedBy, most: int = _MOST_SHARES) -> pa.Table:
     """Return the greatest shares of the price, or of the price of handshakes, which alone have roles."""
     part = "handshakes" if by in {"key exchange", "role"} else "TLS"
-    rows = data.metric(PRICE, where=f"shared_by = '{by}' AND part = '{part}' AND status <> 'refused'")
+    rows = data.metric(PRICE, where=f"shared_by = '{by}' AND part = '{part}' AND status <> 'not enough data'")
     order = [("high_cpu_s_per_day", "descending"), ("share_pct", "descending")]
     top = rows.sort_by(order).slice(0, most)
     column = _COLUMN_OF[by]
@@ -186,8 +187,9 @@ def _parts(data: PageData) -> None:
                 "CPU seconds a day of TLS and its parts, by system: a bar from the least to the most that it "
                 "costs, and a dot at the estimate.", sources=[PRICE])  # fmt: skip
         st.caption(
-            "The bar is the range or the 95 % interval, the dot the estimate; with the status conditional, "
-            "it is right if the condition is true. Handshakes and bulk data are parts of TLS, full and "
+            "The bar is the range, the dot the estimate; with the status conditional, it is right if the "
+            "condition is true. With the status range there is no dot: work of the servers for a connection "
+            "can be in the upper end. Handshakes and bulk data are parts of TLS, full and "
             "resumed handshakes those of handshakes. zIIP time and operations of cryptographic cards are not "
             "in it."
         )
@@ -337,7 +339,7 @@ def _what_if_sentence(status: str, now: PriceRange, then: PriceRange) -> str:
     compared = f"{number(abs(change), 1)} {'more' if change > 0 else 'less'} than today"
     if number(abs(change), 1) == number(0.0, 1):
         compared = "as today"
-    if status != "ok":
+    if status != "estimate":
         estimate = f"{number(then.value, 1)} if the condition below is true, {compared}"
         return f"At most {number(then.high, 1)} CPU seconds a day; {estimate}."
     between = f"{number(then.low, 1)} to {number(then.high, 1)}"

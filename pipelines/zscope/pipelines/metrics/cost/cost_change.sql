@@ -18,6 +18,7 @@ SELECT
     i.handshakes,
     i.tls_mb,
     i.tls_spaces_cpu_s,
+    i.stack_cpu_s,
     i.busy_share
 FROM cost_interval AS i
 INNER JOIN cost_period AS p

@@ -13,6 +13,7 @@ SELECT
     i.handshakes,
     i.tls_mb,
     i.tls_spaces_cpu_s,
+    i.stack_cpu_s,
     i.tls_spaces_ziip_s,
     i.tls_classes_cpu_s,
     i.busy_share

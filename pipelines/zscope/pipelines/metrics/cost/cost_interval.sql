@@ -20,6 +20,7 @@ WITH slot AS (
         s.cpu_s,
         c.lpar_busy_pct,
         t.tls_spaces_cpu_s,
+        t.stack_cpu_s,
         t.tls_spaces_ziip_s,
         t.tls_classes_cpu_s
     FROM cpu_slot AS s
@@ -106,6 +107,7 @@ summary AS (
         sum(s.cpu_s) AS cpu_s,
         sum(s.lpar_busy_pct * s.interval_ms) / sum(s.interval_ms) AS lpar_busy_pct,
         if(count(s.tls_spaces_cpu_s) = count(*), sum(s.tls_spaces_cpu_s), NULL) AS tls_spaces_cpu_s,
+        if(count(s.stack_cpu_s) = count(*), sum(s.stack_cpu_s), NULL) AS stack_cpu_s,
         if(count(s.tls_spaces_ziip_s) = count(*), sum(s.tls_spaces_ziip_s), NULL) AS tls_spaces_ziip_s,
         if(count(s.tls_classes_cpu_s) = count(*), sum(s.tls_classes_cpu_s), NULL) AS tls_classes_cpu_s,
         'zERT summary' AS handshake_source,
@@ -181,6 +183,7 @@ SELECT
     i.handshakes::DOUBLE AS handshakes,
     i.tls_mb::DOUBLE AS tls_mb,
     i.tls_spaces_cpu_s::DOUBLE AS tls_spaces_cpu_s,
+    i.stack_cpu_s::DOUBLE AS stack_cpu_s,
     i.tls_spaces_ziip_s::DOUBLE AS tls_spaces_ziip_s,
     i.tls_classes_cpu_s::DOUBLE AS tls_classes_cpu_s,
     (i.lpar_busy_pct / 100)::DOUBLE AS busy_share

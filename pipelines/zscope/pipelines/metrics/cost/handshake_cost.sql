@@ -23,6 +23,7 @@ SELECT
     any_value(high) FILTER (WHERE item = 'full less resumed')::DOUBLE AS difference_high_us,
     any_value(why) FILTER (WHERE item = 'mean handshake')::VARCHAR AS why,
     any_value(why) FILTER (WHERE item = 'full less resumed')::VARCHAR AS difference_why,
+    any_value(charged_to)::VARCHAR AS charged_to,
     any_value(cpu_source)::VARCHAR AS cpu_source,
     any_value(handshake_source)::VARCHAR AS handshake_source,
     any_value(interval_s)::BIGINT AS interval_s,

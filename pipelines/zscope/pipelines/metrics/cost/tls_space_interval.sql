@@ -94,6 +94,7 @@ spaces AS (
         system,
         interval_start_utc,
         sum(cp_s * common_us / space_us) AS cpu_s,
+        sum(cp_s * common_us / space_us) FILTER (WHERE role = 'TCP/IP stack') AS stack_cpu_s,
         sum(ziip_s * common_us / space_us) AS ziip_s
     FROM overlap
     WHERE common_us > 0
@@ -117,6 +118,7 @@ SELECT
     s.system::VARCHAR AS system,
     s.interval_start_utc::TIMESTAMPTZ AS interval_start_utc,
     s.cpu_s::DOUBLE AS tls_spaces_cpu_s,
+    s.stack_cpu_s::DOUBLE AS stack_cpu_s,
     s.ziip_s::DOUBLE AS tls_spaces_ziip_s,
     c.cpu_s::DOUBLE AS tls_classes_cpu_s
 FROM spaces AS s

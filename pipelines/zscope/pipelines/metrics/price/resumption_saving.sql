@@ -1,7 +1,7 @@
 -- CPU time per day that a higher resumption rate would save, from the costs of the system or from a published bound.
 --
 -- Moved handshakes are the full ones that would be resumed at that rate. By the estimate, each saves what a full
--- handshake costs more than a resumed one at equal load. By the published bound, each saves at most a share of
+-- handshake costs more than a resumed one. By the published bound, each saves at most a share of
 -- what a full handshake costs with its connection.
 --
 -- The data show what resumption saves only up to the resumed shares that they contain. A target above the share
@@ -125,7 +125,7 @@ by_estimate AS (
     SELECT
         *,
         'estimate' AS basis,
-        CASE WHEN difference_status = 'ok' AND reach <> 'seen' THEN 'conditional' ELSE difference_status END AS rated,
+        CASE WHEN difference_status = 'estimate' AND reach <> 'seen' THEN 'conditional' ELSE difference_status END AS rated,
         moved * difference_us / 1e6 AS saving,
         moved * difference_low_us / 1e6 AS saving_low,
         moved * difference_high_us / 1e6 AS saving_high,
@@ -133,7 +133,7 @@ by_estimate AS (
         concat_ws(
             '; ',
             CASE
-                WHEN difference_status = 'refused' THEN NULL
+                WHEN difference_status = 'not enough data' THEN NULL
                 WHEN reach = 'extrapolated'
                     THEN format(
                         'if handshakes beyond a resumed share of {:.1f} % save as much: only 5 % of the handshakes were in '
@@ -155,7 +155,7 @@ by_bound AS (
     SELECT
         *,
         'published bound' AS basis,
-        CASE WHEN full_most_us IS NULL AND moved > 0 THEN 'refused' ELSE 'conditional' END AS rated,
+        CASE WHEN full_most_us IS NULL AND moved > 0 THEN 'not enough data' ELSE 'conditional' END AS rated,
         NULL AS saving,
         0 * moved AS saving_low,
         CASE WHEN moved = 0 THEN 0 ELSE moved * bound * full_most_us / 1e6 END AS saving_high,

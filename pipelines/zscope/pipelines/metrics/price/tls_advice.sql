@@ -142,19 +142,19 @@ resumed_more AS (
         format('resume {:.1f} % of the handshakes, not {:.1f} %', target_pct, resumed_pct) AS change,
         'estimate' AS basis,
         CASE
-            WHEN difference_status = 'ok' AND condition IS NOT NULL THEN 'conditional' ELSE difference_status
+            WHEN difference_status = 'estimate' AND condition IS NOT NULL THEN 'conditional' ELSE difference_status
         END AS rated,
-        if(difference_status <> 'refused', affected_per_day * difference_us / 1e6, NULL) AS saving,
-        if(difference_status <> 'refused', affected_per_day * difference_low_us / 1e6, NULL) AS saving_low,
-        if(difference_status <> 'refused', affected_per_day * difference_high_us / 1e6, NULL) AS saving_high,
-        concat_ws('; ', if(difference_status = 'refused', NULL, condition), difference_why) AS reason
+        if(difference_status <> 'not enough data', affected_per_day * difference_us / 1e6, NULL) AS saving,
+        if(difference_status <> 'not enough data', affected_per_day * difference_low_us / 1e6, NULL) AS saving_low,
+        if(difference_status <> 'not enough data', affected_per_day * difference_high_us / 1e6, NULL) AS saving_high,
+        concat_ws('; ', if(difference_status = 'not enough data', NULL, condition), difference_why) AS reason
     FROM resumption
     UNION ALL BY NAME
     SELECT
         *,
         format('resume {:.1f} % of the handshakes, not {:.1f} %', target_pct, resumed_pct) AS change,
         'published' AS basis,
-        if(full_most_us IS NULL, 'refused', 'conditional') AS rated,
+        if(full_most_us IS NULL, 'not enough data', 'conditional') AS rated,
         NULL AS saving,
         0 * full_most_us AS saving_low,
         affected_per_day * bound * full_most_us / 1e6 AS saving_high,
@@ -212,7 +212,7 @@ by_published AS (
         -- What such a handshake costs at most, if the others cost what it costs after the change.
         CASE WHEN saved > 0 THEN full_most_us / (part + (1 - part) * (1 - saved)) ELSE full_most_us END AS kind_us,
         affected_per_day * saved * kind_us / 1e6 AS saving_end,
-        if(full_most_us IS NULL, 'refused', 'conditional') AS rated,
+        if(full_most_us IS NULL, 'not enough data', 'conditional') AS rated,
         CASE
             WHEN full_most_us IS NULL THEN why
             WHEN saved < 0
@@ -257,7 +257,7 @@ without_number AS (
         'system' AS shared_by,
         'post-quantum key exchange' AS change,
         'published' AS basis,
-        'refused' AS rated,
+        'not enough data' AS rated,
         'the records have no field for the group of the key exchange, so neither its use nor its cost is known; '
         || 'groups that the policy allows are in tls_action' AS reason
     FROM handshake_cost AS c
@@ -322,7 +322,7 @@ SELECT
         e.change,
         ': ',
         CASE
-            WHEN e.rated = 'refused' THEN 'what it saves is not known'
+            WHEN e.rated = 'not enough data' THEN 'what it saves is not known'
             WHEN e.saving_high IS NULL THEN 'saves CPU time, but how much is not published'
             WHEN e.saving_low < 0 AND e.saving_high <= 0
                 THEN format('costs up to {} CPU seconds a day more', number_text(-e.saving_low))

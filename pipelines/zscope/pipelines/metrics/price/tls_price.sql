@@ -20,6 +20,8 @@ by_unit AS (
         any_value(first_local) AS first_local,
         any_value(last_local) AS last_local,
         any_value(covered_pct) AS covered_pct,
+        any_value(charged_to) AS charged_to,
+        any_value(other_work_most_pct) FILTER (WHERE unit = 's/day') AS other_work_most_pct,
         any_value(status) FILTER (WHERE unit = 's/day') AS status,
         any_value(why) FILTER (WHERE unit = 's/day') AS why,
         any_value(value) FILTER (WHERE unit = 's/day') AS day_s,
@@ -182,14 +184,14 @@ counted AS (
     WHERE g.shared_by <> 'system'
 ),
 
--- The kinds that have a price. Handshakes count as one kind only if full and resumed ones have none.
+-- The kinds that have a price, with the middle of its range if there is no value. Handshakes count as one kind only if full and resumed ones have none.
 priced AS (
     SELECT
         system,
         part AS kind,
-        day_s
+        coalesce(day_s, (low_day_s + high_day_s) / 2) AS weight_s
     FROM by_unit
-    WHERE day_s IS NOT NULL AND part <> 'TLS'
+    WHERE weight_s IS NOT NULL AND part <> 'TLS'
     QUALIFY
         part <> 'handshakes'
         OR count_if(part IN ('full handshakes', 'resumed handshakes')) OVER (PARTITION BY system) < 2
@@ -215,7 +217,7 @@ part AS (
     SELECT
         c.* EXCLUDE (kind, share),
         m.part,
-        sum(c.share * p.day_s) / nullif(sum(p.day_s), 0) AS share
+        sum(c.share * p.weight_s) / nullif(sum(p.weight_s), 0) AS share
     FROM counted AS c
     INNER JOIN priced AS p ON c.system = p.system AND c.kind = p.kind
     INNER JOIN membership AS m ON c.kind = m.kind
@@ -252,7 +254,7 @@ contradiction AS (
 estimate AS (
     SELECT
         e.* REPLACE (
-            if(c.reason IS NULL, e.status, 'refused') AS status,
+            if(c.reason IS NULL, e.status, 'not enough data') AS status,
             coalesce(c.reason, e.why) AS why,
             if(c.reason IS NULL, e.day_s, NULL) AS day_s,
             if(c.reason IS NULL, e.low_day_s, NULL) AS low_day_s,
@@ -335,7 +337,7 @@ SELECT
     (m.peak_msu * e.low_peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS low_price,
     (m.peak_msu * e.high_peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS high_price,
     CASE
-        WHEN e.status = 'refused' THEN 'the price is not known'
+        WHEN e.status = 'not enough data' THEN 'the price is not known'
         WHEN m.peak_msu IS NULL THEN 'no four-hour average above 0 in SMF 70-1 on the days of the estimate'
         WHEN e.high_peak_pct IS NULL THEN 'no four hours in a row have complete data'
     END::VARCHAR AS why_no_msu,
@@ -351,8 +353,8 @@ SELECT
         END,
         ': ',
         CASE
-            WHEN e.status = 'refused' THEN format('the CPU time of {} is not known: {}', e.part, e.why)
-            WHEN e.status = 'ok' AND e.day_s IS NOT NULL
+            WHEN e.status = 'not enough data' THEN format('the CPU time of {} is not known: {}', e.part, e.why)
+            WHEN e.status = 'estimate' AND e.day_s IS NOT NULL
                 THEN format(
                     '{} CPU seconds a day for {} ({} to {}), {} % of the LPAR',
                     number_text(e.day_s * p.share),
@@ -369,14 +371,14 @@ SELECT
                 number_text(e.high_lpar_pct * p.share)
             )
         END,
-        -- The refusal states the coverage where that is the reason.
+        -- Where the coverage is the reason, the sentence states it.
         CASE
-            WHEN e.status <> 'refused' AND e.covered_pct < 95
+            WHEN e.status <> 'not enough data' AND e.covered_pct < 95
                 THEN format('; the data cover {} % of the time', number_text(e.covered_pct))
         END
     )::VARCHAR AS sentence,
     CASE
-        WHEN p.shared_by = 'system' OR e.status = 'refused' THEN e.why
+        WHEN p.shared_by = 'system' OR e.status = 'not enough data' THEN e.why
         WHEN p.shared_by IN ('rule', 'client network')
             THEN concat_ws('; ', 'a share of the price of the system, by the last seven days', e.why)
         ELSE concat_ws('; ', 'a share of the price of the system', e.why)
@@ -385,6 +387,8 @@ SELECT
         AS service_classes_cpu_s_per_day,
     CASE WHEN p.shared_by = 'system' AND e.part = 'TLS' THEN e.ziip_s END::DOUBLE AS ziip_s_per_day,
     CASE WHEN p.shared_by = 'system' AND e.part = 'TLS' THEN k.operations END::DOUBLE AS card_operations_per_day,
+    e.charged_to::VARCHAR AS charged_to,
+    if(e.status = 'not enough data', NULL, e.other_work_most_pct)::DOUBLE AS other_work_most_pct,
     e.covered_pct::DOUBLE AS covered_pct,
     e.first_local::TIMESTAMP AS first_local,
     e.last_local::TIMESTAMP AS last_local
