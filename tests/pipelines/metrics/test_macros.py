@@ -42,12 +42,12 @@ def test_a_macro_is_used(macro: str) -> None:
     assert len(USED_IN[macro]) + by_macros > 0
 
 
-@pytest.mark.parametrize("alias", ["zscope", "another_name"])
-def test_a_client_that_attaches_the_catalogue_can_query_the_views(alias: str, world_store: Path) -> None:
+def test_a_client_that_attaches_the_catalogue_can_query_the_views(world_store: Path) -> None:
+    """Under a name that is not `zscope`, which all sessions of the product use."""
     with duckdb.connect() as client:
-        client.execute(f"ATTACH '{Folder(world_store).catalogue}' AS {alias} (READ_ONLY)")
+        client.execute(f"ATTACH '{Folder(world_store).catalogue}' AS another_name (READ_ONLY)")
         for name in METRICS_WITH_MACROS:
-            client.execute(f"SELECT * FROM {alias}.{name} LIMIT 0")
+            client.execute(f"SELECT * FROM another_name.{name} LIMIT 0")
 
 
 def test_the_server_port_comes_from_the_handshake_then_from_opening_then_from_the_numbers(
