@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from click.testing import CliRunner, Result
 from hypothesis import settings
 from tests.made_once import made_once
@@ -41,6 +42,24 @@ LONG = [
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+
+
+class FilesWithExamples:
+    """Search for doctests only in files that contain one: the search goes through all docstrings."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(
+        self, file_path: Path
+    ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        collectors = yield
+        if ">>> " in file_path.read_text(encoding="utf-8", errors="replace"):
+            return collectors
+        return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register it for the sources, too; the hooks of this file itself are called for tests only."""
+    config.pluginmanager.register(FilesWithExamples())
 
 
 @contextmanager
