@@ -63,11 +63,7 @@ def contents(connection: duckdb.DuckDBPyConnection, left_out: Iterable[str] = WH
     ).fetchall()
     for table, column in columns:
         names.setdefault(table, []).append(column)
-    reading = connection.execute("SELECT view_name FROM duckdb_views() WHERE sql LIKE '%read_parquet(%'")
-    with_files = {name for (name,) in reading.fetchall()}
-    for table in data_tables():
-        if table not in with_files:  # most tables of most stores: no rows, at the price of a query
-            continue
+    for table in tables_with_files(connection):
         selected = ", ".join(name for name in names[table] if name not in set(left_out))
         counted = connection.execute(
             f"SELECT count(*), sum(hash({selected})::HUGEINT) FROM {table}"
@@ -76,6 +72,13 @@ def contents(connection: duckdb.DuckDBPyConnection, left_out: Iterable[str] = WH
         if counted[0]:
             result[table] = counted
     return result
+
+
+def tables_with_files(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return the tables that can have rows. Others, most of most stores, would cost a query each."""
+    reading = connection.execute("SELECT view_name FROM duckdb_views() WHERE sql LIKE '%read_parquet(%'")
+    with_files = {name for (name,) in reading.fetchall()}
+    return [table for table in data_tables() if table in with_files]
 
 
 def counts(found: Contents) -> dict[str, int]:

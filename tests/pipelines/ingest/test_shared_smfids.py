@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.pipelines.ingest.in_turn import InTurn
-from tests.pipelines.stores import EVERYTHING, dump_bytes, load
+from tests.pipelines.stores import EVERYTHING, dump_bytes, load, tables_with_files
 
 from zscope.parsers.issues import Code
 from zscope.pipelines.ingest import decoding, ingest
@@ -21,13 +21,11 @@ from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import State, read_state
 from zscope.pipelines.store.folder import Folder, existing_store
 from zscope.pipelines.store.maintenance import check_store, compact
-from zscope.pipelines.store.parquet_files import data_tables
 from zscope.pipelines.store.remove import remove_load
 from zscope.pipelines.store.transaction import changing
 from zscope.schemas.stored import stored_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from zscope.pipelines.ingest.options_and_outcomes import IngestReport
@@ -48,6 +46,7 @@ CICSPROD 00000020 0.0.0.0..443           0.0.0.0..0             Listen
 """
 """A display that states neither system nor sysplex; the name of its file has the SMFID."""
 Rows = Sequence[tuple[object, ...]]
+Counts = Mapping[str, Mapping[str, int]]
 
 
 def of_sysplex(dump: bytes, name: str) -> bytes:
@@ -70,10 +69,10 @@ def same_smfid(report: IngestReport) -> list[str]:
     return [issue.text for issue in report.issues if issue.code is Code.SAME_SMFID]
 
 
-def counts(store: Path) -> dict[str, dict[str, int]]:
+def counts(store: Path) -> Counts:
     """Return the number of rows by table and system."""
     with open_reader(store) as connection:
-        tables = [each for each in data_tables() if "system" in stored_schema(each).names]
+        tables = [each for each in tables_with_files(connection) if "system" in stored_schema(each).names]
         rows = {
             table: dict(
                 connection.execute(f"SELECT system, count(*) FROM {table} GROUP BY system").fetchall()
@@ -85,44 +84,50 @@ def counts(store: Path) -> dict[str, dict[str, int]]:
 
 def values(store: Path, metric: str) -> dict[str, Rows]:
     """Return the rows of a metric by the SMFID and sysplex, without the system and what an input numbers."""
-    with open_reader(store) as connection:
-        names = [column for column, *_ in connection.execute(f"DESCRIBE {metric}").fetchall()]
-        own = ", ".join(name for name in names if name not in {"system", "load_id"})
-        rows = connection.execute(f"SELECT system, {own} FROM {metric} ORDER BY ALL").fetchall()
     by_system: dict[str, list[tuple[object, ...]]] = {}
-    for system, *others in rows:
-        by_system.setdefault(system, []).append(tuple(others))
-    return dict(by_system)
+    with open_reader(store) as connection:
+        rows = connection.execute(f"SELECT system, * EXCLUDE (system) FROM {metric} ORDER BY ALL")
+        names = [name for name, *_ in rows.description]
+        own = [position for position, name in enumerate(names) if name not in {"system", "load_id"}]
+        for row in rows.fetchall():
+            by_system.setdefault(row[0], []).append(tuple(row[position] for position in own))
+    return {system: sorted(each, key=repr) for system, each in by_system.items()}
+
+
+@dataclass(frozen=True)
+class Apart:
+    """What the stores of the single sysplexes have, by the names of systems in a store of both."""
+
+    counts: Counts
+    metrics: Mapping[str, Mapping[str, Rows]]
 
 
 @pytest.fixture(scope="module")
-def apart(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
-    """A store for each of the sysplexes alone, whose systems have plain names."""
+def apart(tmp_path_factory: pytest.TempPathFactory) -> Apart:
+    """Load each of the sysplexes alone: its systems have plain names."""
     place = tmp_path_factory.mktemp("apart")
-    stores = {}
-    for name, dump in (("PLEX1", FIRST), ("PLEX2", SECOND)):
-        stores[name] = place / name
-        assert same_smfid(load(stores[name], write(place / f"{name}.smf", dump), how=HOW)) == []
-        assert set(counts(stores[name])["smf119_tcp_term"]) == set(SYSTEMS)
-    return stores
+    rows: dict[str, dict[str, int]] = {}
+    metrics: dict[str, dict[str, Rows]] = {name: {} for name in METRICS}
+    for sysplex, dump in (("PLEX1", FIRST), ("PLEX2", SECOND)):
+        store = place / sysplex
+        assert same_smfid(load(store, write(place / f"{sysplex}.smf", dump), how=HOW)) == []
+        alone = counts(store)
+        assert set(alone["smf119_tcp_term"]) == set(SYSTEMS)
+        for table, by_system in alone.items():
+            named = {f"{sysplex}.{system}": number for system, number in by_system.items()}
+            rows.setdefault(table, {}).update(named)
+        for name in METRICS:
+            named_rows = {f"{sysplex}.{system}": each for system, each in values(store, name).items()}
+            assert named_rows, name
+            metrics[name].update(named_rows)
+    return Apart(rows, metrics)
 
 
-def check_apart(store: Path, apart: Mapping[str, Path], metrics: Sequence[str] = ()) -> None:
+def check_apart(store: Path, apart: Apart, metrics: Sequence[str] = ()) -> None:
     """Check that all tables and these metrics have of each system what a store of it alone has."""
-    expected: dict[str, dict[str, int]] = {}
-    for sysplex, alone in apart.items():
-        for table, by_system in counts(alone).items():
-            named = {f"{sysplex}.{system}": rows for system, rows in by_system.items()}
-            expected.setdefault(table, {}).update(named)
-    assert counts(store) == expected
+    assert counts(store) == apart.counts
     for metric in metrics:
-        alone_rows = {
-            f"{sysplex}.{system}": rows
-            for sysplex, alone in apart.items()
-            for system, rows in values(alone, metric).items()
-        }
-        assert alone_rows, metric
-        assert values(store, metric) == alone_rows, metric
+        assert values(store, metric) == apart.metrics[metric], metric
     with open_reader(store) as connection:
         kinds = dict(
             connection.execute(
@@ -131,11 +136,11 @@ def check_apart(store: Path, apart: Mapping[str, Path], metrics: Sequence[str] =
             ).fetchall()
         )
         identity = connection.execute("SELECT system, sysplex FROM system_identity ORDER BY ALL").fetchall()
-    assert kinds == expected["smf119_tcp_term"]
-    assert identity == [(f"{plex}.{system}", plex) for plex in apart for system in SYSTEMS]
+    assert kinds == apart.counts["smf119_tcp_term"]
+    assert identity == [(f"{plex}.{system}", plex) for plex in ("PLEX1", "PLEX2") for system in SYSTEMS]
 
 
-def test_one_dump_of_both(tmp_path: Path, apart: Mapping[str, Path]) -> None:
+def test_one_dump_of_both(tmp_path: Path, apart: Apart) -> None:
     report = load(tmp_path / "store", write(tmp_path / "both.smf", FIRST + SECOND), how=HOW)
     [text] = same_smfid(report)
     assert text == (
@@ -145,13 +150,13 @@ def test_one_dump_of_both(tmp_path: Path, apart: Mapping[str, Path]) -> None:
     check_apart(tmp_path / "store", apart, METRICS)
 
 
-def test_two_files_of_one_load(tmp_path: Path, apart: Mapping[str, Path]) -> None:
+def test_two_files_of_one_load(tmp_path: Path, apart: Apart) -> None:
     files = [write(tmp_path / f"{n}.smf", dump) for n, dump in enumerate((FIRST, SECOND))]
     assert len(same_smfid(load(tmp_path / "store", *files, how=HOW))) == 1
     check_apart(tmp_path / "store", apart)
 
 
-def test_two_nights_and_a_third(tmp_path: Path, apart: Mapping[str, Path]) -> None:
+def test_two_nights_and_a_third(tmp_path: Path, apart: Apart) -> None:
     store = tmp_path / "store"
     assert same_smfid(load(store, write(tmp_path / "1.smf", FIRST), how=STORING)) == []
     assert len(same_smfid(load(store, write(tmp_path / "2.smf", SECOND), how=STORING))) == 1
@@ -162,9 +167,7 @@ def test_two_nights_and_a_third(tmp_path: Path, apart: Mapping[str, Path]) -> No
     assert set(counts(store)["smf119_tcp_term"]) == {f"{p}.{s}" for p in ("PLEX1", "PLEX2") for s in SYSTEMS}
 
 
-def test_many_rows_that_are_staged(
-    tmp_path: Path, apart: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_rows_that_are_staged(tmp_path: Path, apart: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "FEW_ROWS_BYTES", 0)
     files = [write(tmp_path / f"{n}.smf", dump) for n, dump in enumerate((FIRST, SECOND))]
     assert len(same_smfid(load(tmp_path / "store", *files, how=HOW))) == 1
@@ -173,7 +176,7 @@ def test_many_rows_that_are_staged(
 
 @pytest.mark.parametrize("both", [True, False], ids=["merged", "one"])
 def test_a_store_of_an_earlier_version(
-    both: bool, tmp_path: Path, apart: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
+    both: bool, tmp_path: Path, apart: Apart, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = tmp_path / "store"
     files = [write(tmp_path / f"{n}.smf", dump) for n, dump in enumerate((FIRST, SECOND))]
@@ -191,7 +194,7 @@ def test_a_store_of_an_earlier_version(
 
 
 def test_compacted_files_of_an_earlier_version(
-    tmp_path: Path, apart: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, apart: Apart, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = tmp_path / "store"
     with monkeypatch.context() as earlier:
@@ -206,7 +209,7 @@ def test_compacted_files_of_an_earlier_version(
     check_store(folder, deep=True)
 
 
-def test_ranges_of_a_dump_that_are_decoded_apart(tmp_path: Path, apart: Mapping[str, Path]) -> None:
+def test_ranges_of_a_dump_that_are_decoded_apart(tmp_path: Path, apart: Apart) -> None:
     path = write(tmp_path / "both.smf", FIRST + SECOND)
     assert len(same_smfid(ingest(tmp_path / "store", [path], HOW, BulkEngine(InTurn(), 6_000)))) == 1
     check_apart(tmp_path / "store", apart)
