@@ -1,7 +1,12 @@
-"""The ledger of lines: each line of a text is in a row, furniture, in an issue, or outside of reports."""
+"""The ledger of lines: each line of a text is in a row, furniture, in an issue, or outside of reports.
+
+Of JSON and XML, all lines of an object or of a report have one use.
+"""
 
 from __future__ import annotations
 
+import gzip
+import json
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,11 +23,20 @@ from zscope.parsers.options import Selection
 from zscope.parsers.text.line_ledger import LineLedger, LineUse
 from zscope.parsers.text.netstat import conn
 from zscope.parsers.text.report_input import ReportInput
+from zscope.parsers.text.rmf import xml
 from zscope.schemas.reports import report_tables
 
 INPUTS = {name_of(path): path for path in text_inputs(SAMPLE_DATA)}
 CORPORA = Path(__file__).parents[2] / "fuzz" / "corpora"
-TEXTS = ("attls-messages", "attls-policy", "csv", "netstat", "pasearch", "syslog", "zvm")
+DOCUMENTS = {
+    name_of(path): path
+    for path in sorted(SAMPLE_DATA.rglob("*"))
+    if path.name.endswith((".json", ".jsonl", ".xml", ".xml.gz"))
+    and "zscope" not in path.relative_to(SAMPLE_DATA).parts
+}
+CORPORA_READ = (
+    *("attls-messages", "attls-policy", "csv", "mq-json", "netstat", "pasearch", "rmf-xml", "syslog", "zvm"),
+)
 NOT_READ = "nothing was read from it"
 EVERYTHING = Selection(dict.fromkeys(report_tables()))
 CONN = """\
@@ -57,13 +71,14 @@ def ledgers(path: Path) -> Iterator[LedgerReading]:
     for member in members_of([path], issues):
         try:
             reader = reader_for(member, ReadOptions(), issues)
-            if not isinstance(reader, ReportInput) or reader.kind != "text":
+            if not isinstance(reader, ReportInput):
                 continue
             for _ in reader.batches(EVERYTHING):
                 pass
         except InputError:
             continue
-        yield LedgerReading(reader.summary.lines, reader.ledger.counts(), list(issues))
+        lines = reader.summary.lines or sum(reader.ledger.counts().values())
+        yield LedgerReading(lines, reader.ledger.counts(), list(issues))
 
 
 def ledger_of(tmp_path: Path, text: str) -> LedgerReading:
@@ -87,12 +102,25 @@ def test_the_ledger_of_the_sample_data_sums_up(name: str) -> None:
     assert not [issue for issue in ledger.issues if NOT_READ in issue.text]
 
 
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_ledger_of_json_and_xml_sums_up(name: str) -> None:
+    path = DOCUMENTS[name]
+    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    (ledger,) = ledgers(path)
+    assert sum(ledger.counts.values()) == text.count(b"\n") + 1
+    assert ledger.counts[LineUse.OWED] == 0
+    has_rows = "manifest" not in name
+    assert (ledger.counts[LineUse.ROW] > ledger.counts[LineUse.FURNITURE]) is has_rows
+    assert bool(ledger.counts[LineUse.OUTSIDE]) is not has_rows
+    assert not [issue for issue in ledger.issues if NOT_READ in issue.text]
+
+
 def test_the_ledger_of_real_files_sums_up(real_data: Path) -> None:
     for path in (path for path in real_data.rglob("*") if path.is_file()):
         _assert_sums(path)
 
 
-@pytest.mark.parametrize("entry", TEXTS)
+@pytest.mark.parametrize("entry", CORPORA_READ)
 def test_the_ledger_of_the_corpora_of_fuzzing_sums_up(entry: str, tmp_path: Path) -> None:
     with zipfile.ZipFile(CORPORA / f"{entry}.zip") as corpus:
         for name in corpus.namelist():
@@ -214,3 +242,49 @@ def test_other_text_is_only_counted(tmp_path: Path) -> None:
     ledger = ledger_of(tmp_path, f"{CHAT}{CONN}all is well\nsee EZD1286I in the book\n")
     assert not [issue for issue in ledger.issues if issue.code is Code.UNKNOWN_LINE]
     assert ledger.counts[LineUse.OUTSIDE] == 9
+
+
+OTHER = '{\n  "colour": "red"\n}'
+DAMAGED = '{"system": "SYSA",\n "transactions": ]\n'
+
+
+def json_ledger(tmp_path: Path, text: str) -> LedgerReading:
+    path = tmp_path / "samples.json"
+    path.write_text(text, encoding="utf-8")
+    (ledger,) = ledgers(path)
+    return ledger
+
+
+def test_objects_of_other_kinds_are_outside_and_brackets_are_furniture(tmp_path: Path) -> None:
+    display = json.dumps({"stdout_lines": CONN.split("\n")}, indent=1)
+    ledger = json_ledger(tmp_path, f"[\n{display},\n{OTHER},\n{OTHER}\n]\n")
+    # Each line of the display is a string in a line of its own; prompts and other objects are outside.
+    assert ledger.counts[LineUse.ROW] == 3
+    assert ledger.counts[LineUse.OUTSIDE] == 6
+    assert ledger.counts[LineUse.OWED] == 0
+    assert sum(ledger.counts.values()) == ledger.lines
+
+
+def test_lines_of_a_damaged_object_are_an_issue(tmp_path: Path) -> None:
+    display = json.dumps({"stdout": CONN})
+    ledger = json_ledger(tmp_path, f"{DAMAGED}{display}\n")
+    assert ledger.used == {LineUse.ISSUE: 2, LineUse.ROW: 1, LineUse.FURNITURE: 1}
+
+
+def test_a_line_of_a_display_in_json_that_no_grammar_takes_is_an_issue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conn, "read", lambda *_: 0)
+    ledger = json_ledger(tmp_path, json.dumps({"stdout_lines": CONN.split("\n")}, indent=1))
+    assert [issue.line_no for issue in ledger.issues if NOT_READ in issue.text] == [5]
+
+
+def test_a_report_in_xml_of_which_nothing_is_read_is_an_issue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(xml._READERS, "CPU", lambda *_, **__: None)
+    path = tmp_path / "rmf.xml"
+    path.write_bytes((SAMPLE_DATA / "reports/rmf-cpu.SYSA.xml").read_bytes())
+    (ledger,) = ledgers(path)
+    assert len([issue for issue in ledger.issues if NOT_READ in issue.text]) >= 1
+    assert ledger.counts[LineUse.ROW] == 0

@@ -25,6 +25,7 @@ from zscope.parsers.text.json_envelopes import (
     may_be_envelope,
     whole_number,
 )
+from zscope.parsers.text.line_ledger import LineUse
 from zscope.parsers.text.report_rows import quoted
 
 if TYPE_CHECKING:
@@ -362,21 +363,32 @@ class JsonObjectReader:
         self._answers = JsonAnswers(self._report_problem)
         self._others = 0
         self._first_other = 0
+        self._damaged = 0
+        """The line of the first damage after the last object; 0 if there is none."""
         self._lines = 1
         self._bytes = 0
 
     def read(self, stream: ByteSource, coding: Coding) -> Iterator[tuple[int, int]]:
         """Read the file; yield the numbers of lines and bytes read so far from time to time."""
         for number, (line, value, text) in enumerate(
-            placed_objects(self._pieces(stream, coding), self._report_problem), 1
+            placed_objects(self._pieces(stream, coding), self._report_damage), 1
         ):
-            if any(grammar.take(line, value) for grammar in self._grammars) or self._answers.take(line, text):
+            self._sheet.ledger.hand_out_to(self._lines)
+            self._skip_damaged(line)
+            use = LineUse.OUTSIDE
+            if any(grammar.take(line, value) for grammar in self._grammars):
+                use = LineUse.OWED
+                self._report_pending()
+            elif self._answers.take(line, text):
                 self._report_pending()
             else:
                 self._others += 1
                 self._first_other = self._first_other or line
+            self._sheet.ledger.add_part(line, line + text.count("\n"), use)
             if number % TELL_EVERY == 0:
                 yield self._lines, self._bytes
+        self._sheet.ledger.hand_out_to(self._lines)
+        self._skip_damaged(self._lines + 1)
         for grammar in self._grammars:
             grammar.finish()
         if self._others and (self._sheet.reports or self._sheet.issue_count):
@@ -392,6 +404,16 @@ class JsonObjectReader:
             self._lines += piece.count("\n")
             self._bytes += len(piece)
             yield piece
+
+    def _report_damage(self, line: int, text: str) -> None:
+        self._damaged = self._damaged or line
+        self._report_problem(line, text)
+
+    def _skip_damaged(self, end: int) -> None:
+        """Note that an issue says of the lines from the last damage up to this one that they are skipped."""
+        if self._damaged:
+            self._sheet.ledger.take_all(range(self._damaged, end), LineUse.ISSUE)
+        self._damaged = 0
 
     def _report_problem(self, line: int, text: str) -> None:
         issue = Issue(Code.UNKNOWN_LINE, text, self._sheet.file, line_no=line)

@@ -3,6 +3,8 @@
 The frame hands out every line. A line that becomes part of a report is owed by the grammar that reads the
 report, until the grammar takes it: into a row, as furniture, or with an issue. What is still owed at the end
 of the file was lost, and is reported.
+
+JSON and XML have parts instead of lines: objects, and reports. All lines of a part have one use.
 """
 
 from __future__ import annotations
@@ -46,6 +48,8 @@ class LineLedger:
     def __init__(self) -> None:
         self._uses = bytearray(1)
         """One byte for each line; lines count from 1."""
+        self._parts: list[tuple[int, int, LineUse]] = []
+        """First and last line of parts with several lines, and the use that these have at first."""
 
     def hand_out(self, number: int, text: str) -> None:
         """Add the next line of the text."""
@@ -61,7 +65,7 @@ class LineLedger:
                 uses[number] = LineUse.OWED
 
     def take(self, number: int, use: LineUse) -> None:
-        """Note the use of a line. Lines that were not handed out, as those of XML, are ignored."""
+        """Note the use of a line. Lines that were not handed out are ignored."""
         uses = self._uses
         if number < len(uses) and uses[number] < use:
             uses[number] = use
@@ -83,6 +87,35 @@ class LineLedger:
             self.take_all(range(first, last + 1), use)
         else:
             self._uses[rows] = bytes([use]) * len(self._uses[rows])
+
+    def hand_out_to(self, last: int) -> None:
+        """Add the lines of a JSON or XML text up to this number, as what is around its parts."""
+        if last >= len(self._uses):
+            self._uses += bytes([LineUse.FURNITURE]) * (last + 1 - len(self._uses))
+
+    def add_part(self, first: int, last: int, use: LineUse) -> None:
+        """Add a part of a JSON or XML text: owed by a grammar, or outside of reports unless its lines are
+        used.
+        """
+        for number in range(first, min(last + 1, len(self._uses))):
+            if self._uses[number] == LineUse.FURNITURE or self._uses[number] < use:
+                self._uses[number] = use
+        if last > first:
+            self._parts.append((first, last, use))
+
+    def settle(self) -> None:
+        """Give the lines of each part one use: the highest of an owed part. The lines around those of a
+        captured text are furniture.
+        """
+        for first, last, use in self._parts:
+            lines = self._uses[first : last + 1]
+            if use is LineUse.OWED:
+                self._uses[first : last + 1] = bytes([max(lines)]) * len(lines)
+            elif any(lines):
+                self._uses[first : last + 1] = lines.replace(
+                    bytes([LineUse.OUTSIDE]), bytes([LineUse.FURNITURE])
+                )
+        self._parts.clear()
 
     def owed(self) -> Iterator[tuple[int, int]]:
         """Yield the first and the last number of each stretch of owed lines."""

@@ -32,6 +32,8 @@ _SHORTEST = 7
 _LONGEST = 400
 _WORDS, _WORDS_OF_LOG = 3, 5
 """So many words can be the rest of a line of a display, and of a log."""
+_END_OF_ROW = re.compile(r"(?: *[A-Z]{1,12})? *\d{1,9}(?:\.\d{1,3})?$", re.ASCII)
+"""The last figure of a page, perhaps with the end of its label."""
 _COMMENTS = ("#", "*", "/")
 _AT_BEGIN = re.compile(
     r" *\w[\w .%-]{0,40}: {2,}\S|.{0,300}\b(?:LOCAL|REMOTE|JOBNAME|USERID|RULE|RC|ACTIONS|STATUS): +\S"
@@ -132,7 +134,7 @@ def is_of_report(text: str) -> bool:
 
 def is_rest_of_line(text: str, following: str) -> bool:
     """Return whether the first line of a file can be the rest of one: some words before a prompt, or before
-    lines of a log that begin otherwise.
+    lines of a log that begin otherwise, or a number before the title of a page.
 
     >>> is_rest_of_line("0A", "Mar 15 02:14:18 SRV2 TTLS[7]:"), is_rest_of_line("# log", "Mar 15 02:14:18 A")
     (True, False)
@@ -140,6 +142,8 @@ def is_rest_of_line(text: str, following: str) -> bool:
     words = len(text.split())
     if text.lstrip().startswith(_COMMENTS) or is_prompt(text) or _is_of_log(text):
         return False
+    if _END_OF_ROW.match(text) and any(family.page_title.match(following) for family in families()):
+        return True
     return (words <= _WORDS and is_prompt(following)) or (words <= _WORDS_OF_LOG and _is_of_log(following))
 
 

@@ -94,7 +94,7 @@ class ReportInput:
     _first_line: str = field(default="", init=False)
     """The first line of a text that is not empty."""
     ledger: LineLedger = field(default_factory=LineLedger, init=False)
-    """What became of each line of a text; of XML and JSON it has no lines."""
+    """What became of each line."""
 
     def __post_init__(self) -> None:
         self.summary = FileSummary(self.member.name, self.member.packing, self.kind, str(self.coding))
@@ -191,6 +191,10 @@ class ReportInput:
         if not tail.ends_line(self.coding):
             self._report_cut(sheet, lines)
         self._note_cut_begin(sheet, lines)
+        self._report_owed(sheet)
+
+    def _report_owed(self, sheet: FileRows) -> None:
+        """Report the lines of reports that no grammar took, and count those outside of reports."""
         for first, last in self.ledger.owed():
             place = f"lines {first} to {last} are" if last > first else "the line is"
             problem = f"{place} part of a report, and nothing was read from it: compare it with the rows"
@@ -280,6 +284,8 @@ class ReportInput:
             if self._is_recognised(sheet):
                 return
         self.summary.reports = len(sheet.reports)
+        self.ledger.settle()
+        self._report_owed(sheet)
 
     def _is_recognised(self, sheet: FileRows) -> bool:
         """Return whether the file contains a report, and none is selected."""
@@ -297,6 +303,8 @@ class ReportInput:
                 return
         captured = self._splitter(sheet).reports_of(objects.captured_texts())
         yield from self._read_captured(sheet, wanted, captured)
+        self.ledger.settle()
+        self._report_owed(sheet)
 
     def _unknown_line_reporter(self, sheet: FileRows) -> Callable[[int, str], None]:
         def report_line(line: int, text: str) -> None:

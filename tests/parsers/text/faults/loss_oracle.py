@@ -318,7 +318,14 @@ def _became_absent(old: PlacedRow, new: PlacedRow, *, is_one: bool) -> bool:
 
 
 def _became_other_value(old: PlacedRow, new: PlacedRow) -> bool:
-    return all(after is not None for _, after in _differences(old, new))
+    """Return whether no value is missing; a report of another system is compared with none before."""
+    of_other_system = old.row.get("system") != new.row.get("system")
+    absent = [
+        name
+        for name, value in new.row.items()
+        if value is None and old.row[name] is not None and name not in {"extra", *_KNOWN_FROM}
+    ]
+    return not absent or (of_other_system and {*absent} <= _COMPARED)
 
 
 def _shown(changes: _Changes) -> str:

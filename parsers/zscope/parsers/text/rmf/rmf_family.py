@@ -74,7 +74,8 @@ RMF = ReportFamily(
         r" +(?:\d{1,9}\.\d{2,3}|N/A)(?: |$)"
         r"|.{0,90} [<=>]{1,2} +N +(?:\+ +\d{1,4} +)?\d{1,3}\.\d(?: |$)"
         r"| *H/W MODEL +\S| *NUMBER OF ADDRESS SPACES +MIN| *LOGICAL OUT (?:RDY|WAIT) +\d| *OUT WAIT +\d"
-        r"|.{0,60}SYSTEM ADDRESS SPACE AND WORK UNIT ANALYSIS"
+        r"|.{0,60}SYSTEM ADDRESS SPACE AND WORK UNIT ANALYSIS|.{0,80}\bBLWL(?:TRPCT|INTHD)\b"
+        r"|.{0,60}\bBLOCKED WORKLOAD ANALYSIS"
     ),
 )
 FAMILIES = (RMF,)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from zscope.parsers.issues import Code, Issue
 from zscope.parsers.smf.framing import refuse
+from zscope.parsers.text.line_ledger import LineUse
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.rmf.page_heading import is_set_back
 from zscope.parsers.text.rmf.workload.xml_report import read_workload_xml
@@ -58,23 +59,27 @@ class RmfXml:
                 parser.feed(piece)
                 yield from self._finished(parser, done)
             parser.close()
+            self._sheet.ledger.hand_out_to(parser.line)
         except MonitorThreeError:
             self._sheet.add_issue(refuse(b"", self._sheet.file, Code.MONITOR_III))
         except XmlDamageError as damage:
             yield from self._finished(parser, done)
             if unit := parser.tree.unfinished():
-                unit.damaged = True
+                unit.damaged, unit.last_line = True, damage.line
                 self._read_unit(unit)
             self._report_damage(damage)
             yield done
 
     def _finished(self, parser: XmlParser, done: int) -> Iterator[int]:
+        ledger = self._sheet.ledger
+        ledger.hand_out_to(parser.line)
         while parser.damages:
             damage = parser.damages.popleft()
             text = f"the XML is damaged here: {damage.problem}"
             if damage.resumed > damage.line:
                 text += f"; it is not read up to line {damage.resumed}"
             self._add_issue(Code.XML_DAMAGED, text, damage.line, column=damage.column)
+            ledger.take_all(range(damage.line, damage.resumed), LineUse.ISSUE)
         finished = parser.tree.finished
         while finished:
             unit = finished.popleft()
@@ -83,6 +88,9 @@ class RmfXml:
                 yield done
 
     def _read_unit(self, unit: XmlElement) -> None:
+        self._sheet.ledger.add_part(unit.line, max(unit.line, unit.last_line), LineUse.OWED)
+        if unit.damaged:
+            self._sheet.ledger.take(unit.line, LineUse.ISSUE)
         if unit.name == "mfpmsg":
             self._log_message(unit)
         elif unit.name == "message":
@@ -153,8 +161,11 @@ class RmfXml:
             self._add_issue(
                 Code.RMF_MESSAGE, f"the Postprocessor said {name}: {_one_line(message.text)}", message.line
             )
+        else:
+            self._sheet.ledger.take(message.line, LineUse.FURNITURE)
 
     def _skip_report(self, line: int, report: str) -> None:
+        self._sheet.ledger.take(line, LineUse.ISSUE)
         if report not in self._skipped_reports:
             self._skipped_reports.add(report)
             text = f"the report {quoted(report)} is not one that zscope reads; it was skipped"

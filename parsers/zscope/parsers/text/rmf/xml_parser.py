@@ -176,6 +176,11 @@ class XmlParser:
         """The damage after which a place to continue is searched."""
         self._begin_parser()
 
+    @property
+    def line(self) -> int:
+        """The line of the file up to which the document is parsed."""
+        return self._line
+
     def _begin_parser(self) -> None:
         """Begin a parser in which the elements of the path are open."""
         parser = self._parser = expat.ParserCreate("utf-8")

@@ -60,6 +60,8 @@ class XmlElement:
     children: list[XmlElement] = field(default_factory=list)
     damaged: bool = False
     """Whether parts of it are missing."""
+    last_line: int = 0
+    """The line of its end, of a unit."""
 
     def all(self, name: str) -> Iterator[XmlElement]:
         """Yield the children of this name."""
@@ -150,7 +152,7 @@ class XmlTree:
         if self._open:
             self._cut_to(0)
             self._open[0].damaged = True
-            self.finished.append(self._open.pop())
+            self._finish(self._open.pop())
             self._unread = False
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -205,7 +207,11 @@ class XmlTree:
         if self._open:
             self._open[-1].children.append(element)
         else:
-            self.finished.append(element)
+            self._finish(element)
+
+    def _finish(self, unit: XmlElement) -> None:
+        unit.last_line = self._line()
+        self.finished.append(unit)
 
     def text(self, data: str) -> None:
         """Add text to the innermost element."""
