@@ -27,10 +27,13 @@ from figures import aligned, machine, verdict
 from zscope.app.docs import write_documents
 from zscope.pipelines.estimate.costs import estimate_costs
 from zscope.pipelines.estimate.estimate_document import COVERAGE_FILE
-from zscope.pipelines.estimate.intervals import SystemIntervals
+from zscope.pipelines.estimate.intervals import DAY_S, SystemIntervals
 from zscope.pipelines.estimate.periods import compare_periods
 from zscope.samples.cost_truth import (
     FULL_US,
+    INTERVAL_S,
+    MB_US,
+    RESUMED_US,
     WORLDS,
     CostIntervals,
     CostWorld,
@@ -60,14 +63,20 @@ STATUSES = ("estimate", "conditional", "range")
 CHARGED = ("stack", "caller", "not known")
 MOST_OTHER_WORK_PCT = 10.0
 """How far an estimate may be from what TLS costs."""
-CHEAPER, MOST_CHEAPER = 0.2, 0.9
-VISIBLE = "smallest visible"
-GROWING = "shock that grows"
-POWER_PCT, POWER_ERROR_PCT = 80.0, 10.0
-"""How often a change that is as large as the smallest visible one is seen."""
-GROWN = 1.5
+CHANGE_REPLICATES = 100
+CHANGE_WORLDS = ("usual", "all in the stack", "all in the caller", "usual, logon 10 ms")
+CHANGES: dict[str, dict[str, float]] = {
+    "none": {},
+    "full + 20 %": {"full_us": 1.2 * FULL_US},
+    "57 to 75 % resumed": {"mean_logit": 1.2},
+    "load + 30 %": {"rate": 52.0},
+}
+CHANGES_OF_COST = ("full + 20 %", "57 to 75 % resumed")
+CHANGE_SOURCES = {"SMF 30": True, "LPAR": False}
+MOST_FALSE_ALARMS_PCT = 5.0
 LEVELS = ("full handshake", "resumed handshake", "megabyte")
-CHANGED = ("full handshake", "TLS", "full less resumed")
+CHANGED = ("per connection", "costs", "resumption", "number", "TLS")
+PARTS_HEADER = ("holds: per connection/costs/resumption/number/TLS", "")
 
 
 def truths(world: CostIntervals, row: int) -> dict[tuple[str, str], float]:
@@ -139,27 +148,41 @@ def of_kind(world: SpaceWorld, seed: int) -> list[Row]:
     return [row]
 
 
-def of_change(share: float | None, after: CostWorld, before: CostWorld, seed: int) -> list[Row]:
-    """Judge the change between two periods."""
-    old, new = cost_intervals(before, AT_ONCE, seed), cost_intervals(after, AT_ONCE, seed + 10_000)
-    cheaper = after.full_us - before.full_us
-    rows = []
-    for at in range(AT_ONCE):
-        results = [estimate_costs(SystemIntervals(**world.measured(at, share))) for world in (old, new)]
-        changes = {change.item: change for change in compare_periods(*results).changes}
-        full = (old.full[at].mean() + new.full[at].mean()) / 2 * 86_400 / 1e6
-        price = np.mean([world.tls_us[at].mean() for world in (old, new)]) * 86_400 / 1e6
-        truth = {"full handshake": cheaper, "full less resumed": cheaper, "TLS": cheaper * full}
-        unit = {"full handshake": FULL_US, "full less resumed": 700.0, "TLS": price}
-        row: Row = {}
-        for item, value in truth.items():
-            if change := changes.get(item):
-                row[item] = holds(change.low, change.high, value)
-                row[f"{item} estimate"] = float(change.status.kind == "estimate")
-                row[f"{item} visible"] = 100 * change.smallest_visible / unit[item]
-                row[f"{item} seen"] = float(not change.low <= 0 <= change.high)
-        rows.append(row)
-    return rows
+def of_change(world: SpaceWorld, changes: dict[str, float], seed: int) -> list[Row]:
+    """Judge the change between two periods of which the second one has other parameters."""
+    later = replace(world, **changes)  # type: ignore[arg-type]
+    old, new = space_intervals(world, seed), space_intervals(later, seed + 1_000_000)
+    full, resumed, megabytes = (
+        np.array([float(np.mean(period.columns[name])) for period in (old, new)])
+        for name in ("full_handshakes", "resumed_handshakes", "tls_mb")
+    )
+    connections = full + resumed
+    day = DAY_S / INTERVAL_S / 1e6
+    handshakes_s = np.array([sum(period.parts_s_per_day[:2]) for period in (old, new)]) / connections
+    mean = connections.mean()
+    shares = full / connections
+    more = {
+        "per connection": float(handshakes_s[1] - handshakes_s[0]) * mean,
+        "resumption": (shares[1] - shares[0])
+        * ((world.full_us + later.full_us) / 2 - RESUMED_US)
+        * mean
+        * day,
+        "number": (connections[1] - connections[0]) * handshakes_s.mean()
+        + (megabytes[1] - megabytes[0]) * MB_US * day,
+        "TLS": new.tls_s_per_day - old.tls_s_per_day,
+    }
+    more["costs"] = more["per connection"] - more["resumption"]
+    row: Row = {}
+    for source, spaces in CHANGE_SOURCES.items():
+        compared = compare_periods(*(SystemIntervals(**each.measured(spaces=spaces)) for each in (old, new)))
+        for item, truth in more.items():
+            if change := next((each for each in compared.changes if each.item == item), None):
+                row[f"{source} {item}"] = holds(change.low, change.high, truth)
+        if change := next((each for each in compared.changes if each.item == "per connection"), None):
+            row[f"{source} seen"] = float(change.verdict != "not distinguishable")
+            row[f"{source} visible"] = 100 * (change.smallest_visible or 0.0) / old.tls_s_per_day
+        row[f"{source} conditional"] = float(compared.status.kind == "conditional")
+    return [row]
 
 
 @dataclass(frozen=True)
@@ -283,57 +306,39 @@ def kinds_table(run: Simulation, names: Iterable[str], replicates: int) -> str:
     return aligned(rows)
 
 
-def change_table(run: Simulation, lengths: Iterable[int], replicates: int) -> str:
-    """Return the table of the changes between two periods."""
-    header = (
-        *("world", "days", "share of other work", "full handshakes", "ok", "holds: full/TLS/difference"),
-        *("seen: full/TLS/difference", "smallest visible %", ""),
-    )
-    shock = WORLDS["shock, r 0.95"]
-    pairs = [(name, WORLDS[name], WORLDS[name]) for name in ("AR 0.8", "curve, weekends", "shock, r 0.95")]
-    pairs.append((GROWING, shock, replace(shock, shock=GROWN)))
-    rows = [
-        row
-        for days in lengths
-        for name, before, after in pairs
-        for share in (None, 0.1)
-        for row in _change_rows(
-            run, name, replace(before, days=days), replace(after, days=days), share, replicates
+def change_table(run: Simulation, replicates: int) -> str:
+    """Return the table of the changes between two periods of 14 days."""
+    rows: list[tuple[str, ...]] = [
+        (
+            "world",
+            "change",
+            "CPU time",
+            "verdicts of a change",
+            "smallest visible %",
+            "conditional",
+            *PARTS_HEADER,
         )
     ]
-    return aligned([header, *rows])
-
-
-def _change_rows(
-    run: Simulation, name: str, before: CostWorld, after: CostWorld, share: float | None, replicates: int
-) -> Iterator[tuple[str, ...]]:
-    """Return the rows of two worlds: without a change, with one of 20 %, and with one just visible."""
-    days = before.days
-    visible = 0.0
-    for said in ("as before", "20 % cheaper", VISIBLE):
-        # Only where the condition of the change holds, and a cost can be that much lower.
-        conditional = days == USUAL_DAYS and share is None and name != GROWING
-        if said == VISIBLE and not (conditional and visible < MOST_CHEAPER):
-            continue
-        cheaper = {"as before": 0.0, "20 % cheaper": CHEAPER, VISIBLE: visible}[said]
-        later = replace(after, full_us=(1 - cheaper) * FULL_US)
-        of = run.summary(f"{name}, {days} days", partial(of_change, share, later, before))
-        if said == "as before":
-            visible = of.median("full handshake visible") / 100
-        limit = least(days, replicates)
-        enough = said != VISIBLE or abs(of.pct("full handshake seen") - POWER_PCT) <= POWER_ERROR_PCT
-        conditions_hold = [item for item in CHANGED if of.pct(f"{item} estimate") > 0 or name != GROWING]
-        yield (
-            name,
-            str(days),
-            "LPAR" if share is None else f"{share:g}",
-            said,
-            plain(of.pct("full handshake ok")),
-            of.percents(*CHANGED),
-            of.percents(*(f"{item} seen" for item in CHANGED)),
-            "/".join(plain(of.median(f"{item} visible")) for item in CHANGED),
-            verdict(enough and all(not of.pct(item) < limit for item in conditions_hold)),
-        )
+    for name in CHANGE_WORLDS:
+        for what, changes in CHANGES.items():
+            judge = partial(of_change, SPACE_WORLDS[name], changes)
+            of = run.summary(f"{name}, {what}", judge, replicates, at_once=1)
+            for source in CHANGE_SOURCES:
+                held = [of.pct(f"{source} {item}") for item in CHANGED]
+                few = what in CHANGES_OF_COST or of.pct(f"{source} seen") <= MOST_FALSE_ALARMS_PCT
+                rows.append(
+                    (
+                        name,
+                        what,
+                        source,
+                        plain(of.pct(f"{source} seen")),
+                        plain(of.median(f"{source} visible")),
+                        plain(of.pct(f"{source} conditional")),
+                        "/".join(plain(share) for share in held),
+                        verdict(few and min(held) >= LEAST_OF_KIND_PCT),
+                    )
+                )
+    return aligned(rows)
 
 
 def report(arguments: argparse.Namespace) -> str:
@@ -360,8 +365,8 @@ def _parts(run: Simulation, arguments: argparse.Namespace, replicates: int) -> I
         yield "CPU time of the LPAR:"
         yield lpar_table(run, chosen, lengths, replicates)
     if "changes" in arguments.tables:
-        yield "Changes between two periods:"
-        yield change_table(run, [days for days in lengths if days > 1], replicates)
+        yield f"Changes between two periods of 14 days, {arguments.change_replicates} pairs of each:"
+        yield change_table(run, arguments.change_replicates)
 
 
 def main() -> None:
@@ -375,6 +380,7 @@ def main() -> None:
     parser.add_argument(
         "--space-replicates", type=int, default=SPACE_REPLICATES, help="of each system with applications"
     )
+    parser.add_argument("--change-replicates", type=int, default=CHANGE_REPLICATES, help="pairs of periods")
     parser.add_argument("--days", default=",".join(map(str, LENGTHS)), help="lengths with , between them")
     parser.add_argument(
         "--write-docs", action="store_true", help="write the tables into docs/metrics/estimate.md"

@@ -23,7 +23,7 @@ _SHARES = (0.6, 0.3, 0.1)
 """Shares of the three jobs in the connections with TLS."""
 _MINUTES = INTERVAL_S // 60
 _WARM_UP = 200
-_LOAD_SD, _MB_OF_CONNECTION, _MB_SD, _MEAN_LOGIT = 0.3, 0.05, 0.3, 0.4
+_LOAD_SD, _MB_OF_CONNECTION, _MB_SD = 0.3, 0.05, 0.3
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,8 @@ class SpaceWorld:
     """Correlation of the random load without TLS with that of TLS."""
     others_rate: float = 15.0
     """Connections per second of jobs that have no TLS."""
+    mean_logit: float = 0.4
+    """Mean logit of the resumed share: 0.4 is 57 %, 1.2 is 75 %."""
     mix_sd: float = 0.5
     mix_follows_load: float = 0.0
     noise: float = 1.0
@@ -154,7 +156,7 @@ class _Simulation:
         plain_mb: list[Series] = []
         for share, ratio in zip(_SHARES, world.plain, strict=True):
             connections = world.rate * share * self.load(0.8)
-            logit = _MEAN_LOGIT + world.mix_sd * self.persistent()
+            logit = world.mean_logit + world.mix_sd * self.persistent()
             logit += world.mix_follows_load * _standardized(np.log(connections))
             resumed_share = 1 / (1 + np.exp(-logit))
             full.append(self.counts(connections * (1 - resumed_share)))

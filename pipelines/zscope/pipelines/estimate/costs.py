@@ -122,19 +122,6 @@ class FittedSystem:
         handshakes = self.rates * [1, 1, 0]
         return np.asarray(handshakes / handshakes.sum())
 
-    def moving(self, item: str) -> float | None:
-        """Return what moves with an item whose change is estimated, with what servers do for it."""
-        if item == "full less resumed":
-            return None if self.difference is None else float(self.difference.coefficients[0])
-        weights = {
-            "full handshake": np.eye(3)[FULL],
-            "resumed handshake": np.eye(3)[RESUMED],
-            "mean handshake": self.mean_handshake,
-            "megabyte": np.eye(3)[MB],
-            "TLS": self.rates * DAY_S / 1e6,
-        }
-        return float(weights[item] @ self.levels.coefficients)
-
     def full_less_resumed(self) -> Estimate | None:
         """Return the difference at equal load."""
         return None if self.difference is None else self.difference.estimate(np.ones(1))

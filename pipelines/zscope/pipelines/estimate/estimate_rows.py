@@ -75,33 +75,33 @@ def _per_day(intervals: pa.Table, name: str) -> float | None:
 
 
 def change_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
-    """Yield a row for each cost, and for the price, with its change; one row with the reason if refused.
+    """Yield a row for the change of the price, and for each part; one row with the reason if it is not known.
 
     The column `is_after` tells the intervals after the change from those before it.
     """
     is_after = intervals["is_after"]
-    old = estimate_costs(system_intervals(intervals.filter(pc.invert(is_after))))
-    new = estimate_costs(system_intervals(intervals.filter(is_after)))
-    compared = compare_periods(old, new)
-    covered_pct = 100 * min(old.covered_share, new.covered_share)
+    compared = compare_periods(
+        system_intervals(intervals.filter(pc.invert(is_after))), system_intervals(intervals.filter(is_after))
+    )
+    of_change = {
+        "status": compared.status.kind,
+        "why": compared.status.why,
+        "covered_pct": 100 * compared.covered_share,
+        "cpu_source": compared.measured_in,
+    }
     if not compared.changes:
-        yield {"status": compared.status.kind, "why": compared.status.why, "covered_pct": covered_pct}
+        yield of_change
     for change in compared.changes:
-        row = {
+        row = of_change | {
             "item": change.item,
-            "unit": change.unit,
-            "status": change.status.kind,
-            "why": change.status.why,
+            "unit": "s/day",
             "value": change.value,
             "low": change.low,
             "high": change.high,
             "smallest_visible": change.smallest_visible,
-            "covered_pct": covered_pct,
-            "before": old.fitted.moving(change.item) if old.fitted else None,
-            "after": new.fitted.moving(change.item) if new.fitted else None,
         }
-        if change.item == "TLS" and (split := compared.split):
-            row |= {"by_costs": split.costs, "by_number": split.number, "by_mix": split.mix}
+        if change.item == "TLS":
+            row |= {"before": compared.before, "after": compared.after}
         yield row
 
 

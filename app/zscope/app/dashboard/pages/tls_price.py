@@ -56,8 +56,8 @@ _OF_ADVICE = (
     "parameter", "recommended", "value_today", "set_in", "reference_ids", "why",
 )  # fmt: skip
 _OF_CHANGE = (
-    "sentence", "status", "changed_utc", "change", "smallest_visible", "before", "after", "by_costs",
-    "by_number", "by_mix", "why",
+    "system", "changed_utc", "change", "item", "verdict", "status", "value", "low", "high",
+    "smallest_visible", "before", "after", "cpu_source", "why",
 )  # fmt: skip
 
 

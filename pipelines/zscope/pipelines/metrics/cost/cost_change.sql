@@ -1,4 +1,4 @@
--- The change of a cost of TLS on a system, or of its price, after the policy, release, capacity or suites changed.
+-- The change of the price of TLS on a system after the policy, release, capacity or suites changed, and its parts.
 --
 -- zscope.pipelines.estimate computes it from these intervals: those before and after a change. The interval of
 -- the change itself is left out.
