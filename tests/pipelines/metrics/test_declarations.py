@@ -65,7 +65,7 @@ def test_a_declaration_is_read(tmp_path: Path) -> None:
         (HEAD + 'clock = "ended"\n' + columns(SYSTEM, COUNT), "clock: no column ended of type TIMESTAMP"),
         (
             HEAD + columns(SYSTEM, COUNT.replace('"sum"', '"mean"')),
-            r"ended\].combine: expected .sum., .min. or .max., got 'mean'",
+            r"ended\].combine: expected .sum., .min., .max. or .most_frequent., got 'mean'",
         ),
         (
             HEAD + columns(SYSTEM, COUNT.replace(" }", ', from = "1" }')),

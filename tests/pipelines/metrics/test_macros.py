@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MACROS = tuple(re.findall(r"^CREATE OR REPLACE MACRO (\w+)", macros_sql(), re.MULTILINE))
-CALLED = {name: set(re.findall(r"\b\w+(?=\()", metric.sql)) for name, metric in declared().items()}
+CALLED = {
+    name: {*re.findall(r"\b\w+(?=\()", metric.sql), *(column.combine for column in metric.measures)}
+    for name, metric in declared().items()
+}
 USED_IN = {macro: [name for name, called in CALLED.items() if macro in called] for macro in MACROS}
 # Planning what reads runs takes seconds without preparation; benchmark_pair uses the macros of tags.
 METRICS_WITH_MACROS = sorted(

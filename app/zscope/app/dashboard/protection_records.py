@@ -31,6 +31,14 @@ def records_named(records: dict[str, Any]) -> str:
     return records_and_coverage(records["source"], records["covered_hours"], records["hours"])
 
 
+def handshake_records(data: PageData) -> str:
+    """Return the records that count full and resumed handshakes, with the share of the hours they cover."""
+    rows = data.metric("coverage", ["system", "source"], where="source = '119-11'").to_pylist()
+    recorded = [row for row in rows if row["state"] != "not recorded"]
+    covered_hours = sum(row["covered_hours"] for row in recorded)
+    return records_and_coverage("zERT detail", covered_hours, sum(row["hours"] for row in recorded))
+
+
 def chosen_records(data: PageData, key: str) -> dict[str, Any] | None:
     """Name the source whose shares are shown, let the user choose if there are two; None without any."""
     every = protection_records(data)

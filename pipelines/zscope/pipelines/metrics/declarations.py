@@ -103,7 +103,7 @@ def series_problems(
         yield "series", "newest needs a clock, and columns that can all be combined"
 
 
-Combine = Literal["sum", "min", "max"]
+Combine = Literal["sum", "min", "max", "most_frequent"]
 MetricKind = Literal["metric", "step"]
 Stored = Literal["", "day", "result"]
 DIGEST_COLUMN = "data_digest"

@@ -209,6 +209,9 @@ CREATE OR REPLACE MACRO covered_minutes(start_us, end_us, hour_no) AS
     minute_bits(border_in_hour(start_us, hour_no), border_in_hour(end_us, hour_no));
 CREATE OR REPLACE MACRO hours_of(start_us, end_us) AS range(start_us // 3600000000, (end_us - 1) // 3600000000 + 1);
 
+-- The value that most rows have; of several the first in order. Rows without a value do not count.
+CREATE OR REPLACE MACRO most_frequent(value) AS mode(value ORDER BY value);
+
 -- Whether two sources name the same start of an interval: each rounds it in its own way.
 CREATE OR REPLACE MACRO is_same_start(one_us, other_us) AS abs(one_us - other_us) <= 2000000;
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.app.report_reading import harmless
 from tests.made_once import made_once
 from tests.samples.world_reading import write
 
+from zscope.app.report.report_tables import heading
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.settings import Settings
 from zscope.samples.world import WorldRecipe
@@ -149,3 +151,30 @@ def test_the_sentence_has_the_counts_of_the_generator(run: Run, stores: Stores) 
     # A day of the world is on two days of its clocks, of which it covers half.
     assert "in zERT summaries (50.0 % of the hours)" in sentences["exposure"]
     assert f"{old:,} use SSL, TLSv1.0 or TLSv1.1" in sentences["exposure"]
+
+
+def test_the_report_has_the_tables_of_the_summaries(run: Run, stores: Stores, tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    assert run("report", "-o", target, "--store", stores.summaries).exit_code == 0
+    report = harmless(target.read_bytes())
+
+    def cells(part: str, column: str) -> list[str]:
+        read = [row[heading(column)] for row in report.tables[part].rows]
+        return [cell.text if cell.value is None else cell.value for cell in read]
+
+    bare = sum(truth["handshakes.none"] for truth in stores.truth.values())
+    old = sum(truth["by_version.TLSv1.0"] + truth["by_version.TLSv1.1"] for truth in stores.truth.values())
+    assert sum(map(int, cells("unprotected", "unprotected_connections"))) == bare
+    assert sum(map(int, cells("unprotected", "tls10_tls11_connections"))) == old
+    assert {*cells("unprotected", "source")} == {"zERT summary"}
+    assert all(0 < float(share) < 95 for share in cells("unprotected", "covered_pct"))
+    suites = sum(
+        count
+        for truth in stores.truth.values()
+        for name, count in truth.items()
+        if name.startswith("by_cipher.")
+    )
+    assert sum(map(int, cells("cipher-suites", "connections"))) == suites
+    assert report.tables["finding-kinds"].rows
+    assert "zERT summaries (50.0 % of the hours)" in report.text
+    assert "No handshakes. They need zERT connection detail" in report.text

@@ -13,6 +13,7 @@ import streamlit as st
 from zscope.app.dashboard.drawing import grid, no_data, plain, selectable_grid, without_effect
 from zscope.app.dashboard.links import page_link
 from zscope.app.dashboard.pages.connections.search import ConnectionSearch, search, sources_with_rows
+from zscope.app.dashboard.protection_records import records_named
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.time_axis import period_length
 from zscope.app.shared.column_labels import label
@@ -82,8 +83,8 @@ def _table(data: PageData, by: Ranked, source: str, ranked_by: RankedBy) -> None
     )
     st.caption(
         f"Select a row to see its connections; click a heading to sort. {compared}CPU time: share of the "
-        "price of TLS, at most and as estimated, over all systems. Resumed, failed and unprotected come from "
-        "zERT connection detail."
+        "price of TLS, at most and as estimated, over all systems. Resumed and failed come from zERT details "
+        "(SMF 119-11), unprotected from the records that are named beside it."
     )
     without_effect(data.without_effect(PRICE))
     without_effect([name for name in data.without_effect(POSTURE) if name not in data.without_effect(PRICE)])
@@ -125,6 +126,9 @@ def _config(by: Ranked) -> dict[str, object]:
         "resumed_pct": column.NumberColumn("Resumed (%)", format="%.1f"),
         "failed_handshakes": column.NumberColumn("Failed handshakes", format="localized"),
         "unprotected_pct": column.NumberColumn("Unprotected (%)", format="%.1f"),
+        "unprotected_records": column.TextColumn(
+            "Unprotected in", help="The records of the share, and how many of the hours they cover.",
+        ),
     }  # fmt: skip
 
 
@@ -159,6 +163,7 @@ _COLUMNS = [
     ("change_pct", pa.float64()), ("bytes", pa.int64()), ("high_cpu_s_per_day", pa.float64()),
     ("cpu_s_per_day", pa.float64()), ("status", pa.string()), ("resumed_pct", pa.float64()),
     ("failed_handshakes", pa.int64()), ("unprotected_pct", pa.float64()),
+    ("unprotected_records", pa.string()),
 ]  # fmt: skip
 _KINDS: dict[Ranked, pa.DataType] = {"server_port": pa.int64(), "job_name": pa.string()}
 _SORTED_BY: dict[RankedBy, str] = {
@@ -242,13 +247,19 @@ def ranking(data: PageData, by: Ranked, source: str, ranked_by: RankedBy = "conn
             **prices.get(row[by], {}),
             "resumed_pct": handshakes.get(row[by], {}).get("resumed_pct"),
             "failed_handshakes": handshakes.get(row[by], {}).get("failed_handshakes"),
-            "unprotected_pct": posture.get(row[by], {}).get("unprotected_pct"),
+            **_unprotected(posture.get(row[by])),
         }
         for row in counts
     ]
     column = _SORTED_BY[ranked_by]
     rows.sort(key=lambda row: (row.get(column) is None, -(row.get(column) or 0), str(row[by])))
     return pa.Table.from_pylist(rows, pa.schema([(by, _KINDS[by]), *_COLUMNS]))
+
+
+def _unprotected(posture: dict[str, Any] | None) -> dict[str, float | str | None]:
+    if posture is None:
+        return {}
+    return {"unprotected_pct": posture["unprotected_pct"], "unprotected_records": records_named(posture)}
 
 
 def _where(data: PageData, *further: str) -> str:

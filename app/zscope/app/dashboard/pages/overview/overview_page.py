@@ -37,6 +37,7 @@ from zscope.app.dashboard.pages.overview.overview_figures import (
     worst_kinds,
 )
 from zscope.app.dashboard.pages.posture.findings import PLACE
+from zscope.app.dashboard.protection_records import handshake_records
 from zscope.app.dashboard.published import cited_results
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import SEVERITY_COLOURS, colours, values
@@ -214,7 +215,7 @@ def _resumption_tile(data: PageData, published: Mapping[str, CitedResult]) -> pa
     if figure.value is None:
         _missing(_DETAIL, _LOAD_DETAIL)
         return trend
-    st.caption("Share of resumed handshakes among all full and resumed handshakes in zERT records.")
+    st.caption(f"Share of the resumed among the full and resumed handshakes in {handshake_records(data)}.")
     if reference:
         st.caption(
             f"Published: {plain(reference.as_printed)}, with TLSv1.3 and tickets cached across the sysplex "
