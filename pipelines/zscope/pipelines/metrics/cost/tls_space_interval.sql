@@ -3,8 +3,10 @@
 --
 -- These are the TCP/IP stacks and the jobs that had connections with TLS on the same or a neighbouring day. An
 -- interval of an address space that does not coincide with the CPU interval is apportioned by time. CPU
--- intervals that no records of a stack cover are left out: others would be missing as well. Both sorts of
--- intervals are cut at full hours and joined by the hour, which is faster than a comparison of moments.
+-- intervals that no records of a stack cover are left out: others would be missing as well. If jobs with more than one
+-- in a hundred TLS connections of a day have no records, the day is left out: the CPU time of the others does not
+-- contain all that TLS costs. Both sorts of intervals are cut at full hours and joined by the hour, which is faster than
+-- a comparison of moments.
 
 WITH slot AS (
     SELECT
@@ -18,11 +20,14 @@ WITH slot AS (
 ),
 
 tls_job AS (
-    SELECT DISTINCT
+    SELECT
+        day,
         system,
-        job_name
+        job_name,
+        sum(connections) AS connections
     FROM protection_day
     WHERE is_tls AND job_name IS NOT NULL
+    GROUP BY day, system, job_name
 ),
 
 stack AS (
@@ -36,6 +41,7 @@ stack AS (
 space AS (
     SELECT
         a.system,
+        a.job_name,
         a.service_class,
         a.cp_s,
         a.ziip_s,
@@ -43,7 +49,7 @@ space AS (
         epoch_us(a.interval_end_utc) AS end_us,
         address_space_role(a.job_name, a.program, t.stack IS NOT NULL, j.job_name IS NOT NULL) AS role
     FROM address_space_interval AS a
-    LEFT JOIN tls_job AS j ON a.system = j.system AND a.job_name = j.job_name
+    LEFT JOIN (SELECT DISTINCT system, job_name FROM tls_job) AS j ON a.system = j.system AND a.job_name = j.job_name
     LEFT JOIN stack AS t ON a.system = t.system AND a.job_name = t.stack
     WHERE
         a.basis <> 'no record before'
@@ -51,6 +57,16 @@ space AS (
         AND a.interval_start_utc < a.interval_end_utc
         -- A longer one says little about the intervals in it, and begins on days that are not read.
         AND a.interval_end_utc <= a.interval_start_utc + INTERVAL 6 HOUR
+),
+
+incomplete AS (
+    SELECT
+        j.day,
+        j.system
+    FROM tls_job AS j
+    LEFT JOIN (SELECT DISTINCT system, job_name FROM space) AS s ON j.system = s.system AND j.job_name = s.job_name
+    GROUP BY j.day, j.system
+    HAVING sum(j.connections) FILTER (s.job_name IS NULL) > 0.01 * sum(j.connections)
 ),
 
 slot_hour AS (
@@ -122,4 +138,5 @@ SELECT
     s.ziip_s::DOUBLE AS tls_spaces_ziip_s,
     c.cpu_s::DOUBLE AS tls_classes_cpu_s
 FROM spaces AS s
+ANTI JOIN incomplete AS i ON s.day = i.day AND s.system = i.system
 LEFT JOIN classes AS c ON s.system = c.system AND s.interval_start_utc = c.interval_start_utc
