@@ -23,6 +23,7 @@ from zscope.pipelines.store.folder import Folder, existing_store
 from zscope.pipelines.store.maintenance import check_store, compact
 from zscope.pipelines.store.remove import remove_load
 from zscope.pipelines.store.transaction import changing
+from zscope.samples.world.faults import DumpRecord, records_of
 from zscope.schemas.stored import stored_schema
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ HOW = replace(EVERYTHING, settings=Settings(zones=Zones(default="+01:00"), summa
 STORING = replace(HOW, settings=replace(HOW.settings, summarise_from_rows=0))
 """With stored rows of steps, which are computed again when systems get other names."""
 METRICS = ("handshake_mix", "cpu_interval", "tls_posture")
+STRAY = "PLEX9   ".encode("cp037")
 NETSTAT_FILE = "netstat.SYSA.2026-03-02.txt"
 NETSTAT = b"""MVS TCP/IP NETSTAT CS 3.2       TCPIP Name: TCPIP           11:46:58
 User Id  Conn     Local Socket           Foreign Socket         State
@@ -234,6 +236,33 @@ def test_names_that_are_none_do_not_divide_a_system(name: str, tmp_path: Path) -
         assert same_smfid(load(store, write(tmp_path / f"{number}.smf", each), how=HOW)) == []
     assert set(counts(store)["smf119_tcp_term"]) == set(SYSTEMS)
     assert state_of(store).sysplexes == {"SYSA": ("PLEX1",), "SYSB": ("PLEX1",)}
+
+
+@pytest.mark.parametrize("divided", [False, True], ids=["one sysplex", "two sysplexes"])
+def test_a_single_record_with_another_sysplex_is_damaged(
+    divided: bool, tmp_path: Path, apart: Mapping[str, Path]
+) -> None:
+    store, records = tmp_path / "store", list(records_of(FIRST))
+    if divided:
+        load(store, write(tmp_path / "other.smf", SECOND), how=HOW)
+    stating = "PLEX1   ".encode("cp037")
+    number = next(n for n, record in enumerate(records) if stating in record.content)
+    records[number] = DumpRecord(records[number].content.replace(stating, STRAY))
+    damaged = b"".join(record.content for record in records)
+    texts = same_smfid(load(store, write(tmp_path / "1.smf", damaged), how=HOW))
+    stray = (
+        "a single record of SYS[AB] states the sysplex PLEX9, all others PLEX1( and PLEX2)?: it is taken for "
+    )
+    assert len(texts) == 1
+    assert re.search(stray, texts[0])
+    if divided:
+        check_apart(store, apart)
+    else:
+        assert counts(store) == counts(apart["PLEX1"])
+    later = load(
+        store, write(tmp_path / "again.smf", of_sysplex(dump_bytes(150, 1, seed=6), "PLEX1")), how=HOW
+    )
+    assert same_smfid(later) == []
 
 
 def test_settings_name_systems_whose_data_do_not(tmp_path: Path) -> None:

@@ -15,12 +15,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from zscope.pipelines.ingest.system_names import (
+    BELIEVED_RECORDS,
     SYSPLEX,
     SYSTEM,
     SharedSmfidCounts,
     StatedSysplexes,
     SystemNames,
     issue_about,
+    place_column,
     states_sysplex,
     valid_sysplex,
 )
@@ -83,9 +85,19 @@ class SharedSmfids:
         if not self._complete:
             self._observe(_stated_in_store(self.folder, self.state))
             self._complete = True
-        self._observe(reading.facts.sysplexes)
-        if self._shared.isdisjoint(each["system"] for each in reading.facts.counted):
-            return
+        strays = self._observe(reading.facts.sysplexes)
+        new: frozenset[str] = frozenset()
+        without: Counter[str] = Counter()
+        if not self._shared.isdisjoint(each["system"] for each in reading.facts.counted):
+            new, without = self._name_shared(candidate, reading, load_id, commit)
+        if new or without or strays:
+            names = {smfid: self._known[smfid] for smfid in new}
+            candidate.issues.add(issue_about(names, without, strays, candidate.file))
+
+    def _name_shared(
+        self, candidate: Candidate, reading: Reading, load_id: int, commit: Callable[[], None]
+    ) -> tuple[frozenset[str], Counter[str]]:
+        """Name the systems; return the SMFIDs that are newly shared, and rows that have the SMFID alone."""
         new = self._shared - self._renamed
         without: Counter[str] = Counter()
         if not self.dry_run and (new or self._can_name_more()):
@@ -93,16 +105,21 @@ class SharedSmfids:
             without += self._rename_stored()
         self._renamed = self._shared
         without += self._name_input(candidate, reading, load_id)
-        if new or without:
-            names = {smfid: self._known[smfid] for smfid in new}
-            candidate.issues.add(issue_about(names, without, candidate.file))
+        return new, without
 
-    def _observe(self, stated: StatedSysplexes) -> None:
-        for smfid, names in stated.of.items():
+    def _observe(self, stated: StatedSysplexes) -> list[tuple[str, str, set[str]]]:
+        """Learn the sysplexes of SMFIDs; return those that a single record states against the others."""
+        strays = []
+        for smfid, records in stated.records.items():
             known = self._known.setdefault(smfid, set())
-            if not names <= known:
-                known |= names
-                self._shared = self._several()
+            believed = {name for name, count in records.items() if count >= BELIEVED_RECORDS}
+            known |= believed or ({*records} if not known else set())
+            strays += [(smfid, name, known) for name in sorted(records.keys() - known)]
+        self._shared = self._several()
+        return strays
+
+    def _sysplexes_of_shared(self) -> dict[str, set[str]]:
+        return {smfid: self._known[smfid] for smfid in self._shared}
 
     def _can_name_more(self) -> bool:
         """Whether the settings name systems of rows in the store that have the SMFID alone."""
@@ -119,14 +136,14 @@ class SharedSmfids:
 
     def _name_input(self, candidate: Candidate, reading: Reading, load_id: int) -> Counter[str]:
         """Name the systems of an input; return the rows that have the SMFID alone."""
-        facts = reading.facts
+        facts, stated = reading.facts, reading.facts.sysplexes.records
         of_load = {
             (number, smfid): sysplex
             for smfid in self._shared
-            if (sysplex := self._sysplex_of_load(smfid, facts.sysplexes.of.get(smfid, set())))
+            if (sysplex := self._sysplex_of_load(smfid, self._known[smfid] & stated.get(smfid, {}).keys()))
             for number in {candidate.place.load_id, load_id}
         }
-        names = SystemNames(self._shared, of_load)
+        names = SystemNames(self._sysplexes_of_shared(), of_load)
         if reading.rows is not None:
             reading.rows = [(table, names.of_rows(rows)) for table, rows in reading.rows]
         if reading.files is not None:
@@ -152,7 +169,8 @@ class SharedSmfids:
             if _has_systems(file.table) and (origins := _origins(folder, file, self._shared))
         }
         of_load = self._sysplexes_of_loads(origin for _, origins in files.values() for origin in origins)
-        names, counts, without = SystemNames(self._shared, of_load), SharedSmfidCounts(), Counter[str]()
+        names = SystemNames(self._sysplexes_of_shared(), of_load)
+        counts, without = SharedSmfidCounts(), Counter[str]()
         staged: list[StagedFile] = []
         drops: list[str] = []
         for number, (file, origins) in enumerate(files.values()):
@@ -185,7 +203,7 @@ class SharedSmfids:
         """Return the sysplex of rows that do not state one, by load and shared SMFID."""
         stated: dict[tuple[int, str], set[str]] = defaultdict(set)
         for load_id, smfid, sysplex in origins:
-            stated[load_id, smfid] |= {sysplex} - {""}
+            stated[load_id, smfid] |= {sysplex} & self._known[smfid]
         places = ((load.load_id, smfid) for load in self.state.live_loads for smfid in self._shared)
         settled = ((place, self._sysplex_of_load(place[1], stated[place])) for place in places)
         return {place: sysplex for place, sysplex in settled if sysplex}
@@ -206,7 +224,7 @@ def _stated_in_store(folder: Folder, state: State) -> StatedSysplexes:
     stated = StatedSysplexes()
     for file in state.files.values():
         if _is_told_by_records(file.table):
-            for rows in _columns(folder, file, (SYSTEM, SYSPLEX)).to_batches():
+            for rows in _columns(folder, file, (SYSTEM, SYSPLEX, place_column(file.table))).to_batches():
                 stated.observe(file.table, rows)
     return stated
 

@@ -23,7 +23,7 @@ from zscope.schemas.load import catalog
 from zscope.schemas.stored import LOAD_ID, SUBTYPE, stored_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from zscope.pipelines.store.commits import LoadKind
 
@@ -59,53 +59,81 @@ def states_sysplex(table: str) -> bool:
     return SYSTEM in names and SYSPLEX in names
 
 
+@cache
+def place_column(table: str) -> str:
+    """Return the column that numbers the records of a table, or the lines of a report.
+
+    >>> place_column("smf70_interval"), place_column("rmf_workload")
+    ('record_no', 'line_no')
+    """
+    return next(name for name in ("record_no", "line_no") if name in stored_schema(table).names)
+
+
+BELIEVED_RECORDS = 2
+"""So many records have to state a second sysplex of an SMFID: a single one can be damaged."""
+
+
 @dataclass
 class StatedSysplexes:
-    """The sysplexes that the rows of an input state, by SMFID; empty names are not listed."""
+    """The sysplexes that the records of an input state, by SMFID; empty names are not listed."""
 
-    of: dict[str, set[str]] = field(default_factory=dict)
+    _records: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """Records by SMFID, sysplex and table, counted up to a few: each table has some of the records."""
 
     def observe(self, table: str, rows: pa.RecordBatch) -> None:
         """Observe rows of a table."""
         if not states_sysplex(table):
             return
-        for smfid, sysplex in set(_pairs(rows)):
-            name = valid_sysplex(sysplex)
-            if smfid and name:
-                self.of.setdefault(smfid, set()).add(name)
+        for smfid, sysplex, records in self._pairs(table, rows):
+            self._records[smfid, sysplex, table] += records
 
     def add(self, later: StatedSysplexes) -> None:
         """Add what was observed in the next range of the same file."""
-        for smfid, names in later.of.items():
-            self.of.setdefault(smfid, set()).update(names)
+        self._records += later._records
 
+    @property
+    def records(self) -> dict[str, dict[str, int]]:
+        """Return the records that state each sysplex, by SMFID; many are not all counted."""
+        counts: dict[str, dict[str, int]] = {}
+        for (smfid, sysplex, _), records in self._records.items():
+            of_smfid = counts.setdefault(smfid, {})
+            of_smfid[sysplex] = max(records, of_smfid.get(sysplex, 0))
+        return counts
 
-def _pairs(rows: pa.RecordBatch) -> Iterator[tuple[str | None, str | None]]:
-    """Yield the combinations of SMFID and sysplex that occur in rows."""
-    systems, which = system_indices(rows[SYSTEM])
-    sysplexes, its = system_indices(rows[SYSPLEX])
-    if len(systems) == 1 and len(sysplexes) == 1:
-        yield systems[0], sysplexes[0]
-        return
-    occurs = np.bincount(which * len(sysplexes) + its)
-    for number in np.flatnonzero(occurs).tolist():
-        yield systems[number // len(sysplexes)], sysplexes[number % len(sysplexes)]
+    def _pairs(self, table: str, rows: pa.RecordBatch) -> Iterator[tuple[str, str, int]]:
+        """Yield the combinations of SMFID and sysplex that occur in rows, with the number of records."""
+        systems, which = system_indices(rows[SYSTEM])
+        sysplexes, its = system_indices(rows[SYSPLEX])
+        pairs = which * len(sysplexes) + its
+        places = rows[place_column(table)].to_numpy(zero_copy_only=False)
+        occurs = [0] if len(systems) == len(sysplexes) == 1 else np.flatnonzero(np.bincount(pairs)).tolist()
+        for number in occurs:
+            smfid, name = systems[number // len(sysplexes)], valid_sysplex(sysplexes[number % len(sysplexes)])
+            if smfid and name and self._records[smfid, name, table] < BELIEVED_RECORDS:
+                yield smfid, name, len(np.unique(places[pairs == number]))
 
 
 @dataclass(frozen=True, slots=True)
 class SystemNames:
     """How the systems of some loads are named."""
 
-    shared: frozenset[str]
-    """The SMFIDs that are in several sysplexes."""
+    sysplexes: Mapping[str, Collection[str]]
+    """The sysplexes of the SMFIDs that are in several."""
     of_load: Mapping[tuple[int, str], str]
     """By load and SMFID, the sysplex of rows that do not state one; missing if nothing tells it."""
 
+    @property
+    def shared(self) -> frozenset[str]:
+        """The SMFIDs that are in several sysplexes."""
+        return frozenset(self.sysplexes)
+
     def name(self, load_id: int, smfid: str | None, sysplex: str | None) -> str | None:
         """Return the name of the system of a row."""
-        if smfid is None or smfid not in self.shared:
+        if smfid is None or smfid not in self.sysplexes:
             return smfid
-        stated = valid_sysplex(sysplex) or self.of_load.get((load_id, smfid), "")
+        stated = valid_sysplex(sysplex)
+        if stated not in self.sysplexes[smfid]:
+            stated = self.of_load.get((load_id, smfid), "")
         return qualified(stated, smfid) if stated else smfid
 
     def of_rows(self, rows: Rows) -> Rows:
@@ -246,8 +274,16 @@ def _kinds_of(table: str) -> list[tuple[int, int | None]]:
     return sorted(kinds, key=str)
 
 
-def issue_about(names: Mapping[str, Iterable[str]], without: Mapping[str, int], file: str) -> Issue:
-    """Return the issue about SMFIDs that are in several sysplexes, and rows that keep the SMFID alone."""
+def issue_about(
+    names: Mapping[str, Iterable[str]],
+    without: Mapping[str, int],
+    strays: Iterable[tuple[str, str, Iterable[str]]],
+    file: str,
+) -> Issue:
+    """Return the issue about SMFIDs of several sysplexes, and rows that keep the SMFID alone.
+
+    Strays are SMFIDs with a sysplex that a single record states, and those that all others state.
+    """
     parts = []
     for smfid, sysplexes in sorted(names.items()):
         both = " and ".join(qualified(each, smfid) for each in sorted(sysplexes))
@@ -257,5 +293,11 @@ def issue_about(names: Mapping[str, Iterable[str]], without: Mapping[str, int], 
             f"{counted(rows, 'row')} of {smfid} do not state the sysplex and keep the name {smfid}: set "
             f'sysplex = "NAME" for [systems.{smfid}] in zscope.toml, and the next load names them; '
             f"use --system NAME.{smfid} for records and displays that do not name their system"
+        )
+    for smfid, stray, known in strays:
+        others = " and ".join(sorted(known))
+        parts.append(
+            f"a single record of {smfid} states the sysplex {stray}, all others {others}: it is taken for "
+            "damaged, and its rows stay with the system"
         )
     return Issue(Code.SAME_SMFID, "; ".join(parts), file)
