@@ -184,7 +184,8 @@ interval_hour AS (
     )
 ),
 
--- What the stack counted, in proportion to the time of its interval in each hour.
+-- What the stack counted, in proportion to the time of its interval in each hour. If an interval is in two hours, chance
+-- decides how many of its connections are in each: the variance is that of as many draws.
 stack_hour AS (
     SELECT
         day,
@@ -275,7 +276,8 @@ evidence AS (
         '119-5' AS source,
         hour_no,
         opened::DOUBLE * inside_us / length_us AS counted_opened,
-        closed::DOUBLE * inside_us / length_us AS counted_closed
+        closed::DOUBLE * inside_us / length_us AS counted_closed,
+        (opened + closed)::DOUBLE * inside_us / length_us * (1 - inside_us / length_us) AS counted_variance
     FROM stack_hour
     UNION ALL BY NAME
     -- A minute is lost if a part of it is.
@@ -308,6 +310,7 @@ SELECT
     coalesce(sum(began_and_ended), 0)::BIGINT AS began_and_ended,
     sum(counted_opened)::DOUBLE AS counted_opened,
     sum(counted_closed)::DOUBLE AS counted_closed,
+    sum(counted_variance)::DOUBLE AS counted_variance,
     sum(lost_records)::DOUBLE AS lost_records
 FROM evidence
 WHERE system IS NOT NULL

@@ -30,6 +30,7 @@ evidence AS MATERIALIZED (
         sum(began_and_ended)::BIGINT AS began_and_ended,
         sum(counted_opened) AS counted_opened,
         sum(counted_closed) AS counted_closed,
+        sum(counted_variance) AS counted_variance,
         sum(lost_records) AS lost_records,
         -- The longest time without a record, in minutes.
         CASE
@@ -305,6 +306,8 @@ compared AS (
             WHEN k.source = '119-1/2' THEN c.counted_closed
             WHEN k.source = '119-11' THEN c.counted_closed * coalesce(u.recorded_share, 1)
         END AS counted,
+        -- Three standard deviations. A short connection starts and ends in the same interval.
+        3 * sqrt(coalesce(c.counted_variance, 0) * if(k.source = '119-1/2', 2, 0.5)) AS counted_error,
         if(k.source = '119-1/2', e.starts + e.ends, e.ends) AS seen
     FROM hour AS h
     CROSS JOIN source_kind AS k
@@ -331,7 +334,7 @@ signs AS (
         if(of_connections, 1 - lost_minutes / 60, 1) AS loss_share,
         if(of_connections, 1 - off_minutes / 60, 1) AS off_share,
         if(of_connections AND counted IS NULL, file_minutes / 60, 1) AS file_share,
-        if(seen < 0.95 * counted, seen / counted, 1) AS count_share,
+        if(seen < 0.95 * counted - counted_error, seen / counted, 1) AS count_share,
         -- Hours with few connections, and those of the last day, are judged by all others.
         if(ends_are_judged, began_and_ended / began, usual_end_share) AS ended_share,
         if(ended_share < 0.95, ended_share, 1) AS end_share,
