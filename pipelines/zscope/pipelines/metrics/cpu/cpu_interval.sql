@@ -18,7 +18,7 @@ SELECT
     ziips_online,
     ziip_busy_pct,
     ziip_s,
-    day
+    interval_start_local::DATE AS day
 FROM cpu_by_source
 QUALIFY preference = min(preference) OVER (PARTITION BY system, interval_key)
 ORDER BY system, interval_start_local, interval_start_utc

@@ -13,7 +13,9 @@ WITH measured AS (
         -- An interval of more than a day is worth less than any other.
         CASE source WHEN 'smf70' THEN 1 WHEN 'xml' THEN 2 ELSE 3 END * 1000000000000
         + if(interval_ms > 86400000, 10000000000000, 0) + interval_ms AS worth
-    FROM cpu_interval
+    FROM cpu_by_source
+    -- As in cpu_interval, whose day is that of the interval; rows are stored by the day of the records.
+    QUALIFY preference = min(preference) OVER (PARTITION BY system, interval_key)
 ),
 
 neighbour AS (
