@@ -5,7 +5,7 @@ The names of the files can contain the day.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 import click
@@ -37,8 +37,9 @@ def write_night_report(night: Night, section: ReportSection) -> StepResult:
     _remove_dated_leftovers(night, section.path)
     _make_dated_folder(section.path, target)
     check_report_target(target, night.store)
-    begin = _in_utc(_first_moment(night, section.last_days))
-    report = report_on(night.store, Filters(begin, None, section.systems))
+    report = report_on(
+        night.store, Filters(systems=section.systems, first_day=_first_day(night, section.last_days))
+    )
     write_report(target, report)
     return StepResult(
         code=ExitCode.WARNINGS if report.failed else ExitCode.OK,
@@ -46,11 +47,6 @@ def write_night_report(night: Night, section: ReportSection) -> StepResult:
         details=report.failed,
         counts={"bytes": len(report.page), "failed": len(report.failed)},
     )
-
-
-def _in_utc(day: datetime | None) -> datetime | None:
-    """Days of reports are days in UTC."""
-    return None if day is None else day.replace(tzinfo=UTC)
 
 
 def export_all(night: Night, sections: Sequence[ExportSection]) -> StepResult:
@@ -99,7 +95,8 @@ def _export(night: Night, section: ExportSection, target: Path) -> str:
 
     _make_dated_folder(section.target, target)
     form = section.format or form_of(target)
-    begin = _first_moment(night, section.last_days)
+    first_day = _first_day(night, section.last_days)
+    begin = None if first_day is None else datetime.combine(first_day, time())
     if form in SERIES:
         most = section.max_series or MOST_SERIES
         samples = export_series(
@@ -156,8 +153,9 @@ def _make_dated_folder(path: DatedPath, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
 
 
-def _first_moment(night: Night, last_days: int | None) -> datetime | None:
-    """Return the begin of the last so many days, by the clock of this machine; None for all days."""
-    if last_days is None:
-        return None
-    return datetime.combine(night.started.date() - timedelta(days=last_days - 1), time())
+def _first_day(night: Night, last_days: int | None) -> date | None:
+    """Return the first of the last so many local days of the systems; None for all days.
+
+    The last day is today by the clock of this machine.
+    """
+    return None if last_days is None else night.started.date() - timedelta(days=last_days - 1)

@@ -230,7 +230,11 @@ class ReportSection(Declared, frozen=True, kw_only=True):
     ]
     last_days: Annotated[
         _Days | None,
-        key("Only the last so many days in UTC, today included, as far as data has a time.", "7", "all days"),
+        key(
+            "Only the last so many local days of the systems, today included, as far as data has a time.",
+            "7",
+            "all days",
+        ),
     ] = None
     systems: Annotated[
         _Systems,
