@@ -72,6 +72,7 @@ class DeclaredRecords:
         names: Names = {**self._names, **(random_names(rng, count) if rng else {}), **given}
         names |= {"count": count, "time": written, "subtype": self.subtype}
         names["local"] = lambda times: local(self.context.local_us(names["system"], times))
+        names["offset"] = lambda times: self.context.offset_us(names["system"], times)
         for name, expression in self._declaration.values.items():
             names[name] = evaluate(expression, names)
         sections = [s for s in self._declaration.section if s.subtypes is None or self.subtype in s.subtypes]

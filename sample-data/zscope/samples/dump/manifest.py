@@ -106,8 +106,7 @@ class ExpectedCounts:
             if number in times:
                 hundredths = times[number] // 10_000
                 utc = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=10 * hundredths)
-                local = utc + timedelta(minutes=system.utc_offset_minutes)
-                result[system.name] = local.replace(tzinfo=None).isoformat(timespec="milliseconds")
+                result[system.name] = system.local(utc).isoformat(timespec="milliseconds")
         return result
 
 

@@ -61,6 +61,14 @@ TERSE_LIMIT = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
+class ClockChange:
+    """The start or end of summer time: from a time on, a clock has another offset from UTC."""
+
+    at: datetime
+    utc_offset_minutes: int
+
+
+@dataclass(frozen=True, slots=True)
 class System:
     """A z/OS image that writes records."""
 
@@ -69,6 +77,21 @@ class System:
     level: str = "V2R3"
     """Release that determines the lengths of the zERT sections: `V2R3` or `3.2`."""
     utc_offset_minutes: int = 60
+    clock_change: ClockChange | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the system as JSON values, with the change of its clock if there is one."""
+        plain = {"name": self.name, "level": self.level, "utc_offset_minutes": self.utc_offset_minutes}
+        change = self.clock_change
+        return plain | (
+            {"clock_change": [change.at.isoformat(), change.utc_offset_minutes]} if change else {}
+        )
+
+    def local(self, utc: datetime) -> datetime:
+        """Return what its clock shows at a time in UTC."""
+        change = self.clock_change
+        minutes = change.utc_offset_minutes if change and utc >= change.at else self.utc_offset_minutes
+        return (utc + timedelta(minutes=minutes)).replace(tzinfo=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +192,7 @@ class Recipe:
         plain = asdict(self)
         plain["start"], plain["end"] = self.start.isoformat(), self.until.isoformat()
         plain["mix"] = {str(kind): share for kind, share in self.mix.items()}
-        plain["systems"] = [asdict(system) for system in self.systems]
+        plain["systems"] = [system.to_json() for system in self.systems]
         plain["damage"] = list(self.damage)
         plain["block_size"] = self.block
         return plain

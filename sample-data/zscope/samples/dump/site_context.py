@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 
 from zscope.parsers.smf.record_writer import encode_headers, encode_section, plain_records
 from zscope.samples.dump.arrays import local, pick, same
+from zscope.samples.dump.recipe import ClockChange, microseconds
 from zscope.samples.dump.site import RELEASES, STACK, SYSPLEX, Site
 from zscope.samples.dump.site_names import site_names
 from zscope.schemas import Section, catalog
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from zscope.samples.dump.record_declaration import RecordWriter
 
 FILLER_BYTES = 1 << 18
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class SiteContext:
     @cached_property
     def site_names(self) -> dict[str, Any]:
         """What declarations of records can use of the site, by name."""
-        return site_names(self.site, self.names, self.offsets_us, newest=self.newest, tls13=self.recipe.tls13)
+        return site_names(self.site, self.names, newest=self.newest, tls13=self.recipe.tls13)
 
     @cached_property
     def site(self) -> Site:
@@ -49,9 +52,16 @@ class SiteContext:
         return [system.name for system in self.recipe.systems]
 
     @cached_property
-    def offsets_us(self) -> Numbers:
-        """For each system, the offset of its local clock from UTC."""
-        return np.array([s.utc_offset_minutes * 60_000_000 for s in self.recipe.systems], np.int64)
+    def _clocks(self) -> tuple[Numbers, Numbers, Numbers]:
+        """For each system, the offset of its local clock from UTC, when it changes, and the offset then."""
+        clocks = []
+        for system in self.recipe.systems:
+            change = system.clock_change or ClockChange(_NEVER, system.utc_offset_minutes)
+            minutes = system.utc_offset_minutes, change.utc_offset_minutes
+            before, after = (60_000_000 * each for each in minutes)
+            clocks.append((before, microseconds(change.at), after))
+        before_us, change_us, after_us = np.array(clocks, np.int64).T
+        return before_us, change_us, after_us
 
     @cached_property
     def newest(self) -> NDArray[np.bool_]:
@@ -64,7 +74,13 @@ class SiteContext:
 
     def local_us(self, systems: Choice, times: Numbers) -> Numbers:
         """Convert UTC times to the local time of the systems."""
-        return times + self.offsets_us[systems]
+        return times + self.offset_us(systems, times)
+
+    def offset_us(self, systems: Choice, times: Numbers) -> Numbers:
+        """Return the offset of the local clock of the systems from UTC at these times."""
+        before_us, change_us, after_us = self._clocks
+        offset: Numbers = np.where(times >= change_us[systems], after_us[systems], before_us[systems])
+        return offset
 
     @cached_property
     def filler(self) -> bytes:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from zscope.samples.dump.arrays import Numbers
     from zscope.samples.dump.dump_scenario import Suite
     from zscope.samples.dump.site import Certificate, Site
     from zscope.schemas import Section
@@ -37,16 +36,13 @@ LU_NAMES = tuple(f"TCPS{number:04}" for number in range(200))
 _ATTACHED_VERSIONS = {"TLSv1.0": "T1", "TLSv1.1": "11", "TLSv1.2": "12", "TLSv1.3": "13"}
 
 
-def site_names(
-    site: Site, names: list[str], offsets_us: Numbers, *, newest: NDArray[np.bool_], tls13: bool
-) -> dict[str, Any]:
+def site_names(site: Site, names: list[str], *, newest: NDArray[np.bool_], tls13: bool) -> dict[str, Any]:
     """Return the names of the site: by number of system, application, partner, suite or certificate."""
     owners, suites, partners = site.applications, site.known_suites, site.partner_addresses
     return {
         "systems": len(names),
         "system_names": names,
         "newest": newest,
-        "offsets_us": offsets_us,
         "tls13": tls13,
         "first_partners": FIRST_PARTNERS,
         "partners": PARTNERS,

@@ -21,6 +21,8 @@ from zscope.schemas.declared import Declared
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from zscope.samples.dump.recipe import System
+
 Row = dict[str, Any]
 
 FIRST_LISTENER = 0x20
@@ -56,11 +58,11 @@ STARTED_BEFORE = timedelta(days=9)
 class LocalClock:
     """The local clock of a system."""
 
-    offset: timedelta
+    system: System
 
     def local(self, utc: datetime) -> datetime:
         """Convert a UTC time to local time in whole seconds."""
-        return (utc + self.offset).replace(tzinfo=None, microsecond=0)
+        return self.system.local(utc).replace(microsecond=0)
 
 
 def connections(snapshot: Snapshot, listening: Mapping[str, int] = LISTENING) -> list[Row]:

@@ -87,7 +87,7 @@ def write_files(
 
 def report_files(dump: Path, recipe: Recipe) -> Iterator[ReportFile]:
     """Yield the report files; a dump without connections or RMF records has fewer of them."""
-    clocks = {s.name: LocalClock(timedelta(minutes=s.utc_offset_minutes)) for s in recipe.systems}
+    clocks = {system.name: LocalClock(system) for system in recipe.systems}
     yield from _rmf(dump, recipe)
     snapshots = busiest_snapshots(dump)
     levels = {system.name: system.level for system in recipe.systems}

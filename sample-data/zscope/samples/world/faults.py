@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from zscope.samples.dump.site import SYSPLEX
+
 LOST, RMF_CPU, TCPIP = 7, 70, 119
 _OTHER_CPU = (30, 72)
 OPENED, CLOSED, STACK, STACK_PROTOCOLS, DETAIL = 1, 2, 5, 6, 11
@@ -130,6 +132,21 @@ def late_intervals(delay: timedelta) -> Change:
                 yield _later(record, delay)
             elif record.kind[0] not in _OTHER_CPU:
                 yield record
+
+    return change
+
+
+def of_system(name: str, other: str, *, sysplex: str) -> Change:
+    """Rename a system to another SMFID in another sysplex."""
+    names = ((name, other, 4), (SYSPLEX, sysplex, 8))
+    texts = [tuple(text.ljust(length).encode("cp037") for text in (old, new)) for old, new, length in names]
+
+    def change(records: Sequence[DumpRecord]) -> Iterator[DumpRecord]:
+        for record in records:
+            content = record.content
+            for old, new in texts:
+                content = content.replace(old, new)
+            yield DumpRecord(content)
 
     return change
 

@@ -20,6 +20,7 @@ from zscope.samples.dump.site import STACK
 from zscope.samples.reports.displays import (
     GROUP_IDS,
     GROUPS,
+    LocalClock,
     environment_action,
     role_of_end,
     rule_name,
@@ -27,7 +28,7 @@ from zscope.samples.reports.displays import (
 from zscope.samples.reports.files import LABEL, ReportFile
 from zscope.samples.world.services import ADDRESSES, FIRST_RUN_SERVICE, SERVICES, SUITES, suite_weights
 from zscope.samples.world.world_connections import WorldConnections, seen_by
-from zscope.samples.world.world_displays import CLOCK, connection_rows
+from zscope.samples.world.world_displays import connection_rows, local_clock
 from zscope.samples.world.world_recipe import CLIENTS, NAMES, SYSTEMS, WORLD_SYSTEMS, WorldRecipe, moment
 from zscope.schemas import cipher_suites
 
@@ -165,23 +166,27 @@ def policy_files(recipe: WorldRecipe) -> Iterator[ReportFile]:
             what = f"AT-TLS policy file of {system.name}"
             yield ReportFile(f"policy.{system.name}.conf", as_bytes(lines), what)
             continue
-        yield _pasearch(number, recipe.start_us - _INSTALLED_BEFORE_US, recipe.start_us, is_changed=False)
+        before_us = recipe.start_us - _INSTALLED_BEFORE_US
+        yield _pasearch(recipe, number, before_us, recipe.start_us, is_changed=False)
         if is_changed and number >= CLIENTS:
             at_us = recipe.day_us(recipe.change_day)
-            yield _pasearch(number, at_us, at_us + _SHOWN_AFTER_US, is_changed=True)
+            yield _pasearch(recipe, number, at_us, at_us + _SHOWN_AFTER_US, is_changed=True)
 
 
-def _pasearch(number: int, installed_us: int, taken_us: int, *, is_changed: bool) -> ReportFile:
+def _pasearch(
+    recipe: WorldRecipe, number: int, installed_us: int, taken_us: int, *, is_changed: bool
+) -> ReportFile:
     """Return the report of a system about the policy that was installed at a time."""
+    clock = local_clock(recipe, number)
     rules, actions = policy_rows(number, report=True, is_changed=is_changed)
     installed = moment(installed_us)
     for rule in rules:
         rule |= {
             "instance_id": int(installed.timestamp()),
-            "policy_created_local": CLOCK.local(installed),
-            "policy_updated_local": CLOCK.local(installed),
+            "policy_created_local": clock.local(installed),
+            "policy_updated_local": clock.local(installed),
         }
-    taken = CLOCK.local(moment(taken_us))
+    taken = clock.local(moment(taken_us))
     report = pasearch_lines(rules, actions, stack=STACK, release=SYSTEMS[number].level, taken=taken)
     content = as_bytes([LABEL, *(line.rstrip() for line in report)])
     name = f"pasearch.{NAMES[number]}{'.changed' if is_changed else ''}.txt"
@@ -202,9 +207,10 @@ class Messages:
         failed = connections[(connections.handshake == FAILED) & (connections.times == 1)]
         for system, name in enumerate(NAMES):
             seen = seen_by(failed, system, self.prefixes)
+            clock = LocalClock(self.context.recipe.systems[system])
             for ended, start_us in zip(connection_rows(self.context, seen), seen.start.tolist(), strict=True):
                 row = self._message(ended, start_us)
-                local = CLOCK.local(row["end_utc"])
+                local = clock.local(row["end_utc"])
                 lines = daemon_lines(row, local, system=name, stack=STACK)
                 self._daemon.setdefault(name, []).append((local, lines))
                 if row["connection_id"] % _ON_CONSOLE == 0:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 
 INTERVAL_US = INTERVAL_MINUTES * MINUTE_US
+_SUNDAY = 6
 _DAILY = np.array(SCENARIO.traffic.daily)
 PLAIN_SHARE, FAILED_SHARE = SCENARIO.traffic.plain_share, SCENARIO.traffic.failed_share
 _CLIENT_EDGES = np.cumsum([system.share for system in WORLD_SYSTEMS[:CLIENTS]])[:-1]
@@ -65,7 +66,11 @@ _ALERT_BYTES = 1_000
 def load_of_day(recipe: WorldRecipe, day: int) -> Floats:
     """Return the load in each interval of a day, relative to the average of a working day."""
     hours = np.arange(INTERVALS_A_DAY) * 24 // INTERVALS_A_DAY
-    load: Floats = _DAILY[(recipe.weekday + day) % 7] * HOURLY[hours] / HOURLY.mean()
+    load: Floats = (
+        _DAILY[_SUNDAY if day in recipe.holidays else (recipe.weekday + day) % 7]
+        * HOURLY[hours]
+        / HOURLY.mean()
+    )
     return load
 
 

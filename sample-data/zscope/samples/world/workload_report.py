@@ -19,11 +19,11 @@ from zscope.samples.world.workload import (
     captured_time,
     class_uses,
 )
-from zscope.samples.world.world_displays import CLOCK
 from zscope.samples.world.world_recipe import NAMES, moment
 from zscope.samples.world.world_scenario import SCENARIO
 
 if TYPE_CHECKING:
+    from zscope.samples.reports.displays import LocalClock
     from zscope.samples.world.cpu_time import CpuTimeGrid
 
 LISTED_SYSTEM = NAMES.index(SCENARIO.reports.workload_listing)
@@ -34,16 +34,16 @@ SYSPLEX = "SYNTHPLX"
 Row = dict[str, Any]
 
 
-def workload_report(cpu_time: CpuTimeGrid) -> ReportFile:
+def workload_report(cpu_time: CpuTimeGrid, clock: LocalClock) -> ReportFile:
     """Return the report of a server."""
-    reports = _intervals(cpu_time, WORKLOAD_SYSTEM, INTERVALS)
+    reports = _intervals(cpu_time, clock, WORKLOAD_SYSTEM, INTERVALS)
     content = labelled(workload_xml(reports, on_few_lines=True)).encode()
     return _file(cpu_time, WORKLOAD_SYSTEM, content, "xml", len(reports))
 
 
-def workload_listing(cpu_time: CpuTimeGrid) -> ReportFile:
+def workload_listing(cpu_time: CpuTimeGrid, clock: LocalClock) -> ReportFile:
     """Return the report of the other server as a listing, without periods, which have only goals."""
-    (rows,) = _intervals(cpu_time, LISTED_SYSTEM, INTERVALS[:1])
+    (rows,) = _intervals(cpu_time, clock, LISTED_SYSTEM, INTERVALS[:1])
     classes = [row | {"system": NAMES[LISTED_SYSTEM]} for row in rows if row["class_kind"] != PERIOD]
     lines = [LABEL, *(line for page in workload_pages(classes) for line in page)]
     return _file(cpu_time, LISTED_SYSTEM, as_bytes(lines), "txt", 1)
@@ -55,17 +55,22 @@ def _file(cpu_time: CpuTimeGrid, system: int, content: bytes, ending: str, count
     return ReportFile(name, content, f"Workload Activity of {NAMES[system]}, {count} intervals")
 
 
-def _intervals(cpu_time: CpuTimeGrid, system: int, intervals: range) -> list[list[Row]]:
+def _intervals(cpu_time: CpuTimeGrid, clock: LocalClock, system: int, intervals: range) -> list[list[Row]]:
     """Return the rows of each interval of a system."""
     uses = dict(class_uses(captured_time(cpu_time, system, intervals)))
-    return [_interval(cpu_time, system, at, number, uses) for at, number in enumerate(intervals)]
+    return [_interval(cpu_time, clock, system, at, number, uses) for at, number in enumerate(intervals)]
 
 
 def _interval(
-    cpu_time: CpuTimeGrid, system: int, at: int, number: int, uses: dict[str, ClassUse]
+    cpu_time: CpuTimeGrid,
+    clock: LocalClock,
+    system: int,
+    at: int,
+    number: int,
+    uses: dict[str, ClassUse],
 ) -> list[Row]:
     """Return the rows of an interval; `at` is its position in the columns of the classes."""
-    start = CLOCK.local(moment(cpu_time.begin(number)))
+    start = clock.local(moment(cpu_time.begin(number)))
     length_s = cpu_time.length_us / 1_000_000
     shared: Row = {
         "interval_start_local": start,

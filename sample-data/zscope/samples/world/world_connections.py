@@ -79,7 +79,8 @@ def ticks(times: Floats | Numbers) -> Numbers:
 class Numbering:
     """Assigns connection numbers and ports in the order of starts, as the stacks of both ends would."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._made = np.zeros(len(NAMES), np.int64)
 
     def number(self, connections: WorldConnections) -> None:
@@ -90,7 +91,7 @@ class Numbering:
             times = connections.times[rows]
             numbers = self._made[system] + np.cumsum(times) - times
             ids = connections.client_id if calls else connections.server_id
-            ids[rows] = (FIRST_ID + numbers) & 0xFFFFFFFF
+            ids[rows] = (FIRST_ID + numbers % self._most) & 0xFFFFFFFF
             if calls:
                 connections.port[rows] = FIRST_PORT + numbers % PORTS
             self._made[system] += times.sum()

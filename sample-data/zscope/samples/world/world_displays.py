@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,6 @@ from zscope.samples.world.world_recipe import (
     MINUTE_US,
     NAMES,
     NIGHTS,
-    OFFSET_MINUTES,
     SYSTEMS,
     WorldRecipe,
     moment,
@@ -43,7 +41,6 @@ if TYPE_CHECKING:
     from zscope.samples.dump.context import RecordContext
     from zscope.samples.world.benchmark_runs import PlannedRun
 
-CLOCK = LocalClock(timedelta(minutes=OFFSET_MINUTES))
 CACHES = {"session-id": False, "ticket": True}
 HOUR_US = 60 * MINUTE_US
 _NETSTAT_AT_US = 12 * HOUR_US + 7 * MINUTE_US + 30_000_000
@@ -171,11 +168,11 @@ class Displays:
             if not self.in_traffic(begin_us) or not begin_us <= at_us < begin_us + DAY_US:
                 break
             now = self._moment(connections, system, at_us)
-            level = SYSTEMS[system].level
+            level, clock = SYSTEMS[system].level, local_clock(recipe, system)
             fewer = Snapshot(now.system, now.at_utc, now.open[:_MOST_SHOWN], now.closing[:_MOST_SHOWN])
-            self._sessions.append(shell_session(fewer, CLOCK, level, LISTENING))
+            self._sessions.append(shell_session(fewer, clock, level, LISTENING))
             if first:
-                self._console.append((at_us, console_displays(fewer, CLOCK, level, LISTENING)))
+                self._console.append((at_us, console_displays(fewer, clock, level, LISTENING)))
         for time in self.caches.times_us:
             if begin_us <= time < begin_us + DAY_US:
                 self._seen[time] = [self._moment(connections, s, time) for s in range(CLIENTS, len(NAMES))]
@@ -187,7 +184,7 @@ class Displays:
     def files(self) -> Iterator[ReportFile]:
         """Yield all files: a z/OS UNIX session for each system and day, and a log of all systems."""
         yield from self._sessions
-        clocks = dict.fromkeys(NAMES, CLOCK)
+        clocks = {name: local_clock(self.caches.recipe, number) for number, name in enumerate(NAMES)}
         parts = list(self._console)
         for at_us in self.caches.times_us:
             at = moment(at_us)
@@ -198,7 +195,7 @@ class Displays:
             }
             empty = [Snapshot(name, at, [], []) for name in NAMES[CLIENTS:]]
             parts.append((at_us, cache_displays(at, self._seen.get(at_us, empty), clocks, counted)))
-        first = CLOCK.local(moment(min(at_us for at_us, _ in parts)))
+        first = clocks[NAMES[0]].local(moment(min(at_us for at_us, _ in parts)))
         yield syslog_of(parts, NAMES[0], first, "SYSLOG of all systems: GSKSRVR caches, NETSTAT")
 
     def _moment(self, connections: WorldConnections, system: int, at_us: int) -> Snapshot:
@@ -215,6 +212,11 @@ class Displays:
             [row for row in rows if row["end_utc"] > at],
             [row for row in rows if row["end_utc"] <= at],
         )
+
+
+def local_clock(recipe: WorldRecipe, system: int) -> LocalClock:
+    """Return the clock of a system."""
+    return LocalClock(recipe.systems[system])
 
 
 def connection_rows(context: RecordContext, seen: Connections) -> list[dict[str, Any]]:

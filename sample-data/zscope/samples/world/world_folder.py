@@ -13,6 +13,7 @@ import numpy as np
 
 from zscope.samples.dump.manifest import ExpectedCounts, positive
 from zscope.samples.dump.output import HashingWriter, PieceWriter, packed
+from zscope.samples.dump.recipe import microseconds
 from zscope.samples.dump.records.connection_records import zert_switched
 from zscope.samples.reports.files import write_files
 from zscope.samples.reports.runs_file import RUNS, runs_toml
@@ -39,14 +40,14 @@ from zscope.samples.world.user_files import (
     world_runs,
 )
 from zscope.samples.world.workload import WORKLOAD_SYSTEM, WorkloadRecords, captured_time
-from zscope.samples.world.workload_report import workload_listing, workload_report
+from zscope.samples.world.workload_report import LISTED_SYSTEM, workload_listing, workload_report
 from zscope.samples.world.world_connections import (
     Numbering,
     WorldConnections,
     seen_by,
     session_prefixes,
 )
-from zscope.samples.world.world_displays import Caches, Displays
+from zscope.samples.world.world_displays import Caches, Displays, local_clock
 from zscope.samples.world.world_recipe import (
     DAY_US,
     INTERVAL_MINUTES,
@@ -56,7 +57,6 @@ from zscope.samples.world.world_recipe import (
     NIGHTS,
     RUN_INTERVAL_MINUTES,
     SYSTEMS,
-    ZONE,
     moment,
 )
 from zscope.samples.world.world_rmf import PROCESSORS, Coverage, RmfFiles, measured_minutes
@@ -122,6 +122,9 @@ class _World:
             for number in range(NIGHTS)
         ]  # fmt: skip
         self._coverage = Coverage(recipe.days)
+        added_at = recipe.processors_added_at
+        added_us = microseconds(added_at) if added_at else None
+        self._rmf_files = RmfFiles(self.context, self._cpu_time, added_us)
         self._workload = WorkloadRecords(self.context, self._cpu_time)
         self._prefixes = session_prefixes(np.random.default_rng([recipe.seed, 50]))
         self._caches = Caches(recipe, self._runs)
@@ -134,7 +137,7 @@ class _World:
 
     def write(self) -> None:
         """Write everything in the dumps, and collect counts."""
-        traffic, numbering = Traffic(self.recipe), Numbering()
+        traffic, numbering = Traffic(self.recipe), Numbering(self.recipe.connection_numbers)
         summary = WorldSummary(self.context, self.recipe.start_us, self.recipe.summary_us)
         for system, dump in enumerate(self.dumps):
             dump.add(summary.enabled(system))
@@ -213,7 +216,7 @@ class _World:
         intervals = range(day * INTERVALS_A_DAY, (day + 1) * INTERVALS_A_DAY)
         for system in range(len(NAMES)):
             covered = [interval for interval in intervals if self._coverage.has_record(system, interval)]
-            yield system, RmfFiles(self.context, self._cpu_time).records(system, covered)
+            yield system, self._rmf_files.records(system, covered)
             if system != WORKLOAD_SYSTEM:
                 continue
             gap = self._coverage.gap
@@ -226,11 +229,12 @@ class _World:
 
     def others(self) -> Iterator[tuple[str, bytes]]:
         """Yield the other files with their names in the folder."""
+        reporting, listing = (local_clock(self.recipe, number) for number in (WORKLOAD_SYSTEM, LISTED_SYSTEM))
         reports: list[tuple[str, ReportFile]] = [
-            *(("rmf", file) for file in RmfFiles(self.context, self._cpu_time).reports(self._coverage)),
+            *(("rmf", file) for file in self._rmf_files.reports(self._coverage)),
             *(("displays", file) for file in self._displays.files()),
-            ("rmf", workload_report(self._cpu_time)),
-            ("rmf", workload_listing(self._cpu_time)),
+            ("rmf", workload_report(self._cpu_time, reporting)),
+            ("rmf", workload_listing(self._cpu_time, listing)),
             *(("policy", file) for file in policy_files(self.recipe)),
             *(("logs", file) for file in self._messages.files()),
         ]
@@ -255,7 +259,7 @@ class _World:
             "recipe": self.recipe.to_json(),
             "seed": self.recipe.seed,
             "cost_model": self.recipe.cost.to_json(),
-            "zone": ZONE,
+            "zone": self.recipe.zone,
             "systems": [
                 {
                     "name": name,

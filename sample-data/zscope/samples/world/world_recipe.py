@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from zscope.samples.dump.recipe import YEARS, Recipe, RecipeError, System, microseconds
+from zscope.parsers.zones import zone_of
+from zscope.samples.dump.recipe import YEARS, ClockChange, Recipe, RecipeError, System, microseconds
 from zscope.samples.world.cost import CostModel
 from zscope.samples.world.world_scenario import SCENARIO
 
@@ -15,11 +17,10 @@ RUN_CHOICES: tuple[RunChoice, ...] = ("all", "few", "none")
 Recording = Literal["connections", "counts"]
 RECORDINGS: tuple[Recording, ...] = ("connections", "counts")
 PACKINGS = ("none", "gzip")
-OFFSET_MINUTES = 60
 ZONE = "+01:00"
-"""The clocks of all systems are an hour ahead of UTC, also in summer."""
+"""The zone of the sample data: clocks are an hour ahead of UTC, also in summer."""
 WORLD_SYSTEMS = SCENARIO.system
-SYSTEMS = tuple(System(system.name, system.level, OFFSET_MINUTES) for system in WORLD_SYSTEMS)
+SYSTEMS = tuple(System(system.name, system.level) for system in WORLD_SYSTEMS)
 NAMES = tuple(system.name for system in SYSTEMS)
 CLIENTS = sum(system.role == "client" for system in WORLD_SYSTEMS)
 """The first systems are clients, the others servers."""
@@ -27,6 +28,7 @@ MINUTE_US = 60_000_000
 DAY_US = 1_440 * MINUTE_US
 INTERVAL_MINUTES, RUN_INTERVAL_MINUTES = 15, 1
 INTERVALS_A_DAY = 1_440 // INTERVAL_MINUTES
+CONNECTION_NUMBERS = 1 << 32
 NIGHTS = 2
 CONNECTIONS_A_ROW = 250
 """Connections that one row stands for while connections are only counted."""
@@ -56,14 +58,24 @@ class WorldRecipe:
     """Follow every full handshake by one resumption, so that their costs cannot be separated."""
     cost: CostModel = field(default_factory=CostModel)
     packing: str = "none"
+    zone: str = ZONE
+    """The zone of the clocks of all systems, as in zscope.toml, except those with one of their own."""
+    zones: Mapping[str, str] = field(default_factory=dict, hash=False)
+    holidays: tuple[int, ...] = ()
+    """Days with the load of a Sunday, whatever their weekday; the first day is 0."""
+    processors_added_at: datetime | None = None
+    """From the first interval after it on, every system has two processors more."""
+    connection_numbers: int = CONNECTION_NUMBERS
+    """After so many connections, a stack uses their numbers again."""
 
     def __post_init__(self) -> None:
-        midnights = {0, DAY_US - OFFSET_MINUTES * MINUTE_US}
+        offset_us = self.systems[0].utc_offset_minutes * MINUTE_US
         start_us = microseconds(self.start if self.start.tzinfo else self.start.replace(tzinfo=UTC))
+        after_midnight_us = min(start_us % DAY_US, (start_us + offset_us) % DAY_US)
         checks = (
             (self.start.utcoffset() is None, "the start needs a time zone, preferably UTC"),
-            (start_us % DAY_US not in midnights,
-             "a world must start at midnight UTC or at midnight of its clocks"),
+            (after_midnight_us >= INTERVAL_MINUTES * MINUTE_US or after_midnight_us % MINUTE_US > 0,
+             "a world must start at midnight UTC or at midnight of its clocks, or some minutes later"),
             (not YEARS[0] < self.start.year < YEARS[1],
              f"dates must be from {YEARS[0] + 1} to {YEARS[1] - 1}"),
             (not 1 <= self.days <= 366, "a world must have from 1 to 366 days"),
@@ -92,9 +104,22 @@ class WorldRecipe:
         return self.start_us + day * DAY_US
 
     @property
+    def systems(self) -> tuple[System, ...]:
+        """The systems with their clocks."""
+        return tuple(self._with_clock(system) for system in SYSTEMS)
+
+    def _with_clock(self, system: System) -> System:
+        zone = self.zones.get(system.name, self.zone)
+        hours = [self.start + timedelta(hours=hour) for hour in range(24 * (self.days + NIGHTS))]
+        minutes = _offset_minutes(zone, self.start)
+        later = ((hour, _offset_minutes(zone, hour)) for hour in hours)
+        change = next((ClockChange(*each) for each in later if each[1] != minutes), None)
+        return replace(system, utc_offset_minutes=minutes, clock_change=change)
+
+    @property
     def weekday(self) -> int:
         """Day of the week on which the clocks of the systems are at the start."""
-        return (self.start + timedelta(minutes=OFFSET_MINUTES)).weekday()
+        return self.systems[0].local(self.start).weekday()
 
     @property
     def change_day(self) -> int:
@@ -123,16 +148,27 @@ class WorldRecipe:
         """Return the recipe for the generators of records."""
         end = self.start + timedelta(days=self.days + NIGHTS)
         return Recipe(
-            seed=self.seed, start=self.start, end=end, systems=SYSTEMS, interval_minutes=interval_minutes
+            seed=self.seed, start=self.start, end=end, systems=self.systems, interval_minutes=interval_minutes
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the recipe as JSON values, without the cost model."""
+        """Return the recipe as JSON values, without the cost model and what is special about few worlds."""
         names = (
             "seed", "days", "connections_per_hour", "runs", "run_minutes", "recording",
             "resumed_share", "correlated", "packing",
         )  # fmt: skip
-        return {"start": self.start.isoformat(), **{name: getattr(self, name) for name in names}}
+        special = {
+            "zone": (self.zone, ZONE),
+            "zones": (dict(self.zones), {}),
+            "holidays": (list(self.holidays), []),
+            "processors_added_at": (self.processors_added_at and self.processors_added_at.isoformat(), None),
+            "connection_numbers": (self.connection_numbers, CONNECTION_NUMBERS),
+        }
+        return {
+            "start": self.start.isoformat(),
+            **{name: getattr(self, name) for name in names},
+            **{name: value for name, (value, usual) in special.items() if value != usual},
+        }
 
 
 def small_world() -> WorldRecipe:
@@ -151,3 +187,9 @@ def small_world() -> WorldRecipe:
 def moment(microseconds: int) -> datetime:
     """Return a time in UTC."""
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+
+
+def _offset_minutes(zone: str, at: datetime) -> int:
+    """Return how far clocks of a zone are ahead of UTC at a time."""
+    offset = at.astimezone(zone_of(zone)).utcoffset()
+    return offset // timedelta(minutes=1) if offset else 0

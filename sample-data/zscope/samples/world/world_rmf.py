@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from zscope.parsers.api import read
+from zscope.samples.dump.assemble import SmfBatch
 from zscope.samples.dump.recipe import RecipeError
 from zscope.samples.dump.records.rmf_machine import Partition, SystemProcessors, machine_partitions
 from zscope.samples.dump.records.smf70 import CpuRecords, RmfInterval
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from zscope.samples.dump.arrays import Numbers
-    from zscope.samples.dump.assemble import SmfBatch
     from zscope.samples.dump.context import RecordContext
     from zscope.samples.dump.recipe import Recipe
     from zscope.samples.world.benchmark_runs import PlannedRun
@@ -31,14 +31,15 @@ if TYPE_CHECKING:
 
 
 PROCESSORS: dict[str, Literal["shared", "dedicated"]] = {"client": "shared", "server": "dedicated"}
+ADDED_PROCESSORS = 2
 _MOST = {"shared": 2.4, "dedicated": 3.4}
 """Processors that a system can use."""
 
 
-def world_machine(recipe: Recipe, worked: Numbers) -> tuple[Partition, ...]:
+def world_machine(recipe: Recipe, worked: Numbers, added: int = 0) -> tuple[Partition, ...]:
     """Return all partitions, from the CPU time by interval and system in microseconds.
 
-    Clients share processors; servers have dedicated ones.
+    Clients share processors; servers have dedicated ones; all have as many as declared, and those added.
     """
     plans = []
     for number, system in enumerate(WORLD_SYSTEMS):
@@ -48,7 +49,7 @@ def world_machine(recipe: Recipe, worked: Numbers) -> tuple[Partition, ...]:
                 f"{system.name} would need {needed:.1f} processors in an interval of "
                 f"{recipe.interval_minutes} minutes, but has fewer: ask for fewer connections or lower costs"
             )
-        plans.append(SystemProcessors(kind, system.ziip_used))
+        plans.append(SystemProcessors(kind, system.ziip_used, added))
     return machine_partitions(recipe, worked, plans)
 
 
@@ -99,15 +100,23 @@ class RmfFiles:
 
     context: RecordContext
     cpu_time: CpuTimeGrid
-
-    @cached_property
-    def _cpu_records(self) -> CpuRecords:
-        cpu_time = self.cpu_time
-        return CpuRecords(self.context, cpu_time, world_machine, cpu_time.processors_of_four_hours)
+    processors_added_us: int | None = None
+    """Since when the systems have more processors."""
 
     def records(self, system: int, numbers: Sequence[int]) -> SmfBatch:
         """Generate the records of a system about these intervals."""
-        return self._cpu_records.make([self._interval(system, number) for number in numbers])
+        batch = SmfBatch()
+        more = [self._has_more_processors(number) for number in numbers]
+        for added in (0, ADDED_PROCESSORS):
+            chosen = [number for number, has in zip(numbers, more, strict=True) if has == bool(added)]
+            machine = partial(world_machine, added=added)
+            records = CpuRecords(self.context, self.cpu_time, machine, self.cpu_time.processors_of_four_hours)
+            batch.extend(records.make([self._interval(system, number) for number in chosen]))
+        return batch
+
+    def _has_more_processors(self, number: int) -> bool:
+        added_us = self.processors_added_us
+        return added_us is not None and self.cpu_time.begin(number) >= added_us
 
     def _interval(self, system: int, number: int) -> RmfInterval:
         return RmfInterval(number, system, self.cpu_time.begin(number), self.cpu_time.length_us)

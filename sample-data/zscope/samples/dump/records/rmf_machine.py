@@ -115,6 +115,8 @@ class SystemProcessors:
     """The kind of its general purpose processors."""
     ziip_used: float
     """Part of an interval in which the zIIP is busy."""
+    added: int = 0
+    """General purpose processors like the first ones, which do as much of the work."""
 
 
 def type_names() -> list[str]:
@@ -134,7 +136,7 @@ def machine_partitions(
     length, every = recipe.interval_us, np.ones(len(worked), np.int64)
     partitions = []
     for number, (system, plan) in enumerate(zip(recipe.systems, systems, strict=True)):
-        cps = _general_purpose(plan.kind, worked[:, number], length)
+        cps = _general_purpose(plan, worked[:, number], length)
         ziip = _processors(_MACHINE.ziip, (every * int(length * plan.ziip_used))[:, None], length)
         ziip["address"] = cps.shape[1]
         processors = np.concatenate([cps, ziip], axis=1)
@@ -147,16 +149,18 @@ def machine_partitions(
     return (*partitions, Partition("PHYSICAL", 0, is_system=False, processors=physical))
 
 
-def _general_purpose(kind: str, worked: Numbers, length: int) -> Processors:
+def _general_purpose(plan: SystemProcessors, worked: Numbers, length: int) -> Processors:
     """Return processors that share the work of a system.
 
     Dedicated ones are always dispatched; their CPU time follows from the wait time.
     """
-    declared = _MACHINE.dedicated if kind == "dedicated" else _MACHINE.shared
-    times = (worked[:, None] * np.array([each.part for each in declared])).astype(np.int64)
+    declared = _MACHINE.dedicated if plan.kind == "dedicated" else _MACHINE.shared
+    declared = (*declared, *declared[: plan.added])
+    parts = np.array([each.part for each in declared])
+    times = (worked[:, None] * parts / parts.sum()).astype(np.int64)
     times[:, 0] += worked - times.sum(axis=1)
     processors = _processors(declared, times, length)
-    if kind == "dedicated":
+    if plan.kind == "dedicated":
         processors["busy"] = times
         processors["dispatched"] = length
         processors["effective"] = int(length * _MANAGEMENT)
