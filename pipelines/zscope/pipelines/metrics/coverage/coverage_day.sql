@@ -130,6 +130,22 @@ source_interval AS (
     FROM smf119_stack_statistics
     GROUP BY ALL
     UNION ALL
+    -- They show that the system was up.
+    SELECT
+        day,
+        system::VARCHAR AS system,
+        '119-6/7' AS source,
+        epoch_us(written_utc) AS end_us,
+        interval_us::BIGINT AS length_us,
+        any_value(epoch_us(written_local) - epoch_us(written_utc)) AS offset_us,
+        count(*) AS records
+    FROM (
+        SELECT day, system, written_utc, written_local, interval_us FROM smf119_interface_statistics
+        UNION ALL
+        SELECT day, system, written_utc, written_local, interval_us FROM smf119_port_statistics
+    )
+    GROUP BY ALL
+    UNION ALL
     SELECT
         day,
         system::VARCHAR AS system,

@@ -3,7 +3,7 @@
 -- An hour is complete only if something shows it: intervals that cover it, or records of connections without a sign
 -- of a loss. The share of a partial hour is the smallest that a sign shows. Where a source has nothing:
 --   not recorded  the system has no such records or reports in any load, zERT was disabled, or the stack counted
---                 connections that are not recorded in most hours of the files either
+--                 connections that are recorded neither in most hours of the files nor in six of most days
 --   lost          a loaded file covers the hour, and SMF says that it lost records, the stack counted connections, the
 --                 intervals have a gap while the system was up, or connections are otherwise never silent
 --   not known     nothing shows what happened: no loaded file covers the hour, or an idle hour looks the same
@@ -218,15 +218,25 @@ file_hour AS (
     GROUP BY system, source, hour_no
 ),
 
--- Whether a kind of records is in most hours of the files that have it at all.
+-- Whether a kind of records is in most hours of the files that have it at all, or in a quarter of the hours of most days:
+-- that is no recording of a part of the time, but one that loses more than half.
 usually_recorded AS (
     SELECT
-        f.system,
-        f.source
-    FROM file_hour AS f
-    LEFT JOIN evidence AS e ON f.system = e.system AND f.source = e.source AND f.hour_no = e.hour_no AND e.minutes > 0
-    GROUP BY f.system, f.source
-    HAVING count(e.hour_no) >= 0.5 * count(*)
+        system,
+        source
+    FROM (
+        SELECT
+            f.system,
+            f.source,
+            count(*) AS file_hours,
+            count(e.hour_no) AS recorded_hours
+        FROM file_hour AS f
+        LEFT JOIN evidence AS e
+            ON f.system = e.system AND f.source = e.source AND f.hour_no = e.hour_no AND e.minutes > 0
+        GROUP BY f.system, f.source, f.hour_no // 24
+    )
+    GROUP BY system, source
+    HAVING sum(recorded_hours) >= 0.5 * sum(file_hours) OR count(*) FILTER (WHERE recorded_hours >= 6) >= 0.5 * count(*)
 ),
 
 -- The whole hours between two intervals of one load of RMF reports, of which the file has no span of records.
@@ -377,8 +387,8 @@ decided AS (
             WHEN off_minutes = 60 AND records = 0 AND minutes = 0 THEN 'not recorded'
             WHEN minutes > 0 THEN if(share < 1, 'partial', 'complete')
             WHEN of_connections AND counted < 0.5 THEN 'complete'
-            WHEN of_connections AND counted >= 20 THEN if(file_minutes = 60 AND is_usual, 'lost', 'not recorded')
             WHEN lost_minutes IS NOT NULL AND file_minutes = 60 THEN 'lost'
+            WHEN of_connections AND counted >= 20 THEN if(file_minutes = 60 AND is_usual, 'lost', 'not recorded')
             WHEN is_in_gap THEN 'lost'
             WHEN file_minutes = 60 AND is_up AND is_usual AND (in_sequence OR (of_connections AND usual_silence <= 2))
                 THEN 'lost'
