@@ -13,9 +13,11 @@ import pytest
 from tests.samples.world_reading import write
 
 from zscope.samples.dump.connections import FULL, RESUMED
+from zscope.samples.dump.recipe import microseconds
 from zscope.samples.world import CostModel, RecipeError, WorldRecipe, read_costs
 from zscope.samples.world.benchmark_runs import planned_runs
-from zscope.samples.world.traffic import INTERVAL_US, Traffic
+from zscope.samples.world.services import world_context
+from zscope.samples.world.traffic import INTERVAL_US, Traffic, load_of_day
 from zscope.schemas.published import published_tables
 
 if TYPE_CHECKING:
@@ -174,3 +176,24 @@ def test_invalid_costs_are_refused(text: str, message: str) -> None:
 def test_invalid_recipes_are_refused(shape: dict[str, Any], message: str) -> None:
     with pytest.raises(RecipeError, match=message):
         WorldRecipe(**shape)
+
+
+def test_clocks_follow_their_zones() -> None:
+    recipe = WorldRecipe(
+        start=datetime(2026, 10, 21, 22, tzinfo=UTC), zone="Europe/Berlin", zones={"SRV1": "-05:00"}
+    )
+    clocks = {system.name: system for system in recipe.systems}
+    change, before = datetime(2026, 10, 25, 1, tzinfo=UTC), datetime(2026, 10, 25, 0, 59, tzinfo=UTC)
+    shown = [clocks["CLI1"].local(at).strftime("%d %H:%M") for at in (before, change)]
+    assert shown == ["25 02:59", "25 02:00"]
+    assert clocks["SRV1"].local(change).strftime("%d %H:%M") == "24 20:00"
+    context = world_context(recipe, 15)
+    times = np.array([microseconds(at) for at in (before, change)])
+    assert (context.offset_us(np.array([0, 0]), times) // 60_000_000).tolist() == [120, 60]
+    assert (context.offset_us(np.array([2, 2]), times) // 60_000_000).tolist() == [-300, -300]
+
+
+def test_a_holiday_has_the_load_of_a_sunday() -> None:
+    usual, holiday = WorldRecipe(), WorldRecipe(holidays=(1,))
+    assert load_of_day(holiday, 1).tolist() == load_of_day(usual, 6).tolist()
+    assert load_of_day(holiday, 0).tolist() == load_of_day(usual, 0).tolist()
