@@ -61,7 +61,7 @@ TERSE_LIMIT = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class ClockChange:
+class SystemClockChange:
     """The start or end of summer time: from a time on, a clock has another offset from UTC."""
 
     at: datetime
@@ -77,7 +77,7 @@ class System:
     level: str = "V2R3"
     """Release that determines the lengths of the zERT sections: `V2R3` or `3.2`."""
     utc_offset_minutes: int = 60
-    clock_change: ClockChange | None = None
+    clock_change: SystemClockChange | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the system as JSON values, with the change of its clock if there is one."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from zscope.parsers.smf.record_writer import encode_headers, encode_section, plain_records
 from zscope.samples.dump.arrays import local, pick, same
-from zscope.samples.dump.recipe import ClockChange, microseconds
+from zscope.samples.dump.recipe import SystemClockChange, microseconds
 from zscope.samples.dump.site import RELEASES, STACK, SYSPLEX, Site
 from zscope.samples.dump.site_names import site_names
 from zscope.schemas import Section, catalog
@@ -56,7 +56,7 @@ class SiteContext:
         """For each system, the offset of its local clock from UTC, when it changes, and the offset then."""
         clocks = []
         for system in self.recipe.systems:
-            change = system.clock_change or ClockChange(_NEVER, system.utc_offset_minutes)
+            change = system.clock_change or SystemClockChange(_NEVER, system.utc_offset_minutes)
             minutes = system.utc_offset_minutes, change.utc_offset_minutes
             before, after = (60_000_000 * each for each in minutes)
             clocks.append((before, microseconds(change.at), after))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from zscope.parsers.zones import zone_of
-from zscope.samples.dump.recipe import YEARS, ClockChange, Recipe, RecipeError, System, microseconds
+from zscope.samples.dump.recipe import YEARS, Recipe, RecipeError, System, SystemClockChange, microseconds
 from zscope.samples.world.cost import CostModel
 from zscope.samples.world.world_scenario import SCENARIO
 
@@ -113,7 +113,7 @@ class WorldRecipe:
         hours = [self.start + timedelta(hours=hour) for hour in range(24 * (self.days + NIGHTS))]
         minutes = _offset_minutes(zone, self.start)
         later = ((hour, _offset_minutes(zone, hour)) for hour in hours)
-        change = next((ClockChange(*each) for each in later if each[1] != minutes), None)
+        change = next((SystemClockChange(*each) for each in later if each[1] != minutes), None)
         return replace(system, utc_offset_minutes=minutes, clock_change=change)
 
     @property
