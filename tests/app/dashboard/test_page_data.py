@@ -195,4 +195,9 @@ def test_the_same_numbers_as_the_command(world: Path) -> None:
     result = data_of(world).metric("protocol_distribution")
     with open_reader(world) as connection:
         expected = connection.execute(statement(metric("protocol_distribution"))).to_arrow_table()
-    assert result.to_pylist() == expected.to_pylist()
+    # Sums of shares of hours depend on the order of their rows, in the last digit.
+    sums = ["covered_hours", "hours", "covered_pct"]
+    assert result.drop_columns(sums).to_pylist() == expected.drop_columns(sums).to_pylist()
+    for name in sums:
+        wanted = expected[name].fill_null(-1).to_pylist()
+        assert result[name].fill_null(-1).to_pylist() == pytest.approx(wanted, rel=1e-12)

@@ -160,7 +160,7 @@ def test_words_have_the_colours_of_the_dashboard() -> None:
         **style.COVERAGE_COLOURS,
         **style.SEVERITY_COLOURS,
     }
-    own = {"ok", "conditional", "refused"}
+    own = {"estimate", "conditional", "range", "not enough data"}
     assert {word: names[colour] for word, colour in every.items()} == {
         word: colour for word, colour in report_declaration().colours.items() if word not in own
     }

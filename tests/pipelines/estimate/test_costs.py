@@ -404,6 +404,6 @@ def test_every_status_has_a_test() -> None:
         *("short", "outliers", "residual_autocorrelated", "partly_covered", "not_covered"),
         *("range_of_lpar", "range_of_spaces", "equal_load"),
         *("value", "charged_to_stack", "bytes_in_stack", "narrow_range"),
-        *("same_correlation", "same_new_clients", "control_changed", "control_unchanged", "other_source"),
+        *("change_in_stack", "change_in_spaces", "change_in_lpar", "parts_not_apart"),
     }
     assert set(sentences()) == reached

@@ -73,7 +73,7 @@ def needed(name: str, *, stored: bool = False) -> tuple[str, ...]:
     With `stored`, leave out what is only read by other stored steps.
 
     >>> needed("cpu_slot", stored=True)
-    ('cpu_by_source', 'cpu_interval', 'cpu_slot')
+    ('cpu_by_source', 'cpu_slot')
     """
     names: dict[str, None] = {}
 

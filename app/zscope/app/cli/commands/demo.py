@@ -84,7 +84,7 @@ _METRICS = {
     "CPU time that TLS costs in a day, estimated by regression": (
         "tls_price",
         """
-        SELECT system, status, cpu_s_per_day, low_cpu_s_per_day, high_cpu_s_per_day, lpar_pct,
+        SELECT system, status, cpu_s_per_day, low_cpu_s_per_day, high_cpu_s_per_day, high_lpar_pct,
             left(why, 60) AS why
         FROM tls_price WHERE shared_by = 'system' AND part = 'TLS' ORDER BY system""",
     ),

@@ -281,13 +281,13 @@ def saving(data: PageData, target_pct: int) -> pa.Table:
 
 
 def by_estimate(savings: pa.Table) -> pa.Table:
-    """Return the systems for which the estimate has a figure."""
-    return savings.filter((pc.field("basis") == "estimate") & pc.is_valid(pc.field("saving_s_per_day")))
+    """Return the systems for which the estimate has a value or a range."""
+    return savings.filter((pc.field("basis") == "estimate") & pc.is_valid(pc.field("saving_high_s_per_day")))
 
 
 def without_estimate(savings: pa.Table) -> pa.Table:
     """Return the systems for which the estimate has no figure, with the reasons."""
-    return savings.filter((pc.field("basis") == "estimate") & ~pc.is_valid(pc.field("saving_s_per_day")))
+    return savings.filter((pc.field("basis") == "estimate") & ~pc.is_valid(pc.field("saving_high_s_per_day")))
 
 
 def by_bound(savings: pa.Table) -> pa.Table:
