@@ -1,7 +1,7 @@
 -- Change of the CPU time for TLS after a change of the policy, release, capacity or cipher suites, and its parts.
 --
--- The changes are those of cost_change, with a verdict and a sentence about each. The verdict of TLS is that per
--- connection at equal load: the number of connections moves as the users do, which is no effect of the change.
+-- The changes are those of cost_change, with a verdict and a sentence about each. The sentence is about a connection
+-- at equal load: the number of connections moves as the users do, which is no effect of the change.
 
 WITH part AS (
     SELECT
@@ -26,10 +26,14 @@ judged AS (
         p.* EXCLUDE (system, changed_utc, changed),
         CASE
             WHEN c.item IS NULL THEN 'not known'
-            WHEN if(c.item = 'TLS', p.per_connection_high, c.high) < 0 THEN 'less'
-            WHEN if(c.item = 'TLS', p.per_connection_low, c.low) > 0 THEN 'more'
+            WHEN c.high < 0 THEN 'less'
+            WHEN c.low > 0 THEN 'more'
             ELSE 'not distinguishable'
         END AS verdict,
+        CASE
+            WHEN p.per_connection_high < 0 THEN 'less'
+            WHEN p.per_connection_low > 0 THEN 'more'
+        END AS per_connection_change,
         nullif(
             concat_ws(
                 ' and ',
@@ -58,13 +62,13 @@ judged AS (
             WHEN p.number_high <= 0 AND p.number_low < 0
                 THEN format(
                     'fewer connections cost {} to {} less',
-                    number_text(-p.number_high),
-                    number_text(-p.number_low)
+                    number_text(abs(p.number_high)),
+                    number_text(abs(p.number_low))
                 )
             WHEN p.number_low < 0
                 THEN format(
                     'other numbers of connections and bytes cost between {} less and {} more',
-                    number_text(-p.number_low),
+                    number_text(abs(p.number_low)),
                     number_text(p.number_high)
                 )
         END AS of_number
@@ -102,12 +106,12 @@ SELECT
             THEN concat(
                 system,
                 CASE
-                    WHEN verdict = 'not distinguishable' THEN ': no change of TLS per connection can be seen'
+                    WHEN per_connection_change IS NULL THEN ': no change of TLS per connection can be seen'
                     ELSE concat(
                         format(
                             ': TLS costs {} s/day {} at equal load since the change ({} to {})',
                             number_text(abs(per_connection)),
-                            verdict,
+                            per_connection_change,
                             number_text(least(abs(per_connection_low), abs(per_connection_high))),
                             number_text(greatest(abs(per_connection_low), abs(per_connection_high)))
                         ),
@@ -122,7 +126,12 @@ SELECT
                 END,
                 format('; one below {} s/day would not have been seen', number_text(smallest_visible)),
                 '; ' || of_number,
-                '; in all ' || format('{} {}', number_text(abs(value)), if(value < 0, 'less', 'more')),
+                '; in all ',
+                CASE
+                    WHEN low >= 0 THEN format('{} to {} more', number_text(low), number_text(high))
+                    WHEN high <= 0 THEN format('{} to {} less', number_text(abs(high)), number_text(abs(low)))
+                    ELSE format('between {} less and {} more', number_text(abs(low)), number_text(high))
+                END,
                 CASE
                     WHEN covered_pct < 95
                         THEN format('; the data cover {} % of the time of a period', number_text(covered_pct))
