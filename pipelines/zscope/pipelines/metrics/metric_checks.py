@@ -143,7 +143,7 @@ def _of_connections(rule: FindingRule) -> str:
         "    if(source = 'zERT detail', 'connection_posture', 'posture_group') AS rows_of,\n"
         f"    {literal('(' + rule.condition + ')')} AS condition,\n"
         f"    {literal(rule.remedy)} AS remedy\n"
-        f"FROM finding_count\nWHERE {count} > 0"
+        f"FROM counted\nWHERE {count} > 0"
     )
 
 

@@ -1,10 +1,14 @@
 -- Findings about the protection of connections, with place, number of connections, evidence and remedy.
 --
 -- The findings are declared in finding.checks.toml. The line in double braces is generated from it: a SELECT
--- for each finding. `evidence` shows its rows.
+-- for each finding. `evidence` shows its rows. Each reads the same rows, so these are computed once.
 
-WITH certificate AS (
+WITH certificate AS MATERIALIZED (
     SELECT * FROM certificate_seen
+),
+
+counted AS MATERIALIZED (
+    SELECT * FROM finding_count
 ),
 
 every_finding AS (
@@ -47,7 +51,7 @@ SELECT
     )::VARCHAR AS evidence,
     f.remedy::VARCHAR AS remedy
 FROM every_finding AS f
-LEFT JOIN finding_count AS place
+LEFT JOIN counted AS place
     ON
         f.system IS NOT DISTINCT FROM place.system
         AND f.server_port IS NOT DISTINCT FROM place.server_port
