@@ -182,7 +182,7 @@ def records_and_coverage(source: str, covered_hours: float | None, hours: float 
     >>> records_and_coverage("zERT detail", None, None)
     'zERT details (of an unknown share of the hours)'
     """
-    records = {"zERT summary": "zERT summaries", "zERT detail": "zERT details"}[source]
+    records = {"zERT summary": "zERT summaries", "zERT detail": "zERT details"}.get(source, source)
     if covered_hours is None or not hours:
         return f"{records} (of an unknown share of the hours)"
     return f"{records} ({percent(100 * covered_hours / hours)} of the hours)"

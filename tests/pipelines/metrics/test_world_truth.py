@@ -239,8 +239,8 @@ def test_prices_contain_what_the_connections_cost(sample: World) -> None:
                 assert value == pytest.approx(truth, rel=0.35), (system, by, job)
             statuses.append(status)
     assert len(statuses) == 4 * (1 + 2 * 4)
-    # The address spaces of one system are recorded.
-    assert statuses.count("ok") == 1 + 2 * 4
+    # The work of the servers can be in each of them, so none is an estimate.
+    assert set(statuses) == {"range"}
 
 
 @pytest.mark.deep

@@ -10,7 +10,7 @@ from zscope.app.shared.plain_texts import one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LONGEST = 400
+LONGEST = 800
 """Characters of a text from the data; a longer one is cut."""
 
 

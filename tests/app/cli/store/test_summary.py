@@ -91,7 +91,7 @@ def test_a_store_without_tls_says_what_to_load(run: Run, dump: Path, tmp_path: P
     run("ingest", dump, "--store", tmp_path / "store", "--select", "119(2)", "--timezone", "+00:00")
     lines = run("summary", "--store", tmp_path / "store").stdout
     assert "What TLS costs is not known" in lines
-    assert "load zERT connection detail (SMF 119-11)" in lines
+    assert "load zERT summaries or details (SMF 119-12 or 119-11)" in lines
 
 
 @pytest.mark.parametrize(
