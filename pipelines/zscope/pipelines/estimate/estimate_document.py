@@ -97,7 +97,8 @@ _WORLDS = """
 `handshake_cost` from the command line. Noise is 5 % of the CPU time of an interval. In the worlds "curve",
 other work follows the load of the day; in the world "shock" it also follows the connections from interval to
 interval. One of the four systems of a world has SMF 30 (address spaces with TLS). The columns count the
-replicates that contain the truth.
+replicates that contain the truth. The table was made before prices became ranges, so it has the statuses of
+then.
 
 """
 

@@ -39,3 +39,17 @@ def test_a_wrong_start_is_refused(run: Run, time: str) -> None:
     done = run("experiment", "plan", "--from", time)
     assert (done.exit_code, done.stdout) == (ExitCode.NOTHING, "")
     assert "--from: " in done.stderr
+
+
+def test_a_dump_is_no_schedule_and_no_log(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "dump.bin"
+    file.write_bytes("ZECHO".encode("cp037"))
+    ports = ("--target", "localhost", "--plain-port", 4400, "--tls-port", 4443)
+    client = run("experiment", "client", "--schedule", file, *ports)
+    assert client.exit_code == ExitCode.REFUSED
+    assert (
+        f"{file}: not text in UTF-8 (byte 0); use the file that zscope experiment plan wrote" in client.stderr
+    )
+    added = run("experiment", "add", file, "--system", "SYSA", "--store", tmp_path / "store")
+    assert added.exit_code == ExitCode.REFUSED
+    assert "not text in UTF-8 (byte 0); use the log that zscope experiment client wrote" in added.stderr

@@ -227,10 +227,19 @@ def client_command(  # noqa: PLR0913 - one argument for each option
 def _read_schedule(path: Path) -> list[Slot]:
     from zscope.pipelines.experiment.schedule import ScheduleError, parse_schedule
 
+    lines = _lines(path, "use the file that zscope experiment plan wrote")
     try:
-        return parse_schedule(path.read_text(encoding="utf-8").splitlines())
-    except (ScheduleError, UnicodeDecodeError) as error:
+        return parse_schedule(lines)
+    except ScheduleError as error:
         raise RefusedError(f"{path}: {error}") from error
+
+
+def _lines(path: Path, remedy: str) -> list[str]:
+    """Return the lines of a file that this command wrote; refuse another kind of file."""
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise RefusedError(f"{path}: not text in UTF-8 (byte {error.start}); {remedy}") from error
 
 
 def _resolved(target: Server) -> Server:
@@ -276,9 +285,10 @@ def add_command(*, log: Path, system: str, store: Path, settings: Settings) -> N
     from zscope.pipelines.runs.read import RunsFile, read_runs
     from zscope.schemas.errors import SettingsError
 
+    lines = _lines(log, "use the log that zscope experiment client wrote")
     try:
-        runs = runs_of_log(parse_log(log.read_text(encoding="utf-8").splitlines()), system)
-    except (LogError, SettingsError, UnicodeDecodeError) as error:
+        runs = runs_of_log(parse_log(lines), system)
+    except (LogError, SettingsError) as error:
         raise RefusedError(f"{log}: {error}") from error
     with changing_runs(store) as folder:
         added = import_runs(
