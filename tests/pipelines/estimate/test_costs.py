@@ -166,12 +166,6 @@ def test_address_spaces_narrow_the_range() -> None:
     assert codes(narrow, "full handshake") == ["range_of_spaces"]
 
 
-def test_ratio_of_what_tls_does_not_explain() -> None:
-    result = estimate_costs(one("AR 0.8", tls_share=0.1))
-    assert result.fitted is not None
-    assert result.fitted.unexplained_ratio == pytest.approx(1 / 9, rel=0.05)
-
-
 def refused(result: SystemEstimate) -> str:
     """The reason, after a check that nothing is said but that."""
     assert result.status.kind == "not enough data"

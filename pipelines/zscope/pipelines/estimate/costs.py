@@ -44,8 +44,6 @@ _MOST_OUTLIERS_PCT, _MOST_AUTOCORRELATION = 10.0, 0.3
 _BELOW_ZERO = 0.995
 """Quantile that shows a cost below zero. With 0.975, costs of nearly zero would be refused too often."""
 _PEAK_S = 4 * 3600
-_LEAST_UNEXPLAINED = 0.1
-"""Least share of the CPU time of the other address spaces that counts as not explained by handshakes."""
 _NARROW = 0.1
 """Half of the width of a range, as a share of its middle, up to which its middle is an estimate."""
 _LOG_OFFSET = 0.001
@@ -106,11 +104,6 @@ class FittedSystem:
     """CPU time on full handshakes, resumed handshakes and megabytes."""
     difference: Regression | None
     """CPU time on full handshakes at equal load: its coefficient is full less resumed."""
-    control: Regression | None
-    """CPU time of the address spaces without TLS, as `levels`."""
-    unexplained_ratio: float
-    """CPU time of the address spaces with TLS that TLS does not explain, as a ratio to that of the other
-    address spaces that the handshakes do not explain."""
     rates: Numbers
     """Mean full handshakes, resumed handshakes and megabytes per second."""
     only_mean: Reason | None
@@ -272,15 +265,6 @@ def _fitted(grid: Grid, prewhitening: Prewhitening) -> FittedSystem | None:
     target = grid.cpu_us if spaces is None else spaces
     levels = regress(prewhitening, columns @ basis, target).of(basis)
     rates = grid.mean(columns)
-    control = None
-    unexplained_ratio = 0.0
-    if spaces is not None:
-        others = grid.cpu_us - spaces
-        control = regress(prewhitening, columns @ basis, others).of(basis)
-        unexplained = max(_ROUNDING, float(grid.mean(spaces) - rates @ levels.coefficients))
-        of_others = float(grid.mean(others) - rates @ control.coefficients)
-        of_others = max(of_others, _LEAST_UNEXPLAINED * float(grid.mean(others)), _ROUNDING)
-        unexplained_ratio = unexplained / of_others
     difference = None
     if only_mean is None:
         at_equal_load, of_full = _columns_at_equal_load(grid, with_mb=bool(present[MB]))
@@ -289,7 +273,7 @@ def _fitted(grid: Grid, prewhitening: Prewhitening) -> FittedSystem | None:
         else:
             difference = regress(prewhitening, at_equal_load, target).of(of_full[None, :])
     attribution = attribute(grid, prewhitening, basis, kinds_apart=only_mean is None)
-    fitted = FittedSystem(attribution, levels, difference, control, unexplained_ratio, rates, only_mean)
+    fitted = FittedSystem(attribution, levels, difference, rates, only_mean)
     separate = fitted.full_less_resumed()
     # An error larger than a whole handshake says nothing about its kinds.
     if separate and separate.high - separate.value > levels.estimate(fitted.mean_handshake).high:

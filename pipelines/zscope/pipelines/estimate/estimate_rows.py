@@ -44,13 +44,12 @@ def estimate_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
         of_system |= {f"{name}_per_day": number for name, number in asdict(per_day).items()}
     if fitted := result.fitted:
         of_system |= {
-            "cpu_source": "address spaces with TLS" if fitted.control else "LPAR",
+            "cpu_source": "LPAR" if fitted.attribution.charged_to is None else "address spaces with TLS",
             "time_effects_pct": 100 * fitted.levels.time_share,
             "tls_pct": 100 * fitted.levels.explained_share,
             "outlier_pct": fitted.levels.outlier_pct,
             "residual_autocorrelation": fitted.levels.residual_autocorrelation,
             "charged_to": fitted.attribution.charged_to,
-            "unexplained_ratio": fitted.unexplained_ratio if fitted.control else None,
         }
     for cost in result.costs:
         yield of_system | {

@@ -85,9 +85,9 @@ SAMPLE_NUMBERS = (
     SampleNumber("cipher_distribution", "connections_pct", "1.24 to 43.4", _MIX),
     SampleNumber("cipher_distribution", "bytes_pct", "1.26 to 36.8", _MIX),
     SampleNumber("tls_price", "low_cpu_s_per_day", "0", _PRICE),
-    SampleNumber("tls_price", "high_cpu_s_per_day", "0.712 to 656", _PRICE),
+    SampleNumber("tls_price", "high_cpu_s_per_day", "0.712 to 659", _PRICE),
     SampleNumber(
-        "tls_price", "high_lpar_pct", "0.0008 to 12.9",
+        "tls_price", "high_lpar_pct", "0.0008 to 13",
         "At most. Published: the share of all work for the network, in a typical workload.",
         ("tls31-network-share",),
     ),

@@ -17,6 +17,9 @@ SELECT
     i.resumed_handshakes,
     i.handshakes,
     i.tls_mb,
+    i.plain_connections,
+    i.plain_mb,
+    i.datagrams,
     i.tls_spaces_cpu_s,
     i.stack_cpu_s,
     i.busy_share

@@ -1,4 +1,4 @@
--- Handshakes, megabytes with TLS and CPU time of a system in one interval, for the estimate of costs.
+-- Handshakes, other connections, megabytes and CPU time of a system in one interval, for the estimate of costs.
 --
 -- From zERT connection detail, these are the CPU intervals that it covers. From zERT summaries, these are their
 -- intervals, with the CPU time of the CPU intervals in them; the handshakes are those of all kinds. A system has
@@ -6,6 +6,10 @@
 --
 -- Intervals between the first and the last record of that source which its data do not cover have CPU time, but no
 -- handshakes, and hours whose SMF 70 intervals are lost have neither: they show how much of the time is missing.
+--
+-- Connections without TLS, their megabytes and UDP datagrams are work of the same address spaces, so the estimate has
+-- to know them. Datagrams are those of the statistics of the TCP/IP stacks, apportioned by time; an interval of which a
+-- stack's statistics cover less than 98 % has none.
 --
 -- A benchmark run has other costs, as it varies the configuration on a system that does nothing else. So the
 -- intervals of runs are left out, with fifteen minutes before and after. Gaps are not filled.
@@ -50,7 +54,9 @@ detail AS (
         i.full_handshakes,
         i.resumed_handshakes,
         i.full_handshakes + i.resumed_handshakes AS handshakes,
-        i.tls_bytes / 1e6 AS tls_mb
+        i.tls_bytes / 1e6 AS tls_mb,
+        i.plain_connections,
+        (i.in_bytes + i.out_bytes - i.tls_bytes) / 1e6 AS plain_mb
     FROM slot AS s
     INNER JOIN handshake_interval AS i ON s.system = i.system AND s.interval_start_utc = i.interval_start_utc
 ),
@@ -114,7 +120,9 @@ summary AS (
         NULL AS full_handshakes,
         NULL AS resumed_handshakes,
         any_value(y.handshakes) AS handshakes,
-        any_value(y.tls_mb) AS tls_mb
+        any_value(y.tls_mb) AS tls_mb,
+        any_value(y.plain_connections) AS plain_connections,
+        any_value(y.plain_mb) AS plain_mb
     FROM slot AS s
     ASOF JOIN (
         -- The interval of a summary whose stacks differ is not known to be that of the whole system.
@@ -123,7 +131,9 @@ summary AS (
             interval_start_utc,
             interval_end_utc,
             sum(handshakes) AS handshakes,
-            sum(tls_mb) AS tls_mb
+            sum(tls_mb) AS tls_mb,
+            sum(plain_connections) AS plain_connections,
+            sum(plain_mb) AS plain_mb
         FROM summary_interval
         GROUP BY system, interval_start_utc, interval_end_utc
     ) AS y ON s.system = y.system AND s.interval_start_utc + INTERVAL 5 SECOND >= y.interval_start_utc
@@ -169,6 +179,54 @@ preferred AS (
         SELECT system, 'none' AS handshake_source, interval_ms FROM summary_gap
     )
     GROUP BY system
+),
+
+chosen AS MATERIALIZED (
+    SELECT i.*
+    FROM (
+        SELECT * FROM detail
+        UNION ALL BY NAME
+        SELECT * FROM summary
+        UNION ALL BY NAME
+        SELECT * FROM detail_gap
+        UNION ALL BY NAME
+        SELECT * FROM summary_gap
+    ) AS i
+    INNER JOIN preferred AS p ON i.system = p.system AND i.handshake_source = p.handshake_source
+),
+
+chosen_hour AS (
+    SELECT
+        system,
+        interval_start_utc,
+        epoch_us(interval_start_utc) AS begin_us,
+        epoch_us(interval_end_utc) AS until_us,
+        unnest(hours_of(epoch_us(interval_start_utc), epoch_us(interval_end_utc))) AS hour_no
+    FROM chosen
+    WHERE handshakes IS NOT NULL
+),
+
+of_stack AS (
+    SELECT
+        c.system,
+        c.interval_start_utc,
+        c.until_us - c.begin_us AS length_us,
+        sum(overlap_us(d.from_us, d.to_us, c.begin_us, c.until_us)) AS common_us,
+        sum(d.datagrams * overlap_us(d.from_us, d.to_us, c.begin_us, c.until_us) / (d.to_us - d.from_us)) AS datagrams
+    FROM chosen_hour AS c
+    INNER JOIN datagram_hour AS d ON c.system = d.system AND c.hour_no = d.hour_no
+    WHERE d.from_us < c.until_us AND d.to_us > c.begin_us
+    GROUP BY c.system, c.interval_start_utc, c.begin_us, c.until_us, d.stack
+),
+
+stacks AS (
+    SELECT
+        system,
+        interval_start_utc,
+        sum(datagrams) AS datagrams
+    FROM of_stack
+    GROUP BY system, interval_start_utc
+    HAVING bool_and(common_us >= 0.98 * length_us)
 )
 
 SELECT
@@ -182,21 +240,16 @@ SELECT
     i.resumed_handshakes::DOUBLE AS resumed_handshakes,
     i.handshakes::DOUBLE AS handshakes,
     i.tls_mb::DOUBLE AS tls_mb,
+    i.plain_connections::DOUBLE AS plain_connections,
+    i.plain_mb::DOUBLE AS plain_mb,
+    d.datagrams::DOUBLE AS datagrams,
     i.tls_spaces_cpu_s::DOUBLE AS tls_spaces_cpu_s,
     i.stack_cpu_s::DOUBLE AS stack_cpu_s,
     i.tls_spaces_ziip_s::DOUBLE AS tls_spaces_ziip_s,
     i.tls_classes_cpu_s::DOUBLE AS tls_classes_cpu_s,
     (i.lpar_busy_pct / 100)::DOUBLE AS busy_share
-FROM (
-    SELECT * FROM detail
-    UNION ALL BY NAME
-    SELECT * FROM summary
-    UNION ALL BY NAME
-    SELECT * FROM detail_gap
-    UNION ALL BY NAME
-    SELECT * FROM summary_gap
-) AS i
-INNER JOIN preferred AS p ON i.system = p.system AND i.handshake_source = p.handshake_source
+FROM chosen AS i
+LEFT JOIN stacks AS d ON i.system = d.system AND i.interval_start_utc = d.interval_start_utc
 ANTI JOIN run AS r
     ON
         i.system = r.system

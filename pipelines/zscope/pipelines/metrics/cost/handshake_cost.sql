@@ -40,8 +40,7 @@ SELECT
     any_value(time_effects_pct)::DOUBLE AS time_effects_pct,
     any_value(tls_pct)::DOUBLE AS tls_pct,
     any_value(outlier_pct)::DOUBLE AS outlier_pct,
-    any_value(residual_autocorrelation)::DOUBLE AS residual_autocorrelation,
-    any_value(unexplained_ratio)::DOUBLE AS unexplained_ratio
+    any_value(residual_autocorrelation)::DOUBLE AS residual_autocorrelation
 FROM cost_estimate
 WHERE unit = 'us'
 GROUP BY system

@@ -20,6 +20,7 @@ WITH every_way AS (
         in_bytes,
         out_bytes,
         NULL::BIGINT AS tls_bytes,
+        NULL::BOOLEAN AS is_tls,
         day,
         is_settled
     FROM connection_ended
@@ -49,6 +50,7 @@ WITH every_way AS (
             coalesce(counted_bytes(in_bytes), 0) + coalesce(counted_bytes(out_bytes), 0),
             0
         )::BIGINT AS tls_bytes,
+        is_tls_record(security_protocols_flags, handshake_type)::BOOLEAN AS is_tls,
         day,
         is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))
         AND is_on_day(end_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc)) AS is_settled

@@ -114,6 +114,7 @@ in_one AS (
         *,
         1 AS spans,
         1::DOUBLE AS share,
+        slot_no IS NOT NULL AS began,
         slot_no IS NOT NULL AS ended
     FROM placed
     WHERE coalesce(start_us >= begin_us, true)
@@ -141,6 +142,7 @@ in_several AS (
         (p.slot_no - p.first_slot_no + 1) AS spans,
         overlap_us(p.start_us, p.last_us + 1, s.begin_us, s.until_us)::DOUBLE
         / (p.last_us + 1 - p.start_us) AS share,
+        p.part_no = p.first_slot_no AS began,
         p.part_no = p.slot_no AS ended
     FROM spread AS p
     INNER JOIN slot AS s ON p.system = s.system AND p.part_no = s.slot_no
@@ -162,12 +164,14 @@ SELECT
     end_utc::TIMESTAMPTZ AS end_utc,
     duration_ms::DOUBLE AS duration_ms,
     spans::BIGINT AS spans,
+    began::BOOLEAN AS began,
     ended::BOOLEAN AS ended,
     share::DOUBLE AS share,
     (transactions * share)::DOUBLE AS transactions,
     (in_bytes * share)::DOUBLE AS in_bytes,
     (out_bytes * share)::DOUBLE AS out_bytes,
     (tls_bytes * share)::DOUBLE AS tls_bytes,
+    is_tls::BOOLEAN AS is_tls,
     response_us::DOUBLE AS response_us,
     day
 FROM (SELECT * FROM in_one UNION ALL BY NAME SELECT * FROM in_several)

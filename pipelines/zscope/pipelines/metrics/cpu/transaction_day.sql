@@ -14,6 +14,7 @@ SELECT
     sum(transactions)::DOUBLE AS transactions,
     sum(transactions) FILTER (WHERE spans > 1)::DOUBLE AS apportioned_transactions,
     count(*) FILTER (WHERE ended AND counted_by <> 'supplied count')::BIGINT AS ended_connections,
+    count(*) FILTER (WHERE began AND NOT is_tls)::BIGINT AS plain_connections,
     sum(in_bytes)::DOUBLE AS in_bytes,
     sum(out_bytes)::DOUBLE AS out_bytes,
     sum(tls_bytes)::DOUBLE AS tls_bytes,

@@ -22,7 +22,7 @@ SELECT
     sum(response_us_sum)::DOUBLE AS response_us_sum,
     sum(response_n)::DOUBLE AS response_n
 FROM (
-    SELECT * EXCLUDE (day)
+    SELECT * EXCLUDE (day, plain_connections)
     FROM transaction_day
     UNION ALL BY NAME
     SELECT

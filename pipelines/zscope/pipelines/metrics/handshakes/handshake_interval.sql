@@ -1,4 +1,4 @@
--- Handshakes, bytes and CPU time of one system in one CPU interval, where zERT data covers all of it.
+-- Handshakes, connections without TLS, bytes and CPU time of one system in one CPU interval, where zERT data covers all of it.
 --
 -- An interval without a handshake is as useful as one with many, if it is known that there was none. zERT
 -- covers the time between the first and the last record that it wrote on the system, except the time from a
@@ -6,7 +6,7 @@
 -- covered by its records (coverage_hour). Other intervals are left out, and also those without CPU data, so that
 -- no values are invented for a gap.
 --
--- A handshake belongs to the interval of its moment. Bytes are those of all ended connections in zERT
+-- A handshake belongs to the interval of its moment, a connection to that in which it began. Bytes are those of all ended connections in zERT
 -- records, TLS or not, each distributed evenly over its life. So they cover the same time as the handshakes,
 -- and SMF 119-2 is not needed.
 
@@ -88,17 +88,27 @@ handshakes AS (
     GROUP BY system, interval_start_utc
 ),
 
-bytes AS (
+connections AS (
     SELECT
         system,
         epoch_us(interval_start_utc) AS begin_us,
         sum(in_bytes) AS in_bytes,
         sum(out_bytes) AS out_bytes,
-        sum(tls_bytes) AS tls_bytes
+        sum(tls_bytes) AS tls_bytes,
+        sum(plain_connections) AS plain_connections
     FROM (
-        SELECT counted_by, system, interval_start_utc, in_bytes, out_bytes, tls_bytes FROM transaction_day
+        SELECT counted_by, system, interval_start_utc, in_bytes, out_bytes, tls_bytes, plain_connections
+        FROM transaction_day
         UNION ALL
-        SELECT counted_by, system, interval_start_utc, in_bytes, out_bytes, tls_bytes FROM open_activity_interval
+        SELECT
+            counted_by,
+            system,
+            interval_start_utc,
+            in_bytes,
+            out_bytes,
+            tls_bytes,
+            (began AND NOT is_tls)::BIGINT AS plain_connections
+        FROM open_activity_interval
     )
     WHERE counted_by = 'zERT connections'
     GROUP BY system, interval_start_utc
@@ -118,9 +128,10 @@ SELECT
     coalesce(h.full_tls13, 0)::BIGINT AS full_tls13,
     coalesce(h.resumed_tls12, 0)::BIGINT AS resumed_tls12,
     coalesce(h.resumed_tls13, 0)::BIGINT AS resumed_tls13,
+    coalesce(b.plain_connections, 0)::BIGINT AS plain_connections,
     coalesce(b.in_bytes, 0)::DOUBLE AS in_bytes,
     coalesce(b.out_bytes, 0)::DOUBLE AS out_bytes,
     coalesce(b.tls_bytes, 0)::DOUBLE AS tls_bytes
 FROM covered AS c
 LEFT JOIN handshakes AS h ON c.system = h.system AND c.interval_start_utc = h.interval_start_utc
-LEFT JOIN bytes AS b ON c.system = b.system AND c.begin_us = b.begin_us
+LEFT JOIN connections AS b ON c.system = b.system AND c.begin_us = b.begin_us
