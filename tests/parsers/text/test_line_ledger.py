@@ -188,10 +188,23 @@ ALL_LINES = """\
 """
 POLICY_LINES = "  HandshakeRole  Server\n  TLSv1.3  On\n}\n"
 MESSAGE = "RULE: Pay~1 RC:  402 Initial Handshake GRPID: 00000003 ENVID: 00000001\n"
+CONN_RESTS = (
+    "PAYROLL  0000B7C1 10.9.8.7..443          10.9.1\n",
+    "PAYROLL  0000B7C1 10.9.8\n",
+    "..443          10.9.1.2..40001        Establsh\n",
+    "40001 10.9.1.2..40001        FinWait2\n",
+)
+CONFIG_LINES = "DefltMaxRcvBufSize: 00524288  SoMaxConn:         0000000512\n"
 CHAT = "Date: today\nStatus: fine\nStart time: nine\nUser: me\nsee EZD1286I in the book\n"
 
 
-@pytest.mark.parametrize("inside", [ALL_LINES, POLICY_LINES, MESSAGE, "see below\n" * 9 + ALL_LINES])
+INSIDES = (
+    *(ALL_LINES, POLICY_LINES, MESSAGE, "see below\n" * 9 + ALL_LINES, "see below\n" * 9 + CONFIG_LINES),
+    *("see below\n" * 9 + rest for rest in CONN_RESTS),
+)
+
+
+@pytest.mark.parametrize("inside", INSIDES)
 def test_the_inside_of_a_report_without_a_heading_is_one_issue(tmp_path: Path, inside: str) -> None:
     ledger = ledger_of(tmp_path, f"{inside}\n{CONN}")
     (issue,) = (issue for issue in ledger.issues if issue.code is Code.UNKNOWN_LINE)

@@ -385,6 +385,60 @@ def test_text_between_lines_of_a_report_removes_none_of_them(stray: str) -> None
         assert _texts(report) == group
 
 
+CONFIG = ["TCP Configuration Table:", "SoMaxConn:         0000000512"]
+GROUPS = [
+    "TTLSGrpAction                             Group ID           Conns",
+    "gAct1~TLS13                               00000004             217",
+]
+
+
+@pytest.mark.parametrize("prompt", ["READY", "$ ", "IBMUSER:/u/ibmuser: >netstat -a"])
+def test_a_prompt_inside_a_report_is_reported(prompt: str) -> None:
+    (report,), problems = _reports_and_problems([*TERMINAL, prompt, TERMINAL[3]])
+    assert _texts(report) == [*TERMINAL, TERMINAL[3]]
+    assert problems == [5]
+    assert _reports_and_problems([*TERMINAL, prompt, *TERMINAL, prompt, "", "something else"])[1] == []
+    assert _reports_and_problems([*TERMINAL, "IEF403I PAYROLL - STARTED", TERMINAL[3]])[1] == []
+
+
+def test_a_line_of_another_family_inside_a_report_is_reported_once() -> None:
+    rule = ["policyRule:             PAYIN_RULE", "  TTLS Action:          PAYIN_GRP"]
+    (report,), problems = _reports_and_problems([TERMINAL[0], *CONFIG, *rule])
+    assert (len(report.lines), problems) == (5, [4])
+    assert _reports_and_problems([TERMINAL[0], *CONFIG])[1] == []
+
+
+@pytest.mark.parametrize("between", [[], [""], ["IEF403I PAYROLL - STARTED"]])
+@pytest.mark.parametrize("body", [CONFIG, GROUPS, TERMINAL[1:]])
+def test_a_display_of_another_kind_begins_without_its_heading(body: list[str], between: list[str]) -> None:
+    above = [TERMINAL[0], "ConnID: 0000B7C1", "  JobName:      PAYROLL"]
+    first, second = _reports([*above, *between, *body])
+    assert _texts(first)[:3] == above
+    assert _texts(second) == body
+    assert second.origin.clock is None
+
+
+def test_a_display_of_another_kind_begins_after_groups() -> None:
+    groups = [TERMINAL[0], "TTLSGrpAction: gAct1~TLS13", "  Group ID: 00000004"]
+    assert [_texts(report) for report in _reports([*groups, *CONFIG])] == [groups, CONFIG]
+
+
+@pytest.mark.parametrize("line", [TERMINAL[3], "  SoMaxConn:         0000000512", "x" * 6])
+def test_text_before_a_heading_in_its_line_is_reported(line: str) -> None:
+    reports, problems = _reports_and_problems(["some text", line + TERMINAL[0], *TERMINAL[1:]])
+    assert [_texts(report) for report in reports] == [TERMINAL]
+    assert problems == [2]
+    assert _reports_and_problems(["some text", f"the reply: {TERMINAL[0]}", *TERMINAL[1:]])[1] == []
+
+
+def test_a_page_ends_at_a_prompt_unless_lines_of_it_follow() -> None:
+    row = "  0    CP     100.00    38.00        39.52        0.00     100.0  HIGH"
+    (page,), problems = _reports_and_problems([*RMF_PAGE, "READY", "END", "see below"])
+    assert (_texts(page), problems) == (RMF_PAGE, [])
+    (page,), problems = _reports_and_problems([*RMF_PAGE, "READY", "END", row])
+    assert (_texts(page), problems) == ([*RMF_PAGE, "END", row], [len(RMF_PAGE) + 1])
+
+
 def test_names_that_begin_like_prompts_are_names() -> None:
     lines = [
         TERMINAL[0],

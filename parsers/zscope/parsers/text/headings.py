@@ -256,6 +256,32 @@ def is_other_text(text: str, family: ReportFamily) -> bool:
 
 
 @cache
+def _lines_of_others(family: ReportFamily) -> re.Pattern[str]:
+    others = [other for other in families() if other is not family]
+    return _any_of((f"{other.certain}|{other.rows}" for other in others), re.IGNORECASE)
+
+
+def is_line_of_other(text: str, family: ReportFamily) -> bool:
+    """Return whether a line can only be part of a report of another family."""
+    is_of_other = _lines_of_others(family).match(text) is not None
+    return is_of_other and _lines_of(family).match(text) is None
+
+
+@cache
+def _lines_of(family: ReportFamily) -> re.Pattern[str]:
+    return _any_of((family.certain, family.rows, f"(?-i:{family.page_lines})"), re.IGNORECASE)
+
+
+def goes_on(text: str, family: ReportFamily, *, after_prompt: bool) -> bool:
+    """Return whether an interrupted report goes on with this line. After a prompt, a page goes on only with
+    lines that no other program prints.
+    """
+    if after_prompt and family.display is None:
+        return _lines_of(family).match(text) is not None
+    return family.continues.match(text) is not None
+
+
+@cache
 def _certain() -> re.Pattern[str]:
     return _any_of((family.certain for family in families()), re.IGNORECASE)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from zscope.parsers.text.console_lines import begins_with_time, is_prompt
 from zscope.parsers.text.families import families
+from zscope.parsers.text.headings import is_report_line
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.syslog_replies import is_log_line
 from zscope.schemas.reports import plain_label
@@ -82,8 +83,6 @@ class OutsideText:
 
     report_problem: Callable[[int, str], None]
     """Receives line and text for each stretch."""
-    is_report_line: Callable[[str], bool]
-    """Returns whether this text can only be part of a report."""
     _first: Line | None = None
     """The first line with a clue of the stretch."""
     _last: int = 0
@@ -96,7 +95,7 @@ class OutsideText:
     def add(self, line: Line) -> bool:
         """Read a line; return whether it can only be part of a report."""
         text = _MESSAGE_ID.sub("", line.text[:_LONGEST], count=1)
-        certain = self.is_report_line(text) or is_of_report(text) or _page_lines().match(text) is not None
+        certain = is_report_line(text) or is_of_report(text) or _page_lines().match(text) is not None
         labels = set() if certain else _labels_in(text)
         if line.no <= _BEGIN and not certain and _AT_BEGIN.match(text):
             labels.add(text)
@@ -130,6 +129,11 @@ class OutsideText:
 def is_of_report(text: str) -> bool:
     """Return whether a line is a row, a line of column headings or a message that no other program prints."""
     return _rows().match(text) is not None
+
+
+def may_be_of_report(text: str) -> bool:
+    """Return whether a text is a line of a report, or has a label of one."""
+    return is_report_line(text) or is_of_report(text) or bool(_labels_in(text))
 
 
 def is_rest_of_line(text: str, following: str) -> bool:

@@ -149,7 +149,9 @@ class ReportFamily:
     page_title: re.Pattern[str] = NEVER
     """Matches the titles of pages, which end the envelope of a display."""
     headless: re.Pattern[str] = NEVER
-    """Matches first lines of reports that were captured without their heading."""
+    """Matches first lines of reports that were captured without their heading. It can have a group for each
+    kind of report: a line of another kind than the report before begins another one.
+    """
     once: re.Pattern[str] = NEVER
     """Matches column headings that a report has only once: a second one begins another report."""
     row_above: Callable[[str, ColumnNames], Callable[[str], bool]] | None = None

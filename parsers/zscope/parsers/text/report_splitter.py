@@ -26,11 +26,13 @@ from zscope.parsers.text.console_lines import (
     is_print_heading,
 )
 from zscope.parsers.text.headings import (
+    begins_body,
     begins_report,
     expects_end,
     family_of,
     find_heading,
     headless_family,
+    is_line_of_other,
     is_other_text,
     is_report_line,
     message_families,
@@ -38,8 +40,9 @@ from zscope.parsers.text.headings import (
     row_separators,
     rows_above,
 )
+from zscope.parsers.text.interruption import Interruption
 from zscope.parsers.text.outside_text import OutsideText
-from zscope.parsers.text.report_family import ReportHeading
+from zscope.parsers.text.report_family import NEVER, ReportHeading
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.spelling import edit_distance
 from zscope.parsers.text.syslog_replies import MOST_LINES, ReplyCollector, SyslogReply
@@ -64,7 +67,8 @@ _CONNECTOR_ONLY = re.compile(r" *\d{1,4} +$", re.ASCII)
 _CONTROLS = frozenset(" 01+-")
 _FEWEST_LINES = 5
 """So many lines must look like lines with carriage control characters."""
-_MOST_PENDING = 1_000
+_OTHER_KIND = "other"
+"""The kind of a report that cannot begin without a heading."""
 LINES_TOGETHER = 20_000
 """Lines that are passed on at once if they are independent of each other, because their number has no limit.
 Also the limit of a page.
@@ -125,22 +129,23 @@ class ReportSplitter:
     """The lines of the file, if rows can be taken from it."""
     _rows_follow: bool = False
     """Whether the last line was a plain row of the report."""
-    _interrupted: bool = False
+    _kind: str | None = None
+    """The kind of the report, if its first line without heading is known."""
+    _mixed: bool = False
+    """Whether a line of another family in the report was reported."""
+    _interruption: Interruption = field(init=False)
     """A prompt or a message ended the report, unless a line that looks like part of it follows."""
-    _pending: list[Line] = field(default_factory=list)
-    """Lines since the interruption; they belong to the report if it continues."""
     _before: Line | None = None
     """The last line outside reports."""
     _above: deque[Line] = field(default_factory=lambda: deque(maxlen=LINES_TOGETHER))
     """Lines outside reports that may be rows whose column names follow."""
-    _without_prefix: list[Line] = field(default_factory=list)
-    """The lines since the interruption that lack the prefix of the others."""
     _outside: OutsideText = field(init=False)
     _replies: ReplyCollector = field(init=False)
     _messages: list[tuple[ReportFamily, MessageCollector]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._outside = OutsideText(self.report_problem, is_report_line)
+        self._interruption = Interruption(self.report_problem)
+        self._outside = OutsideText(self.report_problem)
         self._replies = ReplyCollector(
             begins_report, is_report_line, self.report_problem, nearly_heading, self._outside.add
         )
@@ -228,13 +233,12 @@ class ReportSplitter:
             return False
         text = line.text.strip()
         damaged = (text, line.text[line.outside - 1 :], line.text[line.outside :].lstrip())
-        adjacent = not self._interrupted and bool(self._report.lines[-1].text)
+        adjacent = not self._interruption.is_open and bool(self._report.lines[-1].text)
         if adjacent and any(map(self._family.continues.match, damaged)):
             problem = f"{quoted(text)} lacks the prefix of the lines around it; it is skipped"
             self.report_problem(line.no, problem)
         elif text:
-            self._interrupted = True
-            self._without_prefix.append(Line(line.no, text))
+            self._interruption.begin_without_prefix(Line(line.no, text))
         return True
 
     def _line(self, number: int, raw: str, stamp: Stamp | None) -> Iterator[CapturedReport]:
@@ -280,7 +284,8 @@ class ReportSplitter:
             messages, is_message = collector.take(number, text)
             finished += [self._message(family, lines) for lines in messages]
             if is_message:
-                self._interrupted = self._report is not None
+                if self._report is not None:
+                    self._interruption.begin()
                 return finished, True
         return finished, False
 
@@ -289,7 +294,7 @@ class ReportSplitter:
         report = self._report
         if report is None or not heading.family.repeats_heading:
             return False
-        return self._family is heading.family or not self._interrupted
+        return self._family is heading.family or not self._interruption.is_open
 
     def _message(self, family: ReportFamily, lines: list[Line]) -> CapturedReport:
         """Return a message; its first line has its prefix."""
@@ -309,13 +314,18 @@ class ReportSplitter:
         if report is None or self._family is not family:
             return True
         has_body = len(report.lines) > 1
-        return (self._interrupted and has_body) or (self._titled and family.once.match(text) is not None)
+        if (self._interruption.is_open and has_body) or (self._titled and family.once.match(text)):
+            return True
+        kind = _kind_of(text, family)
+        self._kind = self._kind or kind
+        return kind != self._kind
 
     def _begin(self, number: int, heading: ReportHeading) -> None:
         self._outside.end()
         text = heading.text
         self._ids = _MESSAGE_ID.match(text) is not None
         self._margin, self._control, self._titled = heading.column, heading.control, False
+        self._kind, self._mixed = None, False
         time_from = KnownFrom.PREFIX if heading.day else KnownFrom.NOTHING
         origin = Origin(
             heading.source, heading.system, heading.system_from, heading.day, heading.clock, time_from
@@ -332,7 +342,7 @@ class ReportSplitter:
         column = len(text) - len(text.lstrip())
         source = ReportSource.CONSOLE if text.upper() == text else ReportSource.TERMINAL
         self._begin(number, ReportHeading(family, text[column:], column, source))
-        self._titled = family.once.match(text) is not None
+        self._titled, self._kind = family.once.match(text) is not None, _kind_of(text, family)
         self.report_headless(
             number, "a display begins without its heading: stack, release and time are not known"
         )
@@ -344,26 +354,26 @@ class ReportSplitter:
             report.lines.append(Line(number, line))
             if report.complete:
                 # This form of the display has no such line: lines of the display can follow.
-                self._interrupted = True
+                self._interruption.begin()
             else:
                 report.complete = True
                 yield from self._close()
         elif is_other_text(line, self._family) and not _is_value_line(report, line):
-            self._interrupted = True
-        elif self._interrupted and not self._family.continues.match(line):
-            self._pending.append(Line(number, line))
-            if len(self._pending) > _MOST_PENDING:
-                for pending in self._pending:
-                    self._outside.add(pending)
-                self._pending.clear()
+            self._interruption.begin(Line(number, line))
+        elif not self._interruption.continues(line, self._family):
+            for other in self._interruption.wait(Line(number, line)):
+                self._outside.add(other)
         elif not is_paging_mark(line):
             self._resume(report)
+            self._report_line_of_other(number, line)
             report.lines.append(Line(number, line))
             row = self._family.plain_row
             self._rows_follow = (
                 row is not None and not (self._margin or self._ids) and row.fullmatch(line) is not None
             )
             self._titled = self._titled or self._family.once.match(line) is not None
+            if self._kind is None and self._family.headless is not NEVER:
+                self._kind = _kind_of(line, self._family) or (_OTHER_KIND if begins_body(line) else None)
             if self._family.rows_apart and len(report.lines) > LINES_TOGETHER:
                 yield report
                 self._report = CapturedReport(report.family, report.lines[:1], report.origin)
@@ -373,12 +383,16 @@ class ReportSplitter:
 
     def _resume(self, report: CapturedReport) -> None:
         """Continue an interrupted report with the lines since the interruption."""
-        for line in self._without_prefix:
-            self.report_problem(line.no, "the line lacks the prefix of the lines around it; it is skipped")
-        report.lines += self._pending
-        self._pending.clear()
-        self._without_prefix.clear()
-        self._interrupted = False
+        if self._interruption.is_open:
+            report.lines += self._interruption.resume()
+
+    def _report_line_of_other(self, number: int, line: str) -> None:
+        """Report the first line of a report that can only be part of a report of another family."""
+        if not (self._mixed or self._family.uninterrupted) and is_line_of_other(line, self._family):
+            self._mixed = True
+            problem = f"{quoted(line.strip())} is inside a report of another kind: the heading of its own "
+            problem += "report is missing, or the line is misplaced"
+            self.report_problem(number, problem)
 
     def _without_margin(self, report: CapturedReport, number: int, text: str) -> str:
         """Return a line without margin and message ID, and report an ID with a wrong character."""
@@ -404,12 +418,9 @@ class ReportSplitter:
     def _close(self) -> Iterator[CapturedReport]:
         if self._report is not None:
             report, self._report = self._report, None
-            self._interrupted = False
             self._report_glued_prompt(report)
-            for line in (*self._without_prefix, *self._pending):
+            for line in self._interruption.end():
                 self._outside.add(line)
-            self._pending.clear()
-            self._without_prefix.clear()
             if self._family.has_controls and (self._control or _begin_with_control(report.lines)):
                 first, *others = report.lines
                 first_line = first if self._control else Line(first.no, first.text[1:])
@@ -443,6 +454,12 @@ def _margin_of(text: str, column: int) -> int:
     """Return the width of the margin of the first line after a heading that begins in this column."""
     indent = len(text) - len(text.lstrip(" "))
     return indent if column // 2 < indent < column else column
+
+
+def _kind_of(text: str, family: ReportFamily) -> str | None:
+    """Return the kind of the report that begins with this line, as the pattern of its family names it."""
+    match = family.headless.match(text)
+    return match.lastgroup if match else None
 
 
 def _stamped(heading: ReportHeading, stamp: Stamp | None) -> ReportHeading:

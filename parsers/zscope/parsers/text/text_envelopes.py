@@ -26,6 +26,8 @@ from zscope.parsers.text.headings import (
     may_have_heading,
 )
 from zscope.parsers.text.json_envelopes import ProblemReporter, is_json, texts_of_json
+from zscope.parsers.text.outside_text import may_be_of_report
+from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.syslog_replies import is_log_record
 
 
@@ -261,12 +263,20 @@ class TextUnwrapper:
                         problem = f"a display after {len(before):,} characters in its line is not read"
                         self.report_problem(line.no, problem)
                     return self._ordinary(line)
+                self._report_before(line.no, before)
                 text, stamp = text[column:], _stamp(before)
         if column == 1 and before in _CONTROLS and _are_controls(others):
             wrapping.control, text = True, text[1:]
         self._wrapping = wrapping if wrapping != _Wrapping() else None
         self._removed(wrapping, line)
         return UnwrappedLine(line.no, text, stamp)
+
+    def _report_before(self, no: int, before: str) -> None:
+        """Report the text before a heading if the heading was joined to a line of the report before."""
+        if before[-1:].isalnum() or may_be_of_report(before):
+            problem = f"{quoted(before.strip())} is before the heading of a display in its line, and is not "
+            problem += "read: a line end may be missing"
+            self.report_problem(no, problem)
 
     def _without_markup(self, no: int, text: str) -> Iterator[Line | UnwrappedLine]:
         """Yield the lines in a line of HTML, with the begin and the end of a block."""

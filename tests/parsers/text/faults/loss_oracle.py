@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -31,8 +32,11 @@ _NUMBER = "member_no"
 """The column with the number of a row in its list."""
 _KNOWN_FROM = ("system_from", "time_from")
 """Columns that say where a value is known from. They are empty where the value is, which is judged itself."""
+_OF_HEADING = frozenset({"stack", "release", "taken_local", "taken_time", *_KNOWN_FROM})
+"""Columns of NETSTAT reports that their heading shows."""
 _COMPARED = frozenset({"reset_since_previous"})
 """Columns that compare a report with the one before."""
+_NUMBER_IN_TEXT = re.compile(r"[\d,]+")
 _PAGE = 60
 """An issue so many lines away from a row is on the same page."""
 
@@ -42,6 +46,7 @@ class Undetectable(StrEnum):
 
     ROW_DROPPED = "a whole line with rows or with a member of a list is dropped"
     VALUE_DROPPED = "a whole line with values of one row, or without a column, is dropped: they are absent"
+    HEADING_DROPPED = "the heading of a report is dropped, and only one of its kind is above: it goes on"
     ROW_DOUBLED = "a whole line with rows of its own is doubled"
     ORDER_CHANGED = "two lines with members of a list are exchanged: it is another possible order"
     VALUE_CHANGED = "a letter of a value changed: it is another possible value"
@@ -123,6 +128,9 @@ def _placed(table: str, row: Row) -> PlacedRow:
     return PlacedRow(table, values, line)
 
 
+_Pairs = list[tuple[PlacedRow, PlacedRow]]
+
+
 @dataclass(frozen=True)
 class _Changes:
     """Rows that differ, without those that a cut took away."""
@@ -131,7 +139,7 @@ class _Changes:
     lost: list[PlacedRow] = field(default_factory=list)
     gained: list[PlacedRow] = field(default_factory=list)
 
-    def pairs(self) -> list[tuple[PlacedRow, PlacedRow]] | None:
+    def pairs(self) -> _Pairs | None:
         """Return the rows that changed, with what they became; None if rows vanished or appeared."""
         if len(self.lost) != len(self.gained):
             return None
@@ -170,6 +178,7 @@ def _changes(before: TextReading, after: TextReading, fault: TextFault) -> _Chan
         if added[row.key()] > 0:
             added[row.key()] -= 1
             changes.gained.append(row)
+    changes.gained.reverse()
     if fault.kind in CUTS:
         around = _reports_around(before, fault)
         expected = [
@@ -189,7 +198,7 @@ def _is_named(before: TextReading, after: TextReading, changes: _Changes) -> boo
     """Return whether an issue that the text does not have without the fault names the place."""
     fault = changes.fault
     usual = Counter(
-        (issue.code, issue.field, fault.moved(issue.line_no or 0))
+        (issue.code, issue.field, fault.moved(issue.line_no or 0), _without_numbers(issue.text))
         for issue in before.issues
         if issue.line_no is None or fault.keeps(issue.line_no)
     )
@@ -200,7 +209,8 @@ def _is_named(before: TextReading, after: TextReading, changes: _Changes) -> boo
     ]
     lowest, highest = min(touched) - _PAGE, max(touched) + _PAGE
     for issue in after.issues:
-        identity = (issue.code, issue.field, issue.line_no or fault.moved(0))
+        place = issue.line_no or fault.moved(0)
+        identity = (issue.code, issue.field, place, _without_numbers(issue.text))
         if usual[identity] > 0:
             usual[identity] -= 1
         elif issue.line_no is None:
@@ -211,15 +221,16 @@ def _is_named(before: TextReading, after: TextReading, changes: _Changes) -> boo
     return False
 
 
+def _without_numbers(text: str) -> str:
+    """Return the text of an issue without counts and places, which a fault elsewhere can change."""
+    return _NUMBER_IN_TEXT.sub("", text)
+
+
 def _undetectable(changes: _Changes) -> Undetectable | None:
     fault, pairs = changes.fault, changes.pairs()
     match fault.kind:
         case FaultKind.DROPPED:
-            if _dropped_own(changes) or _list_changes(changes) == (1, 0):
-                return Undetectable.ROW_DROPPED
-            is_one = pairs is not None and len(pairs) == 1
-            if pairs and all(_became_absent(old, new, is_one=is_one) for old, new in pairs):
-                return Undetectable.VALUE_DROPPED
+            return _undetectable_drop(changes, pairs)
         case FaultKind.DOUBLED:
             is_own = all(row.line == fault.line for row in changes.lost)
             if is_own and all(row.line in {fault.line, fault.line + 1} for row in changes.gained):
@@ -231,6 +242,16 @@ def _undetectable(changes: _Changes) -> Undetectable | None:
         case FaultKind.LETTER:
             if pairs and all(_became_other_value(old, new) for old, new in pairs):
                 return Undetectable.VALUE_CHANGED
+    return None
+
+
+def _undetectable_drop(changes: _Changes, pairs: _Pairs | None) -> Undetectable | None:
+    if _dropped_own(changes) or _list_changes(changes) == (1, 0):
+        return Undetectable.ROW_DROPPED
+    if pairs and all(_became_absent(old, new, is_one=len(pairs) == 1) for old, new in pairs):
+        return Undetectable.VALUE_DROPPED
+    if pairs and all(_has_other_heading(old, new) for old, new in pairs):
+        return Undetectable.HEADING_DROPPED
     return None
 
 
@@ -315,6 +336,11 @@ def _became_absent(old: PlacedRow, new: PlacedRow, *, is_one: bool) -> bool:
         return False
     differences = _differences(old, new)
     return (is_one and all(_lacks_member(before, after) for before, after in differences)) or not differences
+
+
+def _has_other_heading(old: PlacedRow, new: PlacedRow) -> bool:
+    """Return whether rows differ only in what the heading of their report shows."""
+    return {name for name, value in old.row.items() if value != new.row[name]} <= _OF_HEADING
 
 
 def _became_other_value(old: PlacedRow, new: PlacedRow) -> bool:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 _IGNORE_CASE = re.ASCII | re.IGNORECASE
 _HEADLESS = (
-    r" {0,8}(?:ConnID: |User Id +Conn |Client Name: |TCP Configuration Table:|IntfName: +\S+ +IntfType: )"
+    r" {0,8}(?:(?P<ttls>ConnID: )|(?P<conn>User Id +Conn )|(?P<all>Client Name: )"
+    r"|(?P<config>TCP Configuration Table:)|(?P<devlinks>IntfName: +\S+ +IntfType: )"
+    r"|(?P<group>TTLSGrpAction +Group ?ID +Conns$))"
 )
 """First lines of reports that were captured without their heading."""
 
@@ -38,6 +40,9 @@ def _labels() -> Iterator[str]:
     for table in report_tables().values():
         if table.family == "netstat":
             yield from (label for printed in table.fields for label in printed.labels)
+    from zscope.parsers.text.netstat.config import LABELS
+
+    yield from LABELS
 
 
 def _is_state(word: str) -> bool:
@@ -48,6 +53,7 @@ def _is_state(word: str) -> bool:
 
 
 _LONGEST_STATE = 8
+_NAMES = re.compile(r"\(\?P<\w+>")
 
 NETSTAT = ReportFamily(
     name="netstat",
@@ -77,11 +83,13 @@ NETSTAT = ReportFamily(
     refused=re.compile("VM TCP", re.IGNORECASE),
     certain=(
         r" *(?:END OF THE REPORT|\d+ OF \d+ RECORDS DISPLAYED|(?:LOCAL|FOREIGN) SOCKET: )"
-        r"| *TTLSGrpAction +Group ?ID +Conns$|User ?ID +Conn +(?:Local|State)"
-        rf"|{_HEADLESS}"
+        r"|User ?ID +Conn +(?:Local|State)"
+        rf"|{_NAMES.sub('(?:', _HEADLESS)}"
     ),
     rows=(
-        r" *\S{1,8} +[0-9A-F]{8} +\S+\.\.\d{1,5} +\S+\.\.\d{1,5}(?: |$)"
+        r" *\S{1,8} +[0-9A-F]{8} +(?:\S+\.\.\d{1,5}(?: |$)|[\d.]{3,15}$)"
+        r"|.{0,80}\.\.\d{1,5} +(?:\S+\.\.\d{1,5} +)?"
+        r"(?:ESTA?BLSH|LISTEN|TIMEWA?I?T|CLOSWA?I?T|FINWA?I?T[12]|LASTACK|CLOSING|CLOSED|SYNSENT|SYNRCVD)$"
         r"| *(?:LOCAL|FOREIGN|REMOTE) ?SOCKET: +\S+\.\.\d{1,5}"
     ),
     labels=_labels,

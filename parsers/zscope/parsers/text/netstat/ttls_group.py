@@ -51,6 +51,8 @@ class _GroupReader:
     """Columns of the ids, with the row of each; the heading has none."""
     _group: NetstatRow | None = None
     _environment: NetstatRow | None = None
+    _is_table: bool | None = None
+    """Whether the groups so far are rows of a table, not labels."""
 
     def take(self, line: Line) -> None:
         """Read one line: a row of the table, or labels of the detailed form."""
@@ -59,9 +61,11 @@ class _GroupReader:
             return
         if titles := _TITLES.match(line.text):
             self.out.furniture(line.no)
+            self._has_form(line.no, is_table=True)
             self._places.append((None, _place(titles)))
             return
         if row := _ROW.fullmatch(line.text):
+            self._has_form(line.no, is_table=True)
             group = self._begin(line.no)
             self._places.append((group, _place(row)))
             for column, text in zip(_ROW_COLUMNS, row.group(1, 3, 4), strict=True):
@@ -84,6 +88,13 @@ class _GroupReader:
                 group.refuse(self.out, pair, group.line, "is not aligned with the other names")
                 group.put("ttls_group_action", None, group.line)
 
+    def _has_form(self, line: int, *, is_table: bool) -> None:
+        """Report a line of the other form than the lines before: one report has one form."""
+        if self._is_table not in {None, is_table}:
+            problem = "the form of the report changes here; the heading of another report may be missing"
+            self.out.issue(Code.REPORT_UNREADABLE, problem, line, 1, table=_TABLE)
+        self._is_table = is_table
+
     def _begin(self, line: int) -> NetstatRow:
         group = NetstatRow(_TABLE, line)
         self.entries.append(group)
@@ -95,6 +106,7 @@ class _GroupReader:
         """Store a label, if it belongs to a group; return whether it does."""
         column = _COLUMNS.get(plain_label(pair.label))
         if column == "ttls_group_action":
+            self._has_form(line, is_table=False)
             self._begin(line)
         if self._group is None:
             return False

@@ -101,6 +101,10 @@ _SECOND_PART = re.compile(
     r"|.{0,40}BLOCKED WORKLOAD ANALYSIS)"
 )
 """Titles of the address space and work unit sections: nothing on processors follows them on the page."""
+_OF_SECOND_PART = re.compile(
+    r"(?!.*(?:[A-Z][^ A-Z\d]{0,3}\d|\d[^ A-Z\d]{0,3}[A-Z]))[A-Z\d .,:()%/<>=+|*_-]*$", re.ASCII
+)
+"""The lines of these sections have words in capitals, numbers and bars, but no names with digits."""
 _MULTITHREADING = re.compile(r".{0,60}(?:MULTI-?THREADING|MAX CF)")
 
 
@@ -143,10 +147,15 @@ class CpuPages:
         self.empty = self.empty and not in_table
 
     def _address_spaces(self, lines: Sequence[Line]) -> None:
-        """Skip lines that are not about processors, unless the title of another page is lost among them."""
+        """Skip lines that are not about processors, unless the title of another page is lost among them, or
+        the first line of another report.
+        """
         for at, line in enumerate(lines):
-            if is_of_report(line.text):
-                problem = f"the lines {line.no} to {lines[-1].no} are of a page whose title is missing"
+            if is_of_report(line.text) or not _OF_SECOND_PART.match(line.text):
+                problem = (
+                    f"the lines {line.no} to {lines[-1].no} are not about address spaces and work units: "
+                )
+                problem += "the title of another page, or the first line of another report, is missing"
                 self.out.issue(Code.REPORT_CUT, problem, line.no, 1, table=TABLE)
                 self.out.skipped(lines[at:])
                 return

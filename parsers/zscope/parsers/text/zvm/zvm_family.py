@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from zscope.parsers.text.captured_report import ReportSource
-from zscope.parsers.text.report_family import NEVER, FoundHeading, ReportFamily
+from zscope.parsers.text.report_family import FoundHeading, ReportFamily
 from zscope.parsers.text.zvm.page_begin import RUN, begins_page
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ ZVM = ReportFamily(
     grammar=_grammar,
     has_table=_has_table,
     find_heading=_heading,
-    interruption=NEVER,
+    interruption=re.compile(r" *READY$", re.ASCII),
     has_margin=False,
     is_page=True,
     certain=(

@@ -111,7 +111,7 @@ class ZvmReportBody:
                 if at in titles:
                     self.out.furniture(line.no)
                     self.layout = self._layout(line, [lines[above].text for above in titles[at]])
-                elif begins_with_number(line.text) and not self._is_row(_words(line.text)):
+                elif _begins_page(line.text) and not self._is_row(_words(line.text)):
                     problem = "a report with an unreadable heading begins here; its lines are skipped"
                     self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, 1)
                     self.out.skipped(lines[at:])
@@ -287,6 +287,11 @@ class ZvmReportBody:
 def _words(text: str) -> list[Cell]:
     """Return the words of a line with their positions; none if the line is too long."""
     return cells_of(text) if len(text) <= LONGEST else []
+
+
+def _begins_page(text: str) -> bool:
+    """Return whether a line below the column headings is one of the heading of another page."""
+    return begins_with_number(text) or is_label(text)
 
 
 def looks_like_row(text: str) -> bool:
