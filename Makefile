@@ -85,7 +85,7 @@ docs-check: env ## do the generated documents say what the code says?
 	$(PY) -m zscope.app.docs --check
 
 pytest: env ## tests and doctests; ARGS="-k name -x" to choose
-	$(BIN)/pytest --numprocesses auto --dist loadfile $(ARGS)
+	$(BIN)/pytest --no-loadscope-reorder --numprocesses auto --dist loadfile $(ARGS)
 
 golden: env ## write the golden files of what commands show on terminals again
 	ZSCOPE_GOLDEN=write $(BIN)/pytest -n 0 -m "deep or not deep" tests/app/cli/store/test_screens.py \

@@ -10,12 +10,17 @@ import signal
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.doctest import DoctestModule
 from click.testing import CliRunner, Result
 from hypothesis import settings
 from tests.made_once import made_once
+from tests.scheduling import ComputedOnce
+
+if TYPE_CHECKING:
+    from xdist.remote import Producer
 
 # Always the same examples and no deadline: a slow or busy machine must not turn a test red.
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=10)
@@ -34,7 +39,7 @@ COMPILED = CHECKOUT / "tests" / "__pycache__" / "compiled"
 """A mark beside the compiled modules of the tests: all have been imported once."""
 
 LONG = [
-    "test_night_kills.py", "test_soak.py", "test_grown_dumps.py", "test_kills.py",
+    "test_night_kills.py", "test_soak.py", "test_metric_cases.py", "test_grown_dumps.py", "test_kills.py",
     "test_screens_of_changes.py", "test_screens.py", "test_single_faults_of_records.py", "test_streams.py",
 ]  # fmt: skip
 """Files with the longest tests: they run first, so that no process is left with one of them at the end."""
@@ -42,6 +47,11 @@ LONG = [
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ComputedOnce | None:
+    return ComputedOnce(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 class FilesWithExamples:
