@@ -63,9 +63,8 @@ def opened_data() -> Iterator[None]:
         yield
 
 
-def _load(store: Path, *paths: Path) -> Path:
-    ingest(store, paths, IngestOptions(selection=row_selection(None), settings=SETTINGS))
-    return store
+def _load(store: Path, *paths: Path, kinds: str | None = None) -> None:
+    ingest(store, paths, IngestOptions(selection=row_selection(kinds), settings=SETTINGS))
 
 
 def _add_runs(store: Path, runs: str) -> None:
@@ -109,39 +108,39 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def only_rmf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with one RMF report."""
-    return _load(tmp_path_factory.mktemp("rmf") / "store", SAMPLE / "reports" / "rmf-cpu.SYSB.txt")
+    report = SAMPLE / "reports" / "rmf-cpu.SYSB.txt"
+    return made_once(tmp_path_factory, "only-rmf", lambda store: _load(store, report))
 
 
 @pytest.fixture(scope="session")
 def only_netstat(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with NETSTAT displays of one system."""
-    return _load(
-        tmp_path_factory.mktemp("netstat") / "store", SAMPLE / "reports" / "netstat.SYSA.2026-03-02.txt"
-    )
+    display = SAMPLE / "reports" / "netstat.SYSA.2026-03-02.txt"
+    return made_once(tmp_path_factory, "only-netstat", lambda store: _load(store, display))
 
 
 @pytest.fixture(scope="session")
 def only_zert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with zERT detail records only."""
-    store = tmp_path_factory.mktemp("zert") / "store"
-    how = IngestOptions(selection=row_selection("119(11)"), settings=Settings().merge(["+01:00"]))
-    ingest(store, [SAMPLE / "smf-sample.bin"], how)
-    return store
+    dump = SAMPLE / "smf-sample.bin"
+    return made_once(tmp_path_factory, "only-zert", lambda store: _load(store, dump, kinds="119(11)"))
 
 
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with names that are markup, contain control characters, or are very long."""
-    folder = tmp_path_factory.mktemp("hostile")
-    dump = (SAMPLE / "smf-sample.bin").read_bytes()
-    page = code_page(DEFAULT_CODE_PAGE)
-    for there, instead in REPLACED.items():
-        assert page.encode(there) in dump, f"the sample has no {there}"
-        dump = dump.replace(page.encode(there), page.encode(instead))
-    (folder / LONG_FILE).write_bytes(dump)
-    store = _load(folder / "store", folder / LONG_FILE, SAMPLE / "reports")
-    _add_runs(store, HOSTILE_RUNS)
-    return store
+
+    def make(folder: Path) -> None:
+        dump = (SAMPLE / "smf-sample.bin").read_bytes()
+        page = code_page(DEFAULT_CODE_PAGE)
+        for there, instead in REPLACED.items():
+            assert page.encode(there) in dump, f"the sample has no {there}"
+            dump = dump.replace(page.encode(there), page.encode(instead))
+        (folder / LONG_FILE).write_bytes(dump)
+        _load(folder / "store", folder / LONG_FILE, SAMPLE / "reports")
+        _add_runs(folder / "store", HOSTILE_RUNS)
+
+    return made_once(tmp_path_factory, "hostile", make) / "store"
 
 
 def draw_page(name: str) -> None:
