@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamlit.testing.v1 import AppTest
-from tests.app.dashboard.conftest import draw_page, fine
+from tests.app.dashboard.conftest import LONGEST_S, draw_page, fine
 
 from zscope.app.shared.dashboard_server import STORE
 from zscope.pipelines.metrics.metric_documents import OVERVIEW, SAMPLE_NUMBERS
@@ -68,7 +68,7 @@ def test_every_number_of_the_overview_is_in_the_table(
     demo: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(STORE, str(demo[0]))
-    page = AppTest.from_function(draw_page, args=("overview",), default_timeout=120).run()
+    page = AppTest.from_function(draw_page, args=("overview",), default_timeout=LONGEST_S).run()
     fine(page)
     computed: dict[str, list[float]] = {}
     for metric in page.metric:

@@ -118,7 +118,7 @@ os.environ["ZSCOPE_STORE"] = str(store)
 
 def page(name, **query):
     script = f"from zscope.app.dashboard.shell import show\nshow({name!r})"
-    test = AppTest.from_string(script, default_timeout=120)
+    test = AppTest.from_string(script, default_timeout=900)
     for key, value in query.items():
         test.query_params[key] = value
     test.run()

@@ -42,6 +42,8 @@ cipher = "**{"y" * 60}**"
 """
 
 Open = Callable[..., AppTest]
+LONGEST_S = 900
+"""A script that draws longer hangs; how long it takes on a busy machine is no concern of these tests."""
 SETTINGS = Settings().merge(["+01:00"])
 
 
@@ -151,7 +153,7 @@ def draw_page(name: str) -> None:
 
 
 def _opened(name: str, store: Path, query: Mapping[str, str | list[str]] | None = None) -> AppTest:
-    page = AppTest.from_function(draw_page, args=(name,), default_timeout=120)
+    page = AppTest.from_function(draw_page, args=(name,), default_timeout=LONGEST_S)
     for key, value in (query or {}).items():
         page.query_params[key] = value
     with pytest.MonkeyPatch.context() as patch:

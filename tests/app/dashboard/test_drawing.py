@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from streamlit.testing.v1 import AppTest
+from tests.app.dashboard.conftest import LONGEST_S
 
 from zscope.app.dashboard import drawing
 from zscope.app.dashboard.drawing import as_csv, as_parquet, clean, plain
@@ -107,7 +108,7 @@ def _opened_or_not() -> None:
 
 def test_what_is_folded_is_drawn_when_it_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "FOLDED", True)
-    page = AppTest.from_function(_opened_or_not).run()
+    page = AppTest.from_function(_opened_or_not, default_timeout=LONGEST_S).run()
     assert ([each.label for each in page.expander], list(page.text)) == (["Data (2 rows)"], [])
     page.session_state["few-data"] = True
     assert [each.value for each in page.run().text] == ["both rows"]

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from tests.app.dashboard.conftest import SETTINGS, Open, draw_page, fine
+from tests.app.dashboard.conftest import LONGEST_S, SETTINGS, Open, draw_page, fine
 from tests.sample_stores import SAMPLE
 
 from zscope.app.dashboard.registry import registered_pages
@@ -129,7 +129,7 @@ def test_filters_of_an_address_wait_for_a_store(
 ) -> None:
     store = tmp_path / "store"
     monkeypatch.setenv(STORE, str(store))
-    page = AppTest.from_function(draw_page, args=(PAGE,), default_timeout=60)
+    page = AppTest.from_function(draw_page, args=(PAGE,), default_timeout=LONGEST_S)
     page.query_params["system"] = "CLI1"
     page.run()
     assert [error.value for error in page.error] == ["The store cannot be read."]

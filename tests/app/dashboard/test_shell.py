@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from tests.app.dashboard.conftest import SETTINGS, Open, draw_page, words
+from tests.app.dashboard.conftest import LONGEST_S, SETTINGS, Open, draw_page, words
 from tests.marking import deep_except
 from tests.sample_stores import SAMPLE
 
@@ -72,7 +72,7 @@ def test_a_damaged_store_is_named_with_its_remedy(
 
 def unreadable(monkeypatch: pytest.MonkeyPatch, store: Path) -> AppTest:
     monkeypatch.setenv(STORE, str(store))
-    page = AppTest.from_function(draw_page, args=("handshakes",), default_timeout=60).run()
+    page = AppTest.from_function(draw_page, args=("handshakes",), default_timeout=LONGEST_S).run()
     assert [error.message for error in page.exception] == []
     assert [error.value for error in page.error] == ["The store cannot be read."]
     return page
@@ -102,7 +102,7 @@ def test_nothing_is_shown_before_sign_in(monkeypatch: pytest.MonkeyPatch, world:
         run()
 
     monkeypatch.setattr("streamlit.user", _Stranger())
-    page = AppTest.from_function(program, default_timeout=60).run()
+    page = AppTest.from_function(program, default_timeout=LONGEST_S).run()
     assert [error.message for error in page.exception] == []
     assert [button.label for button in page.button] == ["Sign in"]
     assert not page.metric

@@ -74,7 +74,7 @@ def run_day(listener: Listening) -> Experiment:
     )
     lines: list[LogLine] = []
     LoadClient(server, Limits(0.02, 0.002), clock, lines.append).follow(draw(DAY, QUARTERS, 5))
-    until = time.monotonic() + 10
+    until = time.monotonic() + 300
     while len(listener.served) < sum(line.connections for line in lines) and time.monotonic() < until:
         time.sleep(0.01)
     bulk_ends = {line.start_utc: line.end_utc for line in lines if line.arm.is_bulk}

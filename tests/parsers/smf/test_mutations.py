@@ -211,11 +211,11 @@ def test_mutations(chunk: int) -> None:
     for seed in range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK):
         name = f"seed {seed}"
         data = mutated(seed)
-        begun = time.perf_counter()
+        begun = time.process_time()
         windows, issues = read(data, name)
         if seed % ALONE == 0:
             decode_alone(data, name)
-        assert time.perf_counter() - begun < SECONDS, name
+        assert time.process_time() - begun < SECONDS, name
         check(data, windows, issues)
         everything += windows
     assert len(everything) > PER_CHUNK / 2, "most dumps should still be readable"

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("loads_alone")
 MANY = 100
 MOST_LOADS = "zscope.pipelines.ingest.commit_new_rows.MOST_LOADS"
+LONGEST_S = "zscope.pipelines.ingest.commit_new_rows.LONGEST_S"
 REPORTS = Path(__file__).resolve().parents[3] / "sample-data" / "reports"
 
 
@@ -82,6 +83,15 @@ def test_many_small_files_are_few_commits_and_few_data_files(tmp_path: Path) -> 
                 places = f"SELECT record_no, record_offset FROM {name} WHERE load_id = ? ORDER BY ALL"
                 rows = zip(table["record_no"].to_pylist(), table["record_offset"].to_pylist(), strict=True)
                 assert connection.execute(places, [loaded.load_id]).fetchall() == sorted(rows)
+
+
+def test_a_commit_waits_for_further_files_a_limited_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, paths = tmp_path / "store", parts_of(tmp_path / "parts", 3)
+    monkeypatch.setattr(LONGEST_S, 0.0)
+    assert statuses(load(store, *paths)) == ["loaded"] * 3
+    assert read_state(existing_store(store)).number == 3
 
 
 def test_files_of_one_commit_are_compared_with_each_other(tmp_path: Path) -> None:

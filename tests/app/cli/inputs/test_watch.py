@@ -242,7 +242,7 @@ def test_a_signal_ends_it_with_the_exit_code_of_the_loads(
     while "rows in" not in (line := program.stderr.readline()):
         assert line, "the process has ended"
     program.send_signal(number)
-    out, messages = program.communicate(timeout=60)
+    out, messages = program.communicate(timeout=300)
     assert (program.returncode, out) == (code, "")
     assert messages.endswith("stopped\n")
     assert not (tmp_path / "store" / ".stage").exists()

@@ -63,7 +63,7 @@ class Terminal:
     def until(self, text: str) -> str:
         """What appears up to and with a text."""
         seen = ""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 300
         while text not in seen:
             ready, _, _ = select.select([self._ours], [], [], max(0, end - time.monotonic()))
             assert ready, f"{text!r} did not appear in {seen!r}"

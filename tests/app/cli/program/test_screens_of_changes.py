@@ -26,7 +26,6 @@ from zscope.app.cli.commands import demo
 from zscope.app.cli.commands.summary import paragraphs
 from zscope.app.cli.output import Rows, output_options, terminal
 from zscope.app.cli.output.terminal import notes, screen
-from zscope.pipelines.ingest import commit_new_rows
 
 if TYPE_CHECKING:
     from zscope.pipelines.summary import Conclusion
@@ -169,7 +168,6 @@ def test_commands_that_change_a_store_show_the_same(
     monkeypatch.setattr(terminal, "notes", screens.notes)
     monkeypatch.setattr(demo, "paragraphs", screens.paragraphs)
     shorten_report(monkeypatch, "data")
-    monkeypatch.setattr(commit_new_rows, "LONGEST_S", 3600.0)  # else a slow machine makes more commits
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("PAGER", "")
     monkeypatch.chdir(tmp_path)

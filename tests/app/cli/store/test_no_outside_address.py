@@ -42,7 +42,7 @@ sys.addaudithook(watch)
 
 def handshake(port: int, origin: str) -> str:
     """Begin a websocket as a browser does from a page of some origin; return the first line of the answer."""
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=300) as connection:
         connection.sendall(
             (
                 f"GET /_stcore/stream HTTP/1.1\r\nHost: localhost:{port}\r\nOrigin: {origin}\r\n"

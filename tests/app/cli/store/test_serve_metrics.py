@@ -39,7 +39,7 @@ class Served:
         self.port = int(match[1])
 
     def get(self, path: str, method: str = "GET", **headers: str) -> tuple[HTTPResponse, bytes]:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=300)
         names = {name.replace("_", "-"): value for name, value in headers.items()}
         with closing(connection):
             connection.request(method, path, headers=names)
@@ -57,7 +57,7 @@ class Served:
     def stop(self, number: int) -> tuple[int, str]:
         """Send a signal and return the exit code and the messages."""
         self.process.send_signal(number)
-        _, messages = self.process.communicate(timeout=60)
+        _, messages = self.process.communicate(timeout=300)
         return self.process.returncode, messages
 
 

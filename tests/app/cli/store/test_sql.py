@@ -182,7 +182,7 @@ def test_ctrl_c_exits_with_12_and_keeps_the_output_unchanged(store: Path, tmp_pa
             assert running.poll() is None
             time.sleep(0.02)
         running.send_signal(signal.SIGINT)
-        _, message = running.communicate(timeout=20)
+        _, message = running.communicate(timeout=300)
     assert running.returncode == 12
     assert message.strip() == "Error: interrupted; output files are unchanged"
     assert not list(tmp_path.iterdir())

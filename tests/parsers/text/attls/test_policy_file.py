@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -234,9 +234,9 @@ def test_many_repeated_keywords_are_one_list(tmp_path: Path) -> None:
     count = 30_000
     lines = ["TTLSEnvironmentAction e", "{"]
     lines += [f"Unknown{number:040} 1\nTrustedPeer p{number}" for number in range(count)]
-    begin = perf_counter()
+    begin = process_time()
     result = _read("\n".join([*lines, "}", ""]), tmp_path)
-    assert perf_counter() - begin < 20
+    assert process_time() - begin < 20
     assert [each[2:4] for each in values(result, "TrustedPeer")] == [
         (number, f"p{number - 1}") for number in range(1, count + 1)
     ]

@@ -8,7 +8,7 @@ import re
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -182,9 +182,9 @@ def test_many_workloads_are_compared_in_time_by_their_number() -> None:
     classes += [(WorkloadClass("workload", name, 1), {"cp_s": 1.0}) for name in names]
     classes.append((WorkloadClass("service class", "LAST", 2), {"workload_name": "W7", "cp_s": 2.0}))
     sheet = FileRows(dict.fromkeys([TABLE]), Issues(), "any.xml")
-    begin = perf_counter()
+    begin = process_time()
     compare_workloads(classes, ReportRows(sheet, Origin(ReportSource.XML)))
-    assert perf_counter() - begin < 5
+    assert process_time() - begin < 5
     assert [issue.text for issue in sheet.issues] == [
         "the workload W7 has 1.000 CPU seconds, but its service classes have 3.000"
     ]

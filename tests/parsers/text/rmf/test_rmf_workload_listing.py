@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from contextlib import suppress
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -312,9 +312,9 @@ def test_a_very_long_line_ends_its_block_and_is_reported(tmp_path: Path) -> None
     lines = LISTING.splitlines()
     at = next(number for number, line in enumerate(lines) if "SERVICE TIME" in line)
     lines[at] = "-" * 60_000 + "x" + lines[at]
-    begin = perf_counter()
+    begin = process_time()
     result = _read("\n".join(lines) + "\n", tmp_path)
-    assert perf_counter() - begin < 10
+    assert process_time() - begin < 10
     rows = _rows(result)
     assert len(rows) == len(ROWS)
     assert _shown(rows[0], "transactions_ended", "tcb_s", "cp_pct") == (5400, None, None)
@@ -331,9 +331,9 @@ def test_a_very_long_line_ends_its_block_and_is_reported(tmp_path: Path) -> None
     ],
 )
 def test_long_rows_of_hyphens_take_time_by_their_length(text: str, names: list[str]) -> None:
-    begin = perf_counter()
+    begin = process_time()
     groups = group_headings(text.format("-" * 30_000))
-    assert perf_counter() - begin < 5
+    assert process_time() - begin < 5
     assert [group.name for group in groups if group.known] == names
 
 
