@@ -18,16 +18,18 @@ WITH recorded AS (
     GROUP BY source, system, hour_utc
 ),
 
+-- Each hour has a row of every source, with the hours of its day.
 covered AS (
     SELECT
         system,
+        hour_utc,
         day,
         if(source = '119-11', 'zERT detail', 'zERT summary') AS source,
-        sum(covered_hours) AS covered_hours,
-        sum(hours) AS hours
+        sum(covered_hours) OVER of_day AS covered_hours,
+        sum(hours) OVER of_day AS hours
     FROM coverage_hour
     WHERE source IN ('119-11', '119-12')
-    GROUP BY system, day, source
+    WINDOW of_day AS (PARTITION BY system, day, source)
 ),
 
 compared AS (
@@ -35,7 +37,7 @@ compared AS (
         r.source,
         r.system,
         r.hour_utc,
-        h.day,
+        c.day,
         c.covered_hours,
         c.hours,
         sum(r.connections) FILTER (r.source = 'zERT detail') OVER of_day AS detail_connections,
@@ -43,10 +45,8 @@ compared AS (
         max(c.covered_hours) FILTER (r.source = 'zERT detail') OVER of_day AS detail_hours,
         max(c.covered_hours) FILTER (r.source = 'zERT summary') OVER of_day AS summary_hours
     FROM recorded AS r
-    LEFT JOIN (SELECT DISTINCT system, hour_utc, day FROM coverage_hour) AS h
-        ON r.system = h.system AND r.hour_utc = h.hour_utc
-    LEFT JOIN covered AS c ON r.system = c.system AND h.day = c.day AND r.source = c.source
-    WINDOW of_day AS (PARTITION BY r.system, h.day)
+    LEFT JOIN covered AS c ON r.system = c.system AND r.hour_utc = c.hour_utc AND r.source = c.source
+    WINDOW of_day AS (PARTITION BY r.system, c.day)
 )
 
 SELECT

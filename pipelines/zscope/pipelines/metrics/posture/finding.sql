@@ -59,8 +59,7 @@ LEFT JOIN counted AS place
         AND f.source = place.source
 LEFT JOIN (
     SELECT system
-    FROM protection_source
-    WHERE is_counted
+    FROM counted
     GROUP BY system
     HAVING count(DISTINCT source) = 2
 ) AS other ON f.system = other.system
