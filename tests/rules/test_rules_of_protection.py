@@ -42,6 +42,7 @@ RULES = {
         r"seconds_left\s*[<>]",
         r"not_after\w*\s*[<>]=?\s*\w*as_of",
     ),
+    "complete coverage": (r"covered_pct\s*[<>]=?\s*\d", r"_hours >= 0\.9\d* \*"),
     "published comparison": (r"FROM reference_result WHERE id = '",),
 }
 COPIES = {
@@ -80,6 +81,10 @@ COPIES = {
         "soon = pc.and_kleene(pc.less_equal(days, 90), pc.invert(pc.or_(expired, since)))",
         "WHEN seconds_left <= 30 * 86400 THEN '<= 30 days'",
         "count_if(not_after_utc < as_of_utc)::BIGINT AS expired,",
+    ),
+    "complete coverage": (
+        "WHEN covered_pct < 95 THEN 'which cover ' || round(covered_pct)::BIGINT || ' % of the hours'",
+        "WHEN coalesce(detail_hours >= 0.95 * summary_hours, false) THEN 'zERT detail'",
     ),
     "published comparison": (
         "SELECT max(value) AS pct FROM reference_result WHERE id = 'tls31-sysplex-tickets-hit'",

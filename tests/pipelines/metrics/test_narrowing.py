@@ -116,7 +116,7 @@ def test_only_days_that_matter_are_read(world_store: Path) -> None:
     )
     with open_reader(world_store) as connection:
         assert connection.execute(ends).fetchall() == [("03-15",), ("03-17",)]
-        for before in prepared(metric("handshake_mix"), last_day):
+        for before in prepared(declared()["handshake_hour"], last_day):
             connection.execute(before)
         assert connection.execute(ends).fetchall() == [("03-17",)]
 
@@ -148,15 +148,15 @@ def test_the_earlier_state_of_a_connection_is_read() -> None:
         }
         for event in (began, changed)
     ]  # fmt: skip
-    mix = metric("handshake_mix")
-    query = statement(mix, [], PERIOD)
-    with database("handshake_mix", {"smf119_zert_detail": connection_records}) as connection:
+    step = declared()["handshake_hour"]
+    query = statement(step, selection=PERIOD)
+    with database("handshake_hour", {"smf119_zert_detail": connection_records}) as connection:
         whole = connection.execute(query).fetchall()
         connection.execute("CREATE SCHEMA files")
         connection.execute(
             "CREATE VIEW files.smf119_zert_detail AS SELECT * FROM memory.main.smf119_zert_detail"
         )
-        for before in prepared(mix, PERIOD):
+        for before in prepared(step, PERIOD):
             connection.execute(before)
         assert connection.execute(query).fetchall() == whole
-    assert whole[0][0] is None
+    assert whole == []

@@ -361,6 +361,17 @@ CREATE OR REPLACE MACRO name_matches(name, condition) AS
         ELSE upper(name) = upper(condition)
     END;
 
+-- Coverage ------------------------------------------------------------------------------------------------
+
+-- The share of the hours that complete data cover: up to 5 % fewer records than expected are normal. Also the share of
+-- the hours of one source that another must cover to count instead of it.
+CREATE OR REPLACE MACRO least_covered_pct() AS 95;
+
+-- What a result says about its time if the data do not cover it; null if they do, or if that is not known.
+CREATE OR REPLACE MACRO incomplete_text(covered_pct) AS CASE
+    WHEN covered_pct < least_covered_pct() THEN 'the data cover ' || number_text(covered_pct) || ' % of the time'
+END;
+
 -- MQ ------------------------------------------------------------------------------------------------------
 
 -- Rows of MQ, each counted once, from a table with the column `identity`: the values by which rows are

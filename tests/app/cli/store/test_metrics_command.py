@@ -56,6 +56,25 @@ def test_all_metrics_are_listed_with_their_questions(ask: Ask) -> None:
     assert all(row["question"].endswith("?") for row in result)
 
 
+def test_rows_of_days_that_the_data_do_not_cover_are_counted(ask: Ask) -> None:
+    """The world is a day of UTC, so the local days at +01:00 have 23 hours and one with records."""
+    result = ask("handshake_mix", "--by", "system,day")
+    shares = [float(row["covered_pct"]) for row in rows(result)]
+    few = sum(share < 95 for share in shares)
+    assert 0 < few < len(shares)
+    assert (
+        f"note: {few} of {len(shares)} rows are of days of which the data cover less than 95 %"
+        in result.stderr
+    )
+
+
+def test_rows_without_an_incomplete_day_have_no_note(ask: Ask) -> None:
+    full = ask("handshake_mix", "--by", "system,day", "--where", "covered_hours > 0.95 * hours")
+    assert rows(full)
+    assert "cover less" not in full.stderr
+    assert "cover less" not in ask("cpu_interval").stderr
+
+
 def test_a_metric_gives_the_rows_of_its_view(ask: Ask, run: Ask, store: Path) -> None:
     result = ask("handshake_mix").stdout
     assert result == run("sql", "SELECT * FROM handshake_mix", "--store", store).stdout

@@ -9,6 +9,7 @@ import click
 
 from zscope.app.cli import completion
 from zscope.app.cli.exits import NothingDoneError
+from zscope.app.cli.incomplete_rows import IncompleteRows, least_covered_pct
 from zscope.app.cli.metric_options import (
     check_condition,
     check_systems,
@@ -159,14 +160,17 @@ def _print_rows(
     check_systems(session, selection.systems)
     check_condition(session, metric, selection.where)
     prepare_metric(session, metric.name, selection, settings)
+    least_pct = least_covered_pct(session)
     result = session.run(query)
     assert result is not None, "a query returns rows"
+    batches = IncompleteRows(result.batches, least_pct)
     measures = {column.name for column in (*metric.measures, *metric.derived)}
     keys = [name for name in result.schema.names if name not in measures] if metric.combinable else []
-    rows = Rows(result.schema, result.batches, tuple(dict.fromkeys([*keys, *metric.answer])))
+    rows = Rows(result.schema, batches, tuple(dict.fromkeys([*keys, *metric.answer])))
     output.write(rows)
     if not rows.count:
         click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
+    batches.note(rows.count)
     note_missing_zones(session, metric.name, systems=selection.systems)
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 
 from zscope.app.dashboard.drawing import grid, no_data, number, picture, plain
 from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
+from zscope.app.dashboard.protection_records import handshake_records
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import HANDSHAKE_COLOURS, colours, time_axis, time_tip, values
 from zscope.app.dashboard.tiles import MetricFigure, tile
@@ -115,6 +116,7 @@ def render(data: PageData) -> None:
     ):
         shown = number(counts[key], digits, unit)
         tile(column, data, title, shown, MetricFigure("handshake_mix", key), explanation)
+    st.caption(f"Counted in {handshake_records(data)}.")
     _over_time(data)
     _by_place(data)
 

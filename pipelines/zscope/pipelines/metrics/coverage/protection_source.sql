@@ -59,7 +59,8 @@ SELECT
             WHEN summary_connections IS NULL THEN 'zERT detail'
             WHEN detail_connections IS NULL THEN 'zERT summary'
             WHEN coalesce(
-                detail_hours >= 0.95 * summary_hours, detail_connections >= 0.95 * summary_connections
+                100 * detail_hours >= least_covered_pct() * summary_hours,
+                100 * detail_connections >= least_covered_pct() * summary_connections
             ) THEN 'zERT detail'
             ELSE 'zERT summary'
         END

@@ -116,7 +116,7 @@ incomplete AS (
         ON
             k.system = c.system
             AND c.source = if(k.counted_by = 'zERT connections', '119-11', '119-1/2')
-            AND c.covered_hours < 0.95
+            AND 100 * c.covered_hours < least_covered_pct()
             AND c.hour_utc > k.first_utc
             AND c.hour_utc + INTERVAL 1 HOUR <= k.last_utc
     INNER JOIN (

@@ -6,10 +6,14 @@
 -- their session, the resumed share is that of all handshakes that were resumed: a client that offers no
 -- session counts only in the second. The two sources have separate rows and are never added up. If both
 -- record the same system, versions and time, `why_sources_differ` explains why they can differ.
+--
+-- The hours of the local day in which an interval ends are divided among the rows of a source, so that sums over rows
+-- have each day once. Counts since a reset can be of many days before, whose coverage is not known.
 
 WITH zert AS (
     SELECT
         system,
+        day,
         hour_utc,
         resumption_versions(tls_version) AS versions,
         CASE WHEN handshake_role LIKE 'server%' THEN 'server' ELSE handshake_role END AS side,
@@ -60,6 +64,7 @@ every_source AS (
     SELECT
         'zERT' AS source,
         z.system,
+        z.day,
         z.versions,
         NULL AS cache,
         z.side,
@@ -91,6 +96,7 @@ every_source AS (
     SELECT
         'GSKSRVR',
         g.system,
+        CASE WHEN g.basis <> 'since reset' THEN (g.interval_end_local - INTERVAL 1 MICROSECOND)::DATE END,
         g.versions,
         g.cache,
         'server',
@@ -142,7 +148,12 @@ SELECT
     e.replaced::BIGINT AS replaced,
     e.resets::BIGINT AS resets,
     e.uncounted_s::DOUBLE AS uncounted_s,
+    (c.covered_hours / count(*) OVER rows_of_day)::DOUBLE AS covered_hours,
+    (c.hours / count(*) OVER rows_of_day)::DOUBLE AS hours,
     p.share_pct::DOUBLE AS published_pct,
     e.why_sources_differ::VARCHAR AS why_sources_differ
 FROM every_source AS e
 LEFT JOIN published AS p ON e.versions = p.versions
+LEFT JOIN covered_day AS c
+    ON if(e.source = 'zERT', '119-11', e.source) = c.source AND e.system = c.system AND e.day = c.day
+WINDOW rows_of_day AS (PARTITION BY e.source, e.system, e.day)

@@ -39,7 +39,7 @@ SELECT
         ', ',
         connections || ' connections in ' || source || ' records',
         round(share_pct, 1) || ' %',
-        CASE WHEN covered_pct < 95 THEN 'which cover ' || round(covered_pct)::BIGINT || ' % of the hours' END,
+        incomplete_text(covered_pct),
         certificate
     ),
     remedy,

@@ -372,10 +372,7 @@ SELECT
             )
         END,
         -- Where the coverage is the reason, the sentence states it.
-        CASE
-            WHEN e.status <> 'not enough data' AND e.covered_pct < 95
-                THEN format('; the data cover {} % of the time', number_text(e.covered_pct))
-        END
+        CASE WHEN e.status <> 'not enough data' THEN '; ' || incomplete_text(e.covered_pct) END
     )::VARCHAR AS sentence,
     CASE
         WHEN p.shared_by = 'system' OR e.status = 'not enough data' THEN e.why

@@ -132,10 +132,7 @@ SELECT
                     WHEN high <= 0 THEN format('{} to {} less', number_text(abs(high)), number_text(abs(low)))
                     ELSE format('between {} less and {} more', number_text(abs(low)), number_text(high))
                 END,
-                CASE
-                    WHEN covered_pct < 95
-                        THEN format('; the data cover {} % of the time of a period', number_text(covered_pct))
-                END
+                '; ' || incomplete_text(covered_pct) || ' of a period'
             )
     END::VARCHAR AS sentence,
     why::VARCHAR AS why

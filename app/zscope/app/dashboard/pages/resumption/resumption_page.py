@@ -32,6 +32,7 @@ from zscope.app.dashboard.pages.resumption.resumption_queries import (
     without_estimate,
     without_time,
 )
+from zscope.app.dashboard.protection_records import handshake_records
 from zscope.app.dashboard.published import cited_results
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import (
@@ -240,8 +241,9 @@ def _numbers(data: PageData) -> None:
         title, value, digits, unit, figure, explanation = card
         tile(column, data, title, number(value, digits, unit), figure, explanation)
     st.caption(
-        "The first figure is about all handshakes that zERT recorded. GSKSRVR counts servers only, so the "
-        "second leaves out the handshakes of clients: the shares differ if clients resume more or less often."
+        f"The first figure is about all handshakes in {handshake_records(data)}. GSKSRVR counts servers "
+        "only, so the second leaves out the handshakes of clients: the shares differ if clients resume more "
+        "or less often."
     )
 
 
