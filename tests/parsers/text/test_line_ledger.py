@@ -6,25 +6,32 @@ Of JSON and XML, all lines of an object or of a report have one use.
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.parsers.text.faults.silent_losses import SAMPLE_DATA, name_of, text_inputs
 
 from zscope.parsers import Code, InputError, Issue, ReadOptions
 from zscope.parsers.api import reader_for
+from zscope.parsers.containers.terse_write import pack
 from zscope.parsers.inputs import members_of
-from zscope.parsers.issues import Issues
+from zscope.parsers.issues import EmptyInputError, Issues
 from zscope.parsers.options import Selection
+from zscope.parsers.text.capture_writer import as_bytes
 from zscope.parsers.text.line_ledger import LineLedger, LineUse
 from zscope.parsers.text.netstat import conn
 from zscope.parsers.text.report_input import ReportInput
 from zscope.parsers.text.rmf import xml
 from zscope.schemas.reports import report_tables
+
+if TYPE_CHECKING:
+    from zscope.parsers.containers.streams import Form
 
 INPUTS = {name_of(path): path for path in text_inputs(SAMPLE_DATA)}
 CORPORA = Path(__file__).parents[2] / "fuzz" / "corpora"
@@ -34,9 +41,9 @@ DOCUMENTS = {
     if path.name.endswith((".json", ".jsonl", ".xml", ".xml.gz"))
     and "zscope" not in path.relative_to(SAMPLE_DATA).parts
 }
-CORPORA_READ = (
-    *("attls-messages", "attls-policy", "csv", "mq-json", "netstat", "pasearch", "rmf-xml", "syslog", "zvm"),
-)
+WITHOUT_TEXTS = frozenset({"address", "smf-blocks"})
+"""Corpora of addresses of pages, and of dumps, which have records instead of lines."""
+CORPORA_READ = sorted({path.stem for path in CORPORA.glob("*.zip")} - WITHOUT_TEXTS)
 NOT_READ = "nothing was read from it"
 EVERYTHING = Selection(dict.fromkeys(report_tables()))
 CONN = """\
@@ -75,7 +82,7 @@ def ledgers(path: Path) -> Iterator[LedgerReading]:
                 continue
             for _ in reader.batches(EVERYTHING):
                 pass
-        except InputError:
+        except (InputError, EmptyInputError):
             continue
         lines = reader.summary.lines or sum(reader.ledger.counts().values())
         yield LedgerReading(lines, reader.ledger.counts(), list(issues))
@@ -120,13 +127,59 @@ def test_the_ledger_of_real_files_sums_up(real_data: Path) -> None:
         _assert_sums(path)
 
 
-@pytest.mark.parametrize("entry", CORPORA_READ)
-def test_the_ledger_of_the_corpora_of_fuzzing_sums_up(entry: str, tmp_path: Path) -> None:
+def _corpus_ledgers(entry: str, folder: Path) -> Iterator[LedgerReading]:
     with zipfile.ZipFile(CORPORA / f"{entry}.zip") as corpus:
         for name in corpus.namelist():
-            path = tmp_path / f"{name}.txt"
+            path = folder / f"{name}.txt"
             path.write_bytes(corpus.read(name))
-            _assert_sums(path)
+            yield from ledgers(path)
+
+
+@pytest.mark.parametrize("entry", CORPORA_READ)
+def test_the_ledger_of_the_corpora_of_fuzzing_sums_up(entry: str, tmp_path: Path) -> None:
+    read = list(_corpus_ledgers(entry, tmp_path))
+    assert read
+    for ledger in read:
+        assert sum(ledger.counts.values()) == ledger.lines
+        assert ledger.counts[LineUse.OWED] == 0
+
+
+def test_dumps_have_no_lines(tmp_path: Path) -> None:
+    assert not list(_corpus_ledgers("smf-blocks", tmp_path))
+
+
+def _zipped(content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("readme.md", "nothing")
+        archive.writestr("capture.txt", content)
+    return packed.getvalue()
+
+
+def _tersed(content: bytes, form: Form) -> bytes:
+    records = [line or b" " for line in content.decode().encode("cp037").split(b"\x25")[:-1]]
+    return pack(records, variable=True, record_length=max(map(len, records)), form=form)
+
+
+CONTAINERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "gzip in zip": lambda content: _zipped(gzip.compress(content)),
+    "zip": _zipped,
+    "PACK": lambda content: _tersed(content, "PACK"),
+    "SPACK": lambda content: _tersed(content, "SPACK"),
+    "record lengths": lambda content: as_bytes(content.decode().splitlines(), "ebcdic-lengths"),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("name", ["reports/netstat.SYSA.2026-03-02.txt", "reports/rmf-cpu.SYSB.txt"])
+def test_the_ledger_of_a_packed_text_is_that_of_the_text(name: str, container: str, tmp_path: Path) -> None:
+    (plain,) = ledgers(INPUTS[name])
+    path = tmp_path / "packed"
+    path.write_bytes(CONTAINERS[container](INPUTS[name].read_bytes()))
+    (packed,) = (ledger for ledger in ledgers(path) if ledger.counts[LineUse.ROW])
+    assert packed.used == plain.used
+    assert sum(packed.counts.values()) == packed.lines
 
 
 def test_uses_of_a_display(tmp_path: Path) -> None:
