@@ -38,6 +38,7 @@ from zscope.parsers.containers.streams import (
 from zscope.parsers.file_range import FileRange
 from zscope.parsers.issues import Code, InputError, Issue, Issues, unexpected_errors
 from zscope.parsers.options import ProgressState, ReadOptions
+from zscope.parsers.written_forms import NAME, SYSTEM
 from zscope.schemas.arrow import LOCAL
 
 if TYPE_CHECKING:
@@ -445,7 +446,6 @@ _DAYS = (
     (re.compile(r"(?<![A-Za-z0-9])D(\d{4})(\d{3})(?!\d)", re.ASCII), "%Y%j"),
     (re.compile(r"(?<![A-Za-z0-9])D(\d{2})(\d{3})(?!\d)", re.ASCII), "%y%j"),
 )
-_SYSTEM = re.compile(r"[A-Z@#$][A-Z0-9@#$]{1,7}", re.ASCII)
 _NO_SYSTEM = re.compile(
     r"[DT]\d+|V\d+R\d+|(?:INC|PMR|CASE|TS|CHG|RUN)\d*|D?TCPIP\w*|TCP|O?NETSTAT|CONNS?|ALL|ALLCONN|A?TTLS|TLS|SSL"
     r"|GROUP|CONFIG|DEV\w*|GSK\w*|SID\w*|TICKET\w*|CACHE|STATS?|STATUS|CRYPTO|RMF\w*|CPU|PART\w*|PP|MFR\w*|SMF\w*"
@@ -455,7 +455,7 @@ _NO_SYSTEM = re.compile(
     r"|BEFORE|AFTER|TEST|BASE|NEW|OLD|COPY|FINAL|PROD|DATA|PEAK|IDLE|LOAD|AM|PM",
     re.ASCII,
 )
-_DATA_SET = re.compile(r"[A-Z@#$][A-Z0-9@#$]{0,7}\.NETSTAT\.[A-Z]+", re.ASCII)
+_DATA_SET = re.compile(rf"{NAME}\.NETSTAT\.[A-Z]+", re.ASCII)
 """Data set name that TSO gives to a report; it begins with a user ID."""
 
 
@@ -485,5 +485,5 @@ def system_of(name: str) -> str | None:
     if _DATA_SET.fullmatch(PurePath(name).name):
         return None
     words = re.split(r"[^A-Za-z0-9@#$]+", PurePath(name).stem)
-    names = {word for word in words if _SYSTEM.fullmatch(word) and not _NO_SYSTEM.fullmatch(word)}
+    names = {word for word in words if SYSTEM.fullmatch(word) and not _NO_SYSTEM.fullmatch(word)}
     return names.pop() if len(names) == 1 else None

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 
 from zscope.parsers.text.captured_report import KnownFrom
+from zscope.parsers.written_forms import NAME
 
 _ROUTED = re.compile(r"IEE421I +RO", re.ASCII)
-_NAME = r"(?![A-Z]{3,5}\d{3,5}[A-Z] )[A-Z@#$][A-Z0-9@#$]{0,7}"
+_NAME = rf"(?![A-Z]{{3,5}}\d{{3,5}}[A-Z] ){NAME}"
 """A system or a job, but not a message ID."""
 _JOB = r"(?:STC|JOB|TSU|[JST])\d{5,7}"
 _PREFIX_PARTS = (

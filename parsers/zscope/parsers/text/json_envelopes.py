@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from zscope.parsers.text.captured_report import Line
 from zscope.parsers.text.console_lines import is_last_line
 from zscope.parsers.text.headings import may_have_heading, may_have_report
+from zscope.parsers.written_forms import SYSTEM
 
 MOST_LINES = 2_000_000
 """Lines of all texts of a file."""
@@ -34,7 +35,6 @@ _KEYS = re.compile(
     r'"(?:cmd-response|tsoData|cmdResponse|commandResponse|zosmfResponse|stdout|stdout_lines|content)" *:'
 )
 _RECORD = re.compile('"(?:' + "|".join(_LOG_TEXTS) + ')" *:')
-_SYSTEM = re.compile(r"[A-Z@#$][A-Z0-9@#$]{1,7}", re.ASCII)
 
 ProblemReporter = Callable[[int, str], None]
 
@@ -287,7 +287,7 @@ def _record(value: Mapping[str, Any], name: str) -> _EnvelopePart:
     text = value[name]
     stripped = PlacedText(text.rstrip("\r\n"))
     stripped.no = text.no
-    return _EnvelopePart(f"{_RECORD_OF} {host}", [stripped], host if _SYSTEM.fullmatch(host) else None)
+    return _EnvelopePart(f"{_RECORD_OF} {host}", [stripped], host if SYSTEM.fullmatch(host) else None)
 
 
 def _strings_with_headings(value: Any) -> Iterator[_EnvelopePart]:  # noqa: ANN401 - any JSON value

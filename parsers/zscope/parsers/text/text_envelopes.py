@@ -29,6 +29,7 @@ from zscope.parsers.text.json_envelopes import ProblemReporter, is_json, texts_o
 from zscope.parsers.text.outside_text import may_be_of_report
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.syslog_replies import is_log_record
+from zscope.parsers.written_forms import ISO_MOMENT, SYSTEM
 
 
 class Stamp(NamedTuple):
@@ -429,13 +430,8 @@ def _prefix_pattern(before: str) -> re.Pattern[str]:
     return re.compile("".join(parts) + after)
 
 
-_ISO = re.compile(
-    r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<clock>\d\d:\d\d:\d\d)(?:[.,]\d{1,9})?(?P<zone>Z|[+-]\d\d:?\d\d)?"
-    r"(?: (?P<host>\S+))?"
-)
 _SYSLOGD = re.compile(r"[A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock>\d\d:\d\d:\d\d) (?P<host>\S+)")
 """The form of RFC 3164, which shows no year."""
-_SYSTEM = re.compile(r"[A-Z@#$][A-Z0-9@#$]{1,7}", re.ASCII)
 
 
 def _stamp(before: str) -> Stamp | None:
@@ -446,12 +442,12 @@ def _stamp(before: str) -> Stamp | None:
     """
     if before.strip().isdecimal():
         return None
-    match = _ISO.search(before) or _SYSLOGD.search(before)
+    match = ISO_MOMENT.search(before) or _SYSLOGD.search(before)
     if match is None:
         plain = console_prefix(before)
         return Stamp(plain.system, plain.day, plain.clock) if plain else None
     parts = match.groupdict()
-    host = parts["host"] if _SYSTEM.fullmatch(parts["host"] or "") else None
+    host = parts["host"] if SYSTEM.fullmatch(parts["host"] or "") else None
     if parts.get("zone") == "Z":
         return Stamp(host)
     try:

@@ -14,6 +14,7 @@ from zscope.parsers.text.codecs import split_socket
 from zscope.parsers.text.console_lines import console_prefix
 from zscope.parsers.text.report_rows import ReportRows, quoted
 from zscope.parsers.text.spelling import edit_distance
+from zscope.parsers.written_forms import ISO_MOMENT, NAME, SYSTEM
 from zscope.schemas.attls import attls_defaults
 from zscope.schemas.reports import report_table
 
@@ -67,18 +68,11 @@ _MOST_WORDS = {"STATUS": 2, "ACTIONS": 100}
 """Words of values that are not one word."""
 _LONGEST_CODE = 9
 
-_ISO = re.compile(
-    r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<clock>\d\d:\d\d:\d\d)(?:[.,]\d{1,9})?(?P<zone>Z|[+-]\d\d:?\d\d)?"
-    r"(?: (?P<host>\S+))?"
-)
 _DAEMON = re.compile(
     r"(?P<month>[A-Z][a-z]{2}) {1,2}(?P<day>\d{1,2}) {1,2}(?P<clock>\d{1,2}:\d\d:\d\d) +(?P<host>\S+)"
 )
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_CREATED = re.compile(
-    r"(?P<clock>\d\d:\d\d:\d\d)(?:\.\d{1,6})?(?: +(?P<job>[A-Z@#$][A-Z0-9@#$]{0,7}))? *$", re.ASCII
-)
-_SYSTEM = re.compile(r"[A-Z@#$][A-Z0-9@#$]{1,7}", re.ASCII)
+_CREATED = re.compile(rf"(?P<clock>\d\d:\d\d:\d\d)(?:\.\d{{1,6}})?(?: +(?P<job>{NAME}))? *$", re.ASCII)
 
 
 class TlsMessages:
@@ -120,7 +114,7 @@ def _prefix(before: str, origin: Origin) -> dict[str, Any] | None:
     if not text:
         return values
     rest = text
-    if match := _ISO.search(text):
+    if match := ISO_MOMENT.search(text):
         values["logged_text"] = match[0].removesuffix(f" {match['host']}")
         _set_host(origin, match["host"])
         if match["zone"] != "Z":
@@ -149,7 +143,7 @@ def _prefix(before: str, origin: Origin) -> dict[str, Any] | None:
 
 
 def _set_host(origin: Origin, host: str | None) -> None:
-    if host and _SYSTEM.fullmatch(host):
+    if host and SYSTEM.fullmatch(host):
         origin.system, origin.system_from = host, KnownFrom.PREFIX
 
 

@@ -22,6 +22,7 @@ from zscope.parsers.text.netstat.reply import (
     split_ending,
 )
 from zscope.parsers.text.report_rows import ReportRows, quoted
+from zscope.parsers.written_forms import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +70,7 @@ def _words(text: str) -> pp.ParserElement:
 
 _ID = pp.Opt(pp.Regex(r"(?i)EZ[ZD]\d{4}[A-Z](?!\S)").suppress())
 _RELEASE = pp.Regex(r"(?i)(V\d{1,2}R\d{1,2}|\d{1,2}\.\d{1,2})(?!\S)")("release")
-_STACK = pp.Regex(r"(?i)[A-Z@#$][A-Z0-9@#$]{0,7}(?!\S)")("stack")
+_STACK = pp.Regex(rf"(?i){NAME}(?!\S)")("stack")
 _CLOCK = pp.Regex(r"\d\d:\d\d:\d\d(?!\S)")("clock")
 _CONNECTOR = pp.Opt(pp.Regex(r"\d{1,4}(?!\S)").suppress())
 _REST = pp.Regex(r".*")("rest")
