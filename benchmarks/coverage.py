@@ -10,10 +10,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import zlib
-from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,17 +19,19 @@ from typing import TYPE_CHECKING
 # Each process has one core; threads of the linear algebra would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import msgspec
 import numpy as np
+from estimate.kinds import kinds_table
+from estimate.replicates import Row, Simulation, Summary, holds, plain
 from figures import aligned, machine, verdict
 
 from zscope.app.docs import write_documents
 from zscope.pipelines.estimate.costs import estimate_costs
-from zscope.pipelines.estimate.estimate_document import COVERAGE_FILE
+from zscope.pipelines.estimate.estimate_document import COVERAGE_FILES
 from zscope.pipelines.estimate.intervals import DAY_S, SystemIntervals
 from zscope.pipelines.estimate.periods import compare_periods
 from zscope.samples.cost_truth import (
     FULL_US,
-    INTERVAL_S,
     MB_US,
     RESUMED_US,
     WORLDS,
@@ -39,12 +39,15 @@ from zscope.samples.cost_truth import (
     CostWorld,
     cost_intervals,
 )
-from zscope.samples.space_truth import SPACE_WORLDS, SpaceWorld, space_intervals
+from zscope.samples.simulated_series import INTERVAL_S
+from zscope.samples.space_truth import space_intervals
+from zscope.samples.space_worlds import SPACE_WORLDS, SpaceWorld
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from zscope.pipelines.estimate.costs import SystemEstimate
 
-Row = dict[str, float]
 LENGTHS = (1, 3, 14, 90)
 USUAL_DAYS = 14
 REPLICATES = 300
@@ -57,12 +60,6 @@ CALM = ("iid", "AR", "curve")
 """Worlds that are never to be refused at 14 days."""
 SPACE_REPLICATES = 20
 LEAST_OF_KIND_PCT = 90.0
-SOURCES = {"LPAR": (False, True), "SMF 30": (True, False), "SMF 30 and plain": (True, True)}
-"""Which records are loaded: of the address spaces, and of connections without TLS."""
-STATUSES = ("estimate", "conditional", "range")
-CHARGED = ("stack", "caller", "not known")
-MOST_OTHER_WORK_PCT = 10.0
-"""How far an estimate may be from what TLS costs."""
 CHANGE_REPLICATES = 100
 CHANGE_WORLDS = ("usual", "all in the stack", "all in the caller", "usual, logon 10 ms")
 CHANGES: dict[str, dict[str, float]] = {
@@ -91,11 +88,6 @@ def truths(world: CostIntervals, row: int) -> dict[tuple[str, str], float]:
     }
 
 
-def holds(low: float | None, high: float | None, truth: float) -> float:
-    """Return 1 if the interval contains the truth, 0 if not, and nothing if there is none."""
-    return float("nan") if low is None or high is None else float(low <= truth <= high)
-
-
 def judged(result: SystemEstimate, truth: dict[tuple[str, str], float]) -> Row:
     """Return what the result says about the truth."""
     row: Row = {
@@ -119,38 +111,9 @@ def of_lpar(world: CostWorld, seed: int) -> list[Row]:
     ]
 
 
-def of_kind(world: SpaceWorld, seed: int) -> list[Row]:
-    """Judge the price of TLS in a world in which applications work for connections."""
-    intervals = space_intervals(world, seed)
-    full, resumed, bulk = intervals.parts_s_per_day
-    truth = {"TLS": intervals.tls_s_per_day, "handshakes": full + resumed, "bulk data": bulk}
-    row: Row = {}
-    for source, (spaces, plain_connections) in SOURCES.items():
-        measured = intervals.measured(spaces=spaces, plain=plain_connections)
-        result = estimate_costs(SystemIntervals(**measured))
-        for part, seconds in truth.items():
-            cost = result.cost(part, "s/day")
-            row[f"{source} {part}"] = holds(cost.low, cost.high, seconds)
-            if part == "TLS" and cost.low is not None and cost.high is not None:
-                row[f"{source} low"], row[f"{source} high"] = cost.low / seconds, cost.high / seconds
-        cost = result.cost("TLS", "s/day")
-        row |= {f"{source} {status}": float(cost.status.kind == status) for status in STATUSES}
-        if cost.status.kind == "estimate" and cost.value is not None:
-            off_pct = 100 * abs(cost.value / truth["TLS"] - 1)
-            row[f"{source} wrong"] = float(off_pct > MOST_OTHER_WORK_PCT)
-        handshakes = result.cost("handshakes", "s/day")
-        row[f"{source} value"] = holds(
-            handshakes.conditional_low, handshakes.conditional_high, truth["handshakes"]
-        )
-        if result.fitted is not None:
-            charged = result.fitted.attribution.charged_to
-            row |= {f"{source} in {place}": float(charged == place) for place in CHARGED}
-    return [row]
-
-
 def of_change(world: SpaceWorld, changes: dict[str, float], seed: int) -> list[Row]:
     """Judge the change between two periods of which the second one has other parameters."""
-    later = replace(world, **changes)  # type: ignore[arg-type]
+    later = msgspec.structs.replace(world, **changes)
     old, new = space_intervals(world, seed), space_intervals(later, seed + 1_000_000)
     full, resumed, megabytes = (
         np.array([float(np.mean(period.columns[name])) for period in (old, new)])
@@ -185,53 +148,6 @@ def of_change(world: SpaceWorld, changes: dict[str, float], seed: int) -> list[R
     return [row]
 
 
-@dataclass(frozen=True)
-class Summary:
-    """The judgements of all replicates."""
-
-    rows: list[Row]
-
-    def pct(self, name: str) -> float:
-        """Return the share of replicates in percent; not a number if none has it."""
-        values = self._values(name)
-        return 100 * float(np.mean(values)) if values else float("nan")
-
-    def median(self, name: str) -> float:
-        """Return the median; not a number if none has it."""
-        values = self._values(name)
-        return float(np.median(values)) if values else float("nan")
-
-    def percents(self, *names: str) -> str:
-        """Return several shares as one cell."""
-        return "/".join(plain(self.pct(name)) for name in names)
-
-    def _values(self, name: str) -> list[float]:
-        return [row[name] for row in self.rows if name in row and not np.isnan(row[name])]
-
-
-def plain(number: float) -> str:
-    """Return a number without digits, or a dash."""
-    return "-" if np.isnan(number) else f"{number:.0f}"
-
-
-Judge = Callable[[int], list[Row]]
-
-
-class Simulation:
-    """Runs judgements over seeds in processes."""
-
-    def __init__(self, pool: ProcessPoolExecutor, replicates: int) -> None:
-        self._pool = pool
-        self._replicates = replicates
-
-    def summary(self, name: str, judge: Judge, replicates: int = 0, at_once: int = AT_ONCE) -> Summary:
-        """Return the judgements of all replicates; the seeds depend on the name."""
-        first = zlib.crc32(name.encode()) % 1_000_000
-        print(f"\r{name:50s}", end="", file=sys.stderr, flush=True)
-        chunks = self._pool.map(judge, range(first, first - (-(replicates or self._replicates) // at_once)))
-        return Summary([row for chunk in chunks for row in chunk])
-
-
 def least(days: int, replicates: int) -> float:
     """Return how often a result has to contain the truth: less two standard errors if the data are short."""
     if days >= _SHORT_DAYS:
@@ -249,7 +165,7 @@ def lpar_table(run: Simulation, names: Iterable[str], lengths: Iterable[int], re
     for days in lengths:
         for name in names:
             world = replace(WORLDS[name], days=days)
-            of = run.summary(f"{name}, {days} days", partial(of_lpar, world))
+            of = run.summary(f"{name}, {days} days", partial(of_lpar, world), replicates // AT_ONCE)
             rows.append(
                 (
                     name,
@@ -278,34 +194,6 @@ def _lpar_verdict(name: str, days: int, of: Summary, least_pct: float) -> str:
     return verdict(enough and answered)
 
 
-def kinds_table(run: Simulation, names: Iterable[str], replicates: int) -> str:
-    """Return the table of the prices in worlds in which applications work for connections."""
-    header = (
-        *("world", "LPAR: range", "holds", "SMF 30: range", "holds"),
-        *("and connections without TLS: range", "holds: TLS/handshakes/bulk", "value holds"),
-        *("estimate/conditional/range", "estimates wrong", "in stack/caller/not known", ""),
-    )
-    rows: list[tuple[str, ...]] = [header]
-    for name in names:
-        of = run.summary(name, partial(of_kind, SPACE_WORLDS[name]), replicates, at_once=1)
-        cells = [name]
-        for source in SOURCES:
-            cells.append(f"{of.median(f'{source} low'):.2f} .. {of.median(f'{source} high'):.2f}")
-            parts = ("TLS", "handshakes", "bulk data") if source == "SMF 30 and plain" else ("TLS",)
-            cells.append(of.percents(*(f"{source} {part}" for part in parts)))
-        cells += [
-            plain(of.pct("SMF 30 and plain value")),
-            of.percents(*(f"SMF 30 and plain {status}" for status in STATUSES)),
-            plain(of.pct("SMF 30 and plain wrong")),
-            of.percents(*(f"SMF 30 and plain in {place}" for place in CHARGED)),
-        ]
-        held = [of.pct(f"{source} TLS") for source in SOURCES]
-        wrong = [of.pct(f"{source} wrong") for source in SOURCES]
-        enough = min(held) >= LEAST_OF_KIND_PCT and not any(share > 0 for share in wrong)
-        rows.append((*cells, verdict(enough)))
-    return aligned(rows)
-
-
 def change_table(run: Simulation, replicates: int) -> str:
     """Return the table of the changes between two periods of 14 days."""
     rows: list[tuple[str, ...]] = [
@@ -322,7 +210,7 @@ def change_table(run: Simulation, replicates: int) -> str:
     for name in CHANGE_WORLDS:
         for what, changes in CHANGES.items():
             judge = partial(of_change, SPACE_WORLDS[name], changes)
-            of = run.summary(f"{name}, {what}", judge, replicates, at_once=1)
+            of = run.summary(f"{name}, {what}", judge, replicates)
             for source in CHANGE_SOURCES:
                 held = [of.pct(f"{source} {item}") for item in CHANGED]
                 few = what in CHANGES_OF_COST or of.pct(f"{source} seen") <= MOST_FALSE_ALARMS_PCT
@@ -341,57 +229,69 @@ def change_table(run: Simulation, replicates: int) -> str:
     return aligned(rows)
 
 
-def report(arguments: argparse.Namespace) -> str:
-    """Simulate, and return the tables."""
-    processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    with ProcessPoolExecutor(processes) as pool:
-        run = Simulation(pool, arguments.replicates)
-        replicates = -(-arguments.replicates // AT_ONCE) * AT_ONCE
-        parts = list(_parts(run, arguments, replicates))
-    print(file=sys.stderr)
-    today = datetime.now(UTC).date()
-    counts = f"- {replicates} replicates of each row of systems without applications"
-    return "\n\n".join([*parts, f"{counts}; {today}, {machine()}"])
-
-
-def _parts(run: Simulation, arguments: argparse.Namespace, replicates: int) -> Iterator[str]:
+def reports(arguments: argparse.Namespace) -> dict[str, str]:
+    """Simulate, and return the chosen tables by name."""
     chosen = arguments.worlds.split(";") if arguments.worlds else list(WORLDS)
     lengths = [int(days) for days in arguments.days.split(",")]
-    if "kinds" in arguments.tables:
-        count = min(replicates, arguments.space_replicates)
-        yield f"Systems with applications, {count} replicates of each:"
-        yield kinds_table(run, SPACE_WORLDS, count)
-    if "lpar" in arguments.tables:
-        yield "CPU time of the LPAR:"
-        yield lpar_table(run, chosen, lengths, replicates)
-    if "changes" in arguments.tables:
-        yield f"Changes between two periods of 14 days, {arguments.change_replicates} pairs of each:"
-        yield change_table(run, arguments.change_replicates)
+    replicates = -(-arguments.replicates // AT_ONCE) * AT_ONCE
+    tables: dict[str, tuple[str, Callable[[Simulation], str]]] = {
+        "kinds": (
+            f"Systems with applications, {arguments.space_replicates} replicates of each:",
+            lambda run: kinds_table(run, SPACE_WORLDS, arguments.space_replicates),
+        ),
+        "lpar": (
+            f"CPU time of the LPAR, {replicates} replicates of each:",
+            lambda run: lpar_table(run, chosen, lengths, replicates),
+        ),
+        "changes": (
+            f"Changes between two periods of 14 days, {arguments.change_replicates} pairs of each:",
+            lambda run: change_table(run, arguments.change_replicates),
+        ),
+    }
+    processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    written: dict[str, str] = {}
+    with ProcessPoolExecutor(processes) as pool:
+        for name in arguments.tables.split(","):
+            title, table = tables[name]
+            written[name] = (
+                f"{title}\n\n{table(Simulation(pool))}\n\n- {datetime.now(UTC).date()}, {machine()}"
+            )
+    print(file=sys.stderr)
+    return written
 
 
 def main() -> None:
     """Run the simulation."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--replicates", type=int, default=REPLICATES, help="of each world and length")
     parser.add_argument(
-        "--worlds", default="", help="names with ; between them; default: all, and all tables"
+        "--tables", default=",".join(COVERAGE_FILES), help="which of the tables; default: %(default)s"
     )
-    parser.add_argument("--tables", default="kinds,lpar,changes", help="which tables; --worlds is for lpar")
+    parser.add_argument("--replicates", type=int, default=REPLICATES, help="of each world and length of lpar")
     parser.add_argument(
-        "--space-replicates", type=int, default=SPACE_REPLICATES, help="of each system with applications"
+        "--worlds", default="", help="names of worlds of lpar, with ; between them; default: all"
     )
-    parser.add_argument("--change-replicates", type=int, default=CHANGE_REPLICATES, help="pairs of periods")
-    parser.add_argument("--days", default=",".join(map(str, LENGTHS)), help="lengths with , between them")
     parser.add_argument(
-        "--write-docs", action="store_true", help="write the tables into docs/metrics/estimate.md"
+        "--days", default=",".join(map(str, LENGTHS)), help="lengths of lpar, with , between them"
+    )
+    parser.add_argument(
+        "--space-replicates", type=int, default=SPACE_REPLICATES, help="of each world of kinds"
+    )
+    parser.add_argument(
+        "--change-replicates", type=int, default=CHANGE_REPLICATES, help="pairs of periods of changes"
+    )
+    parser.add_argument(
+        "--write-docs", action="store_true", help="write the chosen tables into docs/metrics/estimate.md"
     )
     arguments = parser.parse_args()
     if arguments.worlds and not set(arguments.worlds.split(";")) <= set(WORLDS):
         parser.error(f"--worlds: these are the names: {'; '.join(WORLDS)}")
-    text = report(arguments)
-    print(text)
+    if not set(arguments.tables.split(",")) <= set(COVERAGE_FILES):
+        parser.error(f"--tables: these are the names: {', '.join(COVERAGE_FILES)}")
+    written = reports(arguments)
+    print("\n\n".join(written.values()))
     if arguments.write_docs:
-        COVERAGE_FILE.write_text(text + "\n", encoding="utf-8")
+        for name, text in written.items():
+            COVERAGE_FILES[name].write_text(text + "\n", encoding="utf-8")
         write_documents()
 
 

@@ -23,6 +23,7 @@ from zscope.samples.dump.dump_scenario import DumpScenario
 from zscope.samples.dump.record_declaration import RecordDeclaration
 from zscope.samples.dump.records.rmf_machine import DeclaredMachine
 from zscope.samples.reports.displays import DisplayContents
+from zscope.samples.space_worlds import read_space_kinds
 from zscope.samples.systems.plan import SystemsPlan
 from zscope.samples.world.benchmark_runs import read_benchmark_runs
 from zscope.samples.world.world_scenario import WorldScenario
@@ -197,6 +198,10 @@ KINDS = [
     FileKind(
         "runs of a world", SAMPLES / "world/benchmark_runs.toml", ("run", 1, "name"), "a text",
         lambda path: read_benchmark_runs(TomlFile.read(path)), "world/benchmark_runs.toml",
+    ),
+    FileKind(
+        "worlds with applications", SAMPLES / "space_worlds.toml", ("plain in all jobs", "plain"), "a list",
+        lambda path: read_space_kinds(TomlFile.read(path)), "samples/space_worlds.toml", required=False,
     ),
     FileKind(
         "plan of systems", SAMPLES / "systems/plan.toml", ("mq", "repetitions"), "an integer",

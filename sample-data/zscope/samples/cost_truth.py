@@ -12,17 +12,20 @@ from typing import Any
 
 import numpy as np
 
-Series = np.ndarray[Any, np.dtype[np.float64]]
+from zscope.samples.simulated_series import (
+    DAY,
+    INTERVAL_S,
+    MONDAY,
+    Series,
+    autoregressive,
+    disturbances,
+    standardized,
+)
 
 FULL_US, RESUMED_US, MB_US = 1000.0, 300.0, 2000.0
 """What a full handshake, a resumed one and a megabyte cost."""
 BASE_US = 300_000.0
 """Constant CPU time of other work per second."""
-MONDAY = np.datetime64("2026-03-02T00:00:00")
-"""Start of the first interval."""
-INTERVAL_S = 900
-DAY = 86_400 // INTERVAL_S
-_WARM_UP = 200
 _LOAD_SD, _BYTES_SD = 0.3, 0.3
 _MB_PER_HANDSHAKE = 0.05
 _MEAN_LOGIT = 0.4
@@ -155,28 +158,28 @@ def cost_intervals(world: CostWorld, replicates: int, seed: int) -> CostInterval
     weekend = (np.arange(count) // DAY % 7 >= 5).astype(float)
     height = np.repeat(1 + world.height_sd * rng.standard_normal((replicates, world.days)), DAY, axis=1)
 
-    random_load = _autoregressive(rng, shape, world.load_ar)
+    random_load = autoregressive(rng, shape, world.load_ar)
     log_load = world.curve * tls_curve * height - world.weekend * weekend + _LOAD_SD * random_load
     handshakes = world.rate * np.exp(log_load - log_load.var() / 2)
-    logit = _MEAN_LOGIT + world.mix_sd * _autoregressive(rng, shape, world.load_ar)
-    logit += world.mix_follows_load * _standardized(log_load)
+    logit = _MEAN_LOGIT + world.mix_sd * autoregressive(rng, shape, world.load_ar)
+    logit += world.mix_follows_load * standardized(log_load)
     resumed_share = 1 / (1 + np.exp(-logit))
     full = rng.poisson(handshakes * (1 - resumed_share) * INTERVAL_S) / INTERVAL_S
     resumed = rng.poisson(handshakes * resumed_share * INTERVAL_S) / INTERVAL_S
-    size = np.exp(_BYTES_SD * _autoregressive(rng, shape, world.load_ar))
+    size = np.exp(_BYTES_SD * autoregressive(rng, shape, world.load_ar))
     mb = _MB_PER_HANDSHAKE * size * (full + resumed)
     # Other work has the same size, whatever a handshake costs.
     unit = (FULL_US * full + RESUMED_US * resumed + MB_US * mb).std()
 
-    persistent = _autoregressive(rng, shape, world.noise_ar)
+    persistent = autoregressive(rng, shape, world.noise_ar)
     noise = np.sqrt(1 - world.white) * persistent + np.sqrt(world.white) * rng.standard_normal(shape)
-    own = _autoregressive(rng, shape, world.noise_ar)
+    own = autoregressive(rng, shape, world.noise_ar)
     on_curve = world.curve_correlation * (tls_curve * height - (2 * weekend if world.weekend else 0))
     on_curve += np.sqrt(1 - world.curve_correlation**2) * own_curve
     on_load = world.shock_correlation * (random_load + world.bend * (random_load**2 - 1))
     on_load += np.sqrt(1 - world.shock_correlation**2) * own
     other = BASE_US + unit * (world.noise * noise + world.other * on_curve + world.shock * on_load)
-    other += unit * _disturbances(rng, world, shape)
+    other += unit * disturbances(rng, shape, shifts=world.shifts, batch=world.batch, spikes=world.spikes)
 
     tls = world.full_us * full + RESUMED_US * resumed + MB_US * mb
     most = np.quantile(tls + other, world.limit) if world.limit < 1 else 2 * (tls + other).max()
@@ -190,46 +193,14 @@ def cost_intervals(world: CostWorld, replicates: int, seed: int) -> CostInterval
     )
 
 
-def _disturbances(rng: np.random.Generator, world: CostWorld, shape: tuple[int, int]) -> Series:
-    replicates, count = shape
-    extra = np.zeros(shape)
-    if world.shifts:
-        at = rng.integers(count // 10, count - count // 10, (replicates, world.shifts))
-        step = 2.0 * rng.choice([-1, 1], (replicates, world.shifts))
-        extra += (step[:, :, None] * (np.arange(count) >= at[:, :, None])).sum(axis=1)
-    if world.batch:
-        nights = (replicates, world.days)
-        size = world.batch * (rng.random(nights) < 0.6) * rng.lognormal(0, 0.5, nights)
-        hour = np.arange(count) % DAY * 24 / DAY
-        extra += np.repeat(size, DAY, axis=1) * ((hour >= 1) & (hour < 2.5))
-    if world.spikes:
-        extra += 10.0 * (rng.random(shape) < world.spikes)
-    return extra
-
-
-def _autoregressive(rng: np.random.Generator, shape: tuple[int, int], coefficient: float) -> Series:
-    """Return autoregressive series of order 1 and variance 1."""
-    replicates, count = shape
-    new = rng.standard_normal((count + _WARM_UP, replicates)) * np.sqrt(1 - coefficient**2)
-    if coefficient:
-        for at in range(1, len(new)):
-            new[at] += coefficient * new[at - 1]
-    return np.ascontiguousarray(new[_WARM_UP:].T)
-
-
 def _daily_curves(count: int) -> tuple[Series, Series]:
     """Return the daily curve of an office with its steep ramps, and one that is not correlated with it."""
     hour = np.arange(count) % DAY * 24 / DAY
     working = 1 / (1 + np.exp(-(hour - 8) / 0.4)) - 1 / (1 + np.exp(-(hour - 17.5) / 0.7))
     office = working - 0.25 * np.exp(-(((hour - 12.5) / 0.6) ** 2)) + 0.1 * np.sin(2 * np.pi * hour / 24)
-    office = _standardized(office)
+    office = standardized(office)
     night = (
         np.exp(-(((hour - 1.5) / 1.2) ** 2)) + 0.7 * np.exp(-(((hour - 20) / 1.5) ** 2)) + 0.3 * (hour > 22)
     )
-    night = _standardized(night)
-    return office, _standardized(night - (night * office).mean() * office)
-
-
-def _standardized(values: Series) -> Series:
-    centered = values - values.mean(axis=-1, keepdims=True)
-    return np.asarray(centered / values.std(axis=-1, keepdims=True))
+    night = standardized(night)
+    return office, standardized(night - (night * office).mean() * office)

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from zscope.samples.cost_truth import DAY, FULL_US, INTERVAL_S, MB_US, MONDAY, RESUMED_US, Series
+from zscope.samples.cost_truth import FULL_US, MB_US, RESUMED_US
+from zscope.samples.simulated_series import DAY, INTERVAL_S, MONDAY, Series, autoregressive
 
 Whole = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -21,7 +22,7 @@ LISTENER_US, LISTENER_MB_US = 200.0, 50.0
 ARMS = ("nothing", "plain", "full", "resumed", "tls-bytes", "plain-bytes")
 _STACK_US = 100_000.0
 _LISTENER_BASE_US = 2_000.0
-_WARM_UP = 200
+_PERSISTENCE = 0.8
 _AFTER_US = 1e-6
 
 
@@ -149,12 +150,9 @@ def _arms(world: ExperimentWorld, rng: np.random.Generator, count: int) -> Whole
     return arm
 
 
-def _smooth(rng: np.random.Generator, count: int, correlation: float = 0.8) -> Series:
+def _smooth(rng: np.random.Generator, count: int) -> Series:
     """Return autocorrelated noise with a standard deviation of 1."""
-    steps = rng.standard_normal(count + _WARM_UP) * np.sqrt(1 - correlation**2)
-    for at in range(1, len(steps)):
-        steps[at] += correlation * steps[at - 1]
-    return np.asarray(steps[_WARM_UP:])
+    return autoregressive(rng, (count,), _PERSISTENCE)
 
 
 def _counted(rng: np.random.Generator, rate: Series) -> Series:

@@ -1,20 +1,33 @@
 """Worlds in which applications work for connections, with the CPU time of each address space and that of TLS.
 
 They exist to test what of the CPU time that moves with TLS the estimate takes for TLS. Handshakes and bytes
-are charged to the TCP/IP stack or to the job; the jobs work for their connections, with or without TLS. Sizes
-of noise and of other work are in units of the standard deviation of the CPU time of TLS.
+are charged to the TCP/IP stack or to the job; the jobs work for their connections, with or without TLS. All
+happens by the minute; what is measured are intervals.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zscope.samples.cost_truth import DAY, FULL_US, INTERVAL_S, MB_US, MONDAY, RESUMED_US
+from zscope.samples.cost_truth import MB_US, RESUMED_US
+from zscope.samples.simulated_series import (
+    DAY,
+    INTERVAL_S,
+    MONDAY,
+    Series,
+    autoregressive,
+    disturbances,
+    standardized,
+)
+from zscope.samples.space_worlds import HOURS_OF_DAY
 
-Series = np.ndarray[Any, np.dtype[np.float64]]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from zscope.samples.space_worlds import SpaceWorld
 
 _SET_UP_US, _PLAIN_MB_US = 80.0, 500.0
 """What the stack does for a connection and for a megabyte, with or without TLS."""
@@ -22,58 +35,11 @@ _STACK_US, _JOBS_US, _REST_US = 100_000.0, 50_000.0, 300_000.0
 _SHARES = (0.6, 0.3, 0.1)
 """Shares of the three jobs in the connections with TLS."""
 _MINUTES = INTERVAL_S // 60
-_WARM_UP = 200
+_HOUR_MINUTES = 60
 _LOAD_SD, _MB_OF_CONNECTION, _MB_SD = 0.3, 0.05, 0.3
-
-
-@dataclass(frozen=True)
-class SpaceWorld:
-    """The parameters of a world."""
-
-    days: int = 14
-    persistence: float = 0.8
-    """Autocorrelation of loads and noise from interval to interval."""
-    rate: float = 40.0
-    """Connections with TLS per second."""
-    full_us: float = FULL_US
-    relative_full: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    """What a full handshake costs by job, as a ratio to `full_us`."""
-    in_stack: float = 1.0
-    """Share of the handshakes' CPU time that is charged to the stack."""
-    bytes_in_stack: float = 1.0
-    work_us: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """What an application does for a connection, by job."""
-    work_of_mb_us: float = 0.0
-    work_of_new_client_us: float = 0.0
-    """Work for a new client, who has a full handshake."""
-    plain: tuple[float, float, float] = (0.3, 0.0, 0.0)
-    """Connections without TLS by job, as a ratio to those with TLS."""
-    plain_work: float = 1.0
-    """Work for a connection without TLS, as a ratio to the work for one with TLS."""
-    plain_follows: float = 0.5
-    """Correlation of the random load without TLS with that of TLS."""
-    others_rate: float = 15.0
-    """Connections per second of jobs that have no TLS."""
-    mean_logit: float = 0.4
-    """Mean logit of the resumed share: 0.4 is 57 %, 1.2 is 75 %."""
-    mix_sd: float = 0.5
-    mix_follows_load: float = 0.0
-    noise: float = 1.0
-    stack_noise: float = 0.1
-    jobs_noise: float = 0.1
-    other: float = 1.0
-    """Size of other work outside, of which `inside` is the share in the jobs with TLS."""
-    other_follows: float = 0.0
-    """Correlation of that work with the random load of TLS."""
-    inside: float = 0.0
-    traffic: float = 0.0
-    """Size of the stack's work for datagrams that belong to no connection."""
-    traffic_follows: float = 0.0
-    traffic_known: bool = False
-    clock_minutes: int = 0
-    """How far the clock of the counts is ahead of that of the CPU time."""
-    lost: tuple[tuple[int, int], ...] = ()
-    """First and last interval of times without counts."""
+_MOST_LOAD_SD = 3.0
+"""Beyond this, costs grow no more with the load."""
+_DATAGRAMS = 1e3
 
 
 @dataclass(frozen=True)
@@ -102,6 +68,62 @@ def space_intervals(world: SpaceWorld, seed: int) -> SpaceIntervals:
     return _Simulation(world, seed).intervals()
 
 
+@dataclass(frozen=True)
+class _Connections:
+    """Connections and megabytes per second, by job and minute."""
+
+    full: Series
+    resumed: Series
+    mb: Series
+    plain: Series
+    plain_mb: Series
+    others: Series
+    """Of jobs without TLS, by minute."""
+    others_mb: Series
+
+    @property
+    def with_tls(self) -> Series:
+        return np.asarray(self.full + self.resumed)
+
+    @property
+    def without_tls(self) -> Series:
+        return np.asarray(self.plain.sum(axis=0) + self.others)
+
+    @property
+    def mb_without_tls(self) -> Series:
+        return np.asarray(self.plain_mb.sum(axis=0) + self.others_mb)
+
+
+@dataclass(frozen=True)
+class _TlsCpu:
+    """CPU time of TLS in microseconds per second, by job and minute."""
+
+    full: Series
+    resumed: Series
+    mb: Series
+    in_stack: Series
+    """The part of all of it that is charged to the stack."""
+
+    @property
+    def all(self) -> Series:
+        return np.asarray(self.full + self.resumed + self.mb)
+
+
+@dataclass(frozen=True)
+class _SystemCpu:
+    """CPU time of a system in microseconds per second, by minute."""
+
+    stack: Series
+    traffic: Series
+    """The part of the stack that is for datagrams of no connection."""
+    jobs: Series
+    rest: Series
+
+    @property
+    def all(self) -> Series:
+        return np.asarray(self.stack + self.jobs + self.rest)
+
+
 class _Simulation:
     """One replicate of a world, in minutes and with one interval more before and after it."""
 
@@ -110,190 +132,195 @@ class _Simulation:
         self.random = np.random.default_rng(seed)
         self.count = world.days * DAY
         self.slot = np.arange(-1, self.count + 1)
+        self.weekend = self.slot // DAY % 7 >= 5
+        hour = self.slot % DAY * HOURS_OF_DAY / DAY
+        self.office = standardized(
+            1 / (1 + np.exp(-(hour - 8) / 0.4)) - 1 / (1 + np.exp(-(hour - 17.5) / 0.7))
+        )
         self.shock = self.persistent()
 
+    def intervals(self) -> SpaceIntervals:
+        """Return the intervals."""
+        connections = self.connections()
+        tls = self.tls(connections)
+        return SpaceIntervals(
+            self.measured(connections, self.system(connections, tls)),
+            _s_per_day(tls.all.sum(axis=0)),
+            (
+                _s_per_day(tls.full.sum(axis=0)),
+                _s_per_day(tls.resumed.sum(axis=0)),
+                _s_per_day(tls.mb.sum(axis=0)),
+            ),
+            tuple(_s_per_day(of_job) for of_job in tls.all),
+        )
+
     def persistent(self) -> Series:
-        """Return an autoregressive series of order 1 and variance 1, by interval."""
-        keeps = self.world.persistence
-        new = self.random.standard_normal(self.count + 2 + _WARM_UP) * np.sqrt(1 - keeps * keeps)
-        for at in range(1, len(new)):
-            new[at] += keeps * new[at - 1]
-        return np.asarray(new[_WARM_UP:])
+        """Return an autoregressive series of variance 1, by interval."""
+        return autoregressive(self.random, (self.count + 2,), self.world.persistence)
 
     def following(self, correlation: float) -> Series:
         """Return such a series with this correlation to the random load of TLS."""
         own = np.sqrt(1 - correlation**2)
         return np.asarray(correlation * self.shock + own * self.persistent())
 
+    def noise(self, size: float) -> Series:
+        """Return noise that lasts, by minute."""
+        return np.asarray(size * _by_minute(self.persistent()))
+
     def load(self, correlation: float) -> Series:
         """Return a load around 1: office hours, weekends, and a random part."""
-        hour = self.slot % DAY * 24 / DAY
-        office = 1 / (1 + np.exp(-(hour - 8) / 0.4)) - 1 / (1 + np.exp(-(hour - 17.5) / 0.7))
-        weekend = self.slot // DAY % 7 >= 5
-        logarithm = 0.4 * _standardized(office) - 0.5 * weekend + _LOAD_SD * self.following(correlation)
+        logarithm = 0.4 * self.office - 0.5 * self.weekend + _LOAD_SD * self.following(correlation)
         return np.asarray(np.exp(logarithm - logarithm.var() / 2))
-
-    def minutes(self, rates: Series) -> Series:
-        """Return the rates of the minutes, between those of the middles of the intervals."""
-        at = np.arange(len(rates) * _MINUTES)
-        return np.asarray(np.interp(at, np.arange(len(rates)) * _MINUTES + (_MINUTES - 1) / 2, rates))
 
     def counts(self, rates: Series) -> Series:
         """Return random numbers of connections per second, by minute."""
-        return np.asarray(self.random.poisson(self.minutes(rates) * 60) / 60.0)
+        return np.asarray(self.random.poisson(_between(rates) * 60) / 60.0)
 
     def sizes(self) -> Series:
         """Return the megabytes of a connection, by minute."""
-        return self.minutes(_MB_OF_CONNECTION * np.exp(_MB_SD * self.persistent()))
+        return _between(_MB_OF_CONNECTION * np.exp(_MB_SD * self.persistent()))
 
-    def intervals(self) -> SpaceIntervals:
-        """Return the intervals."""
+    def connections(self) -> _Connections:
+        """Return what the jobs and their clients do."""
         world = self.world
-        full: list[Series] = []
-        resumed: list[Series] = []
-        mb: list[Series] = []
-        plain: list[Series] = []
-        plain_mb: list[Series] = []
+        by_job: list[tuple[Series, ...]] = []
         for share, ratio in zip(_SHARES, world.plain, strict=True):
-            connections = world.rate * share * self.load(0.8)
+            rate = world.rate * share * self.load(0.8)
             logit = world.mean_logit + world.mix_sd * self.persistent()
-            logit += world.mix_follows_load * _standardized(np.log(connections))
+            logit += world.mix_follows_load * standardized(np.log(rate))
             resumed_share = 1 / (1 + np.exp(-logit))
-            full.append(self.counts(connections * (1 - resumed_share)))
-            resumed.append(self.counts(connections * resumed_share))
-            mb.append((full[-1] + resumed[-1]) * self.sizes())
-            plain.append(self.counts(world.rate * share * ratio * self.load(world.plain_follows)))
-            plain_mb.append(plain[-1] * self.sizes())
+            full = self.counts(rate * (1 - resumed_share))
+            resumed = self.counts(rate * resumed_share)
+            mb = (full + resumed) * self.sizes()
+            plain = self.counts(world.rate * share * ratio * self.load(world.plain_follows))
+            by_job.append((full, resumed, mb, plain, plain * self.sizes()))
         others = self.counts(world.others_rate * self.load(world.plain_follows))
-        others_mb = others * self.sizes()
+        full, resumed, mb, plain, plain_mb = (np.stack(column) for column in zip(*by_job, strict=True))
+        return _Connections(full, resumed, mb, plain, plain_mb, others, others * self.sizes())
 
-        of_full = [world.full_us * of * each for of, each in zip(world.relative_full, full, strict=True)]
-        handshakes = [of + RESUMED_US * each for of, each in zip(of_full, resumed, strict=True)]
-        in_bytes = [MB_US * each for each in mb]
-        tls = [of + each for of, each in zip(handshakes, in_bytes, strict=True)]
-        unit = float(_by_interval(np.sum(tls, axis=0)).std())
-        in_stack = [
-            world.in_stack * of + world.bytes_in_stack * each
-            for of, each in zip(handshakes, in_bytes, strict=True)
-        ]
-        all_connections = np.sum([*full, *resumed, *plain, others], axis=0)
-        traffic = unit * world.traffic * np.repeat(self.following(world.traffic_follows), _MINUTES)
-        stack = _STACK_US + _SET_UP_US * all_connections + traffic + np.sum(in_stack, axis=0)
-        stack += _PLAIN_MB_US * np.sum([*mb, *plain_mb, others_mb], axis=0) + self.noise(
-            world.stack_noise * unit
-        )
-        other = unit * world.other * np.repeat(self.following(world.other_follows), _MINUTES)
-        jobs = np.zeros_like(stack)
-        for at, share in enumerate(_SHARES):
-            varies = np.repeat(1 + 0.1 * self.persistent(), _MINUTES)
-            connections = full[at] + resumed[at] + world.plain_work * plain[at]
-            work = world.work_us[at] * connections + world.work_of_mb_us * (mb[at] + plain_mb[at])
-            work += world.work_of_new_client_us * full[at]
-            jobs += _JOBS_US * share + varies * work + tls[at] - in_stack[at]
-            jobs += self.noise(world.jobs_noise * unit * share) + world.inside * share * other
+    def tls(self, connections: _Connections) -> _TlsCpu:
+        """Return what TLS costs."""
+        world = self.world
+        load = standardized(np.log(connections.with_tls.sum(axis=0) + 0.01))
+        of_load = 1 + world.costs_follow_load * np.clip(load, -_MOST_LOAD_SD, _MOST_LOAD_SD)
+        full_us = world.full_us * np.array(world.relative_full)[:, None]
+        full = full_us * connections.full * of_load
+        resumed = RESUMED_US * connections.resumed * of_load
+        mb = MB_US * connections.mb * of_load
+        in_stack = world.in_stack * (full + resumed) + world.bytes_in_stack * mb
+        if world.common_in_stack is not None:
+            common = RESUMED_US * connections.with_tls * of_load
+            in_stack += (world.common_in_stack - world.in_stack) * common
+        return _TlsCpu(full, resumed, mb, in_stack)
+
+    def system(self, connections: _Connections, tls: _TlsCpu) -> _SystemCpu:
+        """Return the CPU time of the address spaces."""
+        world = self.world
+        unit = float(_by_interval(tls.all.sum(axis=0)).std())
+        traffic = unit * world.traffic * _by_minute(self.following(world.traffic_follows))
+        stack = _STACK_US + traffic + tls.in_stack.sum(axis=0) + self.noise(world.stack_noise * unit)
+        stack += _SET_UP_US * (connections.with_tls.sum(axis=0) + connections.without_tls)
+        stack += _PLAIN_MB_US * (connections.mb.sum(axis=0) + connections.mb_without_tls)
+        other = unit * world.other * self.following(world.other_follows)
+        other += unit * world.other_follows_clock * (self.office - 2 * self.weekend)
+        other = _by_minute(other)
+        jobs = self.applications(connections) + (tls.all - tls.in_stack).sum(axis=0)
+        for share in _SHARES:
+            jobs += (
+                _JOBS_US * share + self.noise(world.jobs_noise * unit * share) + world.inside * share * other
+            )
         rest = _REST_US + self.noise(world.noise * unit) + (1 - world.inside) * other
+        irregular = disturbances(
+            self.random, (1, self.count), shifts=world.shifts, batch=world.batch, spikes=world.spikes
+        )
+        rest += unit * _by_minute(np.pad(irregular[0], 1, mode="edge"))
+        return _SystemCpu(stack, traffic, jobs, rest)
+
+    def applications(self, connections: _Connections) -> Series:
+        """Return what the applications of the jobs do for their connections."""
+        world = self.world
+        work = np.array(world.work_us)[:, None] * (
+            connections.with_tls + world.plain_work * connections.plain
+        )
+        work += world.work_of_mb_us * (connections.mb + connections.plain_mb)
+        work += world.work_of_new_client_us * connections.full
+        clock = 1 + world.work_follows_clock * self.office
+        varies = np.stack([clock + world.work_varies * self.persistent() for _ in _SHARES])
+        return np.asarray((_by_minute(varies) * work).sum(axis=0))
+
+    def measured(self, connections: _Connections, cpu: _SystemCpu) -> dict[str, Any]:
+        """Return the columns of the intervals, as a store would have them."""
+        world = self.world
+        recorded = self.recorded_share()
+        lost = self.lost()
 
         def counted(rates: Series) -> Series:
-            amount = INTERVAL_S * _by_interval(np.roll(rates, world.clock_minutes))[1:-1]
-            for first, last in world.lost:
-                amount[first:last] = np.nan
-            return amount
+            by_their_clock = np.roll(recorded * rates, world.clock_minutes)
+            return np.where(lost, np.nan, INTERVAL_S * _by_interval(by_their_clock)[1:-1])
 
-        def cpu_s(rates: Series) -> Series:
-            return INTERVAL_S * _by_interval(rates)[1:-1] / 1e6
+        def of_spaces_s(rates: Series) -> Series:
+            return INTERVAL_S * _apportioned(rates, world.spaces_late_minutes)[1:-1] / 1e6
 
-        def per_day(rates: Series) -> float:
-            return float(_by_interval(rates)[1:-1].mean()) * 86_400 / 1e6
-
-        columns = {
+        cpu_s = INTERVAL_S * _by_interval(cpu.all)[1:-1] / 1e6
+        most_s = float(np.quantile(cpu_s, world.limit)) if world.limit < 1 else 2 * float(cpu_s.max())
+        return {
             "start_local": MONDAY + np.arange(self.count) * np.timedelta64(INTERVAL_S, "s"),
             "seconds": np.full(self.count, float(INTERVAL_S)),
-            "cpu_s": cpu_s(stack + jobs + rest),
-            "full_handshakes": counted(np.sum(full, axis=0)),
-            "resumed_handshakes": counted(np.sum(resumed, axis=0)),
-            "tls_mb": counted(np.sum(mb, axis=0)),
-            "tls_spaces_cpu_s": cpu_s(stack + jobs),
-            "stack_cpu_s": cpu_s(stack),
-            "plain_connections": counted(np.sum([*plain, others], axis=0)),
-            "plain_mb": counted(np.sum([*plain_mb, others_mb], axis=0)),
-            "datagrams": counted(1e3 + traffic) if world.traffic_known else None,
-            "busy_share": np.full(self.count, 0.5),
+            "cpu_s": np.minimum(cpu_s, most_s),
+            "full_handshakes": counted(connections.full.sum(axis=0)),
+            "resumed_handshakes": counted(connections.resumed.sum(axis=0)),
+            "tls_mb": counted(connections.mb.sum(axis=0)),
+            "tls_spaces_cpu_s": of_spaces_s(cpu.stack + cpu.jobs),
+            "stack_cpu_s": of_spaces_s(cpu.stack),
+            "plain_connections": counted(connections.without_tls),
+            "plain_mb": counted(connections.mb_without_tls),
+            "datagrams": counted(_DATAGRAMS + cpu.traffic) if world.traffic_known else None,
+            "busy_share": np.minimum(cpu_s, most_s) / most_s,
         }
-        return SpaceIntervals(
-            columns,
-            per_day(np.sum(tls, axis=0)),
-            (
-                per_day(np.sum(of_full, axis=0)),
-                per_day(RESUMED_US * np.sum(resumed, axis=0)),
-                per_day(np.sum(in_bytes, axis=0)),
-            ),
-            tuple(per_day(of_job) for of_job in tls),
-        )
 
-    def noise(self, size: float) -> Series:
-        """Return noise that lasts, by minute."""
-        return size * np.repeat(self.persistent(), _MINUTES)
+    def recorded_share(self) -> Series:
+        """Return the share of the records that are not lost, by minute."""
+        recorded = np.ones(self.count + 2)
+        recorded[1:-1][self.within(self.world.halved_hours)] = 0.5
+        return _by_minute(recorded)
+
+    def lost(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return which intervals have no counts: those of hours in which records were lost."""
+        of_hour = DAY // HOURS_OF_DAY
+        missing = self.within(self.world.lost_hours)
+        if self.world.lost_share:
+            missing |= self.random.random(self.count) < self.world.lost_share
+        return np.repeat(missing.reshape(-1, of_hour).any(axis=1), of_hour)
+
+    def within(self, hours: Iterable[tuple[int, int]]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return which intervals are in these hours."""
+        hour = np.arange(self.count) * HOURS_OF_DAY // DAY
+        inside = np.zeros(self.count, bool)
+        for first, end in hours:
+            inside |= (first <= hour) & (hour < end)
+        return inside
 
 
 def _by_interval(rates: Series) -> Series:
     return np.asarray(rates.reshape(-1, _MINUTES).mean(axis=1))
 
 
-def _standardized(values: Series) -> Series:
-    return np.asarray((values - values.mean()) / values.std())
+def _by_minute(rates: Series) -> Series:
+    return np.repeat(rates, _MINUTES, axis=-1)
 
 
-def _of_all(work_us: float) -> tuple[float, float, float]:
-    return (work_us, work_us, work_us)
+def _between(rates: Series) -> Series:
+    """Return the rates of the minutes, between those of the middles of the intervals."""
+    at = np.arange(len(rates) * _MINUTES)
+    return np.asarray(np.interp(at, np.arange(len(rates)) * _MINUTES + (_MINUTES - 1) / 2, rates))
 
 
-_USUAL = SpaceWorld(bytes_in_stack=0.0, work_us=(5000.0, 2000.0, 10000.0))
-"""Handshakes in the stack, bytes in the jobs, and ten times as much work of the applications as TLS."""
-_CALLER = SpaceWorld(in_stack=0.0, bytes_in_stack=0.0)
-SPACE_WORLDS = {
-    "all in the stack": SpaceWorld(),
-    "all in the caller": _CALLER,
-    "half and half": SpaceWorld(in_stack=0.5, bytes_in_stack=0.5),
-    "handshakes in the stack, bytes in the caller": SpaceWorld(bytes_in_stack=0.0),
-    "stack, application 0.1 ms": SpaceWorld(work_us=_of_all(100.0)),
-    "stack, application 1 ms": SpaceWorld(work_us=_of_all(1000.0)),
-    "stack, application 5 ms": SpaceWorld(work_us=_of_all(5000.0)),
-    "stack, application 20 ms": SpaceWorld(work_us=_of_all(20_000.0)),
-    "caller, application 0.1 ms": replace(_CALLER, work_us=_of_all(100.0)),
-    "caller, application 1 ms": replace(_CALLER, work_us=_of_all(1000.0)),
-    "caller, application 5 ms": replace(_CALLER, work_us=_of_all(5000.0)),
-    "caller, application 20 ms": replace(_CALLER, work_us=_of_all(20_000.0)),
-    "usual": _USUAL,
-    "usual, work for bytes": replace(_USUAL, work_of_mb_us=20_000.0),
-    "stack, logon 10 ms": SpaceWorld(work_of_new_client_us=10_000.0),
-    "caller, logon 10 ms": replace(_CALLER, work_of_new_client_us=10_000.0),
-    "usual, logon 10 ms": replace(_USUAL, work_of_new_client_us=10_000.0),
-    "30 % of other work inside": SpaceWorld(other=3.0, other_follows=0.95, inside=0.3),
-    "caller, 30 % inside": replace(_CALLER, other=3.0, other_follows=0.95, inside=0.3),
-    "plain load follows": replace(_USUAL, plain_follows=0.95),
-    "nothing without TLS": replace(_USUAL, plain=(0.0, 0.0, 0.0), others_rate=0.0),
-    "no plain of the jobs": replace(_USUAL, plain=(0.0, 0.0, 0.0)),
-    "plain in all jobs": replace(_USUAL, plain=(0.5, 0.5, 0.5)),
-    "plain does 40 % less": replace(_USUAL, plain=(0.5, 0.5, 0.5), plain_work=0.6),
-    "rare plain": replace(_USUAL, plain=(0.02, 0.0, 0.0), others_rate=0.5),
-    "noise lasts": replace(_USUAL, persistence=0.95),
-    "other work follows": replace(_USUAL, other_follows=0.95, other=3.0),
-    "other work gives way, r -0.2": replace(_USUAL, other_follows=-0.2),
-    "other work gives way, r -0.5": replace(_USUAL, other_follows=-0.5),
-    "stack, other work gives way, r -0.2": SpaceWorld(other_follows=-0.2),
-    "mix follows load": replace(_USUAL, mix_follows_load=0.5, other_follows=0.95),
-    "full costs 0.6, 1 and 3": replace(_USUAL, relative_full=(0.6, 1.0, 3.0)),
-    "stack, full costs 0.6, 1 and 3": SpaceWorld(relative_full=(0.6, 1.0, 3.0)),
-    "datagrams follow": replace(_USUAL, traffic=0.1, traffic_follows=0.95),
-    "datagrams follow, three times": replace(_USUAL, traffic=0.3, traffic_follows=0.95),
-    "datagrams follow, three times, counted": replace(
-        _USUAL, traffic=0.3, traffic_follows=0.95, traffic_known=True
-    ),
-    "stack, datagrams follow, three times": SpaceWorld(traffic=0.3, traffic_follows=0.95),
-    "few handshakes": replace(_USUAL, rate=0.4, others_rate=0.2),
-    "constant mix": replace(_USUAL, mix_sd=0.03),
-    "7 days": replace(_USUAL, days=7),
-    "28 days": replace(_USUAL, days=28),
-    "quiet stack": SpaceWorld(stack_noise=0.02, jobs_noise=0.02),
-    "stack, noise lasts": SpaceWorld(persistence=0.95),
-}
+def _apportioned(rates: Series, late_minutes: int) -> Series:
+    """Return the rates of the intervals from intervals that begin later, as a store has them: by time."""
+    measured = _by_interval(np.roll(rates, -late_minutes))
+    of_one_before = late_minutes / _MINUTES
+    return np.asarray((1 - of_one_before) * measured + of_one_before * np.roll(measured, 1))
+
+
+def _s_per_day(rates: Series) -> float:
+    return float(_by_interval(rates)[1:-1].mean()) * 86_400 / 1e6

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
+from tests.marking import deep_except
 
 from zscope.pipelines.estimate.costs import estimate_costs
 from zscope.pipelines.estimate.intervals import SystemIntervals
-from zscope.samples.space_truth import SPACE_WORLDS, SpaceWorld, space_intervals
+from zscope.samples.space_truth import space_intervals
+from zscope.samples.space_worlds import SPACE_WORLDS, SpaceWorld
 
 if TYPE_CHECKING:
     from zscope.pipelines.estimate.costs import SystemEstimate, TlsCost
     from zscope.samples.space_truth import SpaceIntervals
 
 SEED = 7
-SEEDS = 10
+FEW_SEEDS, SEEDS = 4, 20
 OTHER_WORK_PCT = 10.0
 """An estimate has at most so much application work in it."""
 
@@ -129,7 +133,7 @@ def test_datagrams_are_a_column() -> None:
     """Without them, work that follows TLS in the stack is taken for TLS."""
     followed = SPACE_WORLDS["datagrams follow, three times, counted"]
     with_column, truth = estimated(followed)
-    without, _ = estimated(replace(followed, traffic_known=False))
+    without, _ = estimated(msgspec.structs.replace(followed, traffic_known=False))
     handshakes = sum(truth.parts_s_per_day[:2])
     values = [result.cost("handshakes", "s/day").value for result in (with_column, without)]
     assert values[0] == pytest.approx(handshakes, rel=0.1)
@@ -143,17 +147,28 @@ def test_the_upper_end_of_the_lpar_allows_for_work_that_gives_way(name: str) -> 
         assert (price(result).high or 0) >= truth.tls_s_per_day
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("name", SPACE_WORLDS)
-def test_ranges_hold_the_truth_in_each_kind_of_world(name: str) -> None:
-    """`make bench-coverage` has more seeds. An estimate is never said with applications in it."""
+SHORT = ("all in the stack", "all in the caller", "usual", "at the limit")
+NOT_HELD = {
+    "caller, work inside gives way, r -0.5": "the upper end allows for r -0.1",
+    "stack, intervals of SMF 30 begin 7 minutes later": "intervals are apportioned by time, not moved",
+}
+"""Kinds whose ranges do not hold, and why."""
+
+
+@pytest.mark.parametrize("name", deep_except(SHORT, SPACE_WORLDS))
+def test_ranges_hold_the_truth_in_each_kind_of_world(name: str, request: pytest.FixtureRequest) -> None:
+    """`make bench-coverage` also compares widths. An estimate is never said with applications in it."""
+    if name in NOT_HELD:
+        request.applymarker(pytest.mark.xfail(reason=NOT_HELD[name], strict=True))
+    kind = SPACE_WORLDS[name]
+    seeds = FEW_SEEDS if name in SHORT else SEEDS
     held = 0
-    for seed in range(100, 100 + SEEDS):
-        result, truth = estimated(SPACE_WORLDS[name], seed=seed)
+    for seed in range(100, 100 + seeds):
+        result, truth = estimated(kind, seed=seed)
         cost = price(result)
-        if cost.low is None or cost.high is None:
-            continue
-        held += cost.low <= truth.tls_s_per_day <= cost.high
+        if cost.low is not None and cost.high is not None:
+            held += cost.low <= truth.tls_s_per_day <= cost.high
         if cost.status.kind == "estimate":
             assert cost.value == pytest.approx(truth.tls_s_per_day, rel=OTHER_WORK_PCT / 100)
-    assert held >= SEEDS - 1
+        assert (cost.status.kind == "not enough data") == kind.is_refused
+    assert kind.is_refused or held >= math.floor(seeds * kind.least_held_pct / 100)

@@ -12,7 +12,8 @@ import pytest
 from zscope.pipelines.estimate.costs import ITEMS
 from zscope.pipelines.estimate.estimate_rows import change_rows, estimate_rows
 from zscope.pipelines.metrics import DIGEST_COLUMN, declared
-from zscope.samples.cost_truth import FULL_US, MONDAY, WORLDS, cost_intervals
+from zscope.samples.cost_truth import FULL_US, WORLDS, cost_intervals
+from zscope.samples.simulated_series import MONDAY
 
 HALF = 672
 """Half of 14 days."""

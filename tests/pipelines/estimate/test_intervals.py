@@ -9,7 +9,7 @@ import pytest
 from tests.pipelines.estimate.measured import changed, replicates
 
 from zscope.pipelines.estimate.intervals import MOST_DAYS, SystemIntervals, on_grid, selected
-from zscope.samples.cost_truth import MONDAY
+from zscope.samples.simulated_series import MONDAY
 
 
 def evenly(count: int, seconds: int, *, late_s: int = 0) -> SystemIntervals:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 from tests.pipelines.estimate.measured import changed, replicates
 
 from zscope.pipelines.estimate.intervals import SystemIntervals, selected
 from zscope.pipelines.estimate.periods import PeriodComparison, TlsChange, compare_periods
-from zscope.samples.space_truth import SPACE_WORLDS, space_intervals
+from zscope.samples.space_truth import space_intervals
+from zscope.samples.space_worlds import SPACE_WORLDS
 
 USUAL = SPACE_WORLDS["usual"]
 """Handshakes in the stack, and ten times as much work of applications as TLS."""
 
 
 def period(seed: int, *, world: str = "usual", spaces: bool = True, **parameters: float) -> SystemIntervals:
-    intervals = space_intervals(replace(SPACE_WORLDS[world], **parameters), seed)  # type: ignore[arg-type]
+    intervals = space_intervals(msgspec.structs.replace(SPACE_WORLDS[world], **parameters), seed)
     return SystemIntervals(**intervals.measured(spaces=spaces))
 
 
