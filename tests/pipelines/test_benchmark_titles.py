@@ -64,7 +64,10 @@ def test_a_title_says_what_was_published(changed: dict[str, Any], title: str) ->
         ({"needs": "table mq_round_trip"}, "Needs data that is not loaded"),
         ({"filled_from": "nothing"}, "No data that zscope can load measures it"),
         (
-            {"verdict": "not comparable", "why": "3 ms here, 6 ms published: the time of another machine"},
+            {
+                "verdict": "not comparable",
+                "why": "3 ms here, 6 ms published: an absolute time, measured on another machine",
+            },
             "An absolute value of another machine: only changes are compared",
         ),
         (

@@ -53,8 +53,8 @@ def test_the_second_load_adds_nothing(demo: tuple[Path, Result]) -> None:
     assert int(first[1]) > 40
     skipped = f"{first[1]} files skipped, already loaded"
     assert re.search(rf"Second load .*: 0 files loaded, 0 records .*, 0 rows, .*; {skipped}", output)
-    assert "72 sides of benchmark runs of world added" in output
-    assert "9 sides of benchmark runs of systems added" in output
+    assert "72 entries for benchmark runs of world added" in output
+    assert "9 entries for benchmark runs of systems added" in output
 
 
 def test_the_benchmark_is_marked_synthetic_and_next_steps_follow(demo: tuple[Path, Result]) -> None:
@@ -76,7 +76,7 @@ def test_a_second_demo_adds_nothing(run: Run, own_demo: Path, monkeypatch: pytes
     monkeypatch.setattr(demo_command, "_METRICS", {})
     again = run("demo", "--store", own_demo).stdout
     assert re.search(r"First load into .*: 0 files loaded, .*; \d{2} files skipped", again)
-    assert len(re.findall(r"^0 sides of benchmark runs of \w+ added", again, re.MULTILINE)) == 2
+    assert len(re.findall(r"^0 entries for benchmark runs of \w+ added", again, re.MULTILINE)) == 2
 
 
 @pytest.mark.deep

@@ -80,7 +80,7 @@ def test_a_result_of_captures_has_its_measures(drawn_page: Open, systems: Path) 
     assert (
         "Calculated again from the loaded captures: same result for the comparison" in page.success[0].value
     )
-    assert "the time of another machine" in words(page)
+    assert "an absolute time, measured on another machine" in words(page)
     figures = next(table.value for table in page.dataframe if "part" in table.value.columns)
     assert figures["part"].tolist() == ["measure", "change", "check", "verdict"]
 

@@ -154,7 +154,7 @@ def command(*, store: Path) -> None:
         _print_load(_ingest(store, folder), "First load", store)
         _print_load(_ingest(store, folder), "Second load of the same files", store)
         for part, sides in added.items():
-            _print(f"{sides} sides of benchmark runs of {part} added to {store / FILE_NAME}")
+            _print(f"{sides} entries for benchmark runs of {part} added to {store / FILE_NAME}")
     with open_session(store) as session:
         metrics = PreparedMetrics(session)
         for title, (name, query) in _METRICS.items():
