@@ -25,24 +25,25 @@ The statement calls these rows `found`: all of them, or those that match the fil
 _MOST_SYSTEMS = 3
 _PRICES = """
 SELECT system, shared_by, job_name, share_pct, status, cpu_s_per_day, low_cpu_s_per_day, high_cpu_s_per_day,
-    lpar_pct, high_lpar_pct
+    lpar_pct, high_lpar_pct, sentence
 FROM found WHERE part = 'TLS' AND (
-    (shared_by = 'system' AND high_cpu_s_per_day IS NOT NULL) OR (shared_by = 'job' AND share_pct IS NOT NULL)
+    (shared_by = 'system' AND high_cpu_s_per_day IS NOT NULL)
+    OR (shared_by IN ('job', 'port') AND share_pct IS NOT NULL)
 )
 ORDER BY (status = 'estimate' AND cpu_s_per_day IS NOT NULL) DESC, high_cpu_s_per_day DESC NULLS LAST,
-    share_pct DESC, system, job_name"""
+    share_pct DESC, system, job_name, server_port"""
 _ADVICE = """
-SELECT system, rule_name, change, saving_s_per_day, saving_high_s_per_day, statement, parameter, recommended,
-    value_today
-FROM found WHERE shared_by = 'rule' AND statement IS NOT NULL
-    AND greatest(saving_s_per_day, saving_high_s_per_day) > 0
-ORDER BY coalesce(saving_s_per_day, saving_high_s_per_day) DESC, system, rule_name LIMIT 1"""
+SELECT shared_by, sentence, statement, parameter, recommended, value_today, why_full
+FROM found
+WHERE shared_by IN ('rule', 'port') AND upper_s_per_day > 0 AND saving_high_s_per_day = upper_s_per_day
+ORDER BY shared_by = 'rule' DESC, upper_s_per_day DESC, system, rule_name, server_port, change, basis
+LIMIT 1"""
 _POSTURE = """
 SELECT source, sum(connections)::BIGINT AS connections, sum(covered_hours) AS covered, sum(hours) AS hours,
     sum(unprotected_connections)::BIGINT AS unprotected,
     sum(old_version_connections)::BIGINT AS old,
-    arg_max(server_port, unprotected_connections) AS port,
-    max(unprotected_connections)::BIGINT AS of_port
+    arg_max({system: system, job_name: job_name, server_port: server_port}, unprotected_connections) AS most,
+    max(unprotected_connections)::BIGINT AS of_most
 FROM found GROUP BY source HAVING sum(connections) > 0 ORDER BY sum(connections) DESC"""
 _CERTIFICATES = """
 SELECT expiry, bool_or(ends_within_90_days) AS is_soon, count(*) AS certificates,
@@ -54,6 +55,10 @@ FROM found WHERE expiry NOT IN ('later', 'unknown') GROUP BY expiry"""
 _CHANGES = """
 SELECT subject, value, earlier, later, change_pct, earlier_pct, later_pct FROM found
 ORDER BY subject, value"""
+PRICES_OF_PARTS = (
+    "Only a system has a price of its own; a job or a port has a share of it, not both together."
+)
+"""What a reader has to know who selects jobs or ports."""
 _FEWEST_POINTS = 1.0
 """Changes of a share that are named, in percentage points."""
 
@@ -67,31 +72,38 @@ class Conclusion:
     sentence: str
     metric: str
     """The metric with the rows behind it."""
+    where: str = ""
+    """The condition in SQL of these rows."""
 
     @property
     def evidence(self) -> str:
         """The command that prints the rows behind it."""
-        return f"zscope metrics {self.metric}"
+        narrowed = f' --where "{self.where}"' if self.where else ""
+        return f"zscope metrics {self.metric}{narrowed}"
 
 
-def conclusions(query: Query, *, chosen_period: bool = False) -> list[Conclusion]:
+def conclusions(query: Query, *, chosen_period: bool = False, of_parts: bool = False) -> list[Conclusion]:
     """Return the sentences about a store, in the order in which a reader needs them.
 
     With `chosen_period`, the query compares a period that the reader chose with the one before, not the last
-    seven days.
+    seven days. With `of_parts`, its rows are those of some jobs, ports or roles, not of whole systems.
     """
     return [
-        Conclusion("price", _price(query), "tls_price"),
-        Conclusion("saving", _saving(query), "tls_advice"),
+        Conclusion("price", _price(query, of_parts=of_parts), "tls_price"),
+        Conclusion("saving", _saving(query), "tls_advice", "shared_by = 'rule'"),
         Conclusion("exposure", _exposure(query), "tls_posture"),
         Conclusion("certificates", _certificates(query), "certificate_inventory"),
         Conclusion("change", _change(query, chosen_period=chosen_period), "period_comparison"),
     ]
 
 
-def _price(query: Query) -> str:
+def _price(query: Query, *, of_parts: bool) -> str:
     found = query("tls_price", _PRICES)
     rows = [row for row in found if row["shared_by"] == "system"]
+    if not rows and found:
+        return _shares(found)
+    if not rows and of_parts:
+        return f"No price of TLS matches the filters. {PRICES_OF_PARTS}"
     if not rows:
         return (
             "What TLS costs is not known: the data have too few intervals with CPU time (SMF 70 or 30) and "
@@ -100,11 +112,14 @@ def _price(query: Query) -> str:
     text = f"TLS costs {_listed([_cost(row) for row in rows[:_MOST_SYSTEMS]])}"
     if others := rows[_MOST_SYSTEMS:]:
         if len(others) <= _MOST_SYSTEMS:
-            each = [f"{number(row['high_cpu_s_per_day'], 3)} on {row['system']}" for row in others]
-            text += f"; at most {_listed(each)}"
+            each = [f"{_range(row)} on {row['system']}" for row in others]
+            text += f"; {_listed(each)}"
         else:
-            most = number(max(row["high_cpu_s_per_day"] for row in others), 3)
-            text += f"; at most {most} on each of {len(others)} other systems"
+            ends = {
+                "low_cpu_s_per_day": min(row["low_cpu_s_per_day"] for row in others),
+                "high_cpu_s_per_day": max(row["high_cpu_s_per_day"] for row in others),
+            }
+            text += f"; {_range(ends)} on each of {len(others)} other systems"
     first = rows[0]["system"]
     owner = next((row for row in found if (row["shared_by"], row["system"]) == ("job", first)), None)
     if owner is None:
@@ -125,23 +140,33 @@ def _cost(row: Row) -> str:
     return f"at most {most} CPU seconds a day{share} on {row['system']}"
 
 
+def _range(row: Row) -> str:
+    most = number(row["high_cpu_s_per_day"], 3)
+    least = row["low_cpu_s_per_day"]
+    return f"{number(least, 3)} to {most}" if least > 0 else f"at most {most}"
+
+
+def _shares(found: Sequence[Row]) -> str:
+    """Return the shares of jobs or ports, where a filter selects no system as a whole."""
+    sentences = "; ".join(row["sentence"] for row in found[:_MOST_SYSTEMS])
+    more = f"; and {counted(len(found) - _MOST_SYSTEMS, 'more row')}" if len(found) > _MOST_SYSTEMS else ""
+    return f"{PRICES_OF_PARTS} Of these: {sentences}{more}."
+
+
 def _saving(query: Query) -> str:
     rows = query("tls_advice", _ADVICE)
     if not rows:
         return "No change of an AT-TLS statement with a known saving follows from the data."
     [row] = rows
-    saving = row["saving_s_per_day"]
-    amount = number(saving, 3) if saving is not None else f"at most {number(row['saving_high_s_per_day'], 3)}"
+    of = "under AT-TLS rules" if row["shared_by"] == "rule" else "on ports"
     today = f" (today {row['value_today']})" if row["value_today"] else ""
-    if row["rule_name"] == "no rule":
-        place = f"in connections of {row['system']} that no known rule matches"
+    text = f"Of the changes {of}, this one can save most: {row['sentence']}."
+    if row["parameter"]:
+        text += f" In {row['statement']}, {row['parameter']}{today}: {row['recommended']}."
     else:
-        place = f"under rule {row['rule_name']} of {row['system']}"
-    return (
-        f"The largest saving: {row['change']} {place}, which saves "
-        f"{amount} CPU seconds a day; statement {row['statement']}, {row['parameter']}{today}: "
-        f"{row['recommended']}."
-    )
+        text += f" It takes {row['recommended']}: no setting here is known to help."
+    why = row["why_full"]
+    return f"{text} {why[0].upper()}{why[1:]}." if why else text
 
 
 def _exposure(query: Query) -> str:
@@ -151,8 +176,10 @@ def _exposure(query: Query) -> str:
     row = rows[0]
     most = ""
     if row["unprotected"]:
-        port = "an unknown port" if row["port"] is None else f"port {row['port']}"
-        most = f", the largest part ({row['of_port']:,}) of one job on {port}"
+        place = row["most"]
+        job = "unknown" if place["job_name"] is None else place["job_name"]
+        port = "an unknown port" if place["server_port"] is None else f"port {place['server_port']}"
+        most = f", the largest part ({row['of_most']:,}) of job {job} on {port} of {place['system']}"
     text = (
         f"{_unprotected(row)} in {_records(row)} have no recognized cryptographic protection{most}; "
         f"{row['old']:,} use SSL, TLSv1.0 or TLSv1.1."

@@ -1,4 +1,4 @@
-"""Documented defaults of AT-TLS parameters, names of groups, kinds of failures: `attls_parameters.toml`."""
+"""Documented defaults and ranges of AT-TLS parameters, names of groups, kinds of failures."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ class AttlsParameter(Declared, frozen=True):
     """The statement that contains it; empty for the action itself."""
     tls_1_3: tuple[str, ...] = ()
     """Members that are added if TLSv1.3 is On."""
+    least: int | None = None
+    most: int | None = None
+    """The range of a number; None if it is not documented, or the value is no number."""
 
     @property
     def default(self) -> tuple[str, ...]:
@@ -39,11 +42,21 @@ class AttlsParameter(Declared, frozen=True):
         return not isinstance(self.declared, str)
 
 
+class StartedTaskSetting(Declared, frozen=True):
+    """A setting of the sysplex session caches of GSKSRVR, whose displays contain its value."""
+
+    name: str
+    least: int | None = None
+    most: int | None = None
+    """The range; None if it is not documented."""
+
+
 class AttlsFile(Declared, frozen=True):
-    """The contents of the file as they are written."""
+    """The contents of `attls_parameters.toml` as they are written."""
 
     source: str
     parameters: tuple[AttlsParameter, ...]
+    started_task: tuple[StartedTaskSetting, ...]
     sysplex_ticket_timeout: str
     groups: Mapping[str, str]
     names: tuple[str, ...]
@@ -57,6 +70,7 @@ class AttlsDefaults:
     """The contents of the file."""
 
     parameters: tuple[AttlsParameter, ...]
+    started_task: tuple[StartedTaskSetting, ...]
     sysplex_ticket_timeout: str
     groups: Mapping[str, str]
     """Names of groups by their four digits."""
@@ -98,7 +112,9 @@ def attls_defaults() -> AttlsDefaults:
     names |= {f"{section}Ref" for section in file.sections}
     known = {name.upper(): name for name in sorted(names)}
     families = {code: name for name, codes in file.reason_families.items() for code in codes}
-    return AttlsDefaults(file.parameters, file.sysplex_ticket_timeout, file.groups, known, families)
+    return AttlsDefaults(
+        file.parameters, file.started_task, file.sysplex_ticket_timeout, file.groups, known, families
+    )
 
 
 @cache

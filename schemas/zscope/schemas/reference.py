@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from zscope.schemas.attls_parameters import ATTLS_PARAMETER_SCHEMA, attls_parameter_rows
 from zscope.schemas.code_tables import CipherSuite, cipher_suites
 from zscope.schemas.field_catalog import FIELD_CATALOG_SCHEMA, field_catalog
 from zscope.schemas.load import catalog
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 def reference_tables() -> Mapping[str, pa.Table]:
     """Return all reference tables by name.
 
-    They are `code_<name>` for every code table, `cipher`, `field_catalog`, and the published results:
-    `reference_result`, `reference_filling`, `reference_method`, `best_practice`.
+    They are `code_<name>` for every code table, `cipher`, `attls_parameter`, `field_catalog`, and the
+    published results: `reference_result`, `reference_filling`, `reference_method`, `best_practice`.
 
     >>> reference_tables()["code_handshake_type"].to_pylist()[0]
     {'code': 1, 'text': 'full'}
@@ -43,6 +44,8 @@ def reference_table(name: str) -> pa.Table:
         return code_rows(catalog().codes[name.removeprefix("code_")])
     if name == "cipher":
         return cipher_rows()
+    if name == "attls_parameter":
+        return attls_parameter_rows()
     return field_catalog() if name == "field_catalog" else published_tables()[name]
 
 
@@ -54,7 +57,13 @@ def reference_schemas() -> Mapping[str, pa.Schema]:
     ['code', 'text']
     """
     schemas = {f"code_{name}": code_schema(codes) for name, codes in sorted(catalog().codes.items())}
-    return {**schemas, "cipher": cipher_schema(), "field_catalog": FIELD_CATALOG_SCHEMA, **PUBLISHED_SCHEMAS}
+    return {
+        **schemas,
+        "cipher": cipher_schema(),
+        "attls_parameter": ATTLS_PARAMETER_SCHEMA,
+        "field_catalog": FIELD_CATALOG_SCHEMA,
+        **PUBLISHED_SCHEMAS,
+    }
 
 
 def code_schema(codes: CodeTable) -> pa.Schema:

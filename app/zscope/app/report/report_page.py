@@ -140,7 +140,7 @@ def _sentences(main: Element, data: ReportData) -> list[str]:
     add(section, "h2", "In short")
     filters = data.filters
     try:
-        said = conclusions(run, chosen_period=filters.has_period)
+        said = conclusions(run, chosen_period=filters.has_period, of_parts=filters.has_parts)
     except QueryError as error:
         return [_failure(section, "summary", error)]
     listed = add(section, "ul", class_="sentences")

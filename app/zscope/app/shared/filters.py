@@ -42,6 +42,11 @@ class Filters:
         """Whether a period is chosen."""
         return any((self.begin, self.end, self.first_day, self.last_day))
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether jobs, ports or roles are chosen, so that rows of whole systems do not match."""
+        return any((self.ports, self.jobs, self.roles))
+
     def options(self) -> list[str]:
         """Return the options of `zscope metrics` for the period."""
         begin, end = self.begin or self.first_day, self.end or self.last_day

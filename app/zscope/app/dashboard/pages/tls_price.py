@@ -15,6 +15,7 @@ from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import BLUE, GREY, ORANGE, colours, spread_colours, values
 from zscope.app.shared.column_labels import label
 from zscope.pipelines.estimate.what_if import KnownSum, PriceRange
+from zscope.pipelines.summary import PRICES_OF_PARTS
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
@@ -53,7 +54,7 @@ _OF_PRICE = (
 )  # fmt: skip
 _OF_ADVICE = (
     "sentence", "status", "saving_s_per_day", "saving_low_s_per_day", "saving_high_s_per_day", "statement",
-    "parameter", "recommended", "value_today", "set_in", "reference_ids", "why",
+    "parameter", "recommended", "value_today", "set_in", "why_full", "reference_ids", "why",
 )  # fmt: skip
 _OF_CHANGE = (
     "system", "changed_utc", "change", "item", "verdict", "status", "value", "low", "high",
@@ -145,6 +146,9 @@ def _priced(cost: dict[str, Any], rows: dict[str, dict[str, Any]]) -> PricedSyst
 def render(data: PageData) -> None:
     """Draw the page."""
     found = prices(data)
+    if not found.num_rows and data.filters.has_parts:
+        _of_parts(data)
+        return
     if not found.num_rows:
         no_data(
             "There is no price. It needs zERT records (SMF 119 subtype 11 or 12) and the CPU time of the "
@@ -161,8 +165,18 @@ def render(data: PageData) -> None:
     without_effect(data.without_effect(PRICE))
 
 
+def _of_parts(data: PageData) -> None:
+    """What is known of the jobs, ports or roles that the reader selects."""
+    found = data.metric(PRICE, where="shared_by IN ('job', 'port') AND share_pct IS NOT NULL")
+    words = "These shares match the filters." if found.num_rows else "None matches the filters."
+    st.info(f"{PRICES_OF_PARTS} {words}", icon=":material/filter_alt:")
+    _headline(found)
+    _advice(data)
+    without_effect(data.without_effect(PRICE))
+
+
 def _headline(found: pa.Table) -> None:
-    """One sentence for each system, and why it can or cannot be trusted."""
+    """One sentence for each system or share, and why it can or cannot be trusted."""
     of_tls = found.filter(pc.field("part") == "TLS")
     most_expensive = of_tls.sort_by([("high_cpu_s_per_day", "descending"), ("system", "ascending")])
     for row in most_expensive.slice(0, _MOST_SENTENCES).to_pylist():
@@ -171,7 +185,7 @@ def _headline(found: pa.Table) -> None:
             st.markdown(f"**{plain(row['sentence'], _LONGEST)}**")
             st.caption(plain(row["why"], _LONGEST))
     if (more := most_expensive.num_rows - _MOST_SENTENCES) > 0:
-        st.caption(f"{more} more systems are in the table below.")
+        st.caption(f"{more} more are in `zscope metrics {PRICE}`.")
 
 
 def _parts(data: PageData) -> None:

@@ -136,14 +136,15 @@ by_estimate AS (
                 WHEN difference_status = 'not enough data' THEN NULL
                 WHEN reach = 'extrapolated'
                     THEN format(
-                        'if handshakes beyond a resumed share of {:.1f} % save as much: only 5 % of the handshakes were in '
-                        || 'hours with a higher share',
+                        'if handshakes beyond a resumed share of {:.1f} % save as much (only 5 % of the handshakes were in '
+                        || 'hours with a higher share)',
                         attainable_pct
                     )
                 WHEN reach = 'far'
                     THEN format(
-                        'if handshakes beyond a resumed share of {:.1f} % save as much: no hour had a higher share',
-                        highest_pct
+                        'if handshakes beyond a resumed share of {:.1f} % save as much (no hour with many handshakes had a '
+                        || 'higher share)',
+                        greatest(highest_pct, resumed_pct)
                     )
             END,
             difference_why

@@ -5,8 +5,8 @@
 -- which only some are of the more expensive kind, its cost follows from that of all: with share s and saving p,
 -- it is cost / (s + (1 - s) x (1 - p)). The two bases are never added.
 --
--- Rules and ports have the share of the full handshakes of their system that they had in the last seven days. What
--- a rule sets today comes from its newest action in a report of pasearch or in a policy file.
+-- Rules and ports have the share of the full handshakes of their system that they had in the last seven days. Which
+-- setting can raise resumption follows from resumption_setting. A sentence contains the conditions of its saving.
 
 WITH published AS (
     SELECT
@@ -20,56 +20,6 @@ WITH published AS (
         max(-value) FILTER (WHERE id = 'tls31-nonfips-coproc-max') / 100 AS coprocessor,
         max(-value) FILTER (WHERE id = 'tls31-fips-accel-cpu') / 100 AS accelerator
     FROM reference_result
-),
-
--- The newest policy that names each rule, and the actions of the rule.
-rule_action AS (
-    SELECT
-        rule_name,
-        system,
-        unnest([
-            {'action_scope': 'connection', 'action_name': connection_action, 'rank': 1},
-            {'action_scope': 'environment', 'action_name': environment_action, 'rank': 2},
-            {'action_scope': 'group', 'action_name': group_action, 'rank': 3}
-        ], recursive := true)
-    FROM policy_rule
-),
-
--- The value of a parameter that is in force for a rule: that of the connection action goes before others.
-action_parameter AS (
-    SELECT
-        system,
-        action_scope,
-        action_name,
-        upper(parameter) AS parameter,
-        string_agg(coalesce(code, parameter_value), ', ' ORDER BY member_no) AS value_today,
-        any_value(file) AS file,
-        min(line_no) AS line_no
-    FROM (
-        SELECT *
-        FROM tls_action
-        QUALIFY dense_rank() OVER (
-            PARTITION BY system, action_scope, action_name ORDER BY taken_utc DESC NULLS LAST, load_id DESC, file
-        ) = 1
-    )
-    WHERE parameter IS NOT NULL
-    GROUP BY system, action_scope, action_name, upper(parameter)
-),
-
-rule_setting AS (
-    SELECT
-        r.rule_name,
-        r.system,
-        a.parameter,
-        a.value_today,
-        format('{} action {}, {} line {}', a.action_scope, a.action_name, a.file, a.line_no) AS set_in
-    FROM rule_action AS r
-    INNER JOIN action_parameter AS a
-        ON
-            r.action_scope = a.action_scope
-            AND r.action_name = a.action_name
-            AND r.system IS NOT DISTINCT FROM a.system
-    QUALIFY row_number() OVER (PARTITION BY r.rule_name, r.system, a.parameter ORDER BY r.rank) = 1
 ),
 
 -- Computed once, however often it is read below.
@@ -99,16 +49,23 @@ user_of_tls AS MATERIALIZED (
         coalesce(c.resumed_handshakes_per_day, c.handshakes_per_day * (1 - full_share)) AS all_resumed,
         -- A resumed handshake does not cost less than nothing.
         coalesce(c.full_high_us, c.mean_high_us / nullif(full_share, 0)) AS full_most_us,
-        coalesce(u.full_handshakes / nullif(s.full_handshakes, 0), 0) * all_full AS full_per_day,
+        u.full_handshakes / nullif(s.full_handshakes, 0) * all_full AS full_per_day,
         coalesce(u.resumed_handshakes / nullif(s.resumed_handshakes, 0), 0) * all_resumed AS resumed_per_day,
         100 * u.resumed_handshakes / nullif(u.full_handshakes + u.resumed_handshakes, 0) AS resumed_pct,
         u.full_tls12 / nullif(u.full_handshakes, 0) AS tls12_share,
         u.full_tls13 / nullif(u.full_handshakes, 0) AS tls13_share,
         u.full_dhe / nullif(u.full_handshakes, 0) AS dhe_share,
-        u.full_rsa / nullif(u.full_handshakes, 0) AS rsa_share
+        u.full_rsa / nullif(u.full_handshakes, 0) AS rsa_share,
+        g AS limited_by
     FROM every_use AS u
     INNER JOIN every_use AS s ON u.system = s.system AND s.shared_by = 'system'
     INNER JOIN handshake_cost AS c ON u.system = c.system
+    LEFT JOIN resumption_setting AS g
+        ON
+            u.system = g.system
+            AND u.shared_by = g.shared_by
+            AND u.rule_name IS NOT DISTINCT FROM g.rule_name
+            AND u.server_port IS NOT DISTINCT FROM g.server_port
     WHERE u.shared_by <> 'client network' AND c.handshakes_per_day IS NOT NULL
 ),
 
@@ -124,8 +81,9 @@ resumption AS (
             WHEN t.target_pct <= u.highest_pct
                 THEN format('if handshakes beyond a resumed share of {:.1f} % save as much', u.attainable_pct)
             ELSE format(
-                'if handshakes beyond a resumed share of {:.1f} % save as much: no hour had a higher share',
-                u.highest_pct
+                'if handshakes beyond a resumed share of {:.1f} % save as much (no hour with many handshakes had a '
+                || 'higher share)',
+                greatest(u.highest_pct, u.resumed_pct)
             )
         END AS condition
     FROM user_of_tls AS u
@@ -161,9 +119,9 @@ resumed_more AS (
         if(
             full_most_us IS NULL,
             why,
-            format(
+            concat_ws('; ', condition, format(
                 'at most, if this workload is like the published one: up to {:.0f} % of a full handshake', 100 * bound
-            )
+            ))
         ) AS reason
     FROM resumption
     WHERE bound > 0
@@ -176,7 +134,8 @@ published_change AS (
         u.*,
         unnest([
             {
-                'change': 'cache session tickets across the sysplex', 'part': u.tls13_share, 'saved': p.tickets,
+                'change': 'cache session tickets across the sysplex',
+                'part': if(u.limited_by.side = 'server', u.tls13_share, NULL), 'saved': p.tickets,
                 'parameter': 'GSK_SYSPLEX_SESSION_TICKET_CACHE', 'practice': NULL
             },
             {
@@ -266,7 +225,7 @@ without_number AS (
 every_change AS (
     SELECT
         *,
-        if(tls13_share > 0.5, 'GSK_SESSION_TICKET_SERVER_TIMEOUT', 'GSK_V3_SESSION_TIMEOUT') AS parameter
+        limited_by.parameter AS parameter
     FROM resumed_more
     UNION ALL BY NAME
     SELECT
@@ -280,11 +239,7 @@ every_change AS (
 
 statement AS (
     FROM (VALUES
-        ('GSK_V3_SESSION_TIMEOUT', 'TTLSGskAdvancedParms', 'longer, and GSK_V3_SIDCACHE_SIZE large enough',
-            ['tls31-resumption-tls12-cpu', 'tls31-resumption-tls13-cpu']),
-        ('GSK_SESSION_TICKET_SERVER_TIMEOUT', 'TTLSGskAdvancedParms', 'longer, and GSK_SESSION_TICKET_SERVER_ENABLE On',
-            ['tls31-resumption-tls13-cpu', 'tls31-resumption-tls12-cpu']),
-        ('GSK_SYSPLEX_SESSION_TICKET_CACHE', 'TTLSGskAdvancedParms', 'On', ['tls31-sysplex-tickets-cpu']),
+        ('cache session tickets across the sysplex', 'TTLSGskAdvancedParms', 'On', ['tls31-sysplex-tickets-cpu']),
         ('ECDHE instead of DHE', 'TTLSCipherParms', 'suites C02B to C030 instead of those with DHE',
             ['tls31-ecdhe-vs-dhe-cpu']),
         ('ECDHE instead of RSA key exchange', 'TTLSCipherParms', 'suites C02B to C030 instead of those with RSA',
@@ -298,6 +253,46 @@ statement AS (
             ['tls31-heappools64-cpu', 'perf32-heappools64']),
         ('post-quantum key exchange', NULL, NULL, [])
     ) AS of_change (matched, statement, recommended, reference_ids)
+),
+
+-- What each change saves in words, and the conditions of that: what follows an if or unless in the reason.
+worded AS (
+    SELECT
+        *,
+        concat_ws(
+            '; ',
+            if(practice IS NOT NULL AND setting_status IS DISTINCT FROM 'fail', 'if it is not set so already', NULL),
+            reason
+        ) AS full_reason,
+        list_transform(
+            list_filter(string_split(full_reason, '; '), lambda part : regexp_matches(part, '\b(if|unless) ')),
+            lambda part : regexp_extract(part, '\b(if|unless) .*')
+        ) AS conditions,
+        CASE
+            WHEN rated = 'not enough data' THEN 'what it saves is not known'
+            WHEN saving_high IS NULL THEN 'saves CPU time, but how much is not published'
+            WHEN saving_low < 0 AND saving_high <= 0
+                THEN format('costs up to {} CPU seconds a day more', number_text(-saving_low))
+            WHEN saving IS NOT NULL
+                THEN format(
+                    'saves {} CPU seconds a day ({} to {})',
+                    number_text(saving),
+                    number_text(saving_low),
+                    number_text(saving_high)
+                )
+            WHEN saving_low <> 0
+                THEN format('saves {} to {} CPU seconds a day', number_text(saving_low), number_text(saving_high))
+            ELSE format('saves at most {} CPU seconds a day', number_text(saving_high))
+        END || if(rated = 'not enough data' OR conditions = [], '', ', ' || array_to_string(conditions, ', and '))
+        AS saves
+    FROM (
+        SELECT
+            e.*,
+            b.setting_status,
+            b.evidence
+        FROM every_change AS e
+        LEFT JOIN setting AS b ON e.system = b.system AND e.practice = b.practice
+    )
 )
 
 SELECT
@@ -311,58 +306,61 @@ SELECT
     e.saving::DOUBLE AS saving_s_per_day,
     e.saving_low::DOUBLE AS saving_low_s_per_day,
     e.saving_high::DOUBLE AS saving_high_s_per_day,
+    -- The bound by published percentages counts only where the costs of the system say nothing.
+    coalesce(
+        any_value(e.saving_high) FILTER (WHERE e.basis = 'estimate') OVER of_change,
+        any_value(e.saving_high) OVER of_change
+    )::DOUBLE AS upper_s_per_day,
     e.affected_per_day::DOUBLE AS handshakes_per_day,
     concat(
         e.system,
         CASE e.shared_by
-            WHEN 'port' THEN format(', port {}', coalesce(e.server_port::VARCHAR, 'unknown'))
-            WHEN 'rule' THEN format(', rule {}', coalesce(e.rule_name, 'unknown'))
+            WHEN 'port' THEN coalesce(', port ' || e.server_port, ', port not known')
+            WHEN 'rule'
+                THEN
+                    CASE e.rule_name
+                        WHEN 'no rule' THEN ', connections that no known rule matches'
+                        ELSE coalesce(', rule ' || e.rule_name, ', rule not known')
+                    END
         END,
         ': ',
         e.change,
         ': ',
-        CASE
-            WHEN e.rated = 'not enough data' THEN 'what it saves is not known'
-            WHEN e.saving_high IS NULL THEN 'saves CPU time, but how much is not published'
-            WHEN e.saving_low < 0 AND e.saving_high <= 0
-                THEN format('costs up to {} CPU seconds a day more', number_text(-e.saving_low))
-            WHEN e.saving IS NULL THEN format('saves at most {} CPU seconds a day', number_text(e.saving_high))
-            ELSE format(
-                'saves {} CPU seconds a day ({} to {})',
-                number_text(e.saving),
-                number_text(e.saving_low),
-                number_text(e.saving_high)
-            )
-        END,
-        CASE
-            WHEN e.rated = 'conditional' AND e.basis = 'published' AND e.saving_high IS NOT NULL
-                THEN ', if the workload is like the published one'
-            WHEN e.rated = 'conditional' AND e.basis = 'estimate' THEN ' (conditional)'
-        END
+        e.saves
     )::VARCHAR AS sentence,
-    concat_ws(
-        '; ',
-        if(e.practice IS NOT NULL AND b.setting_status IS DISTINCT FROM 'fail', 'if it is not set so already', NULL),
-        e.reason
-    )::VARCHAR AS why,
-    s.statement::VARCHAR AS statement,
+    e.full_reason::VARCHAR AS why,
+    coalesce(s.statement, e.limited_by.statement)::VARCHAR AS statement,
     CASE
         WHEN e.parameter = 'V3CIPHERSUITES' THEN 'V3CipherSuites' ELSE e.parameter
     END::VARCHAR AS parameter,
-    s.recommended::VARCHAR AS recommended,
-    coalesce(t.value_today, a.value_today, b.setting_status || ': ' || b.evidence)::VARCHAR AS value_today,
-    coalesce(t.set_in, a.set_in)::VARCHAR AS set_in,
-    nullif(array_to_string(s.reference_ids, ', '), '')::VARCHAR AS reference_ids
-FROM every_change AS e
-LEFT JOIN statement AS s ON if(starts_with(e.parameter, 'GSK_'), e.parameter, e.change) = s.matched
-LEFT JOIN setting AS b ON e.system = b.system AND e.practice = b.practice
-LEFT JOIN rule_setting AS t ON e.rule_name = t.rule_name AND e.parameter = t.parameter AND e.system = t.system
-LEFT JOIN rule_setting AS a ON e.rule_name = a.rule_name AND e.parameter = a.parameter AND a.system IS NULL
+    CASE WHEN s.matched IS NULL THEN e.limited_by.recommended ELSE s.recommended END::VARCHAR AS recommended,
+    CASE
+        WHEN s.matched IS NULL THEN e.limited_by.value_today
+        ELSE coalesce(t.parameter_value, a.parameter_value, e.setting_status || ': ' || e.evidence)
+    END::VARCHAR AS value_today,
+    CASE WHEN s.matched IS NULL THEN e.limited_by.set_in ELSE coalesce(t.set_in, a.set_in) END::VARCHAR AS set_in,
+    CASE WHEN s.matched IS NULL THEN e.limited_by.why_full END::VARCHAR AS why_full,
+    CASE
+        WHEN s.matched IS NULL THEN 'tls31-resumption-tls12-cpu, tls31-resumption-tls13-cpu'
+        ELSE nullif(array_to_string(s.reference_ids, ', '), '')
+    END::VARCHAR AS reference_ids
+FROM worded AS e
+LEFT JOIN statement AS s ON e.change = s.matched
+LEFT JOIN rule_parameter AS t ON e.rule_name = t.rule_name AND e.parameter = t.parameter AND e.system = t.system
+LEFT JOIN rule_parameter AS a ON e.rule_name = a.rule_name AND e.parameter = a.parameter AND a.system IS NULL
 WHERE
-    coalesce(b.setting_status, '') <> 'pass'
+    coalesce(e.setting_status, '') <> 'pass'
     AND (
-        e.parameter IS DISTINCT FROM 'GSK_SYSPLEX_SESSION_TICKET_CACHE'
-        OR upper(coalesce(t.value_today, a.value_today, '')) <> 'ON'
+        e.change <> 'cache session tickets across the sysplex'
+        OR upper(coalesce(t.parameter_value, a.parameter_value, '')) <> 'ON'
     )
+WINDOW of_change AS (PARTITION BY e.system, e.shared_by, e.rule_name, e.server_port, e.change)
 ORDER BY
-    e.system, e.shared_by, e.basis, saving_high_s_per_day DESC NULLS LAST, e.rule_name, e.server_port, e.change
+    upper_s_per_day DESC NULLS LAST,
+    e.system,
+    e.shared_by,
+    e.rule_name,
+    e.server_port,
+    e.change,
+    saving_high_s_per_day IS NOT DISTINCT FROM upper_s_per_day DESC,
+    e.basis

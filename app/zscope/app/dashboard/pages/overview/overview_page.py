@@ -353,7 +353,8 @@ def said_by(data: PageData) -> list[Conclusion]:
         rows: list[dict[str, Any]] = data.found(metric, statement).to_pylist()
         return rows
 
-    return conclusions(run, chosen_period=bool(data.filters.begin or data.filters.end))
+    filters = data.filters
+    return conclusions(run, chosen_period=bool(filters.begin or filters.end), of_parts=filters.has_parts)
 
 
 def sentences_section(data: PageData) -> None:
