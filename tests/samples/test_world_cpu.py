@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MODEL = CostModel().changed(
-    {"full_us": 500, "server.tls13_us": 700, "client.megabyte_us": 90, "noise": 0, "base_swing": 0}
-)
+    {
+        "full_us": 500, "server.tls13_us": 700, "client.megabyte_us": 90, "server.application_us": 30,
+        "server.new_client_us": 45, "noise": 0, "base_swing": 0,
+    }
+)  # fmt: skip
 EXACT = WorldRecipe(seed=11, days=1, connections_per_hour=40, runs="few", run_minutes=6, cost=MODEL)
 QUARTER_S, QUARTERS = 900, 96
 BUSY = """
@@ -64,7 +67,9 @@ def _priced(world: ReadWorld) -> dict[str, list[float]]:
     for system, start, end, handshake_time, kind, version, cipher, size in world.rows(ENDED):
         cost = MODEL.client if system.startswith("CLI") else MODEL.server
         slots = sums[system]
-        slots[int(start // QUARTER_S)] += cost.connection_us
+        slots[int(start // QUARTER_S)] += cost.connection_us + cost.application_us
+        slots[int(start // QUARTER_S)] += cost.new_client_us if kind == FULL else 0
+        of_megabyte = cost.megabyte_us if kind in {FULL, RESUMED} else cost.plain_megabyte_us
         if kind == FULL:
             slots[int(handshake_time // QUARTER_S)] += getattr(cost, KEY_EXCHANGES[cipher[:2]])
         elif kind == RESUMED:
@@ -74,7 +79,7 @@ def _priced(world: ReadWorld) -> dict[str, list[float]]:
             slots[int(start // QUARTER_S)] += cost.failed_us
         for slot in range(int(start // QUARTER_S), int(end // QUARTER_S) + 1):
             inside = min(end, (slot + 1) * QUARTER_S) - max(start, slot * QUARTER_S)
-            slots[min(slot, QUARTERS - 1)] += inside / (end - start) * size * cost.megabyte_us / 1e6
+            slots[min(slot, QUARTERS - 1)] += inside / (end - start) * size * of_megabyte / 1e6
     return sums
 
 
@@ -226,6 +231,32 @@ def test_costs_of_the_manifest_are_averages_over_the_handshakes(world: ReadWorld
         assert expected["full_us"] == pytest.approx(np.mean(paid[FULL]), abs=0.01)
         assert expected["abbreviated_us"] == pytest.approx(np.mean(paid[RESUMED]), abs=0.01)
         assert expected["megabyte_us"] == cost.megabyte_us
+
+
+def test_handshakes_and_bytes_are_charged_as_the_model_says(tmp_path: Path) -> None:
+    """The stack has them and a part of the set-up of connections, the jobs have the rest and applications."""
+    model = MODEL.changed(
+        {"plain_megabyte_us": 0, "handshakes_in_stack": 0.75, "bytes_in_stack": 1, "application_us": 2_000}
+    )
+    recipe = WorldRecipe(seed=4, days=1, connections_per_hour=60, runs="none", cost=model)
+    manifest = write(recipe, tmp_path / "world")
+    jobs, spaces = manifest["connection_cpu"]["SRV1"], manifest["address_spaces"]["SRV1"]
+    in_stack = 0.0
+    for job, priced in jobs.items():
+        kinds = priced["cpu_s"]
+        handshakes = sum(s for kind, s in kinds.items() if kind.split()[0] in {"full", "resumed", "failed"})
+        of_stack = 0.3 * kinds["connection"] + 0.75 * handshakes + kinds.get("TLS bytes", 0)
+        in_stack += of_stack
+        of_job = sum(kinds.values()) - of_stack
+        assert spaces[job]["connections_cpu_s"] == pytest.approx(of_job, abs=1e-3), job
+        assert kinds["application"] == pytest.approx(
+            (2_000 * priced["count"]["connection"] + 45 * full_count(priced["count"])) / 1e6
+        )
+    assert spaces["TCPIP"]["connections_cpu_s"] == pytest.approx(in_stack, abs=1e-3)
+
+
+def full_count(counts: dict[str, int]) -> int:
+    return sum(number for kind, number in counts.items() if kind.split()[0] == "full")
 
 
 def test_more_work_than_processors_is_refused(tmp_path: Path) -> None:

@@ -13,15 +13,13 @@ from zscope.samples.world.services import FIRST_RUN_SERVICE, SERVICES
 from zscope.samples.world.world_scenario import SCENARIO, AddressSpace
 
 if TYPE_CHECKING:
-    from zscope.samples.dump.arrays import Numbers
+    from zscope.samples.dump.arrays import Floats, Numbers
 
 HUNDREDTH_US = 10_000
 """Times of SMF 30 are in 1/100 s."""
 
 
 STACK = "TCPIP"
-STACK_SHARE = 0.3
-"""Share of the CPU time of connections that belongs to the TCP/IP stack; the rest belongs to their owners."""
 
 
 @cache
@@ -66,15 +64,16 @@ class SpaceUse(ColumnTable):
         return SpaceUse(**totals)
 
 
-def time_of(space: AddressSpace, other_us: Numbers, connections_us: Numbers) -> Numbers:
-    """Return the CPU time of an address space by interval, from that of other work in all of them and that of
-    the connections of each service.
+def time_of(space: AddressSpace, other_us: Numbers, connections_us: Numbers, in_stack: Floats) -> Numbers:
+    """Return the CPU time of an address space by interval, from that of other work in all of them, that of
+    the connections of each service, and the share of it that is charged to the TCP/IP stack.
     """
     time: Numbers = (other_us * space.part).astype(np.int64)
     if space.job == STACK:
-        time += (connections_us.sum(axis=0) * STACK_SHARE).astype(np.int64)
+        # Rounded first, as the error of the binary form is none.
+        time += np.round((connections_us * in_stack).sum(axis=0), 6).astype(np.int64)
     if space.service is not None:
-        time += (connections_us[space.service] * (1 - STACK_SHARE)).astype(np.int64)
+        time += (connections_us * (1 - in_stack))[space.service].astype(np.int64)
     return time
 
 

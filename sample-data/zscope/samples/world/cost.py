@@ -37,11 +37,19 @@ class SideCost:
     connection_us: float
     """Every connection, in addition to its handshake."""
     megabyte_us: float
-    """A million bytes in both directions."""
+    """A million bytes of a TLS connection, in both directions."""
+    plain_megabyte_us: float
+    """A million bytes of another connection: what more they cost with TLS is what TLS costs."""
+    application_us: float
+    """The work of the application for a connection, which is in the address space of its job."""
+    new_client_us: float
+    """Its additional work for a client that had a full handshake, such as a logon."""
     request_us: float
     """A request in a run with long connections."""
 
 
+STACK_SHARE = 0.3
+"""Share of the CPU time of connections that is charged to the TCP/IP stack, if the model has no other."""
 CLIENT_COST, SERVER_COST = SideCost(**SCENARIO.cost.client), SideCost(**SCENARIO.cost.server)
 
 
@@ -65,6 +73,10 @@ class CostModel:
     """Share of the other work that follows the number of connections from interval to interval."""
     quiet_base_us_per_s: float = 4_000
     """CPU time of the other work in nights of benchmark runs."""
+    handshakes_in_stack: float = STACK_SHARE
+    """Share of the CPU time of handshakes that is charged to the TCP/IP stack; the rest is the job's."""
+    bytes_in_stack: float = STACK_SHARE
+    """The same of the bytes of TLS connections."""
     noise: float = 0.01
     """Standard deviation of the error, relative to the value."""
     noise_correlation: float = 0.0
@@ -77,6 +89,8 @@ class CostModel:
                     f"{name} = {value:g} is not a valid cost: it must be from 0 to below 1,000,000,000"
                 )
         limits = (
+            ("handshakes_in_stack", 1, "all of it"),
+            ("bytes_in_stack", 1, "all of it"),
             ("noise", 0.5, "half of the value"),
             ("noise_correlation", 0.99, "0.99"),
             ("base_swing", 1, "all other work"),

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zscope.samples.dump.connections import FAILED, FULL, RESUMED
-from zscope.samples.world.cost import FULL_KINDS, RESUMED_KINDS, SIDES
+from zscope.samples.world.cost import FULL_KINDS, RESUMED_KINDS, SIDES, STACK_SHARE
 from zscope.samples.world.services import IS_TLS13, KEY_EXCHANGES, SERVICES
 from zscope.samples.world.world_recipe import NAMES
 
 if TYPE_CHECKING:
-    from zscope.samples.dump.arrays import Floats, Numbers
+    from zscope.samples.dump.arrays import Flags, Floats, Numbers
     from zscope.samples.world.cost import CostModel, SideCost
     from zscope.samples.world.world_connections import WorldConnections
 
@@ -52,11 +52,32 @@ class ConnectionCost:
         return self.cost.connection_us * self._factor("everything")
 
     @cached_property
+    def application(self) -> Floats:
+        """Microseconds of the application for each connection."""
+        new_client = np.where(self.connections.handshake == FULL, self.cost.new_client_us, 0.0)
+        return (self.cost.application_us + new_client) * self._factor("everything")
+
+    @cached_property
+    def has_tls(self) -> Flags:
+        """Whether each connection has TLS."""
+        return np.isin(self.connections.handshake, (FULL, RESUMED))
+
+    @cached_property
     def life(self) -> Floats:
         """Microseconds for its bytes and requests, distributed over its life."""
-        size = (self.connections.up + self.connections.down).astype(float)
-        cost = size * self.cost.megabyte_us / 1e6 + self.connections.requests * self.cost.request_us
+        of_megabyte = np.where(self.has_tls, self.cost.megabyte_us, self.cost.plain_megabyte_us)
+        cost = self._megabytes * of_megabyte + self.connections.requests * self.cost.request_us
         return cost * self._factor("everything")
+
+    @cached_property
+    def tls_bytes(self) -> Floats:
+        """The part of it that the bytes cost more than those of a connection without TLS."""
+        more = np.where(self.has_tls, self.cost.megabyte_us - self.cost.plain_megabyte_us, 0.0)
+        return self._megabytes * more * self._factor("everything")
+
+    @property
+    def _megabytes(self) -> Floats:
+        return (self.connections.up + self.connections.down).astype(float) / 1e6
 
     def _factor(self, name: str) -> Floats:
         """Return the factor of the run of each connection; the last entry is for other traffic."""
@@ -80,11 +101,14 @@ class CpuTimeGrid:
     """CPU time of other work that comes with each connection."""
     spent: Floats = field(init=False)
     """Microseconds of connections by system, service and interval."""
+    in_stack: Floats = field(init=False)
+    """The part of it that is charged to the TCP/IP stack."""
     other_us: Floats = field(init=False)
     """Microseconds of other work by system and interval."""
 
     def __post_init__(self) -> None:
         self.spent = np.zeros((len(NAMES), len(SERVICES), self.count))
+        self.in_stack = np.zeros_like(self.spent)
         base = np.broadcast_to(self.other_us_per_s * self.length_us / 1e6, (self.count,))
         self.other_us = np.tile(base, (len(NAMES), 1))
 
@@ -94,14 +118,17 @@ class CpuTimeGrid:
             costs = ConnectionCost(connections, which, getattr(self.model, which), self.factors)
             rows = connections.systems(which) * len(SERVICES) + connections.service
             times = connections.times.astype(float)
-            self._add(rows, connections.start, times * costs.connection)
+            self._add(rows, connections.start, times * costs.connection, STACK_SHARE)
+            self._add(rows, connections.start, times * costs.application, 0.0)
             if self.following_us:
                 place = (connections.start - self.first_us) // self.length_us
                 flat = connections.systems(which) * self.count + place
                 following = np.bincount(flat, times * self.following_us, self.other_us.size)
                 self.other_us += following.reshape(self.other_us.shape)
-            self._add(rows, connections.handshake_time, times * costs.handshake)
-            self._spread(rows, connections, times * costs.life)
+            in_stack = self.model.handshakes_in_stack
+            self._add(rows, connections.handshake_time, times * costs.handshake, in_stack)
+            in_stack_of_life = np.where(costs.has_tls, self.model.bytes_in_stack, STACK_SHARE)
+            self._spread(rows, connections, times * costs.life, in_stack_of_life)
 
     @property
     def expected(self) -> Floats:
@@ -140,17 +167,25 @@ class CpuTimeGrid:
         whole: Numbers = np.rint(times).astype(np.int64)
         return whole
 
+    def share_in_stack(self, system: int, interval: int) -> Floats:
+        """Return the share of what the connections of each service cost that is charged to the stack."""
+        spent = self.spent[system, :, interval]
+        share: Floats = np.full_like(spent, STACK_SHARE)
+        np.divide(self.in_stack[system, :, interval], spent, out=share, where=spent > 0)
+        return np.round(share, 12)
+
     def begin(self, interval: int) -> int:
         """Return the start of an interval."""
         return self.first_us + interval * self.length_us
 
-    def _add(self, rows: Numbers, times: Numbers, cost: Floats) -> None:
+    def _add(self, rows: Numbers, times: Numbers, cost: Floats, in_stack: float) -> None:
         place = (times - self.first_us) // self.length_us
         assert not len(place) or (place.min() >= 0 and place.max() < self.count), "a time outside the grid"
-        flat = np.bincount(rows * self.count + place, cost, self.spent.size)
-        self.spent += flat.reshape(self.spent.shape)
+        flat = np.bincount(rows * self.count + place, cost, self.spent.size).reshape(self.spent.shape)
+        self.spent += flat
+        self.in_stack += flat * in_stack
 
-    def _spread(self, of: Numbers, connections: WorldConnections, cost: Floats) -> None:
+    def _spread(self, of: Numbers, connections: WorldConnections, cost: Floats, in_stack: Floats) -> None:
         """Add to each interval the part of a connection's life that lies in it."""
         starts, ends = (times - self.first_us for times in (connections.start, connections.end))
         first = starts // self.length_us
@@ -162,5 +197,7 @@ class CpuTimeGrid:
         end = np.minimum(ends[rows], (place + 1) * self.length_us)
         lasting = np.maximum(ends - starts, 1)[rows]
         part = np.where(pieces[rows] == 1, 1.0, (end - begin) / lasting)
-        flat = np.bincount(of[rows] * self.count + place, cost[rows] * part, self.spent.size)
-        self.spent += flat.reshape(self.spent.shape)
+        place, cost = of[rows] * self.count + place, cost[rows] * part
+        self.spent += np.bincount(place, cost, self.spent.size).reshape(self.spent.shape)
+        of_stack = cost * in_stack[rows]
+        self.in_stack += np.bincount(place, of_stack, self.in_stack.size).reshape(self.in_stack.shape)

@@ -103,7 +103,7 @@ class ConnectionPrices:
     """CPU time by the model, without noise, of the connections of the background traffic: what TLS costs.
 
     By system, job and kind of cost: full handshakes by key exchange, resumed and failed handshakes,
-    connections themselves, and their bytes.
+    connections themselves, their bytes, what bytes cost more with TLS, and the work of applications.
     """
 
     model: CostModel
@@ -131,7 +131,13 @@ class ConnectionPrices:
                     count = times * (here & chosen)
                     self._count(system, service, kind, count, costs.handshake)
                 self._count(system, service, "connection", times * here, costs.connection)
-                self._sums[system, service, "bytes"] += float((times * here * costs.life).sum())
+                of_life = costs.life - costs.tls_bytes
+                for kind, cost in (
+                    ("bytes", of_life),
+                    ("TLS bytes", costs.tls_bytes),
+                    ("application", costs.application),
+                ):
+                    self._sums[system, service, kind] += float((times * here * cost).sum())
 
     def _count(self, system: int, service: int, kind: str, count: Numbers, cost: Floats) -> None:
         self._counts[system, service, kind] += int(count.sum())
@@ -147,13 +153,13 @@ class ConnectionPrices:
             )
             if time:
                 row["cpu_s"][kind] = round(time / 1e6, 6)
-                if kind != "bytes":
+                if (system, service, kind) in self._counts:
                     row["count"][kind] = self._counts[system, service, kind]
         return by_system
 
     def costs(self, cpu_time: CpuTimeGrid) -> dict[str, Plain]:
         """Return by system the values that a fit of CPU time to handshakes, bytes and intervals should
-        estimate.
+        estimate if applications do no work for connections.
         """
         by_system = {}
         for system, name in enumerate(NAMES):
@@ -170,6 +176,7 @@ class ConnectionPrices:
                     round(resumed_us / resumed_count + cost.connection_us, 3) if resumed_count else None
                 ),
                 "megabyte_us": cost.megabyte_us,
+                "plain_megabyte_us": cost.plain_megabyte_us,
                 "connection_us": cost.connection_us,
                 "other_work_us_per_interval": round(other_work, 3),
                 "other_connections_us_per_interval": round(others / cpu_time.count, 3),
@@ -188,7 +195,7 @@ def expected_spaces(time: CapturedTime) -> dict[str, Plain]:
     """Return for each address space its CPU seconds, and those that its connections cost."""
     spaces = {}
     for space in address_spaces():
-        own = time_of(space, np.zeros_like(time.in_spaces), time.connections)
+        own = time_of(space, np.zeros_like(time.in_spaces), time.connections, time.in_stack)
         spaces[space.job] = {
             "cpu_s": round(int(time.of(space).sum()) / 1e6, 6),
             "connections_cpu_s": round(int(own.sum()) / 1e6, 6),

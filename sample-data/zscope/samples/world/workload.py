@@ -55,11 +55,13 @@ class CapturedTime(NamedTuple):
     """The part of it that address spaces account for."""
     connections: Numbers
     """Work of connections, by service and interval."""
+    in_stack: Floats
+    """Share of it that is charged to the TCP/IP stack."""
     ziip: Numbers
 
     def of(self, space: AddressSpace) -> Numbers:
         """Return the CPU time of an address space."""
-        return time_of(space, self.in_spaces, self.connections)
+        return time_of(space, self.in_spaces, self.connections, self.in_stack)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +82,13 @@ def captured_time(cpu_time: CpuTimeGrid, system: int, numbers: Sequence[int]) ->
     """Return the CPU time that address spaces account for in some intervals."""
     total = np.array([int(cpu_time.worked(number)[system]) for number in numbers])
     connections = np.stack([cpu_time.of_services(system, number) for number in numbers], axis=1)
+    in_stack = np.stack([cpu_time.share_in_stack(system, number) for number in numbers], axis=1)
     other = total - connections.sum(axis=0)
     ziip = np.full_like(total, int(cpu_time.length_us * WORLD_SYSTEMS[system].ziip_used))
     in_spaces, ziip = (
         (each * part).astype(np.int64) for each, part in ((other, IN_SPACES), (ziip, ZIIP_IN_SPACES))
     )
-    return CapturedTime(other, in_spaces, connections, ziip)
+    return CapturedTime(other, in_spaces, connections, in_stack, ziip)
 
 
 def class_uses(time: CapturedTime) -> Iterator[tuple[str, ClassUse]]:
