@@ -3,7 +3,7 @@
 -- The price of a system comes from cost_estimate. Jobs, ports, AT-TLS rules, client networks, key exchanges and
 -- roles have shares of it: their shares of the full handshakes, the resumed ones and the megabytes, weighted with
 -- the price of each kind. If full and resumed handshakes are not estimated separately, all handshakes have the same
--- price. A share is not an estimate.
+-- price. A share is on the condition that handshakes and bytes cost the same in all of them, so it is no estimate.
 --
 -- The MSU of TLS are its share of the CPU time in the four hours with the most CPU time, multiplied by the
 -- highest four-hour average in SMF 70 on the days of the estimate. An average of 0 is none: the field has it if nothing
@@ -319,7 +319,7 @@ SELECT
     p.key_exchange::VARCHAR AS key_exchange,
     p.handshake_role::VARCHAR AS handshake_role,
     e.part::VARCHAR AS part,
-    e.status::VARCHAR AS status,
+    if(e.status = 'estimate' AND p.condition IS NOT NULL, 'conditional', e.status)::VARCHAR AS status,
     (e.day_s * p.share)::DOUBLE AS cpu_s_per_day,
     (e.low_day_s * p.share)::DOUBLE AS low_cpu_s_per_day,
     (e.high_day_s * p.share)::DOUBLE AS high_cpu_s_per_day,
@@ -372,13 +372,20 @@ SELECT
             )
         END,
         -- Where the coverage is the reason, the sentence states it.
-        CASE WHEN e.status <> 'not enough data' THEN '; ' || incomplete_text(e.covered_pct) END
+        CASE WHEN e.status <> 'not enough data' THEN concat(', ' || p.condition, '; ' || incomplete_text(e.covered_pct)) END
     )::VARCHAR AS sentence,
     CASE
         WHEN p.shared_by = 'system' OR e.status = 'not enough data' THEN e.why
-        WHEN p.shared_by IN ('rule', 'client network')
-            THEN concat_ws('; ', 'a share of the price of the system, by the last seven days', e.why)
-        ELSE concat_ws('; ', 'a share of the price of the system', e.why)
+        ELSE concat_ws(
+            '; ',
+            concat(
+                'a share of the price of the system',
+                CASE WHEN p.shared_by IN ('rule', 'client network') THEN ' by the last seven days' END,
+                ', ',
+                p.condition
+            ),
+            e.why
+        )
     END::VARCHAR AS why,
     CASE WHEN p.shared_by = 'system' AND e.part = 'TLS' THEN e.classes_s END::DOUBLE
         AS service_classes_cpu_s_per_day,
@@ -392,7 +399,17 @@ SELECT
 FROM estimate AS e
 CROSS JOIN parameters AS a
 INNER JOIN (
-    SELECT * FROM part
+    SELECT
+        *,
+        CASE shared_by
+            WHEN 'job' THEN 'if handshakes and bytes of all jobs cost the same'
+            WHEN 'port' THEN 'if handshakes and bytes of all ports cost the same'
+            WHEN 'rule' THEN 'if handshakes and bytes of all rules cost the same'
+            WHEN 'client network' THEN 'if handshakes and bytes of all client networks cost the same'
+            WHEN 'key exchange' THEN 'if handshakes of all key exchanges cost the same'
+            ELSE 'if handshakes in all roles cost the same'
+        END AS condition
+    FROM part
     UNION ALL BY NAME
     SELECT
         system,
