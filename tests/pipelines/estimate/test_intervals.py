@@ -50,6 +50,16 @@ def test_seconds_of_difference_do_not_matter() -> None:
     assert on_grid(uneven).step.tolist() == on_grid(even).step.tolist()
 
 
+@pytest.mark.parametrize("late_s", [[30], [29, 31, 30], [0, 10, 30], [-1, 0, -2], [7, 25, 16]])
+def test_half_a_minute_late_does_not_matter(late_s: list[int]) -> None:
+    even = evenly(96, 900)
+    late = replace(even, start_local=even.start_local + np.resize(late_s, 96).astype("timedelta64[s]"))
+    grid = on_grid(late)
+    assert (grid.step_s, grid.fits, grid.covered_share) == (900, True, 1.0)
+    assert grid.step.tolist() == on_grid(even).step.tolist()
+    assert grid.phase_s == np.median(late_s)
+
+
 def test_order_does_not_matter() -> None:
     intervals = next(replicates(changed("AR 0.8", days=2), 1, tls_share=0.1))
     shuffled = selected(intervals, np.random.default_rng(1).permutation(192))

@@ -103,6 +103,17 @@ def test_periods_far_apart_are_compared_like_neighbours() -> None:
     assert apart == neighbours
 
 
+@pytest.mark.parametrize("seconds", [-20, -1, 30])
+def test_seconds_of_difference_do_not_matter(seconds: int) -> None:
+    """Intervals begin a little before or after the quarter hour."""
+    before, after = period(1), period(2)
+    after = replace(after, start_local=after.start_local + np.timedelta64(14, "D"))
+    late = [
+        replace(each, start_local=each.start_local + np.timedelta64(seconds, "s")) for each in (before, after)
+    ]
+    assert compare_periods(late[0], late[1]) == compare_periods(before, after)
+
+
 def test_conditions_of_both_periods_count() -> None:
     short, whole = (next(replicates(changed("AR 0.8", days=days), 1)) for days in (3, 14))
     compared = compare_periods(short, whole)

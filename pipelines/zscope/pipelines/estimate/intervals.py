@@ -34,8 +34,9 @@ _TOGETHER = (
     ("datagrams",),
 )
 """Columns that not all intervals have, by their source."""
-_TOLERANCE_S = 5
+_TOLERANCE_S = 30
 """How far an interval may begin or end outside its step."""
+_MINUTE_S = 60
 _MONDAY_S = 4 * DAY_S
 """The first Monday of 1970."""
 _HOUR_S, _HOURS_OF_DAY, _WORKDAYS = 3600, 24, 5
@@ -77,6 +78,8 @@ class Grid:
     step_s: int
     step: Whole
     """Number of the step since the first Monday of 1970, in local time of the system."""
+    phase_s: int
+    """How many seconds after midnight the first step of a day begins."""
     cpu_us: Numbers
     full: Numbers
     resumed: Numbers
@@ -193,6 +196,7 @@ def _with_step(intervals: SystemIntervals, period: SystemIntervals, step_s: int)
     return Grid(
         step_s,
         number[whole],
+        phase,
         1e6 * rate(kept.cpu_s),
         rate(kept.full_handshakes),
         rate(kept.resumed_handshakes),
@@ -232,11 +236,13 @@ def _hour_kind(start: Whole) -> Whole:
 
 
 def _phase(start: Whole, seconds: Numbers, step_s: int) -> int:
-    """Return the seconds after the full hour at which steps begin: those at which most intervals begin."""
+    """Return the seconds after the full hour at which steps begin: the median of those at which intervals of
+    the most frequent minute begin.
+    """
     if not len(start):
         return 0
-    minute = (start + _TOLERANCE_S) // 60 * 60
-    after, count = np.unique(
-        minute % min(step_s, max(60, round(float(np.median(seconds))))), return_counts=True
-    )
-    return int(after[count.argmax()])
+    length = min(step_s, max(_MINUTE_S, round(float(np.median(seconds)))))
+    minutes, count = np.unique((start + _TOLERANCE_S) // _MINUTE_S * _MINUTE_S % length, return_counts=True)
+    minute = int(minutes[count.argmax()])
+    after = (start - minute + length // 2) % length - length // 2
+    return minute + round(float(np.median(after[np.abs(after) <= _MINUTE_S])))

@@ -35,7 +35,6 @@ _UPPER, _POWER = 0.975, 0.80
 _SAFETY = 1.25
 """Factor of standard errors: those of simulated pairs without a change were up to 1.2 times as large."""
 _WEEK = np.timedelta64(7, "D")
-_TOLERANCE_S = 5
 _MONDAY = np.datetime64("1970-01-05T00:00:00")
 """The day from which steps are counted."""
 _S_PER_DAY = DAY_S / 1e6
@@ -267,7 +266,7 @@ def _joined(before: SystemIntervals, after: SystemIntervals) -> tuple[Grid, Flag
             columns[name] = np.concatenate([_or_unknown(old, before), _or_unknown(new, after)])
     grid = on_grid(SystemIntervals(**columns, kinds_known=before.kinds_known and after.kinds_known))
     first_s = (after.start_local.min() - _MONDAY) / np.timedelta64(1, "s")
-    return grid, np.asarray(grid.step * grid.step_s > first_s - grid.step_s + _TOLERANCE_S)
+    return grid, np.asarray(grid.step * grid.step_s + grid.phase_s > first_s - grid.step_s / 2)
 
 
 def _or_unknown(column: Numbers | None, intervals: SystemIntervals) -> Numbers:
