@@ -258,7 +258,7 @@ def is_other_text(text: str, family: ReportFamily) -> bool:
 @cache
 def _lines_of_others(family: ReportFamily) -> re.Pattern[str]:
     others = [other for other in families() if other is not family]
-    return _any_of((f"{other.certain}|{other.rows}" for other in others), re.IGNORECASE)
+    return _any_of((other.certain for other in others), re.IGNORECASE)
 
 
 def is_line_of_other(text: str, family: ReportFamily) -> bool:

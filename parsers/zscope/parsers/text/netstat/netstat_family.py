@@ -84,6 +84,7 @@ NETSTAT = ReportFamily(
     certain=(
         r" *(?:END OF THE REPORT|\d+ OF \d+ RECORDS DISPLAYED|(?:LOCAL|FOREIGN) SOCKET: )"
         r"|User ?ID +Conn +(?:Local|State)"
+        r"| *\S{1,8} +[0-9A-F]{8} +\S+\.\.\d{1,5} +\S+\.\.\d{1,5}(?: |$)"
         rf"|{_NAMES.sub('(?:', _HEADLESS)}"
     ),
     rows=(
